@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { GithubClientConfig, Metadata } from './metadata.ts'
+import { ModuleConfig } from './module.ts'
+import { ProviderConfig } from './provider.ts'
+import { StorageConfig } from './storage-config.ts'
+
+const names = z.array(z.string())
+
+/** A set of modules and providers that are kept in step with their sources. */
+export const Depot = z.object({
+  kind: z.literal('Depot'),
+  metadata: Metadata,
+  spec: z
+    .object({
+      global: z
+        .object({
+          githubClientConfig: GithubClientConfig.optional(),
+          moduleConfig: ModuleConfig.optional(),
+          storageConfig: StorageConfig.optional(),
+        })
+        .optional()
+        .describe('What holds for every module and provider that does not say otherwise.'),
+      moduleConfigs: z.array(ModuleConfig).optional().describe('The modules of this Depot.'),
+      providerConfigs: z.array(ProviderConfig).optional().describe('The providers of this Depot.'),
+      pollingIntervalMinutes: z
+        .int32()
+        .min(0)
+        .optional()
+        .describe('How often to look for new versions, in minutes. Default 0: never.'),
+    })
+    .describe('What is wanted.'),
+  status: z
+    .object({
+      modules: names
+        .optional()
+        .describe('Modules that this Depot manages: name or namespace/name.'),
+      providers: names
+        .optional()
+        .describe('Providers that this Depot manages: name or namespace/name.'),
+    })
+    .optional()
+    .describe('What was seen last.'),
+})
+export type Depot = z.infer<typeof Depot>

@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { Metadata } from './metadata.ts'
+
+const Condition = z.object({
+  type: z.string().describe('Name of the condition.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('Whether the condition holds.'),
+  observedGeneration: z.int().optional().describe('Generation of the spec that was looked at.'),
+  lastTransitionTime: z.iso.datetime({ offset: true }).describe('When the status changed last.'),
+  reason: z.string().describe('One word for why.'),
+  message: z.string().describe('A sentence for people.'),
+})
+
+/** What members of a group may see. */
+export const GroupBinding = z.object({
+  kind: z.literal('GroupBinding'),
+  metadata: Metadata,
+  spec: z
+    .object({
+      expression: z
+        .string()
+        .min(1)
+        .describe('Boolean expression over `groups`, such as "platform" in groups.'),
+      moduleResources: z
+        .array(z.string())
+        .optional()
+        .describe('Globs over module names, such as vpc-*. Empty: no module.'),
+      providerResources: z
+        .array(z.string())
+        .optional()
+        .describe('Provider types, or * for all. Empty: no provider.'),
+    })
+    .describe('What is wanted.'),
+  status: z
+    .object({
+      conditions: z.array(Condition).optional().describe('Whether the expression compiles.'),
+    })
+    .optional()
+    .describe('What was seen last.'),
+})
+export type GroupBinding = z.infer<typeof GroupBinding>

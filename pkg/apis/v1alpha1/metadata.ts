@@ -1,0 +1,39 @@
+import { z } from 'zod'
+
+const OwnerReference = z.object({
+  apiVersion: z.string(),
+  kind: z.string(),
+  name: z.string(),
+  uid: z.string().optional(),
+})
+
+/**
+ * The part of a Kubernetes object's metadata that Depot reads; everything else is dropped as it arrives.
+ * An object without a namespace is taken to be in `default`, as kubectl does.
+ */
+export const Metadata = z.object({
+  name: z.string().min(1),
+  namespace: z.string().min(1).default('default'),
+  uid: z.string().default(''),
+  resourceVersion: z.string().default(''),
+  labels: z.record(z.string(), z.string()).default({}),
+  ownerReferences: z.array(OwnerReference).default([]),
+})
+
+/** The fields of `status` by which a controller tells how the last synchronisation went. */
+export const SyncState = {
+  synced: z.boolean().optional().describe('Whether the last synchronisation succeeded.'),
+  syncStatus: z
+    .string()
+    .optional()
+    .describe('What the last synchronisation did, in words; `failed` or `error` marks a failure.'),
+}
+
+export const GithubClientConfig = z
+  .object({
+    useAuthenticatedClient: z
+      .boolean()
+      .optional()
+      .describe('Use the configured GitHub credentials instead of anonymous requests.'),
+  })
+  .describe('How GitHub is asked.')

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { GithubClientConfig, Metadata, SyncState } from './metadata.ts'
+import { StorageConfig } from './storage-config.ts'
+
+/** How a module is found, fetched and stored. */
+export const ModuleConfig = z
+  .object({
+    name: z.string().min(1).optional().describe('Name of the module. Default: metadata.name.'),
+    provider: z
+      .string()
+      .optional()
+      .describe('Target system of the module, such as aws: the third part of its source address.'),
+    repoOwner: z.string().optional().describe('Owner of the source repository.'),
+    repoUrl: z.string().optional().describe('URL of the source repository.'),
+    fileFormat: z.enum(['zip', 'tar']).optional().describe('Format of the archives.'),
+    immutable: z
+      .boolean()
+      .optional()
+      .describe('Refuse an archive that differs from the one first synchronised.'),
+    versionConstraints: z
+      .string()
+      .optional()
+      .describe('Which versions to synchronise, such as >= 1.2, < 2.'),
+    versionHistoryLimit: z
+      .int32()
+      .min(0)
+      .optional()
+      .describe('How many versions to keep. Default: all.'),
+    githubClientConfig: GithubClientConfig.optional(),
+    storageConfig: StorageConfig.optional(),
+  })
+  .describe('How a module is found, fetched and stored.')
+export type ModuleConfig = z.infer<typeof ModuleConfig>
+
+const ModuleVersion = z.object({
+  version: z.string().describe('Semantic version; a leading v is tolerated.'),
+  name: z.string().optional().describe('Name of the Version object.'),
+  fileName: z.string().optional().describe('Name of the archive.'),
+  synced: z.boolean().optional().describe('Whether the version is synchronised.'),
+})
+
+const VersionRef = z.object({
+  name: z.string().optional().describe('Name of the Version object.'),
+  fileName: z.string().optional().describe('Name of the archive.'),
+  synced: z.boolean().optional().describe('Whether the version is synchronised.'),
+})
+
+/** `status.*VersionRefs`: a version string names its Version object. */
+export const VersionRefs = z
+  .record(z.string(), VersionRef)
+  .describe('The Version object of each version.')
+
+export const Module = z.object({
+  kind: z.literal('Module'),
+  metadata: Metadata,
+  spec: z
+    .object({
+      moduleConfig: ModuleConfig,
+      versions: z.array(ModuleVersion).default([]).describe('The versions that should exist.'),
+      forceSync: z.boolean().optional().describe('Synchronise again although nothing changed.'),
+    })
+    .describe('What is wanted.'),
+  status: z
+    .object({
+      latestVersion: z.string().optional().describe('The newest version.'),
+      fileName: z.string().optional().describe('Name of the archive of the newest version.'),
+      ...SyncState,
+      moduleVersionRefs: VersionRefs.optional(),
+    })
+    .optional()
+    .describe('What was seen last.'),
+})
+export type Module = z.infer<typeof Module>

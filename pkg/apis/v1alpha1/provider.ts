@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { GithubClientConfig, Metadata, SyncState } from './metadata.ts'
+import { VersionRefs } from './module.ts'
+import { StorageConfig } from './storage-config.ts'
+
+/** How a provider is found, fetched and stored. */
+export const ProviderConfig = z
+  .object({
+    name: z.string().min(1).optional().describe('Type of the provider. Default: metadata.name.'),
+    namespace: z
+      .string()
+      .default('hashicorp')
+      .describe('Namespace in the public registry that binaries and sources are looked up in.'),
+    operatingSystems: z.array(z.string()).optional().describe('Operating systems to keep.'),
+    architectures: z.array(z.string()).optional().describe('Architectures to keep.'),
+    protocols: z
+      .array(z.string())
+      .optional()
+      .describe('Plugin protocol versions that the provider speaks. Default 5.0.'),
+    sourceRepository: z
+      .string()
+      .optional()
+      .describe('URL of the source repository. Default: what the public registry says.'),
+    versionConstraints: z
+      .string()
+      .optional()
+      .describe('Which versions to synchronise, such as >= 1.2, < 2.'),
+    versionHistoryLimit: z
+      .int32()
+      .min(0)
+      .optional()
+      .describe('How many versions to keep. Default: all.'),
+    githubClientConfig: GithubClientConfig.optional(),
+    storageConfig: StorageConfig.optional(),
+  })
+  .describe('How a provider is found, fetched and stored.')
+export type ProviderConfig = z.infer<typeof ProviderConfig>
+
+const ProviderVersion = z.object({
+  version: z.string().describe('Semantic version; a leading v is tolerated.'),
+  name: z.string().optional().describe('Name of the Version object.'),
+  operatingSystem: z.string().optional().describe('Operating system, such as linux.'),
+  architecture: z.string().optional().describe('Architecture, such as amd64.'),
+  synced: z.boolean().optional().describe('Whether the version is synchronised.'),
+})
+
+export const Provider = z.object({
+  kind: z.literal('Provider'),
+  metadata: Metadata,
+  spec: z
+    .object({
+      providerConfig: ProviderConfig,
+      versions: z.array(ProviderVersion).default([]).describe('The versions that should exist.'),
+      forceSync: z.boolean().optional().describe('Synchronise again although nothing changed.'),
+    })
+    .describe('What is wanted.'),
+  status: z
+    .object({
+      latestVersion: z.string().optional().describe('The newest version.'),
+      fileName: z.string().optional().describe('Name of the archive of the newest version.'),
+      ...SyncState,
+      providerVersionRefs: VersionRefs.optional(),
+      resolvedSourceRepository: z
+        .string()
+        .optional()
+        .describe('Source repository that the first scan found.'),
+    })
+    .optional()
+    .describe('What was seen last.'),
+})
+export type Provider = z.infer<typeof Provider>

@@ -1,0 +1,72 @@
+import { z } from 'zod'
+
+/** A Go duration such as `15m` or `1h30m`. */
+const goDuration = /^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$/
+
+const S3 = z.object({
+  bucket: z.string().min(1).describe('Name of the bucket.'),
+  region: z.string().min(1).describe('Region of the bucket.'),
+  key: z.string().optional().describe('Prefix of every object name.'),
+})
+
+const AzureStorage = z.object({
+  accountName: z.string().min(1).describe('Name of the storage account.'),
+  accountUrl: z.string().min(1).describe('URL of the blob service of the account.'),
+  subscriptionID: z.string().describe('Subscription that the account belongs to.'),
+  resourceGroup: z.string().describe('Resource group that the account belongs to.'),
+})
+
+const Gcs = z.object({
+  bucket: z.string().min(1).describe('Name of the bucket.'),
+})
+
+const FileSystem = z.object({
+  directoryPath: z
+    .string()
+    .describe('Directory of the archives: relative to the mount path of the server, or inside it.'),
+})
+
+const Presign = z
+  .object({
+    enabled: z
+      .boolean()
+      .optional()
+      .describe('Redirect downloads to a pre-signed URL of the backend. Default false.'),
+    ttl: z
+      .string()
+      .regex(goDuration, 'must be a duration such as 15m or 1h')
+      .optional()
+      .describe('How long a pre-signed URL is valid, such as 15m or 1h. Default 15m.'),
+    fallbackToProxy: z
+      .boolean()
+      .optional()
+      .describe('Stream the archive through the server when pre-signing fails. Default true.'),
+  })
+  .describe('Pre-signed downloads.')
+
+const backends = ['s3', 'azureStorage', 'gcs', 'fileSystem'] as const
+
+/** Where archives are kept: exactly one backend. */
+export const StorageConfig = z
+  .object({
+    s3: S3.optional().describe('Amazon S3, or a service that speaks its protocol.'),
+    azureStorage: AzureStorage.optional().describe(
+      'Azure Blob Storage. The container is named like the module or provider.',
+    ),
+    gcs: Gcs.optional().describe('Google Cloud Storage.'),
+    fileSystem: FileSystem.optional().describe('A directory that is mounted into the server.'),
+    presign: Presign.optional(),
+  })
+  .refine((config) => backends.filter((name) => config[name] !== undefined).length === 1, {
+    error: `must name exactly one backend of ${backends.join(', ')}`,
+  })
+  .meta({
+    description: 'Where archives are kept: exactly one backend.',
+    'x-kubernetes-validations': [
+      {
+        rule: `[${backends.map((name) => `has(self.${name})`).join(', ')}].filter(x, x).size() == 1`,
+        message: `storageConfig must name exactly one backend of ${backends.join(', ')}`,
+      },
+    ],
+  })
+export type StorageConfig = z.infer<typeof StorageConfig>

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import { apiVersionOf, formatPath, parseResource } from './v1alpha1.ts'
+
+const version = (spec: object, status?: object) => ({
+  metadata: { name: 'vpc-1.0.0', namespace: 'platform' },
+  spec: { type: 'Module', version: '1.0.0', ...spec },
+  ...(status && { status }),
+})
+
+describe('parseResource', () => {
+  it('lets unknown fields pass and drops them', () => {
+    const parsed = parseResource('Version', { ...version({ later: { deep: 1 } }), more: true })
+    expect(parsed).toMatchObject({ ok: true, resource: { kind: 'Version' } })
+    expect(JSON.stringify(parsed)).not.toContain('later')
+  })
+
+  it('takes null for absent', () => {
+    const parsed = parseResource('Module', {
+      metadata: { name: 'vpc', labels: null },
+      spec: { moduleConfig: { provider: null }, versions: null },
+      status: null,
+    })
+    expect(parsed).toMatchObject({
+      ok: true,
+      resource: { metadata: { namespace: 'default' }, spec: { moduleConfig: {}, versions: [] } },
+    })
+  })
+
+  it.each([
+    {
+      name: 'a missing field',
+      raw: version({ version: undefined }),
+      path: 'spec.version',
+      message: 'is required (string)',
+    },
+    {
+      name: 'a wrong type',
+      raw: version({ fileName: 7 }),
+      path: 'spec.fileName',
+      message: 'Invalid input: expected string, received number',
+    },
+    {
+      name: 'a wrong type in a list',
+      raw: version({}, { sourceScan: { findings: [{}, { title: 1 }] } }),
+      path: 'status.sourceScan.findings[1].title',
+      message: 'Invalid input: expected string, received number',
+    },
+    {
+      name: 'a word that is not one of the choices',
+      raw: version({ type: 'Policy' }),
+      path: 'spec.type',
+      message: 'Invalid option: expected one of "Module"|"Provider"',
+    },
+    {
+      name: 'two backends',
+      raw: version({
+        moduleConfigRef: {
+          storageConfig: { gcs: { bucket: 'a' }, fileSystem: { directoryPath: 'b' } },
+        },
+      }),
+      path: 'spec.moduleConfigRef.storageConfig',
+      message: 'must name exactly one backend of s3, azureStorage, gcs, fileSystem',
+    },
+    {
+      name: 'no backend',
+      raw: version({ moduleConfigRef: { storageConfig: {} } }),
+      path: 'spec.moduleConfigRef.storageConfig',
+      message: 'must name exactly one backend of s3, azureStorage, gcs, fileSystem',
+    },
+    {
+      name: 'a list instead of an object',
+      raw: [],
+      path: '',
+      message: 'Invalid input: expected object, received array',
+    },
+  ])('names the path of $name', ({ raw, path, message }) => {
+    const parsed = parseResource('Version', raw)
+    const issues = parsed.ok ? [] : parsed.issues
+    expect(
+      issues.map((issue) => ({ path: formatPath(issue.path), message: issue.message })),
+    ).toEqual([{ path, message }])
+  })
+})
+
+it('gives core kinds the core API version', () => {
+  expect(apiVersionOf('Namespace', 'depot.internal')).toBe('v1')
+  expect(apiVersionOf('Version', 'acme.example')).toBe('acme.example/v1alpha1')
+})

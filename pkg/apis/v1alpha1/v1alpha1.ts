@@ -1,0 +1,103 @@
+import type { z } from 'zod'
+import { Depot } from './depot.ts'
+import { GroupBinding } from './group-binding.ts'
+import { Module } from './module.ts'
+import { Namespace } from './namespace.ts'
+import { Provider } from './provider.ts'
+import { Version } from './version.ts'
+
+export type { ModuleConfig } from './module.ts'
+export type { ProviderConfig } from './provider.ts'
+export type { StorageConfig } from './storage-config.ts'
+export type { Scan, SecurityFinding } from './version.ts'
+export type { Depot, GroupBinding, Module, Namespace, Provider, Version }
+
+/** API version of the five kinds; the group is chosen by the operator. */
+export const apiVersion = 'v1alpha1'
+
+/** Every kind that Depot reads: its schema, and its name in API paths. */
+export const kinds = {
+  Namespace: { schema: Namespace, plural: 'namespaces', core: true },
+  Module: { schema: Module, plural: 'modules', core: false },
+  Provider: { schema: Provider, plural: 'providers', core: false },
+  Version: { schema: Version, plural: 'versions', core: false },
+  Depot: { schema: Depot, plural: 'depots', core: false },
+  GroupBinding: { schema: GroupBinding, plural: 'groupbindings', core: false },
+} as const
+
+export type Kind = keyof typeof kinds
+export const kindNames = Object.keys(kinds) as readonly Kind[]
+
+/** An object of one of the kinds, checked, with nothing in it that Depot does not read. */
+export type Resource = { [K in Kind]: z.infer<(typeof kinds)[K]['schema']> }[Kind]
+export type ResourceOf<K extends Kind> = Extract<Resource, { kind: K }>
+
+/** What identifies an object; the namespace of a Namespace is empty. */
+export interface ObjectKey {
+  readonly kind: Kind
+  readonly namespace: string
+  readonly name: string
+}
+
+/** What happened to one object. */
+export type Change =
+  | { readonly type: 'upsert'; readonly resource: Resource }
+  | ({ readonly type: 'delete' } & ObjectKey)
+
+/** One thing that is wrong with an object: `spec.storageConfig.s3.bucket`, and what it should be. */
+export interface FieldIssue {
+  readonly path: readonly (string | number)[]
+  readonly message: string
+}
+
+export type Parsed<R> =
+  | { readonly ok: true; readonly resource: R }
+  | { readonly ok: false; readonly issues: readonly FieldIssue[] }
+
+/** The `apiVersion` that manifests of a kind carry. */
+export function apiVersionOf(kind: Kind, apiGroup: string): string {
+  return kinds[kind].core ? 'v1' : `${apiGroup}/${apiVersion}`
+}
+
+/**
+ * Checks an object and keeps what Depot reads of it. Unknown fields pass; null counts as absent, as it does for the
+ * API server; a wrong type is named by its path.
+ *
+ * @param raw one object as it came out of JSON or YAML
+ */
+export function parseResource<K extends Kind>(kind: K, raw: unknown): Parsed<ResourceOf<K>> {
+  const { schema } = kinds[kind]
+  const withKind = isObject(raw) ? { ...raw, kind } : raw
+  let result = schema.safeParse(withKind)
+  if (!result.success && isObject(withKind)) result = schema.safeParse(withoutNulls(withKind))
+  if (result.success) return { ok: true, resource: result.data as ResourceOf<K> }
+  return { ok: false, issues: result.error.issues.map(toFieldIssue) }
+}
+
+/** `spec.versions[0].version`, as kubectl prints it. */
+export function formatPath(path: readonly (string | number)[]): string {
+  return path.reduce<string>((text, step) => {
+    if (typeof step === 'number') return `${text}[${step}]`
+    return text === '' ? step : `${text}.${step}`
+  }, '')
+}
+
+function toFieldIssue(issue: z.core.$ZodIssue): FieldIssue {
+  const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
+  const missing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined')
+  return { path, message: missing ? `is required (${issue.expected})` : issue.message }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, child]) => child !== null)
+      .map(([key, child]) => [key, withoutNulls(child)]),
+  )
+}

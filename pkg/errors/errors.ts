@@ -1,0 +1,55 @@
+/** What each reason means to a client: the HTTP status, and whether asking again can help. */
+const reasons = {
+  BadRequest: { status: 400, retry: false },
+  Unauthenticated: { status: 401, retry: false },
+  Forbidden: { status: 403, retry: false },
+  NotFound: { status: 404, retry: false },
+  MethodNotAllowed: { status: 405, retry: false },
+  RangeNotSatisfiable: { status: 416, retry: false },
+  Internal: { status: 500, retry: false },
+  NotConfigured: { status: 501, retry: false },
+  BadGateway: { status: 502, retry: true },
+  Unavailable: { status: 503, retry: true },
+} as const
+
+/** Stable and greppable: also the `reason` of log lines and metrics. */
+export type Reason = keyof typeof reasons
+
+/**
+ * The one error that is thrown on purpose inside pkg. Its message is shown to the person at the other end, so it says
+ * what to do next and holds no stack, path or internal address; those belong into `cause`, which only the log shows.
+ */
+export class RegistryError extends Error {
+  override readonly name = 'RegistryError'
+  readonly reason: Reason
+  /** Response headers that go with the error, such as `Retry-After` (seconds). */
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    reason: Reason,
+    message: string,
+    options: { cause?: unknown; headers?: Record<string, string> } = {},
+  ) {
+    super(message, { cause: options.cause })
+    this.reason = reason
+    this.headers = options.headers ?? {}
+  }
+
+  get status(): (typeof reasons)[Reason]['status'] {
+    return reasons[this.reason].status
+  }
+
+  /** True where the same request may succeed later. */
+  get retry(): boolean {
+    return reasons[this.reason].retry
+  }
+}
+
+export function notFound(message: string, cause?: unknown): RegistryError {
+  return new RegistryError('NotFound', message, { cause })
+}
+
+/** One line of text for whatever was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}

@@ -1,0 +1,2 @@
+export { createLogger, type Logger } from './log.ts'
+export { counter, createMetrics, gauge, histogram, type Metrics } from './metrics.ts'
