@@ -6,6 +6,17 @@ import { Namespace } from './namespace.ts'
 import { Provider } from './provider.ts'
 import { Version } from './version.ts'
 
+export {
+  type ArchiveConfig,
+  type ArchiveLocation,
+  configOfParent,
+  configOfVersion,
+  fileNameOf,
+  normalizeVersion,
+  type ParentRef,
+  parentRefOf,
+  sha256Hex,
+} from './archive.ts'
 export type { ModuleConfig } from './module.ts'
 export type { ProviderConfig } from './provider.ts'
 export type { StorageConfig } from './storage-config.ts'
@@ -43,6 +54,18 @@ export interface ObjectKey {
 export type Change =
   | { readonly type: 'upsert'; readonly resource: Resource }
   | ({ readonly type: 'delete' } & ObjectKey)
+
+/**
+ * Where a source of resources writes to. Every call takes effect at once.
+ */
+export interface ResourceSink {
+  apply(change: Change): void
+  /**
+   * Begins to replace every object of a kind by those of a fresh list. What was there stays and is served until it is
+   * added again or `commit` removes it; an abandoned replacement needs no clean-up.
+   */
+  beginReplace(kind: Kind): { add(resource: Resource): void; commit(): void }
+}
 
 /** One thing that is wrong with an object: `spec.storageConfig.s3.bucket`, and what it should be. */
 export interface FieldIssue {

@@ -1,0 +1,70 @@
+import type { Module } from './module.ts'
+import type { Provider } from './provider.ts'
+import type { StorageConfig } from './storage-config.ts'
+import type { Version } from './version.ts'
+
+/** The config of a module or provider, as far as it says where archives are. */
+export interface ArchiveConfig {
+  readonly name?: string | undefined
+  readonly storageConfig?: StorageConfig | undefined
+}
+
+/** Where an archive is: the object is `{configName}/{fileName}` there, or `{fileName}` in an Azure container. */
+export interface ArchiveLocation {
+  readonly storage: StorageConfig
+  /** Name of the module or provider in storage. */
+  readonly configName: string
+  readonly fileName: string
+}
+
+/** Who a Version belongs to, in its own namespace. */
+export interface ParentRef {
+  readonly kind: 'Module' | 'Provider'
+  readonly name: string
+  /** False where the name comes from a config, which may differ from the parent's `metadata.name`. */
+  readonly owned: boolean
+}
+
+/** The config that a Version carries as a copy of its parent's. */
+export function configOfVersion(version: Version): ArchiveConfig | undefined {
+  const { type, moduleConfigRef, providerConfigRef } = version.spec
+  return type === 'Module' ? moduleConfigRef : providerConfigRef
+}
+
+export function configOfParent(parent: Module | Provider): ArchiveConfig {
+  return parent.kind === 'Module' ? parent.spec.moduleConfig : parent.spec.providerConfig
+}
+
+/** By owner reference, else by the name in the Version's own copy of the config. */
+export function parentRefOf(version: Version): ParentRef | undefined {
+  const kind = version.spec.type
+  const owner = version.metadata.ownerReferences.find((reference) => reference.kind === kind)
+  if (owner !== undefined) return { kind, name: owner.name, owned: true }
+  const name = configOfVersion(version)?.name
+  return name === undefined ? undefined : { kind, name, owned: false }
+}
+
+/** The name of the archive that is served. */
+export function fileNameOf(version: Version): string | undefined {
+  return version.status?.artifact?.fileName ?? version.spec.fileName
+}
+
+/**
+ * Normalised version string: surrounding blanks and one leading `v` dropped. Whether it is semver is another question.
+ */
+export function normalizeVersion(version: string): string {
+  const trimmed = version.trim()
+  return /^v\d/i.test(trimmed) ? trimmed.slice(1) : trimmed
+}
+
+/**
+ * A SHA-256 digest in lower-case hexadecimal.
+ *
+ * @param digest base64 (either alphabet, padding optional) or hexadecimal
+ * @returns undefined where it is neither, or not 32 bytes long
+ */
+export function sha256Hex(digest: string): string | undefined {
+  if (/^[0-9a-f]{64}$/i.test(digest)) return digest.toLowerCase()
+  if (!/^[\w+/-]{43}=?$/.test(digest)) return undefined
+  return Buffer.from(digest, 'base64').toString('hex')
+}
