@@ -1,6 +1,6 @@
 import * as grpc from '@grpc/grpc-js'
-import { generate } from 'selfsigned'
 import type protobuf from 'protobufjs'
+import { generate } from 'selfsigned'
 import { protocol } from './protocol.ts'
 
 /** What Terraform says to a plugin so that nobody takes it for a program to run by hand. */

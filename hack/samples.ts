@@ -1,0 +1,85 @@
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { parseAllDocuments } from 'yaml'
+import { normalizeVersion, parseResource, type Version } from '../pkg/apis/v1alpha1/v1alpha1.ts'
+import { type Entry, entriesIn, tarGzOf, zipOf } from './archives.ts'
+
+const repository = dirname(import.meta.dirname)
+const samples = join(repository, 'config/samples')
+
+/**
+ * Builds the archive of every Version in config/samples: of a module from its folder in config/samples/sources, of the
+ * provider from hack/sample-provider. Files that are right already stay as they are.
+ *
+ * @param archives the folder that the server gets as `--filesystem-mount-path`
+ * @returns how many archives were written
+ */
+export async function buildSamples(archives: string): Promise<number> {
+  const built = await Promise.all(sampleVersions().map((version) => archiveOf(version)))
+  return built.filter(({ path, content }) => write(join(archives, path), content)).length
+}
+
+function sampleVersions(): Version[] {
+  return globSync(join(samples, '*.yaml'))
+    .flatMap((file) => parseAllDocuments(readFileSync(file, 'utf8')))
+    .map((document): unknown => document.toJS())
+    .filter((object) => (object as { kind?: unknown }).kind === 'Version')
+    .map((object) => {
+      const parsed = parseResource('Version', object)
+      if (!parsed.ok) throw new Error(`config/samples: ${JSON.stringify(parsed.issues)}`)
+      return parsed.resource
+    })
+}
+
+async function archiveOf({ spec }: Version): Promise<{ path: string; content: Buffer }> {
+  const { fileName = '', moduleConfigRef, providerConfigRef } = spec
+  const version = normalizeVersion(spec.version)
+  if (spec.type === 'Provider') {
+    const name = providerConfigRef?.name ?? ''
+    const content = await zipOf(await providerEntries(name, version))
+    return { path: join('providers', name, fileName), content }
+  }
+  const name = moduleConfigRef?.name ?? ''
+  const entries = entriesIn(join(samples, 'sources', name, version))
+  const content = fileName.endsWith('.zip') ? await zipOf(entries) : await tarGzOf(entries)
+  return { path: join('modules', name, fileName), content }
+}
+
+/** The same script for every platform, so that the samples need no compiler; Terraform starts what has the right name. */
+async function providerEntries(name: string, version: string): Promise<Entry[]> {
+  const bundle = await build({
+    entryPoints: [join(repository, 'hack/sample-provider/main.ts')],
+    bundle: true,
+    minify: true,
+    write: false,
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
+    define: { VERSION: JSON.stringify(version) },
+  })
+  const launcher = '#!/bin/sh\nexec node "$(dirname "$0")/provider.cjs"\n'
+  return [
+    { path: 'provider.cjs', content: Buffer.from(bundle.outputFiles[0]?.contents ?? []) },
+    {
+      path: `terraform-provider-${name}_v${version}`,
+      content: Buffer.from(launcher),
+      executable: true,
+    },
+  ]
+}
+
+/** Renamed into place, so that a running server never sees half an archive. */
+function write(path: string, content: Buffer): boolean {
+  if (existsSync(path) && readFileSync(path).equals(content)) return false
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(`${path}.new`, content)
+  renameSync(`${path}.new`, path)
+  return true
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const archives = join(repository, '.depot/archives')
+  console.log(`${await buildSamples(archives)} sample archives written to ${archives}`)
+}
