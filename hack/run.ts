@@ -1,0 +1,155 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { parseArgs } from 'node:util'
+import { generateKey } from 'openpgp'
+import pretty from 'pino-pretty'
+import { buildSamples } from './samples.ts'
+
+/*
+ * `make run`: a registry of samples on this machine. Builds what is missing below `.depot`, starts the server, prints
+ * what to type in another terminal, then shows the server's log until Ctrl-C or the server's end.
+ */
+
+const repository = dirname(import.meta.dirname)
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string', default: process.env['PORT'] ?? '8080' },
+    dir: { type: 'string', default: join(repository, '.depot') },
+  },
+})
+const port = Number(values.port)
+const dir = resolve(values.dir)
+const archives = join(dir, 'archives')
+const signingKey = join(dir, 'signing-key.asc')
+const cliConfig = join(dir, 'terraformrc')
+const example = join(dir, 'example')
+
+function fail(message: string): never {
+  console.error(`depot: ${message}`)
+  process.exit(1)
+}
+
+/** Resolves to the error code of listening on the port, or to undefined where it is free. */
+const listenError = (): Promise<string | undefined> =>
+  new Promise((done) => {
+    const probe = createServer()
+    probe.once('error', (err: NodeJS.ErrnoException) => done(err.code))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => done(undefined)))
+  })
+
+async function createSigningKey(): Promise<void> {
+  if (existsSync(signingKey)) return
+  const { privateKey } = await generateKey({
+    type: 'rsa',
+    rsaBits: 3072,
+    userIDs: [{ name: 'Depot samples', email: 'depot@example.com' }],
+    format: 'armored',
+  })
+  writeFileSync(signingKey, privateKey, { mode: 0o600 })
+}
+
+/** The CLIs want https from a registry, unless their configuration says where its services are. */
+function writeCliConfig(): void {
+  const services = (['modules', 'providers'] as const)
+    .map((kind) => `    "${kind}.v1" = "http://127.0.0.1:${port}/depot/${kind}/v1/"\n`)
+    .join('')
+  writeFileSync(cliConfig, `host "depot.test" {\n  services = {\n${services}  }\n}\n`)
+}
+
+/** A lock file of other archives than those served now would only be in the way. */
+function writeExample(archivesChanged: boolean): void {
+  mkdirSync(example, { recursive: true })
+  copyFileSync(join(repository, 'config/samples/example/main.tf'), join(example, 'main.tf'))
+  if (!archivesChanged) return
+  rmSync(join(example, '.terraform.lock.hcl'), { force: true })
+  rmSync(join(example, '.terraform'), { recursive: true, force: true })
+}
+
+const onPath = (command: string): boolean => spawnSync(command, ['version']).error === undefined
+const quoted = (path: string): string =>
+  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+
+function printNextSteps(): void {
+  const cli = ['terraform', 'tofu'].find(onPath)
+  if (cli === undefined)
+    console.log('\ndepot: neither terraform nor tofu is on PATH: install one of them first.')
+  console.log(`
+Depot serves config/samples on http://127.0.0.1:${port}. In another terminal, type:
+
+    export TF_CLI_CONFIG_FILE=${quoted(cliConfig)}
+    cd ${quoted(example)}
+    ${cli ?? 'terraform'} init && ${cli ?? 'terraform'} apply -auto-approve
+
+Ctrl-C stops it. The log:
+`)
+}
+
+async function untilReady(adminUrl: string): Promise<void> {
+  const deadline = AbortSignal.timeout(30_000)
+  while (!(await fetch(`${adminUrl}/readyz`, { signal: deadline })).ok) {
+    await new Promise((done) => setTimeout(done, 50))
+  }
+}
+
+if (!Number.isInteger(port) || port < 1 || port > 65_535)
+  fail(`PORT must be 1 to 65535, not ${values.port}`)
+const error = await listenError()
+if (error === 'EADDRINUSE')
+  fail(`port ${port} is in use; choose another: make run PORT=${port === 65_535 ? 9000 : port + 1}`)
+if (error !== undefined)
+  fail(`cannot listen on port ${port} (${error}); choose another: make run PORT=9000`)
+
+mkdirSync(dir, { recursive: true })
+await createSigningKey()
+writeExample((await buildSamples(archives)) > 0)
+writeCliConfig()
+
+const server = spawn(
+  process.execPath,
+  [
+    join(repository, 'cmd/server/main.ts'),
+    '--anonymous-auth',
+    '--manifests',
+    join(repository, 'config/samples'),
+    '--filesystem-mount-path',
+    archives,
+    '--gpg-private-key-path',
+    signingKey,
+    '--listen',
+    `127.0.0.1:${port}`,
+    '--admin-listen',
+    '127.0.0.1:0',
+  ],
+  // A process group of its own: Ctrl-C reaches this process alone, which then ends the server once.
+  { stdio: ['ignore', 'pipe', 'inherit'], detached: true },
+)
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => server.kill('SIGTERM'))
+}
+server.once('exit', (code) => process.exit(code ?? 1))
+
+const log = pretty({
+  ignore: 'pid,hostname',
+  translateTime: 'SYS:HH:MM:ss',
+  singleLine: true,
+  sync: true,
+})
+for await (const line of createInterface({ input: server.stdout })) {
+  log.write(`${line}\n`)
+  const { msg, adminUrl } = parse(line)
+  if (msg === 'listening' && adminUrl !== undefined) {
+    await untilReady(adminUrl)
+    printNextSteps()
+  }
+}
+
+function parse(line: string): { msg?: string; adminUrl?: string } {
+  try {
+    return JSON.parse(line) as object
+  } catch {
+    return {}
+  }
+}
