@@ -1,0 +1,75 @@
+import { parseArgs } from 'node:util'
+import { type Option, placeholderOf, type Tables } from './table.ts'
+import { unknownFlag } from './unknown-flag.ts'
+
+/** What a command line says: flags with their text, and everything in it that cannot be meant. */
+export interface Arguments {
+  readonly help: boolean
+  readonly version: boolean
+  /** Text by flag: `true` for a bare switch, undefined where the value is missing, which is among the problems. */
+  readonly texts: ReadonlyMap<string, string | undefined>
+  readonly problems: readonly string[]
+}
+
+/**
+ * Reads a command line without stopping at the first mistake. A value that starts with a dash must be written as
+ * `--flag=-value`, so that a forgotten value never swallows the next flag.
+ */
+export function readArguments(tables: Tables, argv: readonly string[]): Arguments {
+  const options = new Map(Object.values(tables.options).map((option) => [option.flag, option]))
+  const { tokens } = parseArgs({
+    args: [...argv],
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
+  const texts = new Map<string, string | undefined>()
+  const problems = new Set<string>()
+  let help = false
+  let version = false
+  let owner: Option | undefined
+
+  for (const [position, token] of tokens.entries()) {
+    if (token.kind === 'positional') {
+      problems.add(strayValue(token.value, owner))
+      continue
+    }
+    owner = undefined
+    if (token.kind === 'option-terminator') continue
+    if (token.rawName === '--help' || token.rawName === '-h') help = true
+    else if (token.rawName === '--version') version = true
+    else {
+      const option = token.rawName.startsWith('--') ? options.get(token.name) : undefined
+      const next = tokens[position + 1]
+      const takesNext =
+        token.value === undefined &&
+        (option === undefined || placeholderOf(option) !== undefined) &&
+        next?.kind === 'positional' &&
+        next.index === token.index + 1
+      const text = takesNext ? next.value : token.value
+      if (takesNext) tokens.splice(position + 1, 1)
+      if (option === undefined) {
+        problems.add(unknownFlag(tables, argv[token.index] ?? token.rawName))
+      } else if (texts.has(option.flag)) {
+        problems.add(`--${option.flag} is given more than once: keep one of them`)
+      } else if (text === undefined && placeholderOf(option) !== undefined) {
+        texts.set(option.flag, undefined)
+        problems.add(missingValue(option))
+      } else {
+        texts.set(option.flag, text ?? 'true')
+        if (text === undefined) owner = option
+      }
+    }
+  }
+  return { help, version, texts, problems: [...problems] }
+}
+
+function missingValue(option: Option): string {
+  return `--${option.flag} has no value: write --${option.flag}=${placeholderOf(option)}`
+}
+
+function strayValue(value: string, owner: Option | undefined): string {
+  const text = JSON.stringify(value)
+  if (owner === undefined) return `${text} belongs to no flag: write --flag=value, or leave it out`
+  return `${text} does not belong after --${owner.flag}: write --${owner.flag}, or --${owner.flag}=true or =false`
+}

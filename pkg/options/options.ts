@@ -1,0 +1,129 @@
+import { readArguments } from './arguments.ts'
+import { usageOf } from './reference.ts'
+import { readSecrets } from './secrets.ts'
+import {
+  type Command,
+  type Facts,
+  type Option,
+  type Options,
+  type OptionTable,
+  placeholderOf,
+  type Rule,
+  type Secrets,
+  type SecretTable,
+  variableOf,
+} from './table.ts'
+
+export { optionsReference } from './reference.ts'
+export { type AuthMode, authModeOf, type ServerOptions, serverCommand } from './server.ts'
+export type { Address } from './values.ts'
+
+/** What a command line asks for. Secrets stand apart from the options, so that these may be logged. */
+export type Parsed<T extends OptionTable, S extends SecretTable> =
+  | { readonly kind: 'help'; readonly text: string }
+  | { readonly kind: 'version' }
+  | { readonly kind: 'options'; readonly options: Options<T>; readonly secrets: Secrets<S> }
+
+/** Every mistake of a command line and its environment; nobody should have to find them one by one. */
+export class OptionsError extends Error {
+  override readonly name = 'OptionsError'
+  /** One sentence each: which flag, where its value came from, what to write instead. */
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.problems = problems
+  }
+}
+
+/**
+ * Reads the options of a command: the flag, else the environment variable, else the default. An empty variable
+ * counts as not set, and variables that belong to no option are left alone: Kubernetes adds some of its own for a
+ * Service named depot.
+ *
+ * @param argv without the program: `process.argv.slice(2)`
+ * @throws OptionsError naming every mistake at once
+ */
+export function parseOptions<T extends OptionTable, S extends SecretTable>(
+  command: Command<T, S>,
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Parsed<T, S> {
+  const { help, version, texts, problems: mistakes } = readArguments(command, argv)
+  if (help) return { kind: 'help', text: usageOf(command) }
+  if (version) return { kind: 'version' }
+
+  const problems = [...mistakes]
+  const settings = new Map(
+    Object.entries(command.options).map(([key, option]) => [key, findSetting(option, texts, env)]),
+  )
+  const values: Record<string, unknown> = {}
+  for (const [key, { option, text, name }] of settings) {
+    const parsed = text === undefined ? undefined : option.value.safeParse(text)
+    values[key] = parsed?.data
+    for (const { message } of parsed?.error?.issues ?? []) {
+      problems.push(`${name}: ${quote(text ?? '')} ${message}`)
+    }
+  }
+  const secrets = readSecrets(command.secrets, env)
+  problems.push(...secrets.problems, ...brokenRules(command.rules, settings))
+  if (problems.length > 0) throw new OptionsError(problems)
+  return {
+    kind: 'options',
+    options: values as Options<T>,
+    secrets: secrets.values as Secrets<S>,
+  }
+}
+
+/** Where the value of an option comes from. */
+interface Setting {
+  readonly option: Option
+  /** False where the default holds. */
+  readonly given: boolean
+  readonly text: string | undefined
+  readonly name: string
+}
+
+function findSetting(
+  option: Option,
+  texts: ReadonlyMap<string, string | undefined>,
+  env: Readonly<Record<string, string | undefined>>,
+): Setting {
+  const flag = `--${option.flag}`
+  if (texts.has(option.flag)) {
+    return { option, given: true, text: texts.get(option.flag), name: flag }
+  }
+  const candidates = [variableOf(option), option.platformVariable ?? '']
+  const variable = candidates.find((candidate) => env[candidate])
+  if (variable !== undefined) {
+    return { option, given: true, text: env[variable], name: `${flag} (set by ${variable})` }
+  }
+  return {
+    option,
+    given: false,
+    text: option.default,
+    name: `${flag} (or ${variableOf(option)})`,
+  }
+}
+
+function brokenRules(
+  rules: readonly Rule<string>[],
+  settings: ReadonlyMap<string, Setting>,
+): string[] {
+  const facts: Facts<string> = {
+    given: (key) => {
+      const { option, given, text } = settings.get(key) ?? {}
+      if (!given || option === undefined) return false
+      return placeholderOf(option) !== undefined || option.value.safeParse(text).data === true
+    },
+    text: (key) => settings.get(key)?.text,
+    name: (key) => settings.get(key)?.name ?? key,
+  }
+  return rules.map((rule) => rule(facts)).filter((problem) => problem !== undefined)
+}
+
+/** Text as it was written, cut where it is very long, without the credentials of a URL. */
+function quote(text: string): string {
+  const shown = text.replace(/\/\/[^/]*@/, '//***@')
+  return JSON.stringify(shown.length > 100 ? `${shown.slice(0, 100)}…` : shown)
+}

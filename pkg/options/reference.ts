@@ -1,0 +1,103 @@
+import { type Option, placeholderOf, type Tables, variableOf } from './table.ts'
+
+/** What `--help` prints: the usage and every option, in columns. */
+export function usageOf({ program, summary, options, secrets }: Tables): string {
+  const flags = [
+    ...Object.values(options).map((option) => [
+      flagOf(option),
+      `${option.meaning} ${defaultOf(option)}`,
+    ]),
+    ['--help', 'Print this text.'],
+    ['--version', 'Print the version.'],
+  ]
+  const variables = Object.values(secrets).map(({ variable, meaning }) => [variable, meaning])
+  const lines = [
+    summary,
+    '',
+    `Usage: ${program} [flags]`,
+    '',
+    ...columns(flags),
+    '',
+    'Every flag can also be set by an environment variable: DEPOT_ and its name in capitals, such as',
+    'DEPOT_LOG_LEVEL. The flag wins.',
+    '',
+    'Secrets, from the environment, or from the file that the variable with _FILE at its end names:',
+    '',
+    ...columns(variables),
+    '',
+  ]
+  return lines.join('\n').replaceAll('`', '')
+}
+
+/** A markdown page that lists everything that can be set for a command. */
+export function optionsReference({ program, summary, options, secrets }: Tables): string {
+  const rows = Object.values(options).map((option) => [
+    code(flagOf(option)),
+    code(variableOf(option)),
+    [
+      option.platformVariable && `${code(`$${option.platformVariable}`)}, else`,
+      option.default === undefined ? (option.otherwise ?? 'none') : code(option.default),
+    ]
+      .filter(Boolean)
+      .join(' '),
+    option.meaning,
+  ])
+  const secretRows = Object.values(secrets).map(({ variable, meaning }) => [
+    code(variable),
+    code(`${variable}_FILE`),
+    meaning,
+  ])
+  return [
+    `## ${code(program)}`,
+    '',
+    `${summary} The flag wins over the environment variable, and that over the default. A switch may be written as`,
+    '`--flag`, `--flag=true` or `--flag=false`. All mistakes are reported together, with exit status 2.',
+    '',
+    ...markdownTable(['flag', 'environment variable', 'default', 'meaning'], rows),
+    '',
+    'Secrets come from the environment or from a file, never from a flag:',
+    '',
+    ...markdownTable(['environment variable', 'or the path of a file in', 'meaning'], secretRows),
+    '',
+  ].join('\n')
+}
+
+function flagOf(option: Option): string {
+  const placeholder = placeholderOf(option)
+  return placeholder === undefined ? `--${option.flag}` : `--${option.flag} ${placeholder}`
+}
+
+function defaultOf(option: Option): string {
+  if (placeholderOf(option) === undefined) return ''
+  const platform = option.platformVariable === undefined ? '' : `$${option.platformVariable}, else `
+  return `[${platform}${option.default ?? option.otherwise ?? 'none'}]`
+}
+
+/** Two columns, the right one wrapped so that lines stay below 110 characters. */
+function columns(rows: readonly (readonly string[])[]): string[] {
+  const width = Math.max(...rows.map(([left = '']) => left.length))
+  const room = 110 - width - 4
+  return rows.flatMap(([left = '', right = '']) =>
+    wrap(right.trim(), room).map(
+      (line, index) => `  ${(index === 0 ? left : '').padEnd(width)}  ${line}`,
+    ),
+  )
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + word.length >= width) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
+}
+
+const code = (text: string): string => `\`${text}\``
+
+function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)]
+}

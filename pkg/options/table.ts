@@ -1,0 +1,72 @@
+import type { z } from 'zod'
+
+/** One option: a flag, an environment variable, a default and a line of the reference. */
+export interface Option {
+  /** Without dashes. `DEPOT_` and the name in capitals, `-` as `_`, is the environment variable. */
+  readonly flag: string
+  /** Reads the text. Its `title` stands for the value in the usage; without one the flag is a switch. */
+  readonly value: z.ZodType<unknown, string>
+  /** As it would be written after the flag. */
+  readonly default?: string
+  /** A variable of the platform, such as `POD_NAMESPACE`, that comes before the default. */
+  readonly platformVariable?: string
+  /** What holds where nothing is set and there is no default. */
+  readonly otherwise?: string
+  readonly meaning: string
+}
+
+/** The option of each key of the result. */
+export type OptionTable = Readonly<Record<string, Option>>
+
+/** What is too dangerous for a command line: read from `variable`, or from the file that `{variable}_FILE` names. */
+export interface Secret {
+  readonly variable: string
+  readonly meaning: string
+}
+
+export type SecretTable = Readonly<Record<string, Secret>>
+
+/** Everything that can be set for one command: what the usage and the reference tell. */
+export interface Tables<T extends OptionTable = OptionTable, S extends SecretTable = SecretTable> {
+  /** How the command is started, such as `node cmd/server/main.ts`. */
+  readonly program: string
+  readonly summary: string
+  readonly options: T
+  readonly secrets: S
+}
+
+/** A command, with what must hold between its options. */
+export interface Command<T extends OptionTable, S extends SecretTable> extends Tables<T, S> {
+  readonly rules: readonly Rule<keyof T & string>[]
+}
+
+/** The values of a table, parsed. Undefined only where an option without default is not set. */
+export type Options<T extends OptionTable> = {
+  readonly [K in keyof T]:
+    | z.output<T[K]['value']>
+    | (T[K] extends { readonly default: string } ? never : undefined)
+}
+
+export type Secrets<S extends SecretTable> = { readonly [K in keyof S]: string | undefined }
+
+/** What a rule may look at. */
+export interface Facts<K extends string> {
+  /** Whether somebody set the option; a switch that is off counts as not set. */
+  readonly given: (key: K) => boolean
+  /** The text of the option, its default included. */
+  readonly text: (key: K) => string | undefined
+  /** The flag, and the variable where the value came from there. */
+  readonly name: (key: K) => string
+}
+
+/** Says what is wrong with a combination of options, and what to write instead. */
+export type Rule<K extends string> = (facts: Facts<K>) => string | undefined
+
+export function variableOf(option: Option): string {
+  return `DEPOT_${option.flag.replaceAll('-', '_').toUpperCase()}`
+}
+
+/** What stands for the value in the usage; undefined for a switch. */
+export function placeholderOf(option: Option): string | undefined {
+  return option.value.meta()?.title
+}
