@@ -19,7 +19,7 @@ export interface Option {
 export type OptionTable = Readonly<Record<string, Option>>
 
 /** What is too dangerous for a command line: read from `variable`, or from the file that `{variable}_FILE` names. */
-export interface Secret {
+interface Secret {
   readonly variable: string
   readonly meaning: string
 }

@@ -6,6 +6,9 @@ import { StorageConfig } from './storage-config.ts'
 
 const names = z.array(z.string())
 
+/** So that the API server can tell that the rule on every storageConfig stays cheap. */
+const maxItems = 1000
+
 /** A set of modules and providers that are kept in step with their sources. */
 export const Depot = z.object({
   kind: z.literal('Depot'),
@@ -20,8 +23,14 @@ export const Depot = z.object({
         })
         .optional()
         .describe('What holds for every module and provider that does not say otherwise.'),
-      moduleConfigs: z.array(ModuleConfig).optional().describe('The modules of this Depot.'),
-      providerConfigs: z.array(ProviderConfig).optional().describe('The providers of this Depot.'),
+      moduleConfigs: z
+        .array(ModuleConfig)
+        .optional()
+        .meta({ description: 'The modules of this Depot.', maxItems }),
+      providerConfigs: z
+        .array(ProviderConfig)
+        .optional()
+        .meta({ description: 'The providers of this Depot.', maxItems }),
       pollingIntervalMinutes: z
         .int32()
         .min(0)

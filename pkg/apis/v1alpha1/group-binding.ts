@@ -19,7 +19,15 @@ export const GroupBinding = z.object({
       expression: z
         .string()
         .min(1)
-        .describe('Boolean expression over `groups`, such as "platform" in groups.'),
+        .meta({
+          description: 'Boolean expression over `groups`, such as "platform" in groups.',
+          'x-kubernetes-validations': [
+            {
+              rule: "self.trim() != ''",
+              message: 'must be a boolean expression such as "platform" in groups',
+            },
+          ],
+        }),
       moduleResources: z
         .array(z.string())
         .optional()
@@ -32,7 +40,14 @@ export const GroupBinding = z.object({
     .describe('What is wanted.'),
   status: z
     .object({
-      conditions: z.array(Condition).optional().describe('Whether the expression compiles.'),
+      conditions: z
+        .array(Condition)
+        .optional()
+        .meta({
+          description: 'Whether the expression compiles.',
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['type'],
+        }),
     })
     .optional()
     .describe('What was seen last.'),

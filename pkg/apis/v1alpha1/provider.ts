@@ -10,7 +10,9 @@ export const ProviderConfig = z
     namespace: z
       .string()
       .default('hashicorp')
-      .describe('Namespace in the public registry that binaries and sources are looked up in.'),
+      .describe(
+        'Namespace in the public registry that binaries and sources are looked up in. Default hashicorp.',
+      ),
     operatingSystems: z.array(z.string()).optional().describe('Operating systems to keep.'),
     architectures: z.array(z.string()).optional().describe('Architectures to keep.'),
     protocols: z

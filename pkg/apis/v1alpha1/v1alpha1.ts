@@ -1,10 +1,11 @@
 import type { z } from 'zod'
-import { Depot } from './depot.ts'
-import { GroupBinding } from './group-binding.ts'
-import { Module } from './module.ts'
-import { Namespace } from './namespace.ts'
-import { Provider } from './provider.ts'
-import { Version } from './version.ts'
+import type { Depot } from './depot.ts'
+import type { GroupBinding } from './group-binding.ts'
+import { apiVersion, type Kind, kinds } from './kinds.ts'
+import type { Module } from './module.ts'
+import type { Namespace } from './namespace.ts'
+import type { Provider } from './provider.ts'
+import type { Version } from './version.ts'
 
 export {
   type ArchiveConfig,
@@ -17,27 +18,13 @@ export {
   parentRefOf,
   sha256Hex,
 } from './archive.ts'
+export { customResourceDefinition, customResourceKinds } from './crd.ts'
+export { apiVersion, type Kind, kindNames, kinds } from './kinds.ts'
 export type { ModuleConfig } from './module.ts'
 export type { ProviderConfig } from './provider.ts'
 export type { StorageConfig } from './storage-config.ts'
 export type { Scan, SecurityFinding } from './version.ts'
 export type { Depot, GroupBinding, Module, Namespace, Provider, Version }
-
-/** API version of the five kinds; the group is chosen by the operator. */
-export const apiVersion = 'v1alpha1'
-
-/** Every kind that Depot reads: its schema, and its name in API paths. */
-export const kinds = {
-  Namespace: { schema: Namespace, plural: 'namespaces', core: true },
-  Module: { schema: Module, plural: 'modules', core: false },
-  Provider: { schema: Provider, plural: 'providers', core: false },
-  Version: { schema: Version, plural: 'versions', core: false },
-  Depot: { schema: Depot, plural: 'depots', core: false },
-  GroupBinding: { schema: GroupBinding, plural: 'groupbindings', core: false },
-} as const
-
-export type Kind = keyof typeof kinds
-export const kindNames = Object.keys(kinds) as readonly Kind[]
 
 /** An object of one of the kinds, checked, with nothing in it that Depot does not read. */
 export type Resource = { [K in Kind]: z.infer<(typeof kinds)[K]['schema']> }[Kind]

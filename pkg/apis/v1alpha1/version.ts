@@ -24,6 +24,9 @@ const ReadmeConfigMapRef = z.object({
   key: z.string().describe('Key of its data that holds the README, encoded as base64.'),
 })
 
+/** A newer controller may write fields that an older definition in the cluster does not know: they must not get lost. */
+const openToNewFields = { 'x-kubernetes-preserve-unknown-fields': true }
+
 /** One archive: a module version, or a provider version for one operating system and architecture. */
 export const Version = z.object({
   kind: z.literal('Version'),
@@ -43,7 +46,19 @@ export const Version = z.object({
       moduleConfigRef: ModuleConfig.optional(),
       providerConfigRef: ProviderConfig.optional(),
     })
-    .describe('What is wanted.'),
+    .meta({
+      description: 'What is wanted.',
+      'x-kubernetes-validations': [
+        {
+          rule: "self.type == 'Module' || !has(self.moduleConfigRef)",
+          message: 'moduleConfigRef belongs to a Version of type Module',
+        },
+        {
+          rule: "self.type == 'Provider' || !has(self.providerConfigRef)",
+          message: 'providerConfigRef belongs to a Version of type Provider',
+        },
+      ],
+    }),
   status: z
     .object({
       checksum: z
@@ -57,7 +72,7 @@ export const Version = z.object({
           fileName: z.string().optional().describe('Name of the archive that is served.'),
         })
         .optional()
-        .describe('The archive that is served.'),
+        .meta({ description: 'The archive that is served.', ...openToNewFields }),
       sourceScan: Scan.optional().describe('Scan of the source code.'),
       binaryScan: Scan.optional().describe('Scan of the binary; providers only.'),
       readmeConfigMapRef: ReadmeConfigMapRef.optional().describe(
@@ -65,6 +80,6 @@ export const Version = z.object({
       ),
     })
     .optional()
-    .describe('What was seen last.'),
+    .meta({ description: 'What was seen last.', ...openToNewFields }),
 })
 export type Version = z.infer<typeof Version>

@@ -1,0 +1,129 @@
+import { apiVersion, type Kind, kindNames, kinds } from './kinds.ts'
+import { type StructuralSchema, structuralSchema } from './structural-schema.ts'
+
+/** A kind that the cluster learns from Depot. */
+type CustomResourceKind = Exclude<Kind, 'Namespace'>
+
+export const customResourceKinds = kindNames.filter((kind) => kind !== 'Namespace')
+
+interface PrinterColumn {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'boolean' | 'date'
+  readonly jsonPath: string
+  /** 0 is always shown, 1 with `-o wide` only. Default 0. */
+  readonly priority?: number
+}
+
+const latest = { name: 'Latest', type: 'string', jsonPath: '.status.latestVersion' } as const
+const syncColumns = [
+  { name: 'Synced', type: 'boolean', jsonPath: '.status.synced' },
+  { name: 'Status', type: 'string', jsonPath: '.status.syncStatus' },
+] as const
+const age = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' } as const
+
+/** What `kubectl` shows of each kind. Short names of their own: other products have modules and providers too. */
+const presentation: Readonly<
+  Record<
+    CustomResourceKind,
+    {
+      readonly description: string
+      readonly shortNames: readonly string[]
+      readonly columns: readonly PrinterColumn[]
+    }
+  >
+> = {
+  Module: {
+    description: 'Module is a Terraform module: where it comes from, and which versions exist.',
+    shortNames: ['tfmod'],
+    columns: [
+      { name: 'Provider', type: 'string', jsonPath: '.spec.moduleConfig.provider' },
+      latest,
+      ...syncColumns,
+    ],
+  },
+  Provider: {
+    description: 'Provider is a Terraform provider: where it comes from, and which versions exist.',
+    shortNames: ['tfprov'],
+    columns: [latest, ...syncColumns],
+  },
+  Version: {
+    description:
+      'Version is one archive: a module version, or a provider version for one operating system and architecture.',
+    shortNames: ['tfver'],
+    columns: [
+      { name: 'Type', type: 'string', jsonPath: '.spec.type' },
+      { name: 'Version', type: 'string', jsonPath: '.spec.version' },
+      { name: 'OS', type: 'string', jsonPath: '.spec.operatingSystem' },
+      { name: 'Arch', type: 'string', jsonPath: '.spec.architecture' },
+      ...syncColumns,
+    ],
+  },
+  Depot: {
+    description:
+      'Depot is a set of modules and providers that are kept in step with their sources.',
+    shortNames: [],
+    columns: [
+      { name: 'Interval', type: 'integer', jsonPath: '.spec.pollingIntervalMinutes' },
+      { name: 'Modules', type: 'string', jsonPath: '.status.modules', priority: 1 },
+      { name: 'Providers', type: 'string', jsonPath: '.status.providers', priority: 1 },
+    ],
+  },
+  GroupBinding: {
+    description: 'GroupBinding says which modules and providers the members of a group may see.',
+    shortNames: ['gb'],
+    columns: [
+      { name: 'Expression', type: 'string', jsonPath: '.spec.expression' },
+      { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    ],
+  },
+}
+
+/** The CustomResourceDefinition of a kind, in the API group that the server is run with. */
+export function customResourceDefinition(kind: CustomResourceKind, apiGroup: string) {
+  const { plural } = kinds[kind]
+  const { shortNames, columns } = presentation[kind]
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${apiGroup}` },
+    spec: {
+      group: apiGroup,
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular: kind.toLowerCase(),
+        ...(shortNames.length > 0 && { shortNames }),
+        categories: ['depot'],
+      },
+      scope: 'Namespaced',
+      versions: [
+        {
+          name: apiVersion,
+          served: true,
+          storage: true,
+          additionalPrinterColumns: [...columns, age],
+          subresources: { status: {} },
+          schema: { openAPIV3Schema: rootSchema(kind) },
+        },
+      ],
+    },
+  }
+}
+
+/** API servers check `metadata` themselves, and want no more said about it here than its type. */
+function rootSchema(kind: CustomResourceKind): StructuralSchema {
+  const { spec, status } = structuralSchema(kinds[kind].schema).properties ?? {}
+  return {
+    description: presentation[kind].description,
+    type: 'object',
+    required: ['spec'],
+    properties: {
+      apiVersion: { description: 'Group and version of the schema.', type: 'string' },
+      kind: { description: 'Kind of the object.', type: 'string' },
+      metadata: { type: 'object' },
+      ...(spec && { spec }),
+      ...(status && { status }),
+    },
+  }
+}
