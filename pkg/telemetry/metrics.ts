@@ -3,10 +3,15 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 /** Where every metric of a process is registered; `metrics()` renders them for Prometheus. */
 export type Metrics = Registry
 
-/** A registry with the `process_*` and `nodejs_*` metrics, event-loop delay included. */
-export function createMetrics(): Metrics {
+/** A registry with `depot_build_info` and the `process_*` and `nodejs_*` metrics, event-loop delay included. */
+export function createMetrics(build: { version: string; revision?: string }): Metrics {
   const metrics = new Registry()
   collectDefaultMetrics({ register: metrics })
+  gauge(metrics, {
+    name: 'build_info',
+    help: 'What is running; always 1.',
+    labels: ['version', 'revision'],
+  }).set({ version: build.version, revision: build.revision ?? 'unknown' }, 1)
   return metrics
 }
 
@@ -24,11 +29,20 @@ const config = <L extends string>(metrics: Metrics, { name, help, labels }: Defi
   registers: [metrics],
 })
 
+/** @param collect called at each scrape, to add what is cheaper to keep elsewhere until then */
 export function counter<L extends string = never>(
   metrics: Metrics,
   definition: Definition<L>,
+  collect?: (counter: Counter<L>) => void,
 ): Counter<L> {
-  return new Counter(config(metrics, definition))
+  return new Counter({
+    ...config(metrics, definition),
+    ...(collect && {
+      collect() {
+        collect(this)
+      },
+    }),
+  })
 }
 
 /** @param collect called at each scrape, to set values that are cheaper to read than to keep */

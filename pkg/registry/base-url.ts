@@ -1,0 +1,28 @@
+import type { Context } from 'hono'
+import { RegistryError } from '../errors/errors.ts'
+import type { RegistryEnv, RegistryOptions } from './routes.ts'
+
+/** Names, IPv4 and bracketed IPv6 addresses, with or without a port. */
+const hostPattern = /^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
+
+/**
+ * The URL under which the client reaches this server, without a trailing slash: what the operator configured, else what
+ * a trusted proxy says, else the Host header.
+ *
+ * @throws RegistryError BadRequest where the client names a host that cannot be one.
+ */
+export function baseUrlOf(c: Context<RegistryEnv>, options: RegistryOptions): string {
+  if (options.baseUrl !== undefined) return options.baseUrl
+  const url = new URL(c.req.url)
+  const forwarded = (name: string) =>
+    options.trustProxy === true ? c.req.header(name)?.split(',')[0]?.trim() || undefined : undefined
+  const protocol = forwarded('x-forwarded-proto') ?? url.protocol.slice(0, -1)
+  const host = forwarded('x-forwarded-host') ?? c.req.header('host') ?? url.host
+  if (!/^https?$/i.test(protocol) || !hostPattern.test(host)) {
+    throw new RegistryError(
+      'BadRequest',
+      'the Host or X-Forwarded header of the request is not a host name',
+    )
+  }
+  return `${protocol.toLowerCase()}://${host}`
+}

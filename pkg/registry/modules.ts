@@ -1,0 +1,81 @@
+import { Hono } from 'hono'
+import { normalizeVersion } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Parent, VersionRow } from '../catalog/catalog.ts'
+import { notFound } from '../errors/errors.ts'
+import { archivePath } from './archive-url.ts'
+import { baseUrlOf } from './base-url.ts'
+import { findModule, json, note, type RegistryEnv, type RegistryOptions } from './routes.ts'
+
+/** The module registry protocol, but for the archives themselves. */
+export function moduleRoutes(options: RegistryOptions): Hono<RegistryEnv> {
+  const { catalog } = options
+  const app = new Hono<RegistryEnv>()
+
+  app.get('/:namespace/:name/:system/versions', (c) => {
+    const { namespace, name, system } = c.req.param()
+    note(c, '/depot/modules/v1/:namespace/:name/:system/versions', {
+      namespace,
+      kind: 'Module',
+      name,
+    })
+    const module = findModule(catalog, namespace, name, system)
+    return json(module.memo('versions', () => versionList(module)))
+  })
+
+  app.get('/:namespace/:name/:system/:version/download', (c) => {
+    const { namespace, name, system } = c.req.param()
+    const version = normalizeVersion(c.req.param('version'))
+    note(c, '/depot/modules/v1/:namespace/:name/:system/:version/download', {
+      namespace,
+      kind: 'Module',
+      name,
+      version,
+    })
+    const module = findModule(catalog, namespace, name, system)
+    const url = baseUrlOf(c, options) + archiveUrlPath(module, downloadableRow(module, version))
+    return new Response(null, {
+      status: 204,
+      headers: { 'X-Registry-Get': url, 'X-Terraform-Get': url },
+    })
+  })
+
+  return app
+}
+
+/** Every version that can be downloaded, newest first. */
+function versionList(module: Parent): string {
+  const downloadable = module.versions.filter((row) => row.downloadable)
+  const versions = [...new Set(downloadable.map((row) => row.version))]
+  return JSON.stringify({ modules: [{ versions: versions.map((version) => ({ version })) }] })
+}
+
+function downloadableRow(module: Parent, version: string): VersionRow {
+  const rows = module.rowsOf(version)
+  const row = rows.find((candidate) => candidate.downloadable)
+  if (row !== undefined) return row
+  const address = `module ${module.namespace}/${module.name}`
+  if (rows[0] === undefined) {
+    throw notFound(`${address} has no version ${version}: see its list of versions`)
+  }
+  throw notFound(
+    `version ${version} of ${address} cannot be downloaded yet: ${rows[0].unavailable}`,
+  )
+}
+
+/**
+ * Path of the archive endpoint. CLIs take `archive` and `checksum` out of the query before they ask: the first tells them
+ * how to unpack, the second what the bytes must hash to.
+ */
+function archiveUrlPath(module: Parent, { location, sha256 }: VersionRow): string {
+  if (location === undefined || sha256 === undefined) throw new TypeError('row is not downloadable')
+  const format = archiveFormat(location.fileName, module.resource?.fileFormat)
+  const query = `fileChecksum=${sha256}&archive=${format}&checksum=sha256:${sha256}`
+  return `/depot/modules/v1/${archivePath(location)}?${query}`
+}
+
+/** By the ending of the file, else by what the module says. */
+function archiveFormat(fileName: string, fileFormat: 'zip' | 'tar' | undefined): 'zip' | 'tar.gz' {
+  if (/\.zip$/i.test(fileName)) return 'zip'
+  if (/\.(tar\.gz|tgz)$/i.test(fileName)) return 'tar.gz'
+  return fileFormat === 'tar' ? 'tar.gz' : 'zip'
+}

@@ -1,0 +1,126 @@
+import type { HttpBindings } from '@hono/node-server'
+import type { Context } from 'hono'
+import type { ArchiveLocation } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Catalog, Parent, VersionRow } from '../catalog/catalog.ts'
+import { notFound, RegistryError } from '../errors/errors.ts'
+import type { RequestFacts } from '../telemetry/telemetry.ts'
+import type { ByteRange } from './byte-range.ts'
+
+/** What the server passes along with a request; a test that calls the app directly passes nothing. */
+export interface RegistryEnv {
+  Bindings: Partial<HttpBindings> & { facts?: RequestFacts }
+}
+
+/** One archive as the storage backends want it named. */
+export interface ServedArchive {
+  readonly location: ArchiveLocation
+  /** Hexadecimal. */
+  readonly sha256: string
+  /** Names the Version in logs. */
+  readonly label: { namespace: string; kind: string; name: string; version: string }
+}
+
+export interface Archives {
+  stat(location: ArchiveLocation): Promise<{ readonly sizeBytes: number }>
+  /**
+   * Bytes `start` to `end`, both included; `range` is missing from the answer where the whole is given all the same.
+   * The stream breaks off where the bytes do not match the digest.
+   */
+  open(
+    archive: ServedArchive,
+    range?: ByteRange,
+  ): Promise<{
+    readonly sizeBytes: number
+    readonly range?: ByteRange
+    readonly body: ReadableStream<Uint8Array>
+  }>
+}
+
+export interface Signer {
+  /** Counts how often the key was changed. */
+  readonly revision: number
+  publicKeys(): readonly { readonly key_id: string; readonly ascii_armor: string }[]
+  /** A binary detached signature. */
+  sign(text: string): Promise<Uint8Array>
+}
+
+export interface RegistryOptions {
+  readonly catalog: Catalog
+  readonly archives: Archives
+  /** Absent where no signing key is configured. */
+  readonly signer?: Signer | undefined
+  /** External URL of the registry without a trailing slash; default: what the request says. */
+  readonly baseUrl?: string | undefined
+  /** Believe `X-Forwarded-Proto` and `X-Forwarded-Host`. */
+  readonly trustProxy?: boolean
+}
+
+type RegistryContext = Context<RegistryEnv>
+
+/** Tells the access log which route answers, and for what. */
+export function note(c: RegistryContext, route: string, facts: RequestFacts = {}): void {
+  if (c.env?.facts !== undefined) Object.assign(c.env.facts, facts, { route })
+}
+
+const jsonHeaders = { 'Content-Type': 'application/json' }
+
+/** A JSON answer from text that is ready. */
+export function json(text: string): Response {
+  return new Response(text, { headers: jsonHeaders })
+}
+
+/** The module of a request, or 404. A module that names no system answers to any. */
+export function findModule(
+  catalog: Catalog,
+  namespace: string,
+  name: string,
+  system: string,
+): Parent {
+  const parent = catalog.module(namespace, name)
+  if (parent === undefined) {
+    throw notFound(
+      `module ${namespace}/${name} not found: check its namespace and name, and that it exists as a Module`,
+    )
+  }
+  const own = parent.resource?.system
+  if (own !== undefined && own !== system) {
+    throw notFound(
+      `module ${namespace}/${name} is for ${own}, not for ${system}: use ${namespace}/${name}/${own}`,
+    )
+  }
+  return parent
+}
+
+/** The provider of a request, or 404. */
+export function findProvider(catalog: Catalog, namespace: string, type: string): Parent {
+  const parent = catalog.provider(namespace, type)
+  if (parent === undefined) {
+    throw notFound(
+      `provider ${namespace}/${type} not found: check its namespace and type, and that it exists as a Provider`,
+    )
+  }
+  return parent
+}
+
+/** @throws RegistryError NotConfigured where the operator gave no key. */
+export function requireSigner(signer: Signer | undefined): Signer {
+  if (signer !== undefined) return signer
+  throw new RegistryError(
+    'NotConfigured',
+    'signing metadata not configured: start the server with --gpg-private-key-path to serve providers',
+  )
+}
+
+/** Names an archive to storage; the row must be downloadable. */
+export function servedArchive(row: VersionRow): ServedArchive {
+  return {
+    location: row.location as ArchiveLocation,
+    sha256: row.sha256 as string,
+    label: {
+      namespace: row.namespace,
+      kind: row.kind,
+      name: row.parent?.name ?? '',
+      version: row.version,
+    },
+  }
+}

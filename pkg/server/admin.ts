@@ -1,0 +1,24 @@
+import { Hono } from 'hono'
+import type { Metrics } from '../telemetry/telemetry.ts'
+
+export interface AdminOptions {
+  readonly metrics: Metrics
+  /** What the server is still waiting for; empty when it is ready. */
+  readonly waitingFor: () => readonly string[]
+}
+
+/** What operators and Kubernetes ask, on a port of its own: probes and metrics. */
+export function createAdminApp({ metrics, waitingFor }: AdminOptions): Hono {
+  return new Hono()
+    .get('/livez', (c) => c.text('ok\n'))
+    .get('/readyz', (c) => {
+      const waiting = waitingFor()
+      return waiting.length === 0
+        ? c.text('ok\n')
+        : c.text(`not ready: ${waiting.join(', ')}\n`, 503)
+    })
+    .get('/metrics', async (c) =>
+      c.body(await metrics.metrics(), 200, { 'Content-Type': metrics.contentType }),
+    )
+    .notFound((c) => c.text('there are /livez, /readyz and /metrics\n', 404))
+}

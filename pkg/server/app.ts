@@ -1,0 +1,81 @@
+import { Hono } from 'hono'
+import { RegistryError } from '../errors/errors.ts'
+import {
+  discoveryPaths,
+  type RegistryEnv,
+  type RegistryOptions,
+  registryRoutes,
+} from '../registry/registry.ts'
+import type { Logger } from '../telemetry/telemetry.ts'
+
+export interface AppOptions extends RegistryOptions {
+  /** Whether the catalog has been filled; until then only discovery answers. */
+  readonly ready: () => boolean
+  readonly log: Logger
+}
+
+export type App = Hono<RegistryEnv>
+
+const allowedMethods = 'GET, HEAD'
+
+/** Everything that the public port serves, with one place that turns errors into answers. */
+export function createApp(options: AppOptions): App {
+  const app = new Hono<RegistryEnv>()
+  app.route('/', registryRoutes(options))
+
+  app.notFound((c) => {
+    const { method, path } = c.req
+    if (method !== 'GET' && method !== 'HEAD' && knows(app, path)) {
+      return errorResponse(
+        new RegistryError('MethodNotAllowed', `${method} is not allowed here, only GET and HEAD`, {
+          headers: { Allow: allowedMethods },
+        }),
+      )
+    }
+    return errorResponse(
+      new RegistryError('NotFound', 'no such endpoint: see /.well-known/terraform.json'),
+    )
+  })
+
+  app.onError((error) => {
+    if (error instanceof RegistryError && error.status !== 500) {
+      if (error.cause !== undefined) options.log.warn({ err: error }, 'request failed')
+      return errorResponse(error)
+    }
+    options.log.error({ err: error }, 'request failed unexpectedly')
+    return errorResponse(new RegistryError('Internal', 'internal error: see the log of the server'))
+  })
+
+  return app
+}
+
+/**
+ * Lets discovery through and nothing else until the catalog is filled.
+ *
+ * Stands before the app and not in it, because a middleware would make every answer wait a turn of the event loop.
+ */
+export function gate(app: App, ready: () => boolean): App['fetch'] {
+  const open: ReadonlySet<string> = new Set(discoveryPaths)
+  return (request, ...rest) => {
+    if (ready() || open.has(new URL(request.url).pathname)) return app.fetch(request, ...rest)
+    return errorResponse(
+      new RegistryError('Unavailable', 'the registry is still loading: try again in a moment'),
+    )
+  }
+}
+
+/** `{"errors": ["message"]}`: the shape whose messages Terraform prints. */
+export function errorResponse(error: RegistryError): Response {
+  return new Response(JSON.stringify({ errors: [error.message] }), {
+    status: error.status,
+    headers: {
+      'Content-Type': 'application/json',
+      ...(error.status === 503 && { 'Retry-After': '5' }),
+      ...error.headers,
+    },
+  })
+}
+
+function knows(app: App, path: string): boolean {
+  return app.router.match('GET', path)[0].length > 0
+}

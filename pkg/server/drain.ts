@@ -1,0 +1,27 @@
+import type { Server } from 'node:http'
+import { Server as NetServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** How long a connection that nobody uses is given to send one more request, in milliseconds. */
+const lingerMs = 1000
+const pollMs = 50
+
+/**
+ * Ends a server without dropping a request. Whoever is being answered is answered to the end; a client that is just
+ * sending on a connection kept alive is answered too, and told to close it. What is left after the grace period is cut.
+ *
+ * `server.close()` is not enough: it destroys idle connections at once, and with them requests that are on their way.
+ */
+export async function drain(server: Server, graceMs: number): Promise<void> {
+  const start = performance.now()
+  const closed = new Promise<'closed'>((resolve) => {
+    NetServer.prototype.close.call(server, () => resolve('closed'))
+  })
+  for (let elapsed = 0; elapsed < graceMs; elapsed = performance.now() - start) {
+    if (elapsed >= lingerMs) server.closeIdleConnections()
+    if ((await Promise.race([closed, sleep(pollMs)])) === 'closed') break
+  }
+  server.closeAllConnections()
+  // Nothing is left to be dropped: this ends the timer that looks for slow requests.
+  server.close()
+}

@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import { RegistryError } from '../errors/errors.ts'
+import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'
+import { logRequest, requestIdOf } from './access-log.ts'
+import { type App, errorResponse } from './app.ts'
+import { RequestMetrics } from './request-metrics.ts'
+
+export interface ListenerOptions {
+  readonly fetch: App['fetch']
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Whether the server is about to stop: answers then ask the client to close the connection. */
+  readonly draining: () => boolean
+}
+
+interface Running {
+  readonly facts: RequestFacts
+  /** When the headers of the answer were ready, on the clock of `performance.now()`. */
+  firstByteAt: number | undefined
+}
+
+const badRequest = new RegistryError(
+  'BadRequest',
+  'the request line or the Host header is malformed',
+)
+
+/** The request listener of the public port: the app, with a log line and metrics around each request. */
+export function createListener(options: ListenerOptions) {
+  const { log, draining } = options
+  const requestMetrics = new RequestMetrics(options.metrics)
+  const requests = new WeakMap<IncomingMessage, Running>()
+
+  const answer = getRequestListener(
+    (request, env) => {
+      const { incoming, outgoing } = env as { incoming: IncomingMessage; outgoing: ServerResponse }
+      const running = requests.get(incoming) as Running
+      const answered = (response: Response): Response => {
+        running.firstByteAt = performance.now()
+        return response
+      }
+      const result = options.fetch(request, { incoming, outgoing, facts: running.facts })
+      return result instanceof Promise ? result.then(answered) : answered(result)
+    },
+    { errorHandler: () => errorResponse(badRequest) },
+  )
+
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const start = performance.now()
+    const sentBefore = request.socket.bytesWritten
+    const requestId = requestIdOf(request)
+    const running: Running = { facts: {}, firstByteAt: undefined }
+    const { facts } = running
+    requests.set(request, running)
+    response.setHeader('X-Request-Id', requestId)
+    if (draining()) response.setHeader('Connection', 'close')
+
+    response.once('close', () => {
+      const end = performance.now()
+      const bytes = request.socket.bytesWritten - sentBefore
+      requestMetrics.closed({
+        method: request.method ?? '',
+        route: facts.route ?? 'none',
+        code: response.statusCode,
+        firstByteMs: (running.firstByteAt ?? end) - start,
+        bytes,
+      })
+      logRequest(log, { request, response, requestId, facts, durationMs: end - start, bytes })
+    })
+    void answer(request, response)
+    requestMetrics.started(facts.route ?? 'none')
+  }
+}

@@ -1,0 +1,85 @@
+import { counter, gauge, histogram, type Metrics } from '../telemetry/telemetry.ts'
+
+const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
+
+/** What is counted on every request is kept in plain numbers, and handed over when somebody scrapes. */
+interface RouteTotals {
+  inFlight: number
+  unreportedBytes: number
+}
+
+/** Metrics of the public port, by the pattern of the route. */
+export class RequestMetrics {
+  readonly #routes = new Map<string, RouteTotals>()
+  readonly #duration
+
+  constructor(metrics: Metrics) {
+    this.#duration = histogram(
+      metrics,
+      {
+        name: 'http_request_duration_seconds',
+        help: 'Time from a request to the first byte of its answer.',
+        labels: ['method', 'route', 'code'],
+      },
+      durationBuckets,
+    )
+    gauge(
+      metrics,
+      {
+        name: 'http_requests_in_flight',
+        help: 'Requests whose answer is not over.',
+        labels: ['route'],
+      },
+      (inFlight) => {
+        for (const [route, totals] of this.#routes) inFlight.set({ route }, totals.inFlight)
+      },
+    )
+    counter(
+      metrics,
+      {
+        name: 'http_response_bytes_total',
+        help: 'Bytes sent, headers included.',
+        labels: ['route'],
+      },
+      (bytes) => {
+        for (const [route, totals] of this.#routes) {
+          bytes.inc({ route }, totals.unreportedBytes)
+          totals.unreportedBytes = 0
+        }
+      },
+    )
+  }
+
+  /** A request has found its route. */
+  started(route: string): void {
+    this.#totals(route).inFlight += 1
+  }
+
+  /** The answer is over, whole or not. */
+  closed(entry: {
+    readonly method: string
+    readonly route: string
+    readonly code: number
+    readonly firstByteMs: number
+    readonly bytes: number
+  }): void {
+    const { method, route, code, firstByteMs, bytes } = entry
+    const totals = this.#totals(route)
+    totals.inFlight -= 1
+    totals.unreportedBytes += bytes
+    this.#duration.observe(
+      { method: methods.has(method) ? method : 'other', route, code },
+      firstByteMs / 1000,
+    )
+  }
+
+  #totals(route: string): RouteTotals {
+    let totals = this.#routes.get(route)
+    if (totals === undefined) {
+      totals = { inFlight: 0, unreportedBytes: 0 }
+      this.#routes.set(route, totals)
+    }
+    return totals
+  }
+}

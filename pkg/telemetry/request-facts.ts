@@ -1,0 +1,12 @@
+/**
+ * What a handler knows of its request that the access log wants to tell. Handlers fill it in as they find out; the
+ * server writes it down when the response is over.
+ */
+export interface RequestFacts {
+  /** Pattern of the route, the only part of a path that may label a metric. */
+  route?: string
+  namespace?: string
+  kind?: 'Module' | 'Provider'
+  name?: string
+  version?: string
+}
