@@ -1,0 +1,98 @@
+import { Ending, undecodable } from './ending.ts'
+import { isRecord, isText, metadataOf, type ObservedObject, observe } from './object.ts'
+import { Slice } from './slice.ts'
+import { requestPath, type Target } from './target.ts'
+import type { Timings } from './timings.ts'
+import type { Transport } from './transport.ts'
+
+const firstLimit = 250
+/** What can be parsed without stopping everything else for long; pages that turn out larger are asked for in parts. */
+const goodPageBytes = 2 * 1024 * 1024
+const maxPageBytes = 64 * 1024 * 1024
+
+export interface ListOptions {
+  readonly transport: Transport
+  readonly target: Target
+  readonly timings: Timings
+  readonly signal: AbortSignal
+  /** Bytes have come. */
+  readonly onContact: () => void
+  readonly onItem: (object: ObservedObject) => void
+}
+
+/**
+ * Everything there is, page by page, as of one moment. No resourceVersion is asked for: with one, an API server answers
+ * from its cache and ignores the limit.
+ *
+ * @returns the resourceVersion to watch from
+ */
+export async function list(options: ListOptions): Promise<{ resourceVersion: string } | Ending> {
+  const slice = new Slice()
+  let limit = firstLimit
+  let next = ''
+  for (;;) {
+    const page = await readPage(options, limit, next)
+    if (page instanceof Ending) return page
+    if (page === 'large') {
+      limit = Math.max(1, Math.floor(limit / 5))
+      continue
+    }
+    for (const raw of page.items) {
+      const object = observe(raw)
+      if (object === undefined) {
+        return undecodable('metadata')
+      }
+      options.onItem(object)
+      if (slice.over) await slice.next()
+    }
+    if (page.next === '') return { resourceVersion: page.resourceVersion }
+    next = page.next
+    await slice.next()
+  }
+}
+
+interface Page {
+  readonly items: readonly unknown[]
+  readonly resourceVersion: string
+  /** Token of the page that follows; empty: none. */
+  readonly next: string
+}
+
+async function readPage(
+  { transport, target, timings, signal, onContact }: ListOptions,
+  limit: number,
+  next: string,
+): Promise<Page | 'large' | Ending> {
+  const path = requestPath(target, { limit, ...(next !== '' && { continue: next }) })
+  const { pageMs: deadlineMs, headersMs: idleMs } = timings
+  return transport.read({ path, signal, deadlineMs, idleMs }, async (body) => {
+    const maxBytes = limit > 1 ? goodPageBytes : maxPageBytes
+    const chunks: Buffer[] = []
+    let bytes = 0
+    for await (const chunk of body) {
+      onContact()
+      bytes += chunk.length
+      if (bytes > maxBytes) {
+        return limit > 1 ? 'large' : undecodable('size')
+      }
+      chunks.push(chunk)
+    }
+    return parsePage(Buffer.concat(chunks).toString())
+  })
+}
+
+function parsePage(text: string): Page | Ending {
+  let raw: unknown
+  try {
+    raw = JSON.parse(text)
+  } catch (err) {
+    return undecodable('json', err)
+  }
+  const { resourceVersion, continue: next } = metadataOf(raw) ?? {}
+  // Go writes an empty list of typed objects as null.
+  const items = isRecord(raw) ? (raw['items'] ?? []) : undefined
+  if (!Array.isArray(items) || !isText(resourceVersion)) {
+    return undecodable('page')
+  }
+  return { items, resourceVersion, next: isText(next) ? next : '' }
+}

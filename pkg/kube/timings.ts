@@ -1,0 +1,35 @@
+/** How long a reflector waits for what. */
+export interface Timings {
+  /** First wait after a failure, doubled each time up to the cap; the real wait is a random part of it. */
+  readonly backoffMs: number
+  readonly backoffCapMs: number
+  /** A failure this long after the last one starts again at the first wait. */
+  readonly backoffForgetMs: number
+  /** The longest `Retry-After` that is obeyed. */
+  readonly retryAfterCapMs: number
+  /** Credentials, connection and response headers together. */
+  readonly headersMs: number
+  /** One page of a list, body included. */
+  readonly pageMs: number
+  /** Silence after which a connection is taken for dead: two bookmarks are a minute apart each. */
+  readonly idleMs: number
+  /** A watch is asked to last between this and twice this. */
+  readonly watchMinSeconds: number
+  /** How much longer than that the server may take to end it. */
+  readonly watchGraceMs: number
+  /** A watch that ends sooner and brought nothing is a failure. */
+  readonly shortWatchMs: number
+}
+
+export const defaultTimings: Timings = {
+  backoffMs: 800,
+  backoffCapMs: 30_000,
+  backoffForgetMs: 120_000,
+  retryAfterCapMs: 120_000,
+  headersMs: 60_000,
+  pageMs: 300_000,
+  idleMs: 150_000,
+  watchMinSeconds: 300,
+  watchGraceMs: 10_000,
+  shortWatchMs: 1_000,
+}
