@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import { unavailable, withDeadline } from './deadline.ts'
+import type { ObjectInfo, OpenObject } from './driver.ts'
+import { createLimiter } from './limiter.ts'
+import type { Place } from './places.ts'
+import type { VerifiedFiles } from './verified-files.ts'
+
+const sharedDeadlineMs = 60_000
+
+export interface ArchiveDigest extends ObjectInfo {
+  /** In lower-case hexadecimal. */
+  readonly sha256: string
+}
+
+/** Digests of whole objects, read from end to end without keeping them; what is read is remembered as verified. */
+export function createHashing(options: {
+  open: (place: Place) => Promise<OpenObject>
+  verifiedFiles: VerifiedFiles
+  now: () => number
+}) {
+  const { open, verifiedFiles, now } = options
+  const background = createLimiter({ parallel: 2, waiting: Number.POSITIVE_INFINITY })
+  const requested = createLimiter({ parallel: 2, waiting: 1000 })
+  const running = new Map<string, Promise<ArchiveDigest>>()
+
+  async function hash(place: Place, signal?: AbortSignal): Promise<ArchiveDigest> {
+    signal?.throwIfAborted()
+    const openedAtMs = now()
+    const { info, body } = await open(place)
+    const digest = createHash('sha256')
+    let sizeBytes = 0
+    for await (const chunk of body) {
+      signal?.throwIfAborted()
+      digest.update(chunk)
+      sizeBytes += chunk.byteLength
+    }
+    if (sizeBytes !== info.sizeBytes) throw unavailable('the archive changed while it was read')
+    const sha256 = digest.digest('hex')
+    verifiedFiles.remember(info, sha256, openedAtMs)
+    return { ...info, sha256 }
+  }
+
+  return {
+    /** Two at a time; the rest waits, and its list is the caller's to bound. */
+    digest: (place: Place, signal?: AbortSignal): Promise<ArchiveDigest> =>
+      background(() => hash(place, signal)),
+
+    /** Reads an object once for however many requests ask at the same time, and lets none of them wait for ever. */
+    async sharedDigest(place: Place): Promise<ArchiveDigest> {
+      const key = `${place.backend} ${place.object}`
+      let hashing = running.get(key)
+      if (hashing === undefined) {
+        hashing = requested(() => hash(place))
+        running.set(key, hashing)
+        const forget = () => running.delete(key)
+        hashing.then(forget, forget)
+      }
+      return withDeadline(hashing, sharedDeadlineMs)
+    },
+  }
+}
