@@ -1,0 +1,92 @@
+import {
+  type ArchiveConfig,
+  type ArchiveLocation,
+  configOfParent,
+  configOfVersion,
+  fileNameOf,
+  type Module,
+  type ObjectKey,
+  type Provider,
+  parentRefOf,
+  type Resource,
+  type Version,
+} from '../apis/v1alpha1/v1alpha1.ts'
+import { idOf } from './claims.ts'
+
+/** Which Versions need their archive looked at, and where those archives are. */
+export class ArchiveIndex {
+  readonly #parents = new Map<string, Module | Provider>()
+  /** Names of parents by the name in their config, where it is another one. */
+  readonly #aliases = new Map<string, readonly string[]>()
+  readonly #versions = new Map<string, Version>()
+
+  /** Versions without a checksum of their own, by {@link idOf}. */
+  get versions(): ReadonlyMap<string, Version> {
+    return this.#versions
+  }
+
+  /** @returns whether a location may have changed */
+  set(key: ObjectKey, resource: Resource | undefined): boolean {
+    const id = idOf(key)
+    if (key.kind === 'Version') {
+      const known = this.#versions.delete(id)
+      if (resource?.kind !== 'Version' || resource.status?.checksum !== undefined) return known
+      this.#versions.set(id, resource)
+      return true
+    }
+    if (key.kind !== 'Module' && key.kind !== 'Provider') return false
+    const before = this.#parents.get(id)
+    if (before !== undefined) this.#rename(before, (names, name) => names.filter((n) => n !== name))
+    this.#parents.delete(id)
+    if (resource?.kind === 'Module' || resource?.kind === 'Provider') {
+      this.#parents.set(id, resource)
+      this.#rename(resource, (names, name) => [...names, name].toSorted())
+    }
+    return true
+  }
+
+  /**
+   * Where a Version's archive is, by its own copy of the config, else by its parent's.
+   *
+   * @returns undefined where it is not on the filesystem backend, or nobody has said
+   */
+  locate(version: Version): ArchiveLocation | undefined {
+    const own = configOfVersion(version)
+    const ref = parentRefOf(version)
+    const parent = ref && this.#parentOf(version.metadata.namespace, ref)
+    const inherited: ArchiveConfig | undefined = parent && configOfParent(parent)
+    const storage = own?.storageConfig ?? inherited?.storageConfig
+    const configName = own?.name ?? inherited?.name ?? parent?.metadata.name ?? ref?.name
+    const fileName = fileNameOf(version)
+    if (storage?.fileSystem === undefined || configName === undefined || fileName === undefined)
+      return undefined
+    return { storage, configName, fileName }
+  }
+
+  #parentOf(
+    namespace: string,
+    ref: { kind: 'Module' | 'Provider'; name: string; owned: boolean },
+  ): Module | Provider | undefined {
+    const { kind, name, owned } = ref
+    const id = idOf({ kind, namespace, name })
+    const parent = this.#parents.get(id)
+    if (parent !== undefined || owned) return parent
+    const alias = this.#aliases.get(id)?.[0]
+    return alias === undefined
+      ? undefined
+      : this.#parents.get(idOf({ kind, namespace, name: alias }))
+  }
+
+  #rename(
+    parent: Module | Provider,
+    change: (names: readonly string[], name: string) => readonly string[],
+  ): void {
+    const { namespace, name } = parent.metadata
+    const alias = configOfParent(parent).name
+    if (alias === undefined || alias === name) return
+    const id = idOf({ kind: parent.kind, namespace, name: alias })
+    const names = change(this.#aliases.get(id) ?? [], name)
+    if (names.length === 0) this.#aliases.delete(id)
+    else this.#aliases.set(id, names)
+  }
+}

@@ -1,0 +1,138 @@
+import { isNode, isScalar, LineCounter, type ParsedNode, parseAllDocuments } from 'yaml'
+import { messageOf } from '../errors/errors.ts'
+
+/** A part of a file that is parsed by itself, and the number of its first line, from 1. */
+export interface Slice {
+  readonly text: string
+  readonly line: number
+}
+
+export type FieldPath = readonly (string | number)[]
+
+/** What a document holds. Lines are counted from 0, from the beginning of its text. */
+export type Document =
+  | {
+      readonly ok: true
+      readonly value: unknown
+      /** The line of a field, or of the innermost thing around it that is there. */
+      lineOf(path: FieldPath): number | undefined
+      readonly linesAreCheap: boolean
+    }
+  | {
+      readonly ok: false
+      readonly message: string
+      readonly line: number | undefined
+      /** As much as could be read. */
+      readonly value: unknown
+    }
+
+/** Parsing YAML takes about a second for this many characters, all in one go. */
+const maxYamlLength = 4 * 1024 * 1024
+/** Finding the lines of JSON means to parse it as YAML as well. */
+const maxLocatedJsonLength = 256 * 1024
+/** The check for equal keys compares each with each: this many comparisons take less than a second. */
+const maxKeyComparisons = 20_000_000
+
+/**
+ * Cuts a file at its document markers. A line that starts with `---` always is one, even inside a block scalar, so a
+ * mistake in one document costs no other.
+ */
+export function* documentsOf(text: string): Generator<Slice> {
+  let start = 0
+  let line = 1
+  for (let end = markerFrom(text, 0); ; end = markerFrom(text, end + 1)) {
+    const slice = text.slice(start, end)
+    if (end < text.length && endsInDirectives(slice)) continue
+    yield { text: slice, line }
+    if (end >= text.length) return
+    line += newlinesIn(slice)
+    start = end
+  }
+}
+
+export function newlinesIn(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++
+  return count
+}
+
+export function parseYaml(text: string): Document {
+  if (text.length > maxYamlLength) {
+    const message = 'is too large for one document; put --- between objects, or write JSON'
+    return { ok: false, message, line: 0, value: undefined }
+  }
+  const lines = new LineCounter()
+  const lineAt = (offset: number): number => Math.max(0, lines.linePos(offset).line - 1)
+  let comparisons = 0
+  const uniqueKeys = (a: ParsedNode, b: ParsedNode): boolean =>
+    comparisons++ < maxKeyComparisons && isScalar(a) && isScalar(b) && a.value === b.value
+  const options = { lineCounter: lines, prettyErrors: false, merge: true, uniqueKeys } as const
+  try {
+    const documents = parseAllDocuments(text, options)
+    const [document] = documents
+    if ('empty' in documents || document === undefined)
+      return { ok: true, value: null, lineOf: () => 0, linesAreCheap: true }
+    const error = documents.flatMap(({ errors }) => errors)[0]
+    if (documents.length > 1 || error !== undefined) {
+      const message = error?.message ?? 'has text after its end; put --- between documents'
+      const offset = error?.pos[0] ?? documents[1]?.range[0] ?? 0
+      return { ok: false, message, line: lineAt(offset), value: partOf(() => document.toJS()) }
+    }
+    const lineOf = (path: FieldPath): number | undefined => {
+      for (let length = path.length; length >= 0; length--) {
+        const node = document.getIn(path.slice(0, length), true)
+        if (isNode(node) && node.range) return lineAt(node.range[0])
+      }
+      return 0
+    }
+    return { ok: true, value: document.toJS(), lineOf, linesAreCheap: true }
+  } catch (error) {
+    return { ok: false, message: messageOf(error), line: undefined, value: undefined }
+  }
+}
+
+/** Undefined where the text is not JSON: it may still be YAML. */
+export function parseJson(text: string): Document | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    if (text.length <= maxLocatedJsonLength) return undefined
+    const line = /\(line (\d+)/.exec(messageOf(error))?.[1]
+    return {
+      ok: false,
+      message: messageOf(error),
+      line: line === undefined ? undefined : Number(line) - 1,
+      value: undefined,
+    }
+  }
+  let located: Document | undefined
+  const lineOf = (path: FieldPath): number | undefined => {
+    if (text.length > maxLocatedJsonLength) return undefined
+    located ??= parseYaml(text)
+    return located.ok ? located.lineOf(path) : undefined
+  }
+  return { ok: true, value, lineOf, linesAreCheap: false }
+}
+
+/** Where the next line that starts a document begins, or the end of the text. */
+function markerFrom(text: string, from: number): number {
+  for (let at = text.indexOf('\n---', from); at !== -1; at = text.indexOf('\n---', at + 1)) {
+    const next = text[at + 4]
+    if (next === undefined || ' \t\r\n'.includes(next)) return at + 1
+  }
+  return text.length
+}
+
+/** `%YAML 1.2` belongs to the document after the marker that follows it. */
+function endsInDirectives(text: string): boolean {
+  return /^(?:[ \t]*(?:#[^\n]*)?\r?\n)*%/.test(text)
+}
+
+function partOf(read: () => unknown): unknown {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * Runs a task again and again, never twice at a time. The task says how long to wait for the next turn, in
+ * milliseconds, and handles its own errors.
+ */
+export class Loop {
+  readonly #task: () => Promise<number>
+  #timer: NodeJS.Timeout | undefined
+  #dueAt = Infinity
+  #running: Promise<void> | undefined
+  #closed = false
+
+  constructor(task: () => Promise<number>) {
+    this.#task = task
+  }
+
+  /** Asks for a turn within `delayMs`; an earlier one that is due already stands. */
+  poke(delayMs: number): void {
+    const dueAt = performance.now() + delayMs
+    if (this.#closed || dueAt >= this.#dueAt) return
+    this.#dueAt = dueAt
+    if (this.#running !== undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#running = this.#turn()
+    }, delayMs)
+  }
+
+  /** Resolves when a turn in progress has ended. */
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#running
+  }
+
+  async #turn(): Promise<void> {
+    this.#dueAt = Infinity
+    const delayMs = await this.#task()
+    const askedMs = this.#dueAt - performance.now()
+    this.#dueAt = Infinity
+    this.#running = undefined
+    this.poke(Math.max(0, Math.min(delayMs, askedMs)))
+  }
+}

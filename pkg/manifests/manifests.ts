@@ -1,0 +1,71 @@
+import { basename, resolve } from 'node:path'
+import { watch } from 'chokidar'
+import type { ResourceSink } from '../apis/v1alpha1/v1alpha1.ts'
+import { RegistryError } from '../errors/errors.ts'
+import type { Logger, Metrics } from '../telemetry/telemetry.ts'
+import type { ArchiveProbe } from './archive-state.ts'
+import { Scanner } from './scanner.ts'
+import { codeOf } from './tree.ts'
+
+export type { ArchiveDigest, ArchiveProbe, ArchiveStat } from './archive-state.ts'
+
+export interface ManifestOptions {
+  /** Folder of the manifests: every `*.yaml`, `*.yml` and `*.json` below it. */
+  readonly dir: string
+  /** API group of the five kinds; objects of others are ignored. */
+  readonly apiGroup: string
+  readonly sink: ResourceSink
+  /** Reads archives on the filesystem backend, for Versions that carry no checksum. */
+  readonly probe: ArchiveProbe
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** How long the start waits for archives to be hashed, in milliseconds. Default 30000; 0 does not wait. */
+  readonly firstDigestsMs?: number
+}
+
+export interface ManifestSource {
+  /** Stops watching; resolves when nothing is handed on any more. */
+  close(): Promise<void>
+}
+
+/** Several events that belong together cause one scan. */
+const debounceMs = 50
+
+/**
+ * Takes resources from a folder of manifests instead of a cluster, and keeps the sink in step with it: changes arrive
+ * within a second. What is broken is left out, told and counted, and what was served of it stays.
+ *
+ * @returns when the sink holds everything, and what archives there are were hashed or `firstDigestsMs` is over
+ * @throws RegistryError NotConfigured where the folder cannot be read
+ */
+export async function watchManifests(options: ManifestOptions): Promise<ManifestSource> {
+  const dir = resolve(options.dir)
+  const log = options.log.child({ component: 'manifests' })
+  const scanner = new Scanner({ ...options, dir, log })
+  // Events only ask for a scan, and scans are made without them too: so none needs to be complete or right.
+  const watcher = watch(dir, {
+    ignoreInitial: true,
+    followSymlinks: false,
+    ignored: (path) => path !== dir && /^\.(?!\.)/.test(basename(path)),
+  })
+  watcher.on('all', () => scanner.poke(debounceMs))
+  watcher.on('error', (err) => log.warn({ err }, 'watching failed, changes may take longer'))
+  const close = async () => {
+    await Promise.all([watcher.close(), scanner.close()])
+  }
+  try {
+    await scanner.start(options.firstDigestsMs ?? 30_000)
+  } catch (error) {
+    await close()
+    const problem = problems[codeOf(error) ?? ''] ?? 'cannot be read'
+    const message = `manifests folder ${dir} ${problem}; correct --manifests`
+    throw new RegistryError('NotConfigured', message, { cause: error })
+  }
+  return { close }
+}
+
+const problems: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'is not a folder',
+  EACCES: 'may not be read by this user',
+}

@@ -1,0 +1,91 @@
+import type { Kind, ObjectKey } from '../apis/v1alpha1/v1alpha1.ts'
+import { gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
+
+/** Something in a manifest that is left out. */
+export interface Rejection {
+  readonly file: string
+  readonly line?: number | undefined
+  readonly reason: 'syntax' | 'schema' | 'duplicate' | 'unreadable'
+  readonly kind: Kind | 'unknown'
+  /** The object, as far as it is known. */
+  readonly object?: ObjectKey | undefined
+  readonly field?: string | undefined
+  readonly message: string
+  /** What else is wrong with it. */
+  readonly others?: readonly string[]
+}
+
+/** Log lines per change; beyond that only their number is told. */
+const maxLines = 100
+
+/** What is left out at present: logged as it comes and goes, and counted for the metric. */
+export class Rejections {
+  readonly #log: Logger
+  readonly #groups = new Map<string, readonly Rejection[]>()
+
+  constructor(log: Logger, metrics: Metrics) {
+    this.#log = log
+    const labels = ['kind', 'reason'] as const
+    const help = 'Objects in manifests that are left out because something is wrong with them.'
+    gauge(metrics, { name: 'catalog_rejected_objects', help, labels }, (rejected) => {
+      rejected.reset()
+      for (const { kind, reason } of this.#all()) rejected.inc({ kind, reason })
+    })
+  }
+
+  get count(): number {
+    return [...this.#all()].length
+  }
+
+  /**
+   * Replaces what is known about one file, or one object.
+   *
+   * @param isMended whether something that is rejected no more is in order now, rather than gone
+   */
+  set(
+    group: string,
+    rejections: readonly Rejection[],
+    isMended: (rejection: Rejection) => boolean = () => false,
+  ): void {
+    const before = this.#groups.get(group) ?? []
+    if (before.length === 0 && rejections.length === 0) return
+    if (rejections.length === 0) this.#groups.delete(group)
+    else this.#groups.set(group, rejections)
+
+    const known = new Set(before.map(identityOf))
+    const fresh = rejections.filter((rejection) => !known.has(identityOf(rejection)))
+    for (const rejection of fresh.slice(0, maxLines)) {
+      this.#log.warn(fieldsOf(rejection), 'object rejected')
+    }
+    if (fresh.length > maxLines) {
+      this.#log.warn(
+        { file: fresh[0]?.file, count: fresh.length - maxLines },
+        'more objects rejected',
+      )
+    }
+    const still = new Set(rejections.map(subjectOf))
+    for (const rejection of before.slice(0, maxLines)) {
+      if (still.has(subjectOf(rejection)) || !isMended(rejection)) continue
+      const { file, kind, namespace, name } = fieldsOf(rejection)
+      this.#log.info({ file, kind, namespace, name }, 'object accepted again')
+    }
+  }
+
+  *#all(): Generator<Rejection> {
+    for (const rejections of this.#groups.values()) yield* rejections
+  }
+}
+
+function fieldsOf({ object, ...rest }: Rejection) {
+  return { ...rest, namespace: object?.namespace || undefined, name: object?.name }
+}
+
+/** Lines shift with every edit above them, so they do not make it another rejection. */
+function identityOf(rejection: Rejection): string {
+  const { line: _, ...rest } = fieldsOf(rejection)
+  return JSON.stringify(rest)
+}
+
+function subjectOf({ file, kind, object }: Rejection): string {
+  return JSON.stringify([file, kind, object?.namespace, object?.name])
+}

@@ -1,0 +1,213 @@
+import { join } from 'node:path'
+import type { ResourceSink } from '../apis/v1alpha1/v1alpha1.ts'
+import { messageOf } from '../errors/errors.ts'
+import type { Logger, Metrics } from '../telemetry/telemetry.ts'
+import type { ArchiveProbe } from './archive-state.ts'
+import { Claims, type Ruling } from './claims.ts'
+import { Digests } from './digests.ts'
+import { Loop } from './loop.ts'
+import { type ManifestFile, parseManifest } from './manifest-file.ts'
+import { Publisher } from './publisher.ts'
+import { readText } from './read-text.ts'
+import { type Rejection, Rejections } from './rejections.ts'
+import { type Difference, Settling } from './settling.ts'
+import { createBreather } from './slices.ts'
+import { codeOf, identityOf, isGone, type Listing, walk } from './tree.ts'
+
+/** How long a file must look the same before it is read. */
+const settleMs = 100
+/** How long an object that is nowhere stays while files change, because it may be moving between them. */
+const maxRestlessMs = 2_000
+/** Scans that no event asked for, for file systems without events; they take at most this part of the time. */
+const scanMs = 500
+const scanShare = 1 / 50
+const maxScanMs = 30_000
+const maxRetryMs = 5_000
+
+interface ScannerOptions {
+  readonly dir: string
+  readonly apiGroup: string
+  readonly sink: ResourceSink
+  readonly probe: ArchiveProbe
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+/** Compares the folder with what was read of it, and hands on the difference. */
+export class Scanner {
+  readonly #dir: string
+  readonly #apiGroup: string
+  readonly #log: Logger
+  readonly #settling = new Settling(settleMs)
+  readonly #claims = new Claims()
+  readonly #files = new Map<string, ManifestFile>()
+  readonly #rejections: Rejections
+  readonly #publisher: Publisher
+  readonly #digests: Digests
+  readonly #loop = new Loop(() => this.#turn())
+  #restlessSinceMs = Infinity
+  #failures = 0
+  #started = false
+  #closed = false
+
+  constructor({ dir, apiGroup, sink, probe, log, metrics }: ScannerOptions) {
+    this.#dir = dir
+    this.#apiGroup = apiGroup
+    this.#log = log
+    this.#rejections = new Rejections(log, metrics)
+    this.#publisher = new Publisher(sink)
+    this.#digests = new Digests({ probe, log, onChange: (ids) => this.#republish(ids) })
+  }
+
+  /** @throws the error of the file system when the folder cannot be read */
+  async start(firstDigestsMs: number): Promise<void> {
+    const startMs = performance.now()
+    const listing = await walk(this.#dir)
+    const breathe = createBreather()
+    await this.#read(
+      this.#settling.compare(listing.files, startMs, () => false, 0),
+      listing,
+    )
+    const rulings: Ruling[] = []
+    for (const ruling of this.#claims.settle(false)) {
+      this.#note(ruling)
+      rulings.push(ruling)
+      await breathe()
+    }
+    const resources = rulings.flatMap(({ id, resource }) =>
+      resource === undefined ? [] : [[id, resource] as const],
+    )
+    await this.#publisher.replace(resources, breathe)
+    await this.#digests.start(firstDigestsMs)
+    const durationMs = Math.round(performance.now() - startMs)
+    const counts = { files: listing.files.size, objects: this.#claims.size }
+    const rejected = this.#rejections.count
+    this.#log.info({ ...counts, rejected, durationMs }, 'manifests loaded')
+    this.#started = true
+    this.poke(0)
+  }
+
+  /** Asks for a scan within `delayMs`. */
+  poke(delayMs: number): void {
+    if (this.#started) this.#loop.poke(delayMs)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.all([this.#loop.close(), this.#digests.close()])
+  }
+
+  async #turn(): Promise<number> {
+    const startMs = performance.now()
+    try {
+      const listing = await walk(this.#dir)
+      const nowMs = performance.now()
+      const isVeiled = (path: string) => isCovered(path, listing.problems)
+      const difference = this.#settling.compare(listing.files, nowMs, isVeiled)
+      const isRead = await this.#read(difference, listing)
+      const isRestless = difference.waiting || !isRead
+      if (!isRestless) this.#restlessSinceMs = Infinity
+      else if (this.#restlessSinceMs === Infinity) this.#restlessSinceMs = nowMs
+      const mayTurnUp = isRestless && nowMs - this.#restlessSinceMs < maxRestlessMs
+      const breathe = createBreather()
+      for (const ruling of this.#claims.settle(mayTurnUp)) {
+        this.#note(ruling)
+        const { id, key, resource } = ruling
+        this.#publisher.publish(id, key, resource && this.#digests.complete(resource))
+        await breathe()
+      }
+      this.#rejections.set('folder', [])
+      if (this.#failures > 0) this.#log.info('manifests can be read again')
+      this.#failures = 0
+      if (isRestless) return settleMs
+      return Math.min(maxScanMs, Math.max(scanMs, (nowMs - startMs) / scanShare))
+    } catch (err) {
+      if (this.#failures++ === 0)
+        this.#log.error({ err }, 'manifests cannot be read, what was read last stays')
+      this.#rejections.set('folder', [unreadable('.', err)])
+      const backoffMs = Math.min(maxRetryMs, scanMs * 2 ** Math.min(this.#failures, 10))
+      return backoffMs * (0.5 + Math.random() / 2)
+    }
+  }
+
+  /** Reads what has changed and takes it over. @returns false where something changed while it was read */
+  async #read({ changed, removed }: Difference, { problems }: Listing): Promise<boolean> {
+    const breathe = createBreather()
+    const broken = new Map(problems)
+    const renamed = new Map(removed.map((path) => [this.#identityOf(path), path]))
+    const read: { path: string; signature: string; from: string; content: ManifestFile }[] = []
+    let isRead = true
+    for (const [path, signature] of changed) {
+      if (this.#closed) return true
+      const from = this.#files.has(path) ? path : (renamed.get(identityOf(signature)) ?? path)
+      try {
+        const text = await readText(join(this.#dir, path), signature)
+        const previous = this.#files.get(from)
+        const options = { apiGroup: this.#apiGroup, previous, breathe }
+        const content = text && (await parseManifest(path, text, options))
+        if (content !== undefined) read.push({ path, signature, from, content })
+        else isRead = false
+      } catch (error) {
+        if (isGone(error)) isRead = false
+        else broken.set(path, error as Error)
+      }
+    }
+    for (const { path, signature, from, content } of read) {
+      this.#claims.replace(path, content, from)
+      this.#files.set(path, content)
+      this.#settling.accept(path, signature)
+      const unknown = content.rejections.some(({ object }) => object === undefined)
+      this.#rejections.set(path, content.rejections, ({ object }) =>
+        object === undefined ? !unknown : this.#claims.defines(path, object),
+      )
+    }
+    for (const path of removed) {
+      this.#claims.remove(path)
+      this.#files.delete(path)
+      this.#settling.forget(path)
+      this.#rejections.set(path, [])
+    }
+    const rejections = [...broken].map(([path, error]) => unreadable(path, error))
+    this.#rejections.set('unreadable', rejections, ({ file }) => this.#files.has(file))
+    return isRead
+  }
+
+  #identityOf(path: string): string {
+    return identityOf(this.#settling.signatureOf(path) ?? '')
+  }
+
+  /** Takes note of what an object is now, before it is handed on. */
+  #note({ id, key, resource, duplicates }: Ruling): void {
+    this.#digests.set(key, resource)
+    this.#rejections.set(`duplicate ${id}`, duplicates, ({ file }) =>
+      this.#claims.defines(file, key),
+    )
+  }
+
+  /** Hands on Versions of which the archive has changed. */
+  #republish(ids: Iterable<string>): void {
+    for (const id of ids) {
+      const resource = this.#claims.get(id)
+      if (resource === undefined) continue
+      const { kind, metadata } = resource
+      const key = { kind, namespace: metadata.namespace, name: metadata.name }
+      this.#publisher.publish(id, key, this.#digests.complete(resource))
+    }
+  }
+}
+
+/** Messages of the file system name a path of the host after a comma. */
+function unreadable(file: string, error: unknown): Rejection {
+  const code = codeOf(error)
+  const message = code === undefined ? messageOf(error) : `cannot be read (${code})`
+  return { file, reason: 'unreadable', kind: 'unknown', message }
+}
+
+/** Whether a path, or a folder above it, is among those. */
+function isCovered(path: string, places: ReadonlyMap<string, unknown>): boolean {
+  if (places.size === 0) return false
+  for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
+    if (places.has(path.slice(0, end))) return true
+  }
+  return false
+}
