@@ -1,0 +1,109 @@
+import type { BuiltinFunction } from './builtin-function.ts'
+import { failAt } from './expression-error.ts'
+import type { Run } from './run.ts'
+import { sorted } from './sort.ts'
+import {
+  elementAt,
+  equal,
+  isList,
+  isMap,
+  toInt,
+  toKey,
+  toList,
+  type Value,
+  wrongType,
+} from './value.ts'
+
+/** The builtins on lists and maps. */
+export const lists: readonly (readonly [string, BuiltinFunction])[] = [
+  ['first', ([value = null], _run, at) => edge(value, 0n, at)],
+  ['last', ([value = null], _run, at) => edge(value, -1n, at)],
+  ['get', ([from = null, key = null], _run, at) => get(from, key, at)],
+  ['take', take],
+  ['keys', ([value = null], run, at) => entries(value, 'keys', run, at)],
+  ['values', ([value = null], run, at) => entries(value, 'values', run, at)],
+  [
+    'reverse',
+    ([value = null], run, at) => {
+      const list = toList(value, at)
+      run.grow(list.length, at)
+      return list.toReversed()
+    },
+  ],
+  ['uniq', ([value = null], run, at) => uniq(toList(value, at), run, at)],
+  ['concat', concat],
+  ['flatten', ([value = null], run, at) => flatten(toList(value, at), run, at)],
+  [
+    'sort',
+    ([value = null, order], run, at) => {
+      const list = toList(value, at)
+      run.grow(list.length, at)
+      const keyed = list.map((item) => ({ key: item }))
+      return sorted(keyed, order, run, at).map(({ key }) => key)
+    },
+  ],
+]
+
+/** nil where there is no such element, whatever the value is; the bytes of strings are not told. */
+function edge(value: Value, index: bigint, at: number): Value {
+  if (typeof value === 'string') return wrongType(value, 'a list', at)
+  return isList(value) ? (elementAt(value, index) ?? null) : null
+}
+
+function get(from: Value, key: Value, at: number): Value {
+  if (typeof from === 'string') return wrongType(from, 'a list or map', at)
+  if (isList(from)) return elementAt(from, toInt(key, at)) ?? null
+  return isMap(from) ? (from.get(toKey(key, at)) ?? null) : null
+}
+
+function take([value = null, count = null]: readonly Value[], run: Run, at: number): Value {
+  const list = toList(value, at)
+  if (typeof count !== 'bigint') return wrongType(count, 'an int', at)
+  if (count < 0n) return failAt(at, 'take needs a count of 0 or more')
+  run.work(list.length, at)
+  return count >= list.length ? list : list.slice(0, Number(count))
+}
+
+function entries(value: Value, which: 'keys' | 'values', run: Run, at: number): Value {
+  if (!isMap(value)) return wrongType(value, 'a map', at)
+  run.work(value.size, at)
+  return [...value[which]()]
+}
+
+function concat(args: readonly Value[], run: Run, at: number): Value {
+  const parts = args.map((arg) => toList(arg, at))
+  for (const part of parts) run.grow(part.length, at)
+  return parts.flat()
+}
+
+/** Strings are found at once; for what needs `==`, everything seen before is compared. */
+function uniq(list: readonly Value[], run: Run, at: number): Value {
+  run.work(list.length, at)
+  const seen = new Set<string>()
+  const others: Value[] = []
+  return list.filter((item) => {
+    if (typeof item === 'string') {
+      const isNew = !seen.has(item)
+      seen.add(item)
+      return isNew
+    }
+    run.work(others.length, at)
+    const isNew = !others.some((other) => equal(item, other, run, at))
+    if (isNew) others.push(item)
+    return isNew
+  })
+}
+
+function flatten(list: readonly Value[], run: Run, at: number): Value[] {
+  run.work(list.length, at)
+  const flat: Value[] = []
+  for (const item of list) {
+    if (!isList(item)) {
+      run.grow(1, at)
+      flat.push(item)
+      continue
+    }
+    for (const inner of flatten(item, run, at)) flat.push(inner)
+  }
+  return flat
+}

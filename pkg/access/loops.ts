@@ -1,0 +1,129 @@
+import { add } from './arithmetic.ts'
+import type { Call } from './ast.ts'
+import type { Evaluate } from './compiler.ts'
+import { failAt } from './expression-error.ts'
+import type { Run } from './run.ts'
+import { sorted } from './sort.ts'
+import { toBool, toList, type Value } from './value.ts'
+
+/** The builtins that take a closure. */
+export function compileLoop(call: Call, args: readonly Evaluate[]): Evaluate {
+  const [collection = () => null, closure, extra] = args
+  const { at } = call
+  const loop = loops.get(call.name)
+  return (run) => {
+    const items = toList(collection(run), at)
+    const outer = run.scope
+    const each = (index: number, acc: Value = null): Value => {
+      run.step(1, at)
+      const item = items[index] ?? null
+      if (closure === undefined) return item
+      run.scope = { item, index: BigInt(index), acc }
+      return closure(run)
+    }
+    const test = (index: number): boolean => toBool(each(index), at)
+    const result = loop?.({ items, each, test, extra, run, call }) ?? null
+    run.scope = outer
+    return result
+  }
+}
+
+interface Loop {
+  readonly items: readonly Value[]
+  /** What the closure makes of an element, or the element where there is none. */
+  readonly each: (index: number, acc?: Value) => Value
+  readonly test: (index: number) => boolean
+  readonly extra: Evaluate | undefined
+  readonly run: Run
+  readonly call: Call
+}
+
+const loops = new Map<string, (loop: Loop) => Value>([
+  ['all', ({ items, test }) => items.every((_, index) => test(index))],
+  ['any', ({ items, test }) => items.some((_, index) => test(index))],
+  ['none', ({ items, test }) => !items.some((_, index) => test(index))],
+  ['one', (loop) => matching(loop).length === 1],
+  ['count', count],
+  ['sum', sum],
+  [
+    'filter',
+    (loop) => {
+      const kept = matching(loop)
+      loop.run.grow(kept.length, loop.call.at)
+      return kept
+    },
+  ],
+  [
+    'map',
+    ({ items, each, run, call }) => {
+      run.grow(items.length, call.at)
+      return items.map((_, index) => each(index))
+    },
+  ],
+  [
+    'find',
+    (loop) =>
+      found(
+        loop,
+        loop.items.findIndex((_, index) => loop.test(index)),
+      ),
+  ],
+  [
+    'findLast',
+    (loop) =>
+      found(
+        loop,
+        loop.items.findLastIndex((_, index) => loop.test(index)),
+      ),
+  ],
+  ['findIndex', ({ items, test }) => place(items.findIndex((_, index) => test(index)))],
+  ['findLastIndex', ({ items, test }) => place(items.findLastIndex((_, index) => test(index)))],
+  ['reduce', reduce],
+  ['sortBy', sortBy],
+])
+
+function matching({ items, test }: Loop): Value[] {
+  return items.filter((_, index) => test(index))
+}
+
+function found({ items, call }: Loop, index: number): Value {
+  if (index < 0 && call.throws) return failAt(call.at, 'no element was found')
+  return items[index] ?? null
+}
+
+function place(index: number): Value {
+  return index < 0 ? null : BigInt(index)
+}
+
+function count({ items, test, call: { threshold } }: Loop): Value {
+  let total = 0n
+  for (const index of items.keys()) {
+    if (test(index)) total += 1n
+    if (total === threshold) break
+  }
+  return total
+}
+
+function sum({ items, each, run, call }: Loop): Value {
+  let total: Value = 0n
+  for (const index of items.keys()) total = add(each(index), total, run, call.at)
+  return total
+}
+
+function reduce({ items, each, extra, run, call }: Loop): Value {
+  if (extra === undefined && items.length === 0) {
+    return failAt(call.at, 'reduce of an empty list needs a start')
+  }
+  let acc = extra === undefined ? (items[0] ?? null) : extra(run)
+  for (let index = extra === undefined ? 1 : 0; index < items.length; index += 1) {
+    acc = each(index, acc)
+  }
+  return acc
+}
+
+function sortBy({ items, each, extra, run, call }: Loop): Value {
+  const order = extra?.(run)
+  run.grow(items.length, call.at)
+  const keyed = items.map((item, index) => ({ item, key: each(index) }))
+  return sorted(keyed, order, run, call.at).map(({ item }) => item)
+}

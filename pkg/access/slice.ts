@@ -1,0 +1,24 @@
+import type { Run } from './run.ts'
+import { byteLength, sliceBytes } from './text.ts'
+import { isList, toInt, type Value, wrongType } from './value.ts'
+
+/** Bounds beyond the ends are moved to them, negative ones count from the end, and what is left may be nothing. */
+export function slice(
+  value: Value,
+  from: Value,
+  to: Value | undefined,
+  run: Run,
+  at: number,
+): Value {
+  if (!isList(value) && typeof value !== 'string') return wrongType(value, 'a list or string', at)
+  const length = isList(value) ? value.length : byteLength(value)
+  run.work(length, at)
+  const end = bound(to ?? BigInt(length), length, at)
+  const start = Math.min(bound(from, length, at), end)
+  return isList(value) ? value.slice(start, end) : sliceBytes(value, start, end, at)
+}
+
+function bound(value: Value, length: number, at: number): number {
+  const offset = Number(toInt(value, at))
+  return Math.min(Math.max(offset < 0 ? length + offset : offset, 0), length)
+}

@@ -1,0 +1,84 @@
+import type { BuiltinFunction } from './builtin-function.ts'
+import { failAt } from './expression-error.ts'
+import { format } from './format.ts'
+import { byteLength, lowerText, replaceText, splitText, trimText, upperText } from './text.ts'
+import { toInt, toList, toText, type Value, wrongType } from './value.ts'
+
+/** The builtins on strings. */
+export const strings: readonly (readonly [string, BuiltinFunction])[] = [
+  ['upper', ofTexts((text = '') => upperText(text))],
+  ['lower', ofTexts((text = '') => lowerText(text))],
+  ['trim', ofTexts((text = '', cutset) => trimText(text, cutset))],
+  ['trimPrefix', ofTexts((text = '', prefix = ' ') => withoutPrefix(text, prefix))],
+  ['trimSuffix', ofTexts((text = '', suffix = ' ') => withoutSuffix(text, suffix))],
+  ['hasPrefix', ofTexts((text = '', prefix = '') => text.startsWith(prefix))],
+  ['hasSuffix', ofTexts((text = '', suffix = '') => text.endsWith(suffix))],
+  ['indexOf', ofTexts((text = '', part = '') => byteOffset(text, text.indexOf(part)))],
+  ['lastIndexOf', ofTexts((text = '', part = '') => byteOffset(text, text.lastIndexOf(part)))],
+  [
+    'split',
+    ([text = null, separator = null, limit = -1n], run, at) => {
+      const whole = toText(text, at)
+      run.work(whole.length, at)
+      return splitText(whole, toText(separator, at), toLimit(limit, at))
+    },
+  ],
+  [
+    'replace',
+    ([value = null, old = null, by = null, limit = -1n], run, at) => {
+      const [text, from, to] = [toText(value, at), toText(old, at), toText(by, at)]
+      // Where nothing is replaced the bound is not exact, but then the texts are small.
+      const places = from === '' ? text.length + 1 : text.split(from).length - 1
+      run.work(text.length + places * to.length, at)
+      return replaceText(text, from, to, toLimit(limit, at))
+    },
+  ],
+  [
+    'repeat',
+    ([value = null, times = null], run, at) => {
+      const text = toText(value, at)
+      const count = toInt(times, at)
+      if (count < 0n) return failAt(at, 'repeat needs a count of 0 or more')
+      const size = BigInt(byteLength(text)) * count
+      run.grow(Number(count > 1_000_000n ? count : size), at)
+      return text.repeat(Number(count))
+    },
+  ],
+  [
+    'join',
+    ([value = null, separator = ''], run, at) => {
+      const glue = toText(separator, at)
+      const texts = toList(value, at).map((item) => toText(item, at))
+      const size = texts.reduce((sum, text) => sum + text.length + glue.length, 0)
+      run.work(size, at)
+      return texts.join(glue)
+    },
+  ],
+  ['string', ([value = null], run, at) => format(value, run, at)],
+]
+
+function ofTexts(apply: (...texts: string[]) => Value): BuiltinFunction {
+  return (args, run, at) => {
+    const texts = args.map((arg) => toText(arg, at))
+    for (const text of texts) run.work(text.length, at)
+    return apply(...texts)
+  }
+}
+
+function withoutPrefix(text: string, prefix: string): string {
+  return text.startsWith(prefix) ? text.slice(prefix.length) : text
+}
+
+function withoutSuffix(text: string, suffix: string): string {
+  return text.endsWith(suffix) ? text.slice(0, text.length - suffix.length) : text
+}
+
+function byteOffset(text: string, offset: number): bigint {
+  return offset < 0 ? -1n : BigInt(byteLength(text.slice(0, offset)))
+}
+
+function toLimit(value: Value, at: number): number {
+  if (value === null) return wrongType(value, 'an int', at)
+  const limit = toInt(value, at)
+  return limit < 0n ? -1 : Math.min(Number(limit), Number.MAX_SAFE_INTEGER)
+}
