@@ -35,7 +35,7 @@ function allowed(room: string): readonly string[] {
 /** The relative imports of a file that leave its room. */
 function importsOf(file: string): string[] {
   const source = readFileSync(file, 'utf8')
-  return [...source.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)]
+  return [...source.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+\.ts)'/g)]
     .map(([, target]) => normalize(join(dirname(file), target ?? '')))
     .filter((target) => roomOf(target) !== roomOf(file))
 }
