@@ -31,7 +31,7 @@ export async function applyManifests(api: ApiClient, ...paths: readonly string[]
       parseAllDocuments(readFileSync(file, 'utf8')).map((it) => it.toJSON() as unknown),
     )
     .filter(isManifest)
-    .sort((a, b) => rank(a) - rank(b))
+    .toSorted((a, b) => rank(a) - rank(b))
   const namespaces = new Set(manifests.map(({ metadata }) => metadata.namespace))
   const crds = manifests.filter(({ kind }) => kind === 'CustomResourceDefinition')
   for (const manifest of crds) await applyManifest(api, manifest)
