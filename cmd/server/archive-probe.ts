@@ -1,0 +1,22 @@
+import { RegistryError } from '../../pkg/errors/errors.ts'
+import type { ArchiveProbe } from '../../pkg/manifests/manifests.ts'
+import type { Archives } from '../../pkg/storage/storage.ts'
+
+/** Lets the manifests look at archives on the filesystem backend, whose files all have a fingerprint. */
+export function archiveProbe(archives: Archives): ArchiveProbe {
+  return {
+    async stat(location) {
+      try {
+        const { sizeBytes, fingerprint = '' } = await archives.stat(location)
+        return { sizeBytes, fingerprint }
+      } catch (error) {
+        if (error instanceof RegistryError && error.reason === 'NotFound') return undefined
+        throw error
+      }
+    },
+    async digest(location, signal) {
+      const { fingerprint = '', ...digest } = await archives.digest(location, signal)
+      return { ...digest, fingerprint }
+    },
+  }
+}

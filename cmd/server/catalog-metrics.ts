@@ -1,0 +1,28 @@
+import { kindNames } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import type { Catalog } from '../../pkg/catalog/catalog.ts'
+import { gauge, type Metrics } from '../../pkg/telemetry/telemetry.ts'
+
+/** Counts what is in the catalog at each scrape: that is cheaper than to keep count of every change. */
+export function observeCatalog(catalog: Catalog, metrics: Metrics): void {
+  gauge(
+    metrics,
+    { name: 'catalog_objects', help: 'Objects in the catalog.', labels: ['kind'] },
+    (objects) => {
+      for (const kind of kindNames) objects.set({ kind }, catalog.count(kind))
+    },
+  )
+  gauge(
+    metrics,
+    {
+      name: 'catalog_versions',
+      help: 'Versions by the kind of their parent and what can be had of them.',
+      labels: ['kind', 'state'],
+    },
+    (versions) => {
+      versions.reset()
+      for (const [kind, states] of Object.entries(catalog.versionStates())) {
+        for (const [state, count] of Object.entries(states)) versions.set({ kind, state }, count)
+      }
+    },
+  )
+}

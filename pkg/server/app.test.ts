@@ -1,0 +1,134 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { gate } from './app.ts'
+import { Fixture } from './fixture.ts'
+
+const fixture = new Fixture()
+afterAll(() => fixture[Symbol.dispose]())
+fixture.module('vpc')
+fixture.version('Module', 'vpc', '1.0.0')
+fixture.provider('hello')
+const app = fixture.app()
+
+describe('methods', () => {
+  const path = '/depot/modules/v1/platform/vpc/aws/versions'
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])(
+    '%s is not allowed',
+    async (method) => {
+      const response = await app.request(path, { method })
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+      expect(await response.json()).toEqual({ errors: [expect.stringContaining(method)] })
+    },
+  )
+
+  it('HEAD answers like GET without a body', async () => {
+    const response = await app.request(path, { method: 'HEAD' })
+    expect([response.status, await response.text()]).toEqual([200, ''])
+  })
+})
+
+describe('whatever a client sends', () => {
+  const long = 'x'.repeat(5000)
+  const odd = [
+    '..',
+    '.',
+    '%2e%2e',
+    '%2F',
+    '%5C',
+    '%00',
+    '%',
+    '%zz',
+    '%E0%A4%A',
+    '%C3%28',
+    'ü',
+    '日本',
+    '%20',
+    '+',
+    '*',
+    '"',
+    "'",
+    '<script>',
+    '__proto__',
+    'constructor',
+    'hasOwnProperty',
+    'toString',
+    'null',
+    'undefined',
+    'NaN',
+    '-1',
+    '1e999',
+    '$%7Bx%7D',
+    ':name',
+    long,
+  ]
+  const routes: [route: string, fill: (word: string) => string][] = [
+    ['module versions', (word) => `/depot/modules/v1/${word}/${word}/${word}/versions`],
+    ['module of a known namespace', (word) => `/depot/modules/v1/platform/vpc/${word}/versions`],
+    ['module download', (word) => `/depot/modules/v1/platform/vpc/aws/${word}/download`],
+    [
+      'archive',
+      (word) =>
+        `/depot/modules/v1/download/fileSystem/${word}/${word}/${word}?fileChecksum=${word}`,
+    ],
+    ['provider versions', (word) => `/depot/providers/v1/${word}/${word}/versions`],
+    [
+      'package metadata',
+      (word) => `/depot/providers/v1/platform/hello/${word}/download/${word}/${word}`,
+    ],
+    [
+      'provider archive',
+      (word) => `/depot/providers/v1/download/platform/hello/${word}?os=${word}&arch=${word}`,
+    ],
+    [
+      'checksums',
+      (word) => `/depot/providers/v1/platform/hello/${word}/SHA256SUMS/${word}/${word}`,
+    ],
+    [
+      'signature',
+      (word) => `/depot/providers/v1/platform/hello/${word}/SHA256SUMS.sig/${word}/${word}`,
+    ],
+    ['no route', (word) => `/${word}/${word}`],
+  ]
+
+  it.each(routes)('%s answers 4xx with a message', async (_, fill) => {
+    for (const word of odd) {
+      const response = await app.request(fill(word))
+      expect([response.status, word]).toEqual([
+        expect.toSatisfy((code) => code >= 400 && code < 500),
+        word,
+      ])
+      expect(await response.json()).toEqual({ errors: [expect.any(String)] })
+    }
+  })
+})
+
+describe('before the catalog is filled', () => {
+  let ready = false
+  const gated = gate(app, () => ready)
+  const get = async (path: string) => gated(new Request(`http://localhost${path}`))
+
+  it.each([
+    ['/.well-known/terraform.json', 200, null],
+    ['/.well-known/registry.json?x=1', 200, null],
+    ['/depot/modules/v1/platform/vpc/aws/versions', 503, '5'],
+    ['/nowhere', 503, '5'],
+  ])('%s is %i', async (path, status, retryAfter) => {
+    const response = await get(path)
+    expect([response.status, response.headers.get('retry-after')]).toEqual([status, retryAfter])
+  })
+
+  it('everything answers from then on', async () => {
+    ready = true
+    expect((await get('/depot/modules/v1/platform/vpc/aws/versions')).status).toBe(200)
+  })
+})
+
+it('an unexpected error is a 500 that tells nothing of the inside', async () => {
+  const broken = fixture.app()
+  broken.get('/broken', () => {
+    throw new TypeError('secret at /srv/depot')
+  })
+  const response = await broken.request('/broken')
+  expect(response.status).toBe(500)
+  expect(await response.json()).toEqual({ errors: ['internal error: see the log of the server'] })
+})
