@@ -1,0 +1,62 @@
+import type { Logger } from '../telemetry/telemetry.ts'
+import { fingerprintOf, readKeyFile } from './key-file.ts'
+import { readSigningKey, type SigningKey } from './signing-key.ts'
+
+export interface KeySource {
+  readonly privateKeyPath: string
+  readonly passphrase?: string | undefined
+  readonly log: Logger
+  /** ms since 1970 */
+  readonly now: () => number
+  readonly pollIntervalMs: number
+}
+
+/** A key that is read again whenever its file changes, until it is closed. */
+export interface KeyWatch {
+  /** The key of the start. */
+  readonly key: SigningKey
+  /** Called with every new key that can be used; what cannot is logged, once for each change of the file. */
+  onChange: (key: SigningKey) => void
+  close(): void
+}
+
+/** @throws RegistryError NotConfigured where the first key cannot be used */
+export async function watchKey(source: KeySource): Promise<KeyWatch> {
+  const { privateKeyPath: path, passphrase, log, now, pollIntervalMs } = source
+  let fingerprint = await seen()
+  let text = await readKeyFile(path)
+  const key = await readSigningKey(text, passphrase, now())
+  let checking = false
+
+  const timer = setInterval(() => {
+    if (checking) return
+    checking = true
+    void check().finally(() => {
+      checking = false
+    })
+  }, pollIntervalMs).unref()
+
+  const watch: KeyWatch = { key, onChange: () => {}, close: () => clearInterval(timer) }
+  return watch
+
+  /** Looked at before the file is read: what changes meanwhile shows the next time. */
+  function seen(): Promise<string> {
+    return fingerprintOf(path).catch(() => 'absent')
+  }
+
+  async function check(): Promise<void> {
+    const latest = await seen()
+    if (latest === fingerprint) return
+    fingerprint = latest
+    try {
+      const changed = await readKeyFile(path)
+      if (changed === text) return
+      const next = await readSigningKey(changed, passphrase, now())
+      text = changed
+      log.info({ keyId: next.publicKey.key_id }, 'signing key replaced')
+      watch.onChange(next)
+    } catch (err) {
+      log.error({ err, path }, 'new signing key not usable, the old one stays')
+    }
+  }
+}

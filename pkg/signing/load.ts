@@ -1,0 +1,34 @@
+import { messageOf, RegistryError } from '../errors/errors.ts'
+import type { Logger, Metrics } from '../telemetry/telemetry.ts'
+import { watchKey } from './key-watch.ts'
+import { KeySigner, type Signer } from './signer.ts'
+
+/**
+ * Loads the key that signs the checksums of providers, and loads it again whenever its file changes. A new key that
+ * cannot be used is logged, and the old one stays.
+ *
+ * @param options.passphrase of the key, where it has one
+ * @param options.now ms since 1970
+ * @param options.pollIntervalMs how often the file is looked at, default 2000
+ * @throws RegistryError NotConfigured whose message begins with the option and says what is wrong with the key
+ */
+export async function loadSigner(options: {
+  privateKeyPath: string
+  passphrase?: string | undefined
+  log: Logger
+  metrics: Metrics
+  now?: () => number
+  pollIntervalMs?: number
+}): Promise<Signer> {
+  const { metrics, privateKeyPath, passphrase, now = Date.now, pollIntervalMs = 2000 } = options
+  const log = options.log.child({ component: 'signing' })
+  const source = { privateKeyPath, passphrase, log, now, pollIntervalMs }
+  const watch = await watchKey(source).catch((error: unknown) => {
+    const message = `--gpg-private-key-path ${privateKeyPath}: ${messageOf(error)}`
+    throw new RegistryError('NotConfigured', message, { cause: error })
+  })
+  const close = () => watch.close()
+  const signer = new KeySigner(watch.key, { log, metrics, now, close })
+  watch.onChange = (key) => signer.replaceKey(key)
+  return signer
+}

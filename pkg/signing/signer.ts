@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto'
+import { RegistryError } from '../errors/errors.ts'
+import { counter, gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
+import type { PublicKey, SigningKey } from './signing-key.ts'
+
+/** About 1 kB each. */
+const maxSignatures = 4096
+/** A signature takes 2 to 5 ms, so that nobody waits for more than a few seconds. */
+const maxWaiting = 1000
+
+/** Signs what providers are verified with. */
+export interface Signer {
+  /** Counts how often the key was replaced; what was computed from an older one is to be forgotten. */
+  readonly revision: number
+  publicKeys(): readonly PublicKey[]
+  /**
+   * A binary detached signature of the text; the same one again for the same text.
+   *
+   * @throws RegistryError Unavailable where there is too much to sign, or the key has expired since it was read
+   */
+  sign(text: string): Promise<Uint8Array>
+  /** Stops looking at the file of the key. */
+  close(): void
+}
+
+/** Signs with one key at a time, one text after the other, and remembers signatures; see Signer. */
+export class KeySigner implements Signer {
+  #key: SigningKey
+  #revision = 0
+  #signatures = new Map<string, Promise<Uint8Array>>()
+  #last: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+  readonly #options: { log: Logger; now: () => number; close: () => void }
+  readonly #requests
+
+  constructor(
+    key: SigningKey,
+    options: { log: Logger; metrics: Metrics; now: () => number; close: () => void },
+  ) {
+    this.#key = key
+    this.#options = options
+    this.#requests = counter(options.metrics, {
+      name: 'signing_requests_total',
+      help: 'Signatures that were asked for: signed, remembered (cached), failed.',
+      labels: ['result'],
+    })
+    gauge(
+      options.metrics,
+      {
+        name: 'signing_key_expiry_timestamp_seconds',
+        help: 'When the signing key expires; absent where it never does.',
+        labels: ['key_id'],
+      },
+      (expiry) => {
+        const { publicKey, expiresAtMs } = this.#key
+        expiry.reset()
+        if (expiresAtMs !== undefined) expiry.set({ key_id: publicKey.key_id }, expiresAtMs / 1000)
+      },
+    )
+  }
+
+  get revision(): number {
+    return this.#revision
+  }
+
+  publicKeys(): readonly PublicKey[] {
+    return [this.#key.publicKey]
+  }
+
+  replaceKey(key: SigningKey): void {
+    this.#key = key
+    this.#revision += 1
+    this.#signatures = new Map()
+  }
+
+  async sign(text: string): Promise<Uint8Array> {
+    const digest = createHash('sha256').update(text).digest('base64')
+    const signatures = this.#signatures
+    let signature = signatures.get(digest)
+    if (signature === undefined) {
+      signature = this.#signInTurn(text)
+      signature.catch(() => signatures.delete(digest))
+    } else {
+      signatures.delete(digest)
+      this.#requests.inc({ result: 'cached' })
+    }
+    signatures.set(digest, signature)
+    if (signatures.size > maxSignatures) signatures.delete(signatures.keys().next().value ?? '')
+    return signature
+  }
+
+  close(): void {
+    this.#options.close()
+  }
+
+  async #signInTurn(text: string): Promise<Uint8Array> {
+    const key = this.#key
+    if (this.#waiting >= maxWaiting) throw this.#unable()
+    this.#waiting += 1
+    try {
+      const turn = this.#last.then(() => key.sign(text, this.#options.now()))
+      this.#last = turn.catch(() => {}).finally(() => (this.#waiting -= 1))
+      const signature = await turn
+      this.#requests.inc({ result: 'signed' })
+      return signature
+    } catch (err) {
+      this.#options.log.error({ err, keyId: key.publicKey.key_id }, 'not signed')
+      throw this.#unable(err)
+    }
+  }
+
+  #unable(cause?: unknown): RegistryError {
+    this.#requests.inc({ result: 'failed' })
+    return new RegistryError(
+      'Unavailable',
+      'the registry cannot sign at the moment; try again, or tell its administrator',
+      { cause, headers: { 'Retry-After': '5' } },
+    )
+  }
+}
