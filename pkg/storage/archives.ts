@@ -19,7 +19,7 @@ export interface Archive {
   readonly label: Readonly<Record<'namespace' | 'kind' | 'name' | 'version', string>>
 }
 
-export interface OpenArchive {
+interface OpenArchive {
   /** Of the whole archive. */
   readonly sizeBytes: number
   /** The part that `body` holds; not given where that is the whole archive, which may answer a range too. */
