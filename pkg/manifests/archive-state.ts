@@ -15,14 +15,14 @@ export interface ArchiveProbe {
   digest(location: ArchiveLocation, signal: AbortSignal): Promise<ArchiveDigest>
 }
 
-export interface ArchiveStat {
+interface ArchiveStat {
   readonly sizeBytes: number
   /** Changes whenever the content may have changed. */
   readonly fingerprint: string
 }
 
 /** The fingerprint is that of the file which was read, taken before. */
-export interface ArchiveDigest extends ArchiveStat {
+interface ArchiveDigest extends ArchiveStat {
   /** Lower-case hexadecimal. */
   readonly sha256: string
 }

@@ -16,6 +16,8 @@ import { createBreather, eachLimited } from './slices.ts'
 /** A poll takes at most this part of the time. */
 const pollShare = 1 / 20
 const pollMs = 500
+/** Until what has just changed is looked at again. */
+const settleMs = 150
 const maxPollMs = 30_000
 const maxRetryMs = 60_000
 
@@ -103,11 +105,15 @@ export class Digests {
   async #poll(): Promise<number> {
     const startMs = performance.now()
     const moved = await this.#regroup()
-    await eachLimited(this.#archives.values(), 16, (archive) => this.#look(archive))
+    let isRestless = false
+    await eachLimited(this.#archives.values(), 16, async (archive) => {
+      if (await this.#look(archive)) isRestless = true
+    })
     this.#onChange(moved)
     this.#hashNext()
     if (this.#index.versions.size === 0) return maxPollMs
-    return Math.min(maxPollMs, Math.max(pollMs, (performance.now() - startMs) / pollShare))
+    const leastMs = isRestless ? settleMs : pollMs
+    return Math.min(maxPollMs, Math.max(leastMs, (performance.now() - startMs) / pollShare))
   }
 
   /** Finds every archive anew. @returns the Versions whose archive is another one than before */
@@ -140,16 +146,16 @@ export class Digests {
     )
   }
 
-  async #look(archive: Archive): Promise<void> {
-    if (archive.busy || this.#abort.signal.aborted) return
-    const { location, seen } = archive
+  /** @returns whether it has changed since the last look, and so may still be written to */
+  async #look(archive: Archive): Promise<boolean> {
+    if (archive.busy || this.#abort.signal.aborted) return false
+    const { location, seen, state } = archive
     try {
       const fingerprint = (await this.#probe.stat(location))?.fingerprint ?? null
       archive.seen = fingerprint
       if (fingerprint === null) this.#learn(archive, missing(location))
-      else if (archive.state?.type === 'hashed' && archive.state.fingerprint === fingerprint) return
-      // What has just changed may still be written to.
-      else if (seen !== undefined && seen !== fingerprint) return
+      else if (state?.type === 'hashed' && state.fingerprint === fingerprint) return false
+      else if (seen !== undefined && seen !== fingerprint) return true
       else if (performance.now() >= archive.retryAtMs) {
         archive.busy = true
         this.#queue.push(archive)
@@ -158,6 +164,7 @@ export class Digests {
       archive.seen = undefined
       this.#learn(archive, unreadable(location, error), error)
     }
+    return false
   }
 
   #hashNext(): void {

@@ -31,7 +31,7 @@ const maxYamlLength = 4 * 1024 * 1024
 /** Finding the lines of JSON means to parse it as YAML as well. */
 const maxLocatedJsonLength = 256 * 1024
 /** The check for equal keys compares each with each: this many comparisons take less than a second. */
-const maxKeyComparisons = 20_000_000
+const maxKeyComparisons = 10_000_000
 
 /**
  * Cuts a file at its document markers. A line that starts with `---` always is one, even inside a block scalar, so a
@@ -64,8 +64,10 @@ export function parseYaml(text: string): Document {
   const lines = new LineCounter()
   const lineAt = (offset: number): number => Math.max(0, lines.linePos(offset).line - 1)
   let comparisons = 0
-  const uniqueKeys = (a: ParsedNode, b: ParsedNode): boolean =>
-    comparisons++ < maxKeyComparisons && isScalar(a) && isScalar(b) && a.value === b.value
+  const uniqueKeys = (a: ParsedNode, b: ParsedNode): boolean => {
+    if (++comparisons > maxKeyComparisons) throw new Error('has too many keys; write JSON')
+    return isScalar(a) && isScalar(b) && a.value === b.value
+  }
   const options = { lineCounter: lines, prettyErrors: false, merge: true, uniqueKeys } as const
   try {
     const documents = parseAllDocuments(text, options)

@@ -19,8 +19,8 @@ export function listItemsOf({ text, line }: Slice): ListSlices | undefined {
   const heading = /^items:[ \t]*\r?\n/m.exec(text)
   if (heading === null) return undefined
   const start = heading.index + heading[0].length
-  const dash = /(?:^|\n)( *)-(?=\s)/y
-  dash.lastIndex = start - 1
+  const dash = /(?:[ \t]*(?:#[^\n]*)?\r?\n)*( *)-(?=\s)/y
+  dash.lastIndex = start
   const indent = dash.exec(text)?.[1]?.length
   if (indent === undefined) return undefined
 
@@ -33,7 +33,7 @@ export function listItemsOf({ text, line }: Slice): ListSlices | undefined {
     itemLine += newlinesIn(item)
     itemStart = end
   }
-  let at = nextLine(text, start)
+  let at = nextLine(text, dash.lastIndex)
   for (; at < text.length; at = nextLine(text, at)) {
     const depth = indentAt(text, at)
     if (depth > indent || isBlankOrComment(text, at + depth)) continue

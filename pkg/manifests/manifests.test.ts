@@ -6,6 +6,10 @@ import { moduleText, startSource, versionText } from './test-source.ts'
 
 const wait = { timeout: 5_000, interval: 20 }
 const broken = 'apiVersion: depot.internal/v1alpha1\nkind: [\n'
+const bomb = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+  .map((name, i, names) => `${name}: &${name} [${`*${names[i - 1] ?? 'none'},`.repeat(9)}]\n`)
+  .join('')
+  .replaceAll('*none', 'x')
 const invalid = (name: string) => moduleText(name).replace('spec:', 'spex:')
 
 it('loads documents, lists, JSON and subfolders, and nothing else', async () => {
@@ -204,6 +208,8 @@ it.each([
   ['an anchor that is missing', 'kind: *a\n', 'syntax', {}],
   ['an object that holds itself', 'kind: Module\nspec: &a\n  b: *a\n', 'schema', { line: 1 }],
   ['lists without end', `a: ${'['.repeat(20_000)}`, 'syntax', {}],
+  ['aliases that explode', bomb, 'syntax', {}],
+  ['a document that is too large', `a: "${'x'.repeat(5_000_000)}"`, 'syntax', { line: 1 }],
   ['bytes that are not text', Buffer.from([0x61, 0x0a, 0xff]), 'syntax', { line: 2 }],
   ['half of a document', '---\napiVersi', 'schema', { line: 2 }],
   [

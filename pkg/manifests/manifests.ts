@@ -7,7 +7,7 @@ import type { ArchiveProbe } from './archive-state.ts'
 import { Scanner } from './scanner.ts'
 import { codeOf } from './tree.ts'
 
-export type { ArchiveDigest, ArchiveProbe, ArchiveStat } from './archive-state.ts'
+export type { ArchiveProbe } from './archive-state.ts'
 
 export interface ManifestOptions {
   /** Folder of the manifests: every `*.yaml`, `*.yml` and `*.json` below it. */

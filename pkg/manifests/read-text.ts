@@ -4,7 +4,7 @@ import { newlinesIn } from './documents.ts'
 import { signatureOf } from './tree.ts'
 
 /** Larger files are refused. */
-export const maxFileBytes = 256 * 1024 * 1024
+const maxFileBytes = 256 * 1024 * 1024
 
 /** The text of a file, or what is wrong with it and will be until the file changes. */
 export type FileText =

@@ -11,13 +11,15 @@ import { Publisher } from './publisher.ts'
 import { readText } from './read-text.ts'
 import { type Rejection, Rejections } from './rejections.ts'
 import { type Difference, Settling } from './settling.ts'
-import { createBreather } from './slices.ts'
+import { createBreather, eachLimited } from './slices.ts'
 import { codeOf, identityOf, isGone, type Listing, walk } from './tree.ts'
 
 /** How long a file must look the same before it is read. */
 const settleMs = 100
 /** How long an object that is nowhere stays while files change, because it may be moving between them. */
 const maxRestlessMs = 2_000
+/** Files that are read at a time. */
+const maxReading = 4
 /** Scans that no event asked for, for file systems without events; they take at most this part of the time. */
 const scanMs = 500
 const scanShare = 1 / 50
@@ -137,8 +139,8 @@ export class Scanner {
     const renamed = new Map(removed.map((path) => [this.#identityOf(path), path]))
     const read: { path: string; signature: string; from: string; content: ManifestFile }[] = []
     let isRead = true
-    for (const [path, signature] of changed) {
-      if (this.#closed) return true
+    await eachLimited(changed, maxReading, async ([path, signature]) => {
+      if (this.#closed) return
       const from = this.#files.has(path) ? path : (renamed.get(identityOf(signature)) ?? path)
       try {
         const text = await readText(join(this.#dir, path), signature)
@@ -151,7 +153,8 @@ export class Scanner {
         if (isGone(error)) isRead = false
         else broken.set(path, error as Error)
       }
-    }
+    })
+    if (this.#closed) return true
     for (const { path, signature, from, content } of read) {
       this.#claims.replace(path, content, from)
       this.#files.set(path, content)

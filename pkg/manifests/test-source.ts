@@ -12,7 +12,7 @@ import { isGone } from './tree.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /** A sink that keeps what it is given, and remembers every change after the first list. */
-export class RecordingSink implements ResourceSink {
+class RecordingSink implements ResourceSink {
   readonly objects = new Map<string, Resource>()
   readonly changes: string[] = []
 
@@ -40,7 +40,7 @@ export class RecordingSink implements ResourceSink {
 }
 
 /** Archives below a folder, looked at with nothing but node:fs. */
-export function folderProbe(root: string): ArchiveProbe {
+function folderProbe(root: string): ArchiveProbe {
   const at = async (path: string) => {
     const { size, ino, mtimeNs } = await stat(path, { bigint: true })
     return { sizeBytes: Number(size), fingerprint: `${ino} ${size} ${mtimeNs}` }
