@@ -76,7 +76,7 @@ class Compiler {
         const from = node.from && this.compile(node.from)
         const to = node.to && this.compile(node.to)
         const { at } = node
-        return (run) => slice(object(run), from?.(run) ?? 0n, to?.(run), run, at)
+        return (run) => slice(object(run), from?.(run), to?.(run), run, at)
       }
       case 'call': {
         const args = node.args.map((arg) => this.compile(arg))

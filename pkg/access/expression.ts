@@ -1,6 +1,7 @@
 import { check } from './checker.ts'
 import { compile } from './compiler.ts'
 import { bindErrors, failAt } from './expression-error.ts'
+import { refuseMisplaced } from './misplaced.ts'
 import { optimize } from './optimizer.ts'
 import { parse } from './parser.ts'
 import { Run } from './run.ts'
@@ -22,7 +23,9 @@ export function compileExpression(source: string): Expression {
   const evaluate = bindErrors(source, 'TooLarge', () => {
     const root = parse(source.toWellFormed())
     const hints = check(root)
-    const value = compile(optimize(root, hints), hints)
+    const optimized = optimize(root, hints)
+    refuseMisplaced(optimized)
+    const value = compile(optimized, hints)
     return (run: Run): boolean => {
       const result = value(run)
       // A rule that comes out as nil, such as a key that a map does not have, does not hold.

@@ -5,7 +5,7 @@ import { isList, toInt, type Value, wrongType } from './value.ts'
 /** Bounds beyond the ends are moved to them, negative ones count from the end, and what is left may be nothing. */
 export function slice(
   value: Value,
-  from: Value,
+  from: Value | undefined,
   to: Value | undefined,
   run: Run,
   at: number,
@@ -13,8 +13,8 @@ export function slice(
   if (!isList(value) && typeof value !== 'string') return wrongType(value, 'a list or string', at)
   const length = isList(value) ? value.length : byteLength(value)
   run.work(length, at)
-  const end = bound(to ?? BigInt(length), length, at)
-  const start = Math.min(bound(from, length, at), end)
+  const end = to === undefined ? length : bound(to, length, at)
+  const start = from === undefined ? 0 : Math.min(bound(from, length, at), end)
   return isList(value) ? value.slice(start, end) : sliceBytes(value, start, end, at)
 }
 
