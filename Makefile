@@ -1,0 +1,46 @@
+# Everything runs through hack/with-node, which brings Node 24 where this machine's own is older.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+NODE := hack/with-node
+PORT ?= 8080
+modules := node_modules/.package-lock.json
+
+.PHONY: help install run test unit e2e lint format generate bench clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(modules) ## Install the packages of package-lock.json
+
+$(modules): package.json package-lock.json
+	@$(NODE) npm ci --no-fund --no-audit --loglevel=error
+	@touch $@
+
+run: $(modules) ## Serve the sample registry on 127.0.0.1 (PORT=8080) and say what to type next
+	@$(NODE) node hack/run.ts --port '$(PORT)'
+
+test: lint unit e2e ## Run everything that CI runs
+
+unit: $(modules) ## Run the tests that stand beside the code
+	@$(NODE) npx vitest run
+
+e2e: $(modules) ## Run real Terraform and OpenTofu against a real server
+	@$(NODE) npx vitest run --config vitest.e2e.config.ts
+
+lint: $(modules) ## Check types, lint rules, format, and unused code
+	@$(NODE) npx tsc
+	@$(NODE) npx oxlint --type-aware
+	@$(NODE) npx biome check
+	@$(NODE) npx knip
+
+format: $(modules) ## Format the code
+	@$(NODE) npx biome check --write
+
+generate: $(modules) ## Write the files that come from code: config/crd, config/reference.md
+	@$(NODE) node hack/generate.ts
+
+bench: $(modules) ## Measure the server against bare node:http (takes minutes)
+	@$(NODE) node hack/bench/main.ts
+
+clean: ## Remove what was built or installed here
+	rm -rf node_modules .depot
