@@ -1,0 +1,37 @@
+import { createReadStream } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/*
+ * What Node can do at best: a server of node:http, a process of its own, that gives the answers it was told, byte for
+ * byte, and does nothing else.
+ */
+
+export interface Answer {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Base64. */
+  readonly body?: string
+  /** Streamed from disk instead. */
+  readonly file?: string
+}
+
+const answers = new Map<string, Answer & { readonly bytes: Buffer }>()
+
+const server = createServer((request, response) => {
+  const answer = answers.get(request.url ?? '')
+  if (answer === undefined) {
+    response.writeHead(404).end()
+    return
+  }
+  response.writeHead(200, answer.headers)
+  if (answer.file === undefined) response.end(answer.bytes)
+  else createReadStream(answer.file).pipe(response)
+})
+
+server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
+process.on('message', (answer: Answer) => {
+  answers.set(answer.path, { ...answer, bytes: Buffer.from(answer.body ?? '', 'base64') })
+  process.send?.('ok')
+})
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,62 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { generateSigningKey } from '../../pkg/signing/signing.ts'
+import { archiveObjects, type BenchObject, benchObjects } from './registry.ts'
+
+export interface ArchiveCase {
+  readonly name: string
+  readonly file: string
+  /** Path of the endpoint that says where the archive is. */
+  readonly downloadPath: string
+}
+
+export interface Fixture {
+  readonly manifests: string
+  readonly archives: string
+  readonly signingKeyPath: string
+  readonly archiveCases: readonly ArchiveCase[]
+  readonly remove: () => void
+}
+
+const sizes = [
+  { name: 'archive, 50 kB', module: 'archive-small', sizeBytes: 50_000 },
+  { name: 'archive, 100 MB', module: 'archive-large', sizeBytes: 100_000_000 },
+]
+
+/** A temporary folder with manifests of a small registry, its archives and a signing key. */
+export async function createFixture(size: {
+  readonly versions: number
+  readonly distinctFindings: number
+}): Promise<Fixture> {
+  const dir = mkdtempSync(join(tmpdir(), 'depot-bench-'))
+  const [manifests, archives] = [join(dir, 'manifests'), join(dir, 'archives')]
+  mkdirSync(manifests)
+  const made = sizes.map(({ name, module, sizeBytes }) => {
+    const fileName = `${module}-1.0.0.zip`
+    const bytes = randomBytes(sizeBytes)
+    mkdirSync(join(archives, 'modules', module), { recursive: true })
+    const file = join(archives, 'modules', module, fileName)
+    writeFileSync(file, bytes)
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const downloadPath = `/depot/modules/v1/bench/${module}/aws/1.0.0/download`
+    return { name, file, downloadPath, objects: archiveObjects({ name: module, fileName, sha256 }) }
+  })
+  const objects: BenchObject[] = made.flatMap((archive) => archive.objects)
+  for (const object of benchObjects({ ...size, findingsPerVersion: 20 })) objects.push(object)
+  writeFileSync(
+    join(manifests, 'registry.json'),
+    JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
+  )
+  const signingKeyPath = join(dir, 'signing-key.asc')
+  const owner = { name: 'Depot benchmark', email: 'depot@example.com' }
+  writeFileSync(signingKeyPath, await generateSigningKey(owner), { mode: 0o600 })
+  return {
+    manifests,
+    archives,
+    signingKeyPath,
+    archiveCases: made,
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,150 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Answer } from './bare.ts'
+import type { Loaded } from './catalog-server.ts'
+import type { Load, LoadResult } from './load.ts'
+
+const startDeadlineMs = 120_000
+
+/** A server that is measured. */
+export interface Target {
+  readonly port: number
+  /** Where it tells its metrics; the bare server does not. */
+  readonly adminUrl?: string
+  stop(): void
+}
+
+const forked = (file: string, args: readonly string[] = []): ChildProcess =>
+  // Their logs go nowhere: what counts is what it costs to write them.
+  fork(join(import.meta.dirname, file), args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+
+/** Sends a message, if any, and waits for the next one that comes back. */
+async function ask<T>(child: ChildProcess, message?: object): Promise<T> {
+  const controller = new AbortController()
+  const { signal } = controller
+  const died = once(child, 'exit', { signal }).then(([code]) => {
+    throw new Error(`${child.spawnargs.at(1)} ended with code ${String(code)}`)
+  })
+  died.catch(() => {})
+  try {
+    const answer = once(child, 'message', { signal })
+    if (message !== undefined) child.send(message)
+    const [first] = (await Promise.race([answer, died])) as [T]
+    return first
+  } finally {
+    controller.abort()
+  }
+}
+
+export async function startLoad(): Promise<{ run(load: Load): Promise<LoadResult>; stop(): void }> {
+  const child = forked('load.ts')
+  return {
+    async run(load) {
+      const result = await ask<LoadResult>(child, load)
+      if (result.problem !== undefined) throw new Error(result.problem)
+      return result
+    },
+    stop: () => child.kill(),
+  }
+}
+
+/** The bare server; it gives the answers that it was taught. */
+export async function startBare(): Promise<Target & { teach(answer: Answer): Promise<unknown> }> {
+  const child = forked('bare.ts')
+  const port = await ask<number>(child)
+  return { port, teach: (answer) => ask(child, answer), stop: () => child.kill() }
+}
+
+/** Depot with a catalog that was filled in its own process. */
+export async function startCatalogServer(size: {
+  readonly versions: number
+  readonly distinctFindings: number
+  readonly signingKeyPath: string
+}): Promise<Target & { readonly loaded: Loaded }> {
+  const child = forked('catalog-server.ts', [
+    `--versions=${size.versions}`,
+    `--distinct=${size.distinctFindings}`,
+    `--key=${size.signingKeyPath}`,
+  ])
+  const loaded = await ask<Loaded>(child)
+  const { adminUrl, url } = loaded
+  return { port: Number(new URL(url).port), adminUrl, loaded, stop: () => child.kill() }
+}
+
+/** Depot as users start it. */
+export async function startDepot(folders: {
+  readonly manifests: string
+  readonly archives: string
+  readonly signingKeyPath: string
+}): Promise<Target> {
+  const [port, adminPort] = await Promise.all([freePort(), freePort()])
+  const child = spawn(
+    process.execPath,
+    [
+      join(import.meta.dirname, '../../cmd/server/main.ts'),
+      '--anonymous-auth',
+      `--manifests=${folders.manifests}`,
+      `--filesystem-mount-path=${folders.archives}`,
+      `--gpg-private-key-path=${folders.signingKeyPath}`,
+      `--listen=127.0.0.1:${port}`,
+      `--admin-listen=127.0.0.1:${adminPort}`,
+    ],
+    { stdio: ['ignore', 'ignore', 'inherit'] },
+  )
+  const adminUrl = `http://127.0.0.1:${adminPort}`
+  const deadline = performance.now() + startDeadlineMs
+  while (!(await isReady(adminUrl))) {
+    if (child.exitCode !== null) throw new Error('Depot did not start')
+    if (performance.now() > deadline) throw new Error('Depot does not become ready')
+    await sleep(50)
+  }
+  return { port, adminUrl, stop: () => child.kill() }
+}
+
+const isReady = (adminUrl: string): Promise<boolean> =>
+  fetch(`${adminUrl}/readyz`).then(
+    (response) => response.ok,
+    () => false,
+  )
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** Memory of a process, in MB of 10^6 bytes, as its own metrics tell. */
+export async function memoryOf(adminUrl: string): Promise<{ rssMb: number; heapUsedMb: number }> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text()
+  const megabytes = (name: string) =>
+    Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1]) / 1e6
+  return {
+    rssMb: megabytes('process_resident_memory_bytes'),
+    heapUsedMb: megabytes('nodejs_heap_size_used_bytes'),
+  }
+}
+
+/** What Node adds to every answer by itself. */
+const hopHeaders: ReadonlySet<string> = new Set(['date', 'connection', 'keep-alive'])
+
+/** The answer of a server, for the bare one to repeat. */
+export async function record(port: number, path: string): Promise<Answer & { body: string }> {
+  const asked = request({ port, path, host: '127.0.0.1', headers: { Host: 'depot.test' } }).end()
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  const chunks: Buffer[] = []
+  for await (const chunk of response) chunks.push(chunk as Buffer)
+  if (response.statusCode !== 200) throw new Error(`GET ${path}: ${response.statusCode}`)
+  const { rawHeaders } = response
+  const headers: Record<string, string> = {}
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(index, index + 2)
+    if (!hopHeaders.has(name.toLowerCase())) headers[name] = value
+  }
+  return { path, headers, body: Buffer.concat(chunks).toString('base64') }
+}
