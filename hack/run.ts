@@ -4,8 +4,8 @@ import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
-import { generateKey } from 'openpgp'
-import pretty from 'pino-pretty'
+import { prettyFactory } from 'pino-pretty'
+import { generateSigningKey } from '../pkg/signing/signing.ts'
 import { buildSamples } from './samples.ts'
 
 /*
@@ -42,13 +42,8 @@ const listenError = (): Promise<string | undefined> =>
 
 async function createSigningKey(): Promise<void> {
   if (existsSync(signingKey)) return
-  const { privateKey } = await generateKey({
-    type: 'rsa',
-    rsaBits: 3072,
-    userIDs: [{ name: 'Depot samples', email: 'depot@example.com' }],
-    format: 'armored',
-  })
-  writeFileSync(signingKey, privateKey, { mode: 0o600 })
+  const key = await generateSigningKey({ name: 'Depot samples', email: 'depot@example.com' })
+  writeFileSync(signingKey, key, { mode: 0o600 })
 }
 
 /** The CLIs want https from a registry, unless their configuration says where its services are. */
@@ -131,15 +126,17 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 server.once('exit', (code) => process.exit(code ?? 1))
 
-const log = pretty({
-  ignore: 'pid,hostname',
-  translateTime: 'SYS:HH:MM:ss',
-  singleLine: true,
-  sync: true,
+const layout = { ignore: 'pid,hostname,name,component', translateTime: 'SYS:HH:MM:ss' }
+const prettyLine = prettyFactory({ ...layout, singleLine: true, colorize: process.stdout.isTTY })
+const prettyRequest = prettyFactory({
+  ...layout,
+  hideObject: true,
+  colorize: process.stdout.isTTY,
+  messageFormat: '{method} {path} {status} in {durationMs} ms',
 })
 for await (const line of createInterface({ input: server.stdout })) {
-  log.write(`${line}\n`)
   const { msg, adminUrl } = parse(line)
+  process.stdout.write((msg === 'request' ? prettyRequest : prettyLine)(line))
   if (msg === 'listening' && adminUrl !== undefined) {
     await untilReady(adminUrl)
     printNextSteps()

@@ -1,0 +1,129 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+
+const repository = dirname(import.meta.dirname)
+const parent = mkdtempSync(join(tmpdir(), 'depot first run '))
+const checkout = join(parent, 'check out')
+const terraform = inject('terraform')
+
+/** The files of the work tree, without what was built in it. */
+beforeAll(() => {
+  const listed = execFileSync(
+    'git',
+    ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+    {
+      cwd: repository,
+      encoding: 'utf8',
+    },
+  )
+  for (const file of listed.split('\0')) {
+    if (statSync(join(repository, file), { throwIfNoEntry: false })?.isFile() !== true) continue
+    mkdirSync(dirname(join(checkout, file)), { recursive: true })
+    cpSync(join(repository, file), join(checkout, file))
+  }
+})
+afterAll(() => rmSync(parent, { recursive: true, force: true }))
+
+interface Run {
+  /** What it printed so far. */
+  readonly printed: () => string
+  /** Waits for a text. @throws Error with what was printed where make ends before that */
+  readonly until: (text: string) => Promise<void>
+  /** Ctrl-C, as a terminal sends it: to all of the process group. Resolves to the exit code of make. */
+  readonly interrupt: () => Promise<number | null>
+  readonly exited: Promise<[number | null]>
+}
+
+function makeRun(port: number): Run {
+  const make = spawn('make', ['run', `PORT=${port}`], {
+    cwd: checkout,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(make, 'exit') as Promise<[number | null]>
+  let printed = ''
+  for (const stream of [make.stdout, make.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      printed += text
+    })
+  }
+  return {
+    printed: () => printed,
+    exited,
+    async until(text) {
+      const ended = exited.then(([code]) => `make run ended with ${code}:\n${printed}`)
+      const waiting = new AbortController()
+      const seen = (async () => {
+        while (!printed.includes(text)) await sleep(100, undefined, { signal: waiting.signal })
+      })()
+      const problem = await Promise.race([seen, ended])
+      waiting.abort()
+      if (problem !== undefined) throw new Error(problem)
+    },
+    async interrupt() {
+      if (make.exitCode === null) process.kill(-(make.pid ?? 0), 'SIGINT')
+      const [code] = await exited
+      return code
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** The lines to type are those that are indented. */
+const linesToType = (printed: string): string[] =>
+  printed
+    .split('\n')
+    .filter((line) => line.startsWith('    '))
+    .map((line) => line.trim())
+
+describe.runIf(terraform)('make run, in a fresh checkout whose path has spaces', () => {
+  it('prints three lines that install a module and a signed provider', {
+    timeout: 600_000,
+  }, async () => {
+    const run = makeRun(await freePort())
+    try {
+      await run.until('Ctrl-C')
+      const lines = linesToType(run.printed())
+      expect(lines).toHaveLength(3)
+      const typed = execFileSync('sh', ['-ec', lines.join('\n')], {
+        encoding: 'utf8',
+        env: { PATH: `${dirname(terraform ?? '')}:${process.env['PATH']}`, HOME: parent },
+      })
+      expect(typed).toMatch(/Installed depot\.test\/platform\/hello v1\.1\.0 \(self-signed, key ID/)
+      expect(typed).toContain('Apply complete! Resources: 2 added')
+      await expect
+        .poll(run.printed)
+        .toContain('GET /depot/modules/v1/platform/network/aws/versions 200')
+    } finally {
+      await run.interrupt()
+    }
+    expect(run.printed()).not.toMatch(/\n\s+at .*node:/)
+  })
+
+  it('says in one line that a port is in use', { timeout: 600_000 }, async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const run = makeRun(port)
+    const [code] = await run.exited
+    other.close()
+    expect(code).not.toBe(0)
+    expect(run.printed()).toContain(
+      `depot: port ${port} is in use; choose another: make run PORT=${port + 1}\n`,
+    )
+  })
+})

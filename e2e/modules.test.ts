@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { entriesIn, zipOf } from '../hack/archives.ts'
+import { buildSamples } from '../hack/samples.ts'
+import { clis, Workspace } from './cli.ts'
+import { moduleObjects, Registry } from './registry.ts'
+import { type Server, startServer } from './server.ts'
+
+const samples = join(dirname(import.meta.dirname), 'config/samples')
+const registry = new Registry()
+let server: Server
+
+beforeAll(async () => {
+  for (const file of ['namespaces.yaml', 'network.yaml', 'labels.yaml']) {
+    registry.writeText(file, readFileSync(join(samples, file), 'utf8'))
+  }
+  await buildSamples(registry.archives)
+  server = await startServer(registry)
+  return server.stop
+})
+afterAll(() => registry.remove())
+
+const network = (version: string, submodule = '') => `
+  module "it" {
+    source = "depot.test/platform/network/aws${submodule}"
+    ${version === '' ? '' : `version = "${version}"`}
+    cidr   = "10.1.0.0/16"
+    ${submodule === '' ? '' : 'number = 3'}
+  }
+  output "it" { value = module.it }`
+
+const labels = (version: string) => `
+  module "it" {
+    source = "depot.test/payments/labels/generic"
+    ${version === '' ? '' : `version = "${version}"`}
+    team   = "Payments"
+  }
+  output "it" { value = module.it }`
+
+describe.each(clis)('modules, with $name', ({ path }) => {
+  it.skipIf(path === undefined).each([
+    { format: 'zip', configuration: network('1.1.0'), source: 'network/1.1.0' },
+    { format: 'tar.gz', configuration: labels('0.2.0'), source: 'labels/0.2.0' },
+  ])('a $format archive is unpacked to exactly its sources', async ({ configuration, source }) => {
+    const workspace = new Workspace(path, server.url, configuration)
+    const { it: outputs } = await workspace.apply()
+    expect(outputs).toMatchObject({ release: source.split('/')[1] })
+    const installed = workspace.modules()['it']?.dir ?? ''
+    expect(entriesIn(installed)).toEqual(entriesIn(join(samples, 'sources', source)))
+  })
+
+  it.skipIf(path === undefined)('a submodule is taken out of its archive', async () => {
+    const workspace = new Workspace(path, server.url, network('~> 1.0', '//modules/subnet'))
+    expect(await workspace.apply()).toEqual({ it: { cidr: '10.1.3.0/24' } })
+    expect(workspace.modules()['it']).toMatchObject({ version: '1.1.0' })
+  })
+
+  it.skipIf(path === undefined).each([
+    { constraint: '', picks: '2.0.0', of: network },
+    { constraint: '~> 1.0', picks: '1.1.0', of: network },
+    { constraint: '~> 1.0.0', picks: '1.0.0', of: network },
+    { constraint: '>= 1.0, != 2.0.0', picks: '1.1.0', of: network },
+    { constraint: '', picks: '0.2.0', of: labels },
+    { constraint: '>= 0.1', picks: '0.2.0', of: labels },
+    { constraint: '0.1.0', picks: '0.1.0', of: labels },
+    { constraint: '1.0.0-rc.1', picks: '1.0.0-rc.1', of: labels },
+  ])('$of.name "$constraint" picks $picks', async ({ constraint, picks, of }) => {
+    const workspace = new Workspace(path, server.url, of(constraint))
+    await workspace.must('get')
+    expect(workspace.modules()['it']?.version).toBe(picks)
+  })
+
+  it.skipIf(path === undefined)('an archive that differs from its digest is refused', async () => {
+    const archive = await zipOf([
+      { path: 'main.tf', content: Buffer.from('output "a" {\nvalue = 1\n}\n') },
+    ])
+    const fileName = 'pinned-1.0.0.zip'
+    const checksum = '00'.repeat(32)
+    registry.archive(`modules/pinned/${fileName}`, archive)
+    registry.write(
+      'pinned.yaml',
+      moduleObjects({ name: 'pinned', versions: [{ version: '1.0.0', fileName, checksum }] }),
+    )
+    await expect
+      .poll(() =>
+        fetch(`${server.url}/depot/modules/v1/platform/pinned/aws/versions`).then(
+          ({ status }) => status,
+        ),
+      )
+      .toBe(200)
+
+    const workspace = new Workspace(
+      path,
+      server.url,
+      'module "it" {\nsource = "depot.test/platform/pinned/aws"\n}',
+    )
+    const { code, output } = await workspace.run('init')
+    expect({ code, output }).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('Failed to download module'),
+    })
+    expect(workspace.installed()).not.toContain('modules/it/main.tf')
+  })
+})

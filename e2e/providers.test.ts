@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { generateKey } from 'openpgp'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { zipOf } from '../hack/archives.ts'
+import { buildSamples } from '../hack/samples.ts'
+import { clis, Workspace } from './cli.ts'
+import { startProxy } from './proxy.ts'
+import { providerObjects, Registry } from './registry.ts'
+import { type Server, startServer } from './server.ts'
+
+const stamp = inject('stamp')
+const samples = join(dirname(import.meta.dirname), 'config/samples')
+const registry = new Registry()
+const sha256 = new Map<string, string>()
+let server: Server
+let keyId: string
+
+const fileNameOf = (platform: string) => `terraform-provider-stamp_1.0.0_${platform}.zip`
+
+beforeAll(async () => {
+  await registry.sign()
+  keyId = await registry.keyId()
+  await buildSamples(registry.archives)
+  registry.writeText('hello.yaml', readFileSync(join(samples, 'hello.yaml'), 'utf8'))
+  for (const [platform, binary] of Object.entries(stamp ?? {})) {
+    const entry = {
+      path: 'terraform-provider-stamp_v1.0.0',
+      content: readFileSync(binary),
+      executable: true,
+    }
+    const archive = await zipOf([entry])
+    registry.archive(`providers/stamp/${fileNameOf(platform)}`, archive)
+    sha256.set(platform, createHash('sha256').update(archive).digest('hex'))
+  }
+  const platforms = Object.fromEntries(
+    Array.from(sha256.keys(), (platform) => [platform, { fileName: fileNameOf(platform) }]),
+  )
+  registry.write('stamp.yaml', providerObjects({ name: 'stamp', version: '1.0.0', platforms }))
+  server = await startServer(registry)
+  return server.stop
+})
+afterAll(() => registry.remove())
+
+const required = (name: string, version = '') => `
+  terraform {
+    required_providers {
+      ${name} = {
+        source = "depot.test/platform/${name}"
+        ${version === '' ? '' : `version = "${version}"`}
+      }
+    }
+  }`
+
+const stampConfiguration = `${required('stamp')}
+  data "stamp_release" "it" {}
+  resource "stamp_note" "it" { text = "from \${data.stamp_release.it.version}" }
+  output "text" { value = stamp_note.it.text }
+  output "written_by" { value = stamp_note.it.written_by }`
+
+const helloConfiguration = (version: string) => `${required('hello', version)}
+  resource "terraform_data" "who" { input = "e2e" }
+  resource "hello_greeting" "it" { name = terraform_data.who.output }
+  output "message" { value = hello_greeting.it.message }`
+
+describe.each(clis)('providers, with $name', ({ path, trust }) => {
+  const able = path !== undefined && stamp !== undefined
+
+  it.runIf(able)(
+    'a signed provider is verified, locked for all platforms, and applied',
+    async () => {
+      const workspace = new Workspace(path, server.url, stampConfiguration)
+      const { output } = await workspace.must('init')
+      expect(output).toContain(
+        `Installed depot.test/platform/stamp v1.0.0 (${trust}, key ID ${keyId})`,
+      )
+      expect(workspace.installed().filter(isProvider)).toHaveLength(1)
+      for (const hash of sha256.values()) expect(workspace.lockFile()).toContain(`"zh:${hash}"`)
+      expect(await workspace.apply()).toEqual({ text: 'from 1.0.0', written_by: '1.0.0' })
+      await workspace.must('destroy', '-auto-approve')
+    },
+  )
+
+  it.runIf(able)('a lock file can be made for platforms other than this one', async () => {
+    const workspace = new Workspace(path, server.url, stampConfiguration)
+    await workspace.must('providers', 'lock', '-platform=linux_amd64', '-platform=linux_arm64')
+    expect(await workspace.run('init', '-lockfile=readonly')).toMatchObject({ code: 0 })
+  })
+
+  it.skipIf(path === undefined).each([
+    { constraint: '~> 1.0', picks: '1.1.0' },
+    { constraint: '1.0.0', picks: '1.0.0' },
+  ])('the sample provider "$constraint" is $picks, and applied', async ({ constraint, picks }) => {
+    const workspace = new Workspace(path, server.url, helloConfiguration(constraint))
+    expect(await workspace.apply()).toEqual({ message: `Hello, e2e, from provider ${picks}.` })
+    await workspace.must('plan', '-detailed-exitcode')
+  })
+
+  it.skipIf(path === undefined).each([
+    {
+      what: 'a key that did not sign',
+      rewrite: async () => {
+        const { publicKey } = await generateKey({
+          userIDs: [{ name: 'Someone' }],
+          type: 'rsa',
+          rsaBits: 2048,
+        })
+        return (url: string, body: Buffer) => (isMetadata(url) ? withKey(body, publicKey) : body)
+      },
+      says: 'signature',
+    },
+    {
+      what: 'checksums that were changed after signing',
+      rewrite: async () => (url: string, body: Buffer) =>
+        url.includes('/SHA256SUMS/')
+          ? Buffer.from(String(body).replaceAll(/^[0-9a-f]/gm, '0'))
+          : body,
+      says: 'checksum',
+    },
+    {
+      what: 'an archive that is not the signed one',
+      rewrite: async () => (url: string, body: Buffer) =>
+        url.includes('/v1/download/') ? Buffer.concat([body, Buffer.from('more')]) : body,
+      says: 'checksum',
+    },
+  ])('$what is refused', async ({ rewrite, says }) => {
+    const url = await startProxy(server.url, await rewrite())
+    const workspace = new Workspace(path, url, helloConfiguration('1.0.0'))
+    const { code, output } = await workspace.run('init')
+    expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining(says) })
+    expect(workspace.installed().filter(isProvider)).toEqual([])
+  })
+
+  it.skipIf(path === undefined)(
+    'an archive that differs from its digest never arrives',
+    async () => {
+      const fileName = 'terraform-provider-broken_1.0.0.zip'
+      const checksum = '00'.repeat(32)
+      const platform = [...Object.keys(stamp ?? {}), 'linux_amd64', 'linux_arm64', 'darwin_arm64']
+      registry.archive(
+        `providers/broken/${fileName}`,
+        await zipOf([{ path: 'x', content: Buffer.from('x') }]),
+      )
+      const platforms = Object.fromEntries(platform.map((name) => [name, { fileName, checksum }]))
+      registry.write(
+        'broken.yaml',
+        providerObjects({ name: 'broken', version: '1.0.0', platforms }),
+      )
+      await expect
+        .poll(() =>
+          fetch(`${server.url}/depot/providers/v1/platform/broken/versions`).then(
+            ({ status }) => status,
+          ),
+        )
+        .toBe(200)
+
+      const workspace = new Workspace(path, server.url, required('broken'))
+      const { code, output } = await workspace.run('init')
+      expect({ code, output }).toMatchObject({
+        code: 1,
+        output: expect.stringContaining('Failed to install provider'),
+      })
+      expect(workspace.installed().filter(isProvider)).toEqual([])
+    },
+  )
+})
+
+const isProvider = (file: string): boolean => file.includes('terraform-provider-')
+
+const isMetadata = (url: string): boolean =>
+  /\/download\/[^/]+\/[^/]+$/.test(url) && !url.includes('/v1/download/')
+
+function withKey(body: Buffer, publicKey: string): Buffer {
+  const metadata = JSON.parse(String(body)) as { signing_keys: { gpg_public_keys: object[] } }
+  metadata.signing_keys.gpg_public_keys = [{ key_id: 'ABCDEF0123456789', ascii_armor: publicKey }]
+  return Buffer.from(JSON.stringify(metadata))
+}

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { zipOf } from '../hack/archives.ts'
+import { buildSamples } from '../hack/samples.ts'
+import { clis, Workspace } from './cli.ts'
+import { providerObjects, Registry } from './registry.ts'
+import { type Server, startServer } from './server.ts'
+
+const samples = join(dirname(import.meta.dirname), 'config/samples')
+const registry = new Registry()
+let server: Server
+
+/** Without a signing key: that is one of the things a user may run into. */
+beforeAll(async () => {
+  await buildSamples(registry.archives)
+  for (const file of ['network.yaml', 'hello.yaml']) {
+    registry.writeText(file, readFileSync(join(samples, file), 'utf8'))
+  }
+  const fileName = 'exotic.zip'
+  registry.archive(
+    `providers/exotic/${fileName}`,
+    await zipOf([{ path: 'x', content: Buffer.from('x') }]),
+  )
+  const platforms = { plan9_386: { fileName } }
+  registry.write('exotic.yaml', providerObjects({ name: 'exotic', version: '1.0.0', platforms }))
+  server = await startServer(registry)
+  return server.stop
+})
+afterAll(() => registry.remove())
+
+const module = (source: string, version = '') => `
+  module "it" {
+    source = "depot.test/${source}"
+    ${version === '' ? '' : `version = "${version}"`}
+  }`
+
+const provider = (source: string, version = '~> 1.0') => `
+  terraform {
+    required_providers {
+      it = {
+        source  = "depot.test/${source}"
+        version = "${version}"
+      }
+    }
+  }`
+
+// CLIs read the status of an answer and put the rest into words of their own; here is what a user sees.
+describe.each(clis)('what $name prints about', ({ path }) => {
+  it.skipIf(path === undefined).each([
+    {
+      what: 'a module that does not exist',
+      configuration: module('platform/nothing/aws'),
+      prints: [/Module not found/, /cannot be found in the module registry at depot\.test/],
+    },
+    {
+      what: 'a system that the module is not for',
+      configuration: module('platform/network/gcp'),
+      prints: [/Module not found/, /cannot be found in the module registry at depot\.test/],
+    },
+    {
+      what: 'a version that the module does not have',
+      configuration: module('platform/network/aws', '9.0.0'),
+      prints: [/no available version of module/, /The newest available version is 2\.0\.0/],
+    },
+    {
+      what: 'a provider that does not exist',
+      configuration: provider('platform/nothing'),
+      prints: [
+        /provider registry depot\.test does not have a provider named depot\.test\/platform\/nothing/,
+      ],
+    },
+    {
+      what: 'a version that the provider does not have',
+      configuration: provider('platform/hello', '9.0.0'),
+      prints: [
+        /depot\.test\/platform\/hello: no available releases match the given constraints 9\.0\.0/,
+      ],
+    },
+    {
+      what: 'a platform that the provider is not built for',
+      configuration: provider('platform/exotic'),
+      prints: [/does not have a package available for your current platform/],
+    },
+    {
+      what: 'a registry without a signing key',
+      configuration: provider('platform/hello'),
+      prints: [/could not query provider registry for depot\.test\/platform\/hello: 501 /],
+    },
+  ])('$what', async ({ configuration, prints }) => {
+    const workspace = new Workspace(path, server.url, configuration)
+    const { code, output } = await workspace.run('init')
+    expect(code).toBe(1)
+    for (const pattern of prints) expect(output).toMatch(pattern)
+    expect(
+      workspace.installed().filter((file) => file.endsWith('.tf') || file.includes('provider-')),
+    ).toEqual([])
+  })
+})
+
+// Whoever looks at the answer itself, with curl or TF_LOG=debug, reads what to do.
+it.each([
+  ['modules/v1/platform/nothing/aws/versions', 404, /module platform\/nothing/],
+  [
+    'modules/v1/platform/network/aws/9.0.0/download',
+    404,
+    /no version 9\.0\.0: see its list of versions/,
+  ],
+  [
+    'providers/v1/platform/hello/9.0.0/download/linux/amd64',
+    404,
+    /no version 9\.0\.0: see its list/,
+  ],
+  ['providers/v1/platform/exotic/1.0.0/download/linux/amd64', 404, /only for plan9\/386/],
+  [
+    'providers/v1/platform/hello/1.1.0/download/linux/amd64',
+    501,
+    /signing metadata not configured/,
+  ],
+])('%s is %i and says what to do', async (route, status, message) => {
+  const answer = await fetch(`${server.url}/depot/${route}`)
+  expect(answer.status).toBe(status)
+  const { errors } = (await answer.json()) as { errors: string[] }
+  expect(errors).toEqual([expect.stringMatching(message)])
+})

@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Registry } from './registry.ts'
+
+const repository = dirname(import.meta.dirname)
+
+/** A server process of its own, as an operator runs it. */
+export interface Server {
+  readonly url: string
+  readonly adminUrl: string
+  readonly pid: number
+  /** Every line that it logged so far. */
+  readonly log: readonly string[]
+  /** Asks it to end. Resolves to its exit code, or to null where a signal had to end it. */
+  readonly stop: () => Promise<number | null>
+}
+
+/**
+ * Starts `cmd/server` on free ports and waits until it is ready.
+ *
+ * @param flags more flags than those that every test needs
+ * @throws Error with the log where it does not become ready within a minute
+ */
+export async function startServer(
+  registry: Registry,
+  ...flags: readonly string[]
+): Promise<Server> {
+  const child = spawn(
+    process.execPath,
+    [
+      join(repository, 'cmd/server/main.ts'),
+      '--anonymous-auth',
+      '--manifests',
+      registry.manifests,
+      '--filesystem-mount-path',
+      registry.archives,
+      '--listen',
+      '127.0.0.1:0',
+      '--admin-listen',
+      '127.0.0.1:0',
+      ...(registry.signingKey === undefined ? [] : ['--gpg-private-key-path', registry.signingKey]),
+      ...flags,
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  const exited = once(child, 'exit') as Promise<[number | null]>
+  const log: string[] = []
+  const listening = Promise.withResolvers<{ url: string; adminUrl: string }>()
+  createInterface({ input: child.stderr }).on('line', (line) => log.push(line))
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    log.push(line)
+    if (line.includes('"msg":"listening"')) listening.resolve(JSON.parse(line))
+  })
+  const failed = exited.then(([code]) => {
+    throw new Error(`the server ended with ${code}:\n${log.join('\n')}`)
+  })
+  failed.catch(() => undefined)
+
+  const { url, adminUrl } = await Promise.race([listening.promise, failed])
+  await Promise.race([untilReady(adminUrl), failed])
+  return {
+    url,
+    adminUrl,
+    pid: child.pid ?? 0,
+    log,
+    stop: async () => {
+      if (child.exitCode === null) child.kill('SIGTERM')
+      const overdue = setTimeout(() => child.kill('SIGKILL'), 60_000)
+      const [code] = await exited
+      clearTimeout(overdue)
+      return code
+    },
+  }
+}
+
+async function untilReady(adminUrl: string): Promise<void> {
+  const deadline = AbortSignal.timeout(60_000)
+  while (!(await fetch(`${adminUrl}/readyz`, { signal: deadline })).ok) {
+    await new Promise((done) => setTimeout(done, 50))
+  }
+}
