@@ -27,6 +27,18 @@ export interface FakeRequest {
 /** Misbehaviour: takes one request over, or leaves it to the next fault or the server by returning false. */
 export type Fault = (request: FakeRequest, response: ServerResponse) => boolean
 
+/** A fault of the next request for one resource. */
+export function faultAt(
+  path: string,
+  misbehave: (response: ServerResponse, request: FakeRequest) => void,
+): Fault {
+  return (request, response) => {
+    if (request.path !== path) return false
+    misbehave(response, request)
+    return true
+  }
+}
+
 interface Stored extends FakeObject {
   readonly metadata: FakeObject['metadata'] & { readonly resourceVersion: string }
 }
@@ -51,6 +63,8 @@ export class FakeApiServer {
   readonly faults: Fault[] = []
   /** Paths of resources that are not defined. */
   readonly missing = new Set<string>()
+  /** Says which Authorization headers it accepts; the others get 401. */
+  accepts: (authorization: string) => boolean = () => true
   /** False: an older server, which refuses to stream a list. */
   streamsLists = true
   readonly #certificate: Certificate
@@ -198,7 +212,9 @@ export class FakeApiServer {
       this.faults.splice(fault, 1)
       return
     }
-    if (this.missing.has(request.path)) sendStatus(response, 404, { reason: 'NotFound' })
+    if (!this.accepts(request.authorization)) {
+      sendStatus(response, 401, { reason: 'Unauthorized', message: 'Unauthorized' })
+    } else if (this.missing.has(request.path)) sendStatus(response, 404, { reason: 'NotFound' })
     else if (request.query['watch'] !== undefined) void this.#watch(request, response)
     else this.#list(request, response)
   }
@@ -234,6 +250,10 @@ export class FakeApiServer {
       const message =
         'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled'
       sendStatus(response, 422, { reason: 'Invalid', message })
+      return
+    }
+    if (!streamed && Number(query['resourceVersion']) > this.#revision) {
+      sendTooLarge(response)
       return
     }
     response.writeHead(200, { 'content-type': 'application/json' })
@@ -273,6 +293,13 @@ export function sendStatus(
 ): void {
   response.writeHead(code, { 'content-type': 'application/json', ...headers })
   response.end(JSON.stringify({ kind: 'Status', status: 'Failure', code, ...status }))
+}
+
+/** What a server says that has not yet seen the resourceVersion that it is asked for. */
+export function sendTooLarge(response: ServerResponse): void {
+  const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }]
+  const message = 'Timeout: Too large resource version'
+  sendStatus(response, 504, { reason: 'Timeout', message, details: { causes } })
 }
 
 export function eventLine(type: string, object: unknown): string {
