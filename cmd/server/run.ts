@@ -1,21 +1,16 @@
-import { statSync } from 'node:fs'
 import { constants } from 'node:os'
 import { Catalog, type VersionRow } from '../../pkg/catalog/catalog.ts'
 import { messageOf } from '../../pkg/errors/errors.ts'
 import { type ManifestSource, watchManifests } from '../../pkg/manifests/manifests.ts'
 import { authModeOf, OptionsError, type ServerOptions } from '../../pkg/options/options.ts'
-import { readTlsFiles, startServer } from '../../pkg/server/server.ts'
+import { startServer } from '../../pkg/server/server.ts'
 import { loadSigner } from '../../pkg/signing/signing.ts'
 import { createArchives } from '../../pkg/storage/storage.ts'
-import {
-  createLogger,
-  createMetrics,
-  type Logger,
-  type Metrics,
-} from '../../pkg/telemetry/telemetry.ts'
+import { createLogger, createMetrics, type Logger } from '../../pkg/telemetry/telemetry.ts'
 import { archiveProbe } from './archive-probe.ts'
 import { observeCatalog } from './catalog-metrics.ts'
 import { unbuilt } from './unbuilt.ts'
+import { unusableFiles } from './unusable-files.ts'
 
 export interface RunOptions {
   readonly options: ServerOptions
@@ -31,8 +26,12 @@ export interface RunOptions {
 export async function run({ options, secrets, version }: RunOptions): Promise<void> {
   const log = createLogger(options.logLevel)
   const metrics = createMetrics({ version })
-  const { signer, tls, problems } = await prepare({ options, secrets, log, metrics })
+  const problems = [...unbuilt(options), ...(await unusableFiles({ ...options, ...secrets }))]
   if (problems.length > 0) throw new OptionsError(problems)
+  const { gpgPrivateKeyPath: privateKeyPath, tlsCertPath, tlsCertKey } = options
+  const tls = tlsCertPath && tlsCertKey ? { certPath: tlsCertPath, keyPath: tlsCertKey } : undefined
+  const passphrase = secrets.gpgPassphrase
+  const signer = privateKeyPath && (await loadSigner({ privateKeyPath, passphrase, log, metrics }))
 
   const leftOut = (row: VersionRow): void =>
     log.warn(
@@ -53,7 +52,7 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
     tls,
     catalog,
     archives,
-    signer,
+    signer: signer || undefined,
     log,
     metrics,
     waitingFor: () => (source === undefined ? ['the manifests are being read'] : []),
@@ -66,66 +65,27 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
   )
 
   const stopping = untilSignal(log)
-  source = await watchManifests({
+  const loading = watchManifests({
     dir: options.manifests as string,
     apiGroup: options.apiGroup,
     sink: catalog,
     probe: archiveProbe(archives),
     log,
     metrics,
+  }).then((loaded) => {
+    source = loaded
+    log.info({ versions: catalog.count('Version') }, 'ready')
+    return undefined
   })
-  log.info({ versions: catalog.count('Version') }, 'ready')
-
+  await Promise.race([loading, stopping]).catch(async (error: unknown) => {
+    await server.stop(0)
+    throw new OptionsError([messageOf(error)])
+  })
   await stopping
   await server.stop(options.shutdownGracePeriodMs)
-  await source.close()
-  signer?.close()
+  await source?.close()
+  if (signer) signer.close()
   log.info('stopped')
-}
-
-interface Prepared {
-  readonly signer: Awaited<ReturnType<typeof loadSigner>> | undefined
-  readonly tls: Parameters<typeof readTlsFiles>[0] | undefined
-  readonly problems: readonly string[]
-}
-
-/** Tries everything that the operator named before anything is opened, so that all mistakes come in one message. */
-async function prepare({
-  options,
-  secrets,
-  log,
-  metrics,
-}: Omit<RunOptions, 'version'> & { log: Logger; metrics: Metrics }): Promise<Prepared> {
-  const problems = unbuilt(options)
-  const attempt = async <T>(action: () => T | Promise<T>): Promise<T | undefined> => {
-    try {
-      return await action()
-    } catch (error) {
-      problems.push(messageOf(error))
-      return undefined
-    }
-  }
-  const { manifests, tlsCertPath, tlsCertKey, gpgPrivateKeyPath } = options
-  if (manifests !== undefined) await attempt(() => requireFolder('--manifests', manifests))
-  const tls = tlsCertPath && tlsCertKey ? { certPath: tlsCertPath, keyPath: tlsCertKey } : undefined
-  if (tls) await attempt(() => readTlsFiles(tls))
-  const signer = gpgPrivateKeyPath
-    ? await attempt(() =>
-        loadSigner({
-          privateKeyPath: gpgPrivateKeyPath,
-          passphrase: secrets.gpgPassphrase,
-          log,
-          metrics,
-        }),
-      )
-    : undefined
-  return { signer, tls, problems }
-}
-
-function requireFolder(flag: string, path: string): void {
-  const stat = statSync(path, { throwIfNoEntry: false })
-  if (stat === undefined) throw new Error(`${flag}: the folder ${path} does not exist`)
-  if (!stat.isDirectory()) throw new Error(`${flag}: ${path} is not a folder`)
 }
 
 function portProblem({ listen, adminListen }: ServerOptions, error: unknown): string {

@@ -29,10 +29,13 @@ export class OptionsError extends Error {
   override readonly name = 'OptionsError'
   /** One sentence each: which flag, where its value came from, what to write instead. */
   readonly problems: readonly string[]
+  /** What could be read all the same, so that it can be looked at too: undefined where a value is missing or bad. */
+  readonly readable: Readonly<Record<string, unknown>>
 
-  constructor(problems: readonly string[]) {
+  constructor(problems: readonly string[], readable: Readonly<Record<string, unknown>> = {}) {
     super(problems.join('\n'))
     this.problems = problems
+    this.readable = readable
   }
 }
 
@@ -67,7 +70,7 @@ export function parseOptions<T extends OptionTable, S extends SecretTable>(
   }
   const secrets = readSecrets(command.secrets, env)
   problems.push(...secrets.problems, ...brokenRules(command.rules, settings))
-  if (problems.length > 0) throw new OptionsError(problems)
+  if (problems.length > 0) throw new OptionsError(problems, { ...values, ...secrets.values })
   return {
     kind: 'options',
     options: values as Options<T>,

@@ -23,6 +23,8 @@ export interface ServerOptions extends Omit<AppOptions, 'ready'> {
   readonly listen: Address
   readonly adminListen: Address
   readonly tls?: TlsFiles | undefined
+  /** How often the certificate is looked at, in milliseconds. Default 2000. */
+  readonly tlsReloadMs?: number
   readonly log: Logger
   readonly metrics: Metrics
   /** What is still being loaded; empty when the registry can answer. */
@@ -82,7 +84,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     throw error
   })
   const reloading =
-    tls && 'setSecureContext' in server ? reloadTls(server, tls, { log, metrics }) : undefined
+    tls && 'setSecureContext' in server
+      ? reloadTls(server, tls, { log, metrics, intervalMs: options.tlsReloadMs ?? 2000 })
+      : undefined
 
   return {
     url,

@@ -46,7 +46,7 @@ export function readTlsFiles({ certPath, keyPath }: TlsFiles): Pair {
 export function reloadTls(
   server: Server,
   files: TlsFiles,
-  { log, metrics, intervalMs = 2000 }: { log: Logger; metrics: Metrics; intervalMs?: number },
+  { log, metrics, intervalMs }: { log: Logger; metrics: Metrics; intervalMs: number },
 ): { stop(): void } {
   let { expiresAt } = readTlsFiles(files)
   gauge(

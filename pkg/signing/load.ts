@@ -1,7 +1,22 @@
 import { messageOf, RegistryError } from '../errors/errors.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
+import { readKeyFile } from './key-file.ts'
 import { watchKey } from './key-watch.ts'
 import { KeySigner, type Signer } from './signer.ts'
+import { readSigningKey } from './signing-key.ts'
+
+/**
+ * Tries a key without keeping it.
+ *
+ * @throws RegistryError NotConfigured as `loadSigner` does
+ */
+export async function checkSigningKey(privateKeyPath: string, passphrase?: string): Promise<void> {
+  try {
+    await readSigningKey(await readKeyFile(privateKeyPath), passphrase, Date.now())
+  } catch (error) {
+    throw unusable(privateKeyPath, error)
+  }
+}
 
 /**
  * Loads the key that signs the checksums of providers, and loads it again whenever its file changes. A new key that
@@ -24,11 +39,15 @@ export async function loadSigner(options: {
   const log = options.log.child({ component: 'signing' })
   const source = { privateKeyPath, passphrase, log, now, pollIntervalMs }
   const watch = await watchKey(source).catch((error: unknown) => {
-    const message = `--gpg-private-key-path ${privateKeyPath}: ${messageOf(error)}`
-    throw new RegistryError('NotConfigured', message, { cause: error })
+    throw unusable(privateKeyPath, error)
   })
   const close = () => watch.close()
   const signer = new KeySigner(watch.key, { log, metrics, now, close })
   watch.onChange = (key) => signer.replaceKey(key)
   return signer
+}
+
+function unusable(path: string, cause: unknown): RegistryError {
+  const message = `--gpg-private-key-path ${path}: ${messageOf(cause)}`
+  return new RegistryError('NotConfigured', message, { cause })
 }

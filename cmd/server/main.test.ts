@@ -1,0 +1,91 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { encryptKey, readPrivateKey } from 'openpgp'
+import { afterAll, describe, expect, it } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
+import { generateSigningKey } from '../../pkg/signing/signing.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'depot-main-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+const file = (name: string, content: string): string => {
+  writeFileSync(join(dir, name), content)
+  return join(dir, name)
+}
+
+const start = (args: readonly string[], env: Record<string, string> = {}) =>
+  spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    timeout: 30_000,
+  })
+const anonymous = ['--anonymous-auth', '--manifests', dir]
+
+it('prints its version', () => {
+  expect(start(['--version'])).toMatchObject({ status: 0, stdout: `${packageJson.version}\n` })
+})
+
+it('prints its options', () => {
+  expect(start(['--help'])).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('--manifests'),
+  })
+})
+
+describe('a start that cannot work ends with 2 and says why', () => {
+  const key = file('file', 'neither a key nor a folder')
+  it.each([
+    ['unknown flag', [...anonymous, '--manifest', dir], ['--manifest is unknown']],
+    ['bad value', [...anonymous, '--listen', 'nowhere:99999'], ['--listen']],
+    ['no folder', ['--anonymous-auth', '--manifests', `${dir}/none`], ['does not exist']],
+    ['a file for a folder', ['--anonymous-auth', '--manifests', key], ['is not a folder']],
+    ['no key', [...anonymous, '--gpg-private-key-path', `${dir}/none`], ['--gpg-private-key-path']],
+    ['a certificate without its key', [...anonymous, '--tls-cert-path', key], ['--tls-cert-key']],
+    ['contradictory modes', [...anonymous, '--use-bearer-token'], ['--use-bearer-token']],
+    [
+      'everything at once',
+      [
+        '--anonymous-auth',
+        '--manifests',
+        `${dir}/none`,
+        '--nope',
+        '--gpg-private-key-path',
+        dir,
+        '--log-level',
+        'loud',
+      ],
+      ['--nope is unknown', 'does not exist', '--gpg-private-key-path', '--log-level'],
+    ],
+  ])('%s', (_, args, messages) => {
+    const { status, stderr, stdout } = start(args)
+    expect([status, stdout]).toEqual([2, ''])
+    for (const message of messages) expect(stderr).toContain(message)
+    expect(stderr).not.toContain('    at ')
+  })
+
+  it('a wrong passphrase', async () => {
+    const armoredKey = await generateSigningKey({ name: 'D', email: 'd@example.com' })
+    const privateKey = await readPrivateKey({ armoredKey })
+    const lockedKey = await encryptKey({ privateKey, passphrase: 'right' })
+    const locked = file('locked.asc', lockedKey.armor())
+    const { status, stderr } = start([...anonymous, '--gpg-private-key-path', locked], {
+      DEPOT_GPG_PASSPHRASE: 'wrong',
+    })
+    expect([status, stderr]).toEqual([2, expect.stringContaining('DEPOT_GPG_PASSPHRASE')])
+  })
+
+  it('a busy port', async () => {
+    const busy = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => busy.once('listening', resolve))
+    const { port } = busy.address() as AddressInfo
+    const { status, stderr } = start([...anonymous, '--listen', `127.0.0.1:${port}`])
+    busy.close()
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining(`cannot listen on 127.0.0.1:${port}: the port is in use`),
+    ])
+  })
+})
