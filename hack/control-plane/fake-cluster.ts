@@ -1,129 +1,20 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
-import { isDeepStrictEqual } from 'node:util'
-import type { Change, Kind, Resource, ResourceSink } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
-import {
-  type Cluster,
-  type ClusterOptions,
-  loadConnection,
-  watchCluster,
-} from '../../pkg/kube/kube.ts'
-import { createLogger, createMetrics, type Metrics } from '../../pkg/telemetry/telemetry.ts'
+import type { ClusterOptions } from '../../pkg/kube/kube.ts'
 import { type Authority, createAuthority } from './certificates.ts'
 import { FakeApiServer, type FakeObject } from './fake-api-server.ts'
 import { kubeconfigOf } from './kubeconfig.ts'
-
-/** Keeps what it is given, by kind, namespace and name. */
-export class RecordingSink implements ResourceSink {
-  readonly changes: Change[] = []
-  readonly #resources = new Map<string, Resource>()
-  #replacing = 0
-
-  apply(change: Change): void {
-    this.changes.push(change)
-    if (change.type === 'upsert') this.#resources.set(keyOf(change.resource), change.resource)
-    else this.#resources.delete(`${change.kind}/${change.namespace}/${change.name}`)
-  }
-
-  beginReplace(kind: Kind): { add(resource: Resource): void; commit(): void } {
-    const seen = new Set<string>()
-    this.#replacing += 1
-    return {
-      add: (resource) => {
-        seen.add(keyOf(resource))
-        this.#resources.set(keyOf(resource), resource)
-      },
-      commit: () => {
-        for (const [key, resource] of this.#resources) {
-          if (resource.kind === kind && !seen.has(key)) this.#resources.delete(key)
-        }
-      },
-    }
-  }
-
-  /** How often a list was begun. */
-  get replacements(): number {
-    return this.#replacing
-  }
-
-  /** `namespace/name` to resourceVersion. */
-  versions(kind: Kind): Record<string, string> {
-    const rows = [...this.#resources.values()].filter((resource) => resource.kind === kind)
-    return Object.fromEntries(
-      rows
-        .map(({ metadata }) => [`${metadata.namespace}/${metadata.name}`, metadata.resourceVersion])
-        .toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1)),
-    ) as Record<string, string>
-  }
-
-  get(kind: Kind, namespace: string, name: string): Resource | undefined {
-    return this.#resources.get(`${kind}/${namespace}/${name}`)
-  }
-}
-
-function keyOf({ kind, metadata }: Resource): string {
-  return `${kind}/${metadata.namespace}/${metadata.name}`
-}
+import { type Watched, watchKubeconfig } from './watched.ts'
 
 /** Waits that a test can sit through, and no chance in them. */
-export const fastTimings = {
+const fastTimings = {
   backoffMs: 10,
   backoffCapMs: 80,
   headersMs: 400,
   pageMs: 2_000,
   idleMs: 600,
   shortWatchMs: 20,
-}
-
-/** One line of the log. */
-export type LogEvent = Readonly<Record<string, unknown>> & { readonly msg: string }
-
-export interface Watched {
-  readonly cluster: Cluster
-  readonly sink: RecordingSink
-  readonly logs: readonly LogEvent[]
-  readonly metrics: Metrics
-  /** Value of a metric with exactly these labels; 0 where there is none. */
-  metric(name: string, labels: Readonly<Record<string, string>>): Promise<number>
-}
-
-/** watchCluster on a kubeconfig file, with a sink, a log and metrics that a test can look into. */
-export function watchKubeconfig(
-  kubeconfig: string,
-  options: Partial<ClusterOptions> = {},
-): Watched {
-  const sink = new RecordingSink()
-  const metrics = createMetrics({ version: 'test' })
-  const logs: LogEvent[] = []
-  const destination = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      logs.push(JSON.parse(chunk.toString()) as LogEvent)
-      done()
-    },
-  })
-  const cluster = watchCluster({
-    connection: loadConnection({ kubeconfig, env: {} }),
-    apiGroup: 'depot.internal',
-    bindingsNamespace: 'depot-system',
-    sink,
-    log: createLogger('debug', destination),
-    metrics,
-    random: () => 0.5,
-    timings: fastTimings,
-    ...options,
-  })
-  return {
-    cluster,
-    sink,
-    logs,
-    metrics,
-    async metric(name, labels) {
-      const found = await metrics.getSingleMetric(`depot_${name}`)?.get()
-      return found?.values.find((it) => isDeepStrictEqual(it.labels, labels))?.value ?? 0
-    },
-  }
 }
 
 export interface FakeCluster extends Watched, AsyncDisposable {
@@ -154,7 +45,11 @@ export async function startFakeCluster({
   const file = join(directory, 'kubeconfig')
   const server = { url: api.url, ca: authority.cert, directory }
   writeFileSync(file, kubeconfig?.(server) ?? kubeconfigOf({ ...server, token: 'secret' }))
-  const watched = watchKubeconfig(file, options)
+  const watched = watchKubeconfig(file, {
+    random: () => 0.5,
+    timings: fastTimings,
+    ...options,
+  })
   return {
     ...watched,
     api,

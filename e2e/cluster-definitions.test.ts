@@ -1,0 +1,142 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ControlPlane, startControlPlane } from '../hack/control-plane/control-plane.ts'
+import { applyManifests } from '../hack/control-plane/manifests.ts'
+
+const kinds = ['modules', 'providers', 'versions', 'depots', 'groupbindings']
+const root = '/apis/depot.internal/v1alpha1/namespaces/team'
+
+let cluster: ControlPlane
+
+beforeAll(async () => {
+  cluster = await startControlPlane()
+  await applyManifests(cluster.admin, 'config/crd/bases')
+  await cluster.admin.apply('/api/v1/namespaces/team', {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'team' },
+  })
+})
+afterAll(() => cluster?.stop())
+
+const object = (kind: string, name: string, fields: object) => ({
+  apiVersion: 'depot.internal/v1alpha1',
+  kind,
+  metadata: { name, namespace: 'team' },
+  ...fields,
+})
+
+async function kubectl(...args: readonly string[]): Promise<string> {
+  const all = ['--kubeconfig', cluster.kubeconfigFile, ...args]
+  return (await promisify(execFile)('kubectl', all)).stdout
+}
+
+it.each(kinds)('the definition of %s is structural and established', async (plural) => {
+  const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.depot.internal`
+  const { status } = (await cluster.admin.request('GET', path)) as {
+    status: { conditions: { type: string; status: string }[] }
+  }
+  const conditions = Object.fromEntries(status.conditions.map(({ type, status: is }) => [type, is]))
+  expect(conditions).toEqual({ NamesAccepted: 'True', Established: 'True' })
+})
+
+describe('an object that is not valid', () => {
+  it.each([
+    {
+      name: 'a Module without a config',
+      path: 'modules/bad',
+      body: object('Module', 'bad', { spec: {} }),
+      message: /spec\.moduleConfig: Required value/,
+    },
+    {
+      name: 'a Module with an unknown file format',
+      path: 'modules/bad',
+      body: object('Module', 'bad', { spec: { moduleConfig: { fileFormat: 'rar' } } }),
+      message:
+        /spec\.moduleConfig\.fileFormat: Unsupported value: "rar": supported values: "zip", "tar"/,
+    },
+    {
+      name: 'a Version of an unknown type',
+      path: 'versions/bad',
+      body: object('Version', 'bad', { spec: { type: 'Chart', version: '1.0.0' } }),
+      message: /spec\.type: Unsupported value: "Chart"/,
+    },
+    {
+      name: 'a GroupBinding without an expression',
+      path: 'groupbindings/bad',
+      body: object('GroupBinding', 'bad', { spec: { expression: '' } }),
+      message: /spec\.expression/,
+    },
+    {
+      name: 'two storage backends at once',
+      path: 'modules/bad',
+      body: object('Module', 'bad', {
+        spec: {
+          moduleConfig: {
+            storageConfig: { gcs: { bucket: 'b' }, fileSystem: { directoryPath: '/d' } },
+          },
+        },
+      }),
+      message: /storageConfig/,
+    },
+  ])('$name is refused with the field that is wrong', async ({ path, body, message }) => {
+    await expect(cluster.admin.apply(`${root}/${path}`, body)).rejects.toThrow(message)
+  })
+})
+
+it('a status is written on its own, and a spec does not touch it', async () => {
+  const path = `${root}/versions/net-1.0.0`
+  const spec = { type: 'Module', version: '1.0.0' }
+  await cluster.admin.apply(
+    path,
+    object('Version', 'net-1.0.0', { spec, status: { synced: true } }),
+  )
+  const before = (await cluster.admin.request('GET', path)) as { status?: unknown }
+  expect(before.status).toBeUndefined()
+
+  const status = { synced: true, checksum: 'abc', archiveSizeBytes: 7 }
+  await cluster.admin.apply(
+    `${path}/status`,
+    object('Version', 'net-1.0.0', { status }),
+    'controller',
+  )
+  const changed = { ...spec, forceSync: true }
+  await cluster.admin.apply(path, object('Version', 'net-1.0.0', { spec: changed }))
+  expect(await cluster.admin.request('GET', path)).toMatchObject({ spec: changed, status })
+})
+
+it('kubectl shows columns that say something', async () => {
+  await applyManifests(cluster.admin, 'config/samples')
+  const modules = await kubectl('get', 'modules', '--all-namespaces')
+  expect(modules.split('\n')[0]).toMatch(/NAMESPACE +NAME +\S+.*AGE/)
+  const header = async (plural: string) => (await kubectl('get', plural, '-A')).split('\n')[0]
+  const columns = await Promise.all(
+    kinds.map(async (plural) => (await header(plural))?.trim().split(/\s{2,}/).length ?? 0),
+  )
+  // More than namespace, name and age.
+  expect(Math.min(...columns)).toBeGreaterThan(3)
+})
+
+it('kubectl explains fields', async () => {
+  const text = await kubectl(
+    'explain',
+    'versions.spec.version',
+    '--api-version=depot.internal/v1alpha1',
+  )
+  expect(text).toMatch(/Semantic version/)
+})
+
+it('the samples are applied once more without a change', async () => {
+  const revisions = async () => {
+    const path = '/apis/depot.internal/v1alpha1/versions'
+    const { items } = (await cluster.admin.request('GET', path)) as {
+      items: { metadata: { name: string; resourceVersion: string } }[]
+    }
+    return items.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`)
+  }
+  await applyManifests(cluster.admin, 'config/samples')
+  const before = await revisions()
+  await applyManifests(cluster.admin, 'config/samples')
+  expect(await revisions()).toEqual(before)
+})

@@ -1,0 +1,69 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** A way to a server that can be cut, stalled and slowed down. */
+export interface TcpProxy {
+  readonly port: number
+  readonly connections: number
+  /** Ends every connection; new ones work. */
+  cut(): void
+  /** Lets nothing through and ends nothing, as a firewall that forgot; connections made meanwhile hang too. */
+  stall(stalled: boolean): void
+  /** Holds back what the server sends, for this many milliseconds. */
+  delay(delayMs: number): void
+  close(): Promise<void>
+}
+
+/** Listens on a free port of 127.0.0.1 and passes everything on to another one. */
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  const pairs = new Set<readonly [Socket, Socket]>()
+  let stalled = false
+  let delayMs = 0
+
+  const server = createServer((client) => {
+    const upstream = connect(targetPort, '127.0.0.1')
+    const pair = [client, upstream] as const
+    pairs.add(pair)
+    const end = () => {
+      pairs.delete(pair)
+      client.destroy()
+      upstream.destroy()
+    }
+    for (const socket of pair) socket.on('error', end).on('close', end)
+    client.on('data', (bytes) => {
+      if (!stalled) upstream.write(bytes)
+    })
+    upstream.on('data', (bytes) => {
+      if (stalled) return
+      if (delayMs === 0) client.write(bytes)
+      else setTimeout(() => client.write(bytes), delayMs)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+
+  const cut = () => {
+    for (const [client] of pairs) client.destroy()
+  }
+  return {
+    port: (server.address() as AddressInfo).port,
+    get connections() {
+      return pairs.size
+    },
+    cut,
+    stall(value) {
+      // What a stall swallowed is lost: such a connection can never work again.
+      if (stalled && !value) cut()
+      stalled = value
+    },
+    delay(value) {
+      delayMs = value
+    },
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      cut()
+      await closed
+    },
+  }
+}
