@@ -1,14 +1,13 @@
 import { constants } from 'node:os'
 import { Catalog, type VersionRow } from '../../pkg/catalog/catalog.ts'
 import { messageOf } from '../../pkg/errors/errors.ts'
-import { type ManifestSource, watchManifests } from '../../pkg/manifests/manifests.ts'
 import { authModeOf, OptionsError, type ServerOptions } from '../../pkg/options/options.ts'
 import { startServer } from '../../pkg/server/server.ts'
 import { loadSigner } from '../../pkg/signing/signing.ts'
 import { createArchives } from '../../pkg/storage/storage.ts'
 import { createLogger, createMetrics, type Logger } from '../../pkg/telemetry/telemetry.ts'
-import { archiveProbe } from './archive-probe.ts'
 import { observeCatalog } from './catalog-metrics.ts'
+import { openSource } from './source.ts'
 import { unbuilt } from './unbuilt.ts'
 import { unusableFiles } from './unusable-files.ts'
 
@@ -46,7 +45,8 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
     metrics,
   })
 
-  let source: ManifestSource | undefined
+  const origin = options.manifests === undefined ? 'the cluster' : 'the folder of manifests'
+  let loaded = false
   const server = await startServer({
     ...options,
     tls,
@@ -55,7 +55,7 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
     signer: signer || undefined,
     log,
     metrics,
-    waitingFor: () => (source === undefined ? ['the manifests are being read'] : []),
+    waitingFor: () => (loaded ? [] : [`resources are being read from ${origin}`]),
   }).catch((error: unknown) => {
     throw new OptionsError([portProblem(options, error)])
   })
@@ -65,15 +65,9 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
   )
 
   const stopping = untilSignal(log)
-  const loading = watchManifests({
-    dir: options.manifests as string,
-    apiGroup: options.apiGroup,
-    sink: catalog,
-    probe: archiveProbe(archives),
-    log,
-    metrics,
-  }).then((loaded) => {
-    source = loaded
+  const source = openSource({ options, catalog, archives, log, metrics })
+  const loading = source.loaded.then(() => {
+    loaded = true
     log.info({ versions: catalog.count('Version') }, 'ready')
     return undefined
   })
@@ -83,7 +77,7 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
   })
   await stopping
   await server.stop(options.shutdownGracePeriodMs)
-  await source?.close()
+  if (loaded) await source.close()
   if (signer) signer.close()
   log.info('stopped')
 }

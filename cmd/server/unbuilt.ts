@@ -9,10 +9,5 @@ export function unbuilt(options: ServerOptions): string[] {
       `authentication mode ${mode} is not built yet: this release has --anonymous-auth alone`,
     )
   }
-  if (options.manifests === undefined) {
-    problems.push(
-      'reading from a cluster is not built yet: give a folder of manifests with --manifests DIR',
-    )
-  }
   return problems
 }

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { messageOf } from '../../pkg/errors/errors.ts'
+import { loadConnection } from '../../pkg/kube/kube.ts'
 import type { ServerOptions } from '../../pkg/options/options.ts'
 import { readTlsFiles } from '../../pkg/server/server.ts'
 import { checkSigningKey } from '../../pkg/signing/signing.ts'
@@ -11,8 +12,10 @@ import { checkSigningKey } from '../../pkg/signing/signing.ts'
 export async function unusableFiles(
   named: Partial<ServerOptions> & { readonly gpgPassphrase?: string | undefined },
 ): Promise<string[]> {
-  const { manifests, tlsCertPath, tlsCertKey, gpgPrivateKeyPath, gpgPassphrase } = named
+  const { manifests, kubeconfig, tlsCertPath, tlsCertKey, gpgPrivateKeyPath, gpgPassphrase } = named
   const problems: string[] = []
+  // A value that could not be read leaves open what was wanted.
+  const wantsCluster = 'manifests' in named && manifests === undefined
   const attempt = async (action: () => unknown): Promise<void> => {
     try {
       await action()
@@ -21,6 +24,7 @@ export async function unusableFiles(
     }
   }
   if (manifests) await attempt(() => requireFolder('--manifests', manifests))
+  else if (wantsCluster) await attempt(() => loadConnection({ kubeconfig, env: process.env }))
   if (tlsCertPath && tlsCertKey) {
     await attempt(() => readTlsFiles({ certPath: tlsCertPath, keyPath: tlsCertKey }))
   }

@@ -1,0 +1,56 @@
+import type { Catalog } from '../../pkg/catalog/catalog.ts'
+import { loadConnection, watchCluster } from '../../pkg/kube/kube.ts'
+import { watchManifests } from '../../pkg/manifests/manifests.ts'
+import type { ServerOptions } from '../../pkg/options/options.ts'
+import type { Archives } from '../../pkg/storage/storage.ts'
+import type { Logger, Metrics } from '../../pkg/telemetry/telemetry.ts'
+import { archiveProbe } from './archive-probe.ts'
+
+/** Where the catalog's content comes from. */
+export interface Source {
+  /** Resolves when the catalog holds everything. @throws where that can never be */
+  readonly loaded: Promise<void>
+  close(): Promise<void>
+}
+
+export interface SourceOptions {
+  readonly options: ServerOptions
+  readonly catalog: Catalog
+  readonly archives: Archives
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+/** Starts to fill the catalog, from the folder of manifests or else from the cluster, and keeps it in step. */
+export function openSource(all: SourceOptions): Source {
+  return all.options.manifests === undefined ? fromCluster(all) : fromManifests(all)
+}
+
+function fromManifests({ options, catalog, archives, log, metrics }: SourceOptions): Source {
+  const manifests = watchManifests({
+    dir: options.manifests as string,
+    apiGroup: options.apiGroup,
+    sink: catalog,
+    probe: archiveProbe(archives),
+    log,
+    metrics,
+  })
+  return {
+    loaded: manifests.then(() => undefined),
+    close: async () => (await manifests).close(),
+  }
+}
+
+function fromCluster({ options, catalog, log, metrics }: SourceOptions): Source {
+  const { apiGroup, kubeconfig, watchNamespace, namespace: bindingsNamespace } = options
+  const cluster = watchCluster({
+    connection: loadConnection({ kubeconfig, env: process.env }),
+    apiGroup,
+    watchNamespace,
+    bindingsNamespace,
+    sink: catalog,
+    log,
+    metrics,
+  })
+  return { loaded: cluster.ready, close: () => cluster.close() }
+}
