@@ -3,6 +3,7 @@ import { leftSpine } from './ast.ts'
 import { builtinNames, predicates, refused } from './builtin-names.ts'
 import { Fault } from './expression-error.ts'
 import { resultOfBinary } from './operator-types.ts'
+import { compilePattern } from './pattern.ts'
 import { resultOfFunction } from './signatures.ts'
 import type { StaticType } from './static-type.ts'
 import * as T from './static-type.ts'
@@ -118,6 +119,10 @@ class Checker {
   }
 
   #hint(node: Binary, left: StaticType, right: StaticType): void {
+    if (node.operator === 'matches' && node.right.kind === 'string') {
+      // A bad pattern is one even where it will never be used.
+      compilePattern(node.right.value, node.right.at, 'InvalidPattern')
+    }
     if (node.operator === '==' || node.operator === '!=') {
       if (left.kind === 'string' && right.kind === 'string') this.hints.set(node, 'strings')
       if (left.kind === 'int' && right.kind === 'int') this.hints.set(node, 'ints')

@@ -10,16 +10,25 @@ import { typeName } from './value.ts'
 /** Whether a caller with these groups is meant. @throws ExpressionError EvaluationFailed or WorkExceeded */
 export type Expression = (groups: readonly string[]) => boolean
 
+/** An expression that leaves it to its caller to count what it costs. */
+export type Rule = (run: Run) => boolean
+
 /**
  * Compiles an expression of the expr-lang language over `groups`, such as `"platform" in groups`.
  *
  * The language is that of Go's github.com/expr-lang/expr v1.17 without clocks, encodings and bit operations. What it
  * can cost is bounded: 16 KiB of source, 10,000 nodes, about 200 levels of nesting, and per evaluation one million steps
- * and list elements.
+ * and one million list elements.
  *
  * @throws ExpressionError with the place in the source, where the expression does not compile
  */
 export function compileExpression(source: string): Expression {
+  const rule = compileRule(source)
+  return (groups) => rule(new Run(listOf(groups)))
+}
+
+/** @throws ExpressionError */
+export function compileRule(source: string): Rule {
   const evaluate = bindErrors(source, 'TooLarge', () => {
     const root = parse(source.toWellFormed())
     const hints = check(root)
@@ -37,8 +46,10 @@ export function compileExpression(source: string): Expression {
       )
     }
   })
-  return (groups) => {
-    const run = new Run(groups.map((group) => group.toWellFormed()))
-    return bindErrors(source, 'WorkExceeded', () => evaluate(run))
-  }
+  return (run) => bindErrors(source, 'WorkExceeded', () => evaluate(run))
+}
+
+/** Groups as an expression sees them: a surrogate without its other half becomes U+FFFD, as in UTF-8. */
+export function listOf(groups: readonly string[]): readonly string[] {
+  return groups.map((group) => group.toWellFormed())
 }

@@ -22,9 +22,11 @@ export function compilePattern(source: string, at: number, code: ExpressionError
   if (source.length > maxLength) {
     throw new Fault(code, at, `this pattern is longer than ${maxLength} characters`)
   }
+  const tooLarge = () => new Fault(code, at, 'this pattern is too large; repeat less')
+  if (estimateSize(source) > 2 * maxProgram) throw tooLarge()
   const compiled = compile(source, at, code)
   const size = compiled.programSize()
-  if (size > maxProgram) throw new Fault(code, at, 'this pattern is too large; repeat less')
+  if (size > maxProgram) throw tooLarge()
   return {
     matches(text, run) {
       run.work(size * text.length, at)
@@ -35,8 +37,40 @@ export function compilePattern(source: string, at: number, code: ExpressionError
 
 /** A pattern that is known only now. */
 export function compileComputed(source: string, at: number, run: Run): Pattern {
-  run.step(compileSteps + source.length, at)
+  run.step(compileSteps + 4 * estimateSize(source), at)
   return compilePattern(source, at, 'EvaluationFailed')
+}
+
+const repetition = /\{\d+(?:,\d*)?\}/y
+const atom = /\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[^]/suy
+
+/** About how many instructions a pattern has, so that a giant is refused before it is built: what is repeated counts often. */
+function estimateSize(source: string): number {
+  const groups: number[] = []
+  let size = 0
+  let last = 0
+  const take = (pattern: RegExp, at: number): RegExpExecArray | null => {
+    pattern.lastIndex = at
+    return pattern.exec(source)
+  }
+  for (let at = 0; at < source.length; ) {
+    const repeated = take(repetition, at)
+    const [text = ''] = repeated ?? take(atom, at) ?? []
+    at += Math.max(text.length, 1)
+    if (repeated !== null) {
+      const times = Math.max(...(text.match(/\d+/g) ?? []).map(Number), 1)
+      size += last * (times - 1)
+      last *= times
+    } else if (text === '(') {
+      groups.push(size)
+      size = 0
+    } else {
+      const isGroup = text === ')'
+      last = isGroup ? size + 1 : 1
+      size = (isGroup ? (groups.pop() ?? 0) : size) + last
+    }
+  }
+  return size
 }
 
 function compile(source: string, at: number, code: ExpressionErrorCode): RE2JS {

@@ -27,6 +27,10 @@ export class Run {
     this.groups = groups
   }
 
+  get steps(): number {
+    return this.#steps
+  }
+
   /** Counts rounds of closures and the like. @throws Fault WorkExceeded */
   step(count: number, at: number): void {
     this.#steps += count

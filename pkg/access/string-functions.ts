@@ -19,17 +19,18 @@ export const strings: readonly (readonly [string, BuiltinFunction])[] = [
     'split',
     ([text = null, separator = null, limit = -1n], run, at) => {
       const whole = toText(text, at)
-      run.work(whole.length, at)
-      return splitText(whole, toText(separator, at), toLimit(limit, at))
+      const by = toText(separator, at)
+      run.work(whole.length * (by === '' ? byCharacter : 1), at)
+      return splitText(whole, by, toLimit(limit, at))
     },
   ],
   [
     'replace',
     ([value = null, old = null, by = null, limit = -1n], run, at) => {
       const [text, from, to] = [toText(value, at), toText(old, at), toText(by, at)]
-      // Where nothing is replaced the bound is not exact, but then the texts are small.
+      run.work(text.length * (from === '' ? byCharacter : 1), at)
       const places = from === '' ? text.length + 1 : text.split(from).length - 1
-      run.work(text.length + places * to.length, at)
+      run.work(places * to.length, at)
       return replaceText(text, from, to, toLimit(limit, at))
     },
   ],
@@ -57,10 +58,13 @@ export const strings: readonly (readonly [string, BuiltinFunction])[] = [
   ['string', ([value = null], run, at) => format(value, run, at)],
 ]
 
+/** Going through a text character by character takes so much longer than in one piece. */
+const byCharacter = 4
+
 function ofTexts(apply: (...texts: string[]) => Value): BuiltinFunction {
   return (args, run, at) => {
     const texts = args.map((arg) => toText(arg, at))
-    for (const text of texts) run.work(text.length, at)
+    for (const text of texts) run.work(text.length * byCharacter, at)
     return apply(...texts)
   }
 }
