@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -12,21 +12,10 @@ const parent = mkdtempSync(join(tmpdir(), 'depot first run '))
 const checkout = join(parent, 'check out')
 const terraform = inject('terraform')
 
-/** The files of the work tree, without what was built in it. */
+/** The work tree, without what was installed or built in it. */
 beforeAll(() => {
-  const listed = execFileSync(
-    'git',
-    ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
-    {
-      cwd: repository,
-      encoding: 'utf8',
-    },
-  )
-  for (const file of listed.split('\0')) {
-    if (statSync(join(repository, file), { throwIfNoEntry: false })?.isFile() !== true) continue
-    mkdirSync(dirname(join(checkout, file)), { recursive: true })
-    cpSync(join(repository, file), join(checkout, file))
-  }
+  const built = ['.git', 'node_modules', '.depot', 'data'].map((name) => join(repository, name))
+  cpSync(repository, checkout, { recursive: true, filter: (path) => !built.includes(path) })
 })
 afterAll(() => rmSync(parent, { recursive: true, force: true }))
 

@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { entriesIn, zipOf } from '../hack/archives.ts'
 import { buildSamples } from '../hack/samples.ts'
 import { clis, Workspace } from './cli.ts'
-import { moduleObjects, Registry } from './registry.ts'
+import { flipped, moduleObjects, Registry } from './registry.ts'
 import { type Server, startServer } from './server.ts'
 
 const samples = join(dirname(import.meta.dirname), 'config/samples')
@@ -38,7 +39,7 @@ const labels = (version: string) => `
   }
   output "it" { value = module.it }`
 
-describe.each(clis)('modules, with $name', ({ path }) => {
+describe.each(clis)('modules, with $name', ({ path, name }) => {
   it.skipIf(path === undefined).each([
     { format: 'zip', configuration: network('1.1.0'), source: 'network/1.1.0' },
     { format: 'tar.gz', configuration: labels('0.2.0'), source: 'labels/0.2.0' },
@@ -71,35 +72,29 @@ describe.each(clis)('modules, with $name', ({ path }) => {
     expect(workspace.modules()['it']?.version).toBe(picks)
   })
 
-  it.skipIf(path === undefined)('an archive that differs from its digest is refused', async () => {
-    const archive = await zipOf([
-      { path: 'main.tf', content: Buffer.from('output "a" {\nvalue = 1\n}\n') },
-    ])
-    const fileName = 'pinned-1.0.0.zip'
-    const checksum = '00'.repeat(32)
-    registry.archive(`modules/pinned/${fileName}`, archive)
-    registry.write(
-      'pinned.yaml',
-      moduleObjects({ name: 'pinned', versions: [{ version: '1.0.0', fileName, checksum }] }),
-    )
-    await expect
-      .poll(() =>
-        fetch(`${server.url}/depot/modules/v1/platform/pinned/aws/versions`).then(
-          ({ status }) => status,
-        ),
-      )
-      .toBe(200)
+  it.skipIf(path === undefined)(
+    'an archive that changed after its digest was set is refused',
+    async () => {
+      const entries = [{ path: 'main.tf', content: Buffer.from('output "it" {\n  value = 1\n}\n') }]
+      const archive = await zipOf(entries)
+      const fileName = `pinned-${name}.zip`
+      const checksum = createHash('sha256').update(archive).digest('hex')
+      registry.archive(`modules/pinned-${name}/${fileName}`, archive)
+      const versions = [{ version: '1.0.0', fileName, checksum }]
+      registry.write(`pinned-${name}.yaml`, moduleObjects({ name: `pinned-${name}`, versions }))
+      const list = `${server.url}/depot/modules/v1/platform/pinned-${name}/aws/versions`
+      await expect.poll(() => fetch(list).then(({ status }) => status)).toBe(200)
+      const configuration = `module "it" {\n  source = "depot.test/platform/pinned-${name}/aws"\n}`
+      await new Workspace(path, server.url, configuration).must('init')
 
-    const workspace = new Workspace(
-      path,
-      server.url,
-      'module "it" {\nsource = "depot.test/platform/pinned/aws"\n}',
-    )
-    const { code, output } = await workspace.run('init')
-    expect({ code, output }).toMatchObject({
-      code: 1,
-      output: expect.stringContaining('Failed to download module'),
-    })
-    expect(workspace.installed()).not.toContain('modules/it/main.tf')
-  })
+      registry.archive(`modules/pinned-${name}/${fileName}`, flipped(archive))
+      const workspace = new Workspace(path, server.url, configuration)
+      const { code, output } = await workspace.run('init')
+      expect({ code, output }).toMatchObject({
+        code: 1,
+        output: expect.stringContaining('Failed to download module'),
+      })
+      expect(workspace.installed()).not.toContain('modules/it/main.tf')
+    },
+  )
 })

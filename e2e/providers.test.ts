@@ -7,7 +7,7 @@ import { zipOf } from '../hack/archives.ts'
 import { buildSamples } from '../hack/samples.ts'
 import { clis, Workspace } from './cli.ts'
 import { startProxy } from './proxy.ts'
-import { providerObjects, Registry } from './registry.ts'
+import { flipped, providerObjects, Registry } from './registry.ts'
 import { type Server, startServer } from './server.ts'
 
 const stamp = inject('stamp')
@@ -64,7 +64,7 @@ const helloConfiguration = (version: string) => `${required('hello', version)}
   resource "hello_greeting" "it" { name = terraform_data.who.output }
   output "message" { value = hello_greeting.it.message }`
 
-describe.each(clis)('providers, with $name', ({ path, trust }) => {
+describe.each(clis)('providers, with $name', ({ path, name, trust }) => {
   const able = path !== undefined && stamp !== undefined
 
   it.runIf(able)(
@@ -133,29 +133,30 @@ describe.each(clis)('providers, with $name', ({ path, trust }) => {
   })
 
   it.skipIf(path === undefined)(
-    'an archive that differs from its digest never arrives',
+    'an archive that changed after its digest was set is refused',
     async () => {
-      const fileName = 'terraform-provider-broken_1.0.0.zip'
-      const checksum = '00'.repeat(32)
-      const platform = [...Object.keys(stamp ?? {}), 'linux_amd64', 'linux_arm64', 'darwin_arm64']
-      registry.archive(
-        `providers/broken/${fileName}`,
-        await zipOf([{ path: 'x', content: Buffer.from('x') }]),
+      const type = `pinned-${name}`
+      const fileName = `terraform-provider-${type}_1.0.0.zip`
+      const entry = {
+        path: `terraform-provider-${type}_v1.0.0`,
+        content: Buffer.from('#!/bin/sh\n'),
+      }
+      const archive = await zipOf([{ ...entry, executable: true }])
+      const checksum = createHash('sha256').update(archive).digest('hex')
+      registry.archive(`providers/${type}/${fileName}`, archive)
+      const platforms = Object.fromEntries(
+        ['linux_amd64', 'linux_arm64', 'darwin_amd64', 'darwin_arm64'].map((platform) => [
+          platform,
+          { fileName, checksum },
+        ]),
       )
-      const platforms = Object.fromEntries(platform.map((name) => [name, { fileName, checksum }]))
-      registry.write(
-        'broken.yaml',
-        providerObjects({ name: 'broken', version: '1.0.0', platforms }),
-      )
-      await expect
-        .poll(() =>
-          fetch(`${server.url}/depot/providers/v1/platform/broken/versions`).then(
-            ({ status }) => status,
-          ),
-        )
-        .toBe(200)
+      registry.write(`${type}.yaml`, providerObjects({ name: type, version: '1.0.0', platforms }))
+      const list = `${server.url}/depot/providers/v1/platform/${type}/versions`
+      await expect.poll(() => fetch(list).then(({ status }) => status)).toBe(200)
+      await new Workspace(path, server.url, required(type)).must('init')
 
-      const workspace = new Workspace(path, server.url, required('broken'))
+      registry.archive(`providers/${type}/${fileName}`, flipped(archive))
+      const workspace = new Workspace(path, server.url, required(type))
       const { code, output } = await workspace.run('init')
       expect({ code, output }).toMatchObject({
         code: 1,

@@ -128,3 +128,11 @@ export function providerObjects({
     })),
   ]
 }
+
+/** The same size, one bit of it changed. */
+export function flipped(archive: Buffer): Buffer {
+  const copy = Buffer.from(archive)
+  const middle = archive.length >> 1
+  copy.writeUInt8(copy.readUInt8(middle) ^ 1, middle)
+  return copy
+}
