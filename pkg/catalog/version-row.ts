@@ -43,6 +43,12 @@ export class RowContext {
   }
 }
 
+/** A key of a ConfigMap in the namespace of the Version. */
+export interface ReadmeRef {
+  readonly name: string
+  readonly key: string
+}
+
 /** A Version: one archive. Fields are few and flat, because there may be 200,000 of them. */
 export class VersionRow {
   readonly namespace: string
@@ -70,6 +76,8 @@ export class VersionRow {
   readonly sourceFindings: FindingList
   readonly binaryScannedAt: string | undefined
   readonly binaryFindings: FindingList
+  /** Where its README is kept; modules only. */
+  readonly readme: ReadmeRef | undefined
   parent: Parent | undefined = undefined
   generation = 0
 
@@ -98,6 +106,7 @@ export class VersionRow {
     this.sourceFindings = context.findings.hold(status?.sourceScan?.findings ?? [])
     this.binaryScannedAt = scannedAt(status?.binaryScan)
     this.binaryFindings = context.findings.hold(status?.binaryScan?.findings ?? [])
+    this.readme = spec.type === 'Module' ? status?.readmeConfigMapRef : undefined
   }
 
   /** Where the archive is; undefined while nobody has said. */
@@ -118,6 +127,9 @@ export class VersionRow {
   /** Why it cannot be downloaded, as the end of a sentence; undefined where it can. */
   get unavailable(): string | undefined {
     if (!isSemver(this.version)) return 'its version is not a semantic version'
+    if (this.kind === 'Provider' && (this.os === undefined || this.arch === undefined)) {
+      return 'it names no operatingSystem and architecture'
+    }
     if (this.fileName === undefined) return 'it has no file name'
     if (this.location === undefined) return 'neither it nor its parent has a storageConfig'
     if (this.sha256 !== undefined) return undefined
@@ -128,6 +140,11 @@ export class VersionRow {
 
   get state(): 'synced' | 'unsynced' | 'failed' | 'unservable' {
     if (!this.downloadable) return 'unservable'
+    return this.health
+  }
+
+  /** How its last synchronisation went, whether or not its archive can be had. */
+  get health(): 'synced' | 'unsynced' | 'failed' {
     if (/failed|error/i.test(this.syncStatus)) return 'failed'
     return this.synced ? 'synced' : 'unsynced'
   }

@@ -88,19 +88,14 @@ function onePerPlatform(rows: readonly VersionRow[]): VersionRow[] {
   const platforms = new Map<string, VersionRow>()
   for (const row of rows) {
     const platform = `${row.os}/${row.arch}`
-    if (isServed(row) && !platforms.has(platform)) platforms.set(platform, row)
+    if (row.downloadable && !platforms.has(platform)) platforms.set(platform, row)
   }
   return [...platforms.values()]
 }
 
-/** A provider archive without a platform is of no use to a CLI. */
-function isServed(row: VersionRow): boolean {
-  return row.downloadable && row.os !== undefined && row.arch !== undefined
-}
-
 /** Every version that can be downloaded with its platforms, newest first. */
 function versionList(provider: Parent): string {
-  const served = provider.versions.filter(isServed)
+  const served = provider.versions.filter((row) => row.downloadable)
   const versions = Map.groupBy(served, (row) => row.version)
   return JSON.stringify({
     versions: Array.from(versions, ([version, rows]) => ({

@@ -23,6 +23,8 @@ fixture.version('Provider', 'hello', '3.0.0', {
 fixture.provider('six', { protocols: ['6.0', '5.0'] })
 fixture.version('Provider', 'six', '1.0.0', platform('linux', 'amd64'))
 fixture.provider('empty')
+fixture.provider('bare')
+fixture.version('Provider', 'bare', '1.0.0')
 
 const root = '/depot/providers/v1'
 const unsigned = fixture.app()
@@ -88,6 +90,15 @@ describe('package metadata', () => {
         ],
       },
     })
+  })
+
+  it('says what a version without a platform lacks', async () => {
+    const response = await app.request(`${root}/platform/bare/1.0.0/download/linux/amd64`)
+    expect([response.status, await response.text()]).toEqual([
+      404,
+      expect.stringContaining('it names no operatingSystem and architecture'),
+    ])
+    expect(await json('platform/bare/versions')).toEqual({ versions: [] })
   })
 
   it.each([
