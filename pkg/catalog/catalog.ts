@@ -9,18 +9,28 @@ import {
   type Resource,
   type ResourceSink,
 } from '../apis/v1alpha1/v1alpha1.ts'
+import { type DownloadCount, DownloadTable } from './downloads.ts'
 import { FindingTable } from './findings.ts'
 import { NamedRows } from './named-rows.ts'
 import { Parent } from './parent.ts'
+import { ReadModel } from './read-model.ts'
 import { ResourceRow } from './resource-row.ts'
 import { revisionOf } from './revision.ts'
 import { compareText, isSemver } from './semver-order.ts'
 import { RowContext, VersionRow } from './version-row.ts'
 
+export type { ShownDepot } from './depots.ts'
+export type { DownloadCount } from './downloads.ts'
+export type { Entry } from './entry.ts'
+export type { SortBy } from './orders.ts'
 export type { Parent } from './parent.ts'
+export type { PageRequest, ReadModel } from './read-model.ts'
 export type { ResourceRow } from './resource-row.ts'
-export { compareText } from './semver-order.ts'
+export { distinctFindings, isScanned, type ScanCounts, scanCounts } from './scans.ts'
+export type { Selection } from './selection.ts'
+export { compareText, newestFirst } from './semver-order.ts'
 export type { VersionRow } from './version-row.ts'
+export type { View } from './views.ts'
 
 type PlainResource = Depot | GroupBinding | Namespace
 
@@ -41,6 +51,8 @@ type Row = VersionRow | ResourceRow | PlainRow
 export interface CatalogOptions {
   /** Told of each Version that is left out because its version is not semver. */
   readonly onLeftOut?: (row: VersionRow) => void
+  /** API group of the resources and of the public label, default `depot.internal`. */
+  readonly apiGroup?: string
 }
 
 /**
@@ -50,6 +62,9 @@ export interface CatalogOptions {
  */
 export class Catalog implements ResourceSink {
   readonly findings = new FindingTable()
+  readonly downloads = new DownloadTable()
+  /** What browsing needs beside the rows. */
+  readonly model: ReadModel
   readonly #context = new RowContext(this.findings)
   readonly #rows = new Map<Kind, NamedRows<Row>>(kindNames.map((kind) => [kind, new NamedRows()]))
   readonly #parents = { Module: new NamedRows<Parent>(), Provider: new NamedRows<Parent>() }
@@ -61,6 +76,11 @@ export class Catalog implements ResourceSink {
 
   constructor(options: CatalogOptions = {}) {
     this.#onLeftOut = options.onLeftOut ?? (() => {})
+    this.model = new ReadModel({
+      findings: this.findings,
+      downloads: this.downloads,
+      publicLabel: `${options.apiGroup ?? 'depot.internal'}/public`,
+    })
   }
 
   /** Takes one change over. An upsert that is older than what is known is ignored. */
@@ -89,6 +109,22 @@ export class Catalog implements ResourceSink {
     const replacement = this.beginReplace(kind)
     for (const resource of resources) replacement.add(resource)
     replacement.commit()
+  }
+
+  /** Adds downloads to what is known. */
+  recordDownloads(more: Iterable<DownloadCount>): void {
+    for (const one of more) {
+      this.downloads.record(one)
+      this.#touch(one)
+    }
+  }
+
+  /** Replaces what is known of the archives that are named. */
+  setDownloads(counts: Iterable<DownloadCount>): void {
+    for (const one of counts) {
+      this.downloads.set(one)
+      this.#touch(one)
+    }
   }
 
   /** A module that exists, with its versions. */
@@ -126,6 +162,11 @@ export class Catalog implements ResourceSink {
   #existing(kind: 'Module' | 'Provider', namespace: string, name: string): Parent | undefined {
     const parent = this.#parents[kind].get(namespace, name)
     return parent?.resource === undefined ? undefined : parent
+  }
+
+  #touch({ kind, namespace, name }: DownloadCount): void {
+    const parent = this.#parents[kind].get(namespace, name)
+    if (parent !== undefined) this.model.touch(parent)
   }
 
   #rowsOf(kind: Kind): NamedRows<Row> {
@@ -172,6 +213,15 @@ export class Catalog implements ResourceSink {
     const oldResource = old instanceof ResourceRow ? old : undefined
     if (resource !== undefined || oldResource !== undefined)
       this.#linkResource(resource, oldResource)
+    if (row instanceof PlainRow) this.#linkPlain(row.resource, row.resource)
+    else if (old instanceof PlainRow) this.#linkPlain(undefined, old.resource)
+  }
+
+  #linkPlain(resource: PlainResource | undefined, { kind, metadata }: PlainResource): void {
+    const { namespace, name } = metadata
+    if (kind === 'Namespace') this.model.namespaceChanged(resource as Namespace | undefined, name)
+    if (kind === 'Depot') this.model.depotChanged(resource as Depot | undefined, namespace, name)
+    if (kind === 'GroupBinding' && resource === undefined) this.model.views.forget(name)
   }
 
   #linkVersion(row: VersionRow): void {
@@ -206,12 +256,14 @@ export class Catalog implements ResourceSink {
     )
     row.parent = parent
     parent.insert(row)
+    this.model.touch(parent)
   }
 
   #detach(row: VersionRow): void {
     const { parent } = row
     if (parent === undefined) return
     parent.remove(row)
+    this.model.touch(parent)
     row.parent = undefined
     if (parent.empty) this.#parents[parent.kind].delete(parent.namespace, parent.name)
   }
@@ -227,6 +279,7 @@ export class Catalog implements ResourceSink {
     const parents = this.#parents[kind]
     const parent = parents.getOrSet(namespace, name, () => new Parent(kind, namespace, name))
     parent.resource = row
+    this.model.touch(parent)
     if (row === undefined || old === undefined || row.configName !== old.configName) {
       if (old !== undefined) this.#unalias(old)
       if (row !== undefined) this.#alias(row)

@@ -1,5 +1,6 @@
 import type { SecurityFinding } from '../apis/v1alpha1/v1alpha1.ts'
 import { IdLists, type ListHandle } from './id-lists.ts'
+import { rankOf, type Severity, severities } from './severity.ts'
 
 /** Names the findings of one scan in a {@link FindingTable}; 0 is a scan without any. */
 export type FindingList = ListHandle
@@ -16,6 +17,10 @@ export class FindingTable {
   /** The first finding of a vulnerability, which leads to the others through `#next`. */
   readonly #first = new Map<string, number>()
   readonly #next: (number | undefined)[] = []
+  /** Findings of one vulnerability in one package and version share a subject. */
+  readonly #subjects: number[] = []
+  readonly #ranks: number[] = []
+  #lastSubject = 0
 
   /** Number of distinct findings. */
   get size(): number {
@@ -41,14 +46,43 @@ export class FindingTable {
     return Array.from(this.#lists.get(list), (id) => this.#findings[id] as SecurityFinding)
   }
 
+  /** Ids of the findings of a list, as a view that holds until the list is released. */
+  ids(list: FindingList): Uint32Array {
+    return this.#lists.get(list)
+  }
+
+  at(id: number): SecurityFinding {
+    return this.#findings[id] as SecurityFinding
+  }
+
+  /** Equal for two findings that tell of the same vulnerability in the same package and version. */
+  subjectOf(id: number): number {
+    return this.#subjects[id] as number
+  }
+
+  /** 0 is critical; the larger, the milder. */
+  rankOf(id: number): number {
+    return this.#ranks[id] as number
+  }
+
+  severityOf(id: number): Severity {
+    return severities[this.rankOf(id)] as Severity
+  }
+
   #hold(finding: SecurityFinding): number {
     const first = this.#first.get(finding.vulnerabilityID)
+    let subject: number | undefined
     for (let id = first; id !== undefined; id = this.#next[id]) {
-      if (!isSame(this.#findings[id] as SecurityFinding, finding)) continue
+      const known = this.#findings[id] as SecurityFinding
+      if (!hasSameSubject(known, finding)) continue
+      subject = this.#subjects[id]
+      if (!isSame(known, finding)) continue
       this.#uses[id] = (this.#uses[id] ?? 0) + 1
       return id
     }
     const id = this.#free.pop() ?? this.#findings.length
+    this.#subjects[id] = subject ?? ++this.#lastSubject
+    this.#ranks[id] = rankOf(finding.severity)
     this.#findings[id] = finding
     this.#uses[id] = 1
     this.#next[id] = first
@@ -73,12 +107,11 @@ export class FindingTable {
   }
 }
 
+function hasSameSubject(a: SecurityFinding, b: SecurityFinding): boolean {
+  return a.pkgName === b.pkgName && a.installedVersion === b.installedVersion
+}
+
+/** Of two findings with the same subject. */
 function isSame(a: SecurityFinding, b: SecurityFinding): boolean {
-  return (
-    a.pkgName === b.pkgName &&
-    a.installedVersion === b.installedVersion &&
-    a.fixedVersion === b.fixedVersion &&
-    a.severity === b.severity &&
-    a.title === b.title
-  )
+  return a.fixedVersion === b.fixedVersion && a.severity === b.severity && a.title === b.title
 }

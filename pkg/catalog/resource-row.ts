@@ -1,6 +1,7 @@
 import {
   configOfParent,
   type Module,
+  normalizeVersion,
   type Provider,
   type StorageConfig,
 } from '../apis/v1alpha1/v1alpha1.ts'
@@ -22,6 +23,12 @@ export class ResourceRow {
   /** Of a module's archives, where their names do not tell. */
   readonly fileFormat: 'zip' | 'tar' | undefined
   readonly labels: Readonly<Record<string, string>>
+  /** URL of the source repository; undefined where nobody has said. */
+  readonly repoUrl: string | undefined
+  /** What the object itself claims; normalised. */
+  readonly latestVersion: string | undefined
+  /** Of the resource itself, whatever its Versions say. */
+  readonly synced: boolean
   generation = 0
 
   constructor(resource: Module | Provider) {
@@ -38,5 +45,15 @@ export class ResourceRow {
       resource.kind === 'Provider' ? resource.spec.providerConfig.protocols : undefined
     this.fileFormat = resource.kind === 'Module' ? resource.spec.moduleConfig.fileFormat : undefined
     this.labels = metadata.labels
+    this.repoUrl = repoUrlOf(resource)
+    this.latestVersion =
+      resource.status?.latestVersion && normalizeVersion(resource.status.latestVersion)
+    this.synced = resource.status?.synced ?? false
   }
+}
+
+/** What a person wrote wins over what a scan found. */
+function repoUrlOf(resource: Module | Provider): string | undefined {
+  if (resource.kind === 'Module') return resource.spec.moduleConfig.repoUrl
+  return resource.spec.providerConfig.sourceRepository ?? resource.status?.resolvedSourceRepository
 }

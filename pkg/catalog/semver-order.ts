@@ -41,6 +41,13 @@ export function newestFirst(a: string, b: string): number {
   return right.compare(left) || right.compareBuild(left) || compareText(a, b)
 }
 
+/** Orders oldest first by semver precedence alone: build metadata makes no difference. */
+export function comparePrecedence(a: string, b: string): number {
+  const [left, right] = [parse(a), parse(b)]
+  if (left === null || right === null) return left === right ? 0 : left ? 1 : -1
+  return left.compare(right)
+}
+
 /** Ascending by code unit; undefined counts as empty. */
 export function compareText(a = '', b = ''): number {
   return a < b ? -1 : a > b ? 1 : 0

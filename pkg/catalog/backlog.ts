@@ -1,0 +1,56 @@
+/** How long a burst of changes is left alone before work on it begins, in milliseconds. */
+const delayMs = 20
+
+export interface BacklogOptions<T> {
+  /** Does the work for one item and tells what it cost, in units of the caller's choice. */
+  readonly work: (item: T) => number
+  /** Units that are done without giving way to others. */
+  readonly sliceUnits: number
+}
+
+/**
+ * Work that changes leave behind. Whoever reads does a slice of it first, which for a few changes is all of it; what a
+ * burst leaves is done in slices between other events, so that neither the burst nor the reader stalls the process.
+ */
+export class Backlog<T> {
+  readonly #items = new Set<T>()
+  readonly #options: BacklogOptions<T>
+  #scheduled = false
+
+  constructor(options: BacklogOptions<T>) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#items.size
+  }
+
+  add(item: T): void {
+    this.#items.add(item)
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setTimeout(() => this.#continue(), delayMs).unref()
+  }
+
+  /** Does the work for one item now, if there is any. */
+  finish(item: T): void {
+    if (this.#items.delete(item)) this.#options.work(item)
+  }
+
+  /** Does one slice. */
+  advance(): void {
+    if (this.#items.size === 0) return
+    let units = 0
+    for (const item of this.#items) {
+      this.#items.delete(item)
+      units += this.#options.work(item)
+      if (units >= this.#options.sliceUnits) return
+    }
+  }
+
+  #continue(): void {
+    this.advance()
+    this.#scheduled = this.#items.size > 0
+    if (this.#scheduled) setImmediate(() => this.#continue())
+  }
+}

@@ -1,0 +1,80 @@
+/** A set of small whole numbers, one bit each: what two sets share is found 32 numbers at a time. */
+export class Bits {
+  #words = new Uint32Array(4)
+
+  has(number: number): boolean {
+    return (((this.#words[number >>> 5] ?? 0) >>> (number & 31)) & 1) === 1
+  }
+
+  add(number: number): void {
+    const index = number >>> 5
+    if (index >= this.#words.length) {
+      const grown = new Uint32Array(Math.max(index + 1, this.#words.length * 2))
+      grown.set(this.#words)
+      this.#words = grown
+    }
+    this.#words[index] = (this.#words[index] ?? 0) | (1 << (number & 31))
+  }
+
+  delete(number: number): void {
+    const index = number >>> 5
+    if (index >= this.#words.length) return
+    this.#words[index] = (this.#words[index] ?? 0) & ~(1 << (number & 31))
+  }
+
+  get empty(): boolean {
+    return this.#words.every((word) => word === 0)
+  }
+
+  get count(): number {
+    let count = 0
+    for (let word of this.#words) {
+      word -= (word >>> 1) & 0x55555555
+      word = (word & 0x33333333) + ((word >>> 2) & 0x33333333)
+      count += Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+    }
+    return count
+  }
+
+  copy(): Bits {
+    const copy = new Bits()
+    copy.#words = this.#words.slice()
+    return copy
+  }
+
+  /** Drops what the other set does not have. */
+  keep(other: Bits): this {
+    const [words, others] = [this.#words, other.#words]
+    for (let index = 0; index < words.length; index += 1) {
+      words[index] = (words[index] ?? 0) & (others[index] ?? 0)
+    }
+    return this
+  }
+
+  /** Adds what the other set has. */
+  merge(other: Bits): this {
+    const others = other.#words
+    if (others.length > this.#words.length) {
+      const grown = new Uint32Array(others.length)
+      grown.set(this.#words)
+      this.#words = grown
+    }
+    const words = this.#words
+    for (let index = 0; index < others.length; index += 1) {
+      words[index] = (words[index] ?? 0) | (others[index] ?? 0)
+    }
+    return this
+  }
+
+  /** The numbers, ascending. */
+  *[Symbol.iterator](): Generator<number> {
+    for (let index = 0; index < this.#words.length; index += 1) {
+      let word = this.#words[index] ?? 0
+      while (word !== 0) {
+        const bit = 31 - Math.clz32(word & -word)
+        yield index * 32 + bit
+        word &= word - 1
+      }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import type { DownloadTable } from './downloads.ts'
+import type { FindingTable } from './findings.ts'
+import type { Parent } from './parent.ts'
+import type { ResourceRow } from './resource-row.ts'
+import { type ScanCounts, scanCounts } from './scans.ts'
+import { isPrerelease } from './semver-order.ts'
+import { type Totals, totalsOf } from './totals.ts'
+import type { VersionRow } from './version-row.ts'
+
+/** What is known of one module or provider and all its Versions, at one moment. */
+export interface Facts {
+  readonly kind: 'Module' | 'Provider'
+  readonly namespace: string
+  readonly name: string
+  readonly resource: ResourceRow
+  readonly latestVersion: string | undefined
+  /** Of the latest version; undefined where that was not scanned. */
+  readonly scanCounts: ScanCounts | undefined
+  /** Whether any Version is not in sync. */
+  readonly hasUnsynced: boolean
+  /** `linux/amd64`, each once; empty for modules. */
+  readonly platforms: readonly string[]
+  readonly downloads: number
+  /** In milliseconds since the epoch; undefined where there was none. */
+  readonly lastDownloadedAt: number | undefined
+  /** Downloads of the most downloaded version that still exists. */
+  readonly bestDownloads: number
+  /** End of the latest scan of any version, in milliseconds since the epoch. */
+  readonly lastScannedAt: number | undefined
+  readonly totals: Totals
+}
+
+export interface FactSources {
+  readonly findings: FindingTable
+  readonly downloads: DownloadTable
+}
+
+/** Reads a parent that exists. Costs what its Versions and their findings cost. */
+export function factsOf(parent: Parent, resource: ResourceRow, sources: FactSources): Facts {
+  const { kind, namespace, name, versions } = parent
+  const downloads = sources.downloads.of(kind, namespace, name)
+  const latestVersion = latestVersionOf(parent, resource)
+  const latest = latestVersion === undefined ? [] : parent.rowsOf(latestVersion)
+  const byVersion = downloadsByVersion(parent, sources.downloads)
+  return {
+    kind,
+    namespace,
+    name,
+    resource,
+    latestVersion,
+    scanCounts: scanCounts(sources.findings, latest),
+    hasUnsynced: versions.some((row) => row.health !== 'synced'),
+    platforms: kind === 'Module' ? [] : platformsOf(versions),
+    downloads: downloads?.count ?? 0,
+    lastDownloadedAt: downloads?.count ? downloads.lastAt : undefined,
+    bestDownloads: Math.max(0, ...Array.from(byVersion.values(), ({ count }) => count)),
+    lastScannedAt: lastScannedAt(versions),
+    totals: totalsOf(parent, resource, downloads?.count ?? 0, sources.findings),
+  }
+}
+
+/** Downloads of each version that exists, its platforms together; only what was downloaded. */
+export function downloadsByVersion(
+  { kind, namespace, name, versions }: Parent,
+  table: DownloadTable,
+): Map<string, { count: number; lastAt: number }> {
+  const found = new Map<string, { count: number; lastAt: number }>()
+  const downloads = table.of(kind, namespace, name)
+  if (downloads === undefined) return found
+  const seen = new Set<string>()
+  for (const row of versions) {
+    const platform = `${row.version} ${row.os}/${row.arch}`
+    const { count = 0, lastAt = 0 } = downloads.of(row) ?? {}
+    if (count === 0 || seen.has(platform)) continue
+    seen.add(platform)
+    const known = found.get(row.version)
+    found.set(row.version, {
+      count: (known?.count ?? 0) + count,
+      lastAt: Math.max(known?.lastAt ?? 0, lastAt),
+    })
+  }
+  return found
+}
+
+/** What the resource claims, if it exists; else the highest that a CLI would choose, can install, or could ask for. */
+function latestVersionOf(parent: Parent, { latestVersion }: ResourceRow): string | undefined {
+  if (latestVersion !== undefined && parent.rowsOf(latestVersion).length > 0) return latestVersion
+  let prerelease: string | undefined
+  for (const row of parent.versions) {
+    if (!isInstallable(row)) continue
+    if (!isPrerelease(row.version)) return row.version
+    prerelease ??= row.version
+  }
+  return prerelease ?? parent.versions[0]?.version
+}
+
+/** A provider's archive without a platform is of no use to a CLI. */
+function isInstallable(row: VersionRow): boolean {
+  return (
+    row.downloadable && (row.kind === 'Module' || (row.os !== undefined && row.arch !== undefined))
+  )
+}
+
+function platformsOf(rows: readonly VersionRow[]): string[] {
+  return [...new Set(rows.map(({ os = '', arch = '' }) => `${os}/${arch}`.toLowerCase()))]
+}
+
+function lastScannedAt(rows: readonly VersionRow[]): number | undefined {
+  let last: number | undefined
+  for (const row of rows) {
+    for (const scannedAt of [row.sourceScannedAt, row.binaryScannedAt]) {
+      if (scannedAt === undefined || scannedAt === '') continue
+      const time = Date.parse(scannedAt)
+      if (time > (last ?? Number.NEGATIVE_INFINITY)) last = time
+    }
+  }
+  return last
+}

@@ -1,0 +1,37 @@
+import type { DownloadTable } from './downloads.ts'
+import type { Entry } from './entry.ts'
+import { downloadsByVersion } from './facts.ts'
+import { compareAddress } from './orders.ts'
+import { newestFirst } from './semver-order.ts'
+
+/** Downloads of one version, all its platforms together. */
+export interface MostDownloaded {
+  readonly entry: Entry
+  readonly version: string
+  readonly count: number
+  /** In milliseconds since the epoch. */
+  readonly lastAt: number
+}
+
+/**
+ * The most downloaded versions of some entries, most first; ties by namespace, kind, name, then newest first.
+ *
+ * @param best the entries with the most downloaded versions, as many as versions are wanted: others cannot have one
+ */
+export function mostDownloaded(best: readonly Entry[], downloads: DownloadTable): MostDownloaded[] {
+  return best
+    .flatMap((entry) =>
+      Array.from(downloadsByVersion(entry.parent, downloads), ([version, found]) => ({
+        entry,
+        version,
+        ...found,
+      })),
+    )
+    .toSorted(
+      (a, b) =>
+        b.count - a.count ||
+        compareAddress(a.entry.facts, b.entry.facts) ||
+        newestFirst(a.version, b.version),
+    )
+    .slice(0, best.length)
+}

@@ -1,0 +1,54 @@
+import { Bits } from './bits.ts'
+import type { Entry } from './entry.ts'
+
+const noEntries = new Bits()
+
+/**
+ * Finds what has some text in its name, whatever the case. The names that have all pairs of neighbouring characters of
+ * the text are found by intersection; only those few are looked at.
+ */
+export class NameSearch {
+  /** By one character, and by two. */
+  readonly #grams = new Map<string, Bits>()
+
+  add({ number, facts }: Entry): void {
+    for (const gram of gramsOf(facts.name.toLowerCase())) {
+      const set = this.#grams.get(gram)
+      if (set !== undefined) set.add(number)
+      else this.#grams.set(gram, new Bits())
+      if (set === undefined) this.#grams.get(gram)?.add(number)
+    }
+  }
+
+  delete({ number, facts }: Entry): void {
+    for (const gram of gramsOf(facts.name.toLowerCase())) {
+      const set = this.#grams.get(gram)
+      set?.delete(number)
+      if (set?.empty) this.#grams.delete(gram)
+    }
+  }
+
+  /** Drops from a set what does not have the text in its name. */
+  narrow(set: Bits, text: string, entries: readonly (Entry | undefined)[]): void {
+    const wanted = text.toLowerCase()
+    for (const gram of pairsOf(wanted)) set.keep(this.#grams.get(gram) ?? noEntries)
+    if (wanted.length <= 2) return
+    for (const number of set) {
+      if (entries[number]?.facts.name.toLowerCase().includes(wanted) !== true) set.delete(number)
+    }
+  }
+}
+
+function gramsOf(name: string): Set<string> {
+  const grams = new Set(name.split(''))
+  for (let index = 1; index < name.length; index += 1) grams.add(name.slice(index - 1, index + 1))
+  return grams
+}
+
+/** The pairs of a text; of a single character, itself. */
+function pairsOf(text: string): Set<string> {
+  if (text.length < 2) return new Set([text])
+  return new Set(
+    Array.from({ length: text.length - 1 }, (_, index) => text.slice(index, index + 2)),
+  )
+}

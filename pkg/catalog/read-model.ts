@@ -1,0 +1,268 @@
+import type { Binding } from '../access/access.ts'
+import type { Depot, Namespace } from '../apis/v1alpha1/v1alpha1.ts'
+import { Backlog } from './backlog.ts'
+import { type ShownDepot, shownDepots } from './depots.ts'
+import { Entry } from './entry.ts'
+import { type FactSources, type Facts, factsOf } from './facts.ts'
+import { type MostDownloaded, mostDownloaded } from './most-downloaded.ts'
+import { NameSearch } from './name-search.ts'
+import { NamedRows } from './named-rows.ts'
+import { bestDownloads, type SortBy, SortOrder, sortKeys } from './orders.ts'
+import type { Parent } from './parent.ts'
+import { chosen, type Selection } from './selection.ts'
+import { compareText } from './semver-order.ts'
+import { TagSets, tag } from './tags.ts'
+import { namedTotals } from './totals.ts'
+import { sumOf, type View, Views } from './views.ts'
+
+/** Versions that are looked at in one go, which takes a few milliseconds. */
+const sliceVersions = 2_000
+const mostDownloadedLimit = 10
+
+export interface PageRequest {
+  readonly sortBy: SortBy
+  readonly descending: boolean
+  readonly offset: number
+  readonly limit: number
+}
+
+export interface Page {
+  readonly entries: readonly Entry[]
+  /** Of all pages. */
+  readonly totalCount: number
+}
+
+export interface Stats {
+  readonly totals: ReturnType<typeof namedTotals>
+  readonly mostDownloaded: readonly MostDownloaded[]
+}
+
+export interface ReadModelOptions extends FactSources {
+  /** Label that makes a namespace, a resource or a Depot public where its value is `true`. */
+  readonly publicLabel: string
+}
+
+/**
+ * What browsing needs beside the rows: every module and provider under a number, and over these numbers a set for each
+ * view and each filter and an order for each way to sort. A page is an intersection of sets and a short walk along an
+ * order. Changes are noted as they come and worked in before the next question is answered, a burst of them in slices.
+ */
+export class ReadModel {
+  readonly views = new Views()
+  readonly #options: ReadModelOptions
+  readonly #entries: (Entry | undefined)[] = []
+  readonly #free: number[] = []
+  readonly #byParent = new Map<Parent, Entry>()
+  readonly #byName = { Module: new NamedRows<Entry>(), Provider: new NamedRows<Entry>() }
+  readonly #tags = new TagSets()
+  readonly #names = new NameSearch()
+  readonly #orders = Object.fromEntries(
+    Object.entries(sortKeys).map(([name, key]) => [name, new SortOrder(key)]),
+  ) as Record<SortBy, SortOrder>
+  readonly #best = new SortOrder(bestDownloads)
+  readonly #depots = new NamedRows<Depot>()
+  readonly #publicNamespaces = new Set<string>()
+  readonly #backlog = new Backlog<Parent>({
+    work: (parent) => this.#refresh(parent),
+    sliceUnits: sliceVersions,
+  })
+  #revision = 0
+  #graphRevision = 0
+
+  constructor(options: ReadModelOptions) {
+    this.#options = options
+  }
+
+  /** Changes whenever anything does that an answer may hold. */
+  get revision(): number {
+    this.#backlog.advance()
+    return this.#revision
+  }
+
+  /** As {@link revision}, but for answers that hold no downloads and no versions other than the latest. */
+  get graphRevision(): number {
+    this.#backlog.advance()
+    return this.#graphRevision
+  }
+
+  /** Whether everything that was noted has been worked in. */
+  get settled(): boolean {
+    return this.#backlog.size === 0
+  }
+
+  /** Notes that a module or provider, or one of its Versions, has changed. */
+  touch(parent: Parent): void {
+    this.#backlog.add(parent)
+  }
+
+  namespaceChanged(namespace: Namespace | undefined, name: string): void {
+    const isPublic = namespace !== undefined && this.#isLabelled(namespace.metadata.labels)
+    if (isPublic === this.#publicNamespaces.has(name)) return
+    if (isPublic) this.#publicNamespaces.add(name)
+    else this.#publicNamespaces.delete(name)
+    this.#graphRevision = ++this.#revision
+    for (const number of this.#tags.get(tag.namespace(name))) {
+      this.#publish(this.#entries[number] as Entry)
+    }
+  }
+
+  depotChanged(depot: Depot | undefined, namespace: string, name: string): void {
+    if (depot === undefined) this.#depots.delete(namespace, name)
+    else this.#depots.set(namespace, name, depot)
+    this.#graphRevision = ++this.#revision
+  }
+
+  /** What members of a GroupBinding may see. */
+  viewOf(binding: Binding): View {
+    this.#backlog.advance()
+    return this.views.of(binding, this.#entries)
+  }
+
+  /** Namespaces with the public label, sorted. */
+  get publicNamespaces(): string[] {
+    return [...this.#publicNamespaces].toSorted(compareText)
+  }
+
+  /** A module or provider, if the view shows it. */
+  find(view: View, kind: Entry['facts']['kind'], namespace: string, name: string) {
+    this.#backlog.advance()
+    const entry = this.#byName[kind].get(namespace, name)
+    if (entry !== undefined) this.#backlog.finish(entry.parent)
+    return entry !== undefined && view.seen.has(entry.number) ? entry : undefined
+  }
+
+  page(view: View, selection: Selection, request: PageRequest): Page {
+    this.#backlog.advance()
+    const set = chosen(selection, {
+      seen: view.seen,
+      isPublic: this.views.public.seen,
+      tags: this.#tags,
+      names: this.#names,
+      entries: this.#entries,
+    })
+    const { sortBy, descending, offset, limit } = request
+    const totalCount = set.count
+    if (offset >= totalCount) return { entries: [], totalCount }
+    return { entries: this.#orders[sortBy].page(set, descending, offset, limit), totalCount }
+  }
+
+  depots(view: View, namespace?: string): ShownDepot[] {
+    this.#backlog.advance()
+    return shownDepots(
+      Array.from(this.#depots.entries(), ([, , depot]) => depot),
+      {
+        view,
+        namespace,
+        isPublic: ({ metadata }) =>
+          this.#isLabelled(metadata.labels) && this.#publicNamespaces.has(metadata.namespace),
+        find: (kind, of, name) => this.#byName[kind].get(of, name),
+      },
+    )
+  }
+
+  /** @param namespace default: all */
+  stats(view: View, namespace?: string): Stats {
+    this.#backlog.advance()
+    const set =
+      namespace === undefined
+        ? view.seen
+        : view.seen.copy().keep(this.#tags.get(tag.namespace(namespace)))
+    const totals = namespace === undefined ? view.totals(this.#entries) : sumOf(set, this.#entries)
+    const best = this.#best
+      .page(set, true, 0, mostDownloadedLimit)
+      .filter((entry) => entry.facts.bestDownloads > 0)
+    return {
+      totals: namedTotals(totals),
+      mostDownloaded: mostDownloaded(best, this.#options.downloads),
+    }
+  }
+
+  #isLabelled(labels: Readonly<Record<string, string>>): boolean {
+    return labels[this.#options.publicLabel] === 'true'
+  }
+
+  /** Brings one entry up to date. @returns what it cost, in Versions looked at */
+  #refresh(parent: Parent): number {
+    const { resource } = parent
+    const known = this.#byParent.get(parent)
+    this.#revision += 1
+    if (resource === undefined) {
+      if (known !== undefined) this.#remove(known)
+      return 1
+    }
+    const facts = factsOf(parent, resource, this.#options)
+    if (known === undefined) this.#add(parent, facts)
+    else this.#change(known, facts)
+    return 1 + parent.versions.length
+  }
+
+  #add(parent: Parent, facts: Facts): void {
+    const entry = new Entry(this.#free.pop() ?? this.#entries.length, parent, facts)
+    entry.revision = this.#revision
+    entry.isPublic = this.#mayBePublic(facts)
+    this.#entries[entry.number] = entry
+    this.#byParent.set(parent, entry)
+    this.#byName[facts.kind].set(facts.namespace, facts.name, entry)
+    this.#tags.update(entry.number, undefined, facts)
+    this.#names.add(entry)
+    for (const order of this.#everyOrder()) order.insert(entry)
+    for (const view of this.views.each()) view.admit(entry)
+    this.#graphRevision = this.#revision
+  }
+
+  #remove(entry: Entry): void {
+    const { number, facts } = entry
+    for (const view of this.views.each()) view.dismiss(entry)
+    for (const order of this.#everyOrder()) order.remove(entry)
+    this.#names.delete(entry)
+    this.#tags.update(number, facts, undefined)
+    this.#byParent.delete(entry.parent)
+    if (this.#byName[facts.kind].get(facts.namespace, facts.name) === entry) {
+      this.#byName[facts.kind].delete(facts.namespace, facts.name)
+    }
+    this.#entries[number] = undefined
+    this.#free.push(number)
+    this.#graphRevision = this.#revision
+  }
+
+  #change(entry: Entry, facts: Facts): void {
+    const old = entry.facts
+    const moved = this.#everyOrder().filter((order) => !order.isSamePlace(old, facts))
+    for (const order of moved) order.remove(entry)
+    for (const view of this.views.each()) view.adjust(entry, facts)
+    this.#tags.update(entry.number, old, facts)
+    entry.facts = facts
+    entry.revision = this.#revision
+    for (const order of moved) order.insert(entry)
+    this.#publish(entry)
+    if (!isSameNode(old, facts)) this.#graphRevision = this.#revision
+  }
+
+  /** Follows the labels that make an entry public. */
+  #publish(entry: Entry): void {
+    const isPublic = this.#mayBePublic(entry.facts)
+    if (isPublic === entry.isPublic) return
+    entry.isPublic = isPublic
+    entry.revision = this.#revision
+    for (const view of this.views.each()) view.review(entry)
+    this.#graphRevision = this.#revision
+  }
+
+  #mayBePublic({ namespace, resource }: Facts): boolean {
+    return this.#publicNamespaces.has(namespace) && this.#isLabelled(resource.labels)
+  }
+
+  #everyOrder(): SortOrder[] {
+    return [...Object.values(this.#orders), this.#best]
+  }
+}
+
+/** Whether two states of an entry look the same in a graph. */
+function isSameNode(a: Facts, b: Facts): boolean {
+  return (
+    a.latestVersion === b.latestVersion &&
+    a.resource.synced === b.resource.synced &&
+    a.resource.system === b.resource.system &&
+    JSON.stringify(a.scanCounts) === JSON.stringify(b.scanCounts)
+  )
+}
