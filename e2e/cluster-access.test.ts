@@ -40,11 +40,28 @@ it('the service account of the server may read all that it needs, and only lists
   expect(Object.keys(sink.versions('Version')).length).toBeGreaterThan(5)
   expect(Object.keys(sink.versions('GroupBinding'))).toEqual(['depot-system/payments'])
   expect(Object.keys(sink.versions('Namespace'))).toContain('/platform')
+
+  for (const [name, labels] of Object.entries({
+    labelled: { 'depot.internal/readme': 'true' },
+    plain: {},
+  })) {
+    await cluster.admin.apply(`/api/v1/namespaces/platform/configmaps/${name}`, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, labels },
+      data: { README: Buffer.from(`# ${name}`).toString('base64') },
+    })
+    watching.readmes.want('platform', name)
+    await vi.waitFor(
+      () => expect(watching.readmes.get('platform', name, 'README')).toBe(`# ${name}`),
+      wait,
+    )
+  }
   await watching.close()
 
   await vi.waitFor(() => expect(audited('depot-server').length).toBeGreaterThanOrEqual(6), wait)
   const events = audited('depot-server')
-  expect(new Set(events.map((event) => event.verb))).toEqual(new Set(['watch']))
+  expect(new Set(events.map((event) => event.verb))).toEqual(new Set(['list', 'watch']))
   expect(events.filter((event) => (event.responseStatus?.code ?? 0) >= 400)).toEqual([])
 })
 

@@ -50,6 +50,7 @@ interface Change {
 }
 interface Watcher {
   readonly path: string
+  readonly selects: (object: FakeObject) => boolean
   readonly response: ServerResponse
 }
 
@@ -187,6 +188,15 @@ export class FakeApiServer {
     return found
   }
 
+  /** Of one namespace, where the path names one. */
+  #objects(path: string): Stored[] {
+    const [, root, name, resource] = /^(.*)\/namespaces\/([^/]+)\/([^/]+)$/.exec(path) ?? []
+    const own = this.#collections.get(path)
+    if (own !== undefined || name === undefined) return [...(own?.values() ?? [])]
+    const all = [...this.#collection(`${root}/${resource}`).values()]
+    return all.filter(({ metadata }) => metadata.namespace === name)
+  }
+
   #stamped(object: FakeObject): Stored {
     this.#revision += 1
     return { ...object, metadata: { ...object.metadata, resourceVersion: this.resourceVersion } }
@@ -194,7 +204,10 @@ export class FakeApiServer {
 
   #publish(change: Change): void {
     this.#history.push(change)
-    this.send(change.path, eventLine(change.type, change.object))
+    const line = eventLine(change.type, change.object)
+    for (const { path, selects, response } of this.#watchers) {
+      if (path === change.path && selects(change.object)) response.write(line)
+    }
   }
 
   #handle(incoming: IncomingMessage, response: ServerResponse): void {
@@ -220,7 +233,7 @@ export class FakeApiServer {
   }
 
   #list({ path, query }: FakeRequest, response: ServerResponse): void {
-    const all = [...this.#collection(path).values()]
+    const all = this.#objects(path).filter(selector(query))
     const [, from = '0', revision = this.resourceVersion] =
       /^(\d+)@(\d+)$/.exec(query['continue'] ?? '') ?? []
     const limit = Number(query['limit'] ?? all.length)
@@ -271,12 +284,14 @@ export class FakeApiServer {
       return
     }
     const changes = streamed
-      ? [...this.#collection(path).values()].map((object) => ({ type: 'ADDED', object }))
+      ? this.#objects(path)
+          .filter(selector(query))
+          .map((object) => ({ type: 'ADDED', object }))
       : this.#history.filter(
           (it) => it.path === path && it.revision > Number(query['resourceVersion']),
         )
     const end = this.resourceVersion
-    const watcher = { path, response }
+    const watcher = { path, response, selects: selector(query) }
     // From here on changes are published to it, after what is written below.
     this.#watchers.add(watcher)
     response.once('close', () => this.#watchers.delete(watcher))
@@ -300,6 +315,17 @@ export function sendTooLarge(response: ServerResponse): void {
   const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }]
   const message = 'Timeout: Too large resource version'
   sendStatus(response, 504, { reason: 'Timeout', message, details: { causes } })
+}
+
+/** Knows of selectors: a label that is there, and the name. */
+function selector(query: FakeRequest['query']): (object: FakeObject) => boolean {
+  const { labelSelector, fieldSelector } = query
+  const name = fieldSelector?.replace('metadata.name=', '')
+  return ({ metadata }) => {
+    const labels = (metadata['labels'] ?? {}) as Record<string, string>
+    const labelled = labelSelector === undefined || labelSelector in labels
+    return labelled && (name === undefined || metadata.name === name)
+  }
 }
 
 export function eventLine(type: string, object: unknown): string {

@@ -77,3 +77,12 @@ export function moduleObject(name: string, fields: Record<string, unknown> = {})
   const metadata = { name, namespace: 'team' }
   return { kind: 'Module', metadata, spec: { moduleConfig: { name, ...fields } } }
 }
+
+export const configMaps = '/api/v1/configmaps'
+
+/** A README as a controller keeps it; with the label it is watched, without it is asked for by name. */
+export function readmeObject(name: string, text: string, { labelled = true } = {}): FakeObject {
+  const labels = labelled ? { 'depot.internal/readme': 'true' } : {}
+  const metadata = { name, namespace: 'team', labels }
+  return { kind: 'ConfigMap', metadata, data: { README: Buffer.from(text).toString('base64') } }
+}

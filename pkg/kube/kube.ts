@@ -3,12 +3,14 @@ import { gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
 import type { Connection } from './connection.ts'
 import { ResourceIntake } from './intake.ts'
 import { createMeters } from './meters.ts'
+import { type Readmes, watchReadmes } from './readmes.ts'
 import { Reflector } from './reflector.ts'
 import { targetOf } from './target.ts'
 import { defaultTimings, type Timings } from './timings.ts'
 import { Transport } from './transport.ts'
 
 export { type Connection, type Credentials, loadConnection } from './connection.ts'
+export type { Readmes } from './readmes.ts'
 
 export interface ClusterOptions {
   readonly connection: Connection
@@ -35,6 +37,7 @@ export interface Cluster {
   synced(): boolean
   /** Resolves when `synced` becomes true; never rejects. */
   readonly ready: Promise<void>
+  readonly readmes: Readmes
   /** Ends every watch. */
   close(): Promise<void>
 }
@@ -51,21 +54,24 @@ export function watchCluster(options: ClusterOptions): Cluster {
   const meters = createMeters(metrics)
   const stop = new AbortController()
 
+  const shared = { transport, timings, log, meters, clock, random }
+
   const watches = kindNames.map((kind: Kind) => {
     const intake = new ResourceIntake({ kind, sink, log })
     const target = targetOf(kind, options)
-    const shared = { transport, timings, log, meters, clock, random }
     return { kind, intake, reflector: new Reflector({ target, intake, ...shared }) }
   })
   showState(metrics, watches)
+  const { readmes, ended } = watchReadmes(shared, options, stop.signal)
   const running = watches.map(({ reflector }) => reflector.run(stop.signal))
 
   return {
     synced: () => watches.every(({ reflector }) => reflector.isSynced),
     ready: Promise.all(watches.map(({ reflector }) => reflector.synced)).then(() => undefined),
+    readmes,
     async close() {
       stop.abort()
-      await Promise.all(running)
+      await Promise.all([...running, ended()])
       await transport.close()
     },
   }

@@ -1,0 +1,104 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import type { Intake, Replacement } from './intake.ts'
+import { isRecord, type ObservedObject } from './object.ts'
+
+/** A ConfigMap holds a megabyte at most; what claims to be more is no README. */
+const maxTextBytes = 4 * 1024 * 1024
+
+interface Held {
+  /** README of each key, compressed; undefined: not read yet, or there is none. */
+  texts: ReadonlyMap<string, Buffer> | undefined
+  /** True where the watch brought it, and so will tell when it goes. */
+  watched: boolean
+}
+
+/** READMEs of the ConfigMaps that somebody wants, compressed; of the others not a byte. */
+export class ReadmeStore implements Intake {
+  readonly #held = new Map<string, Held>()
+  readonly #onMissing: (namespace: string, name: string) => void
+
+  /** @param onMissing told of a ConfigMap that is wanted and that the watch does not have, or no longer */
+  constructor(onMissing: (namespace: string, name: string) => void) {
+    this.#onMissing = onMissing
+  }
+
+  want(namespace: string, name: string): void {
+    const key = `${namespace}/${name}`
+    if (this.#held.get(key)?.texts !== undefined) return
+    this.#held.set(key, { texts: undefined, watched: false })
+    this.#onMissing(namespace, name)
+  }
+
+  forget(namespace: string, name: string): void {
+    this.#held.delete(`${namespace}/${name}`)
+  }
+
+  /** True where it is wanted and not here. */
+  lacks(namespace: string, name: string): boolean {
+    const held = this.#held.get(`${namespace}/${name}`)
+    return held !== undefined && held.texts === undefined
+  }
+
+  /** The README as text; undefined where there is none, or not yet. */
+  get(namespace: string, name: string, key: string): string | undefined {
+    const text = this.#held.get(`${namespace}/${name}`)?.texts?.get(key)
+    return text && inflateRawSync(text, { maxOutputLength: maxTextBytes }).toString()
+  }
+
+  /** Takes what was asked for by name, where the watch has not been faster with something newer. */
+  fetched(object: ObservedObject): void {
+    const { namespace = '', name } = object.metadata
+    if (this.lacks(namespace, name)) this.#hold(object, false)
+  }
+
+  begin(): Replacement {
+    const seen = new Set<string>()
+    return {
+      add: (object) => {
+        seen.add(keyOf(object))
+        this.put(object)
+      },
+      commit: () => {
+        for (const [key, held] of this.#held) if (!seen.has(key) && held.watched) this.#lose(key)
+      },
+    }
+  }
+
+  put(object: ObservedObject): void {
+    this.#hold(object, true)
+  }
+
+  /** Deleted, or only without its label now: asking for it by name tells. */
+  remove(object: ObservedObject): void {
+    this.#lose(keyOf(object))
+  }
+
+  #lose(key: string): void {
+    if (!this.#held.has(key)) return
+    this.#held.set(key, { texts: undefined, watched: false })
+    const slash = key.indexOf('/')
+    this.#onMissing(key.slice(0, slash), key.slice(slash + 1))
+  }
+
+  #hold(object: ObservedObject, watched: boolean): void {
+    const key = keyOf(object)
+    if (this.#held.has(key)) this.#held.set(key, { texts: textsOf(object), watched })
+  }
+}
+
+/** Only keys whose value is text: `data` holds the README as base64. */
+function textsOf(object: ObservedObject): ReadonlyMap<string, Buffer> {
+  const { data } = object as { data?: unknown }
+  const texts = new Map<string, Buffer>()
+  if (!isRecord(data)) return texts
+  for (const [key, value] of Object.entries(data)) {
+    if (typeof value === 'string') {
+      texts.set(key, deflateRawSync(Buffer.from(value, 'base64'), { level: 3 }))
+    }
+  }
+  return texts
+}
+
+function keyOf({ metadata: { namespace = '', name } }: ObservedObject): string {
+  return `${namespace}/${name}`
+}

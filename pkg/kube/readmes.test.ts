@@ -1,0 +1,104 @@
+import { expect, it, vi } from 'vitest'
+import { faultAt, sendStatus } from '../../hack/control-plane/fake-api-server.ts'
+import {
+  configMaps,
+  readmeObject,
+  startFakeCluster,
+} from '../../hack/control-plane/fake-cluster.ts'
+
+const byName = '/api/v1/namespaces/team/configmaps'
+
+it('asks for nothing as long as no README is wanted', async () => {
+  await using fake = await startFakeCluster()
+  await fake.cluster.ready
+  expect(fake.api.requestsFor(configMaps)).toEqual([])
+})
+
+it('keeps those that are wanted, as they change, and no other', async () => {
+  await using fake = await startFakeCluster({
+    prepare: (api) => {
+      api.put(configMaps, readmeObject('a', '# Größe 1'))
+      api.put(configMaps, readmeObject('b', '# B'))
+    },
+  })
+  const { readmes } = fake.cluster
+  readmes.want('team', 'a')
+  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README')).toBe('# Größe 1'))
+  expect(readmes.get('team', 'a', 'OTHER')).toBeUndefined()
+  expect(readmes.get('team', 'b', 'README')).toBeUndefined()
+
+  fake.api.put(configMaps, readmeObject('a', '# 2'))
+  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README')).toBe('# 2'))
+  expect(fake.api.requestsFor(byName)).toEqual([])
+
+  readmes.forget('team', 'a')
+  expect(readmes.get('team', 'a', 'README')).toBeUndefined()
+})
+
+it('asks by name for one that is wanted only later', async () => {
+  await using fake = await startFakeCluster({
+    prepare: (api) => {
+      api.put(configMaps, readmeObject('a', '# A'))
+      api.put(configMaps, readmeObject('b', '# B'))
+    },
+  })
+  const { readmes } = fake.cluster
+  readmes.want('team', 'a')
+  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README')).toBe('# A'))
+  readmes.want('team', 'b')
+  await vi.waitFor(() => expect(readmes.get('team', 'b', 'README')).toBe('# B'))
+  const queries = fake.api.requestsFor(byName).map((request) => request.query)
+  expect(queries).toEqual([{ fieldSelector: 'metadata.name=b', limit: '250' }])
+})
+
+it('asks by name for one without the label, again where that fails', async () => {
+  await using fake = await startFakeCluster({
+    prepare: (api) => {
+      api.put(configMaps, readmeObject('a', '# A', { labelled: false }))
+      api.faults.push(faultAt(byName, (response) => sendStatus(response, 503)))
+    },
+  })
+  fake.cluster.readmes.want('team', 'a')
+  await vi.waitFor(() => expect(fake.cluster.readmes.get('team', 'a', 'README')).toBe('# A'))
+})
+
+it('no longer has one that was deleted', async () => {
+  await using fake = await startFakeCluster({
+    prepare: (api) => api.put(configMaps, readmeObject('a', '# A')),
+  })
+  const { readmes } = fake.cluster
+  readmes.want('team', 'a')
+  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README')).toBe('# A'))
+  fake.api.delete(configMaps, 'a', 'team')
+  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README')).toBeUndefined())
+  fake.api.put(configMaps, readmeObject('a', '# back'))
+  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README')).toBe('# back'))
+})
+
+it('fetches many at once, and each one', async () => {
+  const names = Array.from({ length: 200 }, (_, i) => `r${i}`)
+  await using fake = await startFakeCluster({
+    prepare: (api) => {
+      for (const name of names) api.put(configMaps, readmeObject(name, name, { labelled: false }))
+    },
+  })
+  const { readmes } = fake.cluster
+  for (const name of names) readmes.want('team', name)
+  await vi.waitFor(() => {
+    expect(names.map((name) => readmes.get('team', name, 'README'))).toEqual(names)
+  }, 5_000)
+  expect(fake.api.requestsFor(byName)).toHaveLength(200)
+})
+
+it('does not keep the server from being ready where ConfigMaps may not be read', async () => {
+  await using fake = await startFakeCluster({
+    prepare: (api) => api.faults.push(faultAt(configMaps, (response) => sendStatus(response, 403))),
+  })
+  fake.cluster.readmes.want('team', 'a')
+  await fake.cluster.ready
+  await vi.waitFor(() =>
+    expect(fake.logs).toContainEqual(
+      expect.objectContaining({ msg: 'permission missing', resource: 'configmaps', verb: 'watch' }),
+    ),
+  )
+})

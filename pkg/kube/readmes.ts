@@ -1,0 +1,105 @@
+import { Backoff, pause } from './backoff.ts'
+import { Ending } from './ending.ts'
+import { list } from './list.ts'
+import { ReadmeStore } from './readme-store.ts'
+import { Reflector, type ReflectorOptions } from './reflector.ts'
+import type { Target } from './target.ts'
+
+/** READMEs of module versions, which live in ConfigMaps. */
+export interface Readmes {
+  /** Keeps the README of a ConfigMap from now on, and fetches it where the watch does not bring it. */
+  want(namespace: string, name: string): void
+  forget(namespace: string, name: string): void
+  /** The README as text; undefined where there is none, or not yet. Never waits. */
+  get(namespace: string, name: string, key: string): string | undefined
+}
+
+const parallelFetches = 4
+
+/**
+ * Watches the ConfigMaps that carry the label `GROUP/readme`, and asks by name for those that are wanted and do not carry
+ * it. Begins with the first one that is wanted.
+ */
+export function watchReadmes(
+  options: Omit<ReflectorOptions, 'target' | 'intake'>,
+  { apiGroup, watchNamespace }: { apiGroup: string; watchNamespace?: string | undefined },
+  signal: AbortSignal,
+): { readonly readmes: Readmes; readonly ended: () => Promise<unknown> } {
+  const missing = new Map<string, readonly [namespace: string, name: string]>()
+  const fetching = new Set<Promise<void>>()
+  let watching: Promise<void> | undefined
+  let isSynced = false
+
+  const store = new ReadmeStore((namespace, name) => {
+    missing.set(`${namespace}/${name}`, [namespace, name])
+    watching ??= start()
+    fetchMissing()
+  })
+
+  function start(): Promise<void> {
+    const target = targetOf(`${apiGroup}/readme`, watchNamespace)
+    const reflector = new Reflector({ ...options, target, intake: store })
+    void fetchOnceSynced(reflector.synced)
+    return reflector.run(signal)
+  }
+
+  /** Before the watch has brought what it has, it is not known what is missing. */
+  async function fetchOnceSynced(synced: Promise<void>): Promise<void> {
+    await synced
+    isSynced = true
+    fetchMissing()
+  }
+
+  function fetchMissing(): void {
+    if (!isSynced) return
+    while (fetching.size < Math.min(parallelFetches, missing.size)) {
+      const work = fetchUntilNoneIsMissing().finally(() => fetching.delete(work))
+      fetching.add(work)
+    }
+  }
+
+  async function fetchUntilNoneIsMissing(): Promise<void> {
+    const { backoffMs: firstMs, backoffCapMs: capMs } = options.timings
+    const backoff = new Backoff({ firstMs, capMs, random: options.random })
+    for (let [next] = missing; next !== undefined && !signal.aborted; [next] = missing) {
+      const [key, [namespace, name]] = next
+      missing.delete(key)
+      const ending = store.lacks(namespace, name) ? await fetchOne(namespace, name) : undefined
+      if (ending === undefined || signal.aborted) continue
+      options.log.warn({ namespace, name, reason: ending.reason }, 'readme could not be read')
+      missing.set(key, [namespace, name])
+      await pause(backoff.nextMs(), signal)
+    }
+  }
+
+  async function fetchOne(namespace: string, name: string): Promise<Ending | undefined> {
+    const found = await list({
+      ...options,
+      target: byName(namespace, name),
+      signal,
+      onContact: () => undefined,
+      onItem: (object) => store.fetched(object),
+    })
+    return found instanceof Ending ? found : undefined
+  }
+
+  return { readmes: store, ended: () => Promise.all([watching, ...fetching]) }
+}
+
+function targetOf(label: string, namespace: string | undefined): Target {
+  const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`
+  return {
+    kind: 'ConfigMap',
+    resource: 'configmaps',
+    path: `/api/v1${scope}/configmaps`,
+    query: { labelSelector: label },
+    ...(namespace !== undefined && { namespace }),
+  }
+}
+
+/** A list of one: the server's identity needs to list and to watch, and nothing else. */
+function byName(namespace: string, name: string): Target {
+  const query = { fieldSelector: `metadata.name=${name}` }
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps`
+  return { kind: 'ConfigMap', resource: 'configmaps', namespace, path, query }
+}
