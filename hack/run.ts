@@ -1,7 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { dirname, join, resolve } from 'node:path'
+import { delimiter, dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { prettyFactory } from 'pino-pretty'
@@ -16,7 +17,7 @@ import { buildSamples } from './samples.ts'
 const repository = dirname(import.meta.dirname)
 const { values } = parseArgs({
   options: {
-    port: { type: 'string', default: process.env['PORT'] ?? '8080' },
+    port: { type: 'string', default: '8080' },
     dir: { type: 'string', default: join(repository, '.depot') },
   },
 })
@@ -27,9 +28,9 @@ const signingKey = join(dir, 'signing-key.asc')
 const cliConfig = join(dir, 'terraformrc')
 const example = join(dir, 'example')
 
-function fail(message: string): never {
+function fail(message: string, code = 1): never {
   console.error(`depot: ${message}`)
-  process.exit(1)
+  process.exit(code)
 }
 
 /** Resolves to the error code of listening on the port, or to undefined where it is free. */
@@ -57,13 +58,15 @@ function writeCliConfig(): void {
 /** A lock file of other archives than those served now would only be in the way. */
 function writeExample(archivesChanged: boolean): void {
   mkdirSync(example, { recursive: true })
-  copyFileSync(join(repository, 'config/samples/example/main.tf'), join(example, 'main.tf'))
+  const main = join(example, 'main.tf')
+  if (!existsSync(main)) copyFileSync(join(repository, 'config/samples/example/main.tf'), main)
   if (!archivesChanged) return
   rmSync(join(example, '.terraform.lock.hcl'), { force: true })
   rmSync(join(example, '.terraform'), { recursive: true, force: true })
 }
 
-const onPath = (command: string): boolean => spawnSync(command, ['version']).error === undefined
+const onPath = (command: string): boolean =>
+  (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, command)))
 const quoted = (path: string): string =>
   /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 
@@ -124,7 +127,8 @@ const server = spawn(
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => server.kill('SIGTERM'))
 }
-server.once('exit', (code) => process.exit(code ?? 1))
+process.on('exit', () => server.kill('SIGTERM'))
+const exited = once(server, 'exit') as Promise<[code: number | null, signal: string | null]>
 
 const layout = { ignore: 'pid,hostname,name,component', translateTime: 'SYS:HH:MM:ss' }
 const prettyLine = prettyFactory({ ...layout, singleLine: true, colorize: process.stdout.isTTY })
@@ -138,10 +142,14 @@ for await (const line of createInterface({ input: server.stdout })) {
   const { msg, adminUrl } = parse(line)
   process.stdout.write((msg === 'request' ? prettyRequest : prettyLine)(line))
   if (msg === 'listening' && adminUrl !== undefined) {
-    await untilReady(adminUrl)
+    await untilReady(adminUrl).catch(() =>
+      fail('the server is not ready after 30 s; its log says why'),
+    )
     printNextSteps()
   }
 }
+const [code, signal] = await exited
+if (code !== 0) fail(`the server ended with ${signal ?? `code ${code}`}`, code ?? 1)
 
 function parse(line: string): { msg?: string; adminUrl?: string } {
   try {

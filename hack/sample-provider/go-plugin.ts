@@ -9,16 +9,14 @@ const cookie = {
   value: 'd602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2',
 }
 
-/** Messages as protobufjs gives and takes them: camelCase keys, bytes as Uint8Array. */
-// oxlint-disable-next-line typescript/no-explicit-any
-type Message = any
-export type Calls = Readonly<Record<string, (request: Message) => Message>>
+/** What answers each call, by name. Messages are as protobufjs has them: camelCase keys, bytes as Uint8Array. */
+export type Calls = Readonly<Record<string, (request: never) => object>>
 
 /** A gRPC service of the protocol, each of its calls answered by the function of that name. */
 function serviceOf(name: string, calls: Calls) {
   const service = protocol.lookupService(name)
   const known = service.methodsArray.filter((method) => method.name in calls)
-  const definition: Record<string, grpc.MethodDefinition<Message, Message>> = {}
+  const definition: Record<string, grpc.MethodDefinition<object, object>> = {}
   const handlers: grpc.UntypedServiceImplementation = {}
   for (const method of known) {
     const { resolvedRequestType: request, resolvedResponseType: response } =
@@ -35,9 +33,9 @@ function serviceOf(name: string, calls: Calls) {
       responseSerialize: (message) => Buffer.from(response.encode(message).finish()),
       responseDeserialize: (bytes) => response.decode(bytes),
     }
-    const handler: grpc.handleUnaryCall<Message, Message> = ({ request: message }, answer) => {
+    const handler: grpc.handleUnaryCall<object, object> = ({ request: message }, answer) => {
       try {
-        answer(null, response.fromObject(calls[method.name]?.(message) ?? {}))
+        answer(null, response.fromObject(calls[method.name]?.(message as never) ?? {}))
       } catch (err) {
         answer({ code: grpc.status.INTERNAL, message: String(err) })
       }
