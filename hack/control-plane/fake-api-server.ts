@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Certificate } from './certificates.ts'
+import { bookmarkLine, eventLine, sendStatus, sendTooLarge } from './fake-answers.ts'
 
 /** An object as the fake API server keeps it. */
 export interface FakeObject {
@@ -300,23 +301,6 @@ export class FakeApiServer {
   }
 }
 
-export function sendStatus(
-  response: ServerResponse,
-  code: number,
-  status: Readonly<Record<string, unknown>> = {},
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  response.writeHead(code, { 'content-type': 'application/json', ...headers })
-  response.end(JSON.stringify({ kind: 'Status', status: 'Failure', code, ...status }))
-}
-
-/** What a server says that has not yet seen the resourceVersion that it is asked for. */
-export function sendTooLarge(response: ServerResponse): void {
-  const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }]
-  const message = 'Timeout: Too large resource version'
-  sendStatus(response, 504, { reason: 'Timeout', message, details: { causes } })
-}
-
 /** Knows of selectors: a label that is there, and the name. */
 function selector(query: FakeRequest['query']): (object: FakeObject) => boolean {
   const { labelSelector, fieldSelector } = query
@@ -326,15 +310,6 @@ function selector(query: FakeRequest['query']): (object: FakeObject) => boolean 
     const labelled = labelSelector === undefined || labelSelector in labels
     return labelled && (name === undefined || metadata.name === name)
   }
-}
-
-export function eventLine(type: string, object: unknown): string {
-  return `${JSON.stringify({ type, object })}\n`
-}
-
-export function bookmarkLine(resourceVersion: string, initialEventsEnd: boolean): string {
-  const annotations = initialEventsEnd ? { 'k8s.io/initial-events-end': 'true' } : {}
-  return eventLine('BOOKMARK', { metadata: { resourceVersion, annotations } })
 }
 
 function keyOf({ metadata: { namespace = '', name } }: FakeObject): string {

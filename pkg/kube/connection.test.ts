@@ -6,7 +6,8 @@ import { stringify } from 'yaml'
 import { createAuthority } from '../../hack/control-plane/certificates.ts'
 import { moduleObject, paths, startFakeCluster } from '../../hack/control-plane/fake-cluster.ts'
 import { kubeconfigOf } from '../../hack/control-plane/kubeconfig.ts'
-import { identityOf, loadConnection } from './connection.ts'
+import { loadConnection } from './connection.ts'
+import { identityOf } from './identity.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'depot-connection-'))
 afterAll(() => rmSync(directory, { recursive: true }))

@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process'
-import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
 import { delimiter, dirname, resolve } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
 import { parse } from 'yaml'
 import { messageOf, RegistryError } from '../errors/errors.ts'
+import { superviseExecPlugins } from './exec-plugin.ts'
 
 /** What one request needs to reach the API server and to be let in. */
 export interface Credentials {
@@ -29,7 +28,6 @@ export interface Connection {
 }
 
 const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount'
-const pluginTimeoutMs = 60_000
 
 /**
  * The cluster that the command line, the pod or `KUBECONFIG` names, in this order.
@@ -153,30 +151,6 @@ function readTokenFiles(config: KubeConfig, file: string): void {
   }
 }
 
-/** client-node waits for a plugin for ever and does not tell it which API version is asked for. */
-function superviseExecPlugins(config: KubeConfig): void {
-  for (const authenticator of config['authenticators']) {
-    if (!('execFn' in authenticator)) continue
-    authenticator.execFn = (
-      command: string,
-      args: readonly string[] | undefined,
-      options: { env?: NodeJS.ProcessEnv },
-    ) => {
-      const exec = config.getCurrentUser()?.exec as { apiVersion?: string } | undefined
-      const request = {
-        apiVersion: exec?.apiVersion ?? 'client.authentication.k8s.io/v1',
-        kind: 'ExecCredential',
-        spec: { interactive: false },
-      }
-      const env = {
-        ...(options.env ?? process.env),
-        KUBERNETES_EXEC_INFO: JSON.stringify(request),
-      }
-      return spawn(command, args ?? [], { ...options, env, timeout: pluginTimeoutMs })
-    }
-  }
-}
-
 async function credentialsOf(config: KubeConfig): Promise<Credentials> {
   const options: RequestOptions = { headers: {} }
   await config.applyToHTTPSOptions(options)
@@ -196,22 +170,4 @@ async function credentialsOf(config: KubeConfig): Promise<Credentials> {
     tls: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
     ...(cluster?.proxyUrl && { proxyUrl: cluster.proxyUrl }),
   }
-}
-
-/** Who the API server will take a caller for, as far as its credentials tell; for log lines. */
-export function identityOf({ headers, tls }: Credentials): string {
-  const claims = headers['Authorization']?.split('.')[1]
-  try {
-    if (claims !== undefined) {
-      const { sub } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { sub?: unknown }
-      if (typeof sub === 'string') return sub
-    }
-    if (headers['Authorization'] === undefined && tls.cert !== undefined) {
-      const { subject } = new X509Certificate(tls.cert as Buffer)
-      return /CN=(.*)/.exec(subject)?.[1] ?? subject
-    }
-  } catch {
-    // Neither a JWT nor a certificate that can be read: the API server's own words have to do.
-  }
-  return headers['Authorization'] === undefined ? 'anonymous' : 'the bearer of the token'
 }

@@ -1,9 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import {
-  type FakeApiServer,
-  faultAt,
-  sendStatus,
-} from '../../hack/control-plane/fake-api-server.ts'
+import { sendStatus } from '../../hack/control-plane/fake-answers.ts'
+import { type FakeApiServer, faultAt } from '../../hack/control-plane/fake-api-server.ts'
 import { moduleObject, paths, startFakeCluster } from '../../hack/control-plane/fake-cluster.ts'
 
 const fill = (api: FakeApiServer, count: number, provider = 'aws') => {

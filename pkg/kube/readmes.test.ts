@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest'
-import { faultAt, sendStatus } from '../../hack/control-plane/fake-api-server.ts'
+import { sendStatus } from '../../hack/control-plane/fake-answers.ts'
+import { faultAt } from '../../hack/control-plane/fake-api-server.ts'
 import {
   configMaps,
   readmeObject,

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it, vi } from 'vitest'
-import { bookmarkLine, eventLine, faultAt } from '../../hack/control-plane/fake-api-server.ts'
+import { bookmarkLine, eventLine } from '../../hack/control-plane/fake-answers.ts'
+import { faultAt } from '../../hack/control-plane/fake-api-server.ts'
 import { moduleObject, paths, startFakeCluster } from '../../hack/control-plane/fake-cluster.ts'
 
 const withOne = () =>

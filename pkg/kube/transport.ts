@@ -1,8 +1,9 @@
 import { createSecureContext } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
 import { Agent, type Dispatcher, ProxyAgent } from 'undici'
-import { type Connection, type Credentials, identityOf } from './connection.ts'
+import type { Connection, Credentials } from './connection.ts'
 import { Ending, endingOfStatus, endingOfThrown } from './ending.ts'
+import { identityOf } from './identity.ts'
 import type { Timings } from './timings.ts'
 
 const maxStatusBytes = 64 * 1024
