@@ -1,6 +1,6 @@
 import { failAt } from './expression-error.ts'
 import type { Run } from './run.ts'
-import { isNumeric, toInt, typeName, type Value } from './value.ts'
+import { described, isNumeric, toInt, type Value } from './value.ts'
 
 type Operation = (left: Value, right: Value, run: Run, at: number) => Value
 
@@ -20,7 +20,7 @@ function arithmetic(
 
 function toFloat(value: Value, operator: string, at: number): number {
   if (isNumeric(value)) return Number(value)
-  return failAt(at, `${operator} does not take a ${typeName(value)} here`)
+  return failAt(at, `${operator} does not take ${described(value)} here`)
 }
 
 export const subtract = arithmetic(

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type GroupBinding } from '../apis/v1alpha1/v1alpha1.ts'
+import type { GroupBinding } from '../apis/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../errors/errors.ts'
 import { compileRule, listOf, type Rule } from './expression.ts'
 import { ExpressionError } from './expression-error.ts'
@@ -32,8 +32,8 @@ export interface Outcome {
 
 /** How many lists of groups are remembered; the longest unused is forgotten first. */
 const maxRemembered = 10_000
-/** Of steps for one list of groups, over all bindings: seconds at most, however many and bad they are. */
-const maxSteps = 20_000_000
+/** Of steps for one list of groups, over all bindings: about a second, however many and bad they are. */
+const maxSteps = 10_000_000
 
 export function compileBinding({ metadata: { name }, spec }: GroupBinding): Binding {
   const problems: string[] = []

@@ -25,7 +25,7 @@ export function check(root: Node): Hints {
   const checker = new Checker()
   const type = checker.visit(root)
   if (type.kind !== 'bool' && !T.isUnknown(type)) {
-    throw mismatch(root.at, `the expression must be true or false, but it is a ${T.describe(type)}`)
+    throw mismatch(root.at, `the expression must be true or false, but it is ${T.describe(type)}`)
   }
   return checker.hints
 }
@@ -106,7 +106,9 @@ class Checker {
   #unary(operator: 'not' | '-' | '+', type: StaticType, at: number): StaticType {
     if (T.isUnknown(type)) return operator === 'not' ? T.bool : T.unknown
     if (operator === 'not' ? type.kind === 'bool' : T.isNumber(type)) return type
-    throw mismatch(at, `${operator} does not take a ${T.describe(type)}`)
+    const hint =
+      operator === 'not' && type.kind === 'string' ? '; for a list, write x not in list' : ''
+    throw mismatch(at, `${operator} does not take ${T.describe(type)}${hint}`)
   }
 
   #binary(node: Binary): StaticType {
@@ -152,7 +154,7 @@ class Checker {
   #conditional(condition: Node, consequent: Node, alternate: Node): StaticType {
     const type = this.visit(condition)
     if (type.kind !== 'bool' && !T.isUnknown(type)) {
-      throw mismatch(condition.at, `a condition must be true or false, not a ${T.describe(type)}`)
+      throw mismatch(condition.at, `a condition must be true or false, not ${T.describe(type)}`)
     }
     // In a ?: b the condition is the first branch too, and need not be looked at again.
     return T.either(consequent === condition ? type : this.visit(consequent), this.visit(alternate))
@@ -186,26 +188,26 @@ class Checker {
     if (T.isUnknown(base)) return T.unknown
     if (base.kind === 'map') {
       if (T.isUnknown(key) || key.kind === 'string') return T.any
-      throw mismatch(property.at, `the keys of a map are strings, not a ${T.describe(key)}`)
+      throw mismatch(property.at, `the keys of a map are strings, not ${T.describe(key)}`)
     }
     if (base.kind === 'array') {
       if (T.isUnknown(key) || key.kind === 'int') return base.element
-      const message = `an element of a list is chosen by an int, not by a ${T.describe(key)}`
+      const message = `an element of a list is chosen by an int, not by ${T.describe(key)}`
       throw mismatch(property.at, message)
     }
     const what = property.kind === 'string' ? `no field ${property.value}` : 'no elements'
-    throw mismatch(at, `a ${T.describe(base)} has ${what}`)
+    throw mismatch(at, `${T.describe(base)} has ${what}`)
   }
 
   #slice(object: Node, bounds: readonly (Node | undefined)[], at: number): StaticType {
     const type = this.visit(object)
     if (!T.isUnknown(type) && type.kind !== 'array' && type.kind !== 'string') {
-      throw mismatch(at, `a ${T.describe(type)} cannot be sliced`)
+      throw mismatch(at, `${T.describe(type)} cannot be sliced`)
     }
     for (const bound of bounds) {
       const boundType = bound === undefined ? T.int : this.visit(bound)
       if (!T.isUnknown(boundType) && boundType.kind !== 'int') {
-        throw mismatch(at, `a bound of a slice is an int, not a ${T.describe(boundType)}`)
+        throw mismatch(at, `a bound of a slice is an int, not ${T.describe(boundType)}`)
       }
     }
     return type
@@ -224,7 +226,7 @@ class Checker {
     if (collectionNode === undefined) throw mismatch(at, `${name} needs a list`)
     const collection = this.visit(collectionNode)
     if (!T.isUnknown(collection) && collection.kind !== 'array') {
-      throw mismatch(collectionNode.at, `${name} takes a list, not a ${T.describe(collection)}`)
+      throw mismatch(collectionNode.at, `${name} takes a list, not ${T.describe(collection)}`)
     }
     const element = collection.kind === 'array' ? collection.element : T.unknown
     const result = closure === undefined ? undefined : this.#closure(name, collection, closure)
@@ -264,7 +266,7 @@ class Checker {
     if (type.kind === 'nil') throw mismatch(closure.at, `the closure of ${name} is nil`)
     const free = ['map', 'sum', 'reduce', 'sortBy'].includes(name)
     if (!free && type.kind !== 'bool' && !T.isUnknown(type)) {
-      const message = `the closure of ${name} must be true or false, not a ${T.describe(type)}`
+      const message = `the closure of ${name} must be true or false, not ${T.describe(type)}`
       throw mismatch(closure.at, message)
     }
     return type
@@ -277,7 +279,7 @@ class Checker {
     const type = this.visit(node)
     this.#scopes = scopes
     if (name === 'sortBy' && type.kind !== 'string' && !T.isUnknown(type)) {
-      throw mismatch(node.at, `the order of sortBy is a string, not a ${T.describe(type)}`)
+      throw mismatch(node.at, `the order of sortBy is a string, not ${T.describe(type)}`)
     }
   }
 }
@@ -287,5 +289,5 @@ function mismatch(at: number, message: string): Fault {
 }
 
 function mismatchOf(at: number, operator: string, left: StaticType, right: StaticType): Fault {
-  return mismatch(at, `${operator} does not take a ${T.describe(left)} and a ${T.describe(right)}`)
+  return mismatch(at, `${operator} does not take ${T.describe(left)} and ${T.describe(right)}`)
 }

@@ -3,7 +3,7 @@ import { Fault } from './expression-error.ts'
 import { type Token, tokenize } from './lexer.ts'
 
 /** Of source, in bytes of UTF-8. */
-export const maxSourceBytes = 16 * 1024
+const maxSourceBytes = 16 * 1024
 const maxNodes = 10_000
 /** Of brackets, operators and branches within each other; leaves room for 200 nested brackets. */
 const maxDepth = 400

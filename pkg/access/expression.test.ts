@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
-import { compileExpression } from './expression.ts'
-import { ExpressionError } from './expression-error.ts'
+import { describe, expect, it } from 'vitest'
+import { compileExpression, ExpressionError } from './access.ts'
 
 interface Vector {
   expr: string
@@ -39,3 +38,207 @@ it.each(vectors.map((vector, index) => ({ ...vector, index, title: vector.expr.s
     expect(allowed).toContain(outcome(expr, groups ?? []))
   },
 )
+
+// More answers of github.com/expr-lang/expr v1.17.8, by what they are about.
+type Row = [source: string, groups: string[], expected: Vector['expect']]
+describe('a choice with what a map holds is of the other type', () => {
+  it.each<Row>([
+    ['(true ? "a" : {b: 1}.b) && true', [], 'compile-error'],
+    ['({b: 1}.b ?? "a") && true', [], 'runtime-error'],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('the last item of one kind tells the type of all', () => {
+  it.each<Row>([
+    ['[groups, [1]][0][0] == "a"', ['a'], 'compile-error'],
+    ['[groups, [1]][0][0] == 1', ['a'], 'runtime-error'],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('a count that is asked for one stops at the first', () => {
+  it.each<Row>([
+    ['count(groups, split(#, ":")[1] == "x") > 0', ['a:x', 'b'], true],
+    ['len(filter(groups, split(#, ":")[1] == "x")) >= 1', ['a:x', 'b'], true],
+    ['count(groups, split(#, ":")[1] == "x") >= 2', ['a:x', 'b:x', 'c'], true],
+    ['count(groups, split(#, ":")[1] == "x") == 1', ['a:x', 'b'], 'runtime-error'],
+    ['0 < count(groups, split(#, ":")[1] == "x")', ['a:x', 'b'], 'runtime-error'],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('what is taken from a filtered list is searched for', () => {
+  it.each<Row>([
+    ['filter(groups, split(#, ":")[1] == "x")[0] == "a:x"', ['a:x', 'b'], true],
+    ['first(filter(groups, split(#, ":")[1] == "x")) == "a:x"', ['a:x', 'b'], true],
+    ['last(filter(groups, split(#, ":")[1] == "x")) == "b:x"', ['a', 'b:x'], true],
+    ['filter(groups, split(#, ":")[1] == "x")[-1] == "b:x"', ['a', 'b:x'], true],
+    ['filter(groups, split(#, ":")[1] == "x")[1] == "b:x"', ['a', 'b:x'], 'runtime-error'],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('calls over one list are made element by element', () => {
+  it.each<Row>([
+    ['all(groups, # != "b") && all(groups, split(#, ":")[1] == "x")', ['a:x', 'b'], false],
+    ['none(groups, # == "a") && none(groups, split(#, ":")[1] == "x")', ['a', 'b'], false],
+    ['any(groups, # == "b") or any(groups[:], groups[5] == "x")', ['a', 'b'], true],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('nil is looked up as the empty value', () => {
+  it.each<Row>([
+    ['findIndex(groups, # == "z") not in [0, 1]', ['a'], false],
+    ['find(groups, # == "z") in {"": 1}', ['a'], true],
+    ['get([""], 9) in ["a", ""]', [], true],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('an int is sought between two literals without a list', () => {
+  it.each<Row>([
+    ['findIndex(groups, # == "z") in 1..3', ['a'], 'runtime-error'],
+    ['len(groups) in -5..100000000', ['a'], true],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('floats are printed as in Go', () => {
+  it.each<Row>([
+    [
+      'string(1e21) + string(0.0001) + string(-1.5) + string(100000.0) == "1e+210.0001-1.5100000"',
+      [],
+      true,
+    ],
+    ['string(1000000.0) == "1e+06"', [], true],
+    ['string(-0.0) == "0"', [], false],
+    ['string(0.1 + 0.2) == "0.30000000000000004"', [], true],
+    ['string([1, nil, {b: 1.5, a: groups}]) == "[1 <nil> map[a:[x] b:1.5]]"', ['x'], true],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('a slice of nil bounds is none', () => {
+  it.each<Row>([['groups[:{}.x] == groups', ['a'], 'runtime-error']])(
+    '%s for %j is %j',
+    (source, groups, expected) => {
+      expect(outcome(source, groups)).toBe(expected)
+    },
+  )
+})
+
+describe('numbers of both kinds are compared by value', () => {
+  it.each<Row>([
+    ['max(1, 2.5) == 2.5', [], true],
+    ['[1, 2.0] == [1.0, 2]', [], true],
+    ['1 in [1.0]', [], true],
+    ['uniq([1, 1.0, "1"]) == [1, "1"]', [], true],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('ints wrap and do not become floats', () => {
+  it.each<Row>([
+    ['9223372036854775807 * 2 == -2', [], true],
+    ['abs(-9223372036854775807 - 1) < 0', [], true],
+    ['len(-9223372036854775807..9223372036854775807) == 0', [], true],
+    ['-7 % 3 == -1 and 7 % -3 == 1', [], true],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('rounding goes away from zero', () => {
+  it.each<Row>([
+    ['round(0.49999999999999994) == 0 and round(4503599627370497.5) == 4503599627370498', [], true],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('sorting keeps what is equal', () => {
+  it.each<Row>([
+    ['sortBy(["b2", "a1", "c1"], #[1:]) == ["a1", "c1", "b2"]', [], true],
+    ['sortBy(groups, len(#), "desc")[0] == "ccc"', ['a', 'ccc', 'bb'], true],
+    ['sort(["b", 1]) == []', [], 'runtime-error'],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('pieces of strings', () => {
+  it.each<Row>([
+    [
+      'split("a,b,c", ",", 2) == ["a", "b,c"] and split("aé", "") == ["a", "é"] and split("", ",") == [""]',
+      [],
+      true,
+    ],
+    [
+      'replace("aé", "", "-") == "-a-é-" and replace("aé", "", "-", 2) == "-a-é" and replace("aa", "a", "$&") == "$&$&"',
+      [],
+      true,
+    ],
+    [
+      'trim("éaé", "é") == "a" and trim("\\u3000a\\u0085") == "a" and trimSuffix("a ") == "a"',
+      [],
+      true,
+    ],
+    ['indexOf("éa", "a") == 2 and lastIndexOf("éaéa", "a") == 5', [], true],
+    ['upper("ᾳﬁ") == "ᾼﬁ" and lower("ΣΑΣ") == "σασ"', [], true],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('what starts like a number', () => {
+  it.each<Row>([
+    ['1..3 == [1, 2, 3] and 1. == 1 and 0x_f == 15', [], true],
+    ['1 .. 3 == [1, 2, 3]', [], true],
+    ['0x1F.5 == 1', [], 'compile-error'],
+    ['1e == 1', [], 'compile-error'],
+    ['.5.5 == 1', [], 'compile-error'],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('a name may follow # at once only', () => {
+  it.each<Row>([
+    ['any(groups, #in groups)', ['a'], 'compile-error'],
+    ['any(groups, # in groups)', ['a'], true],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('braces after a comma open a block', () => {
+  it.each<Row>([
+    ['any(groups, {}.y)', ['a'], 'compile-error'],
+    ['len(map(groups, {{a: #}})) == 1', ['a'], true],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('a search from the end', () => {
+  it.each<Row>([
+    [
+      'findLast(groups, # != "c") == "b" and findLastIndex(groups, # == "a") == 0',
+      ['a', 'b', 'c'],
+      true,
+    ],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})

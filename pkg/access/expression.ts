@@ -5,7 +5,7 @@ import { refuseMisplaced } from './misplaced.ts'
 import { optimize } from './optimizer.ts'
 import { parse } from './parser.ts'
 import { Run } from './run.ts'
-import { typeName } from './value.ts'
+import { described } from './value.ts'
 
 /** Whether a caller with these groups is meant. @throws ExpressionError EvaluationFailed or WorkExceeded */
 export type Expression = (groups: readonly string[]) => boolean
@@ -40,10 +40,7 @@ export function compileRule(source: string): Rule {
       // A rule that comes out as nil, such as a key that a map does not have, does not hold.
       if (result === null) return false
       if (typeof result === 'boolean') return result
-      return failAt(
-        root.at,
-        `the expression must be true or false, but it is a ${typeName(result)}`,
-      )
+      return failAt(root.at, `the expression must be true or false, but it is ${described(result)}`)
     }
   })
   return (run) => bindErrors(source, 'WorkExceeded', () => evaluate(run))

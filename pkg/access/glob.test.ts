@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compileGlob, GlobError } from './glob.ts'
+import { compileGlob, GlobError } from './access.ts'
 
 describe('a glob matches as path.Match of Go does', () => {
   it.each([

@@ -7,7 +7,7 @@ import * as T from './static-type.ts'
 export function resultOfBinary(node: Binary, left: StaticType, right: StaticType): StaticType {
   const type = resultOf(node.operator, left, right)
   if (type !== undefined) return type
-  const operands = `a ${T.describe(left)} and a ${T.describe(right)}`
+  const operands = `${T.describe(left)} and ${T.describe(right)}`
   const hint = hintFor(node, left, right)
   throw new Fault('TypeMismatch', node.at, `${node.operator} does not take ${operands}${hint}`)
 }
@@ -64,9 +64,8 @@ function contains(needle: StaticType, container: StaticType): boolean {
 }
 
 /** The mistakes that are made most. */
-function hintFor({ operator, left: node }: Binary, left: StaticType, right: StaticType): string {
+function hintFor({ operator }: Binary, left: StaticType, right: StaticType): string {
   if (operator === 'in' && right.kind === 'string') return '; for a part of a string, use contains'
   if (operator === 'contains' && left.kind === 'array') return '; for a list, use in'
-  if (node.kind === 'unary' && node.operator === 'not' && operator === 'in') return '; use not in'
   return ''
 }

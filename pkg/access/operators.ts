@@ -6,6 +6,7 @@ import { failAt } from './expression-error.ts'
 import { compileComputed, compilePattern } from './pattern.ts'
 import type { Run } from './run.ts'
 import {
+  described,
   equal,
   isList,
   isMap,
@@ -13,7 +14,6 @@ import {
   toBool,
   toKey,
   toText,
-  typeName,
   type Value,
 } from './value.ts'
 
@@ -75,7 +75,7 @@ function equality(hint: Hint | undefined): typeof equal {
     for (const value of [left, right]) {
       if (typeof value === type) continue
       const wanted = hint === 'strings' ? 'a string' : 'an int'
-      const message = `this compares ${wanted} with a ${typeName(value)}; test it with == nil first`
+      const message = `this compares ${wanted} with ${described(value)}; test it with == nil first`
       return failAt(at, message)
     }
     return left === right
@@ -94,7 +94,7 @@ function ofTexts(test: (text: string, part: string) => boolean) {
 function isIn(needle: Value, container: Value, run: Run, at: number): boolean {
   if (container === null) return false
   if (isMap(container)) return container.has(toKey(needle, at))
-  if (!isList(container)) return failAt(at, `in does not look into a ${typeName(container)}`)
+  if (!isList(container)) return failAt(at, `in does not look into ${described(container)}`)
   run.work(container.length, at)
   const byIdentity = !isNumeric(needle) && !isList(needle) && !isMap(needle)
   if (byIdentity) return container.includes(needle)
@@ -110,7 +110,7 @@ function inSet(node: Binary, hint: 'stringSet' | 'intSet'): Step {
   const zero = hint === 'stringSet' ? '' : 0n
   return (needle) => {
     if (needle !== null && typeof needle !== type) {
-      return failAt(at, `a ${typeName(needle)} cannot be looked up in this list`)
+      return failAt(at, `${described(needle)} cannot be looked up in this list`)
     }
     return set.has(needle ?? zero)
   }

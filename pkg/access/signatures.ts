@@ -82,7 +82,7 @@ export function resultOfFunction(
   for (const [index, arg] of (end < 0 ? args : args.slice(0, end)).entries()) {
     const parameter = signature === extreme ? 'number' : (parameters[index] ?? parameters.at(-1))
     if (!T.isUnknown(arg) && !takes(parameter ?? 'any', arg)) {
-      const message = `argument ${index + 1} of ${name} must not be a ${T.describe(arg)}`
+      const message = `argument ${index + 1} of ${name} must not be ${T.describe(arg)}`
       throw new Fault('TypeMismatch', at, message)
     }
   }

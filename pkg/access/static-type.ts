@@ -88,8 +88,10 @@ export function either(left: StaticType, right: StaticType): StaticType {
   return left
 }
 
-/** For messages. */
+/** For messages, with its article. */
 export function describe(type: StaticType): string {
-  if (type.kind === 'array') return type.strings ? 'list of strings' : 'list'
-  return type.kind === 'any' ? 'unknown' : type.kind
+  if (type.kind === 'array') return type.strings ? 'a list of strings' : 'a list'
+  if (type.kind === 'int') return 'an int'
+  if (type.kind === 'nil') return 'nil'
+  return type.kind === 'any' || type.kind === 'unknown' ? 'an unknown value' : `a ${type.kind}`
 }

@@ -28,6 +28,13 @@ export function typeName(value: Value): string {
   return typeof value === 'boolean' ? 'bool' : 'string'
 }
 
+/** For messages, with its article. */
+export function described(value: Value): string {
+  if (value === null) return 'nil'
+  if (isList(value)) return 'a list'
+  return typeof value === 'bigint' ? 'an int' : `a ${typeName(value)}`
+}
+
 export function toBool(value: Value, at: number): boolean {
   return typeof value === 'boolean' ? value : wrongType(value, 'a bool', at)
 }
@@ -52,10 +59,7 @@ export function toInt(value: Value, at: number): bigint {
 }
 
 export function wrongType(value: Value, wanted: string, at: number): never {
-  return failAt(
-    at,
-    `this must be ${wanted}, but it is ${value === null ? 'nil' : `a ${typeName(value)}`}`,
-  )
+  return failAt(at, `this must be ${wanted}, but it is ${described(value)}`)
 }
 
 /** `==`: numbers by value, lists element by element, values of different types are never equal. */
@@ -97,7 +101,7 @@ export function compare(left: Value, right: Value, run: Run, at: number): number
     return compareText(left, right)
   }
   if (!isNumeric(left) || !isNumeric(right)) {
-    return failAt(at, `a ${typeName(left)} and a ${typeName(right)} have no order`)
+    return failAt(at, `${described(left)} and ${described(right)} have no order`)
   }
   if (typeof left === 'bigint' && typeof right === 'bigint') {
     return left === right ? 0 : left < right ? -1 : 1
@@ -117,7 +121,7 @@ export function fetch(object: Value, key: Value, at: number): Value {
   }
   if (isMap(object)) return object.get(toKey(key, at)) ?? null
   const what = typeof key === 'string' ? `member ${key.slice(0, 40)}` : 'element'
-  return failAt(at, `${object === null ? 'nil' : `a ${typeName(object)}`} has no ${what}`)
+  return failAt(at, `${described(object)} has no ${what}`)
 }
 
 /** Negative indexes count from the end. */
