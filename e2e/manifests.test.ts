@@ -115,7 +115,7 @@ describe('a folder of manifests that changes while it is served', () => {
       const mark = server.log.length
       reading.during(what)
       step()
-      await expect.poll(() => versionsOf(name), { timeout: 20_000, message: what }).toEqual(leaves)
+      await expect.poll(() => versionsOf(name), { message: what }).toEqual(leaves)
       if (what === 'a file is broken') await untilLogged('moved.yaml', mark)
     }
     await reading.stop()
@@ -128,7 +128,5 @@ function rename(from: string, to: string): void {
 
 /** A broken file changes nothing that is served; the log is where it shows. */
 async function untilLogged(text: string, mark: number): Promise<void> {
-  await expect
-    .poll(() => server.log.slice(mark).some((line) => line.includes(text)), { timeout: 20_000 })
-    .toBe(true)
+  await expect.poll(() => server.log.slice(mark).some((line) => line.includes(text))).toBe(true)
 }
