@@ -35,28 +35,28 @@ const maxRemembered = 10_000
 /** Of steps for one list of groups, over all bindings: about a second, however many and bad they are. */
 const maxSteps = 10_000_000
 
+/** Compiles what can be compiled; what cannot be denies, and is told as the problem of the binding. */
 export function compileBinding({ metadata: { name }, spec }: GroupBinding): Binding {
-  const problems: string[] = []
-  const attempt = <T>(field: string, compile: () => T): T | undefined => {
+  const rule = ruleOf(spec.expression)
+  const problems = rule instanceof ExpressionError ? [`expression: ${rule.message}`] : []
+  const modules: ((name: string) => boolean)[] = []
+  for (const pattern of spec.moduleResources ?? []) {
     try {
-      return compile()
+      modules.push(compileGlob(pattern))
     } catch (thrown) {
-      problems.push(`${field}: ${messageOf(thrown)}`)
-      return undefined
+      problems.push(`moduleResources ${JSON.stringify(pattern)}: ${messageOf(thrown)}`)
     }
   }
-  let rule: Binding['rule']
+  return { name, spec, rule, modules, problem: problems.join('\n') || undefined }
+}
+
+function ruleOf(expression: string): Rule | ExpressionError {
   try {
-    rule = compileRule(spec.expression)
+    return compileRule(expression)
   } catch (thrown) {
     if (!(thrown instanceof ExpressionError)) throw thrown
-    rule = thrown
-    problems.push(`expression: ${thrown.message}`)
+    return thrown
   }
-  const modules = (spec.moduleResources ?? []).flatMap((pattern) => {
-    return attempt(`moduleResources ${JSON.stringify(pattern)}`, () => compileGlob(pattern)) ?? []
-  })
-  return { name, spec, rule, modules, problem: problems.join('\n') || undefined }
 }
 
 /**
