@@ -85,7 +85,9 @@ describe.each(clis)('what $name prints about', ({ path }) => {
     {
       what: 'a registry without a signing key',
       configuration: provider('platform/hello'),
-      prints: [/could not query provider registry for depot\.test\/platform\/hello: 501 /],
+      prints: [
+        /could not query provider registry for depot\.test\/platform\/hello: 501\s+signing\s+metadata\s+not\s+configured/,
+      ],
     },
   ])('$what', async ({ configuration, prints }) => {
     const workspace = new Workspace(path, server.url, configuration)

@@ -64,10 +64,14 @@ export function gate(app: App, ready: () => boolean): App['fetch'] {
   }
 }
 
-/** `{"errors": ["message"]}`: the shape whose messages Terraform prints. */
+/**
+ * `{"errors": ["message"]}`: the shape whose messages Terraform prints, where it reads a body. Of many answers it prints
+ * the status line alone, so the message is the reason phrase too.
+ */
 export function errorResponse(error: RegistryError): Response {
   return new Response(JSON.stringify({ errors: [error.message] }), {
     status: error.status,
+    statusText: error.message.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 300),
     headers: {
       'Content-Type': 'application/json',
       ...(error.status === 503 && { 'Retry-After': '5' }),

@@ -37,6 +37,8 @@ export function createListener(options: ListenerOptions) {
       const running = requests.get(incoming) as Running
       const answered = (response: Response): Response => {
         running.firstByteAt = performance.now()
+        // The adapter leaves the reason phrase out.
+        if (response.status >= 400) outgoing.statusMessage = response.statusText
         return response
       }
       const result = options.fetch(request, { incoming, outgoing, facts: running.facts })

@@ -127,6 +127,17 @@ describe('a request', () => {
   })
 })
 
+describe('an error', () => {
+  it('says in its status line too what to do, as CLIs often print nothing else', async () => {
+    const { server } = await start()
+    const response = await fetch(`${server.url}/depot/modules/v1/plätform/vpc/aws/versions`)
+    expect([response.status, response.statusText]).toEqual([
+      404,
+      expect.stringContaining('module pl?tform/vpc not found: check its namespace and name'),
+    ])
+  })
+})
+
 describe('the admin port', () => {
   it('says what the server waits for', async () => {
     let waiting = ['the manifests']
