@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 const layers: readonly (readonly [rooms: readonly string[], may: readonly string[] | 'below'])[] = [
   [['cmd/server'], 'below'],
   [['pkg/server'], 'below'],
-  [['pkg/registry'], 'below'],
+  [['pkg/registry', 'pkg/browse'], 'below'],
   [['pkg/catalog'], ['pkg/apis/v1alpha1', 'pkg/access', 'pkg/errors']],
   [
     ['pkg/kube', 'pkg/manifests'],

@@ -2,7 +2,7 @@ import type { Depot } from '../apis/v1alpha1/v1alpha1.ts'
 import type { Entry } from './entry.ts'
 import { compareAddress } from './orders.ts'
 import { compareText } from './semver-order.ts'
-import { backendOf } from './totals.ts'
+import { type Backend, backendOf } from './totals.ts'
 import type { View } from './views.ts'
 
 /** A Depot with what of it one view shows. */
@@ -10,7 +10,7 @@ export interface ShownDepot {
   readonly namespace: string
   readonly name: string
   /** Undefined where the Depot names no storage. */
-  readonly storageBackend: string | undefined
+  readonly storageBackend: Backend | undefined
   /** 0: never. */
   readonly pollingIntervalMinutes: number
   /** Sorted by namespace, kind and name. */
@@ -67,7 +67,7 @@ function managedBy({ metadata, status }: Depot, { view, find }: DepotQuery): Ent
 }
 
 /** What holds for everything, else what the first says that says anything. */
-function storageBackendOf({ spec }: Depot): string | undefined {
+function storageBackendOf({ spec }: Depot): Backend | undefined {
   const own = [spec.global, spec.global?.moduleConfig]
   const configs = [...own, ...(spec.moduleConfigs ?? []), ...(spec.providerConfigs ?? [])]
   return backendOf(configs.find((config) => config?.storageConfig)?.storageConfig)

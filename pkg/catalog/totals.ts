@@ -8,7 +8,7 @@ import type { VersionRow } from './version-row.ts'
 
 /** Names of the storage backends in statistics. */
 export const backends = ['s3', 'azure', 'gcs', 'filesystem'] as const
-type Backend = (typeof backends)[number]
+export type Backend = (typeof backends)[number]
 
 const columns = [
   'modules',

@@ -1,0 +1,97 @@
+import { type Context, Hono } from 'hono'
+import type { Catalog, View } from '../catalog/catalog.ts'
+import type { RequestFacts } from '../telemetry/telemetry.ts'
+import { type Answer, Answers, isKnown } from './answers.ts'
+import type { Endpoint, Readmes } from './endpoint.ts'
+import { endpoints, prefix } from './endpoints.ts'
+import { openApiDocument } from './openapi.ts'
+import { parse, parseQuery } from './parameters.ts'
+
+export type { Readmes } from './endpoint.ts'
+export { openApiDocument } from './openapi.ts'
+export type * from './records.ts'
+
+/** What the server passes along with a request; a test that calls the app directly passes nothing. */
+export interface BrowseEnv {
+  Bindings: { facts?: RequestFacts }
+}
+
+export interface BrowseOptions {
+  readonly catalog: Catalog
+  /**
+   * What the caller may see. Default: everything.
+   *
+   * @throws RegistryError Unauthenticated or Forbidden, which become the answer
+   */
+  readonly viewOf?: ((c: Context<BrowseEnv>) => View) | undefined
+  /** Default: there are none. */
+  readonly readmes?: Readmes | undefined
+  /** Default: the clock of the machine. */
+  readonly now?: (() => Date) | undefined
+}
+
+const noReadmes: Readmes = { revision: 0, get: () => undefined }
+
+/**
+ * The browse API: what is in the registry, as far as the caller may see it. Read-only JSON, answered from the catalog
+ * without waiting for anything; an answer is made once and sent until something in it changes.
+ */
+export function browseRoutes(options: BrowseOptions): Hono<BrowseEnv> {
+  const app = new Hono<BrowseEnv>()
+  const answers = new Answers()
+  for (const endpoint of endpoints) {
+    const path = prefix + endpoint.route.replaceAll(/\{(\w+)\}/g, ':$1')
+    const answer = answerer(endpoint, options, answers)
+    app.get(path, (c) => {
+      note(c, path)
+      return respond(c, answer(c))
+    })
+  }
+  const document = answers.put('', {
+    body: JSON.stringify(openApiDocument()),
+    revision: () => 0,
+  })
+  app.get(`${prefix}/openapi.json`, (c) => {
+    note(c, `${prefix}/openapi.json`)
+    return respond(c, document)
+  })
+  return app
+}
+
+/** Answers one endpoint: from memory where the same was asked before, in the same view, and nothing has changed. */
+function answerer(endpoint: Endpoint, options: BrowseOptions, answers: Answers) {
+  const { catalog, readmes = noReadmes, now = () => new Date() } = options
+  const viewOf = options.viewOf ?? (() => catalog.model.views.all)
+  return (c: Context<BrowseEnv>): Answer => {
+    const view = viewOf(c)
+    const { url } = c.req
+    const target = url.slice(url.indexOf('/', url.indexOf('://') + 3))
+    const key = `${view.key} ${target}`
+    const known = answers.get(key)
+    if (known !== undefined) return known
+    const mark = target.indexOf('?')
+    const composed = endpoint.answer({
+      catalog,
+      view,
+      readmes,
+      now,
+      path: parse(endpoint.path, c.req.param()),
+      query: parseQuery(endpoint.query, mark === -1 ? '' : target.slice(mark + 1)),
+    })
+    return answers.put(key, composed)
+  }
+}
+
+/** Tells the access log which route answers, and for what. */
+function note(c: Context<BrowseEnv>, route: string): void {
+  if (c.env?.facts === undefined) return
+  const { namespace, name }: Record<string, string> = c.req.param()
+  Object.assign(c.env.facts, { route }, namespace && { namespace }, name && { name })
+}
+
+function respond(c: Context<BrowseEnv>, { body, etag, headers }: Answer): Response {
+  if (isKnown(c.req.header('If-None-Match'), etag)) {
+    return new Response(null, { status: 304, headers })
+  }
+  return new Response(body, { headers })
+}

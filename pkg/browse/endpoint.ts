@@ -1,0 +1,57 @@
+import type { z } from 'zod'
+import type { Catalog, View } from '../catalog/catalog.ts'
+
+/** READMEs by the ConfigMap that holds them; where they come from is the business of whoever reads them. */
+export interface Readmes {
+  /** Counts changes. */
+  readonly revision: number
+  /** Decoded markdown. */
+  get(namespace: string, configMapName: string, key: string): string | undefined
+}
+
+/** A request whose parameters are known to be well-formed. */
+export interface Asked<Q, P> {
+  readonly catalog: Catalog
+  /** What the caller may see. */
+  readonly view: View
+  readonly query: Q
+  readonly path: P
+  readonly readmes: Readmes
+  readonly now: () => Date
+}
+
+/** The body of an answer, and how to tell later whether it is still that. */
+export interface Composed {
+  readonly body: string
+  /** Counts what happens to whatever the body was made from. */
+  readonly revision: () => number
+}
+
+/** One kind of question that callers ask: how it is parsed, answered and documented. */
+export interface Endpoint<
+  Q extends z.ZodObject = z.ZodObject,
+  P extends z.ZodObject = z.ZodObject,
+> {
+  /** Below the prefix, with `{parameters}`. */
+  readonly route: string
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly path: P
+  readonly query: Q
+  readonly response: z.ZodType
+  /** Of an answer. */
+  readonly example: unknown
+  /** Example of the message where a query cannot be read; absent where there is nothing to misread. */
+  readonly badRequest?: string
+  /** Example of the message where something is not there, or not for the caller to see. */
+  readonly notFound?: string
+  answer(asked: Asked<z.output<Q>, z.output<P>>): Composed
+}
+
+/** Checks an endpoint, and lets go of the types of its parameters so that endpoints can stand in one list. */
+export function endpoint<Q extends z.ZodObject, P extends z.ZodObject>(
+  definition: Endpoint<Q, P>,
+): Endpoint {
+  return definition
+}

@@ -1,0 +1,24 @@
+import { depotGraph } from './depot-graph.ts'
+import { depots } from './depots.ts'
+import type { Endpoint } from './endpoint.ts'
+import { namespaces } from './namespaces.ts'
+import { resource } from './resource.ts'
+import { resources } from './resources.ts'
+import { scanFindings } from './scan-findings.ts'
+import { stats } from './stats.ts'
+import { versions } from './versions.ts'
+
+/** Where the browse API begins. */
+export const prefix = '/depot/ui/v1'
+
+/** All that callers can ask. */
+export const endpoints: readonly Endpoint[] = [
+  namespaces,
+  resources,
+  resource,
+  versions,
+  scanFindings,
+  depots,
+  depotGraph,
+  stats,
+]

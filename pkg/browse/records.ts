@@ -1,0 +1,227 @@
+import { z } from 'zod'
+
+/** The records that answers are made of, under the names that the document gives them. */
+export const components = z.registry<{ id: string }>()
+
+const name = z.string()
+const moment = z.string().describe('RFC 3339.')
+const tally = z.int().min(0)
+const kind = z.enum(['module', 'provider'])
+
+export const ScanCounts = z
+  .strictObject({ critical: tally, high: tally, medium: tally, low: tally, unknown: tally })
+  .describe('Distinct findings by severity.')
+  .register(components, { id: 'ScanCounts' })
+
+export const SecurityFinding = z
+  .strictObject({
+    vulnerabilityID: z.string().describe('CVE, GHSA or rule of the scanner.'),
+    pkgName: z.string().describe('Package that is affected.'),
+    installedVersion: z.string().describe('Version in use.'),
+    fixedVersion: z.string().optional().describe('Lowest version that is not affected.'),
+    severity: z.string().describe('CRITICAL, HIGH, MEDIUM, LOW or UNKNOWN.'),
+    title: z.string().describe('Short description.'),
+  })
+  .register(components, { id: 'SecurityFinding' })
+
+const sourceScanFindings = z.array(SecurityFinding)
+const binaryScanFindings = z
+  .record(z.string(), z.array(SecurityFinding))
+  .describe('By `os/arch`; providers only.')
+
+const page = {
+  totalCount: tally.describe('Items on all pages.'),
+  page: z.int().min(1),
+  pageSize: z.int().min(1).max(100),
+}
+
+export const NamespaceList = z
+  .strictObject({ items: z.array(z.strictObject({ name, public: z.literal(true) })) })
+  .register(components, { id: 'NamespaceList' })
+
+const card = {
+  kind,
+  namespace: name,
+  name,
+  latestVersion: z.string().optional().describe('Absent where there is no version.'),
+  synced: z.boolean().describe('Of the resource itself, whatever its versions say.'),
+  provider: z.string().optional().describe('Target system; modules only.'),
+  repoUrl: z.string().optional().describe('Source repository.'),
+  scanCounts: ScanCounts.optional().describe('Absent where the latest version was not scanned.'),
+  public: z.boolean().describe('Whether it and its namespace carry the public label.'),
+  hasUnsyncedVersions: z
+    .literal(true)
+    .optional()
+    .describe('Present where a version is out of sync.'),
+  totalDownloads: tally,
+  lastDownloadedAt: moment.optional(),
+}
+
+export const Resource = z.strictObject(card).register(components, { id: 'Resource' })
+export type Resource = z.infer<typeof Resource>
+
+export const ResourceList = z
+  .strictObject({ items: z.array(Resource), ...page })
+  .register(components, { id: 'ResourceList' })
+
+export const ResourceDetail = z
+  .strictObject({
+    ...card,
+    versions: z
+      .array(z.strictObject({ version: z.string(), synced: z.boolean() }))
+      .describe('Newest first.'),
+    sourceScanFindings: sourceScanFindings.describe('Of the latest version.'),
+    binaryScanFindings: binaryScanFindings
+      .optional()
+      .describe('Of the latest version, by `os/arch`; providers only.'),
+    readmeContent: z.string().optional().describe('Markdown of the latest version; modules only.'),
+  })
+  .register(components, { id: 'ResourceDetail' })
+export type ResourceDetail = z.infer<typeof ResourceDetail>
+
+export const Version = z
+  .strictObject({
+    version: z.string(),
+    synced: z
+      .boolean()
+      .describe('Whether it is synchronised and its last synchronisation did not fail.'),
+    syncStatus: z.string().optional().describe('What the last synchronisation did, in words.'),
+    os: z.string().optional().describe('Providers only.'),
+    arch: z.string().optional().describe('Providers only.'),
+    fileName: z.string().optional().describe('Name of the archive.'),
+    checksum: z.string().optional().describe('SHA-256 of the archive, hexadecimal.'),
+    scanCounts: ScanCounts.optional().describe('Absent where it was not scanned.'),
+    downloadCount: tally.optional().describe('Absent where there was no download.'),
+    lastDownloadedAt: moment.optional(),
+    archiveSizeBytes: tally.optional().describe('Compressed size.'),
+  })
+  .register(components, { id: 'Version' })
+export type Version = z.infer<typeof Version>
+
+const platforms = z.array(z.string()).optional()
+
+export const VersionList = z
+  .strictObject({
+    items: z.array(Version),
+    ...page,
+    availableOS: platforms.describe('Of all versions, whatever the filter; providers only.'),
+    availableArch: platforms.describe('Of all versions, whatever the filter; providers only.'),
+  })
+  .register(components, { id: 'VersionList' })
+
+export const ScanFindings = z
+  .strictObject({
+    sourceScanFindings: sourceScanFindings.optional(),
+    binaryScanFindings: binaryScanFindings.optional(),
+    selectedVersion: z.string().optional().describe('Whose source scan is shown.'),
+    scannedVersions: z.array(z.string()).optional().describe('With a source scan, newest first.'),
+    binaryVersions: z
+      .array(z.string())
+      .optional()
+      .describe('With a binary scan, newest first; providers only.'),
+  })
+  .register(components, { id: 'ScanFindings' })
+export type ScanFindings = z.infer<typeof ScanFindings>
+
+const backend = z.enum(['s3', 'azure', 'gcs', 'filesystem'])
+const polling = z.int().min(0).describe('0: never.')
+const managed = z.array(z.string()).describe('Names; `namespace/name` where in another namespace.')
+
+export const DepotList = z
+  .strictObject({
+    items: z.array(
+      z.strictObject({
+        namespace: name,
+        name,
+        modules: managed,
+        providers: managed,
+        pollingIntervalMinutes: polling,
+        storageBackend: backend.optional().describe('Absent where the Depot names none.'),
+      }),
+    ),
+  })
+  .register(components, { id: 'DepotList' })
+export type DepotList = z.infer<typeof DepotList>
+
+export const DepotGraph = z
+  .strictObject({
+    depots: z.array(
+      z.strictObject({
+        id: z.string().describe('`namespace/name`.'),
+        namespace: name,
+        name,
+        storageBackend: backend.optional(),
+        pollingIntervalMinutes: polling,
+        managedModuleNames: managed,
+        managedProviderNames: managed,
+      }),
+    ),
+    modules: z.array(
+      z.strictObject({
+        id: z.string().describe('`namespace/module/name`.'),
+        namespace: name,
+        name,
+        provider: z.string().optional(),
+        synced: z.boolean(),
+        latestVersion: z.string().optional(),
+        scanCounts: ScanCounts.optional(),
+        depotID: z.string().describe('The first of the Depots that manage it.'),
+      }),
+    ),
+    providers: z.array(
+      z.strictObject({
+        id: z.string().describe('`namespace/provider/name`.'),
+        namespace: name,
+        name,
+        synced: z.boolean(),
+      }),
+    ),
+    edges: z.array(z.strictObject({ id: z.string(), source: z.string(), target: z.string() })),
+    summary: z.strictObject({ totalDepots: tally, totalModules: tally, totalProviders: tally }),
+    generatedAt: moment.describe('When this state was first seen, RFC 3339.'),
+  })
+  .register(components, { id: 'DepotGraph' })
+
+export const BrowseStats = z
+  .strictObject({
+    totalModules: tally,
+    totalProviders: tally,
+    totalVersions: tally,
+    totalStorageBytes: tally,
+    totalDownloads: tally,
+    syncHealth: z.strictObject({
+      syncedVersions: tally,
+      unsyncedVersions: tally,
+      failedVersions: tally,
+    }),
+    securityPosture: z.strictObject({
+      critical: tally,
+      high: tally,
+      medium: tally,
+      low: tally,
+      unknown: tally,
+      totalAffectedResources: tally.describe('Modules and providers with a finding.'),
+    }),
+    storageDistribution: z
+      .array(z.strictObject({ backend, count: tally }))
+      .describe('Modules and providers by storage backend.'),
+    mostDownloaded: z
+      .array(
+        z.strictObject({
+          namespace: name,
+          kind,
+          name,
+          version: z.string(),
+          downloadCount: tally,
+          lastDownloadedAt: moment.optional(),
+        }),
+      )
+      .max(10)
+      .describe('Most first.'),
+  })
+  .register(components, { id: 'BrowseStats' })
+export type BrowseStats = z.infer<typeof BrowseStats>
+
+export const Errors = z
+  .strictObject({ errors: z.array(z.string()).describe('What is wrong, and what to do next.') })
+  .register(components, { id: 'Errors' })

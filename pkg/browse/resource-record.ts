@@ -1,0 +1,59 @@
+import type { Catalog, Entry, VersionRow, View } from '../catalog/catalog.ts'
+import { notFound, type RegistryError } from '../errors/errors.ts'
+import { kindOf, nameOfKind } from './parameters.ts'
+import type { Resource } from './records.ts'
+
+export interface ResourceAddress {
+  readonly namespace: string
+  readonly kind: 'module' | 'provider'
+  readonly name: string
+}
+
+/** @throws RegistryError NotFound, whether it does not exist or is not for the caller to see */
+export function findResource(catalog: Catalog, view: View, address: ResourceAddress): Entry {
+  const { namespace, kind, name } = address
+  const entry = catalog.model.find(view, kindOf[kind], namespace, name)
+  if (entry === undefined) throw noResource(address)
+  return entry
+}
+
+function noResource({ namespace, kind, name }: ResourceAddress): RegistryError {
+  return notFound(
+    `${kind} ${namespace}/${name} not found, or not for you to see: check its namespace and name, and your access`,
+  )
+}
+
+/** Counts what happens to one resource, as far as the view shows it. */
+export function revisionOf(catalog: Catalog, view: View, address: ResourceAddress): number {
+  const { namespace, kind, name } = address
+  return catalog.model.find(view, kindOf[kind], namespace, name)?.revision ?? -1
+}
+
+export function resourceRecord(entry: Entry): Resource {
+  const { facts } = entry
+  const { resource } = facts
+  return {
+    kind: nameOfKind[facts.kind],
+    namespace: facts.namespace,
+    name: facts.name,
+    latestVersion: facts.latestVersion,
+    synced: resource.synced,
+    provider: resource.system,
+    repoUrl: resource.repoUrl,
+    scanCounts: facts.scanCounts,
+    public: entry.isPublic,
+    hasUnsyncedVersions: facts.hasUnsynced || undefined,
+    totalDownloads: facts.downloads,
+    lastDownloadedAt: rfc3339(facts.lastDownloadedAt),
+  }
+}
+
+/** @param time in milliseconds since the epoch */
+export function rfc3339(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString()
+}
+
+/** How a platform is named in maps. */
+export function platformOf({ os = '', arch = '' }: VersionRow): string {
+  return `${os}/${arch}`
+}
