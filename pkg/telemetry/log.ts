@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { standardOutput } from './log-output.ts'
 
 export type { Logger }
 
@@ -17,7 +18,7 @@ export function createLogger(level: LogLevel, destination?: DestinationStream): 
     {
       level,
       base: null,
-      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      timestamp: () => `,"time":"${timeNow()}"`,
       formatters: { level: (label) => ({ level: label }) },
       redact: {
         paths: ['authorization', 'headers.authorization', 'headers.cookie'],
@@ -25,8 +26,37 @@ export function createLogger(level: LogLevel, destination?: DestinationStream): 
       },
       serializers: { err: serializeError },
     },
-    destination ?? pino.destination({ dest: 1, sync: false }),
+    destination ?? standardOutput(),
   )
+}
+
+/**
+ * Makes a writer of lines whose fields are JSON already, `"key":value,…`. It does what `log.info` does for a fraction of
+ * the cost, which counts where there is a line for every request.
+ *
+ * @param msg constant, and nothing that JSON would escape
+ */
+export function lineWriter(log: Logger, msg: string): (fields: string) => void {
+  const own = log as unknown as Record<symbol, unknown>
+  const bindings = own[pino.symbols.chindingsSym] as string
+  const output = own[pino.symbols.streamSym] as DestinationStream
+  return (fields) => {
+    if (!log.isLevelEnabled('info')) return
+    output.write(`{"level":"info","time":"${timeNow()}"${bindings},${fields},"msg":"${msg}"}\n`)
+  }
+}
+
+let timeMs = 0
+let time = ''
+
+/** RFC 3339; made once a millisecond. */
+function timeNow(): string {
+  const nowMs = Date.now()
+  if (nowMs !== timeMs) {
+    timeMs = nowMs
+    time = new Date(nowMs).toISOString()
+  }
+  return time
 }
 
 function serializeError(thrown: unknown): Record<string, unknown> {

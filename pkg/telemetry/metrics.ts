@@ -1,4 +1,14 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type Metric,
+  Registry,
+} from 'prom-client'
+import { Series } from './histogram-series.ts'
+
+export type { Series } from './histogram-series.ts'
 
 /** Where every metric of a process is registered; `metrics()` renders them for Prometheus. */
 export type Metrics = Registry
@@ -68,4 +78,37 @@ export function histogram<L extends string = never>(
   buckets: readonly number[],
 ): Histogram<L> {
   return new Histogram({ ...config(metrics, definition), buckets: [...buckets] })
+}
+
+/**
+ * A histogram for what happens on every request: whoever observes asks for the series of its labels once and keeps it.
+ *
+ * @param buckets upper bounds, in the unit of the metric's name
+ * @returns makes the series of some labels; not twice for the same ones
+ */
+export function seriesHistogram<L extends string>(
+  metrics: Metrics,
+  definition: Definition<L>,
+  buckets: readonly number[],
+): (labels: Readonly<Record<L, string | number>>) => Series {
+  const { name, help } = config(metrics, definition)
+  const all: Series[] = []
+  const metric = {
+    name,
+    help,
+    type: 'histogram',
+    get: () => ({
+      name,
+      help,
+      type: 'histogram',
+      values: all.flatMap((series) => [...series.samples(name)]),
+    }),
+  }
+  // The registry asks no more of a metric than this, its type does.
+  metrics.registerMetric(metric as unknown as Metric)
+  return (labels) => {
+    const series = new Series(labels, buckets)
+    all.push(series)
+    return series
+  }
 }
