@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { RegistryError } from '../errors/errors.ts'
 import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'
-import { logRequest, requestIdOf } from './access-log.ts'
+import { accessLog, requestIdOf } from './access-log.ts'
 import { type App, errorResponse } from './app.ts'
 import { RequestMetrics } from './request-metrics.ts'
 
@@ -29,12 +29,14 @@ const badRequest = new RegistryError(
 export function createListener(options: ListenerOptions) {
   const { log, draining } = options
   const requestMetrics = new RequestMetrics(options.metrics)
-  const requests = new WeakMap<IncomingMessage, Running>()
+  const logRequest = accessLog(log)
+  /** Of the request that is being handed over: the adapter calls the app before it returns. */
+  let current: Running = { facts: {}, firstByteAt: undefined }
 
   const answer = getRequestListener(
     (request, env) => {
       const { incoming, outgoing } = env as { incoming: IncomingMessage; outgoing: ServerResponse }
-      const running = requests.get(incoming) as Running
+      const running = current
       const answered = (response: Response): Response => {
         running.firstByteAt = performance.now()
         // The adapter leaves the reason phrase out.
@@ -53,11 +55,10 @@ export function createListener(options: ListenerOptions) {
     const requestId = requestIdOf(request)
     const running: Running = { facts: {}, firstByteAt: undefined }
     const { facts } = running
-    requests.set(request, running)
     response.setHeader('X-Request-Id', requestId)
     if (draining()) response.setHeader('Connection', 'close')
 
-    response.once('close', () => {
+    response.on('close', () => {
       const end = performance.now()
       const bytes = request.socket.bytesWritten - sentBefore
       requestMetrics.closed({
@@ -67,8 +68,9 @@ export function createListener(options: ListenerOptions) {
         firstByteMs: (running.firstByteAt ?? end) - start,
         bytes,
       })
-      logRequest(log, { request, response, requestId, facts, durationMs: end - start, bytes })
+      logRequest({ request, response, requestId, facts, durationMs: end - start, bytes })
     })
+    current = running
     void answer(request, response)
     requestMetrics.started(facts.route ?? 'none')
   }

@@ -1,4 +1,10 @@
-import { counter, gauge, histogram, type Metrics } from '../telemetry/telemetry.ts'
+import {
+  counter,
+  gauge,
+  type Metrics,
+  type Series,
+  seriesHistogram,
+} from '../telemetry/telemetry.ts'
 
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
@@ -7,15 +13,17 @@ const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 interface RouteTotals {
   inFlight: number
   unreportedBytes: number
+  /** By method, then by status. */
+  readonly durations: Map<string, Map<number, Series>>
 }
 
 /** Metrics of the public port, by the pattern of the route. */
 export class RequestMetrics {
   readonly #routes = new Map<string, RouteTotals>()
-  readonly #duration
+  readonly #durationOf
 
   constructor(metrics: Metrics) {
-    this.#duration = histogram(
+    this.#durationOf = seriesHistogram(
       metrics,
       {
         name: 'http_request_duration_seconds',
@@ -68,16 +76,29 @@ export class RequestMetrics {
     const totals = this.#totals(route)
     totals.inFlight -= 1
     totals.unreportedBytes += bytes
-    this.#duration.observe(
-      { method: methods.has(method) ? method : 'other', route, code },
+    this.#series(totals, route, methods.has(method) ? method : 'other', code).observe(
       firstByteMs / 1000,
     )
+  }
+
+  #series({ durations }: RouteTotals, route: string, method: string, code: number): Series {
+    let byCode = durations.get(method)
+    if (byCode === undefined) {
+      byCode = new Map()
+      durations.set(method, byCode)
+    }
+    let series = byCode.get(code)
+    if (series === undefined) {
+      series = this.#durationOf({ method, route, code })
+      byCode.set(code, series)
+    }
+    return series
   }
 
   #totals(route: string): RouteTotals {
     let totals = this.#routes.get(route)
     if (totals === undefined) {
-      totals = { inFlight: 0, unreportedBytes: 0 }
+      totals = { inFlight: 0, unreportedBytes: 0, durations: new Map() }
       this.#routes.set(route, totals)
     }
     return totals
