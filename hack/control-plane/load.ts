@@ -1,0 +1,74 @@
+import { execFile, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { benchObjects } from '../bench/registry.ts'
+import { createAuthority } from './certificates.ts'
+import { startControlPlane } from './control-plane.ts'
+import { kubeconfigOf } from './kubeconfig.ts'
+import { applyManifests } from './manifests.ts'
+import type { ApiClient } from './request.ts'
+
+/*
+ * How long it takes to read everything, beside a client that only parses: `load.ts fake 200000` streams from files,
+ * `load.ts real 20000` from an API server.
+ */
+
+const [source = 'fake', versions = '200000'] = process.argv.slice(2)
+const directory = mkdtempSync(join(tmpdir(), 'depot-load-'))
+const rounds = 3
+
+async function compare(url: string, ca: string, token: string): Promise<void> {
+  const [caFile, kubeconfig] = [join(directory, 'ca.crt'), join(directory, 'kubeconfig')]
+  writeFileSync(caFile, ca)
+  writeFileSync(kubeconfig, kubeconfigOf({ url, ca, token }))
+  for (let round = 0; round < rounds; round++) {
+    for (const mode of ['bare', 'depot']) {
+      const client = join(import.meta.dirname, 'load-client.ts')
+      const args = [client, mode, kubeconfig, url, caFile]
+      const env = { ...process.env, TOKEN: token }
+      console.log((await promisify(execFile)(process.execPath, args, { env })).stdout.trim())
+    }
+  }
+}
+
+async function fromFiles(): Promise<void> {
+  const authority = createAuthority(directory)
+  authority.server('server')
+  const child = fork(join(import.meta.dirname, 'load-source.ts'), [directory, versions])
+  const [port] = (await once(child, 'message')) as [number]
+  await compare(`https://127.0.0.1:${port}`, authority.cert, 'none')
+  child.disconnect()
+}
+
+async function fromApiServer(): Promise<void> {
+  const cluster = await startControlPlane()
+  await applyManifests(cluster.admin, 'config/crd/bases')
+  for (const name of ['bench', 'depot-system']) {
+    await cluster.admin.request('POST', '/api/v1/namespaces', { metadata: { name } })
+  }
+  await fill(cluster.admin)
+  await compare(cluster.url, cluster.ca, cluster.tokens['admin'] ?? '')
+  await cluster.stop()
+}
+
+async function fill(api: ApiClient): Promise<void> {
+  const size = { versions: Number(versions), findingsPerVersion: 20, distinctFindings: 4_000 }
+  const objects = benchObjects(size)
+  const work = async () => {
+    for (const object of objects) {
+      const { resourceVersion: _, ...metadata } = object.metadata as Record<string, unknown>
+      const path = `/apis/depot.internal/v1alpha1/namespaces/bench/${object.kind.toLowerCase()}s`
+      const made = (await api.request('POST', path, { ...object, metadata })) as typeof object
+      if (!('status' in object)) continue
+      const body = { ...made, status: object.status }
+      await api.request('PUT', `${path}/${object.metadata.name}/status`, body)
+    }
+  }
+  await Promise.all(Array.from({ length: 16 }, work))
+}
+
+await (source === 'fake' ? fromFiles() : fromApiServer())
+rmSync(directory, { recursive: true })
