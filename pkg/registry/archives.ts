@@ -7,6 +7,7 @@ import { archiveResponse } from './archive-response.ts'
 import { archivePaths, isAt } from './archive-url.ts'
 import { findPlatform, platformNames, platformsOf } from './providers.ts'
 import {
+  downloadOf,
   findProvider,
   note,
   type RegistryEnv,
@@ -34,17 +35,26 @@ export function archiveRoutes(options: RegistryOptions): Hono<RegistryEnv> {
     })
   }
 
-  app.get('/providers/v1/download/:namespace/:type/:version', (c) => {
+  app.get('/providers/v1/download/:namespace/:type/:version', async (c) => {
     const { namespace, type } = c.req.param()
     const version = normalizeVersion(c.req.param('version'))
     const route = '/providers/v1/download/:namespace/:type/:version'
     note(c, `/depot${route}`)
     const rows = platformsOf(findProvider(catalog, namespace, type), version)
     const row = choosePlatform(rows, c.req.query('os'), c.req.query('arch'))
-    return archiveResponse(c, options.archives, served(c, route, row))
+    const archive = served(c, route, row)
+    const response = await archiveResponse(c, options.archives, archive)
+    if (beginsDownload(c.req.method, response)) options.onDownload?.(downloadOf(row))
+    return response
   })
 
   return app
+}
+
+/** Once for each archive: what asks for its rest, or whether it changed, was counted when it began. */
+function beginsDownload(method: string, { status, headers }: Response): boolean {
+  if (method === 'HEAD') return false
+  return status === 200 || headers.get('content-range')?.startsWith('bytes 0-') === true
 }
 
 function served(c: Context<RegistryEnv>, route: string, row: VersionRow) {

@@ -4,7 +4,14 @@ import type { Parent, VersionRow } from '../catalog/catalog.ts'
 import { notFound } from '../errors/errors.ts'
 import { archivePath } from './archive-url.ts'
 import { baseUrlOf } from './base-url.ts'
-import { findModule, json, note, type RegistryEnv, type RegistryOptions } from './routes.ts'
+import {
+  downloadOf,
+  findModule,
+  json,
+  note,
+  type RegistryEnv,
+  type RegistryOptions,
+} from './routes.ts'
 
 /** The module registry protocol, but for the archives themselves. */
 export function moduleRoutes(options: RegistryOptions): Hono<RegistryEnv> {
@@ -32,7 +39,9 @@ export function moduleRoutes(options: RegistryOptions): Hono<RegistryEnv> {
       version,
     })
     const module = findModule(catalog, namespace, name, system)
-    const url = baseUrlOf(c, options) + archiveUrlPath(module, downloadableRow(module, version))
+    const row = downloadableRow(module, version)
+    const url = baseUrlOf(c, options) + archiveUrlPath(module, row)
+    if (c.req.method !== 'HEAD') options.onDownload?.(downloadOf(row))
     return new Response(null, {
       status: 204,
       headers: { 'X-Registry-Get': url, 'X-Terraform-Get': url },

@@ -40,8 +40,19 @@ export interface Signer {
   /** Counts how often the key was changed. */
   readonly revision: number
   publicKeys(): readonly { readonly key_id: string; readonly ascii_armor: string }[]
-  /** A binary detached signature. */
-  sign(text: string): Promise<Uint8Array>
+  /** A binary detached signature; at once where it is known. */
+  sign(text: string): Uint8Array | Promise<Uint8Array>
+}
+
+/** One archive that somebody downloads. */
+export interface Download {
+  readonly kind: 'Module' | 'Provider'
+  readonly namespace: string
+  readonly name: string
+  readonly version: string
+  /** Platform of a provider's archive; absent for modules. */
+  readonly os?: string | undefined
+  readonly arch?: string | undefined
 }
 
 export interface RegistryOptions {
@@ -53,13 +64,18 @@ export interface RegistryOptions {
   readonly baseUrl?: string | undefined
   /** Believe `X-Forwarded-Proto` and `X-Forwarded-Host`. */
   readonly trustProxy?: boolean
+  /** Told of each download as it begins; must neither wait nor throw. */
+  readonly onDownload?: ((download: Download) => void) | undefined
 }
 
 type RegistryContext = Context<RegistryEnv>
 
 /** Tells the access log which route answers, and for what. */
 export function note(c: RegistryContext, route: string, facts: RequestFacts = {}): void {
-  if (c.env?.facts !== undefined) Object.assign(c.env.facts, facts, { route })
+  const known = c.env?.facts
+  if (known === undefined) return
+  Object.assign(known, facts)
+  known.route = route
 }
 
 const jsonHeaders = { 'Content-Type': 'application/json' }
@@ -109,6 +125,12 @@ export function requireSigner(signer: Signer | undefined): Signer {
     'NotConfigured',
     'signing metadata not configured: start the server with --gpg-private-key-path to serve providers',
   )
+}
+
+/** Names an archive to whoever counts downloads. */
+export function downloadOf(row: VersionRow): Download {
+  const { kind, namespace, version, os, arch } = row
+  return { kind, namespace, name: row.parent?.name ?? '', version, os, arch }
 }
 
 /** Names an archive to storage; the row must be downloadable. */
