@@ -37,6 +37,8 @@ export async function startFakeCluster({
   /** Content of the kubeconfig file, made of what is needed to reach the server. */
   kubeconfig?: (server: { url: string; ca: string; directory: string }) => string
 } = {}): Promise<FakeCluster> {
+  // It loads for longer than a test waits for an answer.
+  await import('@kubernetes/client-node')
   const directory = mkdtempSync(join(tmpdir(), 'depot-fake-cluster-'))
   const authority = createAuthority(join(directory, 'pki'))
   const api = new FakeApiServer(authority.server('fake'))

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
@@ -77,6 +77,16 @@ describe('loadConnection', () => {
       headers: { Authorization: `Basic ${Buffer.from('me:p').toString('base64')}` },
     })
   })
+})
+
+it('a credential plugin that is asked for six times at once runs once', async () => {
+  const script = 'echo called >> "$0/calls"; echo \'{"status":{"token":"t"}}\''
+  const exec = { command: 'sh', args: ['-c', script, directory] }
+  const file = write('plugin', kubeconfig({ server: 'https://host' }, { exec }))
+  const connection = loadConnection({ kubeconfig: file, env: {} })
+  const all = await Promise.all(Array.from({ length: 6 }, () => connection.credentials()))
+  expect(all.map(({ headers }) => headers['Authorization'])).toEqual(Array(6).fill('Bearer t'))
+  expect(readFileSync(join(directory, 'calls'), 'utf8')).toBe('called\n')
 })
 
 it.each([
