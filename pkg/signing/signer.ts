@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto'
 import { RegistryError } from '../errors/errors.ts'
 import { counter, gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
 import type { PublicKey, SigningKey } from './signing-key.ts'
 
-/** About 1 kB each. */
+/** About 1 kB each, besides the texts. */
 const maxSignatures = 4096
 /** A signature takes 2 to 5 ms, so that nobody waits for more than a few seconds. */
 const maxWaiting = 1000
@@ -14,11 +13,11 @@ export interface Signer {
   readonly revision: number
   publicKeys(): readonly PublicKey[]
   /**
-   * A binary detached signature of the text; the same one again for the same text.
+   * A binary detached signature of the text; for the same text the same one again, then at once.
    *
    * @throws RegistryError Unavailable where there is too much to sign, or the key has expired since it was read
    */
-  sign(text: string): Promise<Uint8Array>
+  sign(text: string): Uint8Array | Promise<Uint8Array>
   /** Stops looking at the file of the key. */
   close(): void
 }
@@ -27,7 +26,7 @@ export interface Signer {
 export class KeySigner implements Signer {
   #key: SigningKey
   #revision = 0
-  #signatures = new Map<string, Promise<Uint8Array>>()
+  #signatures = new Map<string, Uint8Array | Promise<Uint8Array>>()
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
   readonly #options: { log: Logger; now: () => number; close: () => void }
@@ -73,20 +72,23 @@ export class KeySigner implements Signer {
     this.#signatures = new Map()
   }
 
-  async sign(text: string): Promise<Uint8Array> {
-    const digest = createHash('sha256').update(text).digest('base64')
+  sign(text: string): Uint8Array | Promise<Uint8Array> {
     const signatures = this.#signatures
-    let signature = signatures.get(digest)
-    if (signature === undefined) {
-      signature = this.#signInTurn(text)
-      signature.catch(() => signatures.delete(digest))
-    } else {
-      signatures.delete(digest)
+    const known = signatures.get(text)
+    if (known !== undefined) {
+      signatures.delete(text)
+      signatures.set(text, known)
       this.#requests.inc({ result: 'cached' })
+      return known
     }
-    signatures.set(digest, signature)
+    const signing = this.#signInTurn(text)
+    signatures.set(text, signing)
     if (signatures.size > maxSignatures) signatures.delete(signatures.keys().next().value ?? '')
-    return signature
+    signing.then(
+      (signature) => signatures.has(text) && signatures.set(text, signature),
+      () => signatures.delete(text),
+    )
+    return signing
   }
 
   close(): void {

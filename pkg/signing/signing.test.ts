@@ -123,7 +123,7 @@ describe('a signature', () => {
 
   it('is made once for all who ask, and again for another text', async () => {
     const signer = await signerOf(rsa)
-    const signatures = await Promise.all(Array.from({ length: 20 }, () => signer.sign(text)))
+    const signatures = await Promise.all(Array.from({ length: 20 }, async () => signer.sign(text)))
     expect(new Set(signatures).size).toBe(1)
     expect(await signer.sign('__proto__')).not.toEqual(signatures[0])
     const counted = await metrics.getSingleMetricAsString('depot_signing_requests_total')
@@ -133,7 +133,7 @@ describe('a signature', () => {
 
   it('is refused when too many wait', async () => {
     const signer = await signerOf(rsa)
-    const asked = Array.from({ length: 1010 }, (_, index) => signer.sign(`text ${index}`))
+    const asked = Array.from({ length: 1010 }, async (_, index) => signer.sign(`text ${index}`))
     const results = await Promise.allSettled(asked)
     const refused = results.filter(({ status }) => status === 'rejected')
     expect(refused).toHaveLength(10)
