@@ -6,12 +6,13 @@ import { expect, it } from 'vitest'
 const layers: readonly (readonly [rooms: readonly string[], may: readonly string[] | 'below'])[] = [
   [['cmd/server'], 'below'],
   [['pkg/server'], 'below'],
-  [['pkg/registry', 'pkg/browse'], 'below'],
+  [['pkg/registry', 'pkg/browse', 'pkg/broker'], 'below'],
   [['pkg/catalog'], ['pkg/apis/v1alpha1', 'pkg/access', 'pkg/errors']],
   [
     ['pkg/kube', 'pkg/manifests'],
     ['pkg/apis/v1alpha1', 'pkg/errors', 'pkg/telemetry'],
   ],
+  [['pkg/auth'], ['pkg/apis/v1alpha1', 'pkg/access', 'pkg/errors', 'pkg/telemetry']],
   [['pkg/access'], ['pkg/apis/v1alpha1', 'pkg/errors']],
   [
     ['pkg/storage', 'pkg/signing'],

@@ -5,6 +5,7 @@ const reasons = {
   Forbidden: { status: 403, retry: false },
   NotFound: { status: 404, retry: false },
   MethodNotAllowed: { status: 405, retry: false },
+  TooLarge: { status: 413, retry: false },
   RangeNotSatisfiable: { status: 416, retry: false },
   Internal: { status: 500, retry: false },
   NotConfigured: { status: 501, retry: false },

@@ -9,4 +9,10 @@ export interface RequestFacts {
   kind?: 'Module' | 'Provider'
   name?: string
   version?: string
+  /** How callers are recognized. */
+  mode?: string
+  /** Tells callers apart, and not who they are. */
+  callerHash?: string
+  /** By what the caller is measured: `all`, `public`, `binding NAME`, or `cluster` where RBAC decides. */
+  view?: string
 }

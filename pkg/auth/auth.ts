@@ -1,0 +1,281 @@
+import { allows } from '../access/access.ts'
+import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'
+import { AuthMetrics } from './auth-metrics.ts'
+import { type AuthMode, type Caller, type CallerKind, nameOfView, type View } from './caller.ts'
+import { clusterCallers } from './cluster-callers.ts'
+import type { GroupBindings } from './group-bindings.ts'
+import { Issuer, type IssuerTimings } from './issuer.ts'
+import { IssuerCallers } from './issuer-callers.ts'
+import { createKeyedHash } from './keyed-hash.ts'
+import { type Login, type LoginOptions, loginOf } from './login.ts'
+import { Passthrough, type PassthroughOptions } from './passthrough.ts'
+import { Refusal } from './refusal.ts'
+import { type Callers, decisionFor, type Session } from './session.ts'
+import { describe, type WhoAmI } from './who-am-i.ts'
+
+export type { Caller, View } from './caller.ts'
+export type { ClusterAddress } from './caller-reads.ts'
+export { GroupBindings } from './group-bindings.ts'
+export type { Login } from './login.ts'
+export type { WhoAmI } from './who-am-i.ts'
+
+export interface OidcOptions extends LoginOptions {
+  readonly issuerUrl: string
+  /** Where the issuer is reached instead of at its own address: scheme, host and port. */
+  readonly reachedAt?: string | undefined
+  /** The explorer's: a second audience of people. */
+  readonly uiClientId?: string | undefined
+  readonly groupsClaim: string
+  /** Callers without a token are guests, who see what is public. */
+  readonly allowGuests: boolean
+  /** Leaves tokens of other issuers to the cluster; needs `cluster`. */
+  readonly allowFallback: boolean
+  /** Takes tokens of the issuer's other clients, as groups of one. */
+  readonly allowClientCredentials: boolean
+  readonly timings?: Partial<IssuerTimings>
+}
+
+export interface AuthOptions {
+  readonly mode: AuthMode
+  /** Of mode oidc. */
+  readonly oidc?: OidcOptions | undefined
+  /** Of modes kubeconfig and bearer, and of the fallback. */
+  readonly cluster?: Pick<PassthroughOptions, 'apiGroup' | 'address' | 'ttlMs'> | undefined
+  readonly bindings: GroupBindings
+  /** Whether a resource and its namespace are both labelled public. */
+  readonly isPublic: (kind: 'Module' | 'Provider', namespace: string, name: string) => boolean
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Milliseconds since 1970. Default: the clock of the machine. */
+  readonly clock?: () => number
+  /** From 0 up to, and without, 1. Default: Math.random. */
+  readonly random?: () => number
+}
+
+/** What is looked at of a request, and where to note what came out. */
+export interface AuthRequest {
+  /** The header of that name; several joined by commas. */
+  readonly authorization: string | undefined
+  readonly facts?: RequestFacts | undefined
+}
+
+/**
+ * Who may see what. Answers at once, without a promise, wherever nothing has to be asked for: for every token that was seen
+ * before, and for everybody who needs none.
+ */
+export class Auth {
+  readonly #options: AuthOptions
+  readonly #metrics: AuthMetrics
+  readonly #callers: Callers
+  readonly #issuer: Issuer | undefined
+  readonly #passthrough: Passthrough | undefined
+  #login: Login | undefined
+
+  constructor(options: AuthOptions) {
+    const { mode, oidc, cluster, log, metrics, clock = Date.now, random = Math.random } = options
+    this.#options = options
+    this.#metrics = new AuthMetrics(metrics, mode)
+    const keyedHash = createKeyedHash()
+    if (cluster !== undefined) this.#passthrough = new Passthrough({ ...cluster, metrics, clock })
+    if (mode === 'oidc') {
+      if (oidc === undefined) throw new TypeError('mode oidc needs an issuer')
+      const shared = { ...oidc, log: log.child({ component: 'auth' }), metrics, clock, random }
+      const issuer = new Issuer(shared, () => callers.forget())
+      const clientIds = [oidc.clientId, oidc.uiClientId].filter((id) => id !== undefined)
+      const callers = new IssuerCallers(issuer, { ...oidc, clientIds, keyedHash, clock })
+      this.#issuer = issuer
+      this.#callers = callers
+    } else {
+      this.#callers = mode === 'anonymous' ? anybody : clusterCallers(mode, keyedHash)
+    }
+  }
+
+  /** Resolves when callers can be recognized. @throws IssuerMismatch */
+  get started(): Promise<void> {
+    return this.#issuer?.started ?? Promise.resolve()
+  }
+
+  /** What is still missing, in words; empty when callers can be recognized. */
+  waitingFor(): readonly string[] {
+    const missing = this.#issuer !== undefined && this.#issuer.keys === undefined
+    return missing ? ['the keys of the OIDC issuer are being fetched'] : []
+  }
+
+  /** Where to log in, as soon as that is known; always the same object for the same answer. */
+  login(): Login | undefined {
+    const { oidc } = this.#options
+    if (oidc === undefined) return undefined
+    const login = loginOf(oidc, this.#issuer?.metadata)
+    if (JSON.stringify(login) !== JSON.stringify(this.#login)) this.#login = login
+    return this.#login
+  }
+
+  /**
+   * Whether the caller may use a module or provider. False where there is none for this caller, whether it exists or not:
+   * the answer must then be the one for what does not exist.
+   *
+   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable where the cluster has to decide and is away
+   */
+  mayRead(
+    request: AuthRequest,
+    kind: 'Module' | 'Provider',
+    namespace: string,
+    name: string,
+  ): boolean | Promise<boolean> {
+    return this.#answer(request, (session) => {
+      const { presented } = session
+      if (presented === undefined) return this.#sees(session, request, kind, namespace, name)
+      note(request, 'cluster')
+      return this.#cluster().mayRead(presented, kind, namespace, name)
+    })
+  }
+
+  /**
+   * What browsing shows the caller.
+   *
+   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable where the cluster has to decide and is away
+   */
+  viewOf(request: AuthRequest): View | Promise<View> {
+    if (this.#asksCluster()) {
+      // What these callers may read is up to the cluster, which is not asked for every page.
+      this.#guest(request)
+      return 'public'
+    }
+    return this.#answer(request, (session) => {
+      if (session.presented !== undefined) {
+        note(request, 'public')
+        return this.#cluster()
+          .authenticate(session.presented)
+          .then(() => 'public' as const)
+      }
+      const view = this.#viewOf(session)
+      note(request, nameOfView(view))
+      return view
+    })
+  }
+
+  /**
+   * How the caller was understood.
+   *
+   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable where the cluster has to decide and is away
+   */
+  whoAmI(request: AuthRequest): WhoAmI | Promise<WhoAmI> {
+    if (this.#asksCluster() && request.authorization === undefined) return this.#guest(request)
+    return this.#answer(request, (session) => {
+      const { caller, presented } = session
+      if (presented !== undefined) {
+        return this.#cluster()
+          .authenticate(presented)
+          .then(() => describe(caller, undefined))
+      }
+      const known = caller.kind === 'user' || caller.kind === 'machine'
+      const decision = known ? decisionFor(session, this.#options.bindings) : undefined
+      return describe(caller, decision)
+    })
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#issuer?.close(), this.#passthrough?.close()])
+  }
+
+  /** Identifies the caller, has the question answered, and counts how it ended; waits only where either has to. */
+  #answer<T>(request: AuthRequest, answer: (session: Session) => T | Promise<T>): T | Promise<T> {
+    const answered = (session: Session): T | Promise<T> => {
+      const { caller } = session
+      if (request.facts !== undefined && caller.hash !== undefined) {
+        request.facts.callerHash = caller.hash
+      }
+      const result = answer(session)
+      if (result instanceof Promise) return result.then((value) => this.#allow(caller, value))
+      return this.#allow(caller, result)
+    }
+    if (request.facts !== undefined) request.facts.mode = this.#options.mode
+    try {
+      const session = this.#callers.identify(request.authorization)
+      const result = session instanceof Promise ? session.then(answered) : answered(session)
+      return result instanceof Promise
+        ? result.catch((thrown: unknown) => Promise.reject(this.#refuse(thrown)))
+        : result
+    } catch (thrown) {
+      throw this.#refuse(thrown)
+    }
+  }
+
+  #allow<T>(caller: Caller, value: T): T {
+    this.#metrics.allowed(caller.kind)
+    return value
+  }
+
+  #refuse(thrown: unknown): unknown {
+    if (!(thrown instanceof Refusal)) return thrown
+    this.#metrics.refused(thrown)
+    return thrown.toRegistryError()
+  }
+
+  #asksCluster(): boolean {
+    const { mode } = this.#options
+    return mode === 'kubeconfig' || mode === 'bearer'
+  }
+
+  /** Browsing where nobody's credentials are looked at. */
+  #guest(request: AuthRequest): WhoAmI {
+    const { mode } = this.#options
+    if (request.facts !== undefined) request.facts.mode = mode
+    note(request, 'public')
+    this.#metrics.allowed('guest')
+    return describe(nobody(mode, 'guest'), undefined)
+  }
+
+  #cluster(): Passthrough {
+    if (this.#passthrough !== undefined) return this.#passthrough
+    throw new TypeError('a caller is left to the cluster, and there is none')
+  }
+
+  #sees(
+    session: Session,
+    request: AuthRequest,
+    kind: 'Module' | 'Provider',
+    namespace: string,
+    name: string,
+  ): boolean {
+    const view = this.#viewOf(session)
+    note(request, nameOfView(view))
+    if (view === 'all') return true
+    if (view !== 'public' && allows(view, kind, name)) return true
+    if (this.#options.isPublic(kind, namespace, name)) return true
+    if (view !== 'public') return false
+    throw new Refusal(
+      'unbound',
+      session.caller.kind === 'guest'
+        ? 'only what is public can be had without a token: log in with terraform login'
+        : 'no GroupBinding is for your groups: ask the administrators of this registry for access',
+    )
+  }
+
+  /** @throws Refusal where a GroupBinding has no answer */
+  #viewOf(session: Session): View {
+    const { kind } = session.caller
+    if (kind === 'anonymous') return 'all'
+    if (kind === 'guest') return 'public'
+    const decision = decisionFor(session, this.#options.bindings)
+    if (decision.kind === 'failed') {
+      throw new Refusal(
+        'binding',
+        `the GroupBinding ${decision.name} has no answer for your groups: ask the administrators of this registry to mend it`,
+      )
+    }
+    return decision.kind === 'matched' ? decision.binding : 'public'
+  }
+}
+
+function nobody(mode: AuthMode, kind: CallerKind): Caller {
+  return { mode, kind, subject: undefined, groups: [], hash: undefined }
+}
+
+const anyone: Session = { caller: nobody('anonymous', 'anonymous') }
+const anybody: Callers = { identify: () => anyone }
+
+/** Tells the access log by what the caller is measured. */
+function note({ facts }: AuthRequest, view: string): void {
+  if (facts !== undefined) facts.view = view
+}

@@ -1,0 +1,26 @@
+/** What a JWT says of itself, before anybody checked its signature. */
+export interface UncheckedClaims {
+  /** Undefined unless it is text. */
+  readonly issuer: string | undefined
+}
+
+/** Reads a token as far as anybody can; undefined where it is no signed JWT (RFC 7519). */
+export function readUnchecked(token: string): UncheckedClaims | undefined {
+  const [header, payload, signature, ...rest] = token.split('.')
+  if (!header || !payload || !signature || rest.length > 0) return undefined
+  const claims = objectOf(payload)
+  if (claims === undefined || objectOf(header) === undefined) return undefined
+  const { iss } = claims
+  return { issuer: typeof iss === 'string' ? iss : undefined }
+}
+
+function objectOf(part: string): Record<string, unknown> | undefined {
+  if (!/^[\w-]+$/.test(part)) return undefined
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString())
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,41 @@
+import type { ProviderMetadata } from './provider-metadata.ts'
+
+/**
+ * What `login.v1` of service discovery says.
+ *
+ * @see https://developer.hashicorp.com/terraform/internals/login-protocol
+ */
+export interface Login {
+  readonly client: string
+  readonly grant_types: readonly string[]
+  readonly authz: string
+  readonly token: string
+  readonly scopes: readonly string[]
+  readonly ports: readonly [first: number, last: number]
+}
+
+export interface LoginOptions {
+  readonly clientId: string
+  readonly scopes: readonly string[]
+  /** Each takes the place of what the issuer says. */
+  readonly authzUrl?: string | undefined
+  readonly tokenUrl?: string | undefined
+}
+
+/** Undefined as long as nobody knows where to log in. */
+export function loginOf(
+  { clientId, scopes, authzUrl, tokenUrl }: LoginOptions,
+  metadata: ProviderMetadata | undefined,
+): Login | undefined {
+  const authz = authzUrl ?? metadata?.authorization_endpoint
+  const token = tokenUrl ?? metadata?.token_endpoint
+  if (authz === undefined || token === undefined) return undefined
+  return {
+    client: clientId,
+    grant_types: ['authz_code', 'device_code'],
+    authz,
+    token,
+    scopes,
+    ports: [10_000, 10_010],
+  }
+}

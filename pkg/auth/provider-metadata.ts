@@ -1,0 +1,55 @@
+import { z } from 'zod'
+
+const url = z.url({ protocol: /^https?$/ })
+
+/** What is read of an OpenID provider's metadata (OpenID Connect Discovery 1.0, section 3). */
+const Metadata = z.object({
+  issuer: z.string(),
+  jwks_uri: url,
+  authorization_endpoint: url.optional(),
+  token_endpoint: url.optional(),
+})
+export type ProviderMetadata = z.infer<typeof Metadata>
+
+/** The issuer that was asked says that it is another one: a mistake of configuration that time does not heal. */
+export class IssuerMismatch extends Error {
+  override readonly name = 'IssuerMismatch'
+}
+
+/**
+ * Checks the metadata of an issuer.
+ *
+ * @throws IssuerMismatch where it calls itself otherwise (section 4.3: letter by letter)
+ * @throws Error where it is no metadata
+ */
+export function parseMetadata(raw: unknown, issuerUrl: string): ProviderMetadata {
+  const parsed = Metadata.safeParse(raw)
+  if (!parsed.success) {
+    const fields = parsed.error.issues.map(({ path }) => path.join('.')).join(', ')
+    throw new Error(`the metadata of the issuer is not valid: ${fields}`)
+  }
+  const { issuer, jwks_uri } = parsed.data
+  if (issuer !== issuerUrl) {
+    throw new IssuerMismatch(
+      `--oidc-issuer-url: the issuer at ${issuerUrl} calls itself ${JSON.stringify(issuer.slice(0, 200))}: write it exactly like that, a slash at the end included`,
+    )
+  }
+  if (issuerUrl.startsWith('https:') && !jwks_uri.startsWith('https:')) {
+    throw new Error('the issuer wants its keys fetched without encryption: jwks_uri is not https')
+  }
+  return parsed.data
+}
+
+/** Asymmetric ones; what an issuer publishes can be no secret. */
+const keyTypes: ReadonlySet<string> = new Set(['RSA', 'EC', 'OKP', 'AKP'])
+
+const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(200) })
+export type KeySet = z.infer<typeof KeySet>
+
+/** The keys of an issuer that may sign tokens (RFC 7517). @throws Error where there are none */
+export function parseKeySet(raw: unknown): KeySet {
+  const parsed = KeySet.safeParse(raw)
+  const keys = parsed.data?.keys.filter(({ kty }) => keyTypes.has(kty)) ?? []
+  if (keys.length === 0) throw new Error('the issuer publishes no keys that can sign tokens')
+  return { keys }
+}

@@ -1,0 +1,24 @@
+/** Lets those who ask for the same thing at the same time wait for one answer. */
+export class SingleFlight<V> {
+  readonly #running = new Map<string, Promise<V>>()
+  readonly #max: number
+  readonly #overload: () => Error
+
+  /**
+   * @param max how many different ones may run
+   * @param overload what a further one is told
+   */
+  constructor({ max, overload }: { readonly max: number; readonly overload: () => Error }) {
+    this.#max = max
+    this.#overload = overload
+  }
+
+  run(key: string, start: () => Promise<V>): Promise<V> {
+    const running = this.#running.get(key)
+    if (running !== undefined) return running
+    if (this.#running.size >= this.#max) return Promise.reject(this.#overload())
+    const started = start().finally(() => this.#running.delete(key))
+    this.#running.set(key, started)
+    return started
+  }
+}

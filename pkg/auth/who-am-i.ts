@@ -1,0 +1,54 @@
+import type { Decision } from '../access/access.ts'
+import type { Caller } from './caller.ts'
+
+/** How a caller was understood; nothing of bindings that did not decide. */
+export interface WhoAmI {
+  readonly mode: Caller['mode']
+  readonly kind: Caller['kind']
+  readonly subject?: string
+  readonly groups: readonly string[]
+  /** What decides about modules and providers, in a sentence. */
+  readonly access: string
+  /** The first GroupBinding that matches, and what it allows beside what is public. */
+  readonly binding?: {
+    readonly name: string
+    readonly moduleResources: readonly string[]
+    readonly providerResources: readonly string[]
+  }
+  /** The GroupBinding that has no answer, for which every request is denied. */
+  readonly failedBinding?: { readonly name: string; readonly error: string }
+}
+
+const access = {
+  anonymous: 'everything: this server asks nobody who they are',
+  guest: 'what is public: log in to see more',
+  passthrough:
+    "what the cluster's RBAC rules let these credentials read; browsing shows what is public",
+}
+
+/** @param decision of the GroupBindings, for those whom they are about */
+export function describe(caller: Caller, decision: Decision | undefined): WhoAmI {
+  const { mode, kind, subject, groups } = caller
+  const who = { mode, kind, ...(subject !== undefined && { subject }), groups }
+  if (kind === 'anonymous' || kind === 'guest' || kind === 'passthrough') {
+    return { ...who, access: access[kind] }
+  }
+  if (decision?.kind === 'matched') {
+    const { name, spec } = decision.binding
+    const { moduleResources = [], providerResources = [] } = spec
+    return {
+      ...who,
+      access: 'what is public, and what the binding allows',
+      binding: { name, moduleResources, providerResources },
+    }
+  }
+  if (decision?.kind === 'failed') {
+    const { name, error } = decision
+    return {
+      ...who,
+      access: 'nothing: a GroupBinding has no answer, and what it would have said is unknown',
+      failedBinding: { name, error: error.code },
+    }
+  }
+  return { ...who, access: 'what is public: no GroupBinding matches these groups' }
+}
