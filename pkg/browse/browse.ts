@@ -23,7 +23,7 @@ export interface BrowseOptions {
    *
    * @throws RegistryError Unauthenticated or Forbidden, which become the answer
    */
-  readonly viewOf?: ((c: Context<BrowseEnv>) => View) | undefined
+  readonly viewOf?: ((c: Context<BrowseEnv>) => View | Promise<View>) | undefined
   /** Default: there are none. */
   readonly readmes?: Readmes | undefined
   /** Default: the clock of the machine. */
@@ -39,12 +39,16 @@ const noReadmes: Readmes = { revision: 0, get: () => undefined }
 export function browseRoutes(options: BrowseOptions): Hono<BrowseEnv> {
   const app = new Hono<BrowseEnv>()
   const answers = new Answers()
+  const viewOf = options.viewOf ?? (() => options.catalog.model.views.all)
   for (const endpoint of endpoints) {
     const path = prefix + endpoint.route.replaceAll(/\{(\w+)\}/g, ':$1')
     const answer = answerer(endpoint, options, answers)
     app.get(path, (c) => {
       note(c, path)
-      return respond(c, answer(c))
+      const view = viewOf(c)
+      return view instanceof Promise
+        ? view.then((it) => respond(c, answer(c, it)))
+        : respond(c, answer(c, view))
     })
   }
   const document = answers.put('', {
@@ -61,9 +65,7 @@ export function browseRoutes(options: BrowseOptions): Hono<BrowseEnv> {
 /** Answers one endpoint: from memory where the same was asked before, in the same view, and nothing has changed. */
 function answerer(endpoint: Endpoint, options: BrowseOptions, answers: Answers) {
   const { catalog, readmes = noReadmes, now = () => new Date() } = options
-  const viewOf = options.viewOf ?? (() => catalog.model.views.all)
-  return (c: Context<BrowseEnv>): Answer => {
-    const view = viewOf(c)
+  return (c: Context<BrowseEnv>, view: View): Answer => {
     const { url } = c.req
     const target = url.slice(url.indexOf('/', url.indexOf('://') + 3))
     const key = `${view.key} ${target}`

@@ -7,6 +7,7 @@ import { baseUrlOf } from './base-url.ts'
 import {
   downloadOf,
   findModule,
+  guard,
   json,
   note,
   type RegistryEnv,
@@ -20,31 +21,28 @@ export function moduleRoutes(options: RegistryOptions): Hono<RegistryEnv> {
 
   app.get('/:namespace/:name/:system/versions', (c) => {
     const { namespace, name, system } = c.req.param()
-    note(c, '/depot/modules/v1/:namespace/:name/:system/versions', {
-      namespace,
-      kind: 'Module',
-      name,
+    const subject = { namespace, kind: 'Module' as const, name }
+    note(c, '/depot/modules/v1/:namespace/:name/:system/versions', subject)
+    return guard(c, options, subject, () => {
+      const module = findModule(catalog, namespace, name, system)
+      return json(module.memo('versions', () => versionList(module)))
     })
-    const module = findModule(catalog, namespace, name, system)
-    return json(module.memo('versions', () => versionList(module)))
   })
 
   app.get('/:namespace/:name/:system/:version/download', (c) => {
     const { namespace, name, system } = c.req.param()
     const version = normalizeVersion(c.req.param('version'))
-    note(c, '/depot/modules/v1/:namespace/:name/:system/:version/download', {
-      namespace,
-      kind: 'Module',
-      name,
-      version,
-    })
-    const module = findModule(catalog, namespace, name, system)
-    const row = downloadableRow(module, version)
-    const url = baseUrlOf(c, options) + archiveUrlPath(module, row)
-    if (c.req.method !== 'HEAD') options.onDownload?.(downloadOf(row))
-    return new Response(null, {
-      status: 204,
-      headers: { 'X-Registry-Get': url, 'X-Terraform-Get': url },
+    const subject = { namespace, kind: 'Module' as const, name, version }
+    note(c, '/depot/modules/v1/:namespace/:name/:system/:version/download', subject)
+    return guard(c, options, subject, () => {
+      const module = findModule(catalog, namespace, name, system)
+      const row = downloadableRow(module, version)
+      const url = baseUrlOf(c, options) + archiveUrlPath(module, row)
+      if (c.req.method !== 'HEAD') options.onDownload?.(downloadOf(row))
+      return new Response(null, {
+        status: 204,
+        headers: { 'X-Registry-Get': url, 'X-Terraform-Get': url },
+      })
     })
   })
 

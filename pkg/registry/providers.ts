@@ -5,6 +5,7 @@ import { notFound } from '../errors/errors.ts'
 import { baseUrlOf } from './base-url.ts'
 import {
   findProvider,
+  guard,
   json,
   note,
   type RegistryEnv,
@@ -20,31 +21,29 @@ const defaultProtocols: readonly string[] = ['5.0']
 export function providerRoutes(options: RegistryOptions): Hono<RegistryEnv> {
   const { catalog } = options
   const app = new Hono<RegistryEnv>()
+  const signingKeys = rememberSigningKeys()
 
   app.get('/:namespace/:type/versions', (c) => {
     const { namespace, type } = c.req.param()
-    note(c, '/depot/providers/v1/:namespace/:type/versions', {
-      namespace,
-      kind: 'Provider',
-      name: type,
+    const subject = { namespace, kind: 'Provider' as const, name: type }
+    note(c, '/depot/providers/v1/:namespace/:type/versions', subject)
+    return guard(c, options, subject, () => {
+      const provider = findProvider(catalog, namespace, type)
+      return json(provider.memo('versions', () => versionList(provider)))
     })
-    const provider = findProvider(catalog, namespace, type)
-    return json(provider.memo('versions', () => versionList(provider)))
   })
 
   app.get('/:namespace/:type/:version/download/:os/:arch', (c) => {
     const { namespace, type, os, arch } = c.req.param()
     const version = normalizeVersion(c.req.param('version'))
-    note(c, '/depot/providers/v1/:namespace/:type/:version/download/:os/:arch', {
-      namespace,
-      kind: 'Provider',
-      name: type,
-      version,
+    const subject = { namespace, kind: 'Provider' as const, name: type, version }
+    note(c, '/depot/providers/v1/:namespace/:type/:version/download/:os/:arch', subject)
+    return guard(c, options, subject, () => {
+      const provider = findProvider(catalog, namespace, type)
+      const row = findPlatform(provider, version, os, arch)
+      const signer = requireSigner(options.signer)
+      return json(packageMetadata(provider, row, baseUrlOf(c, options), signingKeys(signer)))
     })
-    const provider = findProvider(catalog, namespace, type)
-    const row = findPlatform(provider, version, os, arch)
-    const signer = requireSigner(options.signer)
-    return json(packageMetadata(provider, row, baseUrlOf(c, options), signer))
   })
 
   return app
@@ -116,14 +115,14 @@ function packageMetadata(
   provider: Parent,
   row: VersionRow,
   baseUrl: string,
-  signer: Signer,
+  signingKeys: string,
 ): string {
   const { os = '', arch = '', version } = row
   const [namespace, type] = [provider.namespace, provider.name].map(encodeURIComponent)
   const root = `${baseUrl}/depot/providers/v1`
   const of = `${root}/${namespace}/${type}/${encodeURIComponent(version)}`
   const platform = `${encodeURIComponent(os)}/${encodeURIComponent(arch)}`
-  return JSON.stringify({
+  const metadata = JSON.stringify({
     protocols: protocolsOf(provider, [row]),
     os,
     arch,
@@ -132,6 +131,19 @@ function packageMetadata(
     shasum: row.sha256,
     shasums_url: `${of}/SHA256SUMS/${platform}`,
     shasums_signature_url: `${of}/SHA256SUMS.sig/${platform}`,
-    signing_keys: { gpg_public_keys: signer.publicKeys() },
   })
+  return `${metadata.slice(0, -1)},"signing_keys":${signingKeys}}`
+}
+
+/** Keys are most of the metadata, and the same in all of it: as JSON they are made once a key. */
+function rememberSigningKeys(): (signer: Signer) => string {
+  let revision: number | undefined
+  let keys = ''
+  return (signer) => {
+    if (signer.revision !== revision) {
+      keys = JSON.stringify({ gpg_public_keys: signer.publicKeys() })
+      revision = signer.revision
+    }
+    return keys
+  }
 }

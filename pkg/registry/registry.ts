@@ -18,7 +18,7 @@ export type { RegistryEnv, RegistryOptions } from './routes.ts'
  */
 export function registryRoutes(options: RegistryOptions): Hono<RegistryEnv> {
   return new Hono<RegistryEnv>()
-    .route('/', discoveryRoutes())
+    .route('/', discoveryRoutes(options))
     .route('/depot', archiveRoutes(options))
     .route('/depot/modules/v1', moduleRoutes(options))
     .route('/depot/providers/v1', providerRoutes(options))

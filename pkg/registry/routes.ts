@@ -66,9 +66,47 @@ export interface RegistryOptions {
   readonly trustProxy?: boolean
   /** Told of each download as it begins; must neither wait nor throw. */
   readonly onDownload?: ((download: Download) => void) | undefined
+  /**
+   * Whether the caller may use a module or provider; where not, it looks as if there were none. Default: everybody may.
+   *
+   * @throws RegistryError Unauthenticated, Forbidden or Unavailable, which become the answer
+   */
+  readonly mayRead?:
+    | ((
+        c: RegistryContext,
+        kind: 'Module' | 'Provider',
+        namespace: string,
+        name: string,
+      ) => boolean | Promise<boolean>)
+    | undefined
+  /** What discovery says of logging in, as soon as that is known. Default: there is no login. */
+  readonly login?: (() => object | undefined) | undefined
 }
 
 type RegistryContext = Context<RegistryEnv>
+
+/** Answers callers who may use the module or provider, and tells all others that there is none. */
+export function guard(
+  c: RegistryContext,
+  { mayRead }: RegistryOptions,
+  { kind, namespace, name }: { kind: 'Module' | 'Provider'; namespace: string; name: string },
+  answer: () => Response,
+): Response | Promise<Response> {
+  const checked = (may: boolean): Response => {
+    if (!may) throw absent(kind, namespace, name)
+    return answer()
+  }
+  const may = mayRead?.(c, kind, namespace, name) ?? true
+  return may instanceof Promise ? may.then(checked) : checked(may)
+}
+
+function absent(kind: 'Module' | 'Provider', namespace: string, name: string): RegistryError {
+  return notFound(
+    kind === 'Module'
+      ? `module ${namespace}/${name} not found: check its namespace and name, and that it exists as a Module`
+      : `provider ${namespace}/${name} not found: check its namespace and type, and that it exists as a Provider`,
+  )
+}
 
 /** Tells the access log which route answers, and for what. */
 export function note(c: RegistryContext, route: string, facts: RequestFacts = {}): void {
@@ -93,11 +131,7 @@ export function findModule(
   system: string,
 ): Parent {
   const parent = catalog.module(namespace, name)
-  if (parent === undefined) {
-    throw notFound(
-      `module ${namespace}/${name} not found: check its namespace and name, and that it exists as a Module`,
-    )
-  }
+  if (parent === undefined) throw absent('Module', namespace, name)
   const own = parent.resource?.system
   if (own !== undefined && own !== system) {
     throw notFound(
@@ -110,11 +144,7 @@ export function findModule(
 /** The provider of a request, or 404. */
 export function findProvider(catalog: Catalog, namespace: string, type: string): Parent {
   const parent = catalog.provider(namespace, type)
-  if (parent === undefined) {
-    throw notFound(
-      `provider ${namespace}/${type} not found: check its namespace and type, and that it exists as a Provider`,
-    )
-  }
+  if (parent === undefined) throw absent('Provider', namespace, type)
   return parent
 }
 
