@@ -6,9 +6,9 @@ import { startServer } from '../../pkg/server/server.ts'
 import { loadSigner } from '../../pkg/signing/signing.ts'
 import { createArchives } from '../../pkg/storage/storage.ts'
 import { createLogger, createMetrics, type Logger } from '../../pkg/telemetry/telemetry.ts'
+import { accessProblems, openAccess } from './auth.ts'
 import { observeCatalog } from './catalog-metrics.ts'
 import { openSource } from './source.ts'
-import { unbuilt } from './unbuilt.ts'
 import { unusableFiles } from './unusable-files.ts'
 
 export interface RunOptions {
@@ -25,7 +25,10 @@ export interface RunOptions {
 export async function run({ options, secrets, version }: RunOptions): Promise<void> {
   const log = createLogger(options.logLevel)
   const metrics = createMetrics({ version })
-  const problems = [...unbuilt(options), ...(await unusableFiles({ ...options, ...secrets }))]
+  const problems = [
+    ...accessProblems(options),
+    ...(await unusableFiles({ ...options, ...secrets })),
+  ]
   if (problems.length > 0) throw new OptionsError(problems)
   const { gpgPrivateKeyPath: privateKeyPath, tlsCertPath, tlsCertKey } = options
   const tls = tlsCertPath && tlsCertKey ? { certPath: tlsCertPath, keyPath: tlsCertKey } : undefined
@@ -37,13 +40,16 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
       { component: 'catalog', namespace: row.namespace, name: row.name, version: row.version },
       'version left out: it is not a semantic version',
     )
-  const catalog = new Catalog({ onLeftOut: leftOut })
+  const catalog = new Catalog({ onLeftOut: leftOut, apiGroup: options.apiGroup })
   observeCatalog(catalog, metrics)
   const archives = createArchives({
     filesystemMountPath: options.filesystemMountPath,
     log,
     metrics,
   })
+
+  const access = openAccess({ options, catalog, log, metrics })
+  const { auth, broker, sink } = access
 
   const origin = options.manifests === undefined ? 'the cluster' : 'the folder of manifests'
   let loaded = false
@@ -53,9 +59,14 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
     catalog,
     archives,
     signer: signer || undefined,
+    auth,
+    broker,
     log,
     metrics,
-    waitingFor: () => (loaded ? [] : [`resources are being read from ${origin}`]),
+    waitingFor: () => [
+      ...(loaded ? [] : [`resources are being read from ${origin}`]),
+      ...auth.waitingFor(),
+    ],
   }).catch((error: unknown) => {
     throw new OptionsError([portProblem(options, error)])
   })
@@ -65,19 +76,22 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
   )
 
   const stopping = untilSignal(log)
-  const source = openSource({ options, catalog, archives, log, metrics })
+  const source = openSource({ options, sink, archives, log, metrics })
   const loading = source.loaded.then(() => {
     loaded = true
     log.info({ versions: catalog.count('Version') }, 'ready')
     return undefined
   })
-  await Promise.race([loading, stopping]).catch(async (error: unknown) => {
-    await server.stop(0)
-    throw new OptionsError([messageOf(error)])
-  })
+  await Promise.race([Promise.all([loading, auth.started]), stopping]).catch(
+    async (error: unknown) => {
+      await server.stop(0)
+      throw new OptionsError([messageOf(error)])
+    },
+  )
   await stopping
   await server.stop(options.shutdownGracePeriodMs)
   if (loaded) await source.close()
+  await access.close()
   if (signer) signer.close()
   log.info('stopped')
 }

@@ -1,4 +1,4 @@
-import type { Catalog } from '../../pkg/catalog/catalog.ts'
+import type { ResourceSink } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
 import { loadConnection, watchCluster } from '../../pkg/kube/kube.ts'
 import { watchManifests } from '../../pkg/manifests/manifests.ts'
 import type { ServerOptions } from '../../pkg/options/options.ts'
@@ -6,31 +6,31 @@ import type { Archives } from '../../pkg/storage/storage.ts'
 import type { Logger, Metrics } from '../../pkg/telemetry/telemetry.ts'
 import { archiveProbe } from './archive-probe.ts'
 
-/** Where the catalog's content comes from. */
+/** Where resources come from. */
 export interface Source {
-  /** Resolves when the catalog holds everything. @throws where that can never be */
+  /** Resolves when the sink has everything. @throws where that can never be */
   readonly loaded: Promise<void>
   close(): Promise<void>
 }
 
 export interface SourceOptions {
   readonly options: ServerOptions
-  readonly catalog: Catalog
+  readonly sink: ResourceSink
   readonly archives: Archives
   readonly log: Logger
   readonly metrics: Metrics
 }
 
-/** Starts to fill the catalog, from the folder of manifests or else from the cluster, and keeps it in step. */
+/** Starts to fill the sink, from the folder of manifests or else from the cluster, and keeps it in step. */
 export function openSource(all: SourceOptions): Source {
   return all.options.manifests === undefined ? fromCluster(all) : fromManifests(all)
 }
 
-function fromManifests({ options, catalog, archives, log, metrics }: SourceOptions): Source {
+function fromManifests({ options, sink, archives, log, metrics }: SourceOptions): Source {
   const manifests = watchManifests({
     dir: options.manifests as string,
     apiGroup: options.apiGroup,
-    sink: catalog,
+    sink,
     probe: archiveProbe(archives),
     log,
     metrics,
@@ -41,14 +41,14 @@ function fromManifests({ options, catalog, archives, log, metrics }: SourceOptio
   }
 }
 
-function fromCluster({ options, catalog, log, metrics }: SourceOptions): Source {
+function fromCluster({ options, sink, log, metrics }: SourceOptions): Source {
   const { apiGroup, kubeconfig, watchNamespace, namespace: bindingsNamespace } = options
   const cluster = watchCluster({
     connection: loadConnection({ kubeconfig, env: process.env }),
     apiGroup,
     watchNamespace,
     bindingsNamespace,
-    sink: catalog,
+    sink,
     log,
     metrics,
   })

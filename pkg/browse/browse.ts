@@ -43,7 +43,7 @@ export function browseRoutes(options: BrowseOptions): Hono<BrowseEnv> {
   for (const endpoint of endpoints) {
     const path = prefix + endpoint.route.replaceAll(/\{(\w+)\}/g, ':$1')
     const answer = answerer(endpoint, options, answers)
-    app.get(path, (c) => {
+    app.get(path, (c): Response | Promise<Response> => {
       note(c, path)
       const view = viewOf(c)
       return view instanceof Promise

@@ -14,6 +14,7 @@ import {
   variableOf,
 } from './table.ts'
 
+export { type ExplainOptions, explainCommand } from './explain.ts'
 export { optionsReference } from './reference.ts'
 export { type AuthMode, authModeOf, type ServerOptions, serverCommand } from './server.ts'
 export type { Address } from './values.ts'

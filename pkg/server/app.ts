@@ -1,5 +1,7 @@
 import { Hono } from 'hono'
 import { PatternRouter } from 'hono/router/pattern-router'
+import type { Auth } from '../auth/auth.ts'
+import type { Broker } from '../broker/broker.ts'
 import { type BrowseOptions, browseRoutes } from '../browse/browse.ts'
 import { RegistryError } from '../errors/errors.ts'
 import {
@@ -9,8 +11,16 @@ import {
   registryRoutes,
 } from '../registry/registry.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
+import { accessOf, whoAmIRoutes } from './access.ts'
 
-export interface AppOptions extends RegistryOptions, BrowseOptions {
+export interface AppOptions
+  extends Omit<RegistryOptions, 'mayRead' | 'login'>,
+    Omit<BrowseOptions, 'viewOf'> {
+  /** Who may see what. Default: everybody everything. */
+  readonly auth?: Auth | undefined
+  /** Passes logins on. Default: this server has no broker behind it. */
+  readonly broker?: Broker | undefined
+
   /** Whether the catalog has been filled; until then only discovery answers. */
   readonly ready: () => boolean
   readonly log: Logger
@@ -24,8 +34,12 @@ const allowedMethods = 'GET, HEAD'
 export function createApp(options: AppOptions): App {
   // The fastest router that knows paths where a name and a word compete; the default would fall back to a slower one.
   const app = new Hono<RegistryEnv>({ router: new PatternRouter() })
-  app.route('/', registryRoutes(options))
-  app.route('/', browseRoutes(options))
+  const { auth, broker, catalog } = options
+  const access = auth && accessOf(auth, catalog)
+  app.route('/', registryRoutes({ ...options, ...access }))
+  app.route('/', browseRoutes({ ...options, ...access }))
+  if (auth !== undefined) app.route('/', whoAmIRoutes(auth))
+  if (broker !== undefined) app.route('/', broker.routes)
 
   app.notFound((c) => {
     const { method, path } = c.req

@@ -1,0 +1,131 @@
+import type { ResourceSink } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import { Auth, type ClusterAddress, GroupBindings } from '../../pkg/auth/auth.ts'
+import { type Broker, createBroker } from '../../pkg/broker/broker.ts'
+import type { Catalog } from '../../pkg/catalog/catalog.ts'
+import { loadConnection } from '../../pkg/kube/kube.ts'
+import { authModeOf, type ServerOptions } from '../../pkg/options/options.ts'
+import type { Logger, Metrics } from '../../pkg/telemetry/telemetry.ts'
+
+/** Everything about callers, wired. */
+export interface Access {
+  readonly auth: Auth
+  /** Only with a broker to pass logins on to. */
+  readonly broker: Broker | undefined
+  /** Where resources have to go: the catalog, and what watches GroupBindings. */
+  readonly sink: ResourceSink
+  close(): Promise<void>
+}
+
+export function openAccess({
+  options,
+  catalog,
+  log,
+  metrics,
+}: {
+  readonly options: ServerOptions
+  readonly catalog: Catalog
+  readonly log: Logger
+  readonly metrics: Metrics
+}): Access {
+  const bindings = new GroupBindings({ namespace: options.namespace, log, metrics })
+  const { model } = catalog
+  const auth = new Auth({
+    mode: authModeOf(options),
+    oidc: oidcOf(options),
+    cluster: needsCluster(options)
+      ? {
+          apiGroup: options.apiGroup,
+          address: clusterAddress(options),
+          ttlMs: options.passthroughCacheTtlMs,
+        }
+      : undefined,
+    bindings,
+    isPublic: (kind, namespace, name) =>
+      model.find(model.views.public, kind, namespace, name) !== undefined,
+    log,
+    metrics,
+  })
+  const { brokerProxyUrl: url, trustProxy } = options
+  const broker = url === undefined ? undefined : createBroker({ url, trustProxy, log, metrics })
+  return {
+    auth,
+    broker,
+    sink: both(catalog, bindings),
+    close: async () => void (await Promise.all([auth.close(), broker?.close()])),
+  }
+}
+
+/** What cannot work between these options, beyond what their table tells. */
+export function accessProblems(options: ServerOptions): string[] {
+  const { manifests, brokerProxyUrl, oidcIssuerUrl } = options
+  const problems: string[] = []
+  if (options.oidcAllowSaFallback && manifests !== undefined) {
+    problems.push(
+      '--oidc-allow-sa-fallback and --manifests exclude each other, because only a cluster can check such a token: keep one of them',
+    )
+  }
+  if (brokerProxyUrl === undefined) return problems
+  if (new URL(brokerProxyUrl).pathname !== '/') {
+    problems.push(
+      '--broker-proxy-url has a path: write scheme, host and port alone, because paths are passed on as they are',
+    )
+  }
+  if (oidcIssuerUrl === undefined) {
+    problems.push('--broker-proxy-url needs --oidc-issuer-url: set it too, or leave the former out')
+  } else if (!/^\/broker(?:\/|$)/.test(new URL(oidcIssuerUrl).pathname)) {
+    problems.push(
+      '--oidc-issuer-url must have the path /broker where --broker-proxy-url is set, because that is what is passed on',
+    )
+  }
+  return problems
+}
+
+function oidcOf(options: ServerOptions) {
+  const { oidcIssuerUrl: issuerUrl, oidcClientId: clientId } = options
+  if (issuerUrl === undefined || clientId === undefined) return undefined
+  return {
+    issuerUrl,
+    clientId,
+    reachedAt: options.brokerProxyUrl,
+    uiClientId: options.oidcUiClientId,
+    groupsClaim: options.oidcGroupsClaim,
+    scopes: options.oidcScopes,
+    authzUrl: options.oidcAuthzUrl,
+    tokenUrl: options.oidcTokenUrl,
+    allowGuests: options.anonymousAuth,
+    allowFallback: options.oidcAllowSaFallback,
+    allowClientCredentials: options.oidcAllowClientCredentials,
+  }
+}
+
+function needsCluster(options: ServerOptions): boolean {
+  const mode = authModeOf(options)
+  return mode === 'kubeconfig' || mode === 'bearer' || options.oidcAllowSaFallback
+}
+
+/** Where the server's own cluster is, without what lets the server in: callers bring that themselves. */
+function clusterAddress({ kubeconfig }: ServerOptions): () => Promise<ClusterAddress> {
+  const connection = loadConnection({ kubeconfig, env: process.env })
+  return async () => {
+    const { server, tls, proxyUrl } = await connection.credentials()
+    const { ca, servername, rejectUnauthorized } = tls
+    return { server, ca: ca?.toString(), servername, rejectUnauthorized, proxyUrl }
+  }
+}
+
+/** Passes everything on to both, to the catalog first. */
+function both(catalog: ResourceSink, bindings: ResourceSink): ResourceSink {
+  return {
+    apply(change) {
+      catalog.apply(change)
+      bindings.apply(change)
+    },
+    beginReplace(kind) {
+      const replacements = [catalog.beginReplace(kind), bindings.beginReplace(kind)]
+      return {
+        add: (resource) => replacements.forEach((it) => it.add(resource)),
+        commit: () => replacements.forEach((it) => it.commit()),
+      }
+    },
+  }
+}

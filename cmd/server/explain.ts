@@ -1,0 +1,104 @@
+import { ExpressionError } from '../../pkg/access/access.ts'
+import { GroupBindings } from '../../pkg/auth/auth.ts'
+import { loadConnection, watchCluster } from '../../pkg/kube/kube.ts'
+import { watchManifests } from '../../pkg/manifests/manifests.ts'
+import { type ExplainOptions, OptionsError } from '../../pkg/options/options.ts'
+import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
+import { unusableFiles } from './unusable-files.ts'
+
+const timeoutMs = 30_000
+
+/**
+ * Tells an operator what the GroupBindings make of a caller's groups, each of them and all together.
+ *
+ * @throws OptionsError where the bindings cannot be read
+ */
+export async function explain(options: ExplainOptions): Promise<string> {
+  const problems = await unusableFiles(options)
+  if (problems.length > 0) throw new OptionsError(problems)
+  const { groups, namespace } = options
+  const bindings = await readBindings(options)
+  const decision = bindings.decide(groups)
+  const decider = decision.kind === 'matched' ? decision.binding.name : undefined
+  const failed = decision.kind === 'failed' ? decision.name : undefined
+  const lines = [
+    `Groups: ${groups.length === 0 ? 'none' : groups.map((group) => JSON.stringify(group)).join(', ')}`,
+    `GroupBindings in namespace ${namespace}, in the order in which they are asked:`,
+    ...bindings.explain(groups).map(({ name, result }) => {
+      const said = result instanceof ExpressionError ? `${result.code}: ${result.summary}` : result
+      const mark = name === decider || name === failed ? '   <- decides' : ''
+      return `  ${name}: ${said}${mark}`
+    }),
+  ]
+  for (const { name, problem } of bindings.ordered) {
+    if (problem !== undefined) lines.push('', `${name} is not valid:`, indent(problem))
+  }
+  lines.push('')
+  if (decision.kind === 'matched') {
+    const { moduleResources = [], providerResources = [] } = decision.binding.spec
+    lines.push(
+      `Result: ${decision.binding.name} matches. Beside what is public the caller sees`,
+      `  modules: ${moduleResources.join(', ') || 'none'}`,
+      `  providers: ${providerResources.join(', ') || 'none'}`,
+    )
+  } else if (decision.kind === 'failed') {
+    lines.push(`Result: denied (403), because ${decision.name} has no answer.`)
+  } else {
+    lines.push('Result: none matches. The caller sees what is public.')
+  }
+  return `${lines.join('\n')}\n`
+}
+
+async function readBindings(options: ExplainOptions): Promise<GroupBindings> {
+  const { manifests, kubeconfig, apiGroup, namespace } = options
+  const log = createLogger('silent')
+  const metrics = createMetrics({ version: 'explain' })
+  const bindings = new GroupBindings({ namespace, log, metrics })
+  if (manifests !== undefined) {
+    const probe = { stat: async () => undefined, digest: noArchive }
+    const source = await watchManifests({
+      dir: manifests,
+      apiGroup,
+      sink: bindings,
+      probe,
+      log,
+      metrics,
+    })
+    await source.close()
+    return bindings
+  }
+  const cluster = watchCluster({
+    connection: loadConnection({ kubeconfig, env: process.env }),
+    apiGroup,
+    // Nothing but GroupBindings is wanted: of the rest, then, as little as there is.
+    watchNamespace: namespace,
+    bindingsNamespace: namespace,
+    sink: bindings,
+    log,
+    metrics,
+  })
+  const late = AbortSignal.timeout(timeoutMs)
+  const timedOut = new Promise<never>((_, reject) => {
+    late.addEventListener('abort', () =>
+      reject(
+        new OptionsError([
+          `the cluster did not answer within ${timeoutMs / 1000} seconds: check --kubeconfig, and that you may list the resources of namespace ${namespace}`,
+        ]),
+      ),
+    )
+  })
+  try {
+    await Promise.race([cluster.ready, timedOut])
+  } finally {
+    await cluster.close()
+  }
+  return bindings
+}
+
+function noArchive(): Promise<never> {
+  return Promise.reject(new TypeError('there are no archives here'))
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gm, '    ')
+}

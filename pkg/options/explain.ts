@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { apart } from './rules.ts'
+import { serverCommand } from './server.ts'
+import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+
+const { manifests, kubeconfig, apiGroup, namespace } = serverCommand.options
+
+const groups = z
+  .string()
+  .transform((text) => text.split(',').map((group) => group.trim()))
+  .transform((names) => names.filter((name) => name !== ''))
+  .meta({ title: 'A,B,…' })
+
+const options = {
+  manifests,
+  kubeconfig,
+  apiGroup,
+  namespace,
+  groups: {
+    flag: 'groups',
+    value: groups,
+    default: '',
+    otherwise: 'none',
+    meaning: 'Groups of the caller, in the order of the token, such as platform,dev or client:ci.',
+  },
+} satisfies OptionTable
+
+/** Says what GroupBindings make of groups. */
+export const explainCommand = {
+  program: 'node cmd/server/main.ts explain',
+  summary: 'Says which GroupBinding decides for a caller with these groups, and what each says.',
+  options,
+  secrets: {},
+  rules: [apart('manifests', 'kubeconfig', 'manifests take the place of a cluster')],
+} satisfies Command<typeof options, SecretTable>
+
+export type ExplainOptions = Options<typeof options>
