@@ -1,4 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  type IncomingMessage,
+  type OutgoingHttpHeader,
+  type OutgoingHttpHeaders,
+  ServerResponse,
+} from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { RegistryError } from '../errors/errors.ts'
 import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'
@@ -25,6 +30,31 @@ const badRequest = new RegistryError(
   'the request line or the Host header is malformed',
 )
 
+/**
+ * Sends the id of its request along. `setHeader` would do too, but then Node puts all headers together once more, which
+ * costs as much as finding the answer.
+ */
+export class IdentifiedResponse<
+  R extends IncomingMessage = IncomingMessage,
+> extends ServerResponse<R> {
+  requestId = ''
+
+  override writeHead(
+    status: number,
+    reason?: string | OutgoingHttpHeaders | OutgoingHttpHeader[],
+    headers?: OutgoingHttpHeaders | OutgoingHttpHeader[],
+  ): this {
+    if (typeof reason === 'string')
+      return super.writeHead(status, reason, this.#identified(headers))
+    return super.writeHead(status, this.#identified(reason ?? headers))
+  }
+
+  #identified(headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]) {
+    if (Array.isArray(headers)) return ['X-Request-Id', this.requestId, ...headers]
+    return { 'X-Request-Id': this.requestId, ...headers }
+  }
+}
+
 /** The request listener of the public port: the app, with a log line and metrics around each request. */
 export function createListener(options: ListenerOptions) {
   const { log, draining } = options
@@ -49,13 +79,13 @@ export function createListener(options: ListenerOptions) {
     { errorHandler: () => errorResponse(badRequest) },
   )
 
-  return (request: IncomingMessage, response: ServerResponse): void => {
+  return (request: IncomingMessage, response: IdentifiedResponse): void => {
     const start = performance.now()
     const sentBefore = request.socket.bytesWritten
     const requestId = requestIdOf(request)
     const running: Running = { facts: {}, firstByteAt: undefined }
     const { facts } = running
-    response.setHeader('X-Request-Id', requestId)
+    response.requestId = requestId
     if (draining()) response.setHeader('Connection', 'close')
 
     response.on('close', () => {

@@ -6,7 +6,7 @@ import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import { createAdminApp } from './admin.ts'
 import { type AppOptions, createApp, gate } from './app.ts'
 import { drain } from './drain.ts'
-import { createListener } from './listener.ts'
+import { createListener, IdentifiedResponse } from './listener.ts'
 import { readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
 
 export { createApp, gate } from './app.ts'
@@ -46,6 +46,9 @@ const limits = {
   keepAliveTimeout: 65_000,
   maxHeaderSize: 64 * 1024,
   connectionsCheckingInterval: 5_000,
+  ServerResponse: IdentifiedResponse,
+  // Nobody sends a body to a registry: this saves making a stream of none.
+  optimizeEmptyRequests: true,
 }
 const idleSocketMs = 120_000
 
