@@ -13,11 +13,12 @@ const hostPattern = /^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
  */
 export function baseUrlOf(c: Context<RegistryEnv>, options: RegistryOptions): string {
   if (options.baseUrl !== undefined) return options.baseUrl
-  const url = new URL(c.req.url)
+  const { url } = c.req
+  const schemeEnd = url.indexOf(':')
   const forwarded = (name: string) =>
     options.trustProxy === true ? c.req.header(name)?.split(',')[0]?.trim() || undefined : undefined
-  const protocol = forwarded('x-forwarded-proto') ?? url.protocol.slice(0, -1)
-  const host = forwarded('x-forwarded-host') ?? c.req.header('host') ?? url.host
+  const protocol = forwarded('x-forwarded-proto') ?? url.slice(0, schemeEnd)
+  const host = forwarded('x-forwarded-host') ?? c.req.header('host') ?? new URL(url).host
   if (!/^https?$/i.test(protocol) || !hostPattern.test(host)) {
     throw new RegistryError(
       'BadRequest',

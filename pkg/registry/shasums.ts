@@ -25,17 +25,23 @@ export function shasumsRoutes(options: RegistryOptions): Hono<RegistryEnv> {
     })
   })
 
-  app.get('/:namespace/:type/:version/SHA256SUMS.sig/:os/:arch', async (c) => {
-    note(c, '/depot/providers/v1/:namespace/:type/:version/SHA256SUMS.sig/:os/:arch')
-    const { provider, version } = find(options, c.req.param())
-    const signature = await requireSigner(options.signer).sign(shasums(provider, version))
-    return new Response(signature as Uint8Array<ArrayBuffer>, {
-      headers: { 'Content-Type': 'application/octet-stream' },
-    })
-  })
+  app.get(
+    '/:namespace/:type/:version/SHA256SUMS.sig/:os/:arch',
+    (c): Response | Promise<Response> => {
+      note(c, '/depot/providers/v1/:namespace/:type/:version/SHA256SUMS.sig/:os/:arch')
+      const { provider, version } = find(options, c.req.param())
+      const signature = requireSigner(options.signer).sign(shasums(provider, version))
+      return signature instanceof Uint8Array ? bytes(signature) : signature.then(bytes)
+    },
+  )
 
   return app
 }
+
+const bytes = (signature: Uint8Array): Response =>
+  new Response(signature as Uint8Array<ArrayBuffer>, {
+    headers: { 'Content-Type': 'application/octet-stream' },
+  })
 
 function find(
   { catalog }: RegistryOptions,
