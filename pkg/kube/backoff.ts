@@ -21,7 +21,22 @@ export class Backoff {
   }
 }
 
-/** Sleeps until the time is over or the signal says stop; never throws. */
-export async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  await sleep(delayMs, undefined, { signal }).catch(() => undefined)
+/**
+ * Sleeps until the time is over or the signal says stop; never throws.
+ *
+ * @param sooner is given what ends the sleep early, and returns how to take it back
+ */
+export async function pause(
+  delayMs: number,
+  signal: AbortSignal,
+  sooner?: (wake: () => void) => () => void,
+): Promise<void> {
+  const awake = new AbortController()
+  const wake = () => awake.abort()
+  const forget = sooner?.(wake)
+  signal.addEventListener('abort', wake, { once: true })
+  if (signal.aborted) wake()
+  await sleep(delayMs, undefined, { signal: awake.signal }).catch(() => undefined)
+  signal.removeEventListener('abort', wake)
+  forget?.()
 }

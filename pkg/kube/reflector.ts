@@ -45,6 +45,7 @@ export class Reflector {
   #strikes = 0
   #failures = 0
   #lastRelistMs = Number.NEGATIVE_INFINITY
+  #listedMs = 0
   #lastContactMs = 0
 
   constructor(options: ReflectorOptions) {
@@ -75,10 +76,13 @@ export class Reflector {
 
   /** Runs until the signal says stop; never throws. */
   async run(signal: AbortSignal): Promise<void> {
+    const { transport } = this.#options
     while (!signal.aborted) {
       const ending = await this.#step(signal)
       if (ending === undefined || signal.aborted) continue
-      await pause(this.#digest(ending), signal)
+      const { reason } = ending
+      const wasAway = reason === 'network' || reason === 'deadline'
+      await pause(this.#digest(ending), signal, wasAway ? transport.onReached : undefined)
     }
   }
 
@@ -151,7 +155,8 @@ export class Reflector {
     this.#replacement = undefined
     this.#resourceVersion = resourceVersion
     this.#failedStarts = 0
-    const durationMs = clock() - this.#listStartedMs
+    this.#listedMs = clock()
+    const durationMs = this.#listedMs - this.#listStartedMs
     meters.syncDuration.observe({ kind: target.kind }, durationMs / 1000)
     log.info({ kind: target.kind, resourceVersion, durationMs }, 'resources listed')
     this.#progress()
@@ -174,7 +179,7 @@ export class Reflector {
 
   /** @returns how long to wait */
   #digest(ending: Ending): number {
-    const { target, transport, timings, meters } = this.#options
+    const { target, transport, meters } = this.#options
     const { reason } = ending
     meters.restarts.inc({ kind: target.kind, reason })
     if (ending.flaw) meters.decodeErrors.inc({ kind: target.kind, reason: ending.flaw })
@@ -192,8 +197,7 @@ export class Reflector {
       this.#resourceVersion = ''
       meters.relists.inc({ kind: target.kind, reason })
     }
-    const waitMs = ending.wait || relist ? this.#waitMs(relist) : 0
-    const delayMs = Math.max(waitMs, Math.min(ending.retryAfterMs, timings.retryAfterCapMs))
+    const delayMs = ending.wait || relist ? this.#waitMs(ending, relist) : 0
     this.#report(ending, delayMs)
     return delayMs
   }
@@ -203,10 +207,17 @@ export class Reflector {
     return relist === 'always' || this.#strikes >= 3
   }
 
-  #waitMs(relist: boolean): number {
+  #waitMs({ reason, retryAfterMs }: Ending, relist: boolean): number {
+    const { clock, random, timings } = this.#options
+    // The server knows best; a little later than it says, so that not everybody comes at once.
+    if (retryAfterMs > 0) {
+      return Math.min(retryAfterMs, timings.retryAfterCapMs) + random() * timings.backoffMs
+    }
     if (!relist) return this.#retry.nextMs()
-    const { clock, timings } = this.#options
-    if (clock() - this.#lastRelistMs > timings.backoffForgetMs) this.#relist.reset()
+    // Each restart of an API server makes watches expire; that is no reason to become slower each time.
+    const forgetMs = reason === 'expired' ? timings.shortWatchMs : timings.backoffForgetMs
+    const lastMs = reason === 'expired' ? this.#listedMs : this.#lastRelistMs
+    if (clock() - lastMs > forgetMs) this.#relist.reset()
     this.#lastRelistMs = clock()
     return this.#relist.nextMs()
   }

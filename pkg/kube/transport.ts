@@ -22,6 +22,7 @@ export interface Exchange {
 export class Transport {
   readonly #connection: Connection
   readonly #timings: Timings
+  readonly #waiting = new Set<() => void>()
   #agent: { dispatcher: Dispatcher; for: unknown } | undefined
   #identity = 'unknown'
 
@@ -38,6 +39,16 @@ export class Transport {
   /** Reads credentials anew before the next request, because the API server refused these. */
   reload(): void {
     this.#connection.reload()
+  }
+
+  /**
+   * Calls back when some request gets an answer: who waits because the API server was away need wait no longer.
+   *
+   * @returns what takes it back
+   */
+  readonly onReached = (callback: () => void): (() => void) => {
+    this.#waiting.add(callback)
+    return () => this.#waiting.delete(callback)
   }
 
   close(): Promise<void> {
@@ -67,7 +78,10 @@ export class Transport {
       body = reply.body
       clearTimeout(timer)
       timer = setTimeout(expire, deadlineMs)
-      if (reply.statusCode === 200) return await consume(body)
+      if (reply.statusCode === 200) {
+        for (const callback of this.#waiting) callback()
+        return await consume(body)
+      }
       const status = await readStatus(body)
       return endingOfStatus(status, reply.statusCode, retryAfterMs(reply.headers['retry-after']))
     } catch (thrown) {
