@@ -15,7 +15,7 @@ const layers: readonly (readonly [rooms: readonly string[], may: readonly string
   [['pkg/auth'], ['pkg/apis/v1alpha1', 'pkg/access', 'pkg/errors', 'pkg/telemetry']],
   [['pkg/access'], ['pkg/apis/v1alpha1', 'pkg/errors']],
   [
-    ['pkg/storage', 'pkg/signing'],
+    ['pkg/storage', 'pkg/signing', 'pkg/downloads'],
     ['pkg/apis/v1alpha1', 'pkg/errors', 'pkg/telemetry'],
   ],
   [['pkg/apis/v1alpha1'], []],

@@ -1,0 +1,60 @@
+import { readdir, rmdir } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { FolderLock } from './folder-lock.ts'
+import type { JournalRecord } from './record.ts'
+import { type OnDropped, Segments } from './segments.ts'
+
+/** The journal of a process that is gone. */
+export class AdoptedJournal {
+  readonly id: string
+  applied = 0
+  readonly segments: Segments
+  readonly #folder: string
+  readonly #lock: FolderLock
+
+  private constructor(folder: string, lock: FolderLock, onDropped: OnDropped) {
+    this.id = basename(folder)
+    this.segments = new Segments(onDropped)
+    this.#folder = folder
+    this.#lock = lock
+  }
+
+  /** @returns undefined where the process lives, or another one took it over, or there is nothing to take over */
+  static async open(folder: string, onDropped: OnDropped): Promise<AdoptedJournal | undefined> {
+    // A process that has just made its folder may not have locked it yet.
+    if (!(await readdir(folder)).some((name) => name.endsWith('.log'))) return undefined
+    const lock = FolderLock.take(folder)
+    if (lock === undefined) return undefined
+    const journal = new AdoptedJournal(folder, lock, onDropped)
+    try {
+      const files = (await readdir(folder)).filter((name) => name.endsWith('.log')).toSorted()
+      for (const file of files) await journal.segments.adopt(join(folder, file))
+      return journal
+    } catch (error) {
+      lock.release()
+      throw error
+    }
+  }
+
+  get pending(): number {
+    return this.segments.pending(this.applied)
+  }
+
+  get oldestAt(): number | undefined {
+    return this.segments.oldestAt(this.applied)
+  }
+
+  next(limit: number): Promise<JournalRecord[]> {
+    return this.segments.next(this.applied, limit)
+  }
+
+  /** Removes the folder, which must hold no segment any more. */
+  async remove(): Promise<void> {
+    this.#lock.remove()
+    await rmdir(this.#folder).catch(() => undefined)
+  }
+
+  async close(): Promise<void> {
+    this.#lock.release()
+  }
+}

@@ -1,0 +1,65 @@
+import type { DownloadCount, DownloadEvent, DownloadedResource } from './event.ts'
+import type { JournalRecord } from './record.ts'
+
+/** How long the hourly history reaches back. */
+export const historyDays = 90
+
+/** Consecutive events of one journal, added up: a store takes all of it or nothing. */
+export interface Batch {
+  readonly journal: string
+  /** The last event of this journal that the store has; it refuses the batch where that is wrong. */
+  readonly after: number
+  /** The last event of the batch. */
+  readonly last: number
+  readonly archives: readonly DownloadCount[]
+  readonly hours: readonly (DownloadedResource & {
+    readonly hour: number
+    readonly count: number
+  })[]
+}
+
+export const hourMs = 3_600_000
+
+/** Hours since the epoch. */
+export const hourOf = (at: number): number => Math.floor(at / hourMs)
+
+/** Names an archive; the same text for the same archive. */
+export function archiveKey({ kind, namespace, name, version, os, arch }: DownloadEvent): string {
+  const platform = os === undefined && arch === undefined ? [] : [os ?? '', arch ?? '']
+  return JSON.stringify([kind, namespace, name, version, ...platform])
+}
+
+/** The archive that a key names. */
+export function archiveOf(key: string): DownloadEvent {
+  const [kind, namespace, name, version, os, arch] = JSON.parse(key)
+  return { kind, namespace, name, version, ...(os !== undefined && { os, arch }) }
+}
+
+/**
+ * @param records in the order of their sequence, at least one
+ * @param now milliseconds since the epoch; history that would be pruned at once is left out
+ */
+export function batchOf(
+  journal: string,
+  after: number,
+  records: readonly JournalRecord[],
+  now: number,
+): Batch {
+  const archives = new Map<string, DownloadCount>()
+  const hours = new Map<string, Batch['hours'][number]>()
+  const oldest = hourOf(now) - historyDays * 24
+  for (const { at, event } of records) {
+    const key = archiveKey(event)
+    const { count = 0, lastAt = 0 } = archives.get(key) ?? {}
+    archives.set(key, { ...event, count: count + 1, lastAt: Math.max(lastAt, at) })
+
+    const { kind, namespace, name } = event
+    const hour = hourOf(at)
+    if (hour < oldest) continue
+    const hourKey = JSON.stringify([kind, namespace, name, hour])
+    const before = hours.get(hourKey)?.count ?? 0
+    hours.set(hourKey, { kind, namespace, name, hour, count: before + 1 })
+  }
+  const last = records.at(-1)?.sequence ?? after
+  return { journal, after, last, archives: [...archives.values()], hours: [...hours.values()] }
+}

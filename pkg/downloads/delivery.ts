@@ -1,0 +1,182 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Logger } from '../telemetry/telemetry.ts'
+import { Backoff } from './backoff.ts'
+import { batchOf } from './batch.ts'
+import type { DownloadCount } from './event.ts'
+import type { Journals } from './journals.ts'
+import type { CountStore } from './store.ts'
+
+/** Whoever shows counts. */
+export interface CountSink {
+  /** Replaces what is known of the archives that are named. */
+  setDownloads(counts: readonly DownloadCount[]): void
+}
+
+export interface DeliveryOptions {
+  readonly journals: Journals
+  readonly store: CountStore
+  readonly sink: CountSink
+  readonly refreshIntervalMs: number
+  readonly log: Logger
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+  /** From 0 up to, and without, 1. */
+  readonly random: () => number
+}
+
+const batchEvents = 1_000
+const pageSize = 1_000
+/** Least time between two rounds, so that a busy server sends a few large batches. */
+const paceMs = 100
+const adoptIntervalMs = 60_000
+
+/** Brings events from the journals to the store, and counts from the store to the sink; one thing at a time. */
+export class Delivery {
+  readonly #options: DeliveryOptions
+  readonly #backoff: Backoff
+  #up = false
+  /** Undefined until the first round ended. */
+  #wasUp: boolean | undefined
+  #generation = -1
+  #revision = 0
+  #nextRefreshAt = 0
+  #nextAdoptAt = 0
+  #eventsWaiting = false
+  #stopping = false
+  #wake: () => void = () => undefined
+  #running: Promise<void> | undefined
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options
+    this.#backoff = new Backoff({ firstMs: 100, capMs: 5_000, random: options.random })
+  }
+
+  /** Whether the store answered last. */
+  get isUp(): boolean {
+    return this.#up
+  }
+
+  start(): void {
+    this.#running = this.#run()
+  }
+
+  /** There are events to bring. */
+  announce(): void {
+    this.#eventsWaiting = true
+    if (this.#up) this.#wake()
+  }
+
+  /** Brings what waits, if the store takes it, and ends. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    this.#wake()
+    await this.#running
+    if (this.#up) await this.#round()
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping) {
+      await this.#round()
+      if (!this.#up) await this.#pause(this.#backoff.nextMs())
+      else {
+        this.#backoff.reset()
+        await this.#pause(paceMs)
+        if (!this.#eventsWaiting) await this.#pause(this.#nextRefreshAt - this.#options.clock())
+      }
+    }
+  }
+
+  async #round(): Promise<void> {
+    const { journals, refreshIntervalMs, clock } = this.#options
+    const now = clock()
+    if (now >= this.#nextAdoptAt) {
+      this.#nextAdoptAt = now + adoptIntervalMs
+      await journals.adopt()
+    }
+    await journals.trim(now)
+    this.#eventsWaiting = false
+    try {
+      await this.#verify()
+      const delivered = await this.#deliver()
+      if (delivered || now >= this.#nextRefreshAt) {
+        await this.#refresh()
+        this.#nextRefreshAt = now + refreshIntervalMs
+      }
+      this.#up = true
+    } catch (err) {
+      this.#up = false
+      this.#report(err)
+      return
+    }
+    this.#report()
+  }
+
+  /** Asks a store that may have lost something what it has. */
+  async #verify(): Promise<void> {
+    const { store, journals, log } = this.#options
+    const { generation } = store
+    if (generation === this.#generation) return
+    for (const journal of journals.all) {
+      const applied = await store.applied(journal.id)
+      const forgotten = journal.applied - applied
+      if (forgotten > 0)
+        log.warn(
+          { journal: journal.id, forgotten },
+          'download store lost events, those still on disk are counted again',
+        )
+      journal.applied = applied
+    }
+    this.#revision = 0
+    this.#nextRefreshAt = 0
+    this.#generation = generation
+  }
+
+  /** @returns whether there was anything */
+  async #deliver(): Promise<boolean> {
+    const { journals, store, clock } = this.#options
+    let delivered = false
+    for (const journal of journals.all) {
+      for (;;) {
+        const records = await journal.next(batchEvents)
+        if (records.length === 0) break
+        journal.applied = await store.apply(batchOf(journal.id, journal.applied, records, clock()))
+        delivered = true
+        await turn()
+      }
+    }
+    return delivered
+  }
+
+  async #refresh(): Promise<void> {
+    const { store, sink } = this.#options
+    for (;;) {
+      const { counts, revision } = await store.changes(this.#revision, pageSize)
+      if (counts.length > 0) sink.setDownloads(counts)
+      this.#revision = revision
+      if (counts.length < pageSize) return
+      await turn()
+    }
+  }
+
+  /** Logs what is new, not every attempt. */
+  #report(err?: unknown): void {
+    const { log, store } = this.#options
+    if (this.#up === this.#wasUp) return
+    const where = { store: store.name }
+    if (!this.#up) log.error({ ...where, err }, 'download store away, events wait on disk')
+    else if (this.#wasUp === undefined) log.info(where, 'download counts loaded')
+    else log.info(where, 'download store back')
+    this.#wasUp = this.#up
+  }
+
+  /** Ends early when it is stopped, or, while the store is up, when there are events. */
+  async #pause(delayMs: number): Promise<void> {
+    if (this.#stopping || delayMs <= 0) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, delayMs)
+    this.#wake = resolve
+    await promise
+    this.#wake = () => undefined
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,28 @@
+/** Somebody downloads one archive. */
+export interface DownloadEvent {
+  readonly kind: 'Module' | 'Provider'
+  readonly namespace: string
+  readonly name: string
+  /** Without a leading `v`. */
+  readonly version: string
+  /** Platform of a provider's archive; absent for modules. */
+  readonly os?: string | undefined
+  readonly arch?: string | undefined
+}
+
+/** How often one archive was downloaded, by everybody and ever. */
+export interface DownloadCount extends DownloadEvent {
+  readonly count: number
+  /** Time of the last one, in milliseconds since the epoch. */
+  readonly lastAt: number
+}
+
+/** Downloads of one resource within one hour. */
+export interface HourlyCount {
+  /** Start of the hour, in milliseconds since the epoch. */
+  readonly startsAt: number
+  readonly count: number
+}
+
+/** A resource, whatever its versions. */
+export type DownloadedResource = Pick<DownloadEvent, 'kind' | 'namespace' | 'name'>

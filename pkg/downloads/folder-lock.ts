@@ -1,0 +1,46 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+/**
+ * Keeps a folder to one process. The lock is that of an empty SQLite file, because Node has no other lock that the
+ * system takes back from a process that died.
+ */
+export class FolderLock {
+  readonly #database: DatabaseSync
+  readonly #path: string
+
+  private constructor(database: DatabaseSync, path: string) {
+    this.#database = database
+    this.#path = path
+  }
+
+  /** @returns undefined where somebody else has it @throws Error where the folder cannot be written */
+  static take(folder: string): FolderLock | undefined {
+    const path = join(folder, 'lock')
+    const database = new DatabaseSync(path, { timeout: 0 })
+    try {
+      database.exec('BEGIN EXCLUSIVE')
+      return new FolderLock(database, path)
+    } catch (error) {
+      database.close()
+      if (isBusy(error)) return undefined
+      throw error
+    }
+  }
+
+  release(): void {
+    this.#database.close()
+  }
+
+  /** Releases the lock of a folder that is about to go. */
+  remove(): void {
+    rmSync(this.#path, { force: true })
+    this.#database.close()
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const { errcode = 0 } = error as { errcode?: number }
+  return (errcode & 0xff) === 5
+}

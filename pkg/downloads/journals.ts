@@ -1,0 +1,86 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AdoptedJournal } from './adopted-journal.ts'
+import type { Journal } from './journal.ts'
+import type { OnDropped } from './segments.ts'
+
+export interface JournalsOptions {
+  /** Holds a folder for each journal. */
+  readonly dir: string
+  readonly own: Journal
+  /** Most bytes on disk, all journals together. */
+  readonly maxBytes: number
+  readonly onDropped: OnDropped
+  /** Told of a journal that was left behind, and how many events it holds that may wait to be counted. */
+  readonly onAdopted: (journal: string, events: number) => void
+}
+
+const dayMs = 86_400_000
+
+/**
+ * How long applied events stay on disk, in milliseconds: a store that comes back with an older state, because it was killed
+ * before it had saved the last one, gets them again.
+ */
+const keepAppliedMs = 3_600_000
+
+/** Stores forget a journal after 90 days; what is nearly that old cannot be told from what they had already. */
+const keepMs = 60 * dayMs
+
+/** The journal of this process, and those that others left behind in the same folder. */
+export class Journals {
+  readonly #options: JournalsOptions
+  #adopted: AdoptedJournal[] = []
+
+  constructor(options: JournalsOptions) {
+    this.#options = options
+  }
+
+  get all(): readonly (Journal | AdoptedJournal)[] {
+    return [...this.#adopted, this.#options.own]
+  }
+
+  get pending(): number {
+    return this.all.reduce((sum, { pending }) => sum + pending, 0)
+  }
+
+  /** Time of the oldest event that waits, in milliseconds since the epoch. */
+  get oldestAt(): number | undefined {
+    const times = this.all.flatMap(({ oldestAt }) => oldestAt ?? [])
+    return times.length === 0 ? undefined : Math.min(...times)
+  }
+
+  /** Takes over what dead processes left behind. A folder that cannot be read is tried again the next time. */
+  async adopt(): Promise<void> {
+    const { dir, onDropped, onAdopted } = this.#options
+    const mine = new Set(this.all.map(({ id }) => id))
+    for (const name of await readdir(dir).catch(() => [])) {
+      if (mine.has(name)) continue
+      const journal = await AdoptedJournal.open(join(dir, name), onDropped).catch(() => undefined)
+      if (journal === undefined) continue
+      this.#adopted.push(journal)
+      onAdopted(journal.id, journal.pending)
+    }
+  }
+
+  /** Removes what is no longer needed, and the oldest of what is where there is too much. */
+  async trim(now: number): Promise<void> {
+    const before = { applied: now - keepAppliedMs, any: now - keepMs }
+    for (const { segments, applied } of this.all) await segments.trim(applied, before)
+    let sizeBytes = this.all.reduce((sum, { segments }) => sum + segments.sizeBytes, 0)
+    for (const { segments, applied } of this.all) {
+      while (sizeBytes > this.#options.maxBytes && !segments.isEmpty && !segments.isOldestOpen) {
+        sizeBytes -= segments.sizeBytes
+        await segments.dropOldest(applied, 'queue_full')
+        sizeBytes += segments.sizeBytes
+      }
+    }
+    for (const journal of this.#adopted.filter(({ segments }) => segments.isEmpty)) {
+      await journal.remove()
+      this.#adopted = this.#adopted.filter((other) => other !== journal)
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const journal of this.all) await journal.close()
+  }
+}

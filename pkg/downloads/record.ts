@@ -1,0 +1,45 @@
+import { crc32 } from 'node:zlib'
+import type { DownloadEvent } from './event.ts'
+
+/** One event as the journal keeps it. */
+export interface JournalRecord {
+  /** Counts from 1 within its journal. */
+  readonly sequence: number
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly event: DownloadEvent
+}
+
+/** One line: a checksum (CRC-32, eight hexadecimal digits), a blank, and the fields as a JSON array. */
+export function encodeRecord({ sequence, at, event }: JournalRecord): string {
+  const { kind, namespace, name, version, os, arch } = event
+  const platform = os === undefined && arch === undefined ? [] : [os ?? '', arch ?? '']
+  const fields = JSON.stringify([sequence, at, kind, namespace, name, version, ...platform])
+  return `${checksum(fields)} ${fields}\n`
+}
+
+/** Reads what is whole; `corrupt` counts the lines that are not. */
+export function decodeRecords(text: string): { records: JournalRecord[]; corrupt: number } {
+  const records: JournalRecord[] = []
+  let corrupt = 0
+  for (const line of text.split('\n')) {
+    if (line === '') continue
+    const record = decodeRecord(line)
+    if (record === undefined) corrupt += 1
+    else records.push(record)
+  }
+  return { records, corrupt }
+}
+
+function decodeRecord(line: string): JournalRecord | undefined {
+  const fields = line.slice(9)
+  if (line[8] !== ' ' || line.slice(0, 8) !== checksum(fields)) return undefined
+  // What has its checksum was written above.
+  const [sequence, at, kind, namespace, name, version, os, arch] = JSON.parse(fields)
+  const platform = os === undefined ? {} : { os, arch }
+  return { sequence, at, event: { kind, namespace, name, version, ...platform } }
+}
+
+function checksum(text: string): string {
+  return crc32(text).toString(16).padStart(8, '0')
+}

@@ -1,0 +1,42 @@
+/**
+ * Counts a batch, or nothing where the journal stands elsewhere than the batch says. Valkey runs it as one step, and keeps
+ * all of it or nothing.
+ *
+ * KEYS: the journal, the revision, the counts, the order of changes, then the days of the history.
+ * ARGV: `after`, `last`, seconds that the journal is remembered, number of archives; for each archive its key, how many
+ * and when last; for each day when it ends (seconds since the epoch) and its number of fields; for each field its name
+ * and how many.
+ */
+export const applyScript = `
+local applied = redis.call('GET', KEYS[1]) or '0'
+if applied ~= ARGV[1] then return applied end
+
+local archives = tonumber(ARGV[4])
+local revision = redis.call('INCRBY', KEYS[2], archives) - archives
+local at = 5
+for i = 1, archives do
+  local key, more, last = ARGV[at], tonumber(ARGV[at + 1]), ARGV[at + 2]
+  local known = redis.call('HGET', KEYS[3], key)
+  if known then
+    local count, before = string.match(known, '^(%d+) (%d+)$')
+    more = more + tonumber(count)
+    if tonumber(before) > tonumber(last) then last = before end
+  end
+  redis.call('HSET', KEYS[3], key, string.format('%.0f %s', more, last))
+  redis.call('ZADD', KEYS[4], string.format('%.0f', revision + i), key)
+  at = at + 3
+end
+
+for day = 5, #KEYS do
+  local ends, fields = ARGV[at], tonumber(ARGV[at + 1])
+  at = at + 2
+  for i = 1, fields do
+    redis.call('HINCRBY', KEYS[day], ARGV[at], ARGV[at + 1])
+    at = at + 2
+  end
+  redis.call('EXPIREAT', KEYS[day], ends)
+end
+
+redis.call('SET', KEYS[1], ARGV[2], 'EX', ARGV[3])
+return ARGV[2]
+`

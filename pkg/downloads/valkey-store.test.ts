@@ -1,0 +1,88 @@
+import { Redis } from 'iovalkey'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { batchOf, hourMs } from './batch.ts'
+import { describeStore } from './store-conformance.ts'
+import { noValkey, TestValkey } from './test-valkey.ts'
+import { ValkeyStore } from './valkey-store.ts'
+
+let server: TestValkey
+let direct: Redis
+
+beforeAll(async () => {
+  if (noValkey) return
+  server = await TestValkey.start('--requirepass', 'secret')
+  direct = new Redis({ port: server.port, host: server.host, password: 'secret' })
+})
+afterAll(async () => {
+  direct?.disconnect()
+  await server?.[Symbol.asyncDispose]()
+})
+
+async function open(clock: () => number = Date.now): Promise<ValkeyStore> {
+  const store = new ValkeyStore({
+    address: { host: server.host, port: server.port },
+    password: 'secret',
+    clock,
+    random: Math.random,
+  })
+  onTestFinished(() => store.close())
+  await vi.waitFor(() => store.applied('x'))
+  return store
+}
+
+const event = { kind: 'Module', namespace: 'a', name: 'vpc', version: '1.0.0' } as const
+const batch = (at: number) => batchOf('one', 0, [{ sequence: 1, at, event }], at)
+
+describe.skipIf(noValkey)('valkey', () => {
+  describeStore(async (clock) => {
+    await direct.flushall()
+    return { store: await open(clock), again: () => open(clock) }
+  })
+
+  it('lets everything expire but the counts', async () => {
+    await direct.flushall()
+    const now = Date.now()
+    const store = await open(() => now)
+    await store.apply(batch(now))
+    const keys = (await direct.keys('*')).toSorted()
+    const expiries = await Promise.all(keys.map(async (key) => [key, await direct.ttl(key)]))
+    const day = new Date(now).toISOString().slice(0, 10)
+    expect(expiries).toEqual([
+      ['{depot}:v1:changed', -1],
+      ['{depot}:v1:downloads', -1],
+      [`{depot}:v1:hours:${day}`, expect.closeTo((91 * 24 * hourMs) / 1000, -6)],
+      ['{depot}:v1:journal:one', expect.closeTo((90 * 24 * hourMs) / 1000, -3)],
+      ['{depot}:v1:revision', -1],
+    ])
+  })
+
+  it('counts nothing where its memory is full, and says so', async () => {
+    await direct.flushall()
+    const store = await open()
+    await direct.config('SET', 'maxmemory', '1')
+    await expect(store.apply(batch(Date.now()))).rejects.toThrow(/OOM/)
+    await direct.config('SET', 'maxmemory', '0')
+    expect(await store.apply(batch(Date.now()))).toBe(1)
+  })
+
+  it('names the reason where the password is wrong', async () => {
+    const store = new ValkeyStore({
+      address: { host: server.host, port: server.port },
+      password: 'wrong',
+      clock: Date.now,
+      random: Math.random,
+    })
+    onTestFinished(() => store.close())
+    await vi.waitFor(() => expect(store.applied('x')).rejects.toThrow(/WRONGPASS/))
+  })
+
+  it('names the reason where nobody listens', async () => {
+    const store = new ValkeyStore({
+      address: { host: '127.0.0.1', port: 1 },
+      clock: Date.now,
+      random: Math.random,
+    })
+    onTestFinished(() => store.close())
+    await vi.waitFor(() => expect(store.applied('x')).rejects.toThrow(/ECONNREFUSED/))
+  })
+})

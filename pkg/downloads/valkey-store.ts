@@ -1,0 +1,156 @@
+import { Redis } from 'iovalkey'
+import { archiveKey, archiveOf, type Batch, historyDays, hourMs, hourOf } from './batch.ts'
+import type { DownloadCount, DownloadedResource, HourlyCount } from './event.ts'
+import { type CountStore, journalMemoryDays } from './store.ts'
+import { applyScript } from './valkey-script.ts'
+
+export interface ValkeyAddress {
+  readonly host: string
+  readonly port: number
+}
+
+export interface ValkeyOptions {
+  readonly address: ValkeyAddress
+  readonly password?: string | undefined
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+  /** From 0 up to, and without, 1. */
+  readonly random: () => number
+}
+
+/** All keys are in one slot of a cluster, because one script writes them; the version is that of their layout. */
+const prefix = '{depot}:v1:'
+const daySeconds = 86_400
+
+type Client = Redis & {
+  applyBatch?: (keys: number, ...args: (string | number)[]) => Promise<string>
+}
+
+/** Counts in a Valkey that several servers share. The client connects again by itself; a command is never sent twice. */
+export class ValkeyStore implements CountStore {
+  readonly name = 'valkey'
+  generation = 0
+  readonly #client: Client
+  readonly #clock: () => number
+  #failure: Error | undefined
+
+  constructor({ address, password, clock, random }: ValkeyOptions) {
+    this.#clock = clock
+    this.#client = new Redis({
+      ...address,
+      ...(password !== undefined && { password }),
+      connectionName: 'depot',
+      connectTimeout: 5_000,
+      commandTimeout: 5_000,
+      keepAlive: 30_000,
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      retryStrategy: (attempt) => Math.min(3_000, 50 * 2 ** attempt) * (0.5 + random() / 2),
+      // What was promoted or demoted meanwhile is found by connecting anew.
+      reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    })
+    this.#client.defineCommand('applyBatch', { lua: applyScript })
+    this.#client.on('error', (error) => {
+      this.#failure = error
+    })
+    this.#client.on('ready', () => {
+      this.#failure = undefined
+      this.generation += 1
+    })
+  }
+
+  async apply({ journal, after, last, archives, hours }: Batch): Promise<number> {
+    const days = Object.groupBy(hours, ({ hour }) => Math.floor(hour / 24))
+    const keys = [this.#journal(journal), `${prefix}revision`, `${prefix}downloads`]
+    keys.push(`${prefix}changed`, ...Object.keys(days).map((day) => dayKey(Number(day))))
+    const args: (string | number)[] = [after, last, journalMemoryDays * daySeconds, archives.length]
+    for (const archive of archives) args.push(archiveKey(archive), archive.count, archive.lastAt)
+    for (const [day, fields = []] of Object.entries(days)) {
+      args.push((Number(day) + historyDays + 1) * daySeconds, fields.length)
+      for (const field of fields) args.push(hourField(field, field.hour % 24), field.count)
+    }
+    return Number(
+      await this.#ask(({ applyBatch }) =>
+        applyBatch?.call(this.#client, keys.length, ...keys, ...args),
+      ),
+    )
+  }
+
+  async applied(journal: string): Promise<number> {
+    return Number((await this.#ask((client) => client.get(this.#journal(journal)))) ?? 0)
+  }
+
+  async changes(
+    after: number,
+    limit: number,
+  ): Promise<{ counts: DownloadCount[]; revision: number }> {
+    const found = await this.#ask((client) =>
+      client.zrangebyscore(
+        `${prefix}changed`,
+        `(${after}`,
+        '+inf',
+        'WITHSCORES',
+        'LIMIT',
+        0,
+        limit,
+      ),
+    )
+    const keys = found.filter((_, index) => index % 2 === 0)
+    if (keys.length === 0) return { counts: [], revision: after }
+    const values = await this.#ask((client) => client.hmget(`${prefix}downloads`, ...keys))
+    const counts = keys.flatMap((key, index) => {
+      const [count, lastAt] = values[index]?.split(' ').map(Number) ?? []
+      return count === undefined || lastAt === undefined
+        ? []
+        : [{ ...archiveOf(key), count, lastAt }]
+    })
+    return { counts, revision: Number(found.at(-1)) }
+  }
+
+  async hourly(resource: DownloadedResource): Promise<HourlyCount[]> {
+    const newest = hourOf(this.#clock())
+    const oldest = newest - historyDays * 24
+    const fields = Array.from({ length: 24 }, (_, hour) => hourField(resource, hour))
+    const first = Math.floor(oldest / 24)
+    const days = Array.from(
+      { length: Math.floor(newest / 24) - first + 1 },
+      (_, day) => first + day,
+    )
+    const counts = await this.#ask((client) =>
+      Promise.all(days.map((day) => client.hmget(dayKey(day), ...fields))),
+    )
+    return counts.flat().flatMap((count, index) => {
+      const hour = first * 24 + index
+      return count === null || hour < oldest
+        ? []
+        : [{ startsAt: hour * hourMs, count: Number(count) }]
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#client.disconnect()
+  }
+
+  #journal(id: string): string {
+    return `${prefix}journal:${id}`
+  }
+
+  /** Puts the reason of a lost connection in place of the client's own words for it. */
+  async #ask<T>(question: (client: Client) => Promise<T> | undefined): Promise<T> {
+    try {
+      return (await question(this.#client)) as T
+    } catch (error) {
+      throw this.#failure === undefined ? error : new Error(this.#failure.message, { cause: error })
+    }
+  }
+}
+
+/** @param day days since the epoch */
+function dayKey(day: number): string {
+  return `${prefix}hours:${new Date(day * daySeconds * 1000).toISOString().slice(0, 10)}`
+}
+
+function hourField({ kind, namespace, name }: DownloadedResource, hour: number): string {
+  return JSON.stringify([kind, namespace, name, hour])
+}
