@@ -1,0 +1,105 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  type CryptoKey,
+  exportJWK,
+  generateKeyPair,
+  type JWK,
+  type JWTPayload,
+  SignJWT,
+} from 'jose'
+
+export interface IssuerKey {
+  readonly kid: string
+  readonly privateKey: CryptoKey
+  readonly jwk: JWK
+}
+
+export async function issuerKey(kid: string, alg = 'RS256'): Promise<IssuerKey> {
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
+  return { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } }
+}
+
+/** A provider that signs whatever a test wants to have signed. */
+export class TestIssuer {
+  readonly #server: Server
+  /** Counts what was asked for. */
+  readonly requests = new Map<string, number>()
+  key: IssuerKey
+  /** What is published. */
+  published: JWK[]
+  /** Takes the place of its own metadata. */
+  metadata: object | undefined
+  #port = 0
+  #away = false
+
+  private constructor(key: IssuerKey) {
+    this.key = key
+    this.published = [key.jwk]
+    this.#server = createServer((request, response) => {
+      const { url = '' } = request
+      this.requests.set(url, (this.requests.get(url) ?? 0) + 1)
+      if (this.#away) {
+        request.socket.destroy()
+        return
+      }
+      const document = url.endsWith('/keys')
+        ? { keys: this.published }
+        : (this.metadata ?? {
+            issuer: this.url,
+            jwks_uri: `${this.url}/keys`,
+            authorization_endpoint: `${this.url}/auth`,
+            token_endpoint: `${this.url}/token`,
+          })
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify(document))
+    })
+  }
+
+  static async start(): Promise<TestIssuer> {
+    const issuer = new TestIssuer(await issuerKey('first'))
+    await new Promise<void>((done) => {
+      issuer.#server.listen(0, '127.0.0.1', done)
+    })
+    issuer.#port = (issuer.#server.address() as AddressInfo).port
+    return issuer
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}/broker`
+  }
+
+  get keyFetches(): number {
+    return this.requests.get('/broker/keys') ?? 0
+  }
+
+  /** Whether it hangs up on everybody. */
+  set away(away: boolean) {
+    this.#away = away
+  }
+
+  /** A token for `alice` of the client `depot`, valid for an hour, unless the claims say otherwise; undefined takes one out. */
+  sign(
+    claims: Readonly<Record<string, unknown>> = {},
+    { key = this.key, header = {} }: { key?: IssuerKey; header?: object } = {},
+  ): Promise<string> {
+    const now = Math.floor(Date.now() / 1000)
+    const payload = {
+      iss: this.url,
+      sub: 'alice',
+      aud: 'depot',
+      iat: now,
+      exp: now + 3600,
+      groups: ['platform'],
+      ...claims,
+    }
+    return new SignJWT(payload as JWTPayload)
+      .setProtectedHeader({ alg: key.jwk.alg ?? 'RS256', kid: key.kid, typ: 'JWT', ...header })
+      .sign(key.privateKey)
+  }
+
+  stop(): void {
+    this.#server.closeAllConnections()
+    this.#server.close()
+  }
+}
