@@ -6,6 +6,7 @@ import {
   customResourceKinds,
   kinds,
 } from '../pkg/apis/v1alpha1/v1alpha1.ts'
+import { openApiDocument } from '../pkg/browse/browse.ts'
 import { optionsReference, serverCommand } from '../pkg/options/options.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -32,6 +33,7 @@ export function generatedFiles(): Map<string, string> {
     'config/reference.md',
     `<!-- ${notice} -->\n# Options\n\n${optionsReference(serverCommand)}`,
   )
+  files.set('config/openapi.json', `${JSON.stringify(openApiDocument(), null, 2)}\n`)
   return files
 }
 

@@ -16,9 +16,13 @@ export interface MostDownloaded {
 /**
  * The most downloaded versions of some entries, most first; ties by namespace, kind, name, then newest first.
  *
- * @param best the entries with the most downloaded versions, as many as versions are wanted: others cannot have one
+ * @param best the `limit` entries with the most downloaded versions: others cannot have one among the first
  */
-export function mostDownloaded(best: readonly Entry[], downloads: DownloadTable): MostDownloaded[] {
+export function mostDownloaded(
+  best: readonly Entry[],
+  limit: number,
+  downloads: DownloadTable,
+): MostDownloaded[] {
   return best
     .flatMap((entry) =>
       Array.from(downloadsByVersion(entry.parent, downloads), ([version, found]) => ({
@@ -33,5 +37,5 @@ export function mostDownloaded(best: readonly Entry[], downloads: DownloadTable)
         compareAddress(a.entry.facts, b.entry.facts) ||
         newestFirst(a.version, b.version),
     )
-    .slice(0, best.length)
+    .slice(0, limit)
 }

@@ -173,7 +173,7 @@ export class ReadModel {
       .filter((entry) => entry.facts.bestDownloads > 0)
     return {
       totals: namedTotals(totals),
-      mostDownloaded: mostDownloaded(best, this.#options.downloads),
+      mostDownloaded: mostDownloaded(best, mostDownloadedLimit, this.#options.downloads),
     }
   }
 
