@@ -104,7 +104,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 }
 
-function createTlsServer(tls: TlsFiles, listener: RequestListener) {
+function createTlsServer(tls: TlsFiles, listener: ReturnType<typeof createListener>) {
   const { cert, key } = readTlsFiles(tls)
   return createHttpsServer({ ...limits, cert, key, minVersion: 'TLSv1.2' }, listener)
 }
