@@ -17,8 +17,6 @@ export interface KnownCluster {
   readonly ca: string | undefined
 }
 
-const maxKubeconfigBytes = 36 * 1024
-
 type Fields = Readonly<Record<string, unknown>>
 
 /** Each would have the server run, read, trust or visit what a stranger names, or act as somebody else. */
@@ -63,9 +61,6 @@ function parse(token: string): Fields {
   const digits = token.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '')
   if (bytes.toString('base64').replace(/=+$/, '') !== digits) {
     throw wrong('the token is not base64')
-  }
-  if (bytes.length > maxKubeconfigBytes) {
-    throw wrong(`it is longer than ${maxKubeconfigBytes} bytes: send one with a single context`)
   }
   const config = isFields(jsonOf(bytes.toString())) ?? isFields(yamlOf(bytes.toString()))
   if (config === undefined) {

@@ -1,13 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import {
-  type CryptoKey,
-  exportJWK,
-  generateKeyPair,
-  type JWK,
-  type JWTPayload,
-  SignJWT,
-} from 'jose'
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 
 export interface IssuerKey {
   readonly kid: string
@@ -93,7 +86,7 @@ export class TestIssuer {
       groups: ['platform'],
       ...claims,
     }
-    return new SignJWT(payload as JWTPayload)
+    return new SignJWT(payload)
       .setProtectedHeader({ alg: key.jwk.alg ?? 'RS256', kid: key.kid, typ: 'JWT', ...header })
       .sign(key.privateKey)
   }

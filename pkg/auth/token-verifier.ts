@@ -38,7 +38,7 @@ const algorithms = [
 ]
 /** By how much the clocks of the issuer and of this machine may differ. */
 const leewaySeconds = 30
-/** Group of a program; the issuer gives no such group to people. */
+/** Of the group of a program. A person who comes with such a group does not get it, wherever it is from. */
 const machinePrefix = 'client:'
 /** Of JWTs that an issuer signs, those that are for somebody to show. */
 const tokenTypes: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt'])
@@ -158,10 +158,7 @@ function refusalOf(thrown: unknown): unknown {
 }
 
 /** @throws Refusal where the claim is missing or no list of texts */
-function groupsOf(
-  payload: JWTPayload,
-  { groupsClaim, allowClientCredentials }: TokenRules,
-): readonly string[] {
+function groupsOf(payload: JWTPayload, { groupsClaim }: TokenRules): readonly string[] {
   const value = Object.hasOwn(payload, groupsClaim) ? payload[groupsClaim] : undefined
   if (value === undefined || value === null) {
     throw new Refusal(
@@ -175,5 +172,5 @@ function groupsOf(
       `the claim ${JSON.stringify(groupsClaim)} of the token is not a list of texts: have the issuer send one`,
     )
   }
-  return allowClientCredentials ? value.filter((group) => !group.startsWith(machinePrefix)) : value
+  return value.filter((group) => !group.startsWith(machinePrefix))
 }

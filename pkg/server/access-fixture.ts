@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { generate } from 'selfsigned'
@@ -9,8 +10,12 @@ import { Fixture } from './fixture.ts'
 
 /** An API server that knows tokens, and what each may read. */
 export class TestCluster {
-  /** Path and token of each request. */
-  readonly requests: { readonly path: string; readonly token: string }[] = []
+  /** What was asked for. */
+  readonly requests: {
+    readonly path: string
+    readonly token: string
+    readonly headers: IncomingHttpHeaders
+  }[] = []
   /** Status for a known token and a path; the others get 401. */
   readonly tokens = new Map<string, (path: string) => number>()
   readonly ca: string
@@ -22,7 +27,7 @@ export class TestCluster {
     this.#server = createServer({ cert: pem.cert, key: pem.private }, (request, response) => {
       const { url = '', headers } = request
       const token = headers.authorization?.replace('Bearer ', '') ?? ''
-      this.requests.push({ path: url, token })
+      this.requests.push({ path: url, token, headers })
       const status = this.tokens.get(token)?.(url) ?? 401
       const message = status === 401 ? 'Unauthorized' : `answer ${status}`
       response.writeHead(status, { 'content-type': 'application/json' })
