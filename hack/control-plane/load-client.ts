@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Agent } from 'undici'
 import { limitHeap } from '../../cmd/server/heap.ts'
@@ -7,18 +8,20 @@ import { loadConnection, watchCluster } from '../../pkg/kube/kube.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 
 /*
- * Reads everything an API server has, once: `load-client.ts bare|depot KUBECONFIG URL CA`. `bare` splits the stream of
- * Versions into lines and parses each, and that is all.
+ * Reads everything an API server has, once: `load-client.ts bare|depot URL DIRECTORY`, with the files token and
+ * ca.crt in the directory, as a pod has them. `bare` splits the stream of Versions into lines and parses each.
  */
 
-const [mode, kubeconfig, url = '', ca = ''] = process.argv.slice(2)
+const [mode, url = '', serviceAccount = ''] = process.argv.slice(2)
 
 limitHeap()
 const delay = monitorEventLoopDelay({ resolution: 1 })
 delay.enable()
 const start = performance.now()
+const startCpu = process.cpuUsage()
 const versions = mode === 'bare' ? await readBare() : await readDepot()
 const seconds = (performance.now() - start) / 1000
+const { user, system } = process.cpuUsage(startCpu)
 delay.disable()
 
 console.log(
@@ -26,6 +29,7 @@ console.log(
     mode,
     versions,
     seconds: Number(seconds.toFixed(2)),
+    cpuSeconds: Number(((user + system) / 1e6).toFixed(2)),
     peakRssMegabytes: Math.round(process.resourceUsage().maxRSS / 1024),
     rssMegabytes: Math.round(process.memoryUsage.rss() / 1e6),
     loopDelayMs: { p99: delay.percentile(99) / 1e6, max: delay.max / 1e6 },
@@ -34,7 +38,10 @@ console.log(
 process.exit()
 
 async function readBare(): Promise<number> {
-  const agent = new Agent({ allowH2: false, connect: { ca: readFileSync(ca) } })
+  const agent = new Agent({
+    allowH2: false,
+    connect: { ca: readFileSync(join(serviceAccount, 'ca.crt')) },
+  })
   const query =
     'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
   const path = `/apis/depot.internal/v1alpha1/versions?${query}`
@@ -42,7 +49,7 @@ async function readBare(): Promise<number> {
     method: 'GET',
     origin: url,
     path,
-    headers: { authorization: `Bearer ${process.env['TOKEN'] ?? ''}` },
+    headers: { authorization: `Bearer ${readFileSync(join(serviceAccount, 'token'), 'utf8')}` },
   })
   let rest = Buffer.alloc(0)
   let count = 0
@@ -62,8 +69,10 @@ async function readBare(): Promise<number> {
 
 async function readDepot(): Promise<number> {
   const catalog = new Catalog()
+  const { hostname, port } = new URL(url)
+  const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port }
   const cluster = watchCluster({
-    connection: loadConnection({ kubeconfig, env: {} }),
+    connection: loadConnection({ env, serviceAccount }),
     apiGroup: 'depot.internal',
     bindingsNamespace: 'depot-system',
     sink: catalog,

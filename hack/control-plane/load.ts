@@ -7,7 +7,6 @@ import { promisify } from 'node:util'
 import { benchObjects } from '../bench/registry.ts'
 import { createAuthority } from './certificates.ts'
 import { startControlPlane } from './control-plane.ts'
-import { kubeconfigOf } from './kubeconfig.ts'
 import { applyManifests } from './manifests.ts'
 import type { ApiClient } from './request.ts'
 
@@ -21,15 +20,12 @@ const directory = mkdtempSync(join(tmpdir(), 'depot-load-'))
 const rounds = 3
 
 async function compare(url: string, ca: string, token: string): Promise<void> {
-  const [caFile, kubeconfig] = [join(directory, 'ca.crt'), join(directory, 'kubeconfig')]
-  writeFileSync(caFile, ca)
-  writeFileSync(kubeconfig, kubeconfigOf({ url, ca, token }))
+  writeFileSync(join(directory, 'ca.crt'), ca)
+  writeFileSync(join(directory, 'token'), token)
   for (let round = 0; round < rounds; round++) {
     for (const mode of ['bare', 'depot']) {
-      const client = join(import.meta.dirname, 'load-client.ts')
-      const args = [client, mode, kubeconfig, url, caFile]
-      const env = { ...process.env, TOKEN: token }
-      console.log((await promisify(execFile)(process.execPath, args, { env })).stdout.trim())
+      const args = [join(import.meta.dirname, 'load-client.ts'), mode, url, directory]
+      console.log((await promisify(execFile)(process.execPath, args)).stdout.trim())
     }
   }
 }
