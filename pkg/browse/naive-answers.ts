@@ -32,7 +32,7 @@ export function naiveAnswer(world: World, viewer: Viewer, path: string): unknown
   if (namespace === '') return resources(model, viewer, query)
   const owner = model.find(kind === 'module' ? 'Module' : 'Provider', namespace, name)
   if (owner === undefined || !model.sees(viewer, owner)) return undefined
-  if (last === 'versions') return versions(model, owner, query)
+  if (last === 'versions') return versionPage(model, owner, query)
   if (last === 'scan-findings') return findings(model, owner, query)
   return detail(model, owner)
 }
@@ -192,7 +192,7 @@ function detail(model: NaiveModel, owner: Owner) {
   }
 }
 
-function versions(model: NaiveModel, owner: Owner, query: URLSearchParams) {
+function versionPage(model: NaiveModel, owner: Owner, query: URLSearchParams) {
   const all = model.versions(owner)
   const isProvider = owner.kind === 'Provider'
   const [os, arch] = [query.get('os')?.toLowerCase(), query.get('arch')?.toLowerCase()]

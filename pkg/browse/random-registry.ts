@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { type Kind, parseResource, type Resource } from '../apis/v1alpha1/v1alpha1.ts'
 import type { Viewer } from './naive-model.ts'
 
@@ -226,7 +226,7 @@ const query = (parameters: Record<string, fc.Arbitrary<string | number | boolean
     .map(([chosen, values]) => {
       const search = new URLSearchParams()
       for (const name of chosen) search.append(name.replace(/\d$/, ''), String(values[name]))
-      return search.size === 0 ? '' : `?${search}`
+      return search.size === 0 ? '' : `?${search.toString()}`
     })
 
 const paging = { page: pick(1, 2, 3), page_size: pick(1, 2, 5, 20, 200) }
