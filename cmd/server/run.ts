@@ -9,6 +9,7 @@ import { createLogger, createMetrics, type Logger } from '../../pkg/telemetry/te
 import { accessProblems, openAccess } from './auth.ts'
 import { observeCatalog } from './catalog-metrics.ts'
 import { openSource } from './source.ts'
+import { storageSettings } from './storage.ts'
 import { unusableFiles } from './unusable-files.ts'
 
 export interface RunOptions {
@@ -42,11 +43,7 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
     )
   const catalog = new Catalog({ onLeftOut: leftOut, apiGroup: options.apiGroup })
   observeCatalog(catalog, metrics)
-  const archives = createArchives({
-    filesystemMountPath: options.filesystemMountPath,
-    log,
-    metrics,
-  })
+  const archives = createArchives({ ...storageSettings(options, process.env), log, metrics })
 
   const access = openAccess({ options, catalog, log, metrics })
   const { auth, broker, sink } = access

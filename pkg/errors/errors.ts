@@ -11,6 +11,7 @@ const reasons = {
   NotConfigured: { status: 501, retry: false },
   BadGateway: { status: 502, retry: true },
   Unavailable: { status: 503, retry: true },
+  GatewayTimeout: { status: 504, retry: true },
 } as const
 
 /** Stable and greppable: also the `reason` of log lines and metrics. */

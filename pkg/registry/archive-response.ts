@@ -1,17 +1,21 @@
 import type { Context } from 'hono'
 import { RegistryError } from '../errors/errors.ts'
+import { bodyResponse } from './archive-body.ts'
 import { type ByteRange, parseRange } from './byte-range.ts'
 import type { Archives, RegistryEnv, ServedArchive } from './routes.ts'
 
 /**
  * Answers GET and HEAD for an archive, whole or a range of it, and 304 for who has it already. The ETag is the digest, so
  * it never names other bytes.
+ *
+ * @param mayPresign whether a GET may be sent on to the storage; HEAD never is, as a URL signed for GET refuses it
  */
-export async function archiveResponse(
+export function archiveResponse(
   c: Context<RegistryEnv>,
   archives: Archives,
   archive: ServedArchive,
-): Promise<Response> {
+  mayPresign: boolean,
+): Response | Promise<Response> {
   const etag = `"${archive.sha256}"`
   const headers: Record<string, string> = {
     'Accept-Ranges': 'bytes',
@@ -23,76 +27,94 @@ export async function archiveResponse(
   }
 
   headers['Content-Type'] = contentType(archive.location.fileName)
-  const head = c.req.method === 'HEAD'
-  const wanted = isCurrent(c.req.header('if-range'), etag) ? c.req.header('range') : undefined
-  if (!head && wanted === undefined) return send(headers, await open(c, archives, archive))
+  if (c.req.method === 'HEAD') return headResponse(c, archives, archive, headers, etag)
+  const presigns = mayPresign && archive.location.storage.presign?.enabled === true
+  const range = isCurrent(c.req.header('if-range'), etag) ? c.req.header('range') : undefined
+  if (presigns) return redirectOr(archives, archive, () => bytesResponse(range))
+  return bytesResponse(range)
 
-  const { sizeBytes } = await archives.stat(archive.location)
-  const range = parseRange(wanted, sizeBytes)
-  if (range === 'unsatisfiable') {
-    throw new RegistryError(
-      'RangeNotSatisfiable',
-      `the archive has ${sizeBytes} bytes, and the range lies outside of them`,
-      { headers: { 'Content-Range': `bytes */${sizeBytes}` } },
-    )
+  function bytesResponse(wanted: string | undefined): Response | Promise<Response> {
+    if (wanted !== undefined) return partResponse(c, archives, archive, headers, wanted)
+    const bytes = archives.inMemory(archive)
+    if (bytes === undefined) return wholeResponse(c, archives, archive, headers)
+    headers['Content-Length'] = String(bytes.length)
+    return new Response(bytes as Uint8Array<ArrayBuffer>, { headers })
   }
-  const part = range === 'whole' ? undefined : range
-  if (!head) return send(headers, await open(c, archives, archive, part))
-  return send(headers, { sizeBytes, ...(part && { range: part }), body: null })
 }
 
-function send(headers: Record<string, string>, { sizeBytes, range, body }: Opened): Response {
+async function redirectOr(
+  archives: Archives,
+  archive: ServedArchive,
+  otherwise: () => Response | Promise<Response>,
+): Promise<Response> {
+  const url = await archives.presign(archive)
+  if (url === undefined) return otherwise()
+  // Whoever has the URL has the archive, and only for a while: nobody is to keep it.
+  return new Response(null, {
+    status: 307,
+    headers: { Location: url, 'Cache-Control': 'no-store' },
+  })
+}
+
+async function headResponse(
+  c: Context<RegistryEnv>,
+  archives: Archives,
+  archive: ServedArchive,
+  headers: Record<string, string>,
+  etag: string,
+): Promise<Response> {
+  const sizeBytes = await archives.sizeOf(archive)
+  const wanted = isCurrent(c.req.header('if-range'), etag) ? c.req.header('range') : undefined
+  const range = partOf(wanted, sizeBytes)
+  return new Response(null, head(headers, sizeBytes, range))
+}
+
+async function wholeResponse(
+  c: Context<RegistryEnv>,
+  archives: Archives,
+  archive: ServedArchive,
+  headers: Record<string, string>,
+): Promise<Response> {
+  const { sizeBytes, body } = await archives.open(archive)
+  return bodyResponse(body, head(headers, sizeBytes), c.env?.outgoing)
+}
+
+async function partResponse(
+  c: Context<RegistryEnv>,
+  archives: Archives,
+  archive: ServedArchive,
+  headers: Record<string, string>,
+  wanted: string,
+): Promise<Response> {
+  const range = partOf(wanted, await archives.sizeOf(archive))
+  const opened = await archives.open(archive, range)
+  return bodyResponse(opened.body, head(headers, opened.sizeBytes, opened.range), c.env?.outgoing)
+}
+
+/** @throws RegistryError RangeNotSatisfiable */
+function partOf(wanted: string | undefined, sizeBytes: number): ByteRange | undefined {
+  const range = parseRange(wanted, sizeBytes)
+  if (range === 'whole') return undefined
+  if (range !== 'unsatisfiable') return range
+  throw new RegistryError(
+    'RangeNotSatisfiable',
+    `the archive has ${sizeBytes} bytes, and the range lies outside of them`,
+    { headers: { 'Content-Range': `bytes */${sizeBytes}` } },
+  )
+}
+
+function head(headers: Record<string, string>, sizeBytes: number, range?: ByteRange) {
   if (range === undefined) {
-    return new Response(body, { headers: { ...headers, 'Content-Length': String(sizeBytes) } })
+    return { status: 200, headers: { ...headers, 'Content-Length': String(sizeBytes) } }
   }
-  return new Response(body, {
+  return {
     status: 206,
     headers: {
       ...headers,
       'Content-Length': String(range.end - range.start + 1),
       'Content-Range': `bytes ${range.start}-${range.end}/${sizeBytes}`,
     },
-  })
-}
-
-interface Opened {
-  readonly sizeBytes: number
-  readonly range?: ByteRange
-  readonly body: ReadableStream<Uint8Array<ArrayBuffer>> | null
-}
-
-async function open(
-  c: Context<RegistryEnv>,
-  archives: Archives,
-  archive: ServedArchive,
-  range?: ByteRange,
-): Promise<Opened> {
-  const opened = await archives.open(archive, range)
-  return { ...opened, body: breakOffOnError(opened.body, c.env?.outgoing) }
-}
-
-/**
- * Turns an error in the middle of a body into a broken connection: the headers have promised a length by then, so this
- * is the only way to tell a client that what it has is not the whole. Without a connection the error stays an error.
- */
-function breakOffOnError(
-  body: ReadableStream<Uint8Array>,
-  outgoing: { destroy(): unknown } | undefined,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const reader = body.getReader()
-  return new ReadableStream({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read()
-        if (done) controller.close()
-        else controller.enqueue(value as Uint8Array<ArrayBuffer>)
-      } catch (error) {
-        if (outgoing === undefined) throw error
-        outgoing.destroy()
-      }
-    },
-    cancel: (reason) => reader.cancel(reason),
-  })
+  }
 }
 
 function contentType(fileName: string): string {

@@ -31,7 +31,8 @@ export function archiveRoutes(options: RegistryOptions): Hono<RegistryEnv> {
       note(c, `/depot${route}`)
       const segments = parameters.map((parameter) => c.req.param(parameter) ?? '')
       const row = findModuleArchive(catalog, backend, segments, c.req.query('fileChecksum'))
-      return archiveResponse(c, options.archives, served(c, route, row))
+      const presign = options.presignModules ?? false
+      return archiveResponse(c, options.archives, served(c, route, row), presign)
     })
   }
 
@@ -43,18 +44,22 @@ export function archiveRoutes(options: RegistryOptions): Hono<RegistryEnv> {
     const rows = platformsOf(findProvider(catalog, namespace, type), version)
     const row = choosePlatform(rows, c.req.query('os'), c.req.query('arch'))
     const archive = served(c, route, row)
-    const response = await archiveResponse(c, options.archives, archive)
-    if (beginsDownload(c.req.method, response)) options.onDownload?.(downloadOf(row))
+    const response = await archiveResponse(c, options.archives, archive, true)
+    if (beginsDownload(c, response)) options.onDownload?.(downloadOf(row))
     return response
   })
 
   return app
 }
 
-/** Once for each archive: what asks for its rest, or whether it changed, was counted when it began. */
-function beginsDownload(method: string, { status, headers }: Response): boolean {
-  if (method === 'HEAD') return false
-  return status === 200 || headers.get('content-range')?.startsWith('bytes 0-') === true
+/**
+ * Once for each archive: what asks for its rest, or whether it changed, was counted when it began. A redirect to storage
+ * counts, as nothing of what comes then is seen here.
+ */
+function beginsDownload({ req }: Context<RegistryEnv>, { status }: Response): boolean {
+  if (req.method === 'HEAD' || ![200, 206, 307].includes(status)) return false
+  const range = req.header('range')
+  return range === undefined || !/^\s*bytes\s*=/i.test(range) || /=\s*0+\s*-/.test(range)
 }
 
 function served(c: Context<RegistryEnv>, route: string, row: VersionRow) {

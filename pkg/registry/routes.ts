@@ -20,11 +20,19 @@ export interface ServedArchive {
   readonly label: { namespace: string; kind: string; name: string; version: string }
 }
 
+/** Bytes on demand. A chunk stays as it is until the second call of `read` after, or `close`; nothing means the end. */
+export interface ArchiveBody {
+  read(): Promise<Uint8Array | undefined>
+  close(): void
+}
+
 export interface Archives {
-  stat(location: ArchiveLocation): Promise<{ readonly sizeBytes: number }>
+  sizeOf(archive: ServedArchive): Promise<number>
+  /** A small archive that many ask for, whole and at once. */
+  inMemory(archive: ServedArchive): Uint8Array | undefined
   /**
    * Bytes `start` to `end`, both included; `range` is missing from the answer where the whole is given all the same.
-   * The stream breaks off where the bytes do not match the digest.
+   * Reading fails where the bytes do not match the digest.
    */
   open(
     archive: ServedArchive,
@@ -32,8 +40,10 @@ export interface Archives {
   ): Promise<{
     readonly sizeBytes: number
     readonly range?: ByteRange
-    readonly body: ReadableStream<Uint8Array>
+    readonly body: ArchiveBody
   }>
+  /** The URL that gives the archive instead; nothing where the server is to stream it. */
+  presign(archive: ServedArchive): Promise<string | undefined>
 }
 
 export interface Signer {
@@ -64,6 +74,8 @@ export interface RegistryOptions {
   readonly baseUrl?: string | undefined
   /** Believe `X-Forwarded-Proto` and `X-Forwarded-Host`. */
   readonly trustProxy?: boolean
+  /** Redirect downloads of modules too, where their storage says presign; default false: only those of providers. */
+  readonly presignModules?: boolean
   /** Told of each download as it begins; must neither wait nor throw. */
   readonly onDownload?: ((download: Download) => void) | undefined
   /**

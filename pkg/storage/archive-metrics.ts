@@ -1,11 +1,15 @@
 import { RegistryError } from '../errors/errors.ts'
-import { counter, histogram, type Metrics } from '../telemetry/telemetry.ts'
+import { counter, gauge, histogram, type Metrics } from '../telemetry/telemetry.ts'
 import type { Backend } from './backends.ts'
 import type { AbortReason } from './checked-body.ts'
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-export type Operation = 'stat' | 'open'
+export type Operation = 'stat' | 'open' | 'presign'
+/** Where bytes that a client got came from; memory counts as cache. */
+export type Source = 'cache' | 'backend'
+
+export type ArchiveMetrics = ReturnType<typeof createArchiveMetrics>
 
 /** What the storage of archives counts. */
 export function createArchiveMetrics(metrics: Metrics) {
@@ -18,6 +22,11 @@ export function createArchiveMetrics(metrics: Metrics) {
     },
     buckets,
   )
+  const errors = counter(metrics, {
+    name: 'storage_errors_total',
+    help: 'Requests to the archive storage that failed, by what the client was told.',
+    labels: ['backend', 'reason'],
+  })
   const bytes = counter(metrics, {
     name: 'archive_bytes_total',
     help: 'Bytes of archives that were given to clients, by where they came from.',
@@ -28,10 +37,15 @@ export function createArchiveMetrics(metrics: Metrics) {
     help: 'Archives that were broken off on the way to a client.',
     labels: ['backend', 'reason'],
   })
+  const sentFrom = { cache: bytes.labels('cache'), backend: bytes.labels('backend') }
 
   return {
-    sent: (source: 'cache' | 'backend', sizeBytes: number) => bytes.inc({ source }, sizeBytes),
-    aborted: (backend: Backend, reason: AbortReason) => aborts.inc({ backend, reason }),
+    sent: (source: Source, sizeBytes: number) => sentFrom[source].inc(sizeBytes),
+
+    aborted(backend: Backend, reason: AbortReason) {
+      aborts.inc({ backend, reason })
+      if (reason !== 'client') errors.inc({ backend, reason })
+    },
 
     /** Measures one request; its result is `ok` or the reason of the RegistryError. */
     async timed<T>(backend: Backend, operation: Operation, request: Promise<T>): Promise<T> {
@@ -41,9 +55,19 @@ export function createArchiveMetrics(metrics: Metrics) {
         stop({ result: 'ok' })
         return value
       } catch (error) {
-        stop({ result: error instanceof RegistryError ? error.reason : 'Internal' })
+        const result = error instanceof RegistryError ? error.reason : 'Internal'
+        stop({ result })
+        if (result !== 'RangeNotSatisfiable') errors.inc({ backend, reason: result })
         throw error
       }
+    },
+
+    observeCache(usedBytes: () => number) {
+      gauge(
+        metrics,
+        { name: 'archive_cache_bytes', help: 'Size of the archives in the cache on disk.' },
+        (used) => used.set(usedBytes()),
+      )
     },
   }
 }

@@ -20,6 +20,8 @@ const location = {
 }
 const archive: Archive = { location, sha256, label }
 
+const account = { accountName: 'acc', subscriptionID: 's', resourceGroup: 'r' }
+
 let mountPath: string
 let path: string
 let archives: Archives
@@ -112,9 +114,8 @@ describe('an archive', () => {
 
   it('is counted as broken off when the client goes', async () => {
     const { body } = await archives.open(archive)
-    const reader = body.getReader()
-    await reader.read()
-    await reader.cancel()
+    await body.read()
+    body.close()
     const aborts = { backend: 'filesystem', reason: 'client' }
     expect(await valueOf('archive_aborts_total', aborts)).toBe(1)
     expect(lines).toEqual([])
@@ -128,7 +129,34 @@ describe('an archive', () => {
     { what: 'a file name that climbs', change: { fileName: '../../../../etc/passwd' } },
     { what: 'no name', change: { configName: '' } },
     { what: 'no file name', change: { fileName: '' } },
-    { what: 'a backend to come', change: { storage: { gcs: { bucket: 'b' } } } },
+    { what: 'a bucket that cannot be', change: { storage: { gcs: { bucket: 'B/../c' } } } },
+    {
+      what: 'a region that names a host',
+      change: { storage: { s3: { bucket: 'bucket', region: 'x.example.com/' } } },
+    },
+    {
+      what: 'an account with a host of its own',
+      change: { storage: { azureStorage: { ...account, accountUrl: 'https://127.0.0.1:1/' } } },
+    },
+    {
+      what: 'an account with the host of another',
+      change: {
+        storage: {
+          azureStorage: { ...account, accountUrl: 'https://other.blob.core.windows.net' },
+        },
+      },
+    },
+    {
+      what: 'an account behind what looks like Azure',
+      change: {
+        storage: {
+          azureStorage: {
+            ...account,
+            accountUrl: 'https://acc.blob.core.windows.net.evil.example',
+          },
+        },
+      },
+    },
   ])('is not found: $what', async ({ change }) => {
     const elsewhere = { ...location, ...change }
     const absent = { name: 'RegistryError', reason: 'NotFound' }

@@ -1,12 +1,18 @@
 import type { ArchiveLocation } from '../apis/v1alpha1/v1alpha1.ts'
+import { RegistryError } from '../errors/errors.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
-import { createArchiveMetrics } from './archive-metrics.ts'
+import { ArchiveCache, type Origin } from './archive-cache.ts'
+import { createArchiveMetrics, type Source } from './archive-metrics.ts'
+import { BadArchives } from './bad-archives.ts'
 import { type AbortReason, checkedBody, mismatch } from './checked-body.ts'
 import { unavailable } from './deadline.ts'
-import type { ByteRange, ObjectInfo, OpenObject } from './driver.ts'
+import type { ByteRange, ByteSource, ObjectInfo, OpenObject } from './driver.ts'
 import { type ArchiveDigest, createHashing } from './hashing.ts'
-import { createPlaces, type Place } from './places.ts'
-import { VerifiedFiles } from './verified-files.ts'
+import { HotArchives } from './hot-archives.ts'
+import { createPlaces, type Place, type StorageSettings } from './places.ts'
+import { presignedUrl } from './presigning.ts'
+import { skipping } from './skipping.ts'
+import { VerifiedObjects } from './verified-objects.ts'
 
 const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
@@ -24,7 +30,7 @@ interface OpenArchive {
   readonly sizeBytes: number
   /** The part that `body` holds; not given where that is the whole archive, which may answer a range too. */
   readonly range?: ByteRange
-  readonly body: ReadableStream<Uint8Array>
+  readonly body: ByteSource
 }
 
 /** The archives of all backends, as clients get them: checked. Errors are those of the drivers, if not said otherwise. */
@@ -36,64 +42,189 @@ export interface Archives {
    * @throws the signal's reason, once it is aborted
    */
   digest(location: ArchiveLocation, signal?: AbortSignal): Promise<ArchiveDigest>
+  /** A small archive that many ask for, whole, checked and at once; nothing where it is not in memory. */
+  inMemory(archive: Archive): Uint8Array | undefined
+  /** Size of an archive in bytes, from the cache where it is there. */
+  sizeOf(archive: Archive): Promise<number>
   /**
-   * Opens an archive. Its body errors rather than end where it is not what `sha256` promises. A part of a file that was
-   * not read before is given only after all of the file was read and found right.
+   * Opens an archive. Reading its body fails rather than ends where it is not what `sha256` promises. A part of a file
+   * that was not read before is given only after all of the file was read and found right.
    *
-   * @throws RegistryError BadGateway where the bytes are known to be wrong before the first of them is given
+   * @throws RegistryError BadGateway where the bytes are known to be wrong before the first of them is given, which is so
+   * for a minute after they were found wrong
    */
   open(archive: Archive, range?: ByteRange): Promise<OpenArchive>
+  /**
+   * The URL that a client is sent to instead, where its StorageConfig says presign.
+   *
+   * @throws RegistryError NotConfigured, BadGateway, GatewayTimeout where the StorageConfig forbids to fall back
+   */
+  presign(archive: Archive): Promise<string | undefined>
 }
 
-/**
- * @param options.filesystemMountPath root of the filesystem backend
- * @param options.now ms since 1970
- * @param options.rememberedFiles how many verified files need not be hashed again; default 100,000, about 20 MB
- */
-export function createArchives(options: {
-  filesystemMountPath: string
-  log: Logger
-  metrics: Metrics
-  now?: () => number
-  rememberedFiles?: number
-}): Archives {
+export interface ArchivesOptions extends StorageSettings {
+  /** Keeps archives of remote backends on local disk; default: not. One process to a directory. */
+  readonly cache?: { readonly dir: string; readonly sizeBytes: number } | undefined
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** ms since 1970 */
+  readonly now?: () => number
+  /** How many verified objects need not be hashed again; default 100,000, about 20 MB. */
+  readonly rememberedObjects?: number
+  /** How much memory small archives may take that are asked for often; default 16 MB. */
+  readonly memoryBytes?: number
+}
+
+export function createArchives(options: ArchivesOptions): Archives {
   const { now = Date.now } = options
   const log = options.log.child({ component: 'storage' })
   const metrics = createArchiveMetrics(options.metrics)
   const placeOf = createPlaces(options)
-  const verifiedFiles = new VerifiedFiles(options.rememberedFiles ?? 100_000)
+  const verified = new VerifiedObjects(options.rememberedObjects ?? 100_000)
+  const bad = new BadArchives(now)
+  const hot = new HotArchives(options.memoryBytes ?? 16_000_000)
   const open = ({ backend, driver, object }: Place, range?: ByteRange): Promise<OpenObject> =>
     metrics.timed(backend, 'open', driver.open(object, range))
-  const hashing = createHashing({ open, verifiedFiles, now })
+  const hashing = createHashing({ open, verified, now })
+  const cache = options.cache && openCache(options.cache)
 
-  /** A part of an archive that is known to be right; nothing where the backend cannot tell whether it still is. */
-  async function openPart(archive: Archive, place: Place, range: ByteRange) {
-    const opened = await open(place, range)
-    if (verifiedFiles.has(opened.info, archive.sha256)) return opened
-    await opened.body.cancel()
-    if (opened.info.fingerprint === undefined) return undefined
-    const { sha256, fingerprint } = await hashing.sharedDigest(place)
-    if (sha256 !== archive.sha256) throw reportMismatch(archive, place)
-    const again = await open(place, range)
+  function openCache(config: { dir: string; sizeBytes: number }): ArchiveCache {
+    const opened = new ArchiveCache({
+      ...config,
+      log,
+      now,
+      remember: (info, sha256) => verified.remember(info, sha256, Number.POSITIVE_INFINITY),
+      async openChecked(driver, object, sha256, range) {
+        const place: Place = { backend: 'filesystem', driver, object }
+        return openVerified(place, sha256, (from) => driver.open(object, from), range)
+      },
+    })
+    metrics.observeCache(() => opened.storedBytes)
+    return opened
+  }
+
+  /** A local file, or part of it, that is known to be right; nothing where it is wrong. */
+  async function openVerified(
+    place: Place,
+    sha256: string,
+    openIt: (range?: ByteRange) => Promise<OpenObject>,
+    range?: ByteRange,
+  ): Promise<OpenObject | undefined> {
+    const opened = await openIt(range)
+    if (verified.has(opened.info, sha256)) return opened
+    opened.body.close()
+    const { sha256: found, fingerprint } = await hashing.sharedDigest(place)
+    if (found !== sha256) return undefined
+    const again = await openIt(range)
     if (again.info.fingerprint === fingerprint) return again
-    await again.body.cancel()
+    again.body.close()
     throw unavailable('the archive changed while it was read')
   }
 
-  function reportMismatch(archive: Archive, place: Place): Error {
-    const error = mismatch()
-    reportAbort(archive, place, 'checksum', error)
-    return error
+  const keyOf = ({ backend, object }: Place, { sha256 }: Archive) =>
+    `${backend} ${object} ${sha256}`
+
+  function refuseBad(archive: Archive, place: Place): void {
+    const seconds = bad.secondsLeft(keyOf(place, archive))
+    if (seconds === 0) return
+    throw new RegistryError(
+      'BadGateway',
+      'the archive in storage was found to be wrong a moment ago; tell its owner',
+      { headers: { 'Retry-After': String(seconds) } },
+    )
   }
 
   function reportAbort(archive: Archive, place: Place, reason: AbortReason, err: unknown): void {
     const { label, sha256 } = archive
     const { backend } = place
     metrics.aborted(backend, reason)
+    if (reason === 'checksum' || reason === 'truncated') bad.add(keyOf(place, archive))
     if (reason === 'checksum') {
       log.error({ ...label, backend, sha256 }, 'archive does not match its checksum')
     } else if (reason !== 'client') {
       log.error({ ...label, backend, reason, err }, 'archive broken off')
+    }
+  }
+
+  function wrong(archive: Archive, place: Place): RegistryError {
+    const error = mismatch()
+    reportAbort(archive, place, 'checksum', error)
+    return error
+  }
+
+  /** A whole archive as its backend has it, checked. */
+  async function openWhole(archive: Archive, place: Place) {
+    refuseBad(archive, place)
+    const openedAtMs = now()
+    const { info, body } = await open(place)
+    const { sizeBytes } = info
+    const { sha256 } = archive
+    if (sizeBytes === 0 && sha256 !== emptySha256) {
+      body.close()
+      throw wrong(archive, place)
+    }
+    const known = place.backend === 'filesystem' && verified.has(info, sha256)
+    const checked = checkedBody(body, {
+      sizeBytes,
+      sha256: known ? undefined : sha256,
+      onEnd: () => !known && verified.remember(info, sha256, openedAtMs),
+      onAbort: (reason, error) => reportAbort(archive, place, reason, error),
+    })
+    return { sizeBytes, body: checked }
+  }
+
+  async function openPart(archive: Archive, place: Place, range: ByteRange) {
+    refuseBad(archive, place)
+    const { sha256 } = archive
+    if (place.backend === 'filesystem') {
+      const part = await openVerified(place, sha256, (from) => open(place, from), range)
+      if (part === undefined) throw wrong(archive, place)
+      return part
+    }
+    const cached = await cache?.open(sha256, range)
+    if (cached !== undefined || cache === undefined) return cached ?? openRemotePart()
+    await cache.fill(sha256, originOf(archive, place))
+    return (await cache.open(sha256, range)) ?? openRemotePart()
+
+    /** Nothing where the object was not found right yet: a part of it cannot be checked. */
+    async function openRemotePart(): Promise<OpenObject | undefined> {
+      const part = await open(place, range)
+      if (verified.has(part.info, sha256)) return part
+      part.body.close()
+      return undefined
+    }
+  }
+
+  const originOf = (archive: Archive, place: Place): Origin => ({
+    open: () => openWhole(archive, place),
+    openFrom: async (fromByte) => skipping((await openWhole(archive, place)).body, fromByte),
+  })
+
+  async function read(archive: Archive, place: Place) {
+    if (cache !== undefined && place.backend !== 'filesystem') {
+      const found = await cache.read(archive.sha256, originOf(archive, place))
+      if (found !== undefined) return found
+    }
+    const source: Source = 'backend'
+    return { ...(await openWhole(archive, place)), source }
+  }
+
+  /** Counts what a client gets, and keeps it in memory where it is small and wanted often. */
+  function given(body: ByteSource, sizeBytes: number, source: Source, sha256?: string): ByteSource {
+    const kept =
+      sha256 !== undefined && hot.wants(sha256, sizeBytes) ? new Uint8Array(sizeBytes) : undefined
+    let givenBytes = 0
+    return {
+      async read() {
+        const chunk = await body.read()
+        if (chunk === undefined) return undefined
+        kept?.set(chunk, givenBytes)
+        givenBytes += chunk.length
+        metrics.sent(source, chunk.length)
+        if (kept !== undefined && givenBytes === sizeBytes) hot.put(sha256 as string, kept)
+        return chunk
+      },
+      close: () => body.close(),
     }
   }
 
@@ -105,30 +236,45 @@ export function createArchives(options: {
 
     digest: async (location, signal) => hashing.digest(placeOf(location), signal),
 
+    inMemory(archive) {
+      const bytes = hot.get(archive.sha256)
+      if (bytes !== undefined) metrics.sent('cache', bytes.length)
+      return bytes
+    },
+
+    async sizeOf(archive) {
+      const cached = await cache?.sizeOf(archive.sha256)
+      if (cached !== undefined) return cached
+      const place = placeOf(archive.location)
+      refuseBad(archive, place)
+      const { backend, driver, object } = place
+      return (await metrics.timed(backend, 'stat', driver.stat(object))).sizeBytes
+    },
+
     async open(archive, range) {
       const place = placeOf(archive.location)
-      const openedAtMs = now()
       const part = range && (await openPart(archive, place, range))
-      const { info, body } = part ?? (await open(place))
-      const { sizeBytes } = info
-      const verified = part !== undefined || verifiedFiles.has(info, archive.sha256)
-      if (sizeBytes === 0 && archive.sha256 !== emptySha256) {
-        await body.cancel()
-        throw reportMismatch(archive, place)
-      }
-
-      const served = part && range && { ...range, end: Math.min(range.end, sizeBytes - 1) }
-      return {
-        sizeBytes,
-        ...(served && { range: served }),
-        body: checkedBody(body, {
-          sizeBytes: served ? served.end + 1 - served.start : sizeBytes,
-          sha256: verified ? undefined : archive.sha256,
-          onChunk: (chunkBytes) => metrics.sent('backend', chunkBytes),
-          onEnd: () => !verified && verifiedFiles.remember(info, archive.sha256, openedAtMs),
+      if (part && range) {
+        const { sizeBytes } = part.info
+        const end = Math.min(range.end, sizeBytes - 1)
+        const checked = checkedBody(part.body, {
+          sizeBytes: end + 1 - range.start,
           onAbort: (reason, error) => reportAbort(archive, place, reason, error),
-        }),
+        })
+        const body = given(checked, sizeBytes, place.backend === 'filesystem' ? 'backend' : 'cache')
+        return { sizeBytes, range: { ...range, end }, body }
       }
+      const { sizeBytes, body, source } = await read(archive, place)
+      return { sizeBytes, body: given(body, sizeBytes, source, archive.sha256) }
+    },
+
+    async presign(archive) {
+      const place = placeOf(archive.location)
+      refuseBad(archive, place)
+      const { storage } = archive.location
+      return presignedUrl(storage, place, log, (url) =>
+        metrics.timed(place.backend, 'presign', url),
+      )
     },
   }
 }

@@ -1,8 +1,22 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { checkedBody } from './checked-body.ts'
+import type { ByteSource } from './driver.ts'
 
 const sha256 = createHash('sha256').update('one two three').digest('hex')
+
+/** A source of chunks, or of errors in their place. */
+function sourceOf(chunks: readonly (string | Error)[], onClose: () => void = () => {}): ByteSource {
+  const left = [...chunks]
+  return {
+    async read() {
+      const chunk = left.shift()
+      if (chunk instanceof Error) throw chunk
+      return chunk === undefined ? undefined : Buffer.from(chunk)
+    },
+    close: onClose,
+  }
+}
 
 /** Reads a checked body as far as it goes. */
 async function read(
@@ -10,35 +24,29 @@ async function read(
   options: { sha256?: string } = { sha256 },
 ) {
   const events: unknown[] = []
-  const source = new ReadableStream<Uint8Array>({
-    start(controller) {
-      for (const chunk of chunks) {
-        if (chunk instanceof Error) return controller.error(chunk)
-        controller.enqueue(Buffer.from(chunk))
-      }
-      controller.close()
-    },
-    pull: () => {},
-  })
-  const body = checkedBody(source, {
+  const body = checkedBody(sourceOf(chunks), {
     sizeBytes: 13,
     ...options,
-    onChunk: (sizeBytes) => events.push(sizeBytes),
+    onChunk: ({ length }) => events.push(length),
     onEnd: () => events.push('end'),
     onAbort: (reason) => events.push(reason),
   })
   let text = ''
   try {
-    for await (const chunk of body) text += Buffer.from(chunk).toString()
+    for (let chunk = await body.read(); chunk; chunk = await body.read()) {
+      text += Buffer.from(chunk).toString()
+    }
+    body.close()
     return { text, events }
   } catch (error) {
+    body.close()
     return { text, events, message: (error as Error).message }
   }
 }
 
 describe('a checked body', () => {
   it('is passed on when length and digest are right', async () => {
-    const { text, events, message } = await read(['one ', 'two ', '', 'three'])
+    const { text, events, message } = await read(['one ', 'two ', 'three'])
     expect({ text, events, message }).toEqual({ text: 'one two three', events: [4, 4, 5, 'end'] })
   })
 
@@ -57,7 +65,7 @@ describe('a checked body', () => {
       reason: 'checksum',
     },
     { what: 'other bytes in one chunk', chunks: ['one two four!'], text: '', reason: 'checksum' },
-    { what: 'an early end', chunks: ['one ', 'two '], text: 'one ', reason: 'truncated' },
+    { what: 'an early end', chunks: ['one ', 'two '], text: 'one two ', reason: 'truncated' },
     { what: 'no bytes', chunks: [], text: '', reason: 'truncated' },
     {
       what: 'too many bytes',
@@ -82,25 +90,23 @@ describe('a checked body', () => {
 
   it('passes on the error of the backend', async () => {
     const found = await read(['one ', new Error('EIO')])
-    expect(found).toMatchObject({ events: ['backend'], message: 'EIO' })
+    expect(found).toMatchObject({ events: [4, 'backend'], message: 'EIO' })
   })
 
-  it('cancels its source with the client, and tells so', async () => {
+  it('closes its source with the client, and tells so once', async () => {
     const events: unknown[] = []
-    const gone = new Error('gone')
-    const source = new ReadableStream<Uint8Array>({
-      pull: (controller) => controller.enqueue(Buffer.from('x')),
-      cancel: (why) => void events.push(why),
-    })
-    const body = checkedBody(source, {
-      sizeBytes: 13,
-      onChunk: () => {},
-      onEnd: () => {},
-      onAbort: (reason) => events.push(reason),
-    })
-    const reader = body.getReader()
-    await reader.read()
-    await reader.cancel(gone)
-    expect(events).toEqual(['client', gone])
+    const body = checkedBody(
+      sourceOf(['one ', 'two ', 'three'], () => events.push('closed')),
+      {
+        sizeBytes: 13,
+        onAbort: (reason) => events.push(reason),
+      },
+    )
+    await body.read()
+    body.close()
+    expect(events).toEqual(['client', 'closed'])
+    body.close()
+    expect(await body.read()).toBeUndefined()
+    expect(events).toEqual(['client', 'closed', 'closed'])
   })
 })

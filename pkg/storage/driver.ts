@@ -7,26 +7,38 @@ export interface ByteRange {
 export interface ObjectInfo {
   readonly sizeBytes: number
   /**
-   * The same fingerprint means the same bytes. Only local files have one: device, inode, size, time of the last change
-   * of the content and of the file.
+   * The same fingerprint means the same bytes: device, inode, size and times of a local file, the strong ETag of a remote
+   * object.
    */
   readonly fingerprint?: string
   /**
-   * When the file changed last, in ms since 1970. A file that changes twice within one tick of its file system's clock
-   * keeps its fingerprint, so nothing is to be concluded from one that is younger than `settledAfterMs`.
+   * When a local file changed last, in ms since 1970. A file that changes twice within one tick of its file system's
+   * clock keeps its fingerprint, so nothing is to be concluded from one that is younger than `settledAfterMs`.
    */
   readonly changedAtMs?: number
+}
+
+/**
+ * Bytes that are read on demand, so that a slow reader costs no memory. It is no stream of the platform, because those
+ * cannot use a buffer twice: at hundreds of MB a second the garbage would be most of the memory of the process.
+ */
+export interface ByteSource {
+  /**
+   * The next bytes, or nothing at the end; one call at a time. What it gave stays as it is until the second call after,
+   * or `close()`: one chunk can be written while the next one is read.
+   *
+   * @throws RegistryError when the backend fails or the object changes on the way; an early end is the reader's to notice
+   */
+  read(): Promise<Uint8Array | undefined>
+  /** Gives back what it holds, which nobody may use any more. May be called at any time, and twice. */
+  close(): void
 }
 
 export interface OpenObject {
   /** About the whole object, whatever part of it was asked for. */
   readonly info: ObjectInfo
-  /**
-   * The bytes that were asked for. It reads on demand, so that a slow reader costs no memory; `cancel()` gives back what
-   * it holds; it errors with a RegistryError when the backend fails or the object changes on the way. A body that ends
-   * early is the reader's to notice.
-   */
-  readonly body: ReadableStream<Uint8Array>
+  /** The bytes that were asked for. */
+  readonly body: ByteSource
 }
 
 /**
@@ -36,15 +48,22 @@ export interface OpenObject {
  * for ever, and every error is a RegistryError whose message names no path, host or account.
  */
 export interface Driver {
-  /** @throws RegistryError NotFound, Unavailable */
+  /** @throws RegistryError NotFound, BadGateway, Unavailable, GatewayTimeout */
   stat(object: string): Promise<ObjectInfo>
   /**
    * Opens an object; the first bytes have been read when it answers, so that most failures come here and not in the body.
    *
    * @param range default: the whole object. An end beyond the last byte means the last byte.
-   * @throws RegistryError NotFound, RangeNotSatisfiable (an inverted range, or a start beyond the last byte), Unavailable
+   * @throws RegistryError as `stat`; RangeNotSatisfiable (an inverted range, or a start beyond the last byte)
    */
   open(object: string, range?: ByteRange): Promise<OpenObject>
+  /**
+   * A URL that gives the object to whoever has it. Where there is none, the backend cannot do that.
+   *
+   * @param ttlSeconds how long the URL is valid, 1 to 604,800
+   * @throws RegistryError BadGateway, GatewayTimeout
+   */
+  presign?(object: string, ttlSeconds: number): Promise<string>
 }
 
 /** The age from which on a fingerprint can be trusted: the clocks of file systems tick every 4 ms to 2 s. */

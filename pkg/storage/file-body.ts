@@ -1,68 +1,94 @@
 import type { BigIntStats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
+import { chunkBuffers } from './chunk-buffers.ts'
 import { unavailable, withDeadline } from './deadline.ts'
-import type { ByteRange } from './driver.ts'
+import type { ByteRange, ByteSource } from './driver.ts'
 import { fileError } from './file-error.ts'
 
-/** Measured: larger chunks are hardly faster through a socket, and every download holds up to three of them. */
-const chunkBytes = 256 * 1024
 const readDeadlineMs = 30_000
 
 /**
- * Streams part of an open file, and closes the file at the end, on an error and on `cancel()`. One chunk is read ahead:
- * an archive of one chunk is read, and its file closed, before anyone asks for it.
+ * Part of an open file. It closes the file when all has been read, on an error and on `close()`.
  *
- * The last chunk is given away only if the file is still what it was when it was opened.
- *
- * @throws whatever reading the first chunk throws; the file is left open then
+ * The last chunk is given only if the file is still what it was when it was opened.
  */
-export async function streamFile(
-  file: FileHandle,
-  opened: BigIntStats,
-  { start, end }: ByteRange,
-): Promise<ReadableStream<Uint8Array>> {
-  let position = start
+export class FileSource implements ByteSource {
+  readonly #file: FileHandle
+  readonly #opened: BigIntStats
+  readonly #end: number
+  #position: number
+  #first: Uint8Array | undefined
+  /** Two, used in turns. */
+  readonly #buffers: Buffer[] = []
+  #turn = 0
+  #reading: Promise<unknown> | undefined
+  #closed = false
 
-  /** The next chunk; nothing at the end of the range, and where the file ends early. */
-  async function read(): Promise<Uint8Array | undefined> {
-    const buffer = Buffer.allocUnsafeSlow(Math.min(chunkBytes, end + 1 - position))
-    if (buffer.length === 0) return undefined
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, position)
-    position += bytesRead
-    if (position > end) {
-      checkUnchanged(opened, await file.stat({ bigint: true }))
-      release(file)
-    }
-    return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead)
+  private constructor(file: FileHandle, opened: BigIntStats, { start, end }: ByteRange) {
+    this.#file = file
+    this.#opened = opened
+    this.#position = start
+    this.#end = end
   }
 
-  const readInTime = () => withDeadline(read(), readDeadlineMs)
-  const first = await readInTime()
-  if (first === undefined) release(file)
-  let next: Promise<Uint8Array | undefined> = Promise.resolve(first)
+  /**
+   * Reads the first chunk: an archive of one chunk is read, and its file closed, before anyone asks for it.
+   *
+   * @throws RegistryError
+   */
+  static async open(file: FileHandle, opened: BigIntStats, range: ByteRange): Promise<FileSource> {
+    const source = new FileSource(file, opened, range)
+    source.#first = await source.#next()
+    return source
+  }
 
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const chunk = await next
-          if (chunk === undefined) {
-            release(file)
-            return controller.close()
-          }
-          controller.enqueue(chunk)
-          if (position > end) return controller.close()
-          next = readInTime()
-          next.catch(() => {})
-        } catch (error) {
-          release(file)
-          throw fileError(error)
-        }
-      },
-      cancel: () => release(file),
-    },
-    { highWaterMark: 0 },
-  )
+  async read(): Promise<Uint8Array | undefined> {
+    const first = this.#first
+    this.#first = undefined
+    return first ?? this.#next()
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    release(this.#file)
+    const recycle = () => {
+      for (const buffer of this.#buffers.splice(0)) chunkBuffers.giveBack(buffer)
+    }
+    // What is being read still writes into its buffer.
+    if (this.#reading === undefined) recycle()
+    else this.#reading.then(recycle, recycle)
+  }
+
+  async #next(): Promise<Uint8Array | undefined> {
+    if (this.#closed || this.#position > this.#end) return undefined
+    const wantedBytes = this.#end + 1 - this.#position
+    this.#buffers[this.#turn] ??= chunkBuffers.take(wantedBytes)
+    const buffer = this.#buffers[this.#turn] as Buffer
+    this.#turn ^= 1
+    const reading = this.#fill(buffer, Math.min(buffer.length, wantedBytes))
+    this.#reading = reading
+    try {
+      const bytesRead = await withDeadline(reading, readDeadlineMs)
+      this.#reading = undefined
+      if (bytesRead > 0) return buffer.subarray(0, bytesRead)
+      release(this.#file)
+      return undefined
+    } catch (error) {
+      this.close()
+      throw fileError(error)
+    }
+  }
+
+  async #fill(buffer: Buffer, length: number): Promise<number> {
+    const { bytesRead } = await this.#file.read(buffer, 0, length, this.#position)
+    this.#position += bytesRead
+    if (this.#position > this.#end) {
+      checkUnchanged(this.#opened, await this.#file.stat({ bigint: true }))
+      release(this.#file)
+    }
+    return bytesRead
+  }
 }
 
 /** Closes a file, once what it is reading has ended; nobody waits for that, because it may hang. */

@@ -1,12 +1,13 @@
 import type { BigIntStats } from 'node:fs'
 import { constants, type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { notFound, RegistryError } from '../errors/errors.ts'
+import { notFound } from '../errors/errors.ts'
 import { unavailable, withDeadline } from './deadline.ts'
-import type { ByteRange, Driver, ObjectInfo, OpenObject } from './driver.ts'
-import { release, streamFile } from './file-body.ts'
+import type { Driver, ObjectInfo, OpenObject } from './driver.ts'
+import { FileSource, release } from './file-body.ts'
 import { fileError } from './file-error.ts'
 import { checkObjectName } from './object-name.ts'
+import { satisfiable } from './satisfiable.ts'
 
 const openDeadlineMs = 10_000
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
@@ -28,7 +29,7 @@ export function createFilesystemDriver({ mountPath }: { mountPath: string }): Dr
     async open(object, range) {
       const { file, stats, info } = await openInside(mountPath, object)
       try {
-        const body = await streamFile(file, stats, satisfiable(range, info.sizeBytes))
+        const body = await FileSource.open(file, stats, satisfiable(range, info.sizeBytes))
         return { info, body } satisfies OpenObject
       } catch (error) {
         release(file)
@@ -114,15 +115,4 @@ function infoOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): ObjectInfo {
     fingerprint: [dev, ino, size, mtimeNs, ctimeNs].join(':'),
     changedAtMs: Number(ctimeNs / 1_000_000n),
   }
-}
-
-function satisfiable(range: ByteRange | undefined, sizeBytes: number): ByteRange {
-  const last = sizeBytes - 1
-  if (range === undefined) return { start: 0, end: last }
-  const { start, end } = range
-  const valid = Number.isSafeInteger(start) && start >= 0 && start <= last && end >= start
-  if (valid) return { start, end: Math.min(end, last) }
-  throw new RegistryError('RangeNotSatisfiable', `the archive has ${sizeBytes} bytes`, {
-    headers: { 'Content-Range': `bytes */${sizeBytes}` },
-  })
 }

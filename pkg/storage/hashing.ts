@@ -3,7 +3,7 @@ import { unavailable, withDeadline } from './deadline.ts'
 import type { ObjectInfo, OpenObject } from './driver.ts'
 import { createLimiter } from './limiter.ts'
 import type { Place } from './places.ts'
-import type { VerifiedFiles } from './verified-files.ts'
+import type { VerifiedObjects } from './verified-objects.ts'
 
 const sharedDeadlineMs = 60_000
 
@@ -15,10 +15,10 @@ export interface ArchiveDigest extends ObjectInfo {
 /** Digests of whole objects, read from end to end without keeping them; what is read is remembered as verified. */
 export function createHashing(options: {
   open: (place: Place) => Promise<OpenObject>
-  verifiedFiles: VerifiedFiles
+  verified: VerifiedObjects
   now: () => number
 }) {
-  const { open, verifiedFiles, now } = options
+  const { open, verified, now } = options
   const background = createLimiter({ parallel: 2, waiting: Number.POSITIVE_INFINITY })
   const requested = createLimiter({ parallel: 2, waiting: 1000 })
   const running = new Map<string, Promise<ArchiveDigest>>()
@@ -29,14 +29,20 @@ export function createHashing(options: {
     const { info, body } = await open(place)
     const digest = createHash('sha256')
     let sizeBytes = 0
-    for await (const chunk of body) {
-      signal?.throwIfAborted()
-      digest.update(chunk)
-      sizeBytes += chunk.byteLength
+    try {
+      for (;;) {
+        const chunk = await body.read()
+        signal?.throwIfAborted()
+        if (chunk === undefined) break
+        digest.update(chunk)
+        sizeBytes += chunk.byteLength
+      }
+    } finally {
+      body.close()
     }
     if (sizeBytes !== info.sizeBytes) throw unavailable('the archive changed while it was read')
     const sha256 = digest.digest('hex')
-    verifiedFiles.remember(info, sha256, openedAtMs)
+    verified.remember(info, sha256, openedAtMs)
     return { ...info, sha256 }
   }
 

@@ -1,2 +1,2 @@
-export { type Archives, createArchives } from './archives.ts'
+export { type Archives, type ArchivesOptions, createArchives } from './archives.ts'
 export { type Backend, backendOf, locationSegments } from './backends.ts'

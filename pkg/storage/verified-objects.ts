@@ -1,19 +1,19 @@
 import { type ObjectInfo, settledAfterMs } from './driver.ts'
 
-/** Digests of local files that this process has read from end to end; the one used least recently is forgotten first. */
-export class VerifiedFiles {
+/** Digests of objects that this process has read from end to end; the one used least recently is forgotten first. */
+export class VerifiedObjects {
   readonly #digests = new Map<string, string>()
   readonly #limit: number
 
-  /** @param limit how many files to remember, about 200 bytes each */
+  /** @param limit how many objects to remember, about 200 bytes each */
   constructor(limit: number) {
     this.#limit = limit
   }
 
-  /** @param openedAtMs when the file was opened to be read; a file that changed shortly before is not remembered */
+  /** @param openedAtMs when it was opened to be read; a file that changed shortly before is not remembered */
   remember({ fingerprint, changedAtMs }: ObjectInfo, sha256: string, openedAtMs: number): void {
-    if (fingerprint === undefined || changedAtMs === undefined) return
-    if (openedAtMs - changedAtMs < settledAfterMs) return
+    if (fingerprint === undefined) return
+    if (changedAtMs !== undefined && openedAtMs - changedAtMs < settledAfterMs) return
     this.#digests.delete(fingerprint)
     this.#digests.set(fingerprint, sha256)
     if (this.#digests.size <= this.#limit) return

@@ -1,0 +1,74 @@
+import type { HttpBindings } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import type { ArchiveBody } from './routes.ts'
+
+type Outgoing = HttpBindings['outgoing']
+
+interface Head {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/**
+ * Answers with a body. Where there is a connection it goes there directly: a chunk is written while the next one is read
+ * into a buffer that is used again, so a download takes the memory of two chunks, however long and slow it is.
+ */
+export function bodyResponse(
+  body: ArchiveBody,
+  head: Head,
+  outgoing: Outgoing | undefined,
+): Response {
+  if (outgoing === undefined) return new Response(asStream(body), head)
+  void send(body, head, outgoing)
+  return RESPONSE_ALREADY_SENT
+}
+
+/**
+ * An error in the middle becomes a broken connection: the headers have promised a length by then, so this is the only way
+ * to tell a client that what it has is not the whole.
+ */
+async function send(body: ArchiveBody, head: Head, outgoing: Outgoing): Promise<void> {
+  const { promise: gone, resolve: leave } = Promise.withResolvers<false>()
+  outgoing.once('close', () => leave(false))
+  try {
+    if (outgoing.destroyed) return
+    outgoing.writeHead(head.status, head.headers)
+    let written: Promise<boolean> = Promise.resolve(true)
+    for (;;) {
+      const chunk = await Promise.race([body.read(), gone])
+      if (!(await written) || chunk === false) return
+      if (chunk === undefined) break
+      written = write(outgoing, chunk, gone)
+    }
+    outgoing.end()
+  } catch {
+    // Storage has logged and counted it.
+    outgoing.destroy()
+  } finally {
+    body.close()
+  }
+}
+
+/** Resolves to true when the kernel has the chunk, to false when the client is gone. */
+function write(outgoing: Outgoing, chunk: Uint8Array, gone: Promise<false>): Promise<boolean> {
+  const flushed = new Promise<boolean>((resolve) => {
+    outgoing.write(chunk, (error) => resolve(error === null || error === undefined))
+  })
+  return Promise.race([flushed, gone])
+}
+
+/** For who asks the app without a connection; the error stays an error. */
+function asStream(body: ArchiveBody): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const chunk = await body.read()
+        if (chunk !== undefined) return controller.enqueue(new Uint8Array(chunk))
+        body.close()
+        controller.close()
+      },
+      cancel: () => body.close(),
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,44 @@
+/** Larger ones gain little: reading a file costs about as much as sending this much. */
+const maxArchiveBytes = 256 * 1024
+const maxRemembered = 10_000
+
+/** Small archives that were asked for more than once, in memory within a bound; the one used least recently goes first. */
+export class HotArchives {
+  readonly #archives = new Map<string, Uint8Array>()
+  readonly #askedOnce = new Set<string>()
+  readonly #limitBytes: number
+  #usedBytes = 0
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes
+  }
+
+  get(sha256: string): Uint8Array | undefined {
+    const bytes = this.#archives.get(sha256)
+    if (bytes === undefined) return undefined
+    this.#archives.delete(sha256)
+    this.#archives.set(sha256, bytes)
+    return bytes
+  }
+
+  /** Whether an archive that is about to be read should be kept; it has to be asked for a second time. */
+  wants(sha256: string, sizeBytes: number): boolean {
+    if (sizeBytes === 0 || sizeBytes > Math.min(maxArchiveBytes, this.#limitBytes)) return false
+    if (this.#askedOnce.delete(sha256)) return true
+    if (this.#askedOnce.size >= maxRemembered) this.#askedOnce.clear()
+    this.#askedOnce.add(sha256)
+    return false
+  }
+
+  /** @param bytes checked, and nobody else's */
+  put(sha256: string, bytes: Uint8Array): void {
+    if (this.#archives.has(sha256)) return
+    this.#archives.set(sha256, bytes)
+    this.#usedBytes += bytes.length
+    for (const [oldest, { length }] of this.#archives) {
+      if (this.#usedBytes <= this.#limitBytes) break
+      this.#archives.delete(oldest)
+      this.#usedBytes -= length
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import type { Client, IamAwsProvider } from 'minio'
+import { notFound } from '../errors/errors.ts'
+import type { RemoteStore } from './remote-store.ts'
+
+/** Keys as the environment of the AWS tools has them. Without them, a role is looked for: web identity, ECS, EC2. */
+export interface S3Settings {
+  /** URL of another service that speaks the protocol of S3; default: AWS. */
+  readonly endpoint?: string | undefined
+  readonly accessKeyId?: string | undefined
+  readonly secretAccessKey?: string | undefined
+  readonly sessionToken?: string | undefined
+}
+
+/** The server reads at once, so its own signatures need not live long. */
+const ownTtlSeconds = 900
+
+const advice =
+  'check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the role (AWS_ROLE_ARN, AWS_WEB_IDENTITY_TOKEN_FILE), that it may s3:GetObject here, and the region in the storageConfig'
+
+/** Makes stores that share one place where their credentials come from. */
+export function createS3Stores(
+  settings: S3Settings,
+): (bucket: string, region: string) => RemoteStore {
+  let role: Promise<IamAwsProvider> | undefined
+
+  return (bucket, region) => {
+    // Both become part of a host name, and may have been written by somebody who may not choose hosts.
+    if (!/^[a-z0-9-]{1,40}$/.test(region) || !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i.test(bucket)) {
+      throw notFound('there is no such archive in storage: its bucket or region has no valid name')
+    }
+    let loading: Promise<Client> | undefined
+    const client = () => (loading ??= load())
+    const presign = async (method: 'GET' | 'HEAD', object: string, ttlSeconds: number) =>
+      (await client()).presignedUrl(method, bucket, object, ttlSeconds)
+
+    async function load(): Promise<Client> {
+      const minio = await import('minio')
+      const { accessKeyId: accessKey, secretAccessKey: secretKey, sessionToken } = settings
+      if (accessKey && secretKey) {
+        const keys = { accessKey, secretKey, ...(sessionToken && { sessionToken }) }
+        return new minio.Client({ ...addressOf(region, settings.endpoint), ...keys })
+      }
+      role ??= import('./s3-role.ts').then(({ createRole }) => createRole())
+      const credentialsProvider = await role
+      return new minio.Client({ ...addressOf(region, settings.endpoint), credentialsProvider })
+    }
+
+    return {
+      backend: 's3',
+      name: `${bucket} (${region})`,
+      credentialsAdvice: advice,
+      request: async (method, object) => ({ url: await presign(method, object, ownTtlSeconds) }),
+      presign: (object, ttlSeconds) => presign('GET', object, ttlSeconds),
+    }
+  }
+}
+
+function addressOf(region: string, endpoint: string | undefined) {
+  if (endpoint === undefined) {
+    const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
+    return { endPoint: `s3.${region}.${domain}`, region, pathStyle: false }
+  }
+  const { protocol, hostname, port } = new URL(endpoint)
+  const useSSL = protocol === 'https:'
+  return { endPoint: hostname, useSSL, region, ...(port !== '' && { port: Number(port) }) }
+}

@@ -1,0 +1,89 @@
+import type { Readable } from 'node:stream'
+import { Agent } from 'undici'
+import { withDeadline } from './deadline.ts'
+import type { StoreRequest } from './remote-store.ts'
+
+export interface RemoteTimings {
+  /** Deadline of a connection, TLS included. */
+  readonly connectMs: number
+  /** Deadline of the head of an answer. */
+  readonly firstByteMs: number
+  /** How long the store may send nothing while somebody waits for it. */
+  readonly idleMs: number
+  /** Deadline for a token, a signature or the loading of an SDK. */
+  readonly credentialsMs: number
+  /** The first pause before something is tried again; it doubles each time, and half of it is chance. */
+  readonly backoffMs: number
+}
+
+export const defaultTimings: RemoteTimings = {
+  connectMs: 5000,
+  firstByteMs: 15_000,
+  idleMs: 30_000,
+  credentialsMs: 15_000,
+  backoffMs: 100,
+}
+
+/** Connections to one host at a time; a download holds one. */
+const maxConnections = 512
+
+export interface StoreAnswer {
+  readonly status: number
+  readonly header: (name: string) => string | undefined
+  readonly body: Readable
+}
+
+/** Sends requests to stores over connections that are kept, follows no redirect, and decodes nothing. */
+export interface Transport {
+  send(
+    method: 'GET' | 'HEAD',
+    request: StoreRequest,
+    headers: Record<string, string>,
+  ): Promise<StoreAnswer>
+}
+
+export function createTransport({ connectMs, firstByteMs, idleMs }: RemoteTimings): Transport {
+  const agent = new Agent({
+    connect: { timeout: connectMs },
+    headersTimeout: firstByteMs,
+    bodyTimeout: idleMs,
+    connections: maxConnections,
+    keepAliveTimeout: 30_000,
+    maxResponseSize: -1,
+  })
+  // Where every connection is busy, a request waits for one without any other deadline.
+  const inAllMs = connectMs + 2 * firstByteMs
+
+  return {
+    async send(method, { url, headers: own }, headers) {
+      const { origin, pathname, search } = new URL(url)
+      const answer = agent.request({
+        origin,
+        path: pathname + search,
+        method,
+        headers: { 'accept-encoding': 'identity', ...own, ...headers },
+        highWaterMark: 64 * 1024,
+      })
+      const {
+        statusCode,
+        headers: received,
+        body,
+      } = await withDeadline(answer, inAllMs, ({ body: late }) => discard(late))
+      body.on('error', () => {})
+      return {
+        status: statusCode,
+        header(name) {
+          const value = received[name]
+          return Array.isArray(value) ? value[0] : value
+        },
+        body,
+      }
+    },
+  }
+}
+
+/** Gives up a body, and its connection with it. */
+export function discard(body: Readable): void {
+  body.on('error', () => {})
+  body.destroy()
+}
