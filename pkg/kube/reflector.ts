@@ -47,6 +47,7 @@ export class Reflector {
   #lastRelistMs = Number.NEGATIVE_INFINITY
   #listedMs = 0
   #lastContactMs = 0
+  #bytesReadMs = 0
 
   constructor(options: ReflectorOptions) {
     this.#options = options
@@ -125,9 +126,18 @@ export class Reflector {
 
   readonly #onContact = (): void => {
     this.#lastContactMs = this.#options.clock()
+    this.#bytesReadMs = performance.now()
   }
 
   readonly #onEvent = (event: WatchEvent): Ending | undefined => {
+    try {
+      return this.#receive(event)
+    } catch (err) {
+      return new Ending('internal', 'a mistake in taking a change in', { err })
+    }
+  }
+
+  #receive(event: WatchEvent): Ending | undefined {
     if (this.#replacement !== undefined) return this.#onInitialEvent(event, this.#replacement)
     const resourceVersion =
       event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion
@@ -135,11 +145,18 @@ export class Reflector {
       const step = `from ${this.#resourceVersion} to ${resourceVersion}`
       return new Ending('backwards', `the resourceVersion went back ${step}`)
     }
-    if (event.type === 'DELETED') this.#options.intake.remove(event.object)
-    else if (event.type !== 'BOOKMARK') this.#options.intake.put(event.object)
+    if (event.type !== 'BOOKMARK') this.#take(event)
     this.#resourceVersion = resourceVersion
     this.#progress()
     return undefined
+  }
+
+  #take({ type, object }: Exclude<WatchEvent, { type: 'BOOKMARK' }>): void {
+    const { intake, meters, target } = this.#options
+    if (type === 'DELETED') intake.remove(object)
+    else intake.put(object)
+    const lagMs = performance.now() - this.#bytesReadMs
+    meters.changeLag.observe({ kind: target.kind }, lagMs / 1000)
   }
 
   /** Initial events come in no order; only the bookmark after the last one says where to go on. */

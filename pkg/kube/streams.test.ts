@@ -102,6 +102,27 @@ describe('a watch that says what cannot be relied on', () => {
   )
 })
 
+it('a mistake of the reader in the middle of a list does not end the watch', async () => {
+  await using fake = await withOne()
+  await fake.cluster.ready
+  const beginReplace = fake.sink.beginReplace.bind(fake.sink)
+  let mistakes = 0
+  fake.sink.beginReplace = (kind) => {
+    const replacement = beginReplace(kind)
+    const commit = () => {
+      mistakes += 1
+      if (mistakes < 3) throw new Error('no')
+      replacement.commit()
+    }
+    return { ...replacement, commit }
+  }
+  fake.api.send(paths.modules, 'nonsense\n')
+  await vi.waitFor(() => expect(mistakes).toBe(3))
+  fake.api.put(paths.modules, moduleObject('b'))
+  await vi.waitFor(() => expect(fake.sink.get('Module', 'team', 'b')).toBeDefined())
+  expect(await fake.metric('watch_restarts_total', { kind: 'Module', reason: 'internal' })).toBe(2)
+})
+
 describe('a watch that breaks', () => {
   it('goes on where it was after a clean end', async () => {
     await using fake = await withOne()
