@@ -13,7 +13,7 @@ export interface OpenStore {
   /** Nothing is in it. */
   readonly store: CountStore
   /** A second connection to the same counts. */
-  again(): Promise<CountStore>
+  readonly again: () => Promise<CountStore>
 }
 
 /**

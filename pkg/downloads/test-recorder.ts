@@ -2,7 +2,7 @@ import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
 import { createDownloads } from './downloads.ts'
 
 /**
- * A process that records downloads, to be killed. It reads its orders as JSON from its only argument, prints a line with the
+ * A process that records downloads, each of another module, to be killed. It reads its orders as JSON from its only argument, prints a line with the
  * number of downloads and the time after each burst, and ends when it is told to on stdin.
  */
 const { uid, bursts, pauseMs, store, journalDir, limits } = JSON.parse(process.argv[2] ?? '') as {
@@ -29,7 +29,7 @@ const event = { kind: 'Module', namespace: 'a', version: '1.0.0' } as const
 let recorded = 0
 const timer = setInterval(() => {
   for (let index = 0; index < 10; index += 1) {
-    downloads.record({ ...event, name: `m${recorded % 7}` })
+    downloads.record({ ...event, name: `m${process.pid}-${recorded}` })
     recorded += 1
   }
   process.stdout.write(`${JSON.stringify({ recorded, at: Date.now() })}\n`)

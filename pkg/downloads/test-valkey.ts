@@ -54,6 +54,10 @@ export class TestValkey implements AsyncDisposable {
     await once(child, 'exit')
   }
 
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#process?.kill(signal)
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill()
     rmSync(this.dir, { recursive: true, force: true })

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { onTestFinished } from 'vitest'
+
+interface Report {
+  readonly recorded: number
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly lost?: number
+}
+
+export interface Recorder {
+  readonly reports: Report[]
+  /** Ends it as a crash does. @returns how many downloads must have been counted, and how many may have been */
+  readonly kill: () => Promise<{ least: number; most: number }>
+  /** Ends it in peace. @returns its last words */
+  readonly stop: () => Promise<Report>
+}
+
+const script = join(import.meta.dirname, 'test-recorder.ts')
+/** What may be lost in a crash is stated as 100 ms; a machine that is busy with other tests gets more. */
+export const windowMs = 500
+
+/** Starts test-recorder.ts; `shell` runs it as "$@". */
+export function record(orders: object, shell = 'exec "$@"'): Recorder {
+  const args = ['-c', shell, 'sh', process.execPath, script, JSON.stringify(orders)]
+  const child = spawn('/bin/sh', args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const reports: Report[] = []
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (line.startsWith('{"recorded"')) reports.push(JSON.parse(line))
+  })
+  const closed = once(child, 'close')
+  return {
+    reports,
+    async kill() {
+      const killedAt = Date.now()
+      child.kill('SIGKILL')
+      await closed
+      const journaled = reports.filter(({ at }) => at < killedAt - windowMs)
+      return {
+        least: journaled.at(-1)?.recorded ?? 0,
+        // A burst may have been recorded and not yet reported.
+        most: (reports.at(-1)?.recorded ?? 0) + 10,
+      }
+    },
+    async stop() {
+      child.stdin.write('stop\n')
+      await closed
+      return reports.at(-1) ?? { recorded: 0, at: 0 }
+    },
+  }
+}
