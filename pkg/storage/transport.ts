@@ -35,6 +35,8 @@ export interface StoreAnswer {
 
 /** Sends requests to stores over connections that are kept, follows no redirect, and decodes nothing. */
 export interface Transport {
+  /** Answers whose bodies are not over yet. */
+  readonly running: number
   send(
     method: 'GET' | 'HEAD',
     request: StoreRequest,
@@ -54,7 +56,13 @@ export function createTransport({ connectMs, firstByteMs, idleMs }: RemoteTiming
   // Where every connection is busy, a request waits for one without any other deadline.
   const inAllMs = connectMs + 2 * firstByteMs
 
+  let running = 0
+
   return {
+    get running() {
+      return running
+    },
+
     async send(method, { url, headers: own }, headers) {
       const { origin, pathname, search } = new URL(url)
       const answer = agent.request({
@@ -69,7 +77,12 @@ export function createTransport({ connectMs, firstByteMs, idleMs }: RemoteTiming
         headers: received,
         body,
       } = await withDeadline(answer, inAllMs, ({ body: late }) => discard(late))
-      body.on('error', () => {})
+      running += 1
+      body
+        .on('error', () => {})
+        .once('close', () => {
+          running -= 1
+        })
       return {
         status: statusCode,
         header(name) {

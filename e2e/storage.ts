@@ -1,0 +1,61 @@
+import {
+  type AzureStore,
+  type GcsStore,
+  type ObjectStore,
+  type S3Store,
+  startAzure,
+  startGcs,
+  startS3,
+} from '../hack/object-stores/object-stores.ts'
+import { toolPath } from '../hack/object-stores/process.ts'
+
+const onCi = !['', '0', 'false'].includes(process.env['CI'] ?? '')
+export const region = 'eu-west-1'
+
+/** On a laptop a missing tool skips its tests and says so; in CI it fails the run. */
+function isMissing(tool: string): boolean {
+  try {
+    toolPath(tool)
+    return false
+  } catch (err) {
+    if (onCi) throw new Error(`the end-to-end tests need ${tool}`, { cause: err })
+    console.warn(`e2e: every test that needs ${tool} is SKIPPED: it is missing here`)
+    return true
+  }
+}
+
+export const missing = { s3: isMissing('versitygw'), gcs: isMissing('fake-gcs-server') }
+
+/** The real object stores that the same tests run with, and what a StorageConfig for them says. */
+export const objectStores: readonly {
+  readonly name: 's3' | 'azure' | 'gcs'
+  readonly missing: boolean
+  readonly start: () => Promise<{ store: ObjectStore; config: (bucket: string) => object }>
+}[] = [
+  {
+    name: 's3',
+    missing: missing.s3,
+    start: async () => {
+      const store: S3Store = await startS3(region)
+      return { store, config: (bucket) => ({ s3: { bucket, region, key: 'team/archives' } }) }
+    },
+  },
+  {
+    name: 'azure',
+    missing: false,
+    start: async () => {
+      const store: AzureStore = await startAzure()
+      const { accountName, accountUrl } = store
+      const azureStorage = { accountName, accountUrl, subscriptionID: 'sub', resourceGroup: 'rg' }
+      return { store, config: () => ({ azureStorage }) }
+    },
+  },
+  {
+    name: 'gcs',
+    missing: missing.gcs,
+    start: async () => {
+      const store: GcsStore = await startGcs()
+      return { store, config: (bucket) => ({ gcs: { bucket } }) }
+    },
+  },
+]

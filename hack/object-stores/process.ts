@@ -1,0 +1,69 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const startDeadlineMs = 30_000
+
+/** Path of a tool, as hack/tool finds or builds it. */
+export function toolPath(name: string): string {
+  const tool = join(import.meta.dirname, '..', 'tool')
+  const stdio = ['ignore', 'pipe', 'inherit'] as const
+  return execFileSync(tool, [name], { encoding: 'utf8', stdio: [...stdio] }).trim()
+}
+
+/**
+ * Starts a server on a free port of 127.0.0.1 and waits until it answers.
+ *
+ * @param args of the program for a port, separated by blanks
+ * @throws Error with what it printed where it does not answer within half a minute
+ */
+export async function startProcess(
+  program: string,
+  args: (port: number) => string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ port: number; pid: number; stop: () => Promise<void> }> {
+  const port = await freePort()
+  const child = spawn(program, args(port).split(' '), {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (bytes: Buffer) => {
+      output = (output + bytes.toString()).slice(-10_000)
+    })
+  }
+  const deadline = performance.now() + startDeadlineMs
+  while (!(await answers(port))) {
+    if (child.exitCode !== null || performance.now() > deadline) {
+      child.kill('SIGKILL')
+      throw new Error(`${program} does not answer:\n${output}`)
+    }
+    await sleep(50)
+  }
+  return { port, pid: child.pid ?? 0, stop: () => stop(child) }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exited
+}
+
+const answers = (port: number): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${port}/`).then(
+    () => true,
+    () => false,
+  )
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
