@@ -36,6 +36,8 @@ export async function startServer(
       registry.manifests,
       '--filesystem-mount-path',
       registry.archives,
+      '--stats-path',
+      join(registry.dir, 'stats.db'),
       '--listen',
       '127.0.0.1:0',
       '--admin-listen',

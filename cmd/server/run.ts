@@ -8,15 +8,22 @@ import { createArchives } from '../../pkg/storage/storage.ts'
 import { createLogger, createMetrics, type Logger } from '../../pkg/telemetry/telemetry.ts'
 import { accessProblems, openAccess } from './auth.ts'
 import { observeCatalog } from './catalog-metrics.ts'
+import { openDownloads } from './downloads.ts'
 import { openSource } from './source.ts'
 import { storageSettings } from './storage.ts'
 import { unusableFiles } from './unusable-files.ts'
 
 export interface RunOptions {
   readonly options: ServerOptions
-  readonly secrets: { readonly gpgPassphrase: string | undefined }
+  readonly secrets: {
+    readonly gpgPassphrase: string | undefined
+    readonly valkeyPassword: string | undefined
+  }
   readonly version: string
 }
+
+/** How long the last download events may take on their way to the store; after that they wait on disk. */
+const downloadsCloseMs = 5_000
 
 /**
  * Runs the server until SIGTERM or SIGINT.
@@ -45,6 +52,7 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
   observeCatalog(catalog, metrics)
   const archives = createArchives({ ...storageSettings(options, process.env), log, metrics })
 
+  const downloads = openDownloads({ options, secrets, catalog, log, metrics })
   const access = openAccess({ options, catalog, log, metrics })
   const { auth, broker, sink } = access
 
@@ -58,6 +66,7 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
     signer: signer || undefined,
     auth,
     broker,
+    onDownload: (download) => downloads.record(download),
     log,
     metrics,
     waitingFor: () => [
@@ -87,6 +96,7 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
   )
   await stopping
   await server.stop(options.shutdownGracePeriodMs)
+  await downloads.close(downloadsCloseMs)
   if (loaded) await source.close()
   await access.close()
   if (signer) signer.close()

@@ -1,4 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { Redis } from 'iovalkey'
+import { generate } from 'selfsigned'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { batchOf, hourMs } from './batch.ts'
 import { describeStore } from './store-conformance.ts'
@@ -74,6 +79,31 @@ describe.skipIf(noValkey)('valkey', () => {
     })
     onTestFinished(() => store.close())
     await vi.waitFor(() => expect(store.applied('x')).rejects.toThrow(/WRONGPASS/))
+  })
+
+  it('is reached through TLS, where it is who it says', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'depot-valkey-tls-'))
+    onTestFinished(() => rmSync(dir, { recursive: true }))
+    const certificate = await generate([{ name: 'commonName', value: 'localhost' }], {
+      extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
+    })
+    writeFileSync(join(dir, 'key.pem'), certificate.private)
+    writeFileSync(join(dir, 'cert.pem'), certificate.cert)
+    const files = ['--tls-key-file', join(dir, 'key.pem'), '--tls-cert-file', join(dir, 'cert.pem')]
+    const flags = ['--tls-port', '{port}', '--port', '0', '--tls-auth-clients', 'no']
+    await using secured = await TestValkey.start(...flags, ...files)
+    const reach = (host: string) => {
+      const address = { host, port: secured.port, tls: true }
+      const store = new ValkeyStore({ address, clock: Date.now, random: Math.random })
+      onTestFinished(() => store.close())
+      return store
+    }
+
+    const stranger = reach('localhost')
+    await vi.waitFor(() => expect(stranger.applied('x')).rejects.toThrow(/self-signed certificate/))
+    setDefaultCACertificates([...getCACertificates(), certificate.cert])
+    const known = reach('localhost')
+    await vi.waitFor(async () => expect(await known.applied('x')).toBe(0))
   })
 
   it('names the reason where nobody listens', async () => {

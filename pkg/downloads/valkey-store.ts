@@ -7,6 +7,8 @@ import { applyScript } from './valkey-script.ts'
 export interface ValkeyAddress {
   readonly host: string
   readonly port: number
+  /** Its certificate must be that of `host`, by an authority that Node trusts. Default false. */
+  readonly tls?: boolean
 }
 
 export interface ValkeyOptions {
@@ -34,10 +36,12 @@ export class ValkeyStore implements CountStore {
   readonly #clock: () => number
   #failure: Error | undefined
 
-  constructor({ address, password, clock, random }: ValkeyOptions) {
+  constructor({ address: { host, port, tls }, password, clock, random }: ValkeyOptions) {
     this.#clock = clock
     this.#client = new Redis({
-      ...address,
+      host,
+      port,
+      ...(tls === true && { tls: {} }),
       ...(password !== undefined && { password }),
       connectionName: 'depot',
       connectTimeout: 5_000,

@@ -68,7 +68,15 @@ it.each<{ argv: string[]; options: Partial<ServerOptions> }>([
   { argv: ['--listen=localhost:80'], options: { listen: { host: 'localhost', port: 80 } } },
   {
     argv: ['--stats-valkey-addr=valkey:6379'],
-    options: { statsValkeyAddr: { host: 'valkey', port: 6379 } },
+    options: { statsValkeyAddr: { host: 'valkey', port: 6379, tls: false } },
+  },
+  {
+    argv: ['--stats-valkey-addr=valkeys://[::1]:6379/'],
+    options: { statsValkeyAddr: { host: '::1', port: 6379, tls: true } },
+  },
+  {
+    argv: ['--stats-valkey-addr=redis://cache.example:6380'],
+    options: { statsValkeyAddr: { host: 'cache.example', port: 6380, tls: false } },
   },
   { argv: ['--trust-proxy'], options: { trustProxy: true } },
   { argv: ['--trust-proxy=true'], options: { trustProxy: true } },
@@ -121,6 +129,7 @@ describe('a bad value is named with what to write instead', () => {
     ['--listen=999.1.1.1:80', 'is no address'],
     ['--stats-valkey-addr=:6379', 'is no host and port: write, for example, valkey:6379'],
     ['--stats-valkey-addr=valkey:0', 'is no host and port'],
+    ['--stats-valkey-addr=https://valkey:6379', 'is no host and port'],
     ['--trust-proxy=maybe', 'is neither true nor false: write true or false'],
     ['--base-url=depot.acme.example', 'is no URL: write an absolute one'],
     ['--base-url=ftp://h', 'is no URL'],

@@ -12,8 +12,8 @@ import {
   namespaceOrAll,
   onOff,
   path,
-  peerAddress,
   sizeBytes,
+  valkeyAddress,
 } from './values.ts'
 
 const logLevel = z
@@ -191,8 +191,9 @@ const options = {
   },
   statsValkeyAddr: {
     flag: 'stats-valkey-addr',
-    value: peerAddress,
-    meaning: 'Valkey that counts downloads for all replicas.',
+    value: valkeyAddress,
+    meaning:
+      'Valkey that counts downloads for all replicas. With `valkeys://` before it, TLS is used.',
   },
   statsPath: {
     flag: 'stats-path',

@@ -57,12 +57,18 @@ export const listenAddress = valueOf(
   'is no address: write :8080, 127.0.0.1:8080 or [::1]:8080 (port 0 to 65535)',
 ).meta({ title: 'ADDRESS' })
 
-export const peerAddress = valueOf((value) => {
-  const { host, port } = readAddress(value) ?? {}
-  return host !== undefined && port ? { host, port } : undefined
-}, 'is no host and port: write, for example, valkey:6379 or [::1]:6379').meta({
-  title: 'HOST:PORT',
-})
+/** A server of Valkey or Redis: host and port, or a URL that says whether to use TLS. */
+export const valkeyAddress = valueOf((value) => {
+  const { scheme, rest = value } =
+    /^(?<scheme>(valkey|redis)s?):\/\/(?<rest>.*?)\/?$/.exec(value)?.groups ?? {}
+  const { host, port } = readAddress(rest) ?? {}
+  if (host === undefined || !port) return undefined
+  return { host, port, tls: ['valkeys', 'rediss'].includes(scheme ?? '') }
+}, 'is no host and port: write, for example, valkey:6379, [::1]:6379 or, for TLS, valkeys://valkey:6379').meta(
+  {
+    title: 'HOST:PORT',
+  },
+)
 
 const msPerUnit = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 

@@ -1,0 +1,26 @@
+import type { Catalog } from '../../pkg/catalog/catalog.ts'
+import { createDownloads, type Downloads } from '../../pkg/downloads/downloads.ts'
+import type { ServerOptions } from '../../pkg/options/options.ts'
+import type { Logger, Metrics } from '../../pkg/telemetry/telemetry.ts'
+
+export interface OpenDownloadsOptions {
+  readonly options: ServerOptions
+  readonly secrets: { readonly valkeyPassword: string | undefined }
+  readonly catalog: Catalog
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+/** Counts downloads in Valkey, else in a file of this machine, and keeps the catalog's counts in step. */
+export function openDownloads(all: OpenDownloadsOptions): Downloads {
+  const { options, secrets, catalog, log, metrics } = all
+  const { statsValkeyAddr: valkey, statsPath: path, statsRefreshIntervalMs } = options
+  return createDownloads({
+    store: valkey === undefined ? { path } : { valkey, password: secrets.valkeyPassword },
+    journalDir: `${path}-queue`,
+    refreshIntervalMs: statsRefreshIntervalMs,
+    sink: catalog,
+    log,
+    metrics,
+  })
+}
