@@ -116,6 +116,8 @@ const server = spawn(
     archives,
     '--gpg-private-key-path',
     signingKey,
+    '--stats-path',
+    join(dir, 'stats.db'),
     '--listen',
     `127.0.0.1:${port}`,
     '--admin-listen',
