@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import type { Catalog, View } from '../catalog/catalog.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
@@ -13,7 +14,7 @@ export type * from './records.ts'
 
 /** What the server passes along with a request; a test that calls the app directly passes nothing. */
 export interface BrowseEnv {
-  Bindings: { facts?: RequestFacts }
+  Bindings: Partial<HttpBindings> & { facts?: RequestFacts }
 }
 
 export interface BrowseOptions {
@@ -86,14 +87,21 @@ function answerer(endpoint: Endpoint, options: BrowseOptions, answers: Answers) 
 
 /** Tells the access log which route answers, and for what. */
 function note(c: Context<BrowseEnv>, route: string): void {
-  if (c.env?.facts === undefined) return
-  const { namespace, name }: Record<string, string> = c.req.param()
-  Object.assign(c.env.facts, { route }, namespace && { namespace }, name && { name })
+  const { facts } = c.env ?? {}
+  if (facts === undefined) return
+  facts.route = route
+  if (!route.includes(':')) return
+  const { namespace, kind, name }: Record<string, string> = c.req.param()
+  Object.assign(facts, { namespace, name, kind: kind === 'module' ? 'Module' : 'Provider' })
 }
 
 function respond(c: Context<BrowseEnv>, { body, etag, headers }: Answer): Response {
-  if (isKnown(c.req.header('If-None-Match'), etag)) {
-    return new Response(null, { status: 304, headers })
-  }
+  if (isKnown(ifNoneMatch(c), etag)) return new Response(null, { status: 304, headers })
   return new Response(body, { headers })
+}
+
+/** Read past the framework where that can be done, which saves making a copy of all headers. */
+function ifNoneMatch(c: Context<BrowseEnv>): string | undefined {
+  const incoming = c.env?.incoming
+  return incoming ? incoming.headers['if-none-match'] : c.req.header('If-None-Match')
 }

@@ -8,7 +8,7 @@ import type { Viewer } from './naive-model.ts'
  */
 
 const namespaces = ['infra', 'apps']
-const names = ['vpc', 'vpc-peering', 'VPC.old', 'db', 'a']
+const names = ['vpc', 'vpc-peering', 'VPC.old', 'db', 'abcab']
 const versionNumbers = [
   '1.0.0',
   'v1.0.0',
@@ -238,7 +238,7 @@ const resourcesQuery = query({
   namespace: pick(...namespaces, 'nowhere'),
   namespace2: pick(...namespaces),
   kind: pick('module', 'provider'),
-  q: pick('v', 'vp', 'VPC', 'pee', 'db', '.', 'x', 'vpc-p'),
+  q: pick('v', 'vp', 'VPC', 'pee', 'db', '.', 'x', 'vpc-p', 'abc', 'cabc'),
   synced: fc.boolean(),
   severity: pick('CRITICAL', 'HIGH', 'MEDIUM', 'LOW'),
   public_only: fc.boolean(),
