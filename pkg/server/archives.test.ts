@@ -50,6 +50,20 @@ describe('an archive', () => {
     expect((await get(url.pathname + url.search)).status).toBe(200)
   })
 
+  it.each(['.', './', ''])(
+    'in the mounted directory itself, written as %j, can be had',
+    async (directoryPath) => {
+      using own = new Fixture()
+      own.module('vpc', { storageConfig: { fileSystem: { directoryPath } } })
+      own.version('Module', 'vpc', '1.0.0')
+      own.write('vpc/vpc_1.0.0.zip', 'vpc 1.0.0')
+      const redirect = await own.app().request('/depot/modules/v1/platform/vpc/aws/1.0.0/download')
+      const url = new URL(redirect.headers.get('x-terraform-get') ?? '')
+      const response = await own.app().request(url.pathname + url.search)
+      expect([response.status, await response.text()]).toEqual([200, 'vpc 1.0.0'])
+    },
+  )
+
   it('answers HEAD like GET without the body', async () => {
     const response = await get(good, {}, 'HEAD')
     expect([response.status, response.headers.get('content-length')]).toEqual([200, '1000'])

@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { ArchiveLocation, StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
 
 /** The name of a backend in the API, in URLs of archives, and as a label of metrics. */
@@ -24,5 +25,11 @@ export function locationSegments({ storage, configName, fileName }: ArchiveLocat
     return [subscriptionID, resourceGroup, accountName, accountUrl, configName, fileName]
   }
   if (gcs) return [gcs.bucket, configName, fileName]
-  return [fileSystem?.directoryPath ?? '', configName, fileName]
+  return [directorySegment(fileSystem?.directoryPath ?? ''), configName, fileName]
+}
+
+/** No client keeps a segment that is empty, `.` or `..`, so the mounted directory itself goes by the name of `/`. */
+function directorySegment(directoryPath: string): string {
+  const path = posix.normalize(directoryPath)
+  return path === '.' || path === './' ? '/' : path
 }
