@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 
-/** Sizes the heap for a server whose memory is its catalog; call it before anything is loaded. */
+/** Sizes the heap for a server whose memory is its catalog. */
 export function limitHeap(): void {
   // Requests leave little behind, so a young generation that grows to its default of 64 MB a half only costs memory.
-  setFlagsFromString('--max-semi-space-size=16')
-  setFlagsFromString('--semi-space-growth-factor=2')
+  // A running V8 takes no new maximum any more, but it can be told not to grow.
+  setFlagsFromString('--semi-space-growth-factor=1')
 }
