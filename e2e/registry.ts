@@ -28,6 +28,8 @@ export class Registry {
   readonly manifests = join(this.dir, 'manifests')
   readonly archives = join(this.dir, 'archives')
   signingKey: string | undefined
+  /** Variables that its server gets besides those of this process. */
+  readonly environment: Record<string, string> = {}
 
   constructor() {
     mkdirSync(this.manifests)

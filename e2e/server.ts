@@ -45,7 +45,10 @@ export async function startServer(
       ...(registry.signingKey === undefined ? [] : ['--gpg-private-key-path', registry.signingKey]),
       ...flags,
     ],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...registry.environment },
+    },
   )
   const exited = once(child, 'exit') as Promise<[number | null]>
   const log: string[] = []
