@@ -42,6 +42,26 @@ export class Bits {
     return copy
   }
 
+  /** Whether both have the same numbers. */
+  equals(other: Bits): boolean {
+    const [words, others] = [this.#words, other.#words]
+    const length = Math.max(words.length, others.length)
+    for (let index = 0; index < length; index += 1) {
+      if ((words[index] ?? 0) !== (others[index] ?? 0)) return false
+    }
+    return true
+  }
+
+  /** Drops what does not pass. */
+  filter(passes: (number: number) => boolean): void {
+    for (let index = 0; index < this.#words.length; index += 1) {
+      for (let word = this.#words[index] ?? 0; word !== 0; word &= word - 1) {
+        const number = index * 32 + 31 - Math.clz32(word & -word)
+        if (!passes(number)) this.delete(number)
+      }
+    }
+  }
+
   /** Drops what the other set does not have. */
   keep(other: Bits): this {
     const [words, others] = [this.#words, other.#words]

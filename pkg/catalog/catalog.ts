@@ -14,6 +14,7 @@ import { FindingTable } from './findings.ts'
 import { NamedRows } from './named-rows.ts'
 import { Parent } from './parent.ts'
 import { ReadModel } from './read-model.ts'
+import type { ReadmeListener } from './readme-ref.ts'
 import { ResourceRow } from './resource-row.ts'
 import { revisionOf } from './revision.ts'
 import { compareText, isSemver } from './semver-order.ts'
@@ -25,6 +26,7 @@ export type { Entry } from './entry.ts'
 export type { SortBy } from './orders.ts'
 export type { Parent } from './parent.ts'
 export type { PageRequest, ReadModel } from './read-model.ts'
+export type { ReadmeRef } from './readme-ref.ts'
 export type { ResourceRow } from './resource-row.ts'
 export { distinctFindings, isScanned, type ScanCounts, scanCounts } from './scans.ts'
 export type { Selection } from './selection.ts'
@@ -52,6 +54,8 @@ type Row = VersionRow | ResourceRow | PlainRow
 export interface CatalogOptions {
   /** Told of each Version that is left out because its version is not semver. */
   readonly onLeftOut?: (row: VersionRow) => void
+  /** Told where the READMEs of modules are, so that somebody can have them ready. */
+  readonly onReadme?: ReadmeListener
   /** API group of the resources and of the public label, default `depot.internal`. */
   readonly apiGroup?: string
 }
@@ -80,6 +84,7 @@ export class Catalog implements ResourceSink {
     this.model = new ReadModel({
       findings: this.findings,
       downloads: this.downloads,
+      onReadme: options.onReadme ?? (() => {}),
       publicLabel: `${options.apiGroup ?? 'depot.internal'}/public`,
     })
   }

@@ -1,5 +1,6 @@
 import type { Depot } from '../apis/v1alpha1/v1alpha1.ts'
 import type { Entry } from './entry.ts'
+import { NamedRows } from './named-rows.ts'
 import { compareAddress } from './orders.ts'
 import { compareText } from './semver-order.ts'
 import { type Backend, backendOf } from './totals.ts'
@@ -17,48 +18,70 @@ export interface ShownDepot {
   readonly managed: readonly Entry[]
 }
 
-export type FindEntry = (
-  kind: 'Module' | 'Provider',
-  namespace: string,
-  name: string,
-) => Entry | undefined
-
 export interface DepotQuery {
   readonly view: View
   readonly isPublic: (depot: Depot) => boolean
-  readonly find: FindEntry
   /** Of the Depot; what it manages may be elsewhere. */
   readonly namespace?: string | undefined
 }
 
-/** The Depots that a view shows, by namespace and name. */
-export function shownDepots(depots: Iterable<Depot>, query: DepotQuery): ShownDepot[] {
-  const { view, isPublic, namespace } = query
-  return Array.from(depots)
-    .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
-    .filter((depot) => view.showsEveryDepot || isPublic(depot))
-    .toSorted(
-      ({ metadata: a }, { metadata: b }) =>
-        compareText(a.namespace, b.namespace) || compareText(a.name, b.name),
-    )
-    .map((depot) => ({
-      namespace: depot.metadata.namespace,
-      name: depot.metadata.name,
-      storageBackend: storageBackendOf(depot),
-      pollingIntervalMinutes: depot.spec.pollingIntervalMinutes ?? 0,
-      managed: managedBy(depot, query),
-    }))
+type FindEntry = (kind: 'Module' | 'Provider', namespace: string, name: string) => Entry | undefined
+
+/** The Depots, and what of the registry each of them manages. */
+export class Depots {
+  readonly #depots = new NamedRows<Depot>()
+  readonly #managed = new Map<Depot, readonly Entry[]>()
+  readonly #find: FindEntry
+
+  constructor(find: FindEntry) {
+    this.#find = find
+  }
+
+  put(depot: Depot | undefined, namespace: string, name: string): void {
+    this.forgetManaged()
+    if (depot === undefined) this.#depots.delete(namespace, name)
+    else this.#depots.set(namespace, name, depot)
+  }
+
+  /** To be called when an entry comes or goes: a Depot may have named it all along. */
+  forgetManaged(): void {
+    this.#managed.clear()
+  }
+
+  /** Those that a view shows, by namespace and name. */
+  shown({ view, isPublic, namespace }: DepotQuery): ShownDepot[] {
+    return Array.from(this.#depots.entries(), ([, , depot]) => depot)
+      .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
+      .filter((depot) => view.showsEveryDepot || isPublic(depot))
+      .toSorted(
+        ({ metadata: a }, { metadata: b }) =>
+          compareText(a.namespace, b.namespace) || compareText(a.name, b.name),
+      )
+      .map((depot) => ({
+        namespace: depot.metadata.namespace,
+        name: depot.metadata.name,
+        storageBackend: storageBackendOf(depot),
+        pollingIntervalMinutes: depot.spec.pollingIntervalMinutes ?? 0,
+        managed: this.#managedBy(depot).filter((entry) => view.seen.has(entry.number)),
+      }))
+  }
+
+  #managedBy(depot: Depot): readonly Entry[] {
+    const known = this.#managed.get(depot) ?? managedBy(depot, this.#find)
+    this.#managed.set(depot, known)
+    return known
+  }
 }
 
-/** What a Depot says it manages, if it exists and the view shows it. */
-function managedBy({ metadata, status }: Depot, { view, find }: DepotQuery): Entry[] {
+/** What a Depot says it manages, if it exists. */
+function managedBy({ metadata, status }: Depot, find: FindEntry): Entry[] {
   const found = new Set<Entry>()
   const add = (kind: 'Module' | 'Provider', names: readonly string[] = []): void => {
     for (const full of names) {
       const slash = full.indexOf('/')
       const namespace = slash === -1 ? metadata.namespace : full.slice(0, slash)
       const entry = find(kind, namespace, full.slice(slash + 1))
-      if (entry !== undefined && view.seen.has(entry.number)) found.add(entry)
+      if (entry !== undefined) found.add(entry)
     }
   }
   add('Module', status?.modules)

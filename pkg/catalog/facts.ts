@@ -1,6 +1,7 @@
 import type { DownloadTable } from './downloads.ts'
 import type { FindingTable } from './findings.ts'
 import type { Parent } from './parent.ts'
+import type { ReadmeRef } from './readme-ref.ts'
 import type { ResourceRow } from './resource-row.ts'
 import { type ScanCounts, scanCounts } from './scans.ts'
 import { isPrerelease } from './semver-order.ts'
@@ -28,6 +29,8 @@ export interface Facts {
   /** End of the latest scan of any version, in milliseconds since the epoch. */
   readonly lastScannedAt: number | undefined
   readonly totals: Totals
+  /** Where the README of the latest version is kept; modules only. */
+  readonly readme: ReadmeRef | undefined
 }
 
 export interface FactSources {
@@ -56,6 +59,7 @@ export function factsOf(parent: Parent, resource: ResourceRow, sources: FactSour
     bestDownloads: Math.max(0, ...Array.from(byVersion.values(), ({ count }) => count)),
     lastScannedAt: lastScannedAt(versions),
     totals: totalsOf(parent, resource, downloads?.count ?? 0, sources.findings),
+    readme: latest.find((row) => row.readme !== undefined)?.readme,
   }
 }
 

@@ -10,17 +10,21 @@ const noEntries = new Bits()
 export class NameSearch {
   /** By one character, and by two. */
   readonly #grams = new Map<string, Bits>()
+  /** In lower case, by number. */
+  readonly #names: string[] = []
 
   add({ number, facts }: Entry): void {
-    for (const gram of gramsOf(facts.name.toLowerCase())) {
-      const set = this.#grams.get(gram)
-      if (set !== undefined) set.add(number)
-      else this.#grams.set(gram, new Bits())
-      if (set === undefined) this.#grams.get(gram)?.add(number)
+    const name = facts.name.toLowerCase()
+    this.#names[number] = name
+    for (const gram of gramsOf(name)) {
+      const set = this.#grams.get(gram) ?? new Bits()
+      set.add(number)
+      this.#grams.set(gram, set)
     }
   }
 
   delete({ number, facts }: Entry): void {
+    this.#names[number] = ''
     for (const gram of gramsOf(facts.name.toLowerCase())) {
       const set = this.#grams.get(gram)
       set?.delete(number)
@@ -29,13 +33,10 @@ export class NameSearch {
   }
 
   /** Drops from a set what does not have the text in its name. */
-  narrow(set: Bits, text: string, entries: readonly (Entry | undefined)[]): void {
+  narrow(set: Bits, text: string): void {
     const wanted = text.toLowerCase()
     for (const gram of pairsOf(wanted)) set.keep(this.#grams.get(gram) ?? noEntries)
-    if (wanted.length <= 2) return
-    for (const number of set) {
-      if (entries[number]?.facts.name.toLowerCase().includes(wanted) !== true) set.delete(number)
-    }
+    if (wanted.length > 2) set.filter((number) => this.#names[number]?.includes(wanted) === true)
   }
 }
 

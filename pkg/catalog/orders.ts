@@ -87,6 +87,16 @@ export class SortOrder {
     return page
   }
 
+  /** The first few of a set, largest first; only what has the key. */
+  largest(set: Bits, limit: number): Entry[] {
+    const largest: Entry[] = []
+    for (const entry of this.#descending()) {
+      if (this.#isMissing(entry.facts)) break
+      if (set.has(entry.number) && largest.push(entry) >= limit) break
+    }
+    return largest
+  }
+
   /** Largest first, but ties and what is missing as ever. */
   *#descending(): Generator<Entry> {
     for (let end = this.#present; end > 0; ) {

@@ -1,7 +1,7 @@
 import type { Binding } from '../access/access.ts'
 import type { Depot, Namespace } from '../apis/v1alpha1/v1alpha1.ts'
 import { Backlog } from './backlog.ts'
-import { type ShownDepot, shownDepots } from './depots.ts'
+import { Depots, type ShownDepot } from './depots.ts'
 import { Entry } from './entry.ts'
 import { type FactSources, type Facts, factsOf } from './facts.ts'
 import { type MostDownloaded, mostDownloaded } from './most-downloaded.ts'
@@ -9,6 +9,7 @@ import { NameSearch } from './name-search.ts'
 import { NamedRows } from './named-rows.ts'
 import { bestDownloads, type SortBy, SortOrder, sortKeys } from './orders.ts'
 import type { Parent } from './parent.ts'
+import type { ReadmeListener } from './readme-ref.ts'
 import { chosen, type Selection } from './selection.ts'
 import { compareText } from './semver-order.ts'
 import { TagSets, tag } from './tags.ts'
@@ -16,7 +17,7 @@ import { namedTotals } from './totals.ts'
 import { sumOf, type View, Views } from './views.ts'
 
 /** Versions that are looked at in one go, which takes a few milliseconds. */
-const sliceVersions = 2_000
+const sliceVersions = 500
 const mostDownloadedLimit = 10
 
 export interface PageRequest {
@@ -40,6 +41,7 @@ export interface Stats {
 export interface ReadModelOptions extends FactSources {
   /** Label that makes a namespace, a resource or a Depot public where its value is `true`. */
   readonly publicLabel: string
+  readonly onReadme: ReadmeListener
 }
 
 /**
@@ -60,7 +62,7 @@ export class ReadModel {
     Object.entries(sortKeys).map(([name, key]) => [name, new SortOrder(key)]),
   ) as Record<SortBy, SortOrder>
   readonly #best = new SortOrder(bestDownloads)
-  readonly #depots = new NamedRows<Depot>()
+  readonly #depots = new Depots((kind, namespace, name) => this.#byName[kind].get(namespace, name))
   readonly #publicNamespaces = new Set<string>()
   readonly #backlog = new Backlog<Parent>({
     work: (parent) => this.#refresh(parent),
@@ -102,13 +104,15 @@ export class ReadModel {
     else this.#publicNamespaces.delete(name)
     this.#graphRevision = ++this.#revision
     for (const number of this.#tags.get(tag.namespace(name))) {
-      this.#publish(this.#entries[number] as Entry)
+      const entry = this.#entries[number] as Entry
+      entry.isPublic = this.#mayBePublic(entry.facts)
+      entry.revision = this.#revision
     }
+    this.views.republish(this.#tags.get(tag.namespace(name)), this.#entries)
   }
 
   depotChanged(depot: Depot | undefined, namespace: string, name: string): void {
-    if (depot === undefined) this.#depots.delete(namespace, name)
-    else this.#depots.set(namespace, name, depot)
+    this.#depots.put(depot, namespace, name)
     this.#graphRevision = ++this.#revision
   }
 
@@ -138,7 +142,6 @@ export class ReadModel {
       isPublic: this.views.public.seen,
       tags: this.#tags,
       names: this.#names,
-      entries: this.#entries,
     })
     const { sortBy, descending, offset, limit } = request
     const totalCount = set.count
@@ -146,18 +149,15 @@ export class ReadModel {
     return { entries: this.#orders[sortBy].page(set, descending, offset, limit), totalCount }
   }
 
+  /** @param namespace of the Depots, default: all; what they manage may be elsewhere */
   depots(view: View, namespace?: string): ShownDepot[] {
     this.#backlog.advance()
-    return shownDepots(
-      Array.from(this.#depots.entries(), ([, , depot]) => depot),
-      {
-        view,
-        namespace,
-        isPublic: ({ metadata }) =>
-          this.#isLabelled(metadata.labels) && this.#publicNamespaces.has(metadata.namespace),
-        find: (kind, of, name) => this.#byName[kind].get(of, name),
-      },
-    )
+    return this.#depots.shown({
+      view,
+      namespace,
+      isPublic: ({ metadata }) =>
+        this.#isLabelled(metadata.labels) && this.#publicNamespaces.has(metadata.namespace),
+    })
   }
 
   /** @param namespace default: all */
@@ -168,9 +168,7 @@ export class ReadModel {
         ? view.seen
         : view.seen.copy().keep(this.#tags.get(tag.namespace(namespace)))
     const totals = namespace === undefined ? view.totals(this.#entries) : sumOf(set, this.#entries)
-    const best = this.#best
-      .page(set, true, 0, mostDownloadedLimit)
-      .filter((entry) => entry.facts.bestDownloads > 0)
+    const best = this.#best.largest(set, mostDownloadedLimit)
     return {
       totals: namedTotals(totals),
       mostDownloaded: mostDownloaded(best, mostDownloadedLimit, this.#options.downloads),
@@ -187,10 +185,13 @@ export class ReadModel {
     const known = this.#byParent.get(parent)
     this.#revision += 1
     if (resource === undefined) {
-      if (known !== undefined) this.#remove(known)
+      if (known === undefined) return 1
+      this.#remove(known)
+      this.#options.onReadme(parent.namespace, undefined, known.facts.readme)
       return 1
     }
     const facts = factsOf(parent, resource, this.#options)
+    this.#options.onReadme(parent.namespace, facts.readme, known?.facts.readme)
     if (known === undefined) this.#add(parent, facts)
     else this.#change(known, facts)
     return 1 + parent.versions.length
@@ -207,6 +208,7 @@ export class ReadModel {
     this.#names.add(entry)
     for (const order of this.#everyOrder()) order.insert(entry)
     for (const view of this.views.each()) view.admit(entry)
+    this.#depots.forgetManaged()
     this.#graphRevision = this.#revision
   }
 
@@ -222,6 +224,7 @@ export class ReadModel {
     }
     this.#entries[number] = undefined
     this.#free.push(number)
+    this.#depots.forgetManaged()
     this.#graphRevision = this.#revision
   }
 

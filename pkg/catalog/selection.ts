@@ -1,7 +1,6 @@
 import type { Bits } from './bits.ts'
 import type { NameSearch } from './name-search.ts'
 import { type SeverityLevel, type TagSets, tag } from './tags.ts'
-import type { Numbered } from './views.ts'
 
 /** What a list is cut down to. What is left out does not matter. */
 export interface Selection {
@@ -24,7 +23,6 @@ interface Sets {
   readonly isPublic: Bits
   readonly tags: TagSets
   readonly names: NameSearch
-  readonly entries: Numbered
 }
 
 /** The entries of a selection, of those that are seen: a set that is not to be changed. */
@@ -41,7 +39,7 @@ export function chosen(selection: Selection, sets: Sets): Bits {
   if (parts.length === 0 && text === undefined) return sets.seen
   const set = sets.seen.copy()
   for (const part of parts) set.keep(part)
-  if (text !== undefined) sets.names.narrow(set, text, sets.entries)
+  if (text !== undefined) sets.names.narrow(set, text)
   return set
 }
 

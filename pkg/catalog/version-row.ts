@@ -43,12 +43,6 @@ export class RowContext {
   }
 }
 
-/** A key of a ConfigMap in the namespace of the Version. */
-export interface ReadmeRef {
-  readonly name: string
-  readonly key: string
-}
-
 /** A Version: one archive. Fields are few and flat, because there may be 200,000 of them. */
 export class VersionRow {
   readonly namespace: string

@@ -21,7 +21,7 @@ export class View {
   readonly showsEveryDepot: boolean
   readonly #allows: Allows
   readonly #allowed = new Bits()
-  readonly #seen = new Bits()
+  #seen = new Bits()
   #totals: Totals | undefined
 
   constructor(key: string, isAllowed: Allows) {
@@ -64,12 +64,21 @@ export class View {
     if (facts !== undefined) accumulate(this.#totals, facts.totals, 1)
   }
 
-  /** Follows a change of `isPublic`. That often comes for many entries at once: then it is cheaper to sum up anew. */
+  /** Follows a change of `isPublic` of one entry. */
   review(entry: Entry): void {
-    const sees = entry.isPublic || this.#allowed.has(entry.number)
-    if (sees === this.#seen.has(entry.number)) return
-    if (sees) this.#seen.add(entry.number)
+    this.adjust(entry, undefined)
+    if (entry.isPublic || this.#allowed.has(entry.number)) this.#seen.add(entry.number)
     else this.#seen.delete(entry.number)
+    if (this.#totals !== undefined && this.#seen.has(entry.number)) {
+      accumulate(this.#totals, entry.facts.totals, 1)
+    }
+  }
+
+  /** Follows a change of `isPublic` of many: then it is cheaper to sum up anew, when somebody asks. */
+  reviewAll(isPublic: Bits): void {
+    const seen = this.#allowed.copy().merge(isPublic)
+    if (seen.equals(this.#seen)) return
+    this.#seen = seen
     this.#totals = undefined
   }
 }
@@ -100,6 +109,16 @@ export class Views {
     for (const entry of entries) if (entry !== undefined) view.admit(entry)
     this.#bindings.set(binding.name, { binding, view })
     return view
+  }
+
+  /** Follows a change of `isPublic` of some entries. */
+  republish(changed: Bits, entries: Numbered): void {
+    const isPublic = this.public.seen.copy()
+    for (const number of changed) {
+      if (entries[number]?.isPublic) isPublic.add(number)
+      else isPublic.delete(number)
+    }
+    for (const view of this.each()) view.reviewAll(isPublic)
   }
 
   /** Drops the view of a binding that is gone. */
