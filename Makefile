@@ -5,7 +5,7 @@ NODE := hack/with-node
 PORT ?= 8080
 modules := node_modules/.package-lock.json
 
-.PHONY: help install run run-cluster test unit e2e lint format generate bench clean
+.PHONY: help install run run-cluster samples test unit e2e lint format generate bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,9 @@ run: $(modules) ## Serve the sample registry on 127.0.0.1 (PORT=8080) and say wh
 
 run-cluster: $(modules) ## Start a local Kubernetes API server with the samples in it
 	@$(NODE) node hack/control-plane/main.ts
+
+samples: $(modules) ## Build the archives of the sample registry
+	@$(NODE) node hack/samples.ts
 
 test: lint unit e2e ## Run everything that CI runs
 
