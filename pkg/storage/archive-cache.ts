@@ -169,17 +169,14 @@ export class ArchiveCache {
 
   async #finish(sha256: string, path: string, { done, sizeBytes }: CacheFetch): Promise<void> {
     try {
-      await done
+      this.#options.remember(await done, sha256)
       this.#index.add(sha256, sizeBytes)
     } catch (err) {
       if (err instanceof DiskError) this.#pause(err)
       await this.#files.drop(path)
-      return
     } finally {
       this.#index.release(sizeBytes)
     }
-    const written = this.#driver.stat(this.#files.objectOf(sha256))
-    await written.then((info) => this.#options.remember(info, sha256)).catch(() => {})
   }
 
   async #delete(evicted: readonly string[]): Promise<void> {

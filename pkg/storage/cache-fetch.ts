@@ -1,8 +1,10 @@
+import type { BigIntStats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { chunkBuffers } from './chunk-buffers.ts'
 import { unavailable, withDeadline } from './deadline.ts'
-import type { ByteSource } from './driver.ts'
+import type { ByteSource, ObjectInfo } from './driver.ts'
 import { release } from './file-body.ts'
+import { infoOf } from './filesystem.ts'
 
 /** How long a follower waits for the next bytes; the fetch itself gives up before. */
 const progressDeadlineMs = 120_000
@@ -19,10 +21,12 @@ export class DiskError extends Error {
  */
 export class CacheFetch {
   readonly sizeBytes: number
-  /** Resolves when the file is complete and right. */
-  readonly done: Promise<void>
+  /** Resolves when the file is in its place, complete and right. */
+  readonly done: Promise<ObjectInfo>
   readonly #file: FileHandle
   #writtenBytes = 0
+  /** The file as it was when all had been written. */
+  #complete: BigIntStats | undefined
   #over = false
   #failure: unknown
   #followers = 0
@@ -39,17 +43,21 @@ export class CacheFetch {
     this.done.catch(() => {})
   }
 
-  async #run(source: ByteSource, keep: () => Promise<void>): Promise<void> {
+  async #run(source: ByteSource, keep: () => Promise<void>): Promise<ObjectInfo> {
     try {
       for (;;) {
         const chunk = await source.read()
         if (chunk === undefined) break
         await this.#write(chunk)
+        if (this.#writtenBytes === this.sizeBytes) {
+          this.#complete = await this.#file.stat({ bigint: true })
+        }
         this.#notify()
       }
       await keep().catch((cause: unknown) => {
         throw new DiskError('cannot rename a file in the archive cache', { cause })
       })
+      return infoOf(await this.#checkUntouched())
     } catch (error) {
       this.#failure = error
       throw error
@@ -73,6 +81,14 @@ export class CacheFetch {
         throw new DiskError('cannot write into the archive cache', { cause })
       }
     }
+  }
+
+  /** Whoever wrote into the file meanwhile: it was not this process. */
+  async #checkUntouched(): Promise<BigIntStats> {
+    const stats = await this.#file.stat({ bigint: true })
+    const { mtimeNs, size } = stats
+    if (mtimeNs === this.#complete?.mtimeNs && size === this.#complete.size) return stats
+    throw unavailable('a file of the archive cache changed while it was read')
   }
 
   #notify(): void {
@@ -116,6 +132,7 @@ export class CacheFetch {
       reading = undefined
       if (bytesRead === 0) throw unavailable('the archive cache lost a file while it was read')
       position += bytesRead
+      if (position === this.sizeBytes) await this.#checkUntouched()
       return buffer.subarray(0, bytesRead)
     }
 

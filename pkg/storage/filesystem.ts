@@ -109,7 +109,7 @@ const isInside = (root: string, path: string): boolean =>
 const outsideError = () =>
   notFound('there is no such archive in storage: it is outside of the mount')
 
-function infoOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): ObjectInfo {
+export function infoOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): ObjectInfo {
   return {
     sizeBytes: Number(size),
     fingerprint: [dev, ino, size, mtimeNs, ctimeNs].join(':'),
