@@ -10,6 +10,8 @@ export interface Load {
   readonly path: string
   readonly connections: number
   readonly durationMs: number
+  /** Values of the Authorization header, one after the other. Default: there is no such header. */
+  readonly authorizations?: readonly string[]
 }
 
 export interface LoadResult {
@@ -26,8 +28,12 @@ const maxLatencies = 2 ** 20
 const latenciesMs = new Float64Array(maxLatencies)
 const endOfHead = Buffer.from('\r\n\r\n')
 
-function run({ port, path, connections, durationMs }: Load): Promise<LoadResult> {
-  const request = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: depot.test\r\n\r\n`)
+function run({ port, path, connections, durationMs, authorizations }: Load): Promise<LoadResult> {
+  const headers = authorizations?.map((value) => `Authorization: ${value}\r\n`) ?? ['']
+  const sent = headers.map((header) =>
+    Buffer.from(`GET ${path} HTTP/1.1\r\nHost: depot.test\r\n${header}\r\n`),
+  )
+  let next = 0
   const start = performance.now()
   const deadline = start + durationMs
   let requests = 0
@@ -63,7 +69,8 @@ function run({ port, path, connections, durationMs }: Load): Promise<LoadResult>
 
       function send(): void {
         sentAt = performance.now()
-        socket.write(request)
+        socket.write(sent[next] as Buffer)
+        next = (next + 1) % sent.length
       }
 
       function fail(reason: string): boolean {

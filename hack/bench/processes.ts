@@ -134,8 +134,13 @@ export async function memoryOf(adminUrl: string): Promise<{ rssMb: number; heapU
 const hopHeaders: ReadonlySet<string> = new Set(['date', 'connection', 'keep-alive'])
 
 /** The answer of a server, for the bare one to repeat. */
-export async function record(port: number, path: string): Promise<Answer & { body: string }> {
-  const asked = request({ port, path, host: '127.0.0.1', headers: { Host: 'depot.test' } }).end()
+export async function record(
+  port: number,
+  path: string,
+  authorization?: string,
+): Promise<Answer & { body: string }> {
+  const headersSent = { Host: 'depot.test', ...(authorization && { Authorization: authorization }) }
+  const asked = request({ port, path, host: '127.0.0.1', headers: headersSent }).end()
   const [response] = (await once(asked, 'response')) as [IncomingMessage]
   const chunks: Buffer[] = []
   for await (const chunk of response) chunks.push(chunk as Buffer)

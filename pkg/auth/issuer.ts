@@ -74,7 +74,7 @@ export class Issuer {
       },
       (it) => it.set(this.#succeededMs / 1000),
     )
-    this.#schedule(0)
+    void this.#refresh()
   }
 
   /** Resolves when the keys are known. @throws IssuerMismatch */

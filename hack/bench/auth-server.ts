@@ -1,0 +1,71 @@
+import { parseArgs } from 'node:util'
+import { limitHeap } from '../../cmd/server/heap.ts'
+import { parseResource } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import { Auth, GroupBindings } from '../../pkg/auth/auth.ts'
+import { Catalog } from '../../pkg/catalog/catalog.ts'
+import { startServer } from '../../pkg/server/server.ts'
+import { createArchives } from '../../pkg/storage/storage.ts'
+import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
+import { benchObjects } from './registry.ts'
+
+/* A server of a small registry in OIDC mode, with as many GroupBindings as it is told. */
+
+const { values } = parseArgs({
+  options: { issuer: { type: 'string' }, bindings: { type: 'string' } },
+})
+
+limitHeap()
+const log = createLogger('info')
+const metrics = createMetrics({ version: 'bench' })
+const catalog = new Catalog()
+const bindings = new GroupBindings({ namespace: 'depot-system', log, metrics })
+for (const object of benchObjects({
+  versions: 1050,
+  findingsPerVersion: 0,
+  distinctFindings: 1,
+})) {
+  const parsed = parseResource(object.kind, object)
+  if (parsed.ok) catalog.apply({ type: 'upsert', resource: parsed.resource })
+}
+for (let index = 0; index < Number(values.bindings); index++) {
+  const parsed = parseResource('GroupBinding', {
+    metadata: { name: `team-${index}`, namespace: 'depot-system' },
+    spec: {
+      expression: `"team-${index}" in groups`,
+      moduleResources: ['small', 'large', `own-${index}-*`],
+      providerResources: ['*'],
+    },
+  })
+  if (parsed.ok) bindings.apply({ type: 'upsert', resource: parsed.resource })
+}
+const { model } = catalog
+const auth = new Auth({
+  mode: 'oidc',
+  oidc: {
+    issuerUrl: values.issuer ?? '',
+    clientId: 'depot',
+    groupsClaim: 'groups',
+    scopes: [],
+    allowGuests: false,
+    allowFallback: false,
+    allowClientCredentials: false,
+  },
+  bindings,
+  isPublic: (kind, namespace, name) =>
+    model.find(model.views.public, kind, namespace, name) !== undefined,
+  log,
+  metrics,
+})
+await auth.started
+const { url } = await startServer({
+  listen: { host: '127.0.0.1', port: 0 },
+  adminListen: { host: '127.0.0.1', port: 0 },
+  catalog,
+  archives: createArchives({ filesystemMountPath: '/', log, metrics }),
+  auth,
+  log,
+  metrics,
+  waitingFor: () => [],
+})
+process.send?.(Number(new URL(url).port))
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,83 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { TestIssuer } from '../../pkg/auth/test-issuer.ts'
+import { record, startBare, startLoad } from './processes.ts'
+import { measure, median } from './rounds.ts'
+
+/*
+ * What it costs that callers are known: a module's list of versions, asked for with many tokens in turn and under many
+ * GroupBindings, beside a bare server of node:http that gives the same answer to everybody.
+ */
+
+const { values } = parseArgs({
+  options: {
+    tokens: { type: 'string', default: '1000' },
+    bindings: { type: 'string', default: '10000' },
+    turns: { type: 'string', default: '12' },
+    quick: { type: 'boolean', default: false },
+  },
+})
+const turns = values.quick ? 4 : Number(values.turns)
+const path = '/depot/modules/v1/bench/small/aws/versions'
+const connections = 32
+const turnMs = 400
+
+const issuer = await TestIssuer.start()
+const tokens = await Promise.all(
+  Array.from({ length: Number(values.tokens) }, (_, index) => {
+    const team = Math.floor((index * Number(values.bindings)) / Number(values.tokens))
+    const groups = ['everybody', 'developers', `team-${team}`]
+    return issuer.sign({ sub: `user-${index}`, email: `user-${index}@example.com`, groups })
+  }),
+)
+const authorizations = tokens.map((token) => `Bearer ${token}`)
+const child = fork(
+  join(import.meta.dirname, 'auth-server.ts'),
+  [`--issuer=${issuer.url}`, `--bindings=${values.bindings}`],
+  { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
+)
+const died = once(child, 'exit').then(() => Promise.reject(new Error('the server has ended')))
+const [port] = (await Promise.race([once(child, 'message'), died])) as [number]
+died.catch(() => {})
+const bare = await startBare()
+const load = await startLoad()
+
+/** Each token for the first time, one after the other over one connection, in milliseconds. */
+async function firstRequests(): Promise<number[]> {
+  const times: number[] = []
+  for (const authorization of authorizations) {
+    const start = performance.now()
+    const asked = request({ port, path, host: '127.0.0.1', headers: { authorization } }).end()
+    const [response] = await once(asked, 'response')
+    response.resume()
+    await once(response, 'end')
+    times.push(performance.now() - start)
+  }
+  return times
+}
+
+try {
+  const first = await firstRequests()
+  const again = await firstRequests()
+  await bare.teach(await record(port, path, authorizations[0]))
+  const against = (target: number, durationMs: number) => () =>
+    load.run({ port: target, path, connections, durationMs, authorizations })
+  await measure([against(bare.port, 1500), against(port, 1500)], 1)
+  const [bareFigures, figures] = await measure(
+    [against(bare.port, turnMs), against(port, turnMs)],
+    turns,
+  )
+  const ms = (value = Number.NaN) => value.toFixed(2)
+  console.log(`A module's versions, ${values.tokens} tokens in turn, ${values.bindings} GroupBindings:
+  Depot ${Math.round(figures?.requestsPerSecond ?? 0)}/s, bare ${Math.round(bareFigures?.requestsPerSecond ?? 0)}/s, ratio ${ms(figures?.ratio)} (goal 0.75)
+  p50 ${ms(figures?.p50Ms)} ms, p99 ${ms(figures?.p99Ms)} ms
+  one request over one connection: ${ms(median(first))} ms for a new token, ${ms(median(again))} ms for a known one`)
+} finally {
+  load.stop()
+  bare.stop()
+  child.kill()
+  issuer.stop()
+}
