@@ -9,7 +9,7 @@ import { drain } from './drain.ts'
 import { createListener, IdentifiedResponse } from './listener.ts'
 import { readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
 
-export { createApp, gate } from './app.ts'
+export { createApp } from './app.ts'
 export { readTlsFiles, type TlsFiles } from './tls.ts'
 
 export interface Address {

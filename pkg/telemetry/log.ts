@@ -4,7 +4,7 @@ import { standardOutput } from './log-output.ts'
 export type { Logger }
 
 /** `silent` writes nothing. */
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
 /**
