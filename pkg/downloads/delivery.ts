@@ -24,7 +24,7 @@ export interface DeliveryOptions {
   readonly random: () => number
 }
 
-const batchEvents = 1_000
+const batchEvents = 500
 const pageSize = 1_000
 /** Least time between two rounds, so that a busy server sends a few large batches. */
 const paceMs = 100

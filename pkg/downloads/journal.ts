@@ -123,6 +123,7 @@ export class Journal {
     clearTimeout(this.#timer)
     const lost = this.#memory.length
     if (lost > 0) this.#options.onDropped('disk', lost)
+    this.#memory = []
     await this.#active?.writer.close()
     this.#lock?.release()
   }

@@ -21,6 +21,10 @@ describe.skipIf(noValkey)('servers that share a Valkey', () => {
       expect(await one.metric('download_queue_events')).toBe(1)
     })
     expect(totals()).toEqual([3, 3])
+    expect(one.logged).toEqual([
+      'download counts loaded',
+      'download store away, events wait on disk',
+    ])
   })
 
   it('give back what it forgot', async () => {

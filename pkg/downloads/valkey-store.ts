@@ -23,6 +23,7 @@ export interface ValkeyOptions {
 /** All keys are in one slot of a cluster, because one script writes them; the version is that of their layout. */
 const prefix = '{depot}:v1:'
 const daySeconds = 86_400
+const connectDeadlineMs = 5_000
 
 type Client = Redis & {
   applyBatch?: (keys: number, ...args: (string | number)[]) => Promise<string>
@@ -44,7 +45,7 @@ export class ValkeyStore implements CountStore {
       ...(tls === true && { tls: {} }),
       ...(password !== undefined && { password }),
       connectionName: 'depot',
-      connectTimeout: 5_000,
+      connectTimeout: connectDeadlineMs,
       commandTimeout: 5_000,
       keepAlive: 30_000,
       enableOfflineQueue: false,
@@ -140,13 +141,24 @@ export class ValkeyStore implements CountStore {
     return `${prefix}journal:${id}`
   }
 
-  /** Puts the reason of a lost connection in place of the client's own words for it. */
+  /** Waits for a connection that is on its way; puts the reason why there is none in place of the client's words. */
   async #ask<T>(question: (client: Client) => Promise<T> | undefined): Promise<T> {
     try {
+      if (this.#client.status !== 'ready' && this.#failure === undefined) await this.#settled()
       return (await question(this.#client)) as T
     } catch (error) {
       throw this.#failure === undefined ? error : new Error(this.#failure.message, { cause: error })
     }
+  }
+
+  async #settled(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const events = ['ready', 'error', 'end']
+    for (const event of events) this.#client.once(event, resolve)
+    const overdue = setTimeout(resolve, connectDeadlineMs)
+    await promise
+    clearTimeout(overdue)
+    for (const event of events) this.#client.off(event, resolve)
   }
 }
 
