@@ -9,6 +9,7 @@ import { createLogger, createMetrics, type Logger } from '../../pkg/telemetry/te
 import { accessProblems, openAccess } from './auth.ts'
 import { observeCatalog } from './catalog-metrics.ts'
 import { openDownloads } from './downloads.ts'
+import { LatestReadmes } from './readmes.ts'
 import { openSource } from './source.ts'
 import { storageSettings } from './storage.ts'
 import { unusableFiles } from './unusable-files.ts'
@@ -48,7 +49,12 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
       { component: 'catalog', namespace: row.namespace, name: row.name, version: row.version },
       'version left out: it is not a semantic version',
     )
-  const catalog = new Catalog({ onLeftOut: leftOut, apiGroup: options.apiGroup })
+  const readmes = new LatestReadmes()
+  const catalog = new Catalog({
+    onLeftOut: leftOut,
+    onReadme: readmes.note,
+    apiGroup: options.apiGroup,
+  })
   observeCatalog(catalog, metrics)
   const archives = createArchives({ ...storageSettings(options, process.env), log, metrics })
 
@@ -66,6 +72,7 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
     signer: signer || undefined,
     auth,
     broker,
+    readmes,
     onDownload: (download) => downloads.record(download),
     log,
     metrics,
@@ -85,6 +92,7 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
   const source = openSource({ options, sink, archives, log, metrics })
   const loading = source.loaded.then(() => {
     loaded = true
+    if (source.readmes !== undefined) void readmes.keepIn(source.readmes, catalog)
     log.info({ versions: catalog.count('Version') }, 'ready')
     return undefined
   })

@@ -1,5 +1,5 @@
 import type { ResourceSink } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
-import { loadConnection, watchCluster } from '../../pkg/kube/kube.ts'
+import { loadConnection, type Readmes, watchCluster } from '../../pkg/kube/kube.ts'
 import { watchManifests } from '../../pkg/manifests/manifests.ts'
 import type { ServerOptions } from '../../pkg/options/options.ts'
 import type { Archives } from '../../pkg/storage/storage.ts'
@@ -10,6 +10,8 @@ import { archiveProbe } from './archive-probe.ts'
 export interface Source {
   /** Resolves when the sink has everything. @throws where that can never be */
   readonly loaded: Promise<void>
+  /** READMEs of module versions; undefined where this source has none. */
+  readonly readmes?: Readmes
   close(): Promise<void>
 }
 
@@ -52,5 +54,5 @@ function fromCluster({ options, sink, log, metrics }: SourceOptions): Source {
     log,
     metrics,
   })
-  return { loaded: cluster.ready, close: () => cluster.close() }
+  return { loaded: cluster.ready, readmes: cluster.readmes, close: () => cluster.close() }
 }

@@ -1,5 +1,5 @@
-import { distinctFindings, type Entry, type VersionRow } from '../catalog/catalog.ts'
-import { endpoint, type Readmes } from './endpoint.ts'
+import { distinctFindings, type VersionRow } from '../catalog/catalog.ts'
+import { endpoint } from './endpoint.ts'
 import { noParameters, resourcePath } from './parameters.ts'
 import { ResourceDetail } from './records.ts'
 import { findResource, platformOf, resourceRecord, revisionOf } from './resource-record.ts'
@@ -65,7 +65,8 @@ export const resource = endpoint({
                 findingsOf(rows, 'binaryFindings'),
               ]),
             ),
-      readmeContent: readmeOf(entry, latest, readmes),
+      readmeContent:
+        facts.readme && readmes.get(facts.namespace, facts.readme.name, facts.readme.key),
     }
     return {
       body: JSON.stringify(detail),
@@ -81,16 +82,4 @@ function versionsOf(rows: readonly VersionRow[]): ResourceDetail['versions'] {
     versions.set(version, (versions.get(version) ?? true) && health === 'synced')
   }
   return Array.from(versions, ([version, synced]) => ({ version, synced }))
-}
-
-function readmeOf(
-  { facts }: Entry,
-  latest: readonly VersionRow[],
-  readmes: Readmes,
-): string | undefined {
-  for (const { readme } of latest) {
-    const text = readme && readmes.get(facts.namespace, readme.name, readme.key)
-    if (text !== undefined) return text
-  }
-  return undefined
 }

@@ -12,6 +12,7 @@ import {
 import type { FindingList, FindingTable } from './findings.ts'
 import { Interner } from './interner.ts'
 import type { Parent } from './parent.ts'
+import type { ReadmeRef } from './readme-ref.ts'
 import { revisionOf } from './revision.ts'
 import { compareText, isSemver, newestFirst } from './semver-order.ts'
 

@@ -15,11 +15,16 @@ interface Held {
 /** READMEs of the ConfigMaps that somebody wants, compressed; of the others not a byte. */
 export class ReadmeStore implements Intake {
   readonly #held = new Map<string, Held>()
+  #revision = 0
   readonly #onMissing: (namespace: string, name: string) => void
 
   /** @param onMissing told of a ConfigMap that is wanted and that the watch does not have, or no longer */
   constructor(onMissing: (namespace: string, name: string) => void) {
     this.#onMissing = onMissing
+  }
+
+  get revision(): number {
+    return this.#revision
   }
 
   want(namespace: string, name: string): void {
@@ -30,6 +35,7 @@ export class ReadmeStore implements Intake {
   }
 
   forget(namespace: string, name: string): void {
+    this.#revision += 1
     this.#held.delete(`${namespace}/${name}`)
   }
 
@@ -75,6 +81,7 @@ export class ReadmeStore implements Intake {
 
   #lose(key: string): void {
     if (!this.#held.has(key)) return
+    this.#revision += 1
     this.#held.set(key, { texts: undefined, watched: false })
     const slash = key.indexOf('/')
     this.#onMissing(key.slice(0, slash), key.slice(slash + 1))
@@ -82,7 +89,9 @@ export class ReadmeStore implements Intake {
 
   #hold(object: ObservedObject, watched: boolean): void {
     const key = keyOf(object)
-    if (this.#held.has(key)) this.#held.set(key, { texts: textsOf(object), watched })
+    if (!this.#held.has(key)) return
+    this.#revision += 1
+    this.#held.set(key, { texts: textsOf(object), watched })
   }
 }
 

@@ -7,6 +7,8 @@ import type { Target } from './target.ts'
 
 /** READMEs of module versions, which live in ConfigMaps. */
 export interface Readmes {
+  /** Counts whatever may change what `get` returns. */
+  readonly revision: number
   /** Keeps the README of a ConfigMap from now on, and fetches it where the watch does not bring it. */
   want(namespace: string, name: string): void
   forget(namespace: string, name: string): void
