@@ -123,10 +123,13 @@ export function describeStore(open: (clock: () => number) => Promise<OpenStore>)
       const { store } = await open(clock)
       const early = records([module, other, provider], 1, now - 26 * hourMs)
       await store.apply(batch(0, [...early, ...records([module], 4)]))
+      await store.apply(batch(4, records([module, other], 5)))
+      await store.apply(batch(6, records([module], 7, now - 2 * hourMs)))
       const hour = Math.floor(now / hourMs) * hourMs
       expect(await store.hourly(module)).toEqual([
         { startsAt: hour - 26 * hourMs, count: 2 },
-        { startsAt: hour, count: 1 },
+        { startsAt: hour - 2 * hourMs, count: 1 },
+        { startsAt: hour, count: 3 },
       ])
       expect(await store.hourly({ ...module, name: 'nobody' })).toEqual([])
     })

@@ -4,8 +4,8 @@
  *
  * KEYS: the journal, the revision, the counts, the order of changes, then the days of the history.
  * ARGV: `after`, `last`, seconds that the journal is remembered, number of archives; for each archive its key, how many
- * and when last; for each day when it ends (seconds since the epoch) and its number of fields; for each field its name
- * and how many.
+ * and when last; for each day when its history ends (seconds since the epoch) and its number of hours; for each of these
+ * the resource, the hour of the day and how many.
  */
 export const applyScript = `
 local applied = redis.call('GET', KEYS[1]) or '0'
@@ -28,11 +28,20 @@ for i = 1, archives do
 end
 
 for day = 5, #KEYS do
-  local ends, fields = ARGV[at], tonumber(ARGV[at + 1])
+  local ends, hours = ARGV[at], tonumber(ARGV[at + 1])
   at = at + 2
-  for i = 1, fields do
-    redis.call('HINCRBY', KEYS[day], ARGV[at], ARGV[at + 1])
-    at = at + 2
+  for i = 1, hours do
+    local field, hour, more = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+    local isNew = true
+    local known = string.gsub(redis.call('HGET', KEYS[day], field) or '', '(%d+):(%d+)', function(other, count)
+      if other == hour then
+        isNew = false
+        return string.format('%s:%.0f', hour, tonumber(count) + tonumber(more))
+      end
+    end)
+    if isNew then known = string.format('%s %s:%s', known, hour, more) end
+    redis.call('HSET', KEYS[day], field, known)
+    at = at + 3
   end
   redis.call('EXPIREAT', KEYS[day], ends)
 end

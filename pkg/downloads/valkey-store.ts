@@ -73,7 +73,7 @@ export class ValkeyStore implements CountStore {
     for (const archive of archives) args.push(archiveKey(archive), archive.count, archive.lastAt)
     for (const [day, fields = []] of Object.entries(days)) {
       args.push((Number(day) + historyDays + 1) * daySeconds, fields.length)
-      for (const field of fields) args.push(hourField(field, field.hour % 24), field.count)
+      for (const of of fields) args.push(resourceField(of), of.hour % 24, of.count)
     }
     return Number(
       await this.#ask(({ applyBatch }) =>
@@ -116,21 +116,20 @@ export class ValkeyStore implements CountStore {
   async hourly(resource: DownloadedResource): Promise<HourlyCount[]> {
     const newest = hourOf(this.#clock())
     const oldest = newest - historyDays * 24
-    const fields = Array.from({ length: 24 }, (_, hour) => hourField(resource, hour))
     const first = Math.floor(oldest / 24)
     const days = Array.from(
       { length: Math.floor(newest / 24) - first + 1 },
       (_, day) => first + day,
     )
-    const counts = await this.#ask((client) =>
-      Promise.all(days.map((day) => client.hmget(dayKey(day), ...fields))),
+    const field = resourceField(resource)
+    const found = await this.#ask((client) =>
+      Promise.all(days.map((day) => client.hget(dayKey(day), field))),
     )
-    return counts.flat().flatMap((count, index) => {
-      const hour = first * 24 + index
-      return count === null || hour < oldest
-        ? []
-        : [{ startsAt: hour * hourMs, count: Number(count) }]
-    })
+    return days
+      .flatMap((day, index) => hoursOf(day, found[index] ?? ''))
+      .filter(({ hour }) => hour >= oldest)
+      .toSorted((a, b) => a.hour - b.hour)
+      .map(({ hour, count }) => ({ startsAt: hour * hourMs, count }))
   }
 
   async close(): Promise<void> {
@@ -167,6 +166,14 @@ function dayKey(day: number): string {
   return `${prefix}hours:${new Date(day * daySeconds * 1000).toISOString().slice(0, 10)}`
 }
 
-function hourField({ kind, namespace, name }: DownloadedResource, hour: number): string {
-  return JSON.stringify([kind, namespace, name, hour])
+function resourceField({ kind, namespace, name }: DownloadedResource): string {
+  return JSON.stringify([kind, namespace, name])
+}
+
+/** Reads one day of one resource: ` 9:2 17:1` is two at nine and one at five. */
+function hoursOf(day: number, text: string): { hour: number; count: number }[] {
+  return Array.from(text.matchAll(/(\d+):(\d+)/g), ([, hour, count]) => ({
+    hour: day * 24 + Number(hour),
+    count: Number(count),
+  }))
 }
