@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Entry, ShownDepot, View } from '../catalog/catalog.ts'
 import { depotQuery, managedNames } from './depots.ts'
 import { endpoint } from './endpoint.ts'
@@ -111,6 +112,7 @@ function inner(text: string): string {
 }
 
 interface Seen {
+  /** Hash of everything but the time: the text itself may be megabytes. */
   readonly parts: string
   readonly at: string
 }
@@ -130,13 +132,14 @@ function firstSeen(
   now: () => Date,
 ): string {
   const key = namespace ?? ''
+  const digest = hash('sha256', parts, 'base64')
   const ofView = seen.get(view) ?? new Map<string, Seen>()
   seen.set(view, ofView)
   const known = ofView.get(key)
-  if (known?.parts === parts) return known.at
+  if (known?.parts === digest) return known.at
   const at = now().toISOString()
   ofView.delete(key)
-  ofView.set(key, { parts, at })
+  ofView.set(key, { parts: digest, at })
   const [oldest] = ofView.keys()
   if (ofView.size > maxSeen && oldest !== undefined) ofView.delete(oldest)
   return at
