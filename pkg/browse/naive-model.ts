@@ -211,7 +211,7 @@ export class NaiveModel {
   }
 }
 
-export function configOf(owner: Owner) {
+function configOf(owner: Owner) {
   return owner.kind === 'Module' ? owner.spec.moduleConfig : owner.spec.providerConfig
 }
 
@@ -232,7 +232,7 @@ export function checksumOf({ status }: Version): string | undefined {
 
 export const ranks = ['critical', 'high', 'medium', 'low', 'unknown'] as const
 
-export function rank(finding: SecurityFinding): number {
+function rank(finding: SecurityFinding): number {
   const index = ranks.indexOf(finding.severity.toLowerCase() as 'critical')
   return index === -1 ? 4 : index
 }
@@ -258,7 +258,7 @@ export function allFindings(version: Version): SecurityFinding[] {
   return [...(sourceScan?.findings ?? []), ...(binaryScan?.findings ?? [])]
 }
 
-export function isScanned({ status }: Version): boolean {
+function isScanned({ status }: Version): boolean {
   return status?.sourceScan !== undefined || status?.binaryScan !== undefined
 }
 

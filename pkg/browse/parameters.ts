@@ -17,7 +17,7 @@ export const flag = z
   .pipe(z.boolean())
 
 /** A whole number from 1. */
-export const count = z
+const count = z
   .string()
   .regex(/^\d+$/, 'must be a whole number from 1')
   .transform(Number)

@@ -8,12 +8,12 @@ const moment = z.string().describe('RFC 3339.')
 const tally = z.int().min(0)
 const kind = z.enum(['module', 'provider'])
 
-export const ScanCounts = z
+const ScanCounts = z
   .strictObject({ critical: tally, high: tally, medium: tally, low: tally, unknown: tally })
   .describe('Distinct findings by severity.')
   .register(components, { id: 'ScanCounts' })
 
-export const SecurityFinding = z
+const SecurityFinding = z
   .strictObject({
     vulnerabilityID: z.string().describe('CVE, GHSA or rule of the scanner.'),
     pkgName: z.string().describe('Package that is affected.'),

@@ -6,7 +6,7 @@ import type { VersionRow } from './version-row.ts'
 /** Number of distinct findings of each severity. */
 export type ScanCounts = Readonly<Record<Severity, number>>
 
-export function isScanned(row: VersionRow): boolean {
+function isScanned(row: VersionRow): boolean {
   return row.sourceScannedAt !== undefined || row.binaryScannedAt !== undefined
 }
 

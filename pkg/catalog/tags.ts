@@ -3,7 +3,7 @@ import type { Facts } from './facts.ts'
 import { severities } from './severity.ts'
 
 /** The severities that a list can be cut at: whoever has one of them has all that are milder. */
-export const severityLevels = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'] as const
+const severityLevels = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'] as const
 export type SeverityLevel = (typeof severityLevels)[number]
 
 const noEntries = new Bits()
