@@ -23,17 +23,16 @@ export interface Server {
  * @param flags more flags than those that every test needs
  * @throws Error with the log where it does not become ready within a minute
  */
-export async function startServer(
-  registry: Registry,
-  ...flags: readonly string[]
-): Promise<Server> {
+export function startServer(registry: Registry, ...flags: readonly string[]): Promise<Server> {
+  return startAs(registry, '--anonymous-auth', '--manifests', registry.manifests, ...flags)
+}
+
+/** The same, but where resources come from and how callers are recognized is for the flags to say. */
+export async function startAs(registry: Registry, ...flags: readonly string[]): Promise<Server> {
   const child = spawn(
     process.execPath,
     [
       join(repository, 'cmd/server/main.ts'),
-      '--anonymous-auth',
-      '--manifests',
-      registry.manifests,
       '--filesystem-mount-path',
       registry.archives,
       '--stats-path',

@@ -10,11 +10,15 @@ const maxBodyBytes = 1024 * 1024
  */
 export async function fetchJson(
   url: string,
-  options: { readonly dispatcher?: Dispatcher; readonly timeoutMs: number },
+  options: {
+    readonly dispatcher?: Dispatcher
+    readonly timeoutMs: number
+    readonly headers?: Readonly<Record<string, string>>
+  },
 ): Promise<unknown> {
-  const { dispatcher, timeoutMs } = options
+  const { dispatcher, timeoutMs, headers } = options
   const response = await request(url, {
-    headers: { accept: 'application/json', 'user-agent': 'depot' },
+    headers: { accept: 'application/json', 'user-agent': 'depot', ...headers },
     signal: AbortSignal.timeout(timeoutMs),
     ...(dispatcher && { dispatcher }),
   })

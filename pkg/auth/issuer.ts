@@ -162,12 +162,14 @@ export class Issuer {
 
   #get(url: string): Promise<unknown> {
     const { issuerUrl, reachedAt } = this.#options
-    const { origin, pathname, search } = new URL(url)
-    const reached =
-      reachedAt !== undefined && origin === new URL(issuerUrl).origin
-        ? `${reachedAt}${pathname}${search}`
-        : url
-    return fetchJson(reached, { dispatcher: this.#agent, timeoutMs: this.#timings.timeoutMs })
+    const { origin, pathname, search, host, protocol } = new URL(url)
+    const shared = { dispatcher: this.#agent, timeoutMs: this.#timings.timeoutMs }
+    if (reachedAt === undefined || origin !== new URL(issuerUrl).origin) {
+      return fetchJson(url, shared)
+    }
+    // As if it had come through the proxy: an issuer may name its endpoints after the address that it is asked by.
+    const headers = { 'x-forwarded-host': host, 'x-forwarded-proto': protocol.slice(0, -1) }
+    return fetchJson(`${reachedAt}${pathname}${search}`, { ...shared, headers })
   }
 
   /** With jitter, so that replicas do not ask together. */
