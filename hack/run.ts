@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { delimiter, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { prettyFactory } from 'pino-pretty'
-import { generateSigningKey } from '../pkg/signing/signing.ts'
-import { buildSamples } from './samples.ts'
+import { preparePlayground } from './playground.ts'
 
 /*
  * `make run`: a registry of samples on this machine. Builds what is missing below `.depot`, starts the server, prints
@@ -22,11 +20,6 @@ const { values } = parseArgs({
   },
 })
 const port = Number(values.port)
-const dir = resolve(values.dir)
-const archives = join(dir, 'archives')
-const signingKey = join(dir, 'signing-key.asc')
-const cliConfig = join(dir, 'terraformrc')
-const example = join(dir, 'example')
 
 function fail(message: string, code = 1): never {
   console.error(`depot: ${message}`)
@@ -41,45 +34,11 @@ const listenError = (): Promise<string | undefined> =>
     probe.listen(port, '127.0.0.1', () => probe.close(() => done(undefined)))
   })
 
-async function createSigningKey(): Promise<void> {
-  if (existsSync(signingKey)) return
-  const key = await generateSigningKey({ name: 'Depot samples', email: 'depot@example.com' })
-  writeFileSync(signingKey, key, { mode: 0o600 })
-}
-
-/** The CLIs want https from a registry, unless their configuration says where its services are. */
-function writeCliConfig(): void {
-  const services = (['modules', 'providers'] as const)
-    .map((kind) => `    "${kind}.v1" = "http://127.0.0.1:${port}/depot/${kind}/v1/"\n`)
-    .join('')
-  writeFileSync(cliConfig, `host "depot.test" {\n  services = {\n${services}  }\n}\n`)
-}
-
-/** A lock file of other archives than those served now would only be in the way. */
-function writeExample(archivesChanged: boolean): void {
-  mkdirSync(example, { recursive: true })
-  const main = join(example, 'main.tf')
-  if (!existsSync(main)) copyFileSync(join(repository, 'config/samples/example/main.tf'), main)
-  if (!archivesChanged) return
-  rmSync(join(example, '.terraform.lock.hcl'), { force: true })
-  rmSync(join(example, '.terraform'), { recursive: true, force: true })
-}
-
-const onPath = (command: string): boolean =>
-  (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, command)))
-const quoted = (path: string): string =>
-  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
-
 function printNextSteps(): void {
-  const cli = ['terraform', 'tofu'].find(onPath)
-  if (cli === undefined)
-    console.log('\ndepot: neither terraform nor tofu is on PATH: install one of them first.')
   console.log(`
 Depot serves config/samples on http://127.0.0.1:${port}. In another terminal, type:
 
-    export TF_CLI_CONFIG_FILE=${quoted(cliConfig)}
-    cd ${quoted(example)}
-    ${cli ?? 'terraform'} init && ${cli ?? 'terraform'} apply -auto-approve
+${linesToType.map((line) => `    ${line}`).join('\n')}
 
 Ctrl-C stops it. The log:
 `)
@@ -100,10 +59,10 @@ if (error === 'EADDRINUSE')
 if (error !== undefined)
   fail(`cannot listen on port ${port} (${error}); choose another: make run PORT=9000`)
 
-mkdirSync(dir, { recursive: true })
-await createSigningKey()
-writeExample((await buildSamples(archives)) > 0)
-writeCliConfig()
+const { archives, signingKey, statsPath, linesToType } = await preparePlayground(
+  resolve(values.dir),
+  port,
+)
 
 const server = spawn(
   process.execPath,
@@ -117,7 +76,7 @@ const server = spawn(
     '--gpg-private-key-path',
     signingKey,
     '--stats-path',
-    join(dir, 'stats.db'),
+    statsPath,
     '--listen',
     `127.0.0.1:${port}`,
     '--admin-listen',

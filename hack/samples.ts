@@ -21,7 +21,7 @@ export async function buildSamples(archives: string): Promise<number> {
   return built.filter(({ path, content }) => write(join(archives, path), content)).length
 }
 
-function sampleVersions(): Version[] {
+export function sampleVersions(): Version[] {
   return globSync(join(samples, '*.yaml'))
     .flatMap((file) => parseAllDocuments(readFileSync(file, 'utf8')))
     .map((document): unknown => document.toJS())
@@ -33,18 +33,30 @@ function sampleVersions(): Version[] {
     })
 }
 
-async function archiveOf({ spec }: Version): Promise<{ path: string; content: Buffer }> {
-  const { fileName = '', moduleConfigRef, providerConfigRef } = spec
-  const version = normalizeVersion(spec.version)
-  if (spec.type === 'Provider') {
-    const name = providerConfigRef?.name ?? ''
-    const content = await zipOf(await providerEntries(name, version))
-    return { path: join('providers', name, fileName), content }
+/** Name of its module or provider. */
+export const parentName = ({ spec }: Version): string =>
+  (spec.moduleConfigRef ?? spec.providerConfigRef)?.name ?? ''
+
+/** Where its archive is below the folder of archives. */
+export function pathOf(version: Version): string {
+  const { type, fileName = '' } = version.spec
+  return join(type === 'Provider' ? 'providers' : 'modules', parentName(version), fileName)
+}
+
+/** Of a module. */
+export function sourcesOf(version: Version): string {
+  return join(samples, 'sources', parentName(version), normalizeVersion(version.spec.version))
+}
+
+async function archiveOf(version: Version): Promise<{ path: string; content: Buffer }> {
+  const { type, fileName = '' } = version.spec
+  const path = pathOf(version)
+  if (type === 'Provider') {
+    const number = normalizeVersion(version.spec.version)
+    return { path, content: await zipOf(await providerEntries(parentName(version), number)) }
   }
-  const name = moduleConfigRef?.name ?? ''
-  const entries = entriesIn(join(samples, 'sources', name, version))
-  const content = fileName.endsWith('.zip') ? await zipOf(entries) : await tarGzOf(entries)
-  return { path: join('modules', name, fileName), content }
+  const entries = entriesIn(sourcesOf(version))
+  return { path, content: await (fileName.endsWith('.zip') ? zipOf(entries) : tarGzOf(entries)) }
 }
 
 /** The same script for every platform, so that the samples need no compiler; Terraform starts what has the right name. */

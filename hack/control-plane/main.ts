@@ -1,27 +1,93 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { startControlPlane } from './control-plane.ts'
-import { applyManifests } from './manifests.ts'
+import { dirname, join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
+import { messageOf } from '../../pkg/errors/errors.ts'
+import { onPath, preparePlayground, quoted } from '../playground.ts'
+import { type ControlPlane, startControlPlane } from './control-plane.ts'
+import { applyAsController, applyManifests } from './manifests.ts'
+import { sampleStatus } from './sample-status.ts'
+import { toolPath } from './tools.ts'
 
-// `node hack/control-plane/main.ts`: a cluster without nodes for whoever has none, with the samples in it, until Ctrl-C.
+/*
+ * `make run-cluster`: a cluster without nodes for whoever has none, with the samples in it as if a controller had seen to
+ * them. Prints how to start the server on it and what to type then. Lasts until Ctrl-C.
+ */
 
-const config = join(import.meta.dirname, '..', '..', 'config')
-const folders = ['crd/bases', 'rbac', 'samples'].map((folder) => join(config, folder))
+const repository = dirname(dirname(import.meta.dirname))
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string', default: '8080' },
+    dir: { type: 'string', default: join(repository, '.depot') },
+  },
+})
+const port = Number(values.port)
 
-console.error('Starting etcd and kube-apiserver …')
-const controlPlane = await startControlPlane()
-const objects = await applyManifests(controlPlane.admin, ...folders.filter((it) => existsSync(it)))
-console.log(`A Kubernetes API server with ${objects} objects of config/ in it runs at ${controlPlane.url}
+function fail(message: string): never {
+  console.error(`depot: ${message}`)
+  process.exit(1)
+}
 
-  export KUBECONFIG=${controlPlane.kubeconfigFile}
-  kubectl get modules,providers,versions --all-namespaces
-  node cmd/server/main.ts --kubeconfig "$KUBECONFIG" --anonymous-auth
+function requireTools(): void {
+  if (!onPath('openssl')) fail('openssl is missing: install it, certificates are made with it')
+  try {
+    toolPath('etcd')
+    toolPath('kube-apiserver')
+  } catch {
+    // hack/tool has said why.
+    process.exit(1)
+  }
+}
 
-Logs and the audit log are in ${controlPlane.directory}.
-Press Ctrl-C to end it; nothing of it is kept.`)
+async function fill({ admin }: ControlPlane, archives: string): Promise<number> {
+  const folders = ['crd/bases', 'rbac', 'samples'].map((folder) =>
+    join(repository, 'config', folder),
+  )
+  const count = await applyManifests(admin, ...folders)
+  const objects = sampleStatus(archives)
+  await applyAsController(admin, objects)
+  return count + objects.filter(({ kind }) => kind === 'ConfigMap').length
+}
 
+const indented = (lines: readonly string[]): string => lines.map((line) => `    ${line}\n`).join('')
+
+if (!Number.isInteger(port) || port < 1 || port > 65_535)
+  fail(`PORT must be 1 to 65535, not ${values.port}`)
+requireTools()
 const ended = Promise.withResolvers<void>()
 process.once('SIGINT', ended.resolve)
 process.once('SIGTERM', ended.resolve)
+console.log('depot: starting etcd and kube-apiserver')
+const playground = await preparePlayground(values.dir, port)
+const controlPlane = await startControlPlane().catch((err: unknown) => fail(messageOf(err)))
+const objects = await fill(controlPlane, playground.archives).catch(async (err: unknown) => {
+  await controlPlane.stop()
+  fail(messageOf(err))
+})
+
+const here = (path: string): string => quoted(relative(process.cwd(), path) || '.')
+const kubeconfig = quoted(controlPlane.kubeconfigFile)
+console.log(`
+A Kubernetes API server with ${objects} objects of config/ in it runs at ${controlPlane.url}.
+In a second terminal, in this folder, start Depot on it:
+
+${indented([
+  `${here(join(repository, 'hack/with-node'))} node ${here(join(repository, 'cmd/server/main.ts'))} --anonymous-auth \\`,
+  `  --kubeconfig ${kubeconfig} \\`,
+  `  --filesystem-mount-path ${here(playground.archives)} \\`,
+  `  --gpg-private-key-path ${here(playground.signingKey)} \\`,
+  `  --stats-path ${here(playground.statsPath)} \\`,
+  `  --listen 127.0.0.1:${port} --admin-listen 127.0.0.1:0`,
+])}
+In a third one, install from it:
+
+${indented(playground.linesToType)}
+and change what is in it${onPath('kubectl') ? '' : ' (kubectl is not on PATH: install it first)'}:
+
+${indented([
+  `export KUBECONFIG=${kubeconfig}`,
+  'kubectl get modules,providers,versions --all-namespaces',
+])}
+Logs and the audit log are in ${controlPlane.directory}.
+Ctrl-C ends it; nothing of it is kept.`)
+
 await ended.promise
 await controlPlane.stop()

@@ -4,10 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseAllDocuments } from 'yaml'
 import type { ApiClient } from './request.ts'
 
-interface Manifest {
+export interface Manifest {
   readonly apiVersion: string
   readonly kind: string
-  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly labels?: Readonly<Record<string, string>>
+  }
+  readonly data?: Readonly<Record<string, string>>
   readonly status?: unknown
 }
 
@@ -41,6 +46,17 @@ export async function applyManifests(api: ApiClient, ...paths: readonly string[]
   }
   for (const manifest of manifests) if (!crds.includes(manifest)) await applyManifest(api, manifest)
   return manifests.length
+}
+
+/** Applies what a controller owns: of an object with a status only that, of any other all of it. */
+export async function applyAsController(
+  api: ApiClient,
+  manifests: readonly Manifest[],
+): Promise<void> {
+  for (const manifest of manifests) {
+    const path = await pathOf(api, manifest)
+    await api.apply(manifest.status === undefined ? path : `${path}/status`, manifest, 'controller')
+  }
 }
 
 async function applyManifest(api: ApiClient, manifest: Manifest): Promise<void> {

@@ -1,0 +1,74 @@
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { generateSigningKey } from '../pkg/signing/signing.ts'
+import { buildSamples } from './samples.ts'
+
+const repository = dirname(import.meta.dirname)
+
+/** What `make run` and `make run-cluster` keep below a folder. */
+export interface Playground {
+  readonly archives: string
+  readonly signingKey: string
+  readonly statsPath: string
+  /** Shell lines that install from the samples, once a server serves them. */
+  readonly linesToType: readonly string[]
+}
+
+/**
+ * Builds what is missing: the archives of the samples, a signing key, an example to install them with, and a CLI config that
+ * knows where the server is.
+ *
+ * @param port of 127.0.0.1, where the server will be
+ */
+export async function preparePlayground(dir: string, port: number): Promise<Playground> {
+  const [archives, signingKey] = [join(dir, 'archives'), join(dir, 'signing-key.asc')]
+  const [cliConfig, example] = [join(dir, 'terraformrc'), join(dir, 'example')]
+  mkdirSync(dir, { recursive: true })
+  await createSigningKey(signingKey)
+  writeExample(example, (await buildSamples(archives)) > 0)
+  writeCliConfig(cliConfig, port)
+  const cli = ['terraform', 'tofu'].find(onPath)
+  if (cli === undefined)
+    console.log('\ndepot: neither terraform nor tofu is on PATH: install one of them first.')
+  return {
+    archives,
+    signingKey,
+    statsPath: join(dir, 'stats.db'),
+    linesToType: [
+      `export TF_CLI_CONFIG_FILE=${quoted(cliConfig)}`,
+      `cd ${quoted(example)}`,
+      `${cli ?? 'terraform'} init && ${cli ?? 'terraform'} apply -auto-approve`,
+    ],
+  }
+}
+
+export const onPath = (command: string): boolean =>
+  (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, command)))
+
+/** A path as a shell takes it. */
+export const quoted = (path: string): string =>
+  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+
+async function createSigningKey(file: string): Promise<void> {
+  if (existsSync(file)) return
+  const key = await generateSigningKey({ name: 'Depot samples', email: 'depot@example.com' })
+  writeFileSync(file, key, { mode: 0o600 })
+}
+
+/** The CLIs want https from a registry, unless their configuration says where its services are. */
+function writeCliConfig(file: string, port: number): void {
+  const services = (['modules', 'providers'] as const)
+    .map((kind) => `    "${kind}.v1" = "http://127.0.0.1:${port}/depot/${kind}/v1/"\n`)
+    .join('')
+  writeFileSync(file, `host "depot.test" {\n  services = {\n${services}  }\n}\n`)
+}
+
+/** A lock file of other archives than those served now would only be in the way. */
+function writeExample(folder: string, archivesChanged: boolean): void {
+  mkdirSync(folder, { recursive: true })
+  const main = join(folder, 'main.tf')
+  if (!existsSync(main)) copyFileSync(join(repository, 'config/samples/example/main.tf'), main)
+  if (!archivesChanged) return
+  rmSync(join(folder, '.terraform.lock.hcl'), { force: true })
+  rmSync(join(folder, '.terraform'), { recursive: true, force: true })
+}
