@@ -8,7 +8,7 @@ import { loadConnection, watchCluster } from '../../pkg/kube/kube.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 
 /*
- * Reads everything an API server has, once: `load-client.ts bare|depot URL DIRECTORY`, with the files token and
+ * Reads everything an API server has, once: `cluster-client.ts bare|depot URL DIRECTORY`, with the files token and
  * ca.crt in the directory, as a pod has them. `bare` splits the stream of Versions into lines and parses each.
  */
 

@@ -4,11 +4,11 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { kindNames } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
-import { benchObjects } from '../bench/registry.ts'
-import { bookmarkLine, eventLine } from './fake-answers.ts'
+import { bookmarkLine, eventLine } from '../control-plane/fake-answers.ts'
+import { benchObjects } from './registry.ts'
 
 /*
- * A process that streams lists from files, as fast as a client takes them: `load-source.ts DIRECTORY VERSIONS`, with
+ * A process that streams lists from files, as fast as a client takes them: `cluster-source.ts DIRECTORY VERSIONS`, with
  * server.crt and server.key in the directory. Tells its port when the files are written. Nothing ever changes.
  */
 

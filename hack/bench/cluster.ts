@@ -4,15 +4,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { benchObjects } from '../bench/registry.ts'
-import { createAuthority } from './certificates.ts'
-import { startControlPlane } from './control-plane.ts'
-import { applyManifests } from './manifests.ts'
-import type { ApiClient } from './request.ts'
+import { createAuthority } from '../control-plane/certificates.ts'
+import { startControlPlane } from '../control-plane/control-plane.ts'
+import { applyManifests } from '../control-plane/manifests.ts'
+import type { ApiClient } from '../control-plane/request.ts'
+import { benchObjects } from './registry.ts'
 
 /*
- * How long it takes to read everything, beside a client that only parses: `load.ts fake 200000` streams from files,
- * `load.ts real 20000` from an API server.
+ * How long it takes to read everything, beside a client that only parses: `node hack/bench/cluster.ts fake 200000` streams
+ * from files, `node hack/bench/cluster.ts real 20000` from an API server.
  */
 
 const [source = 'fake', versions = '200000'] = process.argv.slice(2)
@@ -24,7 +24,7 @@ async function compare(url: string, ca: string, token: string): Promise<void> {
   writeFileSync(join(directory, 'token'), token)
   for (let round = 0; round < rounds; round++) {
     for (const mode of ['bare', 'depot']) {
-      const args = [join(import.meta.dirname, 'load-client.ts'), mode, url, directory]
+      const args = [join(import.meta.dirname, 'cluster-client.ts'), mode, url, directory]
       console.log((await promisify(execFile)(process.execPath, args)).stdout.trim())
     }
   }
@@ -33,7 +33,7 @@ async function compare(url: string, ca: string, token: string): Promise<void> {
 async function fromFiles(): Promise<void> {
   const authority = createAuthority(directory)
   authority.server('server')
-  const child = fork(join(import.meta.dirname, 'load-source.ts'), [directory, versions])
+  const child = fork(join(import.meta.dirname, 'cluster-source.ts'), [directory, versions])
   const [port] = (await once(child, 'message')) as [number]
   await compare(`https://127.0.0.1:${port}`, authority.cert, 'none')
   child.disconnect()
