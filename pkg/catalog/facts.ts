@@ -56,7 +56,7 @@ export function factsOf(parent: Parent, resource: ResourceRow, sources: FactSour
     platforms: kind === 'Module' ? [] : platformsOf(versions),
     downloads: downloads?.count ?? 0,
     lastDownloadedAt: downloads?.count ? downloads.lastAt : undefined,
-    bestDownloads: Math.max(0, ...Array.from(byVersion.values(), ({ count }) => count)),
+    bestDownloads: [...byVersion.values()].reduce((best, { count }) => Math.max(best, count), 0),
     lastScannedAt: lastScannedAt(versions),
     totals: totalsOf(parent, resource, downloads?.count ?? 0, sources.findings),
     readme: latest.find((row) => row.readme !== undefined)?.readme,
