@@ -39,11 +39,13 @@ export class Delivery {
   #wasUp: boolean | undefined
   #generation = -1
   #revision = 0
+  /** On the clock of `performance.now`, which nobody sets back. */
   #nextRefreshAt = 0
   #nextAdoptAt = 0
   #eventsWaiting = false
   #stopping = false
-  #wake: () => void = () => undefined
+  #wakeForEvents: () => void = () => undefined
+  #wakeForEnd: () => void = () => undefined
   #running: Promise<void> | undefined
 
   constructor(options: DeliveryOptions) {
@@ -63,13 +65,13 @@ export class Delivery {
   /** There are events to bring. */
   announce(): void {
     this.#eventsWaiting = true
-    if (this.#up) this.#wake()
+    this.#wakeForEvents()
   }
 
   /** Brings what waits, if the store takes it, and ends. */
   async stop(): Promise<void> {
     this.#stopping = true
-    this.#wake()
+    this.#wakeForEnd()
     await this.#running
     if (this.#up) await this.#round()
   }
@@ -81,26 +83,24 @@ export class Delivery {
       else {
         this.#backoff.reset()
         await this.#pause(paceMs)
-        if (!this.#eventsWaiting) await this.#pause(this.#nextRefreshAt - this.#options.clock())
+        if (!this.#eventsWaiting)
+          await this.#pause(this.#nextRefreshAt - performance.now(), 'events')
       }
     }
   }
 
   async #round(): Promise<void> {
-    const { journals, refreshIntervalMs, clock } = this.#options
-    const now = clock()
-    if (now >= this.#nextAdoptAt) {
-      this.#nextAdoptAt = now + adoptIntervalMs
-      await journals.adopt()
-    }
-    await journals.trim(now)
+    await this.#tidy().catch((err: unknown) => {
+      this.#options.log.warn({ err }, 'download events on disk cannot be tidied up')
+    })
+    const now = performance.now()
     this.#eventsWaiting = false
     try {
       await this.#verify()
       const delivered = await this.#deliver()
       if (delivered || now >= this.#nextRefreshAt) {
         await this.#refresh()
-        this.#nextRefreshAt = now + refreshIntervalMs
+        this.#nextRefreshAt = now + this.#options.refreshIntervalMs
       }
       this.#up = true
     } catch (err) {
@@ -109,6 +109,16 @@ export class Delivery {
       return
     }
     this.#report()
+  }
+
+  async #tidy(): Promise<void> {
+    const { journals, clock } = this.#options
+    const now = performance.now()
+    if (now >= this.#nextAdoptAt) {
+      this.#nextAdoptAt = now + adoptIntervalMs
+      await journals.adopt()
+    }
+    await journals.trim(clock())
   }
 
   /** Asks a store that may have lost something what it has. */
@@ -169,14 +179,15 @@ export class Delivery {
     this.#wasUp = this.#up
   }
 
-  /** Ends early when it is stopped, or, while the store is up, when there are events. */
-  async #pause(delayMs: number): Promise<void> {
+  /** Ends early when this ends, and, if asked to, when there are events. */
+  async #pause(delayMs: number, until?: 'events'): Promise<void> {
     if (this.#stopping || delayMs <= 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, delayMs)
-    this.#wake = resolve
+    this.#wakeForEnd = resolve
+    if (until === 'events') this.#wakeForEvents = resolve
     await promise
-    this.#wake = () => undefined
+    this.#wakeForEvents = () => undefined
     clearTimeout(timer)
   }
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
 interface Report {
@@ -19,7 +19,7 @@ export interface Recorder {
   readonly stop: () => Promise<Report>
 }
 
-const script = join(import.meta.dirname, 'test-recorder.ts')
+const script = fileURLToPath(new URL('./test-recorder.ts', import.meta.url))
 /** What may be lost in a crash is stated as 100 ms; a machine that is busy with other tests gets more. */
 export const windowMs = 500
 
