@@ -16,7 +16,7 @@ interface Kept extends Answer {
 }
 
 /** Smaller ones go out in one piece with their headers as text; larger ones are encoded once. */
-const largestTextBytes = 32 * 1024
+const largestTextBytes = 2 * 1024
 /** Of what one answer takes beside its body: key, headers, bookkeeping. */
 const overheadBytes = 1024
 
