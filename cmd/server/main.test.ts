@@ -41,6 +41,11 @@ describe('a start that cannot work ends with 2 and says why', () => {
     ['unknown flag', [...anonymous, '--manifest', dir], ['--manifest is unknown']],
     ['bad value', [...anonymous, '--listen', 'nowhere:99999'], ['--listen']],
     ['no folder', ['--anonymous-auth', '--manifests', `${dir}/none`], ['does not exist']],
+    [
+      'no archives',
+      [...anonymous, '--filesystem-mount-path', `${dir}/none`],
+      ['--filesystem-mount-path: the folder', 'does not exist'],
+    ],
     ['a file for a folder', ['--anonymous-auth', '--manifests', key], ['is not a folder']],
     ['no key', [...anonymous, '--gpg-private-key-path', `${dir}/none`], ['--gpg-private-key-path']],
     ['a certificate without its key', [...anonymous, '--tls-cert-path', key], ['--tls-cert-key']],

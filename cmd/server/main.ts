@@ -5,10 +5,14 @@ import {
   parseOptions,
   serverCommand,
 } from '../../pkg/options/options.ts'
+import { standardOutput } from '../../pkg/telemetry/telemetry.ts'
 import { explain } from './explain.ts'
 import { limitHeap } from './heap.ts'
 import { run } from './run.ts'
 import { unusableFiles } from './unusable-files.ts'
+
+/** How long the end waits for a slow reader of the log. */
+const flushMs = 1000
 
 limitHeap()
 
@@ -29,6 +33,7 @@ async function runServer(args: readonly string[]): Promise<void> {
   const parsed = parseOptions(serverCommand, args, process.env)
   if (parsed.kind === 'options') {
     await run({ ...parsed, version: packageJson.version })
+    await standardOutput().flush(flushMs)
     // What was still being loaded when the signal came must not keep the process.
     process.exit()
   }

@@ -12,7 +12,7 @@ import { openDownloads } from './downloads.ts'
 import { LatestReadmes } from './readmes.ts'
 import { openSource } from './source.ts'
 import { storageSettings } from './storage.ts'
-import { unusableFiles } from './unusable-files.ts'
+import { clusterProblems, unusableFiles } from './unusable-files.ts'
 
 export interface RunOptions {
   readonly options: ServerOptions
@@ -36,6 +36,7 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
   const metrics = createMetrics({ version })
   const problems = [
     ...accessProblems(options),
+    ...clusterProblems(options),
     ...(await unusableFiles({ ...options, ...secrets })),
   ]
   if (problems.length > 0) throw new OptionsError(problems)

@@ -186,9 +186,14 @@ describe('what cannot be downloaded', () => {
     [
       'a malformed checksum',
       { status: { checksum: 'abc' } },
-      'its archive has not been synchronised yet',
+      'its checksum is not a SHA-256 in base64 or hexadecimal',
     ],
     ['no file name', { spec: { fileName: undefined } }, 'it has no file name'],
+    [
+      'a file name of two lines',
+      { spec: { fileName: 'a\nb' } },
+      'its file name holds what a file name may not',
+    ],
   ])('says why: %s', (_, options, why) => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), version('x', '1.0.0', options))
@@ -320,6 +325,16 @@ describe('replace', () => {
     catalog.replace('Provider', [])
     expect(numbers(catalog)).toEqual(['1.0.0'])
   })
+})
+
+it('does not remember the versions that clients make up', () => {
+  const catalog = new Catalog()
+  upsert(catalog, module('vpc'), version('a', '1.0.0'))
+  const before = process.memoryUsage().heapUsed
+  for (let round = 0; round < 2000; round += 1) {
+    expect(catalog.module('platform', 'vpc')?.rowsOf(`${round}${'9'.repeat(60_000)}`)).toEqual([])
+  }
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(60e6)
 })
 
 it('takes names of prototype properties for names', () => {

@@ -75,7 +75,7 @@ export class Catalog implements ResourceSink {
   readonly #parents = { Module: new NamedRows<Parent>(), Provider: new NamedRows<Parent>() }
   /** Config name of a module or provider, where it differs from its own name, to its own names. */
   readonly #aliases = { Module: new NamedRows<string[]>(), Provider: new NamedRows<string[]>() }
-  readonly #bySha256 = new Map<string, VersionRow | VersionRow[]>()
+  readonly #bySha256 = new Map<string, VersionRow | Set<VersionRow>>()
   readonly #onLeftOut: (row: VersionRow) => void
   #generation = 0
 
@@ -147,7 +147,7 @@ export class Catalog implements ResourceSink {
   versionsBySha256(sha256: string): readonly VersionRow[] {
     const found = this.#bySha256.get(sha256)
     if (found === undefined) return []
-    return Array.isArray(found) ? found : [found]
+    return found instanceof Set ? [...found] : [found]
   }
 
   /** Number of objects of a kind. */
@@ -232,8 +232,10 @@ export class Catalog implements ResourceSink {
 
   #linkVersion(row: VersionRow): void {
     if (row.sha256 !== undefined) {
-      const others = this.versionsBySha256(row.sha256)
-      this.#bySha256.set(row.sha256, others.length === 0 ? row : [...others, row])
+      const other = this.#bySha256.get(row.sha256)
+      if (other === undefined) this.#bySha256.set(row.sha256, row)
+      else if (other instanceof Set) other.add(row)
+      else this.#bySha256.set(row.sha256, new Set([other, row]))
     }
     this.#attach(row)
     if (!isSemver(row.version)) this.#onLeftOut(row)
@@ -241,9 +243,9 @@ export class Catalog implements ResourceSink {
 
   #unlinkVersion(row: VersionRow): void {
     if (row.sha256 !== undefined) {
-      const others = this.versionsBySha256(row.sha256).filter((other) => other !== row)
-      if (others.length === 0) this.#bySha256.delete(row.sha256)
-      else this.#bySha256.set(row.sha256, others.length === 1 ? (others[0] as VersionRow) : others)
+      const found = this.#bySha256.get(row.sha256)
+      if (found instanceof Set && found.size > 1) found.delete(row)
+      else this.#bySha256.delete(row.sha256)
     }
     this.#detach(row)
     this.findings.release(row.sourceFindings)

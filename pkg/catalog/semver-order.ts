@@ -3,8 +3,12 @@ import { SemVer } from 'semver'
 const capacity = 20_000
 const parsed = new Map<string, SemVer | null>()
 
+/** Longer ones are no versions to CLIs either; they come from clients and must not be remembered. */
+const maxLength = 256
+
 /** Parsing costs a microsecond and the same few thousand strings come again and again. */
 function parse(version: string): SemVer | null {
+  if (version.length > maxLength) return null
   const known = parsed.get(version)
   if (known !== undefined) return known
   if (parsed.size >= capacity) parsed.clear()

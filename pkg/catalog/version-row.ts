@@ -64,6 +64,7 @@ export class VersionRow {
   readonly configName: string | undefined
   /** SHA-256 in hexadecimal; undefined where there is none or it is malformed. */
   readonly sha256: string | undefined
+  readonly checksumMalformed: boolean
   readonly sizeBytes: number | undefined
   readonly synced: boolean
   readonly syncStatus: string
@@ -94,6 +95,7 @@ export class VersionRow {
     this.storage = context.storage(config?.storageConfig)
     this.configName = context.optional(config?.name)
     this.sha256 = sha256Hex(status?.checksum ?? '')
+    this.checksumMalformed = this.sha256 === undefined && Boolean(status?.checksum)
     this.sizeBytes = status?.archiveSizeBytes
     this.synced = status?.synced ?? false
     this.syncStatus = context.string(status?.syncStatus ?? '')
@@ -126,8 +128,10 @@ export class VersionRow {
       return 'it names no operatingSystem and architecture'
     }
     if (this.fileName === undefined) return 'it has no file name'
+    if (!isPlain(this.fileName, this.kind)) return 'its file name holds what a file name may not'
     if (this.location === undefined) return 'neither it nor its parent has a storageConfig'
     if (this.sha256 !== undefined) return undefined
+    if (this.checksumMalformed) return 'its checksum is not a SHA-256 in base64 or hexadecimal'
     return this.syncStatus === ''
       ? 'its archive has not been synchronised yet'
       : `its archive has not been synchronised yet (${this.syncStatus})`
@@ -143,6 +147,15 @@ export class VersionRow {
     if (/failed|error/i.test(this.syncStatus)) return 'failed'
     return this.synced ? 'synced' : 'unsynced'
   }
+}
+
+/** A provider's file name is a word of SHA256SUMS and of a CLI's cache. */
+function isPlain(fileName: string, kind: 'Module' | 'Provider'): boolean {
+  for (const character of fileName) {
+    if (character < ' ' || character === '\u007f') return false
+    if (kind === 'Provider' && (character === '/' || character === '\\')) return false
+  }
+  return true
 }
 
 function scannedAt(scan: Scan | undefined): string | undefined {

@@ -17,10 +17,18 @@ export function apart<K extends string>(one: K, other: K, why: string): Rule<K> 
   }
 }
 
-/** An option that means nothing unless one of the others is set. */
-export function needs<K extends string>(one: K, others: readonly K[]): Rule<K> {
+/**
+ * An option that means nothing unless one of the others is set.
+ *
+ * @param unless where one of these is set, another rule has more to say
+ */
+export function needs<K extends string>(
+  one: K,
+  others: readonly K[],
+  unless: readonly K[] = [],
+): Rule<K> {
   return ({ given, name }) => {
-    if (!given(one) || others.some(given)) return undefined
+    if (!given(one) || others.some(given) || unless.some(given)) return undefined
     return `${name(one)} needs ${others.map(name).join(' or ')}: set it too, or leave the former out`
   }
 }

@@ -261,7 +261,7 @@ export const serverCommand = {
     needs('oidcAllowClientCredentials', oidc),
     apart('manifests', 'kubeconfig', 'manifests take the place of a cluster'),
     apart('manifests', 'useBearerToken', 'only a cluster can check such a token'),
-    needs('manifests', ['anonymousAuth', 'oidcIssuerUrl', 'oidcClientId', 'useBearerToken']),
+    needs('manifests', ['anonymousAuth', 'oidcIssuerUrl', 'oidcClientId'], ['useBearerToken']),
     needs('archiveCacheSizeBytes', ['archiveCacheDir']),
   ],
 } satisfies Command<typeof options, typeof secrets>

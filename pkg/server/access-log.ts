@@ -14,6 +14,8 @@ export interface LoggedRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly requestId: string
+  /** Read when the request came: a connection that broke has none. */
+  readonly remoteAddress: string | undefined
   readonly facts: RequestFacts
   readonly durationMs: number
   readonly bytes: number
@@ -27,10 +29,9 @@ export function accessLog(log: Logger): (entry: LoggedRequest) => void {
 
 /** As JSON. What is not quoted by `JSON.stringify` comes from us, or has been checked to need no escape. */
 function fieldsOf(entry: LoggedRequest): string {
-  const { request, response, requestId, facts, durationMs, bytes } = entry
+  const { request, response, requestId, remoteAddress, facts, durationMs, bytes } = entry
   const { route, namespace, kind, name, version } = facts
   const terraformVersion = terraformVersionOf(request)
-  const { remoteAddress } = request.socket
   let fields = `"requestId":"${requestId}","method":"${request.method}"`
   if (route !== undefined) fields += `,"route":"${route}"`
   fields += `,"path":${JSON.stringify(pathOf(request.url ?? ''))},"status":${response.statusCode}`
@@ -45,7 +46,11 @@ function fieldsOf(entry: LoggedRequest): string {
   return fields
 }
 
-const field = (key: string, value: string): string => `,"${key}":${JSON.stringify(value)}`
+/** What a client wrote may be as long as it likes; a log line may not. */
+const longestField = 256
+
+const field = (key: string, value: string): string =>
+  `,"${key}":${JSON.stringify(value.slice(0, longestField))}`
 
 /** Without the query, which may hold what is nobody's business; a log line need not be longer than this. */
 function pathOf(url: string): string {

@@ -12,16 +12,22 @@ const pollMs = 50
  *
  * `server.close()` is not enough: it destroys idle connections at once, and with them requests that are on their way.
  */
-export async function drain(server: Server, graceMs: number): Promise<void> {
+export async function drain(server: Server, graceMs: number): Promise<{ cut: boolean }> {
   const start = performance.now()
   const closed = new Promise<'closed'>((resolve) => {
     NetServer.prototype.close.call(server, () => resolve('closed'))
   })
   for (let elapsed = 0; elapsed < graceMs; elapsed = performance.now() - start) {
     if (elapsed >= lingerMs) server.closeIdleConnections()
-    if ((await Promise.race([closed, sleep(pollMs)])) === 'closed') break
+    if ((await Promise.race([closed, sleep(pollMs)])) === 'closed') {
+      // This ends the timer that looks for slow requests.
+      server.close()
+      return { cut: false }
+    }
   }
   server.closeAllConnections()
-  // Nothing is left to be dropped: this ends the timer that looks for slow requests.
   server.close()
+  // Each of them still gets its line in the log.
+  await sleep(pollMs)
+  return { cut: true }
 }

@@ -81,7 +81,7 @@ export function createListener(options: ListenerOptions) {
 
   return (request: IncomingMessage, response: IdentifiedResponse): void => {
     const start = performance.now()
-    const sentBefore = request.socket.bytesWritten
+    const { bytesWritten: sentBefore, remoteAddress } = request.socket
     const requestId = requestIdOf(request)
     const running: Running = { facts: {}, firstByteAt: undefined }
     const { facts } = running
@@ -98,7 +98,15 @@ export function createListener(options: ListenerOptions) {
         firstByteMs: (running.firstByteAt ?? end) - start,
         bytes,
       })
-      logRequest({ request, response, requestId, facts, durationMs: end - start, bytes })
+      logRequest({
+        request,
+        response,
+        requestId,
+        remoteAddress,
+        facts,
+        durationMs: end - start,
+        bytes,
+      })
     })
     current = running
     void answer(request, response)

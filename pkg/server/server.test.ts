@@ -123,7 +123,9 @@ describe('a request', () => {
     const { server } = await start()
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
     socket.end(bytes)
-    expect(await text(socket)).toMatch(new RegExp(`^HTTP/1.1 ${status}`))
+    const answer = await text(socket)
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status}`))
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual({ errors: [expect.any(String)] })
   })
 })
 
@@ -165,7 +167,13 @@ describe('an archive that is damaged', () => {
     const response = await fetch(url)
     expect(response.headers.get('content-length')).toBe('2000000')
     await expect(response.arrayBuffer()).rejects.toThrow('terminated')
-    await vi.waitFor(() => expect(lines.at(-1)).toMatchObject({ msg: 'request', aborted: true }))
+    await vi.waitFor(() =>
+      expect(lines.at(-1)).toMatchObject({
+        msg: 'request',
+        aborted: true,
+        remoteAddr: '127.0.0.1',
+      }),
+    )
   })
 })
 
@@ -217,12 +225,16 @@ describe('stop', () => {
     await stopped
   })
 
-  it('cuts what does not end within the grace period', async () => {
-    const { fixture, server } = await start()
+  it('cuts what does not end within the grace period, and says so', async () => {
+    const { fixture, server, lines } = await start()
     fixture.module('vpc')
     fixture.version('Module', 'vpc', '1.0.0', { content: Buffer.alloc(30_000_000, 7) })
     const stuck = await open(await archiveOf(server, '1.0.0'))
     await server.stop(200)
+    expect(lines.slice(-2)).toMatchObject([
+      { msg: 'request', aborted: true },
+      { level: 'warn', graceMs: 200 },
+    ])
     await expect(text(stuck)).rejects.toThrow(/aborted|premature/i)
   })
 })

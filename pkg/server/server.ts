@@ -7,6 +7,7 @@ import { createAdminApp } from './admin.ts'
 import { type AppOptions, createApp, gate } from './app.ts'
 import { drain } from './drain.ts'
 import { createListener, IdentifiedResponse } from './listener.ts'
+import { refuseMalformed } from './malformed.ts'
 import { readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
 
 export { createApp } from './app.ts'
@@ -46,6 +47,8 @@ const limits = {
   keepAliveTimeout: 65_000,
   maxHeaderSize: 64 * 1024,
   connectionsCheckingInterval: 5_000,
+  // The app says in its own words that there is none.
+  requireHostHeader: false,
   ServerResponse: IdentifiedResponse,
   // Nobody sends a body to a registry: this saves making a stream of none.
   optimizeEmptyRequests: true,
@@ -73,6 +76,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const server =
     tls === undefined ? createHttpServer(limits, listener) : createTlsServer(tls, listener)
   server.setTimeout(idleSocketMs)
+  server.on('clientError', refuseMalformed(log))
   const admin = createHttpServer(
     asListener(
       getRequestListener(createAdminApp({ metrics, waitingFor }).fetch, {
@@ -96,7 +100,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     adminUrl,
     async stop(graceMs) {
       draining = true
-      await drain(server, graceMs)
+      const { cut } = await drain(server, graceMs)
+      if (cut) log.warn({ graceMs }, 'requests cut off at the end of the grace period')
       reloading?.stop()
       admin.close()
       admin.closeAllConnections()

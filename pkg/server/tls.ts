@@ -67,11 +67,18 @@ export function reloadTls(
       log.error({ err: error }, 'certificate not reloaded; the old one stays in use')
     }
   }
+  // The two files change one after the other: what is read is what they are a moment later.
+  let timer: NodeJS.Timeout | undefined
+  const changed = (): void => {
+    clearTimeout(timer)
+    timer = setTimeout(reload, intervalMs).unref()
+  }
   const paths = [files.certPath, files.keyPath]
-  for (const path of paths) watchFile(path, { interval: intervalMs, persistent: false }, reload)
+  for (const path of paths) watchFile(path, { interval: intervalMs, persistent: false }, changed)
   return {
     stop() {
-      for (const path of paths) unwatchFile(path, reload)
+      clearTimeout(timer)
+      for (const path of paths) unwatchFile(path, changed)
     },
   }
 }

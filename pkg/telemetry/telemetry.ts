@@ -1,4 +1,5 @@
 export { createLogger, type Logger, lineWriter } from './log.ts'
+export { standardOutput } from './log-output.ts'
 export {
   counter,
   createMetrics,

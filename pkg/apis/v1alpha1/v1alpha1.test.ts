@@ -37,13 +37,13 @@ describe('parseResource', () => {
       name: 'a wrong type',
       raw: version({ fileName: 7 }),
       path: 'spec.fileName',
-      message: 'Invalid input: expected string, received number',
+      message: 'Invalid input: expected string, received number: put it in quotes',
     },
     {
       name: 'a wrong type in a list',
       raw: version({}, { sourceScan: { findings: [{}, { title: 1 }] } }),
       path: 'status.sourceScan.findings[1].title',
-      message: 'Invalid input: expected string, received number',
+      message: 'Invalid input: expected string, received number: put it in quotes',
     },
     {
       name: 'a word that is not one of the choices',

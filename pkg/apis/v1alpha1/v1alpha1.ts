@@ -95,7 +95,9 @@ export function formatPath(path: readonly (string | number)[]): string {
 function toFieldIssue(issue: z.core.$ZodIssue): FieldIssue {
   const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
   const missing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined')
-  return { path, message: missing ? `is required (${issue.expected})` : issue.message }
+  if (missing) return { path, message: `is required (${issue.expected})` }
+  const unquoted = /expected string, received (number|boolean|date)/i.test(issue.message)
+  return { path, message: unquoted ? `${issue.message}: put it in quotes` : issue.message }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

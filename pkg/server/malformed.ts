@@ -1,0 +1,26 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Logger } from '../telemetry/telemetry.ts'
+
+const answers: Readonly<Record<string, readonly [status: number, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'the headers of the request are too long'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request took too long to arrive'],
+}
+
+/** Answers what is no HTTP request, as far as the connection still takes an answer. */
+export function refuseMalformed(log: Logger) {
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const [status, message] = answers[error.code ?? ''] ?? [400, 'this is not an HTTP request']
+    const { remoteAddress: remoteAddr } = socket
+    log.info({ component: 'http', status, remoteAddr, reason: error.code }, 'malformed request')
+    const body = JSON.stringify({ errors: [message] })
+    const length = Buffer.byteLength(body)
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`,
+    )
+  }
+}
