@@ -47,9 +47,19 @@ beforeAll(async () => {
   provider = await IdentityProvider.start(issuer)
   server = await startAs(
     registry,
-    ...['--manifests', registry.manifests, '--tls-cert-path', certPath, '--tls-cert-key', keyPath],
-    ...['--oidc-issuer-url', issuer, '--oidc-client-id', 'depot'],
-    ...['--broker-proxy-url', provider.url, '--oidc-allow-client-credentials'],
+    '--manifests',
+    registry.manifests,
+    '--tls-cert-path',
+    certPath,
+    '--tls-cert-key',
+    keyPath,
+    '--oidc-issuer-url',
+    issuer,
+    '--oidc-client-id',
+    'depot',
+    '--broker-proxy-url',
+    provider.url,
+    '--oidc-allow-client-credentials',
   )
   client = new Client(server.url)
   tunnel = await startTunnel(server.url)
@@ -128,16 +138,18 @@ async function login(home: string): Promise<{ code: number | null; output: strin
   })
   let output = ''
   let sent = false
+  const finish = async (url: string): Promise<void> => {
+    const back = await client.browse(url)
+    output += `\nled to ${back.slice(0, 300)}\n`
+    if (back.startsWith('http://localhost:')) await fetch(back)
+    else child.kill()
+  }
   const heard = (chunk: Buffer): void => {
     output += String(chunk)
     const url = new RegExp(`https://${host}/broker/auth\\S+`).exec(output)?.[0]
     if (url === undefined || sent) return
     sent = true
-    void client.browse(url).then(async (back) => {
-      output += `\nled to ${back.slice(0, 300)}\n`
-      if (back.startsWith('http://localhost:')) await fetch(back)
-      else child.kill()
-    })
+    void finish(url)
   }
   child.stdout.on('data', heard)
   child.stderr.on('data', heard)

@@ -30,7 +30,7 @@ declare module 'oidc-provider' {
     }
   }
 
-  export default class Provider {
+  export class Provider {
     /** Whether X-Forwarded-* are believed. */
     proxy: boolean
     constructor(issuer: string, configuration: Configuration)

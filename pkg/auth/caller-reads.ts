@@ -26,8 +26,11 @@ export interface Reading {
 const timeoutMs = 5000
 const connections = 32
 const maxStatusBytes = 64 * 1024
-/** The answer itself is not wanted, so the shortest form of it will do. */
-const accept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json'
+/** The answer itself is not wanted, so the shortest form of it will do; the cluster has one for objects, one for lists. */
+const acceptOf = (path: string): string => {
+  const kind = path.includes('?limit=') ? 'PartialObjectMetadataList' : 'PartialObjectMetadata'
+  return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`
+}
 
 /** Reads in the name of callers, with their credentials and none of the server's. */
 export class CallerReads {
@@ -120,7 +123,7 @@ async function send(
       origin,
       path: `${pathname === '/' ? '' : pathname}${path}`,
       headers: {
-        accept,
+        accept: acceptOf(path),
         'user-agent': 'depot',
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },
