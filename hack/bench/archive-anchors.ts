@@ -48,12 +48,22 @@ export async function startBarePipe(root: string, hashing: boolean): Promise<Anc
   return { port, stop: () => child.kill() }
 }
 
-/** Requests a second, as wrk counts them. */
-export async function wrk(url: string, connections: number, seconds: number): Promise<number> {
+const units: Readonly<Record<string, number>> = { B: 1, KB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30 }
+
+/** What wrk counts; bytes count even where their answer was not over in time. */
+export async function wrk(
+  url: string,
+  connections: number,
+  seconds: number,
+): Promise<{ requestsPerSecond: number; bytesPerSecond: number }> {
   const args = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '60s', url]
   const { stdout } = await promisify(execFile)('wrk', args)
   if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`${url}: ${stdout}`)
-  return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1])
+  const [, amount, unit = ''] = /Transfer\/sec:\s+([\d.]+)([KMG]?B)/.exec(stdout) ?? []
+  return {
+    requestsPerSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]),
+    bytesPerSecond: Number(amount) * (units[unit] ?? Number.NaN),
+  }
 }
 
 async function untilListening(port: number, child: ChildProcess): Promise<void> {

@@ -1,9 +1,11 @@
 import type { Readable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { withDeadline } from './deadline.ts'
 import type { ByteRange, ByteSource } from './driver.ts'
 import { discard, type StoreAnswer } from './transport.ts'
 
+/** After so many bytes other work gets its turn: a fast store fills the buffers of the kernel faster than they are read. */
+const turnBytes = 128 * 1024
 /** How often in a row a body may break without a single byte. */
 const maxFailures = 4
 /** How often it may break in all: once every few MB is a line that works, once every chunk is not. */
@@ -29,6 +31,9 @@ export class RemoteSource implements ByteSource {
   #body: Readable
   #position: number
   #first: Uint8Array | undefined
+  /** Chunks that the reader may still use. */
+  readonly #lent: Uint8Array[] = []
+  #bytesThisTurn = 0
   #failures = 0
   #breaks = 0
   #closed = false
@@ -47,14 +52,18 @@ export class RemoteSource implements ByteSource {
   }
 
   async read(): Promise<Uint8Array | undefined> {
-    const first = this.#first
+    if (this.#lent.length === 2) freeNow(this.#lent.shift() as Uint8Array)
+    const chunk = this.#first ?? (await this.#next())
     this.#first = undefined
-    return first ?? this.#next()
+    if (chunk !== undefined) this.#lent.push(chunk)
+    return chunk
   }
 
   close(): void {
+    if (this.#closed) return
     this.#closed = true
     discard(this.#body)
+    for (const chunk of this.#lent.splice(0)) freeNow(chunk)
   }
 
   async #next(): Promise<Uint8Array | undefined> {
@@ -73,9 +82,14 @@ export class RemoteSource implements ByteSource {
   async #attempt(): Promise<Uint8Array | undefined> {
     let failure: unknown = new Error('the body ended too early')
     try {
+      if (this.#bytesThisTurn >= turnBytes) {
+        await turn()
+        this.#bytesThisTurn = 0
+      }
       const chunk = await nextChunk(this.#body, this.#options.idleMs)
       if (chunk !== undefined) {
         this.#failures = 0
+        this.#bytesThisTurn += chunk.length
         return this.#counted(chunk)
       }
     } catch (error) {
@@ -110,10 +124,20 @@ export class RemoteSource implements ByteSource {
   }
 }
 
+/**
+ * Gives memory back that a connection was read into. The garbage collector would too, but hundreds of MB later: it does
+ * not see how much hangs on these small objects. What shares its memory with something else is left alone.
+ */
+function freeNow({ buffer, byteOffset, byteLength }: Uint8Array): void {
+  if (byteOffset !== 0 || byteLength !== buffer.byteLength) return
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
+}
+
 /** The next bytes of a stream, nothing at its end. */
 async function nextChunk(body: Readable, idleMs: number): Promise<Uint8Array | undefined> {
   for (;;) {
-    const chunk = body.read() as Buffer | null
+    // What is there and no more: a read without a size asks for more first, and copies both into one.
+    const chunk = body.read(body.readableLength || undefined) as Buffer | null
     if (chunk !== null) return chunk
     if (body.readableEnded) return undefined
     if (body.destroyed) throw body.errored ?? new Error('the connection was closed')

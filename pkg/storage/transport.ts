@@ -70,7 +70,8 @@ export function createTransport({ connectMs, firstByteMs, idleMs }: RemoteTiming
         path: pathname + search,
         method,
         headers: { 'accept-encoding': 'identity', ...own, ...headers },
-        highWaterMark: 64 * 1024,
+        // One chunk at a time: several that wait would be copied into one.
+        highWaterMark: 1,
       })
       const {
         statusCode,
