@@ -52,15 +52,18 @@ async function archiveOf(version: Version): Promise<{ path: string; content: Buf
   const { type, fileName = '' } = version.spec
   const path = pathOf(version)
   if (type === 'Provider') {
-    const number = normalizeVersion(version.spec.version)
-    return { path, content: await zipOf(await providerEntries(parentName(version), number)) }
+    const { version: number, operatingSystem, architecture } = version.spec
+    const platform = `${operatingSystem}_${architecture}`
+    const name = parentName(version)
+    const entries = await providerEntries(name, normalizeVersion(number), platform)
+    return { path, content: await zipOf(entries) }
   }
   const entries = entriesIn(sourcesOf(version))
   return { path, content: await (fileName.endsWith('.zip') ? zipOf(entries) : tarGzOf(entries)) }
 }
 
 /** The same script for every platform, so that the samples need no compiler; Terraform starts what has the right name. */
-async function providerEntries(name: string, version: string): Promise<Entry[]> {
+async function providerEntries(name: string, version: string, platform: string): Promise<Entry[]> {
   const bundle = await build({
     entryPoints: [join(repository, 'hack/sample-provider/main.ts')],
     bundle: true,
@@ -73,6 +76,8 @@ async function providerEntries(name: string, version: string): Promise<Entry[]> 
   })
   const launcher = '#!/bin/sh\nexec node "$(dirname "$0")/provider.cjs"\n'
   return [
+    // Without it the archives of all platforms would be the same, and a lock file would hold one hash for all.
+    { path: 'PLATFORM', content: Buffer.from(`${platform}\n`) },
     { path: 'provider.cjs', content: Buffer.from(bundle.outputFiles[0]?.contents ?? []) },
     {
       path: `terraform-provider-${name}_v${version}`,

@@ -37,6 +37,18 @@ it('loads documents, lists, JSON and subfolders, and nothing else', async () => 
   expect(await source.rejected()).toEqual([])
 })
 
+it('tells that everything was read, and how long changes take', async () => {
+  await using source = await startSource({ 'a.yaml': moduleText('a') })
+  const metrics = async () => source.metrics.metrics()
+  expect(await metrics()).toContain('depot_catalog_synced{kind="Module"} 1')
+  await source.write('b.yaml', moduleText('b'))
+  await vi.waitFor(
+    async () =>
+      expect(await metrics()).toContain('depot_catalog_change_lag_seconds_count{kind="Module"} 1'),
+    wait,
+  )
+})
+
 it('follows files as they are added, changed and deleted', async () => {
   await using source = await startSource({ 'a.yaml': moduleText('a') })
   await source.write('new/b.yaml', moduleText('b'))

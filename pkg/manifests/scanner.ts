@@ -7,6 +7,7 @@ import { Claims, type Ruling } from './claims.ts'
 import { Digests } from './digests.ts'
 import { Loop } from './loop.ts'
 import { type ManifestFile, parseManifest } from './manifest-file.ts'
+import { createMeters } from './meters.ts'
 import { Publisher } from './publisher.ts'
 import { readText } from './read-text.ts'
 import { type Rejection, Rejections } from './rejections.ts'
@@ -44,6 +45,7 @@ export class Scanner {
   readonly #claims = new Claims()
   readonly #files = new Map<string, ManifestFile>()
   readonly #rejections: Rejections
+  readonly #meters: ReturnType<typeof createMeters>
   readonly #publisher: Publisher
   readonly #digests: Digests
   readonly #loop = new Loop(() => this.#turn())
@@ -57,6 +59,7 @@ export class Scanner {
     this.#apiGroup = apiGroup
     this.#log = log
     this.#rejections = new Rejections(log, metrics)
+    this.#meters = createMeters(metrics, () => this.#started)
     this.#publisher = new Publisher(sink)
     this.#digests = new Digests({ probe, log, onChange: (ids) => this.#republish(ids) })
   }
@@ -116,6 +119,7 @@ export class Scanner {
         this.#note(ruling)
         const { id, key, resource } = ruling
         this.#publisher.publish(id, key, resource && this.#digests.complete(resource))
+        this.#meters.published(key.kind, startMs)
         await breathe()
       }
       this.#rejections.set('folder', [])

@@ -98,6 +98,7 @@ export async function startSource(
     sink,
     write,
     /** For another source. */
+    metrics,
     options: () => ({ apiGroup, sink, probe, log, metrics: new Registry() }),
     logged: (message: string) => lines.filter(({ msg }) => msg === message),
     async rejected(): Promise<string[]> {

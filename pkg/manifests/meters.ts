@@ -1,0 +1,32 @@
+import { type Kind, kindNames } from '../apis/v1alpha1/v1alpha1.ts'
+import { gauge, histogram, type Metrics } from '../telemetry/telemetry.ts'
+
+/** The same metrics as of a cluster, so that alerts and dashboards need not know where resources come from. */
+export function createMeters(metrics: Metrics, isLoaded: () => boolean) {
+  gauge(
+    metrics,
+    {
+      name: 'catalog_synced',
+      help: '1 once everything of a kind has been read.',
+      labels: ['kind'],
+    },
+    (synced) => {
+      for (const kind of kindNames) synced.set({ kind }, isLoaded() ? 1 : 0)
+    },
+  )
+  const lag = histogram(
+    metrics,
+    {
+      name: 'catalog_change_lag_seconds',
+      help: 'Time from reading a change to answering with it.',
+      labels: ['kind'],
+    },
+    [0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1],
+  )
+  return {
+    /** @param readMs when the change was read, on the clock of `performance.now()` */
+    published(kind: Kind, readMs: number): void {
+      lag.observe({ kind }, (performance.now() - readMs) / 1000)
+    },
+  }
+}
