@@ -50,7 +50,7 @@ export class Passthrough {
 
   constructor(options: PassthroughOptions) {
     this.#options = options
-    this.#reads = new CallerReads(options.address)
+    this.#reads = new CallerReads(() => this.#address())
     this.#verdicts = new Remembered({ max: maxRemembered, clock: options.clock })
     this.#duration = histogram(
       options.metrics,
@@ -116,12 +116,23 @@ export class Passthrough {
     return outcomeOf(verdict)
   }
 
+  /** @throws Refusal where the server itself does not get that far: that is not the caller's fault */
+  async #address(): Promise<ClusterAddress> {
+    try {
+      return await this.#options.address()
+    } catch (cause) {
+      throw new Refusal(
+        'cluster_away',
+        'the cluster that has to decide about this cannot be reached: try again in a moment',
+        { cause },
+      )
+    }
+  }
+
   /** @throws Refusal */
   async #credentialsOf({ format, authorization }: Presented): Promise<ClusterCredentials> {
     const token = bearerTokenOf(authorization) ?? ''
-    return format === 'token'
-      ? { token }
-      : credentialsOfKubeconfig(token, await this.#options.address())
+    return format === 'token' ? { token } : credentialsOfKubeconfig(token, await this.#address())
   }
 
   async #timed(
