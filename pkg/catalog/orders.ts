@@ -11,7 +11,7 @@ interface SortKey {
   readonly isMissing?: (facts: Facts) => boolean
 }
 
-const number = (of: (facts: Facts) => number | undefined): SortKey => ({
+const amount = (of: (facts: Facts) => number | undefined): SortKey => ({
   compare: (a, b) => (of(a) ?? 0) - (of(b) ?? 0),
   isMissing: (facts) => of(facts) === undefined,
 })
@@ -36,37 +36,51 @@ export const sortKeys = {
     },
     isMissing: (facts) => facts.scanCounts === undefined,
   },
-  totalDownloads: number((facts) => facts.downloads),
-  lastDownloadedAt: number((facts) => facts.lastDownloadedAt),
-  lastScanned: number((facts) => facts.lastScannedAt),
+  totalDownloads: amount((facts) => facts.downloads),
+  lastDownloadedAt: amount((facts) => facts.lastDownloadedAt),
+  lastScanned: amount((facts) => facts.lastScannedAt),
 } satisfies Record<string, SortKey>
 
 export type SortBy = keyof typeof sortKeys
 
 /** By the most downloaded version, for the list of those. */
-export const bestDownloads: SortKey = number((facts) => facts.bestDownloads || undefined)
+export const bestDownloads: SortKey = amount((facts) => facts.bestDownloads || undefined)
 
 /** Every entry, sorted by one key and kept so. Ties are ascending by namespace, kind and name. */
 export class SortOrder {
   readonly #key: SortKey
-  readonly #entries: Entry[] = []
+  readonly #entries: readonly (Entry | undefined)[]
+  /** Numbers of entries: moving thousands of them to make room is a matter of microseconds. */
+  #numbers = new Uint32Array(16)
+  #length = 0
   /** How many of the entries have the key; the others stand behind them. */
   #present = 0
 
-  constructor(key: SortKey) {
+  /** @param entries by number; one must be there for as long as it is in the order */
+  constructor(key: SortKey, entries: readonly (Entry | undefined)[]) {
     this.#key = key
+    this.#entries = entries
   }
 
   insert(entry: Entry): void {
-    this.#entries.splice(this.#positionOf(entry.facts), 0, entry)
+    const position = this.#positionOf(entry.facts)
+    if (this.#length === this.#numbers.length) {
+      const grown = new Uint32Array(this.#length * 2)
+      grown.set(this.#numbers)
+      this.#numbers = grown
+    }
+    this.#numbers.copyWithin(position + 1, position, this.#length)
+    this.#numbers[position] = entry.number
+    this.#length += 1
     if (!this.#isMissing(entry.facts)) this.#present += 1
   }
 
   /** To be called while the entry still has the facts that it was inserted with. */
   remove(entry: Entry): void {
     const position = this.#positionOf(entry.facts)
-    if (this.#entries[position] !== entry) return
-    this.#entries.splice(position, 1)
+    if (position >= this.#length || this.#numbers[position] !== entry.number) return
+    this.#numbers.copyWithin(position, position + 1, this.#length)
+    this.#length -= 1
     if (!this.#isMissing(entry.facts)) this.#present -= 1
   }
 
@@ -79,10 +93,11 @@ export class SortOrder {
   page(set: Bits, descending: boolean, offset: number, limit: number): Entry[] {
     const page: Entry[] = []
     let left = offset
-    for (const entry of descending ? this.#descending() : this.#entries) {
-      if (!set.has(entry.number)) continue
+    for (const index of descending ? this.#descending() : this.#ascending()) {
+      const number = this.#numbers[index] as number
+      if (!set.has(number)) continue
       if (left > 0) left -= 1
-      else if (page.push(entry) >= limit) break
+      else if (page.push(this.#entries[number] as Entry) >= limit) break
     }
     return page
   }
@@ -90,30 +105,33 @@ export class SortOrder {
   /** The first few of a set, largest first; only what has the key. */
   largest(set: Bits, limit: number): Entry[] {
     const largest: Entry[] = []
-    for (const entry of this.#descending()) {
-      if (this.#isMissing(entry.facts)) break
-      if (set.has(entry.number) && largest.push(entry) >= limit) break
+    for (const index of this.#descending()) {
+      if (index >= this.#present) break
+      const number = this.#numbers[index] as number
+      if (set.has(number) && largest.push(this.#entries[number] as Entry) >= limit) break
     }
     return largest
   }
 
+  *#ascending(): Generator<number> {
+    for (let index = 0; index < this.#length; index += 1) yield index
+  }
+
   /** Largest first, but ties and what is missing as ever. */
-  *#descending(): Generator<Entry> {
+  *#descending(): Generator<number> {
     for (let end = this.#present; end > 0; ) {
       const start = this.#startOfTie(end - 1)
-      for (let index = start; index < end; index += 1) yield this.#entries[index] as Entry
+      for (let index = start; index < end; index += 1) yield index
       end = start
     }
-    for (let index = this.#present; index < this.#entries.length; index += 1) {
-      yield this.#entries[index] as Entry
-    }
+    for (let index = this.#present; index < this.#length; index += 1) yield index
   }
 
   /** Index of the first entry that ties with the one at `index`: most have none, some have half of all. */
   #startOfTie(index: number): number {
-    const { facts } = this.#entries[index] as Entry
+    const facts = this.#factsAt(index)
     const ties = (at: number): boolean =>
-      at >= 0 && this.#key.compare((this.#entries[at] as Entry).facts, facts) === 0
+      at >= 0 && this.#key.compare(this.#factsAt(at), facts) === 0
     let step = 1
     while (ties(index - step)) step *= 2
     let [low, high] = [Math.max(-1, index - step), index - (step >> 1)]
@@ -126,13 +144,17 @@ export class SortOrder {
   }
 
   #positionOf(facts: Facts): number {
-    let [low, high] = [0, this.#entries.length]
+    let [low, high] = [0, this.#length]
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (this.#compare((this.#entries[middle] as Entry).facts, facts) < 0) low = middle + 1
+      if (this.#compare(this.#factsAt(middle), facts) < 0) low = middle + 1
       else high = middle
     }
     return low
+  }
+
+  #factsAt(index: number): Facts {
+    return (this.#entries[this.#numbers[index] as number] as Entry).facts
   }
 
   #isMissing(facts: Facts): boolean {

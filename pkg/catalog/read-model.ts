@@ -59,9 +59,9 @@ export class ReadModel {
   readonly #tags = new TagSets()
   readonly #names = new NameSearch()
   readonly #orders = Object.fromEntries(
-    Object.entries(sortKeys).map(([name, key]) => [name, new SortOrder(key)]),
+    Object.entries(sortKeys).map(([name, key]) => [name, new SortOrder(key, this.#entries)]),
   ) as Record<SortBy, SortOrder>
-  readonly #best = new SortOrder(bestDownloads)
+  readonly #best = new SortOrder(bestDownloads, this.#entries)
   readonly #depots = new Depots((kind, namespace, name) => this.#byName[kind].get(namespace, name))
   readonly #publicNamespaces = new Set<string>()
   readonly #backlog = new Backlog<Parent>({
