@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Catalog, type VersionRow } from '../../pkg/catalog/catalog.ts'
 import { messageOf } from '../../pkg/errors/errors.ts'
 import { authModeOf, OptionsError, type ServerOptions } from '../../pkg/options/options.ts'
@@ -22,6 +23,8 @@ export interface RunOptions {
   }
   readonly version: string
 }
+
+const settlePollMs = 10
 
 /** How long the last download events may take on their way to the store; after that they wait on disk. */
 const downloadsCloseMs = 5_000
@@ -91,7 +94,9 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
 
   const stopping = untilSignal(log)
   const source = openSource({ options, sink, archives, log, metrics })
-  const loading = source.loaded.then(() => {
+  const loading = source.loaded.then(async () => {
+    // Lists are put together in the background; the first reader should find them whole.
+    while (!catalog.model.settled) await sleep(settlePollMs)
     loaded = true
     if (source.readmes !== undefined) void readmes.keepIn(source.readmes, catalog)
     log.info({ versions: catalog.count('Version') }, 'ready')
