@@ -4,7 +4,7 @@ import { loadConnection, watchCluster } from '../../pkg/kube/kube.ts'
 import { watchManifests } from '../../pkg/manifests/manifests.ts'
 import { type ExplainOptions, OptionsError } from '../../pkg/options/options.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
-import { unusableFiles } from './unusable-files.ts'
+import { clusterProblems, unusableFiles } from './unusable-files.ts'
 
 const timeoutMs = 30_000
 
@@ -14,7 +14,7 @@ const timeoutMs = 30_000
  * @throws OptionsError where the bindings cannot be read
  */
 export async function explain(options: ExplainOptions): Promise<string> {
-  const problems = await unusableFiles(options)
+  const problems = [...(await unusableFiles(options)), ...clusterProblems(options)]
   if (problems.length > 0) throw new OptionsError(problems)
   const { groups, namespace } = options
   const bindings = await readBindings(options)

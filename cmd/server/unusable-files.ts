@@ -42,7 +42,10 @@ export async function unusableFiles(
 }
 
 /** What is wrong with the way to the cluster, where the server is to read from one. */
-export function clusterProblems({ manifests, kubeconfig }: ServerOptions): string[] {
+export function clusterProblems({
+  manifests,
+  kubeconfig,
+}: Pick<ServerOptions, 'manifests' | 'kubeconfig'>): string[] {
   if (manifests !== undefined) return []
   try {
     loadConnection({ kubeconfig, env: process.env })
