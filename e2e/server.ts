@@ -29,6 +29,16 @@ export function startServer(registry: Registry, ...flags: readonly string[]): Pr
 
 /** The same, but where resources come from and how callers are recognized is for the flags to say. */
 export async function startAs(registry: Registry, ...flags: readonly string[]): Promise<Server> {
+  const { failed, ...server } = await launch(registry, ...flags)
+  await Promise.race([untilReady(server.adminUrl), failed])
+  return server
+}
+
+/** Waits only until it listens, for one that will not be ready; `failed` rejects when it ends. */
+export async function launch(
+  registry: Registry,
+  ...flags: readonly string[]
+): Promise<Server & { readonly failed: Promise<never> }> {
   const child = spawn(
     process.execPath,
     [
@@ -57,14 +67,14 @@ export async function startAs(registry: Registry, ...flags: readonly string[]): 
     log.push(line)
     if (line.includes('"msg":"listening"')) listening.resolve(JSON.parse(line))
   })
-  const failed = exited.then(([code]) => {
+  const failed = exited.then(([code]): never => {
     throw new Error(`the server ended with ${code}:\n${log.join('\n')}`)
   })
   failed.catch(() => undefined)
 
   const { url, adminUrl } = await Promise.race([listening.promise, failed])
-  await Promise.race([untilReady(adminUrl), failed])
   return {
+    failed,
     url,
     adminUrl,
     pid: child.pid ?? 0,
