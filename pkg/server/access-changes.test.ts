@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Auth, ClusterAddress } from '../auth/auth.ts'
 import { issuerKey, TestIssuer } from '../auth/test-issuer.ts'
-import { createMetrics } from '../telemetry/telemetry.ts'
+import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
 import { AccessFixture, TestCluster } from './access-fixture.ts'
 import type { App } from './app.ts'
 import { startServer } from './server.ts'
@@ -277,10 +277,11 @@ describe('the cluster', () => {
   })
 })
 
-it('two Authorization headers are refused, even with the same token', async () => {
+it('two Authorization headers are refused, and the log tells callers apart, not who they are', async () => {
   fixture.bind('all', { expression: 'true', moduleResources: ['*'] })
   const [, auth] = open()
   await auth.started
+  const lines: string[] = []
   const anywhere = { host: '127.0.0.1', port: 0 }
   const server = await startServer({
     listen: anywhere,
@@ -288,7 +289,7 @@ it('two Authorization headers are refused, even with the same token', async () =
     catalog: fixture.catalog,
     archives: fixture.archives,
     auth,
-    log: fixture.log,
+    log: createLogger('info', { write: (line) => void lines.push(line) }),
     metrics: createMetrics({ version: 'test' }),
     waitingFor: () => [],
   })
@@ -299,6 +300,22 @@ it('two Authorization headers are refused, even with the same token', async () =
     return (await text(socket)).slice(0, 12)
   }
   expect(await ask(header)).toBe('HTTP/1.1 200')
+  expect(await ask(header)).toBe('HTTP/1.1 200')
   expect(await ask(header + header)).toBe('HTTP/1.1 401')
   await server.stop(1000)
+  await vi.waitFor(() => expect(lines.join('').match(/"msg":"request"/g)).toHaveLength(3))
+  const entries = lines
+    .join('')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object)
+  const known = {
+    mode: 'oidc',
+    view: 'binding all',
+    callerHash: expect.stringMatching(/^[\w-]{12}$/),
+  }
+  expect(entries).toMatchObject([known, known, { mode: 'oidc', status: 401 }])
+  expect(entries[0]).toHaveProperty('callerHash', Reflect.get(entries[1] ?? {}, 'callerHash'))
+  expect(entries[2]).not.toHaveProperty('callerHash')
+  expect(lines.join('')).not.toMatch(/alice|eyJ/)
 })

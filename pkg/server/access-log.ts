@@ -30,7 +30,7 @@ export function accessLog(log: Logger): (entry: LoggedRequest) => void {
 /** As JSON. What is not quoted by `JSON.stringify` comes from us, or has been checked to need no escape. */
 function fieldsOf(entry: LoggedRequest): string {
   const { request, response, requestId, remoteAddress, facts, durationMs, bytes } = entry
-  const { route, namespace, kind, name, version } = facts
+  const { route, namespace, kind, name, version, mode, callerHash, view } = facts
   const terraformVersion = terraformVersionOf(request)
   let fields = `"requestId":"${requestId}","method":"${request.method}"`
   if (route !== undefined) fields += `,"route":"${route}"`
@@ -43,6 +43,9 @@ function fieldsOf(entry: LoggedRequest): string {
   if (kind !== undefined) fields += `,"kind":"${kind}"`
   if (name !== undefined) fields += field('name', name)
   if (version !== undefined) fields += field('version', version)
+  if (mode !== undefined) fields += `,"mode":"${mode}"`
+  if (callerHash !== undefined) fields += `,"callerHash":"${callerHash}"`
+  if (view !== undefined) fields += field('view', view)
   return fields
 }
 
