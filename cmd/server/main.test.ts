@@ -49,6 +49,16 @@ describe('a start that cannot work ends with 2 and says why', () => {
     ['a file for a folder', ['--anonymous-auth', '--manifests', key], ['is not a folder']],
     ['no key', [...anonymous, '--gpg-private-key-path', `${dir}/none`], ['--gpg-private-key-path']],
     ['a certificate without its key', [...anonymous, '--tls-cert-path', key], ['--tls-cert-key']],
+    [
+      'neither manifests nor a cluster',
+      ['--anonymous-auth'],
+      ['--kubeconfig FILE', '--manifests DIR'],
+    ],
+    [
+      'no kubeconfig',
+      ['--anonymous-auth', '--kubeconfig', `${dir}/none`],
+      [`cannot read the kubeconfig ${dir}/none`],
+    ],
     ['contradictory modes', [...anonymous, '--use-bearer-token'], ['--use-bearer-token']],
     [
       'everything at once',

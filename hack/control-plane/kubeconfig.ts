@@ -1,20 +1,22 @@
 import { stringify } from 'yaml'
 
-/** A kubeconfig with one context. */
+/** A kubeconfig with one context; the authority as PEM, or as a file that holds it. */
 export function kubeconfigOf({
   url,
-  ca,
   token,
-}: {
-  readonly url: string
-  readonly ca: string
-  readonly token: string
-}): string {
-  const authority = Buffer.from(ca).toString('base64')
+  ...authority
+}: { readonly url: string; readonly token: string } & (
+  | { readonly ca: string }
+  | { readonly caFile: string }
+)): string {
+  const trust =
+    'caFile' in authority
+      ? { 'certificate-authority': authority.caFile }
+      : { 'certificate-authority-data': Buffer.from(authority.ca).toString('base64') }
   return stringify({
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'test', cluster: { server: url, 'certificate-authority-data': authority } }],
+    clusters: [{ name: 'test', cluster: { server: url, ...trust } }],
     users: [{ name: 'test', user: { token } }],
     contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
     'current-context': 'test',

@@ -41,6 +41,8 @@ export class Reflector {
   #listStartedMs = 0
   #streams = true
   #failedStarts = 0
+  /** What it does, or did last. */
+  #verb: 'list' | 'watch' = 'watch'
   /** Endings since the last event, of the sort that asks for everything anew when it repeats. */
   #strikes = 0
   #failures = 0
@@ -89,10 +91,12 @@ export class Reflector {
 
   async #step(signal: AbortSignal): Promise<Ending | undefined> {
     try {
+      this.#verb = 'watch'
       if (this.#resourceVersion !== '') return await this.#watch(signal, this.#resourceVersion)
       this.#listStartedMs = this.#options.clock()
       this.#replacement = this.#options.intake.begin()
       const streamed = this.#streams && this.#failedStarts % pagesEvery !== pagesEvery - 1
+      if (!streamed) this.#verb = 'list'
       return await (streamed ? this.#watch(signal, undefined) : this.#list(signal))
     } catch (err) {
       return new Ending('internal', 'a mistake in the reflector', { err })
@@ -250,9 +254,8 @@ export class Reflector {
     }
     this.#failures += 1
     if (reason === 'unauthorized' || reason === 'forbidden') {
-      const verb = this.#resourceVersion === '' && !this.#streams ? 'list' : 'watch'
       const { identity } = transport
-      log.error({ ...event, verb, resource, namespace, identity }, 'permission missing')
+      log.error({ ...event, verb: this.#verb, resource, namespace, identity }, 'permission missing')
     } else if (reason === 'missing') {
       const remedy = 'kubectl apply --server-side -k config/crd'
       log.error({ ...event, resource, remedy }, 'custom resource definition missing')

@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
+import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import { createAuthority } from '../../hack/control-plane/certificates.ts'
 import { sendStatus, sendTooLarge } from '../../hack/control-plane/fake-answers.ts'
 import { faultAt } from '../../hack/control-plane/fake-api-server.ts'
 import { moduleObject, paths, startFakeCluster } from '../../hack/control-plane/fake-cluster.ts'
@@ -112,28 +115,51 @@ describe('a first list that is refused', () => {
     expect(fake.sink.versions('Module')).toEqual({ 'team/a': '1001' })
   })
 
-  it('tells the verb, the resource and the identity that lacks permission', async () => {
-    const claims = Buffer.from('{"sub":"system:serviceaccount:x:depot"}').toString('base64url')
-    const message =
-      'versions.depot.internal is forbidden: User "system:serviceaccount:x:depot" cannot watch'
+  it.each([
+    { code: 401, reason: 'unauthorized' },
+    { code: 403, reason: 'forbidden' },
+  ])(
+    'with $code tells the verb, the resource and the identity that lacks permission',
+    async ({ code, reason }) => {
+      const claims = Buffer.from('{"sub":"system:serviceaccount:x:depot"}').toString('base64url')
+      const message = 'the words of the API server'
+      const refuse = faultAt(paths.versions, (response) => sendStatus(response, code, { message }))
+      await using fake = await startFakeCluster({
+        kubeconfig: ({ url, ca }) => kubeconfigOf({ url, ca, token: `e30.${claims}.s` }),
+        prepare: (api) => api.faults.push(refuse, refuse, refuse),
+      })
+      await fake.cluster.ready
+      const lines = fake.logs.filter((line) => line.msg === 'permission missing')
+      // Every third time the list is asked for in pages.
+      expect(lines.map((line) => line['verb'])).toEqual(['watch', 'watch', 'list'])
+      expect(lines[0]).toMatchObject({
+        level: 'error',
+        resource: 'versions.depot.internal',
+        identity: 'system:serviceaccount:x:depot',
+        reason,
+        message,
+      })
+    },
+  )
+
+  it('by a certificate that is not to be trusted keeps the server from being ready, until it is', async () => {
+    const authority = { file: '', right: '' }
     await using fake = await startFakeCluster({
-      kubeconfig: ({ url, ca }) => kubeconfigOf({ url, ca, token: `e30.${claims}.s` }),
-      prepare: (api) =>
-        api.faults.push(
-          faultAt(paths.versions, (response) =>
-            sendStatus(response, 403, { reason: 'Forbidden', message }),
-          ),
-        ),
+      kubeconfig: ({ url, ca, directory }) => {
+        Object.assign(authority, { file: join(directory, 'ca.crt'), right: ca })
+        writeFileSync(authority.file, createAuthority(join(directory, 'other')).cert)
+        return kubeconfigOf({ url, caFile: authority.file, token: 't' })
+      },
     })
+    await vi.waitFor(() => {
+      const failed = fake.logs.filter((line) => line.msg === 'watch failed')
+      expect(failed.length).toBeGreaterThan(6)
+      expect(failed[0]).toMatchObject({ reason: 'network' })
+      expect(JSON.stringify(failed[0])).toContain('certificate')
+    })
+    expect(fake.cluster.synced()).toBe(false)
+    writeFileSync(authority.file, authority.right)
     await fake.cluster.ready
-    expect(fake.logs.find((line) => line.msg === 'permission missing')).toMatchObject({
-      level: 'error',
-      verb: 'watch',
-      resource: 'versions.depot.internal',
-      identity: 'system:serviceaccount:x:depot',
-      reason: 'forbidden',
-      message,
-    })
   })
 })
 
