@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { stringify } from 'yaml'
 import { type ControlPlane, startControlPlane } from '../hack/control-plane/control-plane.ts'
 import { applyManifests } from '../hack/control-plane/manifests.ts'
+import { TestIssuer } from '../pkg/auth/test-issuer.ts'
 import { Registry } from './registry.ts'
 import { type Server, startAs } from './server.ts'
 
@@ -16,6 +17,8 @@ const registry = new Registry()
 let cluster: ControlPlane
 let bearer: Server
 let kubeconfig: Server
+let mixed: Server
+let issuer: TestIssuer
 const tokens: Record<string, string> = {}
 
 const ttlMs = 300
@@ -62,10 +65,22 @@ beforeAll(async () => {
   ]
   bearer = await startAs(registry, ...flags, '--use-bearer-token')
   kubeconfig = await startAs(registry, ...flags)
+  issuer = await TestIssuer.start()
+  mixed = await startAs(
+    registry,
+    ...flags,
+    '--oidc-issuer-url',
+    issuer.url,
+    '--oidc-client-id',
+    'depot',
+    '--oidc-allow-sa-fallback',
+  )
 })
 afterAll(async () => {
   await bearer?.stop()
   await kubeconfig?.stop()
+  await mixed?.stop()
+  issuer?.stop()
   await cluster?.stop()
   registry.remove()
 })
@@ -206,6 +221,34 @@ describe('kubeconfigs', () => {
   ])('%s: %i', async (_, status, token) => {
     expect((await ask(kubeconfig, network, token())).status).toBe(status)
     expect((await ask(kubeconfig, hello, token())).status).toBe(status)
+  })
+})
+
+describe('an OIDC provider, and service accounts beside it', () => {
+  const groups = ['payments']
+
+  it('people are judged by GroupBindings, service accounts by RBAC', async () => {
+    const person = await issuer.sign({ groups })
+    expect((await ask(mixed, labels, person)).status).toBe(200)
+    expect((await ask(mixed, labels, tokens['reader'] ?? '')).status).toBe(403)
+    expect((await ask(mixed, network, tokens['reader'] ?? '')).status).toBe(200)
+    expect((await ask(mixed, network, tokens['nobody'] ?? '')).status).toBe(403)
+    expect((await ask(mixed, 'ui/v1/resources', tokens['nobody'] ?? '')).status).toBe(200)
+  })
+
+  it('a bad token of the issuer, or no token at all, never comes before the cluster', async () => {
+    const audited = () => readFileSync(cluster.auditLogFile, 'utf8').split('"code":401').length
+    const before = audited()
+    const expired = await issuer.sign({ groups, exp: 1000 })
+    for (const token of [expired, `${expired.slice(0, -8)}AAAAAAAA`, 'nonsense']) {
+      expect((await ask(mixed, network, token)).status).toBe(401)
+      expect((await ask(mixed, 'ui/v1/resources', token)).status).toBe(401)
+    }
+    expect(audited()).toBe(before)
+    const strange = await issuer.sign({ iss: 'https://elsewhere.example' })
+    expect((await ask(mixed, network, strange)).status).toBe(401)
+    expect((await ask(mixed, 'ui/v1/resources', strange)).status).toBe(401)
+    await vi.waitFor(() => expect(audited()).toBeGreaterThan(before))
   })
 })
 

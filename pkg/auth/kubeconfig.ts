@@ -77,8 +77,15 @@ function jsonOf(text: string): unknown {
   }
 }
 
+/** How many lines and signs a YAML may be made of; one context needs about fifty. A parser takes its time for each. */
+const maxYamlSigns = 1000
+
 /** Without tags, merge keys and aliases: a short text must not become a long one. */
 function yamlOf(text: string): unknown {
+  const signs = text.match(/[\n[\]{},:"'&*!|>#%@`]|[-?] /g) ?? []
+  if (signs.length > maxYamlSigns) {
+    throw wrong('it has too many entries: send one with a single context')
+  }
   try {
     const document = parseDocument(text, { schema: 'core', merge: false, logLevel: 'silent' })
     if (document.errors.length > 0) return undefined

@@ -371,6 +371,7 @@ const kubeconfigs: readonly Row[] = [
   ['a key twice', 401, asToken(`current-context: it\ncurrent-context: ${mark}\n`)],
   ['thousands of brackets', 401, asToken('['.repeat(20_000))],
   ['thousands of levels', 401, asToken('- '.repeat(10_000))],
+  ['thousands of entries', 401, asToken('a: b\n'.repeat(5000))],
   ['a list', 401, asToken('[]')],
   ['a number', 401, asToken('7')],
   ['nothing', 401, asToken(' ')],
