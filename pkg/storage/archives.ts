@@ -1,11 +1,9 @@
 import type { ArchiveLocation } from '../apis/v1alpha1/v1alpha1.ts'
-import { RegistryError } from '../errors/errors.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import { ArchiveCache, type Origin } from './archive-cache.ts'
 import { createArchiveMetrics, type Source } from './archive-metrics.ts'
-import { BadArchives } from './bad-archives.ts'
-import { type AbortReason, checkedBody, mismatch } from './checked-body.ts'
-import { unavailable } from './deadline.ts'
+import { createReports } from './archive-reports.ts'
+import { checkedBody } from './checked-body.ts'
 import type { ByteRange, ByteSource, ObjectInfo, OpenObject } from './driver.ts'
 import { type ArchiveDigest, createHashing } from './hashing.ts'
 import { HotArchives } from './hot-archives.ts'
@@ -13,6 +11,7 @@ import { createPlaces, type Place, type StorageSettings } from './places.ts'
 import { presignedUrl } from './presigning.ts'
 import { skipping } from './skipping.ts'
 import { VerifiedObjects } from './verified-objects.ts'
+import { openVerified } from './verified-reading.ts'
 
 const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
@@ -81,7 +80,7 @@ export function createArchives(options: ArchivesOptions): Archives {
   const metrics = createArchiveMetrics(options.metrics)
   const placeOf = createPlaces(options)
   const verified = new VerifiedObjects(options.rememberedObjects ?? 100_000)
-  const bad = new BadArchives(now)
+  const reports = createReports({ log, metrics, now })
   const hot = new HotArchives(options.memoryBytes ?? 16_000_000)
   const open = ({ backend, driver, object }: Place, range?: ByteRange): Promise<OpenObject> =>
     metrics.timed(backend, 'open', driver.open(object, range))
@@ -96,89 +95,44 @@ export function createArchives(options: ArchivesOptions): Archives {
       remember: (info, sha256) => verified.remember(info, sha256, Number.POSITIVE_INFINITY),
       async openChecked(driver, object, sha256, range) {
         const place: Place = { backend: 'filesystem', driver, object }
-        return openVerified(place, sha256, (from) => driver.open(object, from), range)
+        const digest = () => hashing.sharedDigest(place)
+        const openFrom = (from?: ByteRange) => driver.open(object, from)
+        return openVerified({ sha256, range, verified, open: openFrom, digest })
       },
     })
     metrics.observeCache(() => opened.storedBytes)
     return opened
   }
 
-  /** A local file, or part of it, that is known to be right; nothing where it is wrong. */
-  async function openVerified(
-    place: Place,
-    sha256: string,
-    openIt: (range?: ByteRange) => Promise<OpenObject>,
-    range?: ByteRange,
-  ): Promise<OpenObject | undefined> {
-    const opened = await openIt(range)
-    if (verified.has(opened.info, sha256)) return opened
-    opened.body.close()
-    const { sha256: found, fingerprint } = await hashing.sharedDigest(place)
-    if (found !== sha256) return undefined
-    const again = await openIt(range)
-    if (again.info.fingerprint === fingerprint) return again
-    again.body.close()
-    throw unavailable('the archive changed while it was read')
-  }
-
-  const keyOf = ({ backend, object }: Place, { sha256 }: Archive) =>
-    `${backend} ${object} ${sha256}`
-
-  function refuseBad(archive: Archive, place: Place): void {
-    const seconds = bad.secondsLeft(keyOf(place, archive))
-    if (seconds === 0) return
-    throw new RegistryError(
-      'BadGateway',
-      'the archive in storage was found to be wrong a moment ago; tell its owner',
-      { headers: { 'Retry-After': String(seconds) } },
-    )
-  }
-
-  function reportAbort(archive: Archive, place: Place, reason: AbortReason, err: unknown): void {
-    const { label, sha256 } = archive
-    const { backend } = place
-    metrics.aborted(backend, reason)
-    if (reason === 'checksum' || reason === 'truncated') bad.add(keyOf(place, archive))
-    if (reason === 'checksum') {
-      log.error({ ...label, backend, sha256 }, 'archive does not match its checksum')
-    } else if (reason !== 'client') {
-      log.error({ ...label, backend, reason, err }, 'archive broken off')
-    }
-  }
-
-  function wrong(archive: Archive, place: Place): RegistryError {
-    const error = mismatch()
-    reportAbort(archive, place, 'checksum', error)
-    return error
-  }
-
   /** A whole archive as its backend has it, checked. */
   async function openWhole(archive: Archive, place: Place) {
-    refuseBad(archive, place)
+    reports.refuseBad(archive, place)
     const openedAtMs = now()
     const { info, body } = await open(place)
     const { sizeBytes } = info
     const { sha256 } = archive
     if (sizeBytes === 0 && sha256 !== emptySha256) {
       body.close()
-      throw wrong(archive, place)
+      throw reports.wrong(archive, place)
     }
     const known = place.backend === 'filesystem' && verified.has(info, sha256)
     const checked = checkedBody(body, {
       sizeBytes,
       sha256: known ? undefined : sha256,
       onEnd: () => !known && verified.remember(info, sha256, openedAtMs),
-      onAbort: (reason, error) => reportAbort(archive, place, reason, error),
+      onAbort: (reason, error) => reports.aborted(archive, place, reason, error),
     })
     return { sizeBytes, body: checked }
   }
 
   async function openPart(archive: Archive, place: Place, range: ByteRange) {
-    refuseBad(archive, place)
+    reports.refuseBad(archive, place)
     const { sha256 } = archive
     if (place.backend === 'filesystem') {
-      const part = await openVerified(place, sha256, (from) => open(place, from), range)
-      if (part === undefined) throw wrong(archive, place)
+      const digest = () => hashing.sharedDigest(place)
+      const openFrom = (from?: ByteRange) => open(place, from)
+      const part = await openVerified({ sha256, range, verified, open: openFrom, digest })
+      if (part === undefined) throw reports.wrong(archive, place)
       return part
     }
     const cached = await cache?.open(sha256, range)
@@ -246,7 +200,7 @@ export function createArchives(options: ArchivesOptions): Archives {
       const cached = await cache?.sizeOf(archive.sha256)
       if (cached !== undefined) return cached
       const place = placeOf(archive.location)
-      refuseBad(archive, place)
+      reports.refuseBad(archive, place)
       const { backend, driver, object } = place
       return (await metrics.timed(backend, 'stat', driver.stat(object))).sizeBytes
     },
@@ -259,7 +213,7 @@ export function createArchives(options: ArchivesOptions): Archives {
         const end = Math.min(range.end, sizeBytes - 1)
         const checked = checkedBody(part.body, {
           sizeBytes: end + 1 - range.start,
-          onAbort: (reason, error) => reportAbort(archive, place, reason, error),
+          onAbort: (reason, error) => reports.aborted(archive, place, reason, error),
         })
         const body = given(checked, sizeBytes, place.backend === 'filesystem' ? 'backend' : 'cache')
         return { sizeBytes, range: { ...range, end }, body }
@@ -270,7 +224,7 @@ export function createArchives(options: ArchivesOptions): Archives {
 
     async presign(archive) {
       const place = placeOf(archive.location)
-      refuseBad(archive, place)
+      reports.refuseBad(archive, place)
       const { storage } = archive.location
       return presignedUrl(storage, place, log, (url) =>
         metrics.timed(place.backend, 'presign', url),

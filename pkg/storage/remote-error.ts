@@ -69,7 +69,7 @@ export function credentialsError(store: RemoteStore, thrown: unknown): RegistryE
   return badGateway('the archive storage refuses this registry; tell its operator', cause)
 }
 
-export const changed = () => unavailable('the archive changed while it was read')
+const changed = () => unavailable('the archive changed while it was read')
 
 export function badGateway(message: string, cause?: unknown): RegistryError {
   return new RegistryError('BadGateway', message, { cause })
