@@ -1,0 +1,73 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, expect, inject, it } from 'vitest'
+import { freePorts } from '../hack/control-plane/supervised.ts'
+
+const repository = dirname(import.meta.dirname)
+const dir = mkdtempSync(join(tmpdir(), 'depot run cluster '))
+const terraform = inject('terraform')
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+const running: ChildProcess[] = []
+afterAll(() => Promise.all(running.map(interrupt)))
+
+/** A process whose output is collected. */
+function start(command: string, args: readonly string[]) {
+  const child = spawn(command, args, {
+    cwd: repository,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.push(child)
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      printed += text
+    })
+  }
+  return { child, printed: () => printed }
+}
+
+/** Ctrl-C, as a terminal sends it: to all of the process group. Resolves to the exit code. */
+async function interrupt(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+  const exited = once(child, 'exit') as Promise<[number | null]>
+  process.kill(-(child.pid ?? 0), 'SIGINT')
+  return (await exited)[0]
+}
+
+/** Each group of indented lines is for one terminal. */
+const groupsToType = (printed: string): string[] =>
+  [...printed.matchAll(/(?:^ {4}.*\n)+/gm)].map(([lines]) => lines.replaceAll(/^ {4}/gm, ''))
+
+it.runIf(terraform)(
+  'make run-cluster prints what starts Depot on it and installs from it',
+  { timeout: 600_000 },
+  async () => {
+    const [port = 0] = await freePorts(1)
+    const script = join(repository, 'hack/control-plane/main.ts')
+    const cluster = start(process.execPath, [script, '--dir', dir, '--port', String(port)])
+    await expect.poll(cluster.printed, { timeout: 120_000 }).toContain('Ctrl-C')
+    const [server = '', install = ''] = groupsToType(cluster.printed())
+
+    const depot = start('sh', ['-c', `exec ${server}`])
+    await expect.poll(depot.printed, { timeout: 60_000 }).toContain('"msg":"ready"')
+    const typed = execFileSync('sh', ['-ec', install], {
+      encoding: 'utf8',
+      env: { PATH: `${dirname(terraform ?? '')}:${process.env['PATH']}`, HOME: dir },
+    })
+    expect(typed).toContain('Apply complete! Resources: 2 added')
+    const path = 'depot/ui/v1/resources/platform/module/network'
+    const detail = await fetch(`http://127.0.0.1:${port}/${path}`)
+    expect(await detail.json()).toMatchObject({
+      synced: true,
+      readmeContent: expect.stringMatching(/^# network/),
+    })
+
+    expect(await interrupt(depot.child)).toBe(0)
+    expect(await interrupt(cluster.child)).toBe(0)
+  },
+)
