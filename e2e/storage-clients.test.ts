@@ -194,6 +194,19 @@ describe('clients that misbehave', () => {
     expect((await rssMb()) - before.rssMb).toBeLessThan(60)
   })
 
+  it('that ask for many at once and go leave no file open', async () => {
+    const before = descriptors()
+    const { hostname, port } = new URL(server.url)
+    for (let count = 0; count < 100; count += 1) {
+      const socket = connect(Number(port), hostname)
+      socket.on('error', () => {})
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: depot.test\r\n\r\n`.repeat(5))
+      await once(socket, 'data')
+      socket.destroy()
+    }
+    await expect.poll(descriptors).toBeLessThanOrEqual(before + 5)
+  })
+
   it('that stop reading hold little, and others go on', async () => {
     const before = await rssMb()
     const { hostname, port } = new URL(server.url)

@@ -28,33 +28,43 @@ export function bodyResponse(
  * to tell a client that what it has is not the whole.
  */
 async function send(body: ArchiveBody, head: Head, outgoing: Outgoing): Promise<void> {
-  const { promise: gone, resolve: leave } = Promise.withResolvers<false>()
-  outgoing.once('close', () => leave(false))
+  const { socket } = outgoing.req
+  let gone = outgoing.destroyed || socket.destroyed
+  let settle = (): void => {}
+  const leave = (): void => {
+    gone = true
+    body.close()
+    settle()
+  }
+  outgoing.once('close', leave)
+  // An answer that waits for the one before it is not told when its connection closes.
+  socket.once('close', leave)
   try {
-    if (outgoing.destroyed) return
-    outgoing.writeHead(head.status, head.headers)
-    let written: Promise<boolean> = Promise.resolve(true)
+    if (!gone) outgoing.writeHead(head.status, head.headers)
+    let written = Promise.resolve()
     for (;;) {
-      const chunk = await Promise.race([body.read(), gone])
-      if (!(await written) || chunk === false) return
-      if (chunk === undefined) break
-      written = write(outgoing, chunk, gone)
+      const chunk = gone ? undefined : await body.read()
+      await written
+      if (gone) break
+      if (chunk === undefined) {
+        outgoing.end()
+        break
+      }
+      written = new Promise((resolve) => {
+        settle = resolve
+        outgoing.write(chunk, (error) => {
+          if (error) gone = true
+          resolve()
+        })
+      })
     }
-    outgoing.end()
   } catch {
     // Storage has logged and counted it.
     outgoing.destroy()
   } finally {
+    socket.off('close', leave)
     body.close()
   }
-}
-
-/** Resolves to true when the kernel has the chunk, to false when the client is gone. */
-function write(outgoing: Outgoing, chunk: Uint8Array, gone: Promise<false>): Promise<boolean> {
-  const flushed = new Promise<boolean>((resolve) => {
-    outgoing.write(chunk, (error) => resolve(error === null || error === undefined))
-  })
-  return Promise.race([flushed, gone])
 }
 
 /** For who asks the app without a connection; the error stays an error. */

@@ -5,7 +5,7 @@ import type { ByteRange, ByteSource } from './driver.ts'
 import { discard, type StoreAnswer } from './transport.ts'
 
 /** After so many bytes other work gets its turn: a fast store fills the buffers of the kernel faster than they are read. */
-const turnBytes = 128 * 1024
+const turnBytes = 64 * 1024
 /** How often in a row a body may break without a single byte. */
 const maxFailures = 4
 /** How often it may break in all: once every few MB is a line that works, once every chunk is not. */
