@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import type { Auth, AuthRequest, WhoAmI } from '../auth/auth.ts'
@@ -39,6 +40,26 @@ export function whoAmIRoutes(auth: Auth): Hono<RegistryEnv> {
   })
 }
 
-function requestOf(c: Context<{ Bindings: { facts?: RequestFacts } }>): AuthRequest {
-  return { authorization: c.req.header('authorization'), facts: c.env?.facts }
+type AnyContext = Context<{ Bindings: { facts?: RequestFacts; incoming?: IncomingMessage } }>
+
+function requestOf(c: AnyContext): AuthRequest {
+  const incoming = c.env?.incoming
+  const authorization =
+    incoming === undefined ? c.req.header('authorization') : authorizationOf(incoming)
+  return { authorization, facts: c.env?.facts }
+}
+
+/**
+ * What the web's Headers would say, several values joined by commas, without looking at every letter of a long token once
+ * more: Node has refused what must not be in a header. Its own `headers` would hide all but the first.
+ */
+function authorizationOf({ rawHeaders }: IncomingMessage): string | undefined {
+  let value: string | undefined
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string
+    if (name.length !== 13 || name.toLowerCase() !== 'authorization') continue
+    const own = rawHeaders[index + 1] as string
+    value = value === undefined ? own : `${value}, ${own}`
+  }
+  return value
 }
