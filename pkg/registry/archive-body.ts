@@ -72,10 +72,14 @@ function asStream(body: ArchiveBody): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream(
     {
       async pull(controller) {
-        const chunk = await body.read()
-        if (chunk !== undefined) return controller.enqueue(new Uint8Array(chunk))
+        try {
+          const chunk = await body.read()
+          if (chunk !== undefined) return controller.enqueue(new Uint8Array(chunk))
+          controller.close()
+        } catch (error) {
+          controller.error(error)
+        }
         body.close()
-        controller.close()
       },
       cancel: () => body.close(),
     },

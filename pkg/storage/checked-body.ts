@@ -64,7 +64,7 @@ export function checkedBody(
         }
         return chunk
       } catch (error) {
-        body.close()
+        // The chunk before may still be on its way: it is the reader who closes.
         if (!over) onAbort?.(reason, error)
         over = true
         throw error

@@ -8,7 +8,8 @@ import { fileError } from './file-error.ts'
 const readDeadlineMs = 30_000
 
 /**
- * Part of an open file. It closes the file when all has been read, on an error and on `close()`.
+ * Part of an open file. It closes the file when all has been read, on an error and on `close()`; its buffers are given back
+ * on `close()` alone.
  *
  * The last chunk is given only if the file is still what it was when it was opened.
  */
@@ -38,8 +39,13 @@ export class FileSource implements ByteSource {
    */
   static async open(file: FileHandle, opened: BigIntStats, range: ByteRange): Promise<FileSource> {
     const source = new FileSource(file, opened, range)
-    source.#first = await source.#next()
-    return source
+    try {
+      source.#first = await source.#next()
+      return source
+    } catch (error) {
+      source.close()
+      throw error
+    }
   }
 
   async read(): Promise<Uint8Array | undefined> {
@@ -75,7 +81,7 @@ export class FileSource implements ByteSource {
       release(this.#file)
       return undefined
     } catch (error) {
-      this.close()
+      release(this.#file)
       throw fileError(error)
     }
   }
