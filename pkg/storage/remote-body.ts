@@ -31,8 +31,6 @@ export class RemoteSource implements ByteSource {
   #body: Readable
   #position: number
   #first: Uint8Array | undefined
-  /** Chunks that the reader may still use. */
-  readonly #lent: Uint8Array[] = []
   #bytesThisTurn = 0
   #failures = 0
   #breaks = 0
@@ -52,10 +50,8 @@ export class RemoteSource implements ByteSource {
   }
 
   async read(): Promise<Uint8Array | undefined> {
-    if (this.#lent.length === 2) freeNow(this.#lent.shift() as Uint8Array)
     const chunk = this.#first ?? (await this.#next())
     this.#first = undefined
-    if (chunk !== undefined) this.#lent.push(chunk)
     return chunk
   }
 
@@ -63,7 +59,6 @@ export class RemoteSource implements ByteSource {
     if (this.#closed) return
     this.#closed = true
     discard(this.#body)
-    for (const chunk of this.#lent.splice(0)) freeNow(chunk)
   }
 
   async #next(): Promise<Uint8Array | undefined> {
@@ -122,15 +117,6 @@ export class RemoteSource implements ByteSource {
     if (this.#options.excess) discard(this.#body)
     else this.#body.resume()
   }
-}
-
-/**
- * Gives memory back that a connection was read into. The garbage collector would too, but hundreds of MB later: it does
- * not see how much hangs on these small objects. What shares its memory with something else is left alone.
- */
-function freeNow({ buffer, byteOffset, byteLength }: Uint8Array): void {
-  if (byteOffset !== 0 || byteLength !== buffer.byteLength) return
-  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
 /** The next bytes of a stream, nothing at its end. */
