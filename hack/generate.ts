@@ -7,7 +7,7 @@ import {
   kinds,
 } from '../pkg/apis/v1alpha1/v1alpha1.ts'
 import { openApiDocument } from '../pkg/browse/browse.ts'
-import { optionsReference, serverCommand } from '../pkg/options/options.ts'
+import { explainCommand, optionsReference, serverCommand } from '../pkg/options/options.ts'
 
 const root = join(import.meta.dirname, '..')
 const apiGroup = 'depot.internal'
@@ -31,7 +31,13 @@ export function generatedFiles(): Map<string, string> {
   )
   files.set(
     'config/reference.md',
-    `<!-- ${notice} -->\n# Options\n\n${optionsReference(serverCommand)}`,
+    [
+      `<!-- ${notice} -->`,
+      '# Options',
+      '',
+      optionsReference(serverCommand),
+      optionsReference(explainCommand),
+    ].join('\n'),
   )
   files.set('config/openapi.json', `${JSON.stringify(openApiDocument(), null, 2)}\n`)
   return files
