@@ -36,7 +36,7 @@ export function optionsReference({ program, summary, options, secrets }: Tables)
     code(variableOf(option)),
     [
       option.platformVariable && `${code(`$${option.platformVariable}`)}, else`,
-      option.default === undefined ? (option.otherwise ?? 'none') : code(option.default),
+      option.default ? code(option.default) : (option.otherwise ?? 'none'),
     ]
       .filter(Boolean)
       .join(' '),
@@ -55,11 +55,16 @@ export function optionsReference({ program, summary, options, secrets }: Tables)
     '',
     ...markdownTable(['flag', 'environment variable', 'default', 'meaning'], rows),
     '',
+    ...(secretRows.length === 0 ? [] : [...secretsTable(secretRows), '']),
+  ].join('\n')
+}
+
+function secretsTable(rows: readonly (readonly string[])[]): string[] {
+  return [
     'Secrets come from the environment or from a file, never from a flag:',
     '',
-    ...markdownTable(['environment variable', 'or the path of a file in', 'meaning'], secretRows),
-    '',
-  ].join('\n')
+    ...markdownTable(['environment variable', 'or the path of a file in', 'meaning'], rows),
+  ]
 }
 
 function flagOf(option: Option): string {
