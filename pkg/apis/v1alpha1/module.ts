@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { GithubClientConfig, Metadata, SyncState } from './metadata.ts'
-import { StorageConfig } from './storage-config.ts'
+import { Metadata, SyncState } from './metadata.ts'
+import { SharedConfig } from './shared-config.ts'
 
 /** How a module is found, fetched and stored. */
 export const ModuleConfig = z
@@ -17,17 +17,7 @@ export const ModuleConfig = z
       .boolean()
       .optional()
       .describe('Refuse an archive that differs from the one first synchronised.'),
-    versionConstraints: z
-      .string()
-      .optional()
-      .describe('Which versions to synchronise, such as >= 1.2, < 2.'),
-    versionHistoryLimit: z
-      .int32()
-      .min(0)
-      .optional()
-      .describe('How many versions to keep. Default: all.'),
-    githubClientConfig: GithubClientConfig.optional(),
-    storageConfig: StorageConfig.optional(),
+    ...SharedConfig,
   })
   .describe('How a module is found, fetched and stored.')
 export type ModuleConfig = z.infer<typeof ModuleConfig>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { GithubClientConfig, Metadata, SyncState } from './metadata.ts'
+import { Metadata, SyncState } from './metadata.ts'
 import { VersionRefs } from './module.ts'
-import { StorageConfig } from './storage-config.ts'
+import { SharedConfig } from './shared-config.ts'
 
 /** How a provider is found, fetched and stored. */
 export const ProviderConfig = z
@@ -23,17 +23,7 @@ export const ProviderConfig = z
       .string()
       .optional()
       .describe('URL of the source repository. Default: what the public registry says.'),
-    versionConstraints: z
-      .string()
-      .optional()
-      .describe('Which versions to synchronise, such as >= 1.2, < 2.'),
-    versionHistoryLimit: z
-      .int32()
-      .min(0)
-      .optional()
-      .describe('How many versions to keep. Default: all.'),
-    githubClientConfig: GithubClientConfig.optional(),
-    storageConfig: StorageConfig.optional(),
+    ...SharedConfig,
   })
   .describe('How a provider is found, fetched and stored.')
 export type ProviderConfig = z.infer<typeof ProviderConfig>
