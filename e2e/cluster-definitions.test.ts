@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type ControlPlane, startControlPlane } from '../hack/control-plane/control-plane.ts'
 import { applyManifests } from '../hack/control-plane/manifests.ts'
 
@@ -119,12 +119,18 @@ it('kubectl shows columns that say something', async () => {
 })
 
 it('kubectl explains fields', async () => {
-  const text = await kubectl(
-    'explain',
-    'versions.spec.version',
-    '--api-version=depot.internal/v1alpha1',
+  // The API server publishes what it knows of new definitions some time after it serves them.
+  await vi.waitFor(
+    async () => {
+      const text = await kubectl(
+        'explain',
+        'versions.spec.version',
+        '--api-version=depot.internal/v1alpha1',
+      )
+      expect(text).toMatch(/Semantic version/)
+    },
+    { timeout: 60_000, interval: 500 },
   )
-  expect(text).toMatch(/Semantic version/)
 })
 
 it('the samples are applied once more without a change', async () => {
