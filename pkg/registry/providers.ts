@@ -3,6 +3,7 @@ import { normalizeVersion } from '../apis/v1alpha1/v1alpha1.ts'
 import { compareText, type Parent, type VersionRow } from '../catalog/catalog.ts'
 import { notFound } from '../errors/errors.ts'
 import { baseUrlOf } from './base-url.ts'
+import { rememberPackages } from './remembered-packages.ts'
 import {
   findProvider,
   guard,
@@ -22,6 +23,7 @@ export function providerRoutes(options: RegistryOptions): Hono<RegistryEnv> {
   const { catalog } = options
   const app = new Hono<RegistryEnv>()
   const signingKeys = rememberSigningKeys()
+  const remembered = rememberPackages()
 
   app.get('/:namespace/:type/versions', (c) => {
     const { namespace, type } = c.req.param()
@@ -42,7 +44,11 @@ export function providerRoutes(options: RegistryOptions): Hono<RegistryEnv> {
       const provider = findProvider(catalog, namespace, type)
       const row = findPlatform(provider, version, os, arch)
       const signer = requireSigner(options.signer)
-      return json(packageMetadata(provider, row, baseUrlOf(c, options), signingKeys(signer)))
+      const baseUrl = baseUrlOf(c, options)
+      const metadata = remembered(provider, row, baseUrl, signer, () =>
+        packageMetadata(provider, row, baseUrl, signingKeys(signer)),
+      )
+      return json(metadata)
     })
   })
 

@@ -131,8 +131,8 @@ export function note(c: RegistryContext, route: string, facts: RequestFacts = {}
 const jsonHeaders = { 'Content-Type': 'application/json' }
 
 /** A JSON answer from text that is ready. */
-export function json(text: string): Response {
-  return new Response(text, { headers: jsonHeaders })
+export function json(text: string | Uint8Array): Response {
+  return new Response(text as string | Uint8Array<ArrayBuffer>, { headers: jsonHeaders })
 }
 
 /** The module of a request, or 404. A module that names no system answers to any. */

@@ -92,6 +92,30 @@ describe('package metadata', () => {
     })
   })
 
+  it('follows the base URL, the provider and its versions', async () => {
+    using own = new Fixture()
+    await own.withSigner()
+    own.provider('hello')
+    own.version('Provider', 'hello', '1.0.0', platform('linux', 'amd64'))
+    const server = own.app()
+    const metadata = async (host: string) => {
+      const path = `${root}/platform/hello/1.0.0/download/linux/amd64`
+      const response = await server.request(path, { headers: { host } })
+      return (await response.json()) as {
+        download_url: string
+        protocols: string[]
+        shasum: string
+      }
+    }
+    const first = await metadata('a.example')
+    expect(first.download_url).toMatch(/^http:\/\/a\.example\//)
+    expect((await metadata('b.example')).download_url).toMatch(/^http:\/\/b\.example\//)
+    own.provider('hello', { protocols: ['6.0'] })
+    expect((await metadata('a.example')).protocols).toEqual(['6.0'])
+    own.version('Provider', 'hello', '1.0.0', { ...platform('linux', 'amd64'), content: 'new' })
+    expect((await metadata('a.example')).shasum).not.toBe(first.shasum)
+  })
+
   it('says what a version without a platform lacks', async () => {
     const response = await app.request(`${root}/platform/bare/1.0.0/download/linux/amd64`)
     expect([response.status, await response.text()]).toEqual([
