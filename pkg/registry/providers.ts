@@ -31,7 +31,7 @@ export function providerRoutes(options: RegistryOptions): Hono<RegistryEnv> {
     note(c, '/depot/providers/v1/:namespace/:type/versions', subject)
     return guard(c, options, subject, () => {
       const provider = findProvider(catalog, namespace, type)
-      return json(provider.memo('versions', () => versionList(provider)))
+      return json(provider.memo('versions', () => Buffer.from(versionList(provider))))
     })
   })
 
