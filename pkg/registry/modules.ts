@@ -9,6 +9,7 @@ import {
   findModule,
   guard,
   json,
+  kept,
   note,
   type RegistryEnv,
   type RegistryOptions,
@@ -25,7 +26,7 @@ export function moduleRoutes(options: RegistryOptions): Hono<RegistryEnv> {
     note(c, '/depot/modules/v1/:namespace/:name/:system/versions', subject)
     return guard(c, options, subject, () => {
       const module = findModule(catalog, namespace, name, system)
-      return json(module.memo('versions', () => Buffer.from(versionList(module))))
+      return json(module.memo('versions', () => kept(versionList(module))))
     })
   })
 

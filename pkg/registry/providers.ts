@@ -8,6 +8,7 @@ import {
   findProvider,
   guard,
   json,
+  kept,
   note,
   type RegistryEnv,
   type RegistryOptions,
@@ -31,7 +32,7 @@ export function providerRoutes(options: RegistryOptions): Hono<RegistryEnv> {
     note(c, '/depot/providers/v1/:namespace/:type/versions', subject)
     return guard(c, options, subject, () => {
       const provider = findProvider(catalog, namespace, type)
-      return json(provider.memo('versions', () => Buffer.from(versionList(provider))))
+      return json(provider.memo('versions', () => kept(versionList(provider))))
     })
   })
 

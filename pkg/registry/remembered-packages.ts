@@ -1,11 +1,11 @@
 import type { Parent, ResourceRow, VersionRow } from '../catalog/catalog.ts'
-import type { Signer } from './routes.ts'
+import { kept, type Signer } from './routes.ts'
 
 interface Remembered {
   readonly resource: ResourceRow | undefined
   readonly baseUrl: string
   readonly revision: number
-  readonly metadata: Uint8Array
+  readonly metadata: string | Uint8Array
 }
 
 /**
@@ -22,7 +22,7 @@ export function rememberPackages(capacity = 1000) {
     baseUrl: string,
     signer: Signer,
     make: () => string,
-  ): Uint8Array => {
+  ): string | Uint8Array => {
     const { resource } = provider
     const { revision } = signer
     const known = packages.get(row)
@@ -34,7 +34,7 @@ export function rememberPackages(capacity = 1000) {
     ) {
       return known.metadata
     }
-    const metadata = Buffer.from(make())
+    const metadata = kept(make())
     packages.delete(row)
     const [oldest] = packages.keys()
     if (packages.size >= capacity && oldest !== undefined) packages.delete(oldest)
