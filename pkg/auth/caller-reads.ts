@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
 import { Agent, type Dispatcher, ProxyAgent } from 'undici'
@@ -79,11 +80,16 @@ export class CallerReads {
   }
 }
 
+const maxRsaBits = 4096
+
 function openWithCertificate(
   address: ClusterAddress,
   { cert, key }: ClusterCredentials,
 ): Dispatcher {
   try {
+    // The signature of the handshake is made on this thread, and takes a second with a key of four times that length.
+    const bits = key && createPrivateKey(key).asymmetricKeyDetails?.modulusLength
+    if (bits && bits > maxRsaBits) throw new TypeError('the key is too long')
     return open(address, { ...(cert && { cert }), ...(key && { key }) })
   } catch {
     // What OpenSSL says may quote from the key.

@@ -77,7 +77,7 @@ export class Passthrough {
   ): boolean | Promise<boolean> {
     if (!isName(namespace) || !isName(name)) {
       // No object can be called so, and a path with it would lead elsewhere. Strangers still learn only that.
-      return this.#decide(presented, '', [anyPath]).then(() => false)
+      return this.authenticate(presented).then(() => false)
     }
     const key = `${kind} ${namespace}/${name}`
     const known = this.#verdicts.get(`${presented.hash} ${key}`)

@@ -29,9 +29,10 @@ export class Remembered<V> {
 
   set(key: string, value: V, untilMs: number): void {
     this.#entries.delete(key)
-    if (this.#entries.size >= this.#max) {
-      const [first] = this.#entries.keys()
-      if (first !== undefined) this.#entries.delete(first)
+    // What was learned first expires first, or nearly so.
+    for (const [first, entry] of this.#entries) {
+      if (entry.untilMs > this.#clock() && this.#entries.size < this.#max) break
+      this.#entries.delete(first)
     }
     this.#entries.set(key, { value, untilMs })
   }

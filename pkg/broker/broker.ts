@@ -35,6 +35,9 @@ const maxRequestBytes = 1024 * 1024
 const maxResponseBytes = 32 * 1024 * 1024
 const methods: ReadonlySet<string> = new Set('GET HEAD POST PUT PATCH DELETE OPTIONS'.split(' '))
 
+/** What a broker might take for `..` although this server does not. */
+const encodedDots = /(?:%2f|%5c|\/)(?:\.|%2e){1,2}(?:%2f|%5c|\/|$)/i
+
 /**
  * Passes `/broker/*` on to the identity broker as it is, so that users can log in although they only reach this server.
  * Nothing is rewritten: the broker must know its own external address, path included.
@@ -58,6 +61,9 @@ export function createBroker(options: BrokerOptions): Broker {
       }
       if (Number(c.req.header('content-length') ?? 0) > maxRequestBytes) {
         throw tooLarge(maxRequestBytes)
+      }
+      if (encodedDots.test(url.pathname)) {
+        throw new RegistryError('BadRequest', 'dots between encoded slashes are not passed on')
       }
       const body = method === 'GET' || method === 'HEAD' ? null : raw.body
       const answer = await upstream.send({

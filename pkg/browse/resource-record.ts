@@ -23,10 +23,10 @@ function noResource({ namespace, kind, name }: ResourceAddress): RegistryError {
   )
 }
 
-/** Counts what happens to one resource, as far as the view shows it. */
+/** Counts what happens to one resource, as far as the view shows it; NaN, which equals nothing, where it does not. */
 export function revisionOf(catalog: Catalog, view: View, address: ResourceAddress): number {
   const { namespace, kind, name } = address
-  return catalog.model.find(view, kindOf[kind], namespace, name)?.revision ?? -1
+  return catalog.model.find(view, kindOf[kind], namespace, name)?.revision ?? Number.NaN
 }
 
 export function resourceRecord(entry: Entry): Resource {

@@ -107,12 +107,14 @@ export class Journal {
   async flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    await this.#flushing
+    while (this.#flushing !== undefined) await this.#flushing
     if (this.#memory.length === 0) return
     this.#flushingSince = this.#options.clock()
     this.#flushing = this.#write([...this.#memory]).finally(() => {
       this.#flushing = undefined
       this.#flushingSince = Number.POSITIVE_INFINITY
+      const { flushMs, retryMs } = this.#options.limits
+      if (this.#memory.length > 0) this.#schedule(this.#failed ? retryMs : flushMs)
     })
     await this.#flushing
   }
@@ -156,12 +158,10 @@ export class Journal {
       if (this.#failed) onDisk()
       this.#failed = false
       if (segment.sizeBytes >= limits.segmentBytes) this.#end()
-      if (this.#memory.length > 0) queueMicrotask(() => this.#schedule(limits.flushMs))
     } catch (error) {
       if (!this.#failed) onDisk(error)
       this.#failed = true
       this.#end()
-      if (this.#memory.length > 0) queueMicrotask(() => this.#schedule(limits.retryMs))
     }
     onEvents()
   }

@@ -93,6 +93,8 @@ export class ArchiveCache {
     } catch (err) {
       if (err instanceof RegistryError && err.reason === 'RangeNotSatisfiable') throw err
       this.#options.log.warn({ sha256, err }, 'archive in the cache cannot be read')
+      // A disk that is slow or busy says nothing about the file.
+      if (!(err instanceof RegistryError && err.reason === 'NotFound')) return undefined
     }
     this.#index.remove(sha256)
     await this.#files.remove(sha256)
@@ -122,7 +124,7 @@ export class ArchiveCache {
       const { sizeBytes } = fetch
       if (body !== undefined) return { sizeBytes, body, source: joined ? 'cache' : 'backend' }
       // It ended before it could be followed.
-      await fetch.done
+      await fetch.done.catch(unlessDisk)
     }
     return undefined
   }
@@ -130,7 +132,7 @@ export class ArchiveCache {
   /** Waits until an archive is cached; it may be that it cannot be. @throws RegistryError of the origin */
   async fill(sha256: string, origin: Origin): Promise<void> {
     const fetch = await this.#join(sha256, origin)
-    if (fetch !== undefined) await withDeadline(fetch.done, fillDeadlineMs)
+    if (fetch !== undefined) await withDeadline(fetch.done.catch(unlessDisk), fillDeadlineMs)
   }
 
   async #join(sha256: string, origin: Origin): Promise<CacheFetch | undefined> {
@@ -187,4 +189,9 @@ export class ArchiveCache {
     this.#pausedUntilMs = this.#options.now() + pauseMs
     this.#options.log.error({ err }, 'archive cache cannot be used, archives are streamed')
   }
+}
+
+/** Without its disk the cache is only slower. */
+function unlessDisk(error: unknown): void {
+  if (!(error instanceof DiskError)) throw error
 }

@@ -17,14 +17,14 @@ export function createReports({
   now: () => number
 }) {
   const bad = new BadArchives(now)
-  const keyOf = ({ backend, object }: Place, { sha256 }: Archive) =>
-    `${backend} ${object} ${sha256}`
+  // With all of the location: the same name elsewhere is somebody else's archive.
+  const keyOf = ({ location, sha256 }: Archive) => `${JSON.stringify(location)} ${sha256}`
 
   function aborted(archive: Archive, place: Place, reason: AbortReason, err: unknown): void {
     const { label, sha256 } = archive
     const { backend } = place
     metrics.aborted(backend, reason)
-    if (reason === 'checksum' || reason === 'truncated') bad.add(keyOf(place, archive))
+    if (reason === 'checksum' || reason === 'truncated') bad.add(keyOf(archive))
     if (reason === 'checksum') {
       log.error({ ...label, backend, sha256 }, 'archive does not match its checksum')
     } else if (reason !== 'client') {
@@ -43,8 +43,8 @@ export function createReports({
     },
 
     /** @throws RegistryError BadGateway for a minute after an archive was found wrong */
-    refuseBad(archive: Archive, place: Place): void {
-      const seconds = bad.secondsLeft(keyOf(place, archive))
+    refuseBad(archive: Archive): void {
+      const seconds = bad.secondsLeft(keyOf(archive))
       if (seconds === 0) return
       throw new RegistryError(
         'BadGateway',

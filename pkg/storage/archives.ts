@@ -106,7 +106,7 @@ export function createArchives(options: ArchivesOptions): Archives {
 
   /** A whole archive as its backend has it, checked. */
   async function openWhole(archive: Archive, place: Place) {
-    reports.refuseBad(archive, place)
+    reports.refuseBad(archive)
     const openedAtMs = now()
     const { info, body } = await open(place)
     const { sizeBytes } = info
@@ -126,7 +126,7 @@ export function createArchives(options: ArchivesOptions): Archives {
   }
 
   async function openPart(archive: Archive, place: Place, range: ByteRange) {
-    reports.refuseBad(archive, place)
+    reports.refuseBad(archive)
     const { sha256 } = archive
     if (place.backend === 'filesystem') {
       const digest = () => hashing.sharedDigest(place)
@@ -157,7 +157,15 @@ export function createArchives(options: ArchivesOptions): Archives {
   async function read(archive: Archive, place: Place) {
     if (cache !== undefined && place.backend !== 'filesystem') {
       const found = await cache.read(archive.sha256, originOf(archive, place))
-      if (found !== undefined) return found
+      if (found !== undefined) {
+        const { sizeBytes } = found
+        // Its bytes were verified; a file that is cut short while it is read must not end in peace.
+        const body = checkedBody(found.body, {
+          sizeBytes,
+          onAbort: (reason) => metrics.aborted(place.backend, reason),
+        })
+        return { ...found, body }
+      }
     }
     const source: Source = 'backend'
     return { ...(await openWhole(archive, place)), source }
@@ -168,17 +176,22 @@ export function createArchives(options: ArchivesOptions): Archives {
     const kept =
       sha256 !== undefined && hot.wants(sha256, sizeBytes) ? new Uint8Array(sizeBytes) : undefined
     let givenBytes = 0
+    let closed = false
     return {
       async read() {
         const chunk = await body.read()
-        if (chunk === undefined) return undefined
+        // The buffer of a body that was closed may hold somebody else's bytes by now.
+        if (chunk === undefined || closed) return undefined
         kept?.set(chunk, givenBytes)
         givenBytes += chunk.length
         metrics.sent(source, chunk.length)
         if (kept !== undefined && givenBytes === sizeBytes) hot.put(sha256 as string, kept)
         return chunk
       },
-      close: () => body.close(),
+      close() {
+        closed = true
+        body.close()
+      },
     }
   }
 
@@ -200,7 +213,7 @@ export function createArchives(options: ArchivesOptions): Archives {
       const cached = await cache?.sizeOf(archive.sha256)
       if (cached !== undefined) return cached
       const place = placeOf(archive.location)
-      reports.refuseBad(archive, place)
+      reports.refuseBad(archive)
       const { backend, driver, object } = place
       return (await metrics.timed(backend, 'stat', driver.stat(object))).sizeBytes
     },
@@ -224,7 +237,7 @@ export function createArchives(options: ArchivesOptions): Archives {
 
     async presign(archive) {
       const place = placeOf(archive.location)
-      reports.refuseBad(archive, place)
+      reports.refuseBad(archive)
       const { storage } = archive.location
       return presignedUrl(storage, place, log, (url) =>
         metrics.timed(place.backend, 'presign', url),
