@@ -2,6 +2,7 @@ import type { ResourceSink } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
 import { Auth, type ClusterAddress, GroupBindings } from '../../pkg/auth/auth.ts'
 import { type Broker, createBroker } from '../../pkg/broker/broker.ts'
 import type { Catalog } from '../../pkg/catalog/catalog.ts'
+import { RegistryError } from '../../pkg/errors/errors.ts'
 import { loadConnection } from '../../pkg/kube/kube.ts'
 import { authModeOf, type ServerOptions } from '../../pkg/options/options.ts'
 import type { Logger, Metrics } from '../../pkg/telemetry/telemetry.ts'
@@ -108,6 +109,13 @@ function clusterAddress({ kubeconfig }: ServerOptions): () => Promise<ClusterAdd
   const connection = loadConnection({ kubeconfig, env: process.env })
   return async () => {
     const { server, tls, proxyUrl } = await connection.credentials()
+    // Behind plain http stands a proxy such as kubectl's, which would let every caller in as itself.
+    if (!server.startsWith('https:')) {
+      throw new RegistryError(
+        'NotConfigured',
+        'callers cannot be checked by an API server without https: name it by its own address in the kubeconfig',
+      )
+    }
     const { ca, servername, rejectUnauthorized } = tls
     return { server, ca: ca?.toString(), servername, rejectUnauthorized, proxyUrl }
   }

@@ -42,6 +42,8 @@ const defaultTimings: IssuerTimings = {
   timeoutMs: 5000,
 }
 
+const maxWaiting = 100
+
 /** The OIDC provider, as far as it is needed: its metadata and its keys, which outlive its absence. */
 export class Issuer {
   readonly #options: IssuerOptions
@@ -58,6 +60,8 @@ export class Issuer {
   #attemptedMs = Number.NEGATIVE_INFINITY
   #succeededMs = 0
   #failures = 0
+  /** Requests that wait for keys because their token names one that is not known. */
+  #waiting = 0
   #closed = false
 
   /** @param onChange called when the keys are other ones than before */
@@ -102,7 +106,14 @@ export class Issuer {
       this.#schedule(waitMs)
       return false
     }
-    await this.#refresh()
+    // Whoever makes up key ids must not hold the places of those who come with known ones.
+    if (this.#waiting >= maxWaiting) return false
+    this.#waiting += 1
+    try {
+      await this.#refresh()
+    } finally {
+      this.#waiting -= 1
+    }
     return this.#keysText !== before
   }
 
