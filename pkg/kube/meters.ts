@@ -1,4 +1,4 @@
-import { counter, histogram, type Metrics } from '../telemetry/telemetry.ts'
+import { changeLagHistogram, counter, histogram, type Metrics } from '../telemetry/telemetry.ts'
 
 /** What reflectors count. */
 export function createMeters(metrics: Metrics) {
@@ -18,15 +18,7 @@ export function createMeters(metrics: Metrics) {
       help: 'Answers of the API server that could not be read.',
       labels: ['kind', 'reason'],
     }),
-    changeLag: histogram(
-      metrics,
-      {
-        name: 'catalog_change_lag_seconds',
-        help: 'Time from reading a change to answering with it.',
-        labels: ['kind'],
-      },
-      [0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1],
-    ),
+    changeLag: changeLagHistogram(metrics),
     syncDuration: histogram(
       metrics,
       {

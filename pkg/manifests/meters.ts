@@ -1,5 +1,5 @@
 import { type Kind, kindNames } from '../apis/v1alpha1/v1alpha1.ts'
-import { gauge, histogram, type Metrics } from '../telemetry/telemetry.ts'
+import { changeLagHistogram, gauge, type Metrics } from '../telemetry/telemetry.ts'
 
 /** The same metrics as of a cluster, so that alerts and dashboards need not know where resources come from. */
 export function createMeters(metrics: Metrics, isLoaded: () => boolean) {
@@ -14,15 +14,7 @@ export function createMeters(metrics: Metrics, isLoaded: () => boolean) {
       for (const kind of kindNames) synced.set({ kind }, isLoaded() ? 1 : 0)
     },
   )
-  const lag = histogram(
-    metrics,
-    {
-      name: 'catalog_change_lag_seconds',
-      help: 'Time from reading a change to answering with it.',
-      labels: ['kind'],
-    },
-    [0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1],
-  )
+  const lag = changeLagHistogram(metrics)
   return {
     /** @param readMs when the change was read, on the clock of `performance.now()` */
     published(kind: Kind, readMs: number): void {

@@ -1,6 +1,7 @@
 export { createLogger, type Logger, lineWriter } from './log.ts'
 export { standardOutput } from './log-output.ts'
 export {
+  changeLagHistogram,
   counter,
   createMetrics,
   gauge,
