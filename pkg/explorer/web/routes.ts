@@ -1,0 +1,47 @@
+/*
+ * The explorer's pages by path, for the browser's router and for the server, which sends a page's status and first API
+ * answer along. No DOM here.
+ */
+
+export type Page = 'resources' | 'resource' | 'depots' | 'stats' | 'access' | 'not-found'
+
+export interface Route {
+  readonly page: Page
+  /** HTTP status of the page, before the API was asked. */
+  readonly status: 200 | 404
+  /** The page's first request, where it has one that can be told from the URL. */
+  readonly primeUrl?: string
+  /** Of a resource. */
+  readonly resource?: { readonly namespace: string; readonly kind: string; readonly name: string }
+}
+
+const api = '/-/api'
+const resourcePath =
+  /^(?:\/-\/r)?\/(?<namespace>[^/]+)\/(?<kind>module|provider)\/(?<name>[^/]+)\/?$/
+
+export function matchRoute(url: URL): Route {
+  const { pathname, searchParams } = url
+  const { namespace, kind, name } = resourcePath.exec(pathname)?.groups ?? {}
+  if (namespace !== undefined && kind !== undefined && name !== undefined) {
+    return {
+      page: 'resource',
+      status: 200,
+      primeUrl: `${api}/resources/${namespace}/${kind}/${name}`,
+      resource: { namespace, kind, name },
+    }
+  }
+  const namespaces = searchParams.getAll('namespace').map((it) => ['namespace', it])
+  const query = new URLSearchParams(namespaces).toString()
+  switch (pathname) {
+    case '/':
+      return { page: 'resources', status: 200, primeUrl: `${api}/resources${url.search}` }
+    case '/depots':
+      return { page: 'depots', status: 200, primeUrl: `${api}/depots/graph${query && `?${query}`}` }
+    case '/stats':
+      return { page: 'stats', status: 200, primeUrl: `${api}/stats${query && `?${query}`}` }
+    case '/access':
+      return { page: 'access', status: 200, primeUrl: `${api}/whoami` }
+    default:
+      return { page: 'not-found', status: 404 }
+  }
+}
