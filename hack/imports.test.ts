@@ -14,13 +14,13 @@ const layers: readonly (readonly [rooms: readonly string[], may: readonly string
     ['pkg/apis/v1alpha1', 'pkg/errors', 'pkg/telemetry'],
   ],
   [['pkg/auth'], ['pkg/apis/v1alpha1', 'pkg/access', 'pkg/errors', 'pkg/telemetry']],
-  [['pkg/access'], ['pkg/apis/v1alpha1', 'pkg/errors']],
+  [['pkg/access'], ['pkg/apis/v1alpha1', 'pkg/errors', 'pkg/expr']],
   [
     ['pkg/storage', 'pkg/signing', 'pkg/downloads'],
     ['pkg/apis/v1alpha1', 'pkg/errors', 'pkg/telemetry'],
   ],
   [['pkg/apis/v1alpha1'], []],
-  [['pkg/errors', 'pkg/options', 'pkg/telemetry'], []],
+  [['pkg/errors', 'pkg/expr', 'pkg/options', 'pkg/telemetry'], []],
 ]
 
 const rooms = layers.flatMap(([names]) => names)

@@ -1,5 +1,5 @@
-import { ExpressionError } from '../../pkg/access/access.ts'
 import { GroupBindings } from '../../pkg/auth/auth.ts'
+import { ExpressionError } from '../../pkg/expr/expr.ts'
 import { loadConnection, watchCluster } from '../../pkg/kube/kube.ts'
 import { watchManifests } from '../../pkg/manifests/manifests.ts'
 import { type ExplainOptions, OptionsError } from '../../pkg/options/options.ts'

@@ -1,4 +1,4 @@
-// What a caller's groups let them see: the expression language of GroupBindings, globs over names, and the two put together.
+// What a caller may see: GroupBindings, evaluated in the order of their names, and the globs in them.
 export {
   allows,
   type Binding,
@@ -7,6 +7,4 @@ export {
   type Decision,
   type Outcome,
 } from './bindings.ts'
-export { compileExpression, type Expression } from './expression.ts'
-export { ExpressionError, type ExpressionErrorCode, type Position } from './expression-error.ts'
 export { compileGlob, GlobError } from './glob.ts'

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { GroupBinding } from '../apis/v1alpha1/v1alpha1.ts'
 import { parseResource } from '../apis/v1alpha1/v1alpha1.ts'
-import { allows, Bindings, compileBinding, ExpressionError } from './access.ts'
+import { ExpressionError } from '../expr/expr.ts'
+import { allows, Bindings, compileBinding } from './access.ts'
 
 type Lists = Pick<GroupBinding['spec'], 'moduleResources' | 'providerResources'>
 

@@ -1,11 +1,8 @@
 import { hash } from 'node:crypto'
 import type { GroupBinding } from '../apis/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../errors/errors.ts'
-import { compileRule, listOf, type Rule } from './expression.ts'
-import { ExpressionError } from './expression-error.ts'
+import { compareText, compileRule, ExpressionError, listOf, type Rule, Run } from '../expr/expr.ts'
 import { compileGlob } from './glob.ts'
-import { Run } from './run.ts'
-import { compareText } from './text.ts'
 
 /** A GroupBinding that is ready to be asked. */
 export interface Binding {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compileExpression, ExpressionError } from './access.ts'
+import { compileExpression, ExpressionError } from './expr.ts'
 
 /** true, false, or the code of the error. */
 function outcome(source: string, groups: readonly string[] = []): boolean | string {

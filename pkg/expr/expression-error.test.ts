@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compileExpression, ExpressionError } from './access.ts'
+import { compileExpression, ExpressionError } from './expr.ts'
 
 function errorOf(source: string, groups: readonly string[] = []): ExpressionError {
   try {

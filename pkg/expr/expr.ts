@@ -1,3 +1,5 @@
+// The expression language of GroupBindings: expr-lang over `groups`, compiled to closures, with bounds on source,
+// nesting and work. It stands on nothing of the project.
 import { check } from './checker.ts'
 import { compile } from './compiler.ts'
 import { bindErrors, failAt } from './expression-error.ts'
@@ -6,6 +8,10 @@ import { optimize } from './optimizer.ts'
 import { parse } from './parser.ts'
 import { Run } from './run.ts'
 import { described } from './value.ts'
+
+export { ExpressionError, type ExpressionErrorCode, type Position } from './expression-error.ts'
+export { Run } from './run.ts'
+export { compareText } from './text.ts'
 
 /** Whether a caller with these groups is meant. @throws ExpressionError EvaluationFailed or WorkExceeded */
 export type Expression = (groups: readonly string[]) => boolean

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { compileExpression, ExpressionError } from './access.ts'
+import { compileExpression, ExpressionError } from './expr.ts'
 
 interface Vector {
   expr: string
