@@ -6,6 +6,12 @@ import { rankOf, type Severity, severities } from './severity.ts'
 export type FindingList = ListHandle
 
 /**
+ * Findings of one vulnerability that are compared one by one. That is the fastest way for the few that there are, and no
+ * object may make it a long one.
+ */
+const maxChain = 16
+
+/**
  * Every distinct finding once. Most of a registry's data is findings, and most of them repeat: the same vulnerability of
  * the same package is in hundreds of Versions. Rows keep lists of ids; a finding that no list holds any more is dropped.
  */
@@ -17,8 +23,11 @@ export class FindingTable {
   /** The first finding of a vulnerability, which leads to the others through `#next`. */
   readonly #first = new Map<string, number>()
   readonly #next: (number | undefined)[] = []
+  /** Findings for which the chain of their vulnerability was full, by everything that they say. */
+  readonly #others = new Map<string, number>()
   /** Findings of one vulnerability in one package and version share a subject. */
   readonly #subjects: number[] = []
+  readonly #known = new Map<string, { readonly subject: number; findings: number }>()
   readonly #ranks: number[] = []
   #lastSubject = 0
 
@@ -70,48 +79,104 @@ export class FindingTable {
   }
 
   #hold(finding: SecurityFinding): number {
-    const first = this.#first.get(finding.vulnerabilityID)
-    let subject: number | undefined
-    for (let id = first; id !== undefined; id = this.#next[id]) {
-      const known = this.#findings[id] as SecurityFinding
-      if (!hasSameSubject(known, finding)) continue
-      subject = this.#subjects[id]
-      if (!isSame(known, finding)) continue
-      this.#uses[id] = (this.#uses[id] ?? 0) + 1
-      return id
+    const id = this.#find(finding)
+    if (id === undefined) return this.#add(finding)
+    this.#uses[id] = (this.#uses[id] ?? 0) + 1
+    return id
+  }
+
+  #find(finding: SecurityFinding): number | undefined {
+    let id = this.#first.get(finding.vulnerabilityID)
+    for (; id !== undefined; id = this.#next[id]) {
+      if (isSame(this.#findings[id] as SecurityFinding, finding)) return id
     }
+    return this.#others.size === 0 ? undefined : this.#others.get(wholeOf(finding))
+  }
+
+  #add(finding: SecurityFinding): number {
     const id = this.#free.pop() ?? this.#findings.length
-    this.#subjects[id] = subject ?? ++this.#lastSubject
+    this.#subjects[id] = this.#joinSubject(finding)
     this.#ranks[id] = rankOf(finding.severity)
     this.#findings[id] = finding
     this.#uses[id] = 1
-    this.#next[id] = first
-    this.#first.set(finding.vulnerabilityID, id)
+    const first = this.#first.get(finding.vulnerabilityID)
+    if (this.#lengthFrom(first) < maxChain) {
+      this.#next[id] = first
+      this.#first.set(finding.vulnerabilityID, id)
+    } else this.#others.set(wholeOf(finding), id)
     return id
   }
 
   #forget(id: number): void {
-    const { vulnerabilityID } = this.#findings[id] as SecurityFinding
+    const finding = this.#findings[id] as SecurityFinding
+    if (!this.#unchain(id, finding.vulnerabilityID)) this.#others.delete(wholeOf(finding))
+    this.#leaveSubject(finding)
+    this.#findings[id] = undefined
+    this.#next[id] = undefined
+    this.#free.push(id)
+  }
+
+  /** @returns whether it was in the chain of its vulnerability */
+  #unchain(id: number, vulnerabilityID: string): boolean {
     const next = this.#next[id]
     let before = this.#first.get(vulnerabilityID)
     if (before === id) {
       if (next === undefined) this.#first.delete(vulnerabilityID)
       else this.#first.set(vulnerabilityID, next)
-    } else {
-      while (before !== undefined && this.#next[before] !== id) before = this.#next[before]
-      if (before !== undefined) this.#next[before] = next
+      return true
     }
-    this.#findings[id] = undefined
-    this.#next[id] = undefined
-    this.#free.push(id)
+    while (before !== undefined && this.#next[before] !== id) before = this.#next[before]
+    if (before === undefined) return false
+    this.#next[before] = next
+    return true
+  }
+
+  #lengthFrom(first: number | undefined): number {
+    let length = 0
+    for (let id = first; id !== undefined; id = this.#next[id]) length += 1
+    return length
+  }
+
+  #joinSubject(finding: SecurityFinding): number {
+    const key = subjectKeyOf(finding)
+    const known = this.#known.get(key)
+    if (known === undefined) {
+      this.#lastSubject += 1
+      this.#known.set(key, { subject: this.#lastSubject, findings: 1 })
+      return this.#lastSubject
+    }
+    known.findings += 1
+    return known.subject
+  }
+
+  #leaveSubject(finding: SecurityFinding): void {
+    const key = subjectKeyOf(finding)
+    const known = this.#known.get(key)
+    if (known === undefined) return
+    known.findings -= 1
+    if (known.findings === 0) this.#known.delete(key)
   }
 }
 
-function hasSameSubject(a: SecurityFinding, b: SecurityFinding): boolean {
-  return a.pkgName === b.pkgName && a.installedVersion === b.installedVersion
+/** Lengths first, so that no two subjects run together into one text. */
+function subjectKeyOf({ vulnerabilityID, pkgName, installedVersion }: SecurityFinding): string {
+  return `${vulnerabilityID.length} ${pkgName.length} ${vulnerabilityID}${pkgName}${installedVersion}`
 }
 
-/** Of two findings with the same subject. */
+function wholeOf(finding: SecurityFinding): string {
+  const { fixedVersion, severity, title } = finding
+  const subject = subjectKeyOf(finding)
+  const lengths = `${subject.length} ${fixedVersion?.length} ${severity.length}`
+  return `${lengths} ${subject}${fixedVersion}${severity}${title}`
+}
+
+/** Of two findings of one vulnerability. */
 function isSame(a: SecurityFinding, b: SecurityFinding): boolean {
-  return a.fixedVersion === b.fixedVersion && a.severity === b.severity && a.title === b.title
+  return (
+    a.pkgName === b.pkgName &&
+    a.installedVersion === b.installedVersion &&
+    a.fixedVersion === b.fixedVersion &&
+    a.severity === b.severity &&
+    a.title === b.title
+  )
 }

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import type { SecurityFinding } from '../apis/v1alpha1/v1alpha1.ts'
+import { FindingTable } from './findings.ts'
+
+const finding = (fields: Partial<SecurityFinding> = {}): SecurityFinding => ({
+  vulnerabilityID: 'CVE-1',
+  pkgName: 'p',
+  installedVersion: '1',
+  severity: 'LOW',
+  title: '',
+  ...fields,
+})
+
+/** What one scan of 0.9 MB can hold, every finding of it with the same id. */
+const scan = (from: number) =>
+  Array.from({ length: 9_000 }, (_, i) => finding({ pkgName: `p${from * 9_000 + i}` }))
+
+describe('findings that share one vulnerability id', () => {
+  it('are held and released in time that follows their number', () => {
+    const table = new FindingTable()
+    const startMs = performance.now()
+    const lists = Array.from({ length: 8 }, (_, i) => table.hold(scan(i)))
+    expect(table.size).toBe(72_000)
+    for (const list of lists) table.release(list)
+    expect(table.size).toBe(0)
+    // A walk along all of them took minutes.
+    expect(performance.now() - startMs).toBeLessThan(3_000)
+  })
+
+  it('are kept once however they were found, and forgotten with the last list', () => {
+    const table = new FindingTable()
+    const first = table.hold(scan(0))
+    const second = table.hold(scan(0).toReversed())
+    expect(table.size).toBe(9_000)
+    expect(Array.from(table.ids(second)).toReversed()).toEqual(Array.from(table.ids(first)))
+    table.release(first)
+    expect(table.size).toBe(9_000)
+    expect(table.get(second)[8_999]).toEqual(finding({ pkgName: 'p0' }))
+    table.release(second)
+    expect(table.size).toBe(0)
+  })
+
+  it('share a subject where package and version are the same, whatever was there before', () => {
+    const table = new FindingTable()
+    const crowd = table.hold(scan(0))
+    const [mild] = table.ids(table.hold([finding({ pkgName: 'late' })]))
+    const [severe] = table.ids(table.hold([finding({ pkgName: 'late', severity: 'HIGH' })]))
+    const [other] = table.ids(table.hold([finding({ pkgName: 'later' })]))
+    table.release(crowd)
+    const again = table.hold([finding({ pkgName: 'late', title: 'another' })])
+    const [third] = table.ids(again)
+    expect(table.subjectOf(severe ?? -1)).toBe(table.subjectOf(mild ?? -2))
+    expect(table.subjectOf(third ?? -1)).toBe(table.subjectOf(mild ?? -2))
+    expect(table.subjectOf(other ?? -1)).not.toBe(table.subjectOf(mild ?? -2))
+    expect(table.rankOf(severe ?? -1)).toBeLessThan(table.rankOf(mild ?? -2))
+  })
+
+  it('are told apart by every field, also where text contains what separates fields', () => {
+    const table = new FindingTable()
+    const crowd = scan(0)
+    const alike = [
+      finding({ pkgName: 'a","b', installedVersion: 'c' }),
+      finding({ pkgName: 'a', installedVersion: 'b","c' }),
+      finding({ pkgName: 'a', installedVersion: 'b', title: 'c' }),
+      finding({ pkgName: 'a', installedVersion: 'b', fixedVersion: 'c' }),
+      finding({ pkgName: 'a', installedVersion: 'b', severity: 'c' }),
+    ]
+    expect(new Set(table.ids(table.hold([...crowd, ...alike]))).size).toBe(9_005)
+  })
+})
