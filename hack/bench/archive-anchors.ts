@@ -1,11 +1,10 @@
-import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 
 /** A server that gives the files of a folder. */
 export interface Anchor {
@@ -46,24 +45,6 @@ export async function startBarePipe(root: string, hashing: boolean): Promise<Anc
   const child = fork(join(import.meta.dirname, 'bare-pipe.ts'), [root, String(hashing)])
   const [port] = (await once(child, 'message')) as [number]
   return { port, stop: () => child.kill() }
-}
-
-const units: Readonly<Record<string, number>> = { B: 1, KB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30 }
-
-/** What wrk counts; bytes count even where their answer was not over in time. */
-export async function wrk(
-  url: string,
-  connections: number,
-  seconds: number,
-): Promise<{ requestsPerSecond: number; bytesPerSecond: number }> {
-  const args = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '60s', url]
-  const { stdout } = await promisify(execFile)('wrk', args)
-  if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`${url}: ${stdout}`)
-  const [, amount, unit = ''] = /Transfer\/sec:\s+([\d.]+)([KMG]?B)/.exec(stdout) ?? []
-  return {
-    requestsPerSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]),
-    bytesPerSecond: Number(amount) * (units[unit] ?? Number.NaN),
-  }
 }
 
 async function untilListening(port: number, child: ChildProcess): Promise<void> {

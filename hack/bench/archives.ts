@@ -6,9 +6,10 @@ import { parseArgs } from 'node:util'
 import { Registry } from '../../e2e/registry.ts'
 import { type Server, startServer } from '../../e2e/server.ts'
 import { startS3 } from '../object-stores/object-stores.ts'
-import { type Anchor, startBarePipe, startNginx, wrk } from './archive-anchors.ts'
+import { type Anchor, startBarePipe, startNginx } from './archive-anchors.ts'
 import { startLoad } from './processes.ts'
 import { median } from './rounds.ts'
+import { wrk } from './wrk.ts'
 
 /*
  * Archives from Depot beside nginx with sendfile and beside a bare pipe of node:http, all on one machine with their load
@@ -94,10 +95,10 @@ const rssMb = ({ pid }: Server): number =>
 async function compare(what: string, urls: Readonly<Record<string, string>>): Promise<void> {
   for (const connections of connectionCounts) {
     const rates: Record<string, { requestsPerSecond: number; bytesPerSecond: number }[]> = {}
-    for (const url of Object.values(urls)) await wrk(url, connections, 1)
+    for (const url of Object.values(urls)) await wrk({ url, connections, seconds: 1 })
     for (let round = 0; round < settings.turns; round++) {
       for (const [name, url] of Object.entries(urls)) {
-        ;(rates[name] ??= []).push(await wrk(url, connections, settings.seconds))
+        ;(rates[name] ??= []).push(await wrk({ url, connections, seconds: settings.seconds }))
       }
     }
     const row = Object.entries(rates).map(([name, own]) => {
@@ -119,11 +120,11 @@ async function firstReads(url: (index: number) => string): Promise<number> {
 }
 
 async function memory(what: string, server: Server, url: string): Promise<void> {
-  await wrk(url, 1, 1)
+  await wrk({ url, connections: 1, seconds: 1 })
   await sleep(1000)
   const before = rssMb(server)
   let highest = before
-  const load = wrk(url, 64, settings.seconds * 3).then(() => true)
+  const load = wrk({ url, connections: 64, seconds: settings.seconds * 3 }).then(() => true)
   while (!(await Promise.race([load, sleep(50).then(() => false)]))) {
     highest = Math.max(highest, rssMb(server))
   }
@@ -136,7 +137,7 @@ async function listsBesideDownloads(server: Server, url: string): Promise<void> 
   const load = await startLoad()
   const path = '/depot/modules/v1/bench/small/aws/versions'
   const port = Number(new URL(server.url).port)
-  const downloads = wrk(url, 8, 6)
+  const downloads = wrk({ url, connections: 8, seconds: 6 })
   await sleep(500)
   const { p50Ms, p99Ms } = await load.run({ port, path, connections: 1, durationMs: 4000 })
   console.log(

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { uniqueParameter } from './wrk.ts'
 
 /*
  * What Node can do at best: a server of node:http, a process of its own, that gives the answers it was told, byte for
@@ -19,7 +20,9 @@ export interface Answer {
 const answers = new Map<string, Answer & { readonly bytes: Buffer }>()
 
 const server = createServer((request, response) => {
-  const answer = answers.get(request.url ?? '')
+  const { url = '' } = request
+  const answer =
+    answers.get(url) ?? answers.get(url.slice(0, url.lastIndexOf(`${uniqueParameter}=`) - 1))
   if (answer === undefined) {
     response.writeHead(404).end()
     return

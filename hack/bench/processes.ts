@@ -13,6 +13,7 @@ const startDeadlineMs = 120_000
 /** A server that is measured. */
 export interface Target {
   readonly port: number
+  readonly pid: number
   /** Where it tells its metrics; the bare server does not. */
   readonly adminUrl?: string
   stop(): void
@@ -56,7 +57,12 @@ export async function startLoad(): Promise<{ run(load: Load): Promise<LoadResult
 export async function startBare(): Promise<Target & { teach(answer: Answer): Promise<unknown> }> {
   const child = forked('bare.ts')
   const port = await ask<number>(child)
-  return { port, teach: (answer) => ask(child, answer), stop: () => child.kill() }
+  return {
+    port,
+    pid: child.pid ?? 0,
+    teach: (answer) => ask(child, answer),
+    stop: () => child.kill(),
+  }
 }
 
 /** Depot with a catalog that was filled in its own process. */
@@ -72,7 +78,13 @@ export async function startCatalogServer(size: {
   ])
   const loaded = await ask<Loaded>(child)
   const { adminUrl, url } = loaded
-  return { port: Number(new URL(url).port), adminUrl, loaded, stop: () => child.kill() }
+  return {
+    port: Number(new URL(url).port),
+    pid: child.pid ?? 0,
+    adminUrl,
+    loaded,
+    stop: () => child.kill(),
+  }
 }
 
 /** Depot as users start it. */
@@ -102,7 +114,7 @@ export async function startDepot(folders: {
     if (performance.now() > deadline) throw new Error('Depot does not become ready')
     await sleep(50)
   }
-  return { port, adminUrl, stop: () => child.kill() }
+  return { port, pid: child.pid ?? 0, adminUrl, stop: () => child.kill() }
 }
 
 const isReady = (adminUrl: string): Promise<boolean> =>

@@ -41,6 +41,22 @@ export const jsonCases = [
     name: 'SHA256SUMS.sig',
     path: '/depot/providers/v1/bench/tool/1.5.0/SHA256SUMS.sig/linux/arm64',
   },
+  { name: 'browse: list', path: '/depot/ui/v1/resources' },
+  { name: 'browse: resource', path: '/depot/ui/v1/resources/bench/module/small' },
+  { name: 'browse: versions', path: '/depot/ui/v1/resources/bench/module/large/versions' },
+  { name: 'browse: findings', path: '/depot/ui/v1/resources/bench/module/small/scan-findings' },
+  { name: 'browse: Depots', path: '/depot/ui/v1/depots' },
+  { name: 'browse: graph', path: '/depot/ui/v1/depots/graph' },
+  { name: 'browse: statistics', path: '/depot/ui/v1/stats' },
+] as const
+
+/** Pages of browsing that differ at every request, so that none is ready. */
+export const uncachedCases = [
+  {
+    name: 'browse: filtered, uncached',
+    path: '/depot/ui/v1/resources?kind=module&synced=true&severity=HIGH&sort_by=severity&sort_dir=desc',
+  },
+  { name: 'browse: searched, uncached', path: '/depot/ui/v1/resources?q=mod' },
 ] as const
 
 /** Every object of a made-up registry, one after the other, so that no more than one need be held. */
@@ -101,6 +117,15 @@ export function* benchObjects(size: RegistrySize): Generator<BenchObject> {
     }
   }
 
+  const managed = ['small', 'large'].map((name) => ({ name, provider: 'aws', storageConfig: s3 }))
+  yield object('Depot', 'main', {
+    spec: {
+      global: { storageConfig: s3 },
+      moduleConfigs: managed,
+      providerConfigs: [{ name: 'tool', storageConfig: s3 }],
+    },
+    status: { modules: ['small', 'large'], providers: ['tool'] },
+  })
   yield* moduleVersions('small', 10)
   yield* moduleVersions('large', 1000)
   yield* providerVersions('tool', 10)

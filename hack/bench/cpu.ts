@@ -1,0 +1,15 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/**
+ * CPU time that a process has used so far, in nanoseconds, over all its threads: what it costs to answer includes the
+ * threads that collect garbage and write files. Unlike wall-clock time it hardly depends on what else a machine does.
+ *
+ * @see https://docs.kernel.org/scheduler/sched-stats.html
+ */
+export function cpuNanoseconds(pid: number): number {
+  const tasks = `/proc/${pid}/task`
+  return readdirSync(tasks).reduce(
+    (sum, task) => sum + Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]),
+    0,
+  )
+}

@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+export interface WrkLoad {
+  readonly url: string
+  readonly connections: number
+  readonly seconds: number
+  /** Values of the Authorization header, one after the other. Default: there is no such header. */
+  readonly authorizations?: readonly string[]
+  /** Makes each request differ from all others by a query parameter that means nothing. */
+  readonly unique?: boolean
+}
+
+export interface WrkResult {
+  readonly requests: number
+  readonly requestsPerSecond: number
+  readonly bytesPerSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+const byteUnits: Readonly<Record<string, number>> = { B: 1, KB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30 }
+const timeUnits: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000, m: 60_000 }
+
+/** Name of the query parameter that makes requests differ. */
+export const uniqueParameter = '_'
+
+/** Sends requests with wrk, which is native and leaves the CPU to the servers. Bytes count even where an answer was cut off. */
+export async function wrk(load: WrkLoad): Promise<WrkResult> {
+  const dir = mkdtempSync(join(tmpdir(), 'depot-wrk-'))
+  try {
+    const script = scriptFor(load)
+    const file = join(dir, 'load.lua')
+    if (script !== undefined) writeFileSync(file, script)
+    const { connections, seconds, url } = load
+    const args = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '60s']
+    args.push('--latency', ...(script === undefined ? [] : ['-s', file]), url)
+    return parse(url, (await promisify(execFile)('wrk', args)).stdout)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw new Error('wrk is missing: install it (apt-get install wrk, brew install wrk)', {
+      cause: error,
+    })
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
+}
+
+function parse(url: string, output: string): WrkResult {
+  if (/Non-2xx|Socket errors/.test(output)) throw new Error(`${url}: ${output}`)
+  const value = (pattern: RegExp, units: Readonly<Record<string, number>> = {}): number => {
+    const [, amount, unit = ''] = pattern.exec(output) ?? []
+    return Number(amount) * (units[unit] ?? 1)
+  }
+  return {
+    requests: value(/(\d+) requests in/),
+    requestsPerSecond: value(/Requests\/sec:\s+([\d.]+)/),
+    bytesPerSecond: value(/Transfer\/sec:\s+([\d.]+)([KMG]?B)/, byteUnits),
+    p50Ms: value(/50%\s+([\d.]+)(us|ms|s|m)/, timeUnits),
+    p99Ms: value(/99%\s+([\d.]+)(us|ms|s|m)/, timeUnits),
+  }
+}
+
+/** What wrk cannot do by its flags. */
+function scriptFor({ authorizations, unique, url }: WrkLoad): string | undefined {
+  if (unique) {
+    const { pathname, search } = new URL(url)
+    const path = `${pathname}${search}${search === '' ? '?' : '&'}${uniqueParameter}=`
+    return `local n = 0
+request = function()
+  n = n + 1
+  return wrk.format('GET', '${path}' .. n .. '.' .. os.time())
+end`
+  }
+  if (authorizations === undefined) return undefined
+  const values = authorizations.map((value) => `'${value}'`).join(',\n')
+  // Formatted once: wrk itself must not be what is slow.
+  return `local values = {${values}}
+local requests = {}
+local n = 0
+init = function()
+  for index, value in ipairs(values) do
+    requests[index] = wrk.format('GET', nil, { Authorization = value })
+  end
+end
+request = function()
+  n = n % #requests + 1
+  return requests[n]
+end`
+}
