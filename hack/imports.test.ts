@@ -5,21 +5,23 @@ import { expect, it } from 'vitest'
 /** Each room and the rooms it may import, by their doors. Rooms of one line do not import each other. */
 const layers: readonly (readonly [rooms: readonly string[], may: readonly string[] | 'below'])[] = [
   [['cmd/server'], 'below'],
-  [['pkg/explorer'], ['pkg/errors', 'pkg/telemetry']],
+  [['pkg/explorer'], ['pkg/errors', 'pkg/http', 'pkg/proxy', 'pkg/telemetry']],
   [['pkg/server'], 'below'],
   [['pkg/registry', 'pkg/browse', 'pkg/broker'], 'below'],
+  [['pkg/proxy'], ['pkg/errors', 'pkg/http']],
   [['pkg/catalog'], ['pkg/apis/v1alpha1', 'pkg/access', 'pkg/errors']],
   [
     ['pkg/kube', 'pkg/manifests'],
-    ['pkg/apis/v1alpha1', 'pkg/errors', 'pkg/telemetry'],
+    ['pkg/apis/v1alpha1', 'pkg/errors', 'pkg/http', 'pkg/telemetry'],
   ],
-  [['pkg/auth'], ['pkg/apis/v1alpha1', 'pkg/access', 'pkg/errors', 'pkg/telemetry']],
+  [['pkg/auth'], ['pkg/apis/v1alpha1', 'pkg/access', 'pkg/errors', 'pkg/http', 'pkg/telemetry']],
   [['pkg/access'], ['pkg/apis/v1alpha1', 'pkg/errors', 'pkg/expr']],
   [
     ['pkg/storage', 'pkg/signing', 'pkg/downloads'],
-    ['pkg/apis/v1alpha1', 'pkg/errors', 'pkg/telemetry'],
+    ['pkg/apis/v1alpha1', 'pkg/errors', 'pkg/http', 'pkg/telemetry'],
   ],
   [['pkg/apis/v1alpha1'], []],
+  [['pkg/http'], ['pkg/errors']],
   [['pkg/errors', 'pkg/expr', 'pkg/options', 'pkg/telemetry'], []],
 ]
 

@@ -1,0 +1,222 @@
+import type { Readable } from 'node:stream'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import { isDeepStrictEqual } from 'node:util'
+import { Agent, type Dispatcher, ProxyAgent } from 'undici'
+import type { ProxyRules } from './proxy-rules.ts'
+import { Slots } from './slots.ts'
+
+/** Whom to believe that they are the destination, and what to show them of us. */
+export interface Trust
+  extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'pfx' | 'passphrase'> {
+  readonly servername?: string | undefined
+  readonly rejectUnauthorized?: boolean | undefined
+}
+
+/** All times in milliseconds. */
+export interface PoolOptions {
+  /** Connections to one origin at a time. Default: as many as there are requests. */
+  readonly connections?: number
+  /** Deadline of a connection, TLS included. */
+  readonly connectMs: number
+  /** Deadline of the head of an answer; 0: none. */
+  readonly headersMs: number
+  /** How long a body may be silent; 0: as long as it likes. */
+  readonly idleMs: number
+  /** Deadline of the whole exchange, from its sending to the last byte. Default: none. */
+  readonly totalMs?: number
+  /**
+   * Where `connections` are all taken, a request waits for one, and no deadline of its own runs meanwhile. Default: for ever,
+   * and any number of them.
+   */
+  readonly waiting?: { readonly max: number; readonly ms: number }
+  /** How long an unused connection is kept. Default: 4 s. */
+  readonly keepAliveMs?: number
+  /** The ways out where a destination names none itself. Default: direct. */
+  readonly proxies?: ProxyRules | undefined
+}
+
+export interface Destination {
+  /** Scheme, host and port. */
+  readonly origin: string
+  /** Default: the authorities of this machine. */
+  readonly trust?: Trust | undefined
+  readonly proxyUrl?: string | undefined
+}
+
+export interface OutgoingRequest {
+  readonly method: Dispatcher.HttpMethod
+  /** With the query. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>> | readonly string[]
+  readonly body?: Readable | string | null
+  readonly signal?: AbortSignal | undefined
+  /** Takes the place of the pool's. */
+  readonly idleMs?: number
+  /** How many bytes of the body are read ahead. */
+  readonly highWaterMark?: number
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** The first header of that name, in lower case. */
+  readonly header: (name: string) => string | undefined
+  /** To be read to its end or destroyed. */
+  readonly body: Readable
+}
+
+export interface Pool {
+  /**
+   * Redirects are not followed and bodies not decoded.
+   *
+   * @throws RegistryError Unavailable where every connection stayed taken; any Error where the exchange failed
+   */
+  send(to: Destination, request: OutgoingRequest): Promise<Answer>
+  /** Breaks off what still runs. */
+  close(): Promise<void>
+}
+
+/** Connections that are kept for the next request. @throws Error from `send`, where a certificate cannot be read */
+export function createPool(options: PoolOptions): Pool {
+  return new ConnectionPool(options)
+}
+
+/** Whether an exchange failed because it took too long. */
+export function isTimeout(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false
+  const code = 'code' in thrown ? thrown.code : undefined
+  return thrown.name === 'TimeoutError' || timeoutCodes.has(code)
+}
+
+const timeoutCodes: ReadonlySet<unknown> = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+])
+
+/** Direct, and by way of a proxy or two; more would be a mistake somewhere. */
+const maxRoutes = 8
+
+class ConnectionPool implements Pool {
+  readonly #options: PoolOptions
+  /** By proxy; '' is the direct way. */
+  readonly #routes = new Map<
+    string,
+    { readonly dispatcher: Dispatcher; readonly trust: Trust | undefined }
+  >()
+  /** No longer used, but not at their end either. */
+  readonly #retired = new Set<Dispatcher>()
+  readonly #slots: Slots | undefined
+  #closed = false
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+    const { connections: max, waiting } = options
+    if (max !== undefined && waiting !== undefined) {
+      this.#slots = new Slots({ max, maxWaiting: waiting.max, waitMs: waiting.ms })
+    }
+  }
+
+  async send(to: Destination, request: OutgoingRequest): Promise<Answer> {
+    const { totalMs } = this.#options
+    const release = (await this.#slots?.acquire(request.signal)) ?? (() => undefined)
+    try {
+      const deadline = totalMs === undefined ? undefined : AbortSignal.timeout(totalMs)
+      const signal = eitherOf(request.signal, deadline)
+      const { statusCode, headers, body } = await this.#dispatcher(to).request({
+        origin: to.origin,
+        method: request.method,
+        path: request.path,
+        headers: headersOf(request.headers),
+        ...(request.body !== undefined && { body: request.body }),
+        ...(signal !== undefined && { signal }),
+        ...(request.idleMs !== undefined && { bodyTimeout: request.idleMs }),
+        ...(request.highWaterMark !== undefined && { highWaterMark: request.highWaterMark }),
+      })
+      body.on('error', () => undefined).once('close', release)
+      const header = (name: string) => [headers[name] ?? []].flat()[0]
+      return { status: statusCode, headers, header, body }
+    } catch (thrown) {
+      release()
+      throw thrown
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    const current = Array.from(this.#routes.values(), ({ dispatcher }) => dispatcher)
+    await Promise.all([...current, ...this.#retired].map((dispatcher) => dispatcher.destroy()))
+  }
+
+  /** Made again when trust has changed; what runs on the former connections ends there. */
+  #dispatcher({ origin, trust, proxyUrl }: Destination): Dispatcher {
+    if (this.#closed) throw new Error('these connections were closed')
+    const proxy = proxyUrl ?? this.#options.proxies?.proxyFor(origin)
+    const key = proxy ?? ''
+    const known = this.#routes.get(key)
+    if (known !== undefined && isDeepStrictEqual(known.trust, trust)) return known.dispatcher
+    const dispatcher = this.#open(trust, proxy)
+    this.#routes.delete(key)
+    this.#routes.set(key, { dispatcher, trust })
+    this.#retire(known?.dispatcher)
+    const [oldest = key] = this.#routes.keys()
+    if (this.#routes.size > maxRoutes) {
+      this.#retire(this.#routes.get(oldest)?.dispatcher)
+      this.#routes.delete(oldest)
+    }
+    return dispatcher
+  }
+
+  /** Lets what runs come to its end. */
+  #retire(dispatcher: Dispatcher | undefined): void {
+    if (dispatcher === undefined) return
+    this.#retired.add(dispatcher)
+    const forget = () => this.#retired.delete(dispatcher)
+    void dispatcher.close().then(forget, forget)
+  }
+
+  #open(trust: Trust | undefined, proxy: string | undefined): Dispatcher {
+    const { connections, connectMs, headersMs, idleMs, keepAliveMs } = this.#options
+    const shared = {
+      allowH2: false,
+      headersTimeout: headersMs,
+      bodyTimeout: idleMs,
+      maxResponseSize: -1,
+      ...(connections !== undefined && { connections }),
+      ...(keepAliveMs !== undefined && { keepAliveTimeout: keepAliveMs }),
+    }
+    const connect = { timeout: connectMs, keepAlive: true, keepAliveInitialDelay: 30_000 }
+    const tls = trust && tlsOf(trust)
+    if (proxy === undefined) return new Agent({ ...shared, connect: { ...connect, ...tls } })
+    return new ProxyAgent({
+      ...shared,
+      uri: proxy,
+      connectTimeout: connectMs,
+      ...(tls && { requestTls: tls }),
+    })
+  }
+}
+
+function tlsOf({ servername, rejectUnauthorized, ...context }: Trust) {
+  return {
+    secureContext: createSecureContext(context),
+    ...(servername !== undefined && { servername }),
+    ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+    allowH2: false,
+  }
+}
+
+function eitherOf(one?: AbortSignal, other?: AbortSignal): AbortSignal | undefined {
+  return one !== undefined && other !== undefined ? AbortSignal.any([one, other]) : (one ?? other)
+}
+
+/** Pairs of name and value keep headers of one name apart. */
+function headersOf(headers: OutgoingRequest['headers']): Record<string, string> | string[] {
+  if (headers === undefined) return {}
+  return isPairs(headers) ? [...headers] : { ...headers }
+}
+
+function isPairs(headers: object): headers is readonly string[] {
+  return Array.isArray(headers)
+}
