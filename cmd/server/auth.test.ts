@@ -31,6 +31,11 @@ it.each([
   ['an override that is no URL', [...oidc, '--oidc-authz-url', 'login'], /--oidc-authz-url/],
   ['an override of another scheme', [...oidc, '--oidc-token-url', 'ftp://a/t'], /--oidc-token-url/],
   ['a broker with a path', [...oidc, '--broker-proxy-url', 'http://b:5556/broker'], /has a path/],
+  [
+    'a broker without encryption',
+    [...oidc, '--broker-proxy-url', 'http://broker.example:5556'],
+    /--broker-proxy-url.*without encryption/,
+  ],
   ['a broker of another issuer', [...oidc, '--broker-proxy-url', 'http://b:5556'], /path \/broker/],
 ])('%s: ends with 2 and says why', (_, args, message) => {
   const { status, stderr } = start(...args, '--listen', '127.0.0.1:0', '--admin-listen', ':0')

@@ -46,8 +46,9 @@ export function openAccess({
     log,
     metrics,
   })
-  const { brokerProxyUrl: url, trustProxy } = options
-  const broker = url === undefined ? undefined : createBroker({ url, trustProxy, log, metrics })
+  const { brokerProxyUrl: url, trustProxy, baseUrl } = options
+  const broker =
+    url === undefined ? undefined : createBroker({ url, trustProxy, baseUrl, log, metrics })
   return {
     auth,
     broker,

@@ -41,7 +41,7 @@ afterEach(async () => {
   server.close()
 })
 
-function open(options: { trustProxy?: boolean; timeoutMs?: number } = {}): void {
+function open(options: { trustProxy?: boolean; timeoutMs?: number; baseUrl?: string } = {}): void {
   metrics = createMetrics({ version: 'test' })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const log = createLogger('silent')
@@ -109,6 +109,22 @@ describe('what the broker gets', () => {
       'x-forwarded-proto': proto,
       'x-forwarded-for': addresses,
     })
+  })
+
+  it('the host and scheme of --base-url, whatever the client and a proxy say', async () => {
+    open({ trustProxy: true, baseUrl: 'https://registry.example/depot' })
+    const headers = {
+      host: 'evil.test',
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-proto': 'http',
+      forwarded: 'host=evil.example',
+    }
+    await ask('/broker/auth', { headers })
+    expect(seen[0]?.headers).toMatchObject({
+      'x-forwarded-host': 'registry.example',
+      'x-forwarded-proto': 'https',
+    })
+    expect(JSON.stringify(seen[0]?.headers)).not.toContain('evil')
   })
 
   it('nothing outside of /broker', async () => {
@@ -186,10 +202,10 @@ describe('bounds', () => {
     expect(await metrics.metrics()).toContain('depot_broker_proxy_requests_total{code="502"} 1')
   })
 
-  it('a broker that never answers is 502 in time', async () => {
+  it('a broker that never answers is 504 in time', async () => {
     open({ timeoutMs: 100 })
     answer = () => undefined
-    expect(await errorOf('/broker/auth')).toMatchObject({ reason: 'BadGateway' })
+    expect(await errorOf('/broker/auth')).toMatchObject({ reason: 'GatewayTimeout' })
   })
 
   it('a broker that stops in the middle breaks the answer off', async () => {

@@ -1,9 +1,10 @@
+/** Logins by way of the registry's own name: passes `/broker/*` on to the identity broker. */
+
 import { Hono } from 'hono'
 import { RegistryError } from '../errors/errors.ts'
+import type { ProxyRules } from '../http/http.ts'
+import { ReverseProxy } from '../proxy/proxy.ts'
 import { counter, type Logger, type Metrics, type RequestFacts } from '../telemetry/telemetry.ts'
-import { boundedBody, tooLarge } from './bounded-body.ts'
-import { forwardedHeaders, returnedHeaders } from './headers.ts'
-import { Upstream } from './upstream.ts'
 
 /** What the server passes along with a request. */
 export interface BrokerEnv {
@@ -18,6 +19,10 @@ export interface BrokerOptions {
   readonly url: string
   /** Add to what a proxy says in `X-Forwarded-*`, and do not replace it. */
   readonly trustProxy: boolean
+  /** The registry's own URL, where it is configured: its scheme and host are what the broker hears. */
+  readonly baseUrl?: string | undefined
+  /** The ways out. Default: direct. */
+  readonly proxies?: ProxyRules | undefined
   readonly log: Logger
   readonly metrics: Metrics
   /** For a whole exchange, in milliseconds. Default 30,000. */
@@ -33,69 +38,45 @@ const route = '/broker/*'
 /** Forms and tokens going in, pages with their scripts and pictures coming out. */
 const maxRequestBytes = 1024 * 1024
 const maxResponseBytes = 32 * 1024 * 1024
-const methods: ReadonlySet<string> = new Set('GET HEAD POST PUT PATCH DELETE OPTIONS'.split(' '))
 
-/** What a broker might take for `..` although this server does not. */
-const encodedDots = /(?:%2f|%5c|\/)(?:\.|%2e){1,2}(?:%2f|%5c|\/|$)/i
-
-/**
- * Passes `/broker/*` on to the identity broker as it is, so that users can log in although they only reach this server.
- * Nothing is rewritten: the broker must know its own external address, path included.
- */
+/** Nothing is rewritten: the broker must know its own external address, path included. */
 export function createBroker(options: BrokerOptions): Broker {
-  const { trustProxy, log, timeoutMs = 30_000 } = options
-  const upstream = new Upstream(options.url, timeoutMs)
-  const requests = counter(options.metrics, {
+  const { url: to, trustProxy, baseUrl, proxies, log, metrics, timeoutMs = 30_000 } = options
+  const proxy = new ReverseProxy({
+    to,
+    name: 'the identity broker',
+    trustProxy,
+    baseUrl,
+    proxies,
+    maxRequestBytes,
+    maxResponseBytes,
+    timeoutMs,
+    totalMs: timeoutMs,
+  })
+  const requests = counter(metrics, {
     name: 'broker_proxy_requests_total',
     help: 'Requests passed on to the identity broker, by the code that was answered.',
     labels: ['code'],
   })
 
   const routes = new Hono<BrokerEnv>().all(route, async (c) => {
-    const { raw, method } = c.req
     if (c.env?.facts !== undefined) c.env.facts.route = route
-    const url = new URL(c.req.url)
     try {
-      if (!methods.has(method)) {
-        throw new RegistryError('MethodNotAllowed', `${method} is not passed on to the broker`)
+      // The path as it is sent on, whatever the router took it for.
+      if (!/^\/broker(?:\/|$)/.test(new URL(c.req.url).pathname)) {
+        throw new RegistryError(
+          'BadRequest',
+          'the path leads out of /broker: write it without dots',
+        )
       }
-      if (Number(c.req.header('content-length') ?? 0) > maxRequestBytes) {
-        throw tooLarge(maxRequestBytes)
-      }
-      if (encodedDots.test(url.pathname)) {
-        throw new RegistryError('BadRequest', 'dots between encoded slashes are not passed on')
-      }
-      const body = method === 'GET' || method === 'HEAD' ? null : raw.body
-      const answer = await upstream.send({
-        method,
-        path: url.pathname + url.search,
-        headers: forwardedHeaders(raw.headers, {
-          host: c.req.header('host') ?? url.host,
-          protocol: url.protocol.slice(0, -1),
-          remoteAddress: c.env?.incoming?.socket.remoteAddress,
-          trustProxy,
-        }),
-        body: body && boundedBody(body, maxRequestBytes),
-        signal: raw.signal,
-      })
+      const answer = await proxy.forward(c)
       requests.inc({ code: answer.status })
-      return new Response(answer.body && boundedBody(answer.body, maxResponseBytes), {
-        status: answer.status,
-        headers: returnedHeaders(answer.headers),
-      })
+      return answer
     } catch (thrown) {
-      const error =
-        thrown instanceof RegistryError
-          ? thrown
-          : new RegistryError(
-              'BadGateway',
-              'the identity broker cannot be reached: try again in a moment',
-              { cause: thrown },
-            )
-      requests.inc({ code: error.status })
-      log.debug({ component: 'broker', err: error }, 'request not passed on')
-      throw error
+      if (thrown instanceof RegistryError) requests.inc({ code: thrown.status })
+      log.debug({ component: 'broker', err: thrown }, 'request not passed on')
+      throw thrown
     }
   })
-  return { routes, close: () => upstream.close() }
+  return { routes, close: () => proxy.close() }
 }

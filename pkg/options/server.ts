@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { apart, distinctAddresses, needs, together } from './rules.ts'
 import type { Command, Options, OptionTable } from './table.ts'
-import { baseUrl, endpointUrl, issuerUrl } from './urls.ts'
+import { baseUrl, brokerUrl, endpointUrl, issuerUrl } from './urls.ts'
 import {
   apiGroup,
   durationMs,
@@ -156,9 +156,9 @@ const options = {
   },
   brokerProxyUrl: {
     flag: 'broker-proxy-url',
-    value: baseUrl,
+    value: brokerUrl,
     meaning:
-      'Address of the OIDC broker inside the cluster: `/broker/*` is passed on to it, and its keys are fetched there.',
+      'Address of the OIDC broker inside the cluster: `/broker/*` is passed on to it, and its keys are fetched there. HTTPS, or HTTP on this machine and inside the cluster.',
   },
   passthroughCacheTtlMs: {
     flag: 'passthrough-cache-ttl',

@@ -25,15 +25,20 @@ export const baseUrl = withoutQuery
   .transform((text) => new URL(text).href.replace(/\/+$/, ''))
   .meta({ title: 'URL' })
 
+const encrypted = withoutQuery.refine((text) => isEncryptedOrNear(parseHttpUrl(text)), {
+  error:
+    'would be asked without encryption: write https://, or name this machine or a service of the cluster (localhost, 127.0.0.1, [::1], name, name.namespace.svc)',
+})
+
 /** Kept letter by letter, because tokens name their issuer that way. */
-export const issuerUrl = withoutQuery
-  .refine((text) => isSafeIssuer(parseHttpUrl(text)), {
-    error:
-      'would be asked without encryption: write https://, or name this machine or a service of the cluster (localhost, 127.0.0.1, [::1], name, name.namespace.svc)',
-  })
+export const issuerUrl = encrypted.meta({ title: 'URL' })
+
+/** Passwords and tokens go there. Paths are appended to it. */
+export const brokerUrl = encrypted
+  .transform((text) => new URL(text).href.replace(/\/+$/, ''))
   .meta({ title: 'URL' })
 
-function isSafeIssuer(url: URL | undefined): boolean {
+function isEncryptedOrNear(url: URL | undefined): boolean {
   if (url === undefined || url.protocol === 'https:') return url !== undefined
   const host = url.hostname
   if (host === '127.0.0.1' || host === '[::1]') return true

@@ -12,6 +12,13 @@ const hopByHop: ReadonlySet<string> = new Set([
   'expect',
 ])
 
+/**
+ * What servers believe of the proxy in front of them: where a request came from, which path it had, who sent it. From a
+ * client these are claims that nobody checked. Underscores count as hyphens, because some servers read them so.
+ */
+const claims =
+  /^(?:forwarded|via|x-forwarded(?:-.*)?|x-(?:original|rewrite|remote|auth-request|authenticated|ssl|client|envoy|amzn-oidc|goog-authenticated|ms-client|webauth)-.*|x-(?:real|true-client|cluster-client)-ip|x-(?:user|username|email|groups|roles|http-method-override|method-override|http-method)|(?:true-client|cf-connecting|fastly-client)-ip|(?:remote|ssl|client)-.*)$/
+
 export interface Hop {
   /** As the client wrote it. */
   readonly host: string
@@ -19,35 +26,44 @@ export interface Hop {
   readonly remoteAddress: string | undefined
   /** Whether what a proxy before us said is kept. */
   readonly trustProxy: boolean
+  /** Whether host and protocol are configured, so that nothing takes their place. */
+  readonly isCertain: boolean
 }
 
 /** The headers of a request for the next server: pairs of name and value. */
 export function forwardedHeaders(headers: Headers, hop: Hop): [name: string, value: string][] {
   const dropped = new Set([...hopByHop, ...connectionOptions(headers.get('connection')), 'host'])
+  const passed = [...headers].filter(([name]) => !dropped.has(name) && !isClaim(name))
   const own = forwardedBy(headers, hop)
-  const passed = [...headers].filter(([name]) => !dropped.has(name) && !own.has(name))
   return [...passed, ...own].filter((pair): pair is [string, string] => pair[1] !== undefined)
 }
 
-function forwardedBy(headers: Headers, hop: Hop): Map<string, string | undefined> {
-  const before = (name: string) => (hop.trustProxy ? (headers.get(name) ?? undefined) : undefined)
+function isClaim(name: string): boolean {
+  return claims.test(name.replaceAll('_', '-'))
+}
+
+function forwardedBy(headers: Headers, hop: Hop): [string, string | undefined][] {
+  const { isCertain, trustProxy } = hop
+  const before = (name: string) => (trustProxy ? (headers.get(name) ?? undefined) : undefined)
   const addresses = [before('x-forwarded-for'), hop.remoteAddress].filter(Boolean)
-  return new Map([
+  return [
     ['x-forwarded-for', addresses.join(', ') || undefined],
-    ['x-forwarded-host', before('x-forwarded-host') ?? hop.host],
-    ['x-forwarded-proto', before('x-forwarded-proto') ?? hop.protocol],
-    ['forwarded', before('forwarded')],
-  ])
+    ['x-forwarded-host', (isCertain ? undefined : before('x-forwarded-host')) ?? hop.host],
+    ['x-forwarded-proto', (isCertain ? undefined : before('x-forwarded-proto')) ?? hop.protocol],
+    ['forwarded', isCertain ? undefined : before('forwarded')],
+  ]
 }
 
 /** The headers of an answer for the client. */
-export function returnedHeaders(headers: Readonly<Record<string, string | string[]>>): Headers {
+export function returnedHeaders(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): Headers {
   const connection = headers['connection']
   const dropped = new Set([...hopByHop, ...connectionOptions([connection ?? []].flat().join(','))])
   const returned = new Headers()
   for (const [name, value] of Object.entries(headers)) {
     if (dropped.has(name.toLowerCase())) continue
-    for (const one of [value].flat()) returned.append(name, one)
+    for (const one of [value ?? []].flat()) returned.append(name, one)
   }
   return returned
 }

@@ -1,0 +1,51 @@
+import { RegistryError } from '../errors/errors.ts'
+
+/** How often a path is decoded before it is called unreadable: no server decodes more than twice. */
+const maxDecodings = 4
+/** `.`, `/` and `\` written with more bytes than they need, which some servers accept. */
+const overlong: readonly (readonly [RegExp, string])[] = [
+  [/\xc0\xae|\xe0\x80\xae/g, '.'],
+  [/\xc0\xaf|\xe0\x80\xaf/g, '/'],
+  [/\xc1\x9c|\xe0\x81\x9c/g, '\\'],
+]
+
+/**
+ * Makes sure that the other server can only understand a path as this one does: no way up, however it is written, and no
+ * control characters.
+ *
+ * @param path with or without a query, which is not looked at
+ * @throws RegistryError BadRequest
+ */
+export function checkPath(path: string): void {
+  let text = path.replace(/[?#].*$/s, '')
+  for (let round = 0; round <= maxDecodings; round += 1) {
+    checkReading(text)
+    const decoded = decodedOnce(text)
+    if (decoded === text) return
+    text = decoded
+  }
+  throw new RegistryError('BadRequest', 'the path is encoded too many times: encode it once')
+}
+
+function checkReading(text: string): void {
+  if (/\p{Cc}/u.test(text.replace(/[\x80-\x9f]/g, ''))) {
+    throw new RegistryError('BadRequest', 'the path has a control character: leave it out')
+  }
+  for (const segment of text.split(/[/\\]/)) {
+    const [name = ''] = segment.split(';')
+    if (/^\s*\.{1,2}\s*$/.test(name)) {
+      throw new RegistryError(
+        'BadRequest',
+        'the path has a segment of dots: write the path that is meant',
+      )
+    }
+  }
+}
+
+/** Byte by byte, and what is no escape stays. */
+function decodedOnce(text: string): string {
+  const decoded = text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return overlong.reduce((reading, [form, character]) => reading.replace(form, character), decoded)
+}

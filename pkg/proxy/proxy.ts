@@ -1,0 +1,223 @@
+/** A reverse proxy: passes requests on to one other server as they are, and its answers back, both while they arrive. */
+
+import { Readable } from 'node:stream'
+import { RegistryError } from '../errors/errors.ts'
+import {
+  type Answer,
+  createPool,
+  discard,
+  isTimeout,
+  type OutgoingRequest,
+  type Pool,
+  type ProxyRules,
+} from '../http/http.ts'
+import { forwardedHeaders, returnedHeaders } from './headers.ts'
+import { checkPath } from './paths.ts'
+
+export interface ProxyOptions {
+  /** The other server: scheme, host and port. */
+  readonly to: string
+  /** What to call it in errors, such as `the identity broker`. */
+  readonly name: string
+  /** Keep what a proxy in front says in `X-Forwarded-*`, and add to it. */
+  readonly trustProxy: boolean
+  /** The URL by which clients know this server, where that is certain: its scheme and host are passed on. */
+  readonly baseUrl?: string | undefined
+  readonly maxRequestBytes: number
+  /** Default: no bound. */
+  readonly maxResponseBytes?: number
+  /** How long the head of an answer may take, and a body may be silent, in milliseconds. */
+  readonly timeoutMs: number
+  /** For a whole exchange, in milliseconds. Default: no bound. */
+  readonly totalMs?: number
+  /** How many requests run at the same time. Default 64. */
+  readonly connections?: number
+  /** The ways out. Default: direct. */
+  readonly proxies?: ProxyRules | undefined
+}
+
+/** What is looked at of a request: the context of a Hono handler has it. */
+export interface Incoming {
+  readonly req: {
+    readonly raw: Request
+    readonly method: string
+    readonly url: string
+    header(name: string): string | undefined
+  }
+  readonly env?:
+    | {
+        readonly incoming?:
+          | { readonly socket: { readonly remoteAddress?: string | undefined } }
+          | undefined
+      }
+    | undefined
+}
+
+export interface Forwarding {
+  /** Path and query at the other server. Default: as they came. */
+  readonly path?: string
+  /** In place of the client's, by names in lower case; undefined leaves one out. */
+  readonly headers?: Readonly<Record<string, string | undefined>>
+}
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
+const connectMs = 5000
+const waiting = { max: 256, ms: 5000 }
+
+export class ReverseProxy {
+  readonly #options: ProxyOptions
+  readonly #pool: Pool
+
+  constructor(options: ProxyOptions) {
+    this.#options = options
+    const { timeoutMs, totalMs, connections = 64, proxies } = options
+    this.#pool = createPool({
+      connections,
+      connectMs: Math.min(connectMs, timeoutMs),
+      headersMs: timeoutMs,
+      idleMs: timeoutMs,
+      ...(totalMs !== undefined && { totalMs }),
+      waiting,
+      proxies,
+    })
+  }
+
+  /**
+   * Passes a request on. Redirects are handed back, and bodies are not decoded.
+   *
+   * @throws RegistryError MethodNotAllowed, BadRequest for paths that the other server may read differently, TooLarge,
+   *   BadGateway and GatewayTimeout where it cannot be reached or is too slow, Unavailable where too many wait
+   */
+  async forward(c: Incoming, forwarding: Forwarding = {}): Promise<Response> {
+    const { to, name, maxRequestBytes, maxResponseBytes = Number.POSITIVE_INFINITY } = this.#options
+    const { raw } = c.req
+    const method = methodOf(c.req.method, name)
+    const url = new URL(c.req.url)
+    if (Number(c.req.header('content-length') ?? 0) > maxRequestBytes) {
+      throw tooLarge(maxRequestBytes)
+    }
+    const path = forwarding.path ?? url.pathname + url.search
+    checkPath(path)
+    const bodyless = method === 'GET' || method === 'HEAD' || raw.body === null
+    const body = bodyless ? undefined : new RequestBody(raw.body, maxRequestBytes)
+    try {
+      const answer = await this.#pool.send(
+        { origin: to },
+        {
+          method,
+          path,
+          headers: this.#headersOf(c, url, forwarding),
+          ...(body && { body: body.stream }),
+          signal: raw.signal,
+        },
+      )
+      return respond(answer, method, maxResponseBytes)
+    } catch (thrown) {
+      throw this.#failure(body?.error ?? thrown)
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close()
+  }
+
+  #headersOf(c: Incoming, url: URL, { headers = {} }: Forwarding): string[] {
+    const { trustProxy, baseUrl } = this.#options
+    const known = baseUrl === undefined ? undefined : new URL(baseUrl)
+    const passed = forwardedHeaders(c.req.raw.headers, {
+      host: known?.host ?? c.req.header('host') ?? url.host,
+      protocol: (known ?? url).protocol.slice(0, -1),
+      remoteAddress: c.env?.incoming?.socket.remoteAddress,
+      trustProxy,
+      isCertain: known !== undefined,
+    }).filter(([name]) => !Object.hasOwn(headers, name))
+    const own = Object.entries(headers).filter((pair): pair is [string, string] => {
+      return pair[1] !== undefined
+    })
+    return [...passed, ...own].flat()
+  }
+
+  #failure(thrown: unknown): RegistryError {
+    if (thrown instanceof RegistryError) return thrown
+    const { name } = this.#options
+    return isTimeout(thrown)
+      ? new RegistryError('GatewayTimeout', `${name} took too long: try again in a moment`, {
+          cause: thrown,
+        })
+      : new RegistryError('BadGateway', `${name} cannot be reached: try again in a moment`, {
+          cause: thrown,
+        })
+  }
+}
+
+/** @throws RegistryError MethodNotAllowed */
+function methodOf(method: string, name: string): OutgoingRequest['method'] {
+  const known = methods.find((one) => one === method)
+  if (known !== undefined) return known
+  throw new RegistryError('MethodNotAllowed', `${method} is not passed on to ${name}`)
+}
+
+function tooLarge(maxBytes: number): RegistryError {
+  return new RegistryError('TooLarge', `the body is larger than ${maxBytes} bytes`)
+}
+
+function answerTooLarge(maxBytes: number): RegistryError {
+  return new RegistryError('BadGateway', `the answer is larger than ${maxBytes} bytes`)
+}
+
+/** What a client sends, up to a bound, and why that came to no end. */
+class RequestBody {
+  readonly stream: Readable
+  error: unknown
+
+  constructor(body: ReadableStream<Uint8Array> | null, maxBytes: number) {
+    const chunks = bounded(body ?? [], maxBytes, tooLarge)
+    this.stream = Readable.from(chunks, { objectMode: false })
+    this.stream.once('error', (error) => {
+      this.error = error
+    })
+  }
+}
+
+async function* bounded(
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+  error: (maxBytes: number) => Error,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.byteLength
+    if (bytes > maxBytes) throw error(maxBytes)
+    yield chunk
+  }
+}
+
+function respond({ status, headers, header, body }: Answer, method: string, maxBytes: number) {
+  const init = { status, headers: returnedHeaders(headers) }
+  if (method === 'HEAD' || withoutBody.has(status)) {
+    discard(body)
+    return new Response(null, init)
+  }
+  if (Number(header('content-length') ?? 0) > maxBytes) {
+    discard(body)
+    throw answerTooLarge(maxBytes)
+  }
+  return new Response(streamOf(body, maxBytes), init)
+}
+
+/** Hands a body on piece by piece, no faster than it is taken. */
+function streamOf(body: Readable, maxBytes: number): ReadableStream<Uint8Array> {
+  const chunks = bounded(body as AsyncIterable<Uint8Array>, maxBytes, answerTooLarge)
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: () => discard(body),
+    },
+    { highWaterMark: 0 },
+  )
+}
