@@ -95,7 +95,7 @@ it('a status is written on its own, and a spec does not touch it', async () => {
   const before = (await cluster.admin.request('GET', path)) as { status?: unknown }
   expect(before.status).toBeUndefined()
 
-  const status = { synced: true, checksum: 'abc', archiveSizeBytes: 7 }
+  const status = { synced: true, checksum: 'ab'.repeat(32), archiveSizeBytes: 7 }
   await cluster.admin.apply(
     `${path}/status`,
     object('Version', 'net-1.0.0', { status }),

@@ -1,5 +1,7 @@
 import {
   type ArchiveLocation,
+  archiveSizeOf,
+  checksumOf,
   configOfVersion,
   fileNameOf,
   normalizeVersion,
@@ -94,9 +96,10 @@ export class VersionRow {
     this.fileName = fileNameOf(version)
     this.storage = context.storage(config?.storageConfig)
     this.configName = context.optional(config?.name)
-    this.sha256 = sha256Hex(status?.checksum ?? '')
-    this.checksumMalformed = this.sha256 === undefined && Boolean(status?.checksum)
-    this.sizeBytes = status?.archiveSizeBytes
+    const checksum = checksumOf(version)
+    this.sha256 = sha256Hex(checksum ?? '')
+    this.checksumMalformed = this.sha256 === undefined && Boolean(checksum)
+    this.sizeBytes = archiveSizeOf(version)
     this.synced = status?.synced ?? false
     this.syncStatus = context.string(status?.syncStatus ?? '')
     this.sourceScannedAt = scannedAt(status?.sourceScan)

@@ -1,6 +1,7 @@
 import {
   type ArchiveConfig,
   type ArchiveLocation,
+  checksumOf,
   configOfParent,
   configOfVersion,
   fileNameOf,
@@ -30,7 +31,7 @@ export class ArchiveIndex {
     const id = idOf(key)
     if (key.kind === 'Version') {
       const known = this.#versions.delete(id)
-      if (resource?.kind !== 'Version' || resource.status?.checksum !== undefined) return known
+      if (resource?.kind !== 'Version' || checksumOf(resource) !== undefined) return known
       this.#versions.set(id, resource)
       return true
     }

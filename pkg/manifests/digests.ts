@@ -1,5 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ArchiveLocation, ObjectKey, Resource } from '../apis/v1alpha1/v1alpha1.ts'
+import {
+  type ArchiveLocation,
+  checksumOf,
+  type ObjectKey,
+  type Resource,
+} from '../apis/v1alpha1/v1alpha1.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import { ArchiveIndex } from './archive-index.ts'
 import {
@@ -76,7 +81,7 @@ export class Digests {
 
   /** The object with what is known of its archive. */
   complete(resource: Resource): Resource {
-    if (resource.kind !== 'Version' || resource.status?.checksum !== undefined) return resource
+    if (resource.kind !== 'Version' || checksumOf(resource) !== undefined) return resource
     const location = this.#index.locate(resource)
     const state = location && this.#archives.get(keyOf(location))?.state
     return state === undefined ? resource : withArchive(resource, state)

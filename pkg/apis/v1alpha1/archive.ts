@@ -46,7 +46,17 @@ export function parentRefOf(version: Version): ParentRef | undefined {
 
 /** The name of the archive that is served. */
 export function fileNameOf(version: Version): string | undefined {
-  return version.status?.artifact?.fileName ?? version.spec.fileName
+  const { spec, status } = version
+  return status?.artifact?.fileName ?? spec.upload?.fileName ?? spec.fileName
+}
+
+/** The SHA-256 of the archive, as somebody wrote it; undefined where nobody has. */
+export function checksumOf({ spec, status }: Version): string | undefined {
+  return status?.checksum || spec.upload?.sha256
+}
+
+export function archiveSizeOf({ spec, status }: Version): number | undefined {
+  return status?.archiveSizeBytes ?? spec.upload?.sizeBytes
 }
 
 /**

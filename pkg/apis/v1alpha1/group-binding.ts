@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Metadata } from './metadata.ts'
+import * as rules from './rules.ts'
 
 const Condition = z.object({
   type: z.string().describe('Name of the condition.'),
@@ -33,9 +34,12 @@ export const GroupBinding = z.object({
         .optional()
         .describe('Globs over module names, such as vpc-*. Empty: no module.'),
       providerResources: z
-        .array(z.string())
+        .array(z.string().meta(rules.ruled([rules.exactProvider], { maxLength: 253 })))
         .optional()
-        .describe('Provider types, or * for all. Empty: no provider.'),
+        .meta({
+          description: 'Provider types, or * for all. Empty: no provider.',
+          maxItems: 1000,
+        }),
     })
     .describe('What is wanted.'),
   status: z

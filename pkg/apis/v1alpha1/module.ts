@@ -1,15 +1,27 @@
 import { z } from 'zod'
 import { Metadata, SyncState } from './metadata.ts'
+import * as rules from './rules.ts'
 import { SharedConfig } from './shared-config.ts'
 
 /** How a module is found, fetched and stored. */
 export const ModuleConfig = z
   .object({
-    name: z.string().min(1).optional().describe('Name of the module. Default: metadata.name.'),
+    name: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({
+        description: 'Name of the module. Default: metadata.name.',
+        ...rules.ruled([rules.moduleName], { maxLength: 64 }),
+      }),
     provider: z
       .string()
       .optional()
-      .describe('Target system of the module, such as aws: the third part of its source address.'),
+      .meta({
+        description:
+          'Target system of the module, such as aws: the third part of its source address.',
+        ...rules.ruled([rules.targetSystem], { maxLength: 64 }),
+      }),
     repoOwner: z.string().optional().describe('Owner of the source repository.'),
     repoUrl: z.string().optional().describe('URL of the source repository.'),
     fileFormat: z.enum(['zip', 'tar']).optional().describe('Format of the archives.'),

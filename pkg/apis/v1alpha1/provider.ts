@@ -1,12 +1,21 @@
 import { z } from 'zod'
 import { Metadata, SyncState } from './metadata.ts'
 import { VersionRefs } from './module.ts'
+import { Protocols } from './protocols.ts'
+import * as rules from './rules.ts'
 import { SharedConfig } from './shared-config.ts'
 
 /** How a provider is found, fetched and stored. */
 export const ProviderConfig = z
   .object({
-    name: z.string().min(1).optional().describe('Type of the provider. Default: metadata.name.'),
+    name: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({
+        description: 'Type of the provider. Default: metadata.name.',
+        ...rules.ruled([rules.providerType], { maxLength: 64 }),
+      }),
     namespace: z
       .string()
       .default('hashicorp')
@@ -15,10 +24,10 @@ export const ProviderConfig = z
       ),
     operatingSystems: z.array(z.string()).optional().describe('Operating systems to keep.'),
     architectures: z.array(z.string()).optional().describe('Architectures to keep.'),
-    protocols: z
-      .array(z.string())
-      .optional()
-      .describe('Plugin protocol versions that the provider speaks. Default 5.0.'),
+    protocols: Protocols.optional().meta({
+      description: 'Plugin protocol versions that the provider speaks. Default 5.0.',
+      maxItems: 20,
+    }),
     sourceRepository: z
       .string()
       .optional()

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import * as rules from './rules.ts'
 
 /** A Go duration such as `15m` or `1h30m`. */
 const goDuration = /^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$/
@@ -21,9 +22,11 @@ const Gcs = z.object({
 })
 
 const FileSystem = z.object({
-  directoryPath: z
-    .string()
-    .describe('Directory of the archives: relative to the mount path of the server, or inside it.'),
+  directoryPath: z.string().meta({
+    description:
+      'Directory of the archives: relative to the mount path of the server, or inside it.',
+    ...rules.ruled([rules.directoryPath], { maxLength: 512 }),
+  }),
 })
 
 const Presign = z

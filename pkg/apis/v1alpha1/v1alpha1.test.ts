@@ -86,3 +86,17 @@ it('gives core kinds the core API version', () => {
   expect(apiVersionOf('Namespace', 'depot.internal')).toBe('v1')
   expect(apiVersionOf('Version', 'acme.example')).toBe('acme.example/v1alpha1')
 })
+
+it('reads the first 2,000 findings of a scan, so that no object holds everything else up', () => {
+  const findings = Array.from({ length: 30_000 }, (_, i) => ({ vulnerabilityID: `CVE-${i}` }))
+  const parsed = parseResource('Version', {
+    metadata: { name: 'v' },
+    spec: { type: 'Module', version: '1.0.0' },
+    status: { synced: true, sourceScan: { scannedAt: 'now', findings }, binaryScan: {} },
+  })
+  expect(parsed).toMatchObject({ ok: true, resource: { status: { synced: true } } })
+  const status = parsed.ok ? parsed.resource.status : undefined
+  expect(status?.sourceScan?.scannedAt).toBe('now')
+  expect(status?.sourceScan?.findings).toHaveLength(2_000)
+  expect(status?.sourceScan?.findings.at(-1)?.vulnerabilityID).toBe('CVE-1999')
+})

@@ -5,11 +5,13 @@ import { apiVersion, type Kind, kinds } from './kinds.ts'
 import type { Module } from './module.ts'
 import type { Namespace } from './namespace.ts'
 import type { Provider } from './provider.ts'
-import type { Version } from './version.ts'
+import { type Version, withinBounds } from './version.ts'
 
 export {
   type ArchiveConfig,
   type ArchiveLocation,
+  archiveSizeOf,
+  checksumOf,
   configOfParent,
   configOfVersion,
   fileNameOf,
@@ -20,6 +22,7 @@ export {
 } from './archive.ts'
 export { customResourceDefinition, customResourceKinds } from './crd.ts'
 export { apiVersion, type Kind, kindNames, kinds } from './kinds.ts'
+export { mistakesIn } from './mistakes.ts'
 export type { ModuleConfig } from './module.ts'
 export type { ProviderConfig } from './provider.ts'
 export type { StorageConfig } from './storage-config.ts'
@@ -77,7 +80,7 @@ export function apiVersionOf(kind: Kind, apiGroup: string): string {
  */
 export function parseResource<K extends Kind>(kind: K, raw: unknown): Parsed<ResourceOf<K>> {
   const { schema } = kinds[kind]
-  const withKind = isObject(raw) ? { ...raw, kind } : raw
+  const withKind = isObject(raw) ? { ...(kind === 'Version' ? withinBounds(raw) : raw), kind } : raw
   let result = schema.safeParse(withKind)
   if (!result.success && isObject(withKind)) result = schema.safeParse(withoutNulls(withKind))
   if (result.success) return { ok: true, resource: result.data as ResourceOf<K> }

@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import { Metadata, SyncState } from './metadata.ts'
 import { ModuleConfig } from './module.ts'
+import { Protocols } from './protocols.ts'
 import { ProviderConfig } from './provider.ts'
+import * as rules from './rules.ts'
+
+/** Of one scan. The rest is not read: no object may be so much work that everything else waits for it. */
+const maxFindings = 2_000
 
 const SecurityFinding = z.object({
   vulnerabilityID: z.string().default('').describe('CVE, GHSA or rule of the scanner.'),
@@ -15,7 +20,10 @@ export type SecurityFinding = z.infer<typeof SecurityFinding>
 
 const Scan = z.object({
   scannedAt: z.string().optional().describe('When the scan ended, RFC 3339.'),
-  findings: z.array(SecurityFinding).default([]).describe('What the scan found.'),
+  findings: z
+    .array(SecurityFinding)
+    .default([])
+    .meta({ description: 'What the scan found; at most 2,000.', maxItems: maxFindings }),
 })
 export type Scan = z.infer<typeof Scan>
 
@@ -23,6 +31,22 @@ const ReadmeConfigMapRef = z.object({
   name: z.string().describe('Name of the ConfigMap.'),
   key: z.string().describe('Key of its data that holds the README, encoded as base64.'),
 })
+
+const FileName = z.string().meta(rules.ruled(rules.fileName, { maxLength: 255 }))
+
+/** So that an archive can be published by writing a spec alone, which is all that GitOps tools do. */
+const Upload = z
+  .object({
+    fileName: FileName.optional().describe('Name of the archive. Default: spec.fileName.'),
+    sha256: z.string().meta({
+      description: 'SHA-256 of the archive, encoded as hexadecimal or base64.',
+      ...rules.ruled([rules.digest], { minLength: 43, maxLength: 64 }),
+    }),
+    sizeBytes: z.int().min(0).optional().describe('Size of the archive, in bytes.'),
+  })
+  .describe(
+    'The archive, where it was put into storage by hand or by CI. What the status says of it wins.',
+  )
 
 /** A newer controller may write fields that an older definition in the cluster does not know: they must not get lost. */
 const openToNewFields = { 'x-kubernetes-preserve-unknown-fields': true }
@@ -35,16 +59,29 @@ export const Version = z.object({
     .object({
       type: z.enum(['Module', 'Provider']).describe('Kind of the parent.'),
       version: z.string().describe('Semantic version; a leading v is tolerated and never served.'),
-      fileName: z.string().optional().describe('Name of the archive.'),
-      operatingSystem: z.string().optional().describe('Operating system, such as linux.'),
-      architecture: z.string().optional().describe('Architecture, such as amd64.'),
-      protocols: z
-        .array(z.string())
+      fileName: FileName.optional().describe('Name of the archive.'),
+      operatingSystem: z
+        .string()
         .optional()
-        .describe('Plugin protocol versions, where they differ from those of the provider.'),
+        .meta({
+          description: 'Operating system, such as linux.',
+          ...rules.ruled(rules.operatingSystem, { maxLength: 32 }),
+        }),
+      architecture: z
+        .string()
+        .optional()
+        .meta({
+          description: 'Architecture, such as amd64.',
+          ...rules.ruled(rules.architecture, { maxLength: 32 }),
+        }),
+      protocols: Protocols.optional().meta({
+        description: 'Plugin protocol versions, where they differ from those of the provider.',
+        maxItems: 20,
+      }),
       forceSync: z.boolean().optional().describe('Synchronise again although nothing changed.'),
       moduleConfigRef: ModuleConfig.optional(),
       providerConfigRef: ProviderConfig.optional(),
+      upload: Upload.optional(),
     })
     .meta({
       description: 'What is wanted.',
@@ -57,6 +94,9 @@ export const Version = z.object({
           rule: "self.type == 'Provider' || !has(self.providerConfigRef)",
           message: 'providerConfigRef belongs to a Version of type Provider',
         },
+        ...rules.ruled([rules.platformOfProvider, rules.zipOfProvider], {})[
+          'x-kubernetes-validations'
+        ],
       ],
     }),
   status: z
@@ -64,7 +104,10 @@ export const Version = z.object({
       checksum: z
         .string()
         .optional()
-        .describe('SHA-256 of the archive, encoded as base64 or hexadecimal.'),
+        .meta({
+          description: 'SHA-256 of the archive, encoded as base64 or hexadecimal.',
+          ...rules.ruled([rules.digest], { maxLength: 128 }),
+        }),
       ...SyncState,
       archiveSizeBytes: z.int().min(0).optional().describe('Size of the archive, in bytes.'),
       artifact: z
@@ -83,3 +126,19 @@ export const Version = z.object({
     .meta({ description: 'What was seen last.', ...openToNewFields }),
 })
 export type Version = z.infer<typeof Version>
+
+/** A Version as it came out of JSON, with no more findings than are read. */
+export function withinBounds(raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { status } = raw
+  if (!isObject(status)) return raw
+  const cut = Object.entries(status).flatMap(([field, scan]) =>
+    isObject(scan) && Array.isArray(scan['findings']) && scan['findings'].length > maxFindings
+      ? [[field, { ...scan, findings: scan['findings'].slice(0, maxFindings) }] as const]
+      : [],
+  )
+  return cut.length === 0 ? raw : { ...raw, status: { ...status, ...Object.fromEntries(cut) } }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

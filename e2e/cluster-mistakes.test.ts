@@ -1,0 +1,299 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ControlPlane, startControlPlane } from '../hack/control-plane/control-plane.ts'
+import { applyManifests } from '../hack/control-plane/manifests.ts'
+import { type Kind, kinds, mistakesIn, parseResource } from '../pkg/apis/v1alpha1/v1alpha1.ts'
+
+const root = '/apis/depot.internal/v1alpha1/namespaces/team'
+const storageConfig = { fileSystem: { directoryPath: 'modules' } }
+const digest = 'c'.repeat(64)
+
+let cluster: ControlPlane
+
+beforeAll(async () => {
+  cluster = await startControlPlane()
+  await applyManifests(cluster.admin, 'config/crd/bases')
+  await cluster.admin.request('POST', '/api/v1/namespaces', { metadata: { name: 'team' } })
+})
+afterAll(() => cluster?.stop())
+
+interface Mistake {
+  readonly name: string
+  readonly kind: Kind
+  readonly spec: Readonly<Record<string, unknown>>
+  readonly status?: Readonly<Record<string, unknown>>
+  /** In what the API server says. */
+  readonly says: RegExp
+}
+
+const moduleWith = (moduleConfig: object) => ({ kind: 'Module', spec: { moduleConfig } }) as const
+const providerWith = (providerConfig: object) =>
+  ({ kind: 'Provider', spec: { providerConfig } }) as const
+const moduleVersion = (fields: object) =>
+  ({
+    kind: 'Version',
+    spec: {
+      type: 'Module',
+      version: '1.0.0',
+      fileName: 'network-1.0.0.zip',
+      moduleConfigRef: { name: 'network' },
+      ...fields,
+    },
+  }) as const
+const providerVersion = (fields: object) =>
+  ({
+    kind: 'Version',
+    spec: {
+      type: 'Provider',
+      version: '1.0.0',
+      fileName: 'terraform-provider-hello_1.0.0_linux_amd64.zip',
+      operatingSystem: 'linux',
+      architecture: 'amd64',
+      providerConfigRef: { name: 'hello' },
+      ...fields,
+    },
+  }) as const
+const binding = (fields: object) =>
+  ({ kind: 'GroupBinding', spec: { expression: '"a" in groups', ...fields } }) as const
+
+/** Refused by the types and enumerations of the definition. */
+const malformed: readonly Mistake[] = [
+  {
+    name: 'two backends',
+    ...moduleWith({ storageConfig: { ...storageConfig, gcs: { bucket: 'b' } } }),
+    says: /exactly one backend of s3, azureStorage, gcs, fileSystem/,
+  },
+  {
+    name: 'no backend',
+    ...moduleWith({ storageConfig: {} }),
+    says: /exactly one backend of s3, azureStorage, gcs, fileSystem/,
+  },
+  {
+    name: 's3 without a region',
+    ...moduleWith({ storageConfig: { s3: { bucket: 'b' } } }),
+    says: /s3\.region: Required value/,
+  },
+  {
+    name: 'a version as a number',
+    ...moduleVersion({ version: 1 }),
+    says: /spec\.version.*string/,
+  },
+  {
+    name: 'a type in lower case',
+    ...moduleVersion({ type: 'module' }),
+    says: /supported values: "Module", "Provider"/,
+  },
+  {
+    name: 'both references',
+    ...moduleVersion({ providerConfigRef: { name: 'hello' } }),
+    says: /providerConfigRef belongs to a Version of type Provider/,
+  },
+  {
+    name: 'the reference of the other type',
+    ...providerVersion({ providerConfigRef: undefined, moduleConfigRef: { name: 'network' } }),
+    says: /moduleConfigRef belongs to a Version of type Module/,
+  },
+  {
+    name: 'a lifetime without a unit',
+    ...moduleWith({ storageConfig: { ...storageConfig, presign: { ttl: '15' } } }),
+    says: /presign\.ttl/,
+  },
+  {
+    name: 'a file format that nobody unpacks',
+    ...moduleWith({ fileFormat: 'rar' }),
+    says: /supported values: "zip", "tar"/,
+  },
+]
+
+/** Well formed, and still nothing that can work: refused by rules that Depot knows too. */
+const useless: readonly Mistake[] = [
+  {
+    name: 'a provider version without a platform',
+    ...providerVersion({ operatingSystem: undefined, architecture: undefined }),
+    says: /write operatingSystem and architecture, such as linux and amd64/,
+  },
+  {
+    name: 'an operating system in capitals',
+    ...providerVersion({ operatingSystem: 'Linux' }),
+    says: /in lower case: linux, darwin, windows/,
+  },
+  {
+    name: 'macos',
+    ...providerVersion({ operatingSystem: 'macos' }),
+    says: /must be darwin/,
+  },
+  {
+    name: 'an architecture as the kernel calls it',
+    ...providerVersion({ architecture: 'x86_64' }),
+    says: /must be amd64/,
+  },
+  {
+    name: 'another architecture as the kernel calls it',
+    ...providerVersion({ architecture: 'aarch64' }),
+    says: /must be arm64/,
+  },
+  {
+    name: 'a file name that is a path',
+    ...moduleVersion({ fileName: '../../etc/passwd' }),
+    says: /must be the name of a file, not a path/,
+  },
+  {
+    name: 'a file name with a backslash',
+    ...moduleVersion({ fileName: 'a\\b.zip' }),
+    says: /must be the name of a file, not a path/,
+  },
+  {
+    name: 'a file name that is a folder',
+    ...moduleVersion({ fileName: '..' }),
+    says: /must be the name of a file, such as/,
+  },
+  {
+    name: 'an archive that nobody unpacks',
+    ...moduleVersion({ fileName: 'network-1.0.0.rar' }),
+    says: /must end in \.zip, \.tar\.gz or \.tgz/,
+  },
+  {
+    name: 'a provider that is no zip file',
+    ...providerVersion({ fileName: 'terraform-provider-hello_1.0.0_linux_amd64.tar.gz' }),
+    says: /must end in \.zip/,
+  },
+  {
+    name: 'a directory outside',
+    ...moduleWith({ storageConfig: { fileSystem: { directoryPath: '../secret' } } }),
+    says: /without \.\./,
+  },
+  {
+    name: 'a directory outside, in the copy of a Version',
+    ...moduleVersion({
+      moduleConfigRef: { storageConfig: { fileSystem: { directoryPath: 'a/../../b' } } },
+    }),
+    says: /without \.\./,
+  },
+  {
+    name: 'a checksum that is none',
+    ...moduleVersion({}),
+    status: { checksum: 'nothex' },
+    says: /64 hexadecimal digits \(sha256sum FILE\) or as base64/,
+  },
+  {
+    name: 'a digest of an upload that is none',
+    ...moduleVersion({ upload: { sha256: `${'g'.repeat(63)}!` } }),
+    says: /64 hexadecimal digits/,
+  },
+  {
+    name: 'a protocol as a word',
+    ...providerWith({ protocols: ['five'] }),
+    says: /such as "5\.0" or "6\.0"/,
+  },
+  {
+    name: 'a protocol as a whole number',
+    ...providerVersion({ protocols: ['5'] }),
+    says: /such as "5\.0" or "6\.0"/,
+  },
+  {
+    name: 'a system that no CLI takes',
+    ...moduleWith({ provider: 'aws-gov' }),
+    says: /write awsgov instead of aws-gov/,
+  },
+  {
+    name: 'a name with a slash',
+    ...moduleWith({ name: 'a/b' }),
+    says: /letters, digits, - and _, such as network/,
+  },
+  {
+    name: 'a provider type in capitals',
+    ...providerWith({ name: 'Hello' }),
+    says: /lower-case letters, digits, - and _, such as hello/,
+  },
+  {
+    name: 'a pattern where providers are exact',
+    ...binding({ providerResources: ['hello', 'aws*'] }),
+    says: /must be \* for every provider, or the exact name of one/,
+  },
+  {
+    name: 'a bad module in a Depot',
+    kind: 'Depot',
+    spec: { moduleConfigs: [{ name: 'network' }, { name: 'a b' }] },
+    says: /letters, digits, - and _, such as network/,
+  },
+]
+
+const objectOf = ({ kind, spec }: Mistake) => ({
+  apiVersion: 'depot.internal/v1alpha1',
+  kind,
+  metadata: { name: 'wrong', namespace: 'team' },
+  spec: JSON.parse(JSON.stringify(spec)) as unknown,
+})
+
+async function write(mistake: Mistake): Promise<unknown> {
+  const path = `${root}/${kinds[mistake.kind].plural}/wrong`
+  const answer = await cluster.admin.apply(path, objectOf(mistake))
+  if (mistake.status === undefined) return answer
+  const { kind, status } = mistake
+  return cluster.admin.apply(`${path}/status`, { ...objectOf(mistake), kind, status })
+}
+
+describe('what an API server refuses of a malformed object says what to write', () => {
+  it.each(malformed)('$name', async (mistake) => {
+    await expect(write(mistake)).rejects.toThrow(mistake.says)
+  })
+})
+
+describe('what an API server refuses of an object that cannot work says what to write', () => {
+  it.each(useless)('$name', async (mistake) => {
+    await expect(write(mistake)).rejects.toThrow(mistake.says)
+  })
+
+  it.each(useless)('and Depot finds by itself: $name', (mistake) => {
+    const parsed = parseResource(mistake.kind, { ...objectOf(mistake), status: mistake.status })
+    const messages = parsed.ok ? mistakesIn(parsed.resource).map(({ message }) => message) : []
+    expect(messages).toHaveLength(1)
+    expect(messages[0]).toMatch(mistake.says)
+  })
+})
+
+describe('what works is accepted by the API server and by Depot', () => {
+  it.each([
+    { name: 'an address that is no DNS label', ...moduleWith({ name: 'my_module' }) },
+    { name: 'a module that is complete', ...moduleWith({ provider: 'aws', storageConfig }) },
+    {
+      name: 'a directory with dots',
+      ...moduleWith({ storageConfig: { fileSystem: { directoryPath: '/a/..b/c..' } } }),
+    },
+    {
+      name: 'an archive with the digest of its upload',
+      ...moduleVersion({ upload: { sha256: digest, sizeBytes: 7 } }),
+    },
+    {
+      name: 'a name of an archive without an ending',
+      ...moduleVersion({ fileName: 'network-1.2.0' }),
+    },
+    { name: 'an ending in capitals', ...moduleVersion({ fileName: 'Network 1.2.0+x.TAR.GZ' }) },
+    {
+      name: 'a version that waits for its archive',
+      ...moduleVersion({ fileName: undefined, moduleConfigRef: undefined }),
+    },
+    {
+      name: 'a platform of few',
+      ...providerVersion({ operatingSystem: 'freebsd', architecture: 'riscv64' }),
+    },
+    {
+      name: 'every provider',
+      ...binding({ moduleResources: ['vpc-*'], providerResources: ['*'] }),
+    },
+    { name: 'protocols', ...providerWith({ protocols: ['5.0', '6.10'] }) },
+  ] as const)('$name', async (fine) => {
+    const mistake = { ...fine, says: /never/ }
+    await expect(write(mistake)).resolves.toBeDefined()
+    const parsed = parseResource(fine.kind, objectOf(mistake))
+    expect(parsed.ok && mistakesIn(parsed.resource)).toEqual([])
+    await cluster.admin.send('DELETE', `${root}/${kinds[fine.kind].plural}/wrong`)
+  })
+})
+
+it('a Version is published by its spec alone', async () => {
+  const { spec } = moduleVersion({ upload: { sha256: digest } })
+  const object = { ...objectOf({ name: '', kind: 'Version', spec, says: /never/ }) }
+  expect(await cluster.admin.apply(`${root}/versions/wrong`, object)).toMatchObject({
+    spec: { upload: { sha256: digest } },
+  })
+})

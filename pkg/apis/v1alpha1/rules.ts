@@ -1,0 +1,127 @@
+/**
+ * A rule for one value that the API server checks when an object is written, and that Depot checks by itself where no
+ * API server did. Depot serves what it can of an object that breaks one: it may be older than the rule.
+ */
+export interface Rule<T> {
+  /** In CEL, over `self`. */
+  readonly rule: string
+  /** What to write instead. */
+  readonly message: string
+  readonly holds: (value: T) => boolean
+}
+
+/** The rules of a field, as a definition carries them, with the bounds by which an API server reckons their cost. */
+export function ruled<T>(rules: readonly Rule<T>[], bounds: Readonly<Record<string, number>>) {
+  const validations = rules.map(({ rule, message }) => ({ rule, message }))
+  return { ...bounds, 'x-kubernetes-validations': validations }
+}
+
+/** A rule that is one pattern, written once for both. */
+function pattern(source: string, message: string): Rule<string> {
+  const expression = new RegExp(source)
+  const literal = source.replaceAll('\\', '\\\\').replaceAll("'", "\\'")
+  return { rule: `self.matches('${literal}')`, message, holds: (value) => expression.test(value) }
+}
+
+/** What a CLI accepts as the second part of a module's address. */
+export const moduleName = pattern(
+  '^[0-9A-Za-z]([0-9A-Za-z_-]{0,62}[0-9A-Za-z])?$',
+  'must be a module name of letters, digits, - and _, such as network, and not start or end with - or _: CLIs refuse every other',
+)
+
+/** What a CLI accepts as the third part of a module's address. */
+export const targetSystem = pattern(
+  '^[0-9a-z]{0,64}$',
+  'must be a target system of lower-case letters and digits, such as aws: CLIs refuse every other, so write awsgov instead of aws-gov',
+)
+
+export const providerType = pattern(
+  '^[0-9a-z]([0-9a-z_-]{0,62}[0-9a-z])?$',
+  'must be a provider type of lower-case letters, digits, - and _, such as hello: CLIs refuse every other',
+)
+
+export const operatingSystem: readonly Rule<string>[] = [
+  pattern(
+    '^[0-9a-z]+$',
+    'must be an operating system as Go names it, in lower case: linux, darwin, windows, freebsd',
+  ),
+  noneOf(['macos', 'osx', 'mac'], 'must be darwin, as Go and CLIs name it'),
+  noneOf(['win', 'win32', 'win64'], 'must be windows, as Go and CLIs name it'),
+]
+
+export const architecture: readonly Rule<string>[] = [
+  noneOf(['x86_64', 'x64', 'x86-64'], 'must be amd64, as Go and CLIs name it'),
+  noneOf(['aarch64', 'armv8'], 'must be arm64, as Go and CLIs name it'),
+  noneOf(['i386', 'i686', 'x86'], 'must be 386, as Go and CLIs name it'),
+  pattern(
+    '^[0-9a-z]+(_[0-9a-z]+)?$',
+    'must be an architecture as Go names it, in lower case: amd64, arm64, 386, arm',
+  ),
+]
+
+/** It is a part of a path in storage, and of what clients unpack. */
+export const fileName: readonly Rule<string>[] = [
+  pattern(
+    '^[^/\\\\\\x00-\\x1f\\x7f]+$',
+    'must be the name of a file, not a path: folders come from the storageConfig and the name of the module or provider',
+  ),
+  noneOf(['.', '..'], 'must be the name of a file, such as network-1.2.0.zip'),
+  {
+    rule: "!self.matches('[.]([A-Za-z][0-9A-Za-z]{0,4}|7z)$') || self.matches('(?i)[.](zip|tar[.]gz|tgz)$')",
+    message: 'must end in .zip, .tar.gz or .tgz: CLIs unpack nothing else',
+    holds: (value) =>
+      !/\.([a-z][0-9a-z]{0,4}|7z)$/i.test(value) || /\.(zip|tar\.gz|tgz)$/i.test(value),
+  },
+]
+
+export const directoryPath: Rule<string> = {
+  rule: "!self.matches('(^|/)[.][.](/|$)')",
+  message:
+    'must not lead out of the mounted directory: write a path below --filesystem-mount-path without ..',
+  holds: (value) => !/(^|\/)\.\.(\/|$)/.test(value),
+}
+
+export const protocol = pattern(
+  '^[0-9]+\\.[0-9]+$',
+  'must be a plugin protocol version in quotes, such as "5.0" or "6.0"',
+)
+
+export const digest = pattern(
+  '^([0-9A-Fa-f]{64}|[0-9A-Za-z_+/-]{43}=?)?$',
+  'must be a SHA-256 digest, as 64 hexadecimal digits (sha256sum FILE) or as base64',
+)
+
+export const exactProvider: Rule<string> = {
+  rule: "self == '*' || !self.matches('[*?{}]|\\\\[|\\\\]')",
+  message:
+    'must be * for every provider, or the exact name of one: providerResources takes no patterns',
+  holds: (value) => value === '*' || !/[*?{}[\]]/.test(value),
+}
+
+function noneOf(names: readonly string[], message: string): Rule<string> {
+  const list = names.map((name) => `'${name}'`).join(', ')
+  return { rule: `!(self in [${list}])`, message, holds: (value) => !names.includes(value) }
+}
+
+/** The fields of a Version that have to agree. */
+interface VersionFields {
+  readonly type: 'Module' | 'Provider'
+  readonly fileName?: string | undefined
+  readonly operatingSystem?: string | undefined
+  readonly architecture?: string | undefined
+}
+
+export const platformOfProvider: Rule<VersionFields> = {
+  rule: "self.type != 'Provider' || (has(self.operatingSystem) && has(self.architecture))",
+  message:
+    'a Version of type Provider is one platform: write operatingSystem and architecture, such as linux and amd64',
+  holds: ({ type, operatingSystem: os, architecture: arch }) =>
+    type !== 'Provider' || (os !== undefined && arch !== undefined),
+}
+
+export const zipOfProvider: Rule<VersionFields> = {
+  rule: "self.type != 'Provider' || !has(self.fileName) || self.fileName.lowerAscii().endsWith('.zip')",
+  message: 'fileName of a Version of type Provider must end in .zip: CLIs take nothing else',
+  holds: ({ type, fileName: name }) =>
+    type !== 'Provider' || name === undefined || name.toLowerCase().endsWith('.zip'),
+}
