@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { messageOf } from '../../pkg/errors/errors.ts'
 import { loadConnection } from '../../pkg/kube/kube.ts'
 import { type ServerOptions, serverCommand } from '../../pkg/options/options.ts'
-import { readTlsFiles } from '../../pkg/server/server.ts'
+import { readTlsFiles } from '../../pkg/serving/serving.ts'
 import { checkSigningKey } from '../../pkg/signing/signing.ts'
 
 const defaultMountPath = serverCommand.options.filesystemMountPath.default

@@ -1,12 +1,9 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
 import { Bindings } from '../../pkg/access/access.ts'
 import { parseResource, type Resource } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
 import { Catalog } from '../../pkg/catalog/catalog.ts'
-import { createListener, IdentifiedResponse } from '../../pkg/server/listener.ts'
 import { createApp } from '../../pkg/server/server.ts'
+import { serve } from '../../pkg/serving/serving.ts'
 import { createArchives } from '../../pkg/storage/storage.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 import {
@@ -103,20 +100,23 @@ const namespaceMs = median(
 const log = createLogger('info')
 const metrics = createMetrics({ version: 'bench' })
 const archives = createArchives({ filesystemMountPath: '/', log, metrics })
-const app = createApp({ catalog, archives, log, ready: () => true })
+const app = createApp({ catalog, archives, log })
 
 /** The whole path of a request, with something done before each. */
-async function serve(beforeEach: () => void): Promise<number> {
-  const own = createMetrics({ version: 'bench' })
-  const fetch: typeof app.fetch = (request, env) => {
-    beforeEach()
-    return app.fetch(request, env)
-  }
-  const listener = createListener({ fetch, log, metrics: own, draining: () => false })
-  const server = createServer({ ServerResponse: IdentifiedResponse }, listener)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return (server.address() as AddressInfo).port
+async function serveChanging(beforeEach: () => void): Promise<number> {
+  const anyPort = { host: '127.0.0.1', port: 0 }
+  const { url } = await serve({
+    fetch(request, bindings) {
+      beforeEach()
+      return app.fetch(request, bindings)
+    },
+    listen: anyPort,
+    adminListen: anyPort,
+    log,
+    metrics: createMetrics({ version: 'bench' }),
+    waitingFor: () => [],
+  })
+  return Number(new URL(url).port)
 }
 
 let requests = 0
@@ -140,8 +140,8 @@ for (let page = 0; page * 100 < resources; page += 1) {
 }
 const modelMb = usedMegabytes() - before - rowsMb
 const measured: BrowseServer = {
-  port: await serve(() => {}),
-  changingPort: await serve(download),
+  port: await serveChanging(() => {}),
+  changingPort: await serveChanging(download),
   rowsMb,
   modelMb,
   settleSeconds: settleMs / 1000,

@@ -85,17 +85,3 @@ function answerHeaders(etag: string): Record<string, string> {
     ETag: etag,
   }
 }
-
-/**
- * Whether the client already has what is about to be sent.
- *
- * @param ifNoneMatch the header: `*`, or a list of tags, weak ones included
- * @see https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2
- */
-export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false
-  return ifNoneMatch.split(',').some((tag) => {
-    const trimmed = tag.trim()
-    return trimmed === '*' || trimmed === etag || trimmed === `W/${etag}`
-  })
-}

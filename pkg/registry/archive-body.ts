@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import type { ArchiveBody } from './routes.ts'
+import type { ArchiveBody } from './ports.ts'
 
 type Outgoing = HttpBindings['outgoing']
 

@@ -1,8 +1,9 @@
 import type { Context } from 'hono'
 import { RegistryError } from '../errors/errors.ts'
+import { matchesEtag, type ServingEnv } from '../serving/serving.ts'
 import { bodyResponse } from './archive-body.ts'
 import { type ByteRange, parseRange } from './byte-range.ts'
-import type { Archives, RegistryEnv, ServedArchive } from './routes.ts'
+import type { Archives, ServedArchive } from './ports.ts'
 
 /**
  * Answers GET and HEAD for an archive, whole or a range of it, and 304 for who has it already. The ETag is the digest, so
@@ -11,7 +12,7 @@ import type { Archives, RegistryEnv, ServedArchive } from './routes.ts'
  * @param mayPresign whether a GET may be sent on to the storage; HEAD never is, as a URL signed for GET refuses it
  */
 export function archiveResponse(
-  c: Context<RegistryEnv>,
+  c: Context<ServingEnv>,
   archives: Archives,
   archive: ServedArchive,
   mayPresign: boolean,
@@ -22,7 +23,7 @@ export function archiveResponse(
     'Cache-Control': 'private, max-age=0, must-revalidate',
     ETag: etag,
   }
-  if (matches(c.req.header('if-none-match'), etag)) {
+  if (matchesEtag(c.req.header('if-none-match'), etag)) {
     return new Response(null, { status: 304, headers })
   }
 
@@ -57,7 +58,7 @@ async function redirectOr(
 }
 
 async function headResponse(
-  c: Context<RegistryEnv>,
+  c: Context<ServingEnv>,
   archives: Archives,
   archive: ServedArchive,
   headers: Record<string, string>,
@@ -70,7 +71,7 @@ async function headResponse(
 }
 
 async function wholeResponse(
-  c: Context<RegistryEnv>,
+  c: Context<ServingEnv>,
   archives: Archives,
   archive: ServedArchive,
   headers: Record<string, string>,
@@ -80,7 +81,7 @@ async function wholeResponse(
 }
 
 async function partResponse(
-  c: Context<RegistryEnv>,
+  c: Context<ServingEnv>,
   archives: Archives,
   archive: ServedArchive,
   headers: Record<string, string>,
@@ -119,12 +120,6 @@ function head(headers: Record<string, string>, sizeBytes: number, range?: ByteRa
 
 function contentType(fileName: string): string {
   return /\.(tar\.gz|tgz)$/i.test(fileName) ? 'application/gzip' : 'application/zip'
-}
-
-/** If-None-Match compares weakly, and knows `*`. */
-function matches(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false
-  return header.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')))
 }
 
 /** If-Range compares strongly; a date never matches, as archives have none. */

@@ -1,71 +1,69 @@
-import { type Context, Hono } from 'hono'
+import type { Context, Hono } from 'hono'
 import { normalizeVersion, sha256Hex } from '../apis/v1alpha1/v1alpha1.ts'
 import type { Catalog, VersionRow } from '../catalog/catalog.ts'
 import { notFound, RegistryError } from '../errors/errors.ts'
+import { get, note, type ServingEnv } from '../serving/serving.ts'
 import type { Backend } from '../storage/storage.ts'
 import { archiveResponse } from './archive-response.ts'
 import { archivePaths, isAt } from './archive-url.ts'
-import { findPlatform, platformNames, platformsOf } from './providers.ts'
-import {
-  downloadOf,
-  findProvider,
-  note,
-  type RegistryEnv,
-  type RegistryOptions,
-  servedArchive,
-} from './routes.ts'
+import { findPlatform, findProvider, platformNames, platformsOf } from './find.ts'
+import type { RegistryOptions, ServedArchive } from './ports.ts'
+import { downloadOf, servedArchive } from './respond.ts'
 
 /**
- * Archives of modules and providers. CLIs send no credentials here, so what protects an archive is that the URL has to
- * name a Version of the catalog exactly, digest included. Nothing of a URL ever reaches a storage backend: it is compared
- * with what the catalog knows, and the catalog's own words are used.
+ * Archives of modules. CLIs send no credentials here, so what protects an archive is that the URL has to name a Version of
+ * the catalog exactly, digest included. Nothing of a URL ever reaches a storage backend: it is compared with what the
+ * catalog knows, and the catalog's own words are used.
  */
-export function archiveRoutes(options: RegistryOptions): Hono<RegistryEnv> {
-  const { catalog } = options
-  const app = new Hono<RegistryEnv>()
-
+export function moduleArchiveRoutes(
+  app: Hono<ServingEnv>,
+  prefix: string,
+  options: RegistryOptions,
+): void {
   for (const backend of Object.keys(archivePaths) as Backend[]) {
     const { name, parameters } = archivePaths[backend]
-    const route = `/modules/v1/download/${name}/:${parameters.join('/:')}`
-    app.get(route, (c) => {
-      note(c, `/depot${route}`)
-      const segments = parameters.map((parameter) => c.req.param(parameter) ?? '')
-      const row = findModuleArchive(catalog, backend, segments, c.req.query('fileChecksum'))
+    get(app, prefix, `/download/${name}/:${parameters.join('/:')}`, (c) => {
+      const path: Readonly<Record<string, string>> = c.req.param()
+      const segments = parameters.map((parameter) => path[parameter] ?? '')
+      const row = findModuleArchive(options.catalog, backend, segments, c.req.query('fileChecksum'))
       const presign = options.presignModules ?? false
-      return archiveResponse(c, options.archives, served(c, route, row), presign)
+      return archiveResponse(c, options.archives, named(c, row), presign)
     })
   }
+}
 
-  app.get('/providers/v1/download/:namespace/:type/:version', async (c) => {
+/** Archives of providers, for which CLIs send no credentials either. */
+export function providerArchiveRoutes(
+  app: Hono<ServingEnv>,
+  prefix: string,
+  options: RegistryOptions,
+): void {
+  get(app, prefix, '/download/:namespace/:type/:version', async (c) => {
     const { namespace, type } = c.req.param()
     const version = normalizeVersion(c.req.param('version'))
-    const route = '/providers/v1/download/:namespace/:type/:version'
-    note(c, `/depot${route}`)
-    const rows = platformsOf(findProvider(catalog, namespace, type), version)
+    const rows = platformsOf(findProvider(options.catalog, namespace, type), version)
     const row = choosePlatform(rows, c.req.query('os'), c.req.query('arch'))
-    const archive = served(c, route, row)
-    const response = await archiveResponse(c, options.archives, archive, true)
+    const response = await archiveResponse(c, options.archives, named(c, row), true)
     if (beginsDownload(c, response)) options.onDownload?.(downloadOf(row))
     return response
   })
-
-  return app
 }
 
 /**
  * Once for each archive: what asks for its rest, or whether it changed, was counted when it began. A redirect to storage
  * counts, as nothing of what comes then is seen here.
  */
-function beginsDownload({ req }: Context<RegistryEnv>, { status }: Response): boolean {
+function beginsDownload({ req }: Context<ServingEnv>, { status }: Response): boolean {
   if (req.method === 'HEAD' || ![200, 206, 307].includes(status)) return false
   const range = req.header('range')
   return range === undefined || !/^\s*bytes\s*=/i.test(range) || /=\s*0+\s*-/.test(range)
 }
 
-function served(c: Context<RegistryEnv>, route: string, row: VersionRow) {
+/** Names the archive for storage and for the log. */
+function named(c: Context<ServingEnv>, row: VersionRow): ServedArchive {
   const archive = servedArchive(row)
   const { namespace, name, version } = archive.label
-  note(c, `/depot${route}`, { namespace, kind: row.kind, name, version })
+  note(c, { namespace, kind: row.kind, name, version })
   return archive
 }
 
@@ -93,10 +91,7 @@ function choosePlatform(
   os: string | undefined,
   arch: string | undefined,
 ): VersionRow {
-  const [first] = rows
-  if (os !== undefined && arch !== undefined && first?.parent !== undefined) {
-    return findPlatform(first.parent, first.version, os, arch)
-  }
+  if (os !== undefined && arch !== undefined) return findPlatform(rows, os, arch)
   const matching = rows.filter(
     (row) => (os === undefined || row.os === os) && (arch === undefined || row.arch === arch),
   )

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { RegistryError } from '../errors/errors.ts'
-import type { RegistryEnv, RegistryOptions } from './routes.ts'
+import type { ServingEnv } from '../serving/serving.ts'
+import type { RegistryOptions } from './ports.ts'
 
 /** Names, IPv4 and bracketed IPv6 addresses, with or without a port. */
 const hostPattern = /^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
@@ -11,7 +12,7 @@ const hostPattern = /^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
  *
  * @throws RegistryError BadRequest where the client names a host that cannot be one.
  */
-export function baseUrlOf(c: Context<RegistryEnv>, options: RegistryOptions): string {
+export function baseUrlOf(c: Context<ServingEnv>, options: RegistryOptions): string {
   if (options.baseUrl !== undefined) return options.baseUrl
   const { url } = c.req
   const schemeEnd = url.indexOf(':')

@@ -1,5 +1,7 @@
-import { Hono } from 'hono'
-import { json, note, type RegistryEnv, type RegistryOptions } from './routes.ts'
+import type { Hono } from 'hono'
+import { get, type ServingEnv } from '../serving/serving.ts'
+import type { RegistryOptions } from './ports.ts'
+import { json } from './respond.ts'
 
 /** CLIs ask for the first; the second is this service's own name for the same document. */
 export const discoveryPaths = ['/.well-known/terraform.json', '/.well-known/registry.json'] as const
@@ -15,13 +17,8 @@ const services = {
  *
  * @see https://developer.hashicorp.com/terraform/internals/remote-service-discovery
  */
-export function discoveryRoutes({ login }: RegistryOptions): Hono<RegistryEnv> {
-  const app = new Hono<RegistryEnv>()
+export function discoveryRoutes(app: Hono<ServingEnv>, { login }: RegistryOptions): void {
   for (const path of discoveryPaths) {
-    app.get(path, (c) => {
-      note(c, path)
-      return json(JSON.stringify({ ...services, 'login.v1': login?.() }))
-    })
+    get(app, '', path, () => json(JSON.stringify({ ...services, 'login.v1': login?.() })))
   }
-  return app
 }

@@ -1,43 +1,35 @@
-import { Hono } from 'hono'
+import type { Hono } from 'hono'
 import { normalizeVersion } from '../apis/v1alpha1/v1alpha1.ts'
 import type { Parent, VersionRow } from '../catalog/catalog.ts'
-import { notFound } from '../errors/errors.ts'
+import { get, type ServingEnv } from '../serving/serving.ts'
 import { archivePath } from './archive-url.ts'
 import { baseUrlOf } from './base-url.ts'
-import {
-  downloadOf,
-  findModule,
-  guard,
-  json,
-  kept,
-  note,
-  type RegistryEnv,
-  type RegistryOptions,
-} from './routes.ts'
+import { findModule, findModuleVersion } from './find.ts'
+import type { RegistryOptions } from './ports.ts'
+import { downloadOf, encodeOnce, guard, json } from './respond.ts'
 
 /** The module registry protocol, but for the archives themselves. */
-export function moduleRoutes(options: RegistryOptions): Hono<RegistryEnv> {
+export function moduleRoutes(
+  app: Hono<ServingEnv>,
+  prefix: string,
+  options: RegistryOptions,
+): void {
   const { catalog } = options
-  const app = new Hono<RegistryEnv>()
 
-  app.get('/:namespace/:name/:system/versions', (c) => {
+  get(app, prefix, '/:namespace/:name/:system/versions', (c) => {
     const { namespace, name, system } = c.req.param()
-    const subject = { namespace, kind: 'Module' as const, name }
-    note(c, '/depot/modules/v1/:namespace/:name/:system/versions', subject)
-    return guard(c, options, subject, () => {
+    return guard(c, options, { namespace, kind: 'Module', name }, () => {
       const module = findModule(catalog, namespace, name, system)
-      return json(module.memo('versions', () => kept(versionList(module))))
+      return json(module.memo('versions', () => encodeOnce(versionList(module))))
     })
   })
 
-  app.get('/:namespace/:name/:system/:version/download', (c) => {
+  get(app, prefix, '/:namespace/:name/:system/:version/download', (c) => {
     const { namespace, name, system } = c.req.param()
     const version = normalizeVersion(c.req.param('version'))
-    const subject = { namespace, kind: 'Module' as const, name, version }
-    note(c, '/depot/modules/v1/:namespace/:name/:system/:version/download', subject)
-    return guard(c, options, subject, () => {
+    return guard(c, options, { namespace, kind: 'Module', name, version }, () => {
       const module = findModule(catalog, namespace, name, system)
-      const row = downloadableRow(module, version)
+      const row = findModuleVersion(module, version)
       const url = baseUrlOf(c, options) + archiveUrlPath(module, row)
       if (c.req.method !== 'HEAD') options.onDownload?.(downloadOf(row))
       return new Response(null, {
@@ -46,8 +38,6 @@ export function moduleRoutes(options: RegistryOptions): Hono<RegistryEnv> {
       })
     })
   })
-
-  return app
 }
 
 /** Every version that can be downloaded, newest first. */
@@ -55,19 +45,6 @@ function versionList(module: Parent): string {
   const downloadable = module.versions.filter((row) => row.downloadable)
   const versions = [...new Set(downloadable.map((row) => row.version))]
   return JSON.stringify({ modules: [{ versions: versions.map((version) => ({ version })) }] })
-}
-
-function downloadableRow(module: Parent, version: string): VersionRow {
-  const rows = module.rowsOf(version)
-  const row = rows.find((candidate) => candidate.downloadable)
-  if (row !== undefined) return row
-  const address = `module ${module.namespace}/${module.name}`
-  if (rows[0] === undefined) {
-    throw notFound(`${address} has no version ${version}: see its list of versions`)
-  }
-  throw notFound(
-    `version ${version} of ${address} cannot be downloaded yet: ${rows[0].unavailable}`,
-  )
 }
 
 /**

@@ -1,49 +1,40 @@
-import { Hono } from 'hono'
+import type { Hono } from 'hono'
 import { normalizeVersion } from '../apis/v1alpha1/v1alpha1.ts'
 import { compareText, type Parent, type VersionRow } from '../catalog/catalog.ts'
-import { notFound } from '../errors/errors.ts'
+import { get, type ServingEnv } from '../serving/serving.ts'
 import { baseUrlOf } from './base-url.ts'
+import { findPlatform, findProvider, onePerPlatform, platformsOf, requireSigner } from './find.ts'
+import type { RegistryOptions, Signer } from './ports.ts'
 import { rememberPackages } from './remembered-packages.ts'
-import {
-  findProvider,
-  guard,
-  json,
-  kept,
-  note,
-  type RegistryEnv,
-  type RegistryOptions,
-  requireSigner,
-  type Signer,
-} from './routes.ts'
+import { encodeOnce, guard, json } from './respond.ts'
 
 /** Versions of the plugin protocol that a provider speaks if it does not say. */
 const defaultProtocols: readonly string[] = ['5.0']
 
 /** The provider registry protocol, but for archives, checksums and signatures. */
-export function providerRoutes(options: RegistryOptions): Hono<RegistryEnv> {
+export function providerRoutes(
+  app: Hono<ServingEnv>,
+  prefix: string,
+  options: RegistryOptions,
+): void {
   const { catalog } = options
-  const app = new Hono<RegistryEnv>()
   const signingKeys = rememberSigningKeys()
   const remembered = rememberPackages()
 
-  app.get('/:namespace/:type/versions', (c) => {
+  get(app, prefix, '/:namespace/:type/versions', (c) => {
     const { namespace, type } = c.req.param()
-    const subject = { namespace, kind: 'Provider' as const, name: type }
-    note(c, '/depot/providers/v1/:namespace/:type/versions', subject)
-    return guard(c, options, subject, () => {
+    return guard(c, options, { namespace, kind: 'Provider', name: type }, () => {
       const provider = findProvider(catalog, namespace, type)
-      return json(provider.memo('versions', () => kept(versionList(provider))))
+      return json(provider.memo('versions', () => encodeOnce(versionList(provider))))
     })
   })
 
-  app.get('/:namespace/:type/:version/download/:os/:arch', (c) => {
+  get(app, prefix, '/:namespace/:type/:version/download/:os/:arch', (c) => {
     const { namespace, type, os, arch } = c.req.param()
     const version = normalizeVersion(c.req.param('version'))
-    const subject = { namespace, kind: 'Provider' as const, name: type, version }
-    note(c, '/depot/providers/v1/:namespace/:type/:version/download/:os/:arch', subject)
-    return guard(c, options, subject, () => {
+    return guard(c, options, { namespace, kind: 'Provider', name: type, version }, () => {
       const provider = findProvider(catalog, namespace, type)
-      const row = findPlatform(provider, version, os, arch)
+      const row = findPlatform(platformsOf(provider, version), os, arch)
       const signer = requireSigner(options.signer)
       const baseUrl = baseUrlOf(c, options)
       const metadata = remembered(provider, row, baseUrl, signer, () =>
@@ -52,51 +43,6 @@ export function providerRoutes(options: RegistryOptions): Hono<RegistryEnv> {
       return json(metadata)
     })
   })
-
-  return app
-}
-
-/** The rows of a provider version that can be downloaded, one a platform, or 404. */
-export function platformsOf(provider: Parent, version: string): readonly VersionRow[] {
-  const rows = provider.rowsOf(version)
-  const address = `provider ${provider.namespace}/${provider.name}`
-  if (rows[0] === undefined) {
-    throw notFound(`${address} has no version ${version}: see its list of versions`)
-  }
-  const downloadable = onePerPlatform(rows)
-  if (downloadable.length > 0) return downloadable
-  throw notFound(
-    `version ${version} of ${address} cannot be downloaded yet: ${rows[0].unavailable}`,
-  )
-}
-
-/** The row of one platform, or 404 with the platforms that there are. */
-export function findPlatform(
-  provider: Parent,
-  version: string,
-  os: string,
-  arch: string,
-): VersionRow {
-  const rows = platformsOf(provider, version)
-  const row = rows.find((candidate) => candidate.os === os && candidate.arch === arch)
-  if (row !== undefined) return row
-  throw notFound(
-    `version ${version} of provider ${provider.namespace}/${provider.name} is not built for ${os}/${arch}, only for ${platformNames(rows)}`,
-  )
-}
-
-/** `linux/amd64, linux/arm64` */
-export function platformNames(rows: readonly VersionRow[]): string {
-  return rows.map((row) => `${row.os}/${row.arch}`).join(', ')
-}
-
-function onePerPlatform(rows: readonly VersionRow[]): VersionRow[] {
-  const platforms = new Map<string, VersionRow>()
-  for (const row of rows) {
-    const platform = `${row.os}/${row.arch}`
-    if (row.downloadable && !platforms.has(platform)) platforms.set(platform, row)
-  }
-  return [...platforms.values()]
 }
 
 /** Every version that can be downloaded with its platforms, newest first. */

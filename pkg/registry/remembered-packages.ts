@@ -1,5 +1,6 @@
 import type { Parent, ResourceRow, VersionRow } from '../catalog/catalog.ts'
-import { kept, type Signer } from './routes.ts'
+import type { Signer } from './ports.ts'
+import { encodeOnce } from './respond.ts'
 
 interface Remembered {
   readonly resource: ResourceRow | undefined
@@ -34,7 +35,7 @@ export function rememberPackages(capacity = 1000) {
     ) {
       return known.metadata
     }
-    const metadata = kept(make())
+    const metadata = encodeOnce(make())
     packages.delete(row)
     const [oldest] = packages.keys()
     if (packages.size >= capacity && oldest !== undefined) packages.delete(oldest)

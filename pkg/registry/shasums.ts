@@ -1,41 +1,30 @@
-import { Hono } from 'hono'
+import type { Hono } from 'hono'
 import { normalizeVersion } from '../apis/v1alpha1/v1alpha1.ts'
 import { compareText, type Parent } from '../catalog/catalog.ts'
-import { findPlatform, platformsOf } from './providers.ts'
-import {
-  findProvider,
-  note,
-  type RegistryEnv,
-  type RegistryOptions,
-  requireSigner,
-} from './routes.ts'
+import { after, get, type ServingEnv } from '../serving/serving.ts'
+import { findPlatform, findProvider, platformsOf, requireSigner } from './find.ts'
+import type { RegistryOptions } from './ports.ts'
 
 /**
  * SHA256SUMS and its signature. The file names every platform of the version, whichever one was asked for: a CLI writes
  * all of them into its lock file.
  */
-export function shasumsRoutes(options: RegistryOptions): Hono<RegistryEnv> {
-  const app = new Hono<RegistryEnv>()
-
-  app.get('/:namespace/:type/:version/SHA256SUMS/:os/:arch', (c) => {
-    note(c, '/depot/providers/v1/:namespace/:type/:version/SHA256SUMS/:os/:arch')
+export function shasumsRoutes(
+  app: Hono<ServingEnv>,
+  prefix: string,
+  options: RegistryOptions,
+): void {
+  get(app, prefix, '/:namespace/:type/:version/SHA256SUMS/:os/:arch', (c) => {
     const { provider, version } = find(options, c.req.param())
     return new Response(shasums(provider, version), {
       headers: { 'Content-Type': 'text/plain; charset=utf-8' },
     })
   })
 
-  app.get(
-    '/:namespace/:type/:version/SHA256SUMS.sig/:os/:arch',
-    (c): Response | Promise<Response> => {
-      note(c, '/depot/providers/v1/:namespace/:type/:version/SHA256SUMS.sig/:os/:arch')
-      const { provider, version } = find(options, c.req.param())
-      const signature = requireSigner(options.signer).sign(shasums(provider, version))
-      return signature instanceof Uint8Array ? bytes(signature) : signature.then(bytes)
-    },
-  )
-
-  return app
+  get(app, prefix, '/:namespace/:type/:version/SHA256SUMS.sig/:os/:arch', (c) => {
+    const { provider, version } = find(options, c.req.param())
+    return after(requireSigner(options.signer).sign(shasums(provider, version)), bytes)
+  })
 }
 
 const bytes = (signature: Uint8Array): Response =>
@@ -49,7 +38,7 @@ function find(
 ): { provider: Parent; version: string } {
   const provider = findProvider(catalog, path.namespace, path.type)
   const version = normalizeVersion(path.version)
-  findPlatform(provider, version, path.os, path.arch)
+  findPlatform(platformsOf(provider, version), path.os, path.arch)
   return { provider, version }
 }
 

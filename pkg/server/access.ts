@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import type { Context } from 'hono'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import type { Auth, AuthRequest, WhoAmI } from '../auth/auth.ts'
-import type { BrowseOptions } from '../browse/browse.ts'
+import { type BrowseOptions, prefix } from '../browse/browse.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { RegistryEnv, RegistryOptions } from '../registry/registry.ts'
-import type { RequestFacts } from '../telemetry/telemetry.ts'
+import type { RegistryOptions } from '../registry/registry.ts'
+import { after, get, type ServingEnv } from '../serving/serving.ts'
 
 /** What the protocols and browsing ask about callers, answered by auth. */
 export function accessOf(
@@ -20,29 +19,20 @@ export function accessOf(
   return {
     mayRead: (c, kind, namespace, name) => auth.mayRead(requestOf(c), kind, namespace, name),
     login: () => auth.login(),
-    viewOf: (c) => {
-      const view = auth.viewOf(requestOf(c))
-      return view instanceof Promise ? view.then(toView) : toView(view)
-    },
+    viewOf: (c) => after(auth.viewOf(requestOf(c)), toView),
   }
 }
 
-const path = '/depot/ui/v1/whoami'
-
 /** Tells callers how they were understood. */
-export function whoAmIRoutes(auth: Auth): Hono<RegistryEnv> {
+export function whoAmIRoutes(auth: Auth): Hono<ServingEnv> {
+  const app = new Hono<ServingEnv>()
   const answer = (who: WhoAmI): Response =>
     Response.json(who, { headers: { 'Cache-Control': 'no-store', Vary: 'Authorization' } })
-  return new Hono<RegistryEnv>().get(path, (c): Response | Promise<Response> => {
-    if (c.env?.facts !== undefined) c.env.facts.route = path
-    const who = auth.whoAmI(requestOf(c))
-    return who instanceof Promise ? who.then(answer) : answer(who)
-  })
+  get(app, prefix, '/whoami', (c) => after(auth.whoAmI(requestOf(c)), answer))
+  return app
 }
 
-type AnyContext = Context<{ Bindings: { facts?: RequestFacts; incoming?: IncomingMessage } }>
-
-function requestOf(c: AnyContext): AuthRequest {
+function requestOf(c: Context<ServingEnv>): AuthRequest {
   const incoming = c.env?.incoming
   const authorization =
     incoming === undefined ? c.req.header('authorization') : authorizationOf(incoming)

@@ -105,7 +105,7 @@ describe('whatever a client sends', () => {
 describe('before the catalog is filled', () => {
   let ready = false
   const gated = gate(app, () => ready)
-  const get = async (path: string) => gated(new Request(`http://localhost${path}`))
+  const get = async (path: string) => gated(new Request(`http://localhost${path}`), {})
 
   it.each([
     ['/.well-known/terraform.json', 200, null],

@@ -4,12 +4,8 @@ import type { Auth } from '../auth/auth.ts'
 import type { Broker } from '../broker/broker.ts'
 import { type BrowseOptions, browseRoutes } from '../browse/browse.ts'
 import { RegistryError } from '../errors/errors.ts'
-import {
-  discoveryPaths,
-  type RegistryEnv,
-  type RegistryOptions,
-  registryRoutes,
-} from '../registry/registry.ts'
+import { discoveryPaths, type RegistryOptions, registryRoutes } from '../registry/registry.ts'
+import { answerErrors, errorResponse, type Fetch, type ServingEnv } from '../serving/serving.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import { accessOf, whoAmIRoutes } from './access.ts'
 
@@ -20,20 +16,15 @@ export interface AppOptions
   readonly auth?: Auth | undefined
   /** Passes logins on. Default: this server has no broker behind it. */
   readonly broker?: Broker | undefined
-
-  /** Whether the catalog has been filled; until then only discovery answers. */
-  readonly ready: () => boolean
   readonly log: Logger
 }
 
-export type App = Hono<RegistryEnv>
-
-const allowedMethods = 'GET, HEAD'
+export type App = Hono<ServingEnv>
 
 /** Everything that the public port serves, with one place that turns errors into answers. */
 export function createApp(options: AppOptions): App {
   // The fastest router that knows paths where a name and a word compete; the default would fall back to a slower one.
-  const app = new Hono<RegistryEnv>({ router: new PatternRouter() })
+  const app = new Hono<ServingEnv>({ router: new PatternRouter() })
   const { auth, broker, catalog } = options
   const access = auth && accessOf(auth, catalog)
   app.route('/', registryRoutes({ ...options, ...access }))
@@ -41,29 +32,7 @@ export function createApp(options: AppOptions): App {
   if (auth !== undefined) app.route('/', whoAmIRoutes(auth))
   if (broker !== undefined) app.route('/', broker.routes)
 
-  app.notFound((c) => {
-    const { method, path } = c.req
-    if (method !== 'GET' && method !== 'HEAD' && knows(app, path)) {
-      return errorResponse(
-        new RegistryError('MethodNotAllowed', `${method} is not allowed here, only GET and HEAD`, {
-          headers: { Allow: allowedMethods },
-        }),
-      )
-    }
-    return errorResponse(
-      new RegistryError('NotFound', 'no such endpoint: see /.well-known/terraform.json'),
-    )
-  })
-
-  app.onError((error) => {
-    if (error instanceof RegistryError && error.status !== 500) {
-      if (error.cause !== undefined) options.log.warn({ err: error }, 'request failed')
-      return errorResponse(error)
-    }
-    options.log.error({ err: error }, 'request failed unexpectedly')
-    return errorResponse(new RegistryError('Internal', 'internal error: see the log of the server'))
-  })
-
+  answerErrors(app, options.log, 'see /.well-known/terraform.json')
   return app
 }
 
@@ -72,32 +41,12 @@ export function createApp(options: AppOptions): App {
  *
  * Stands before the app and not in it, because a middleware would make every answer wait a turn of the event loop.
  */
-export function gate(app: App, ready: () => boolean): App['fetch'] {
+export function gate(app: App, ready: () => boolean): Fetch {
   const open: ReadonlySet<string> = new Set(discoveryPaths)
-  return (request, ...rest) => {
-    if (ready() || open.has(new URL(request.url).pathname)) return app.fetch(request, ...rest)
+  return (request, bindings) => {
+    if (ready() || open.has(new URL(request.url).pathname)) return app.fetch(request, bindings)
     return errorResponse(
       new RegistryError('Unavailable', 'the registry is still loading: try again in a moment'),
     )
   }
-}
-
-/**
- * `{"errors": ["message"]}`: the shape whose messages Terraform prints, where it reads a body. Of many answers it prints
- * the status line alone, so the message is the reason phrase too.
- */
-export function errorResponse(error: RegistryError): Response {
-  return new Response(JSON.stringify({ errors: [error.message] }), {
-    status: error.status,
-    statusText: error.message.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 300),
-    headers: {
-      'Content-Type': 'application/json',
-      ...(error.status === 503 && { 'Retry-After': '5' }),
-      ...error.headers,
-    },
-  })
-}
-
-function knows(app: App, path: string): boolean {
-  return app.router.match('GET', path)[0].length > 0
 }

@@ -27,7 +27,6 @@ export class Fixture implements Disposable {
       catalog: this.catalog,
       archives: this.archives,
       signer: this.#signer,
-      ready: () => true,
       log: this.log,
       ...options,
     })

@@ -37,6 +37,13 @@ describe('service discovery', () => {
   )
 })
 
+it('answers where tools look that skip discovery', async () => {
+  const answer = await get('/v1/modules/platform/vpc/aws/versions')
+  expect(await answer.text()).toBe(await (await get(`${root}/platform/vpc/aws/versions`)).text())
+  const download = await get('/v1/modules/platform/vpc/aws/1.2.0/download')
+  expect(download.status).toBe(204)
+})
+
 describe('module versions', () => {
   it('lists what can be downloaded, newest first, without v', async () => {
     const response = await get(`${root}/platform/vpc/aws/versions`)

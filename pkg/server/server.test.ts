@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { connect as tlsConnect } from 'node:tls'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { RunningServer } from '../serving/serving.ts'
 import { createLogger } from '../telemetry/telemetry.ts'
 import { Fixture } from './fixture.ts'
-import { type RunningServer, type ServerOptions, startServer } from './server.ts'
+import { type ServerOptions, startServer } from './server.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -223,6 +224,22 @@ describe('stop', () => {
     expect((await fetch(`${server.adminUrl}/readyz`)).status).toBe(503)
     download.resume()
     await stopped
+  })
+
+  it('goes on taking requests for as long as load balancers are given', async () => {
+    const { fixture, server } = await start({ shutdownDelayMs: 1500 })
+    fixture.module('vpc')
+    const stopped = server.stop(20_000)
+    expect((await fetch(`${server.adminUrl}/readyz`)).status).toBe(503)
+    const headers = { connection: 'close' }
+    expect((await fetch(server.url + versions, { headers })).status).toBe(200)
+    await stopped
+    await expect(fetch(server.url + versions, { headers })).rejects.toThrow()
+  })
+
+  it('waits for no load balancer that never sent it a request', async () => {
+    const { server } = await start({ shutdownDelayMs: 3_600_000, waitingFor: () => ['resources'] })
+    await server.stop(20_000)
   })
 
   it('cuts what does not end within the grace period, and says so', async () => {

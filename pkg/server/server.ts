@@ -1,134 +1,14 @@
-import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
-import { createServer as createHttpsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
-import type { Logger, Metrics } from '../telemetry/telemetry.ts'
-import { createAdminApp } from './admin.ts'
+import { type RunningServer, type ServeOptions, serve } from '../serving/serving.ts'
 import { type AppOptions, createApp, gate } from './app.ts'
-import { drain } from './drain.ts'
-import { createListener, IdentifiedResponse } from './listener.ts'
-import { refuseMalformed } from './malformed.ts'
-import { readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
+
+/* The registry's public port: its protocols, browsing and who one is, put together and opened. */
 
 export { createApp } from './app.ts'
-export { readTlsFiles, type TlsFiles } from './tls.ts'
 
-export interface Address {
-  /** Undefined: all addresses. */
-  readonly host: string | undefined
-  /** 0: a free one. */
-  readonly port: number
-}
+export type ServerOptions = AppOptions & Omit<ServeOptions, 'fetch'>
 
-export interface ServerOptions extends Omit<AppOptions, 'ready'> {
-  readonly listen: Address
-  readonly adminListen: Address
-  readonly tls?: TlsFiles | undefined
-  /** How often the certificate is looked at, in milliseconds. Default 2000. */
-  readonly tlsReloadMs?: number
-  readonly log: Logger
-  readonly metrics: Metrics
-  /** What is still being loaded; empty when the registry can answer. */
-  readonly waitingFor: () => readonly string[]
-}
-
-export interface RunningServer {
-  /** `http://127.0.0.1:8080`, with the port that was really taken. */
-  readonly url: string
-  readonly adminUrl: string
-  /** Ends without dropping a request; what still runs after the grace period is cut off. */
-  stop(graceMs: number): Promise<void>
-}
-
-/** Deadlines of the public port; archives may take as long as bytes flow. */
-const limits = {
-  headersTimeout: 10_000,
-  requestTimeout: 30_000,
-  keepAliveTimeout: 65_000,
-  maxHeaderSize: 64 * 1024,
-  connectionsCheckingInterval: 5_000,
-  // The app says in its own words that there is none.
-  requireHostHeader: false,
-  ServerResponse: IdentifiedResponse,
-  // Nobody sends a body to a registry: this saves making a stream of none.
-  optimizeEmptyRequests: true,
-}
-const idleSocketMs = 120_000
-
-/**
- * Opens both ports.
- *
- * @throws Error with a `code` such as EADDRINUSE where a port cannot be had.
- */
-export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { log, metrics, tls } = options
-  let draining = false
-  const waitingFor = () => (draining ? ['the server is stopping'] : options.waitingFor())
-  const ready = () => options.waitingFor().length === 0
-
-  const app = createApp({ ...options, ready })
-  const listener = createListener({
-    fetch: gate(app, ready),
-    log: log.child({ component: 'http' }),
-    metrics,
-    draining: () => draining,
-  })
-  const server =
-    tls === undefined ? createHttpServer(limits, listener) : createTlsServer(tls, listener)
-  server.setTimeout(idleSocketMs)
-  server.on('clientError', refuseMalformed(log))
-  const admin = createHttpServer(
-    asListener(
-      getRequestListener(createAdminApp({ metrics, waitingFor }).fetch, {
-        overrideGlobalObjects: false,
-      }),
-    ),
-  )
-
-  const url = await listen(server, options.listen, tls === undefined ? 'http' : 'https')
-  const adminUrl = await listen(admin, options.adminListen, 'http').catch((error: unknown) => {
-    server.close()
-    throw error
-  })
-  const reloading =
-    tls && 'setSecureContext' in server
-      ? reloadTls(server, tls, { log, metrics, intervalMs: options.tlsReloadMs ?? 2000 })
-      : undefined
-
-  return {
-    url,
-    adminUrl,
-    async stop(graceMs) {
-      draining = true
-      const { cut } = await drain(server, graceMs)
-      if (cut) log.warn({ graceMs }, 'requests cut off at the end of the grace period')
-      reloading?.stop()
-      admin.close()
-      admin.closeAllConnections()
-    },
-  }
-}
-
-function createTlsServer(tls: TlsFiles, listener: ReturnType<typeof createListener>) {
-  const { cert, key } = readTlsFiles(tls)
-  return createHttpsServer({ ...limits, cert, key, minVersion: 'TLSv1.2' }, listener)
-}
-
-function asListener(
-  answer: (...args: Parameters<RequestListener>) => Promise<void>,
-): RequestListener {
-  return (request, response) => void answer(request, response)
-}
-
-async function listen(server: Server, { host, port }: Address, scheme: string): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ port, ...(host !== undefined && { host }) }, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-  const taken = server.address() as AddressInfo
-  const shown = host === undefined ? 'localhost' : host.includes(':') ? `[${host}]` : host
-  return `${scheme}://${shown}:${taken.port}`
+/** Opens the ports. @throws Error with a `code` such as EADDRINUSE where a port cannot be had. */
+export function startServer(options: ServerOptions): Promise<RunningServer> {
+  const ready = (): boolean => options.waitingFor().length === 0
+  return serve({ ...options, fetch: gate(createApp(options), ready) })
 }

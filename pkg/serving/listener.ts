@@ -8,11 +8,12 @@ import { getRequestListener } from '@hono/node-server'
 import { RegistryError } from '../errors/errors.ts'
 import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'
 import { accessLog, requestIdOf } from './access-log.ts'
-import { type App, errorResponse } from './app.ts'
+import type { Fetch } from './env.ts'
+import { errorResponse } from './error-response.ts'
 import { RequestMetrics } from './request-metrics.ts'
 
 export interface ListenerOptions {
-  readonly fetch: App['fetch']
+  readonly fetch: Fetch
   readonly log: Logger
   readonly metrics: Metrics
   /** Whether the server is about to stop: answers then ask the client to close the connection. */

@@ -1,0 +1,98 @@
+import type { Catalog, Parent, VersionRow } from '../catalog/catalog.ts'
+import { notFound, RegistryError } from '../errors/errors.ts'
+import type { Signer } from './ports.ts'
+
+/** The answer to whoever asks for what there is not, or not for them. */
+export function absent(
+  kind: 'Module' | 'Provider',
+  namespace: string,
+  name: string,
+): RegistryError {
+  return notFound(
+    kind === 'Module'
+      ? `module ${namespace}/${name} not found: check its namespace and name, and that it exists as a Module`
+      : `provider ${namespace}/${name} not found: check its namespace and type, and that it exists as a Provider`,
+  )
+}
+
+/** The module of a request, or 404. A module that names no system answers to any. */
+export function findModule(
+  catalog: Catalog,
+  namespace: string,
+  name: string,
+  system: string,
+): Parent {
+  const parent = catalog.module(namespace, name)
+  if (parent === undefined) throw absent('Module', namespace, name)
+  const own = parent.resource?.system
+  if (own !== undefined && own !== system) {
+    throw notFound(
+      `module ${namespace}/${name} is for ${own}, not for ${system}: use ${namespace}/${name}/${own}`,
+    )
+  }
+  return parent
+}
+
+/** The row of a module's version that can be downloaded, or 404. */
+export function findModuleVersion(module: Parent, version: string): VersionRow {
+  const rows = module.rowsOf(version)
+  const row = rows.find((candidate) => candidate.downloadable)
+  return row ?? noArchive(`module ${module.namespace}/${module.name}`, version, rows)
+}
+
+/** The provider of a request, or 404. */
+export function findProvider(catalog: Catalog, namespace: string, type: string): Parent {
+  const parent = catalog.provider(namespace, type)
+  if (parent === undefined) throw absent('Provider', namespace, type)
+  return parent
+}
+
+/** The rows of a provider version that can be downloaded, one a platform, or 404. */
+export function platformsOf(provider: Parent, version: string): readonly VersionRow[] {
+  const rows = provider.rowsOf(version)
+  const downloadable = onePerPlatform(rows)
+  if (downloadable.length > 0) return downloadable
+  return noArchive(`provider ${provider.namespace}/${provider.name}`, version, rows)
+}
+
+/** The row of one platform, or 404 with the platforms that there are. @param rows at least one */
+export function findPlatform(rows: readonly VersionRow[], os: string, arch: string): VersionRow {
+  const row = rows.find((candidate) => candidate.os === os && candidate.arch === arch)
+  if (row !== undefined) return row
+  const { version, namespace, parent } = rows[0] as VersionRow
+  throw notFound(
+    `version ${version} of provider ${namespace}/${parent?.name} is not built for ${os}/${arch}, only for ${platformNames(rows)}`,
+  )
+}
+
+/** `linux/amd64, linux/arm64` */
+export function platformNames(rows: readonly VersionRow[]): string {
+  return rows.map((row) => `${row.os}/${row.arch}`).join(', ')
+}
+
+export function onePerPlatform(rows: readonly VersionRow[]): VersionRow[] {
+  const platforms = new Map<string, VersionRow>()
+  for (const row of rows) {
+    const platform = `${row.os}/${row.arch}`
+    if (row.downloadable && !platforms.has(platform)) platforms.set(platform, row)
+  }
+  return [...platforms.values()]
+}
+
+function noArchive(address: string, version: string, rows: readonly VersionRow[]): never {
+  if (rows[0] === undefined) {
+    throw notFound(`${address} has no version ${version}: see its list of versions`)
+  }
+  throw notFound(
+    `version ${version} of ${address} cannot be downloaded yet: ${rows[0].unavailable}`,
+  )
+}
+
+/** @throws RegistryError NotConfigured where the operator gave no key. */
+export function requireSigner(signer: Signer | undefined): Signer {
+  if (signer !== undefined) return signer
+  throw new RegistryError(
+    'NotConfigured',
+    'signing metadata not configured: start the server with --gpg-private-key-path to serve providers',
+  )
+}
