@@ -106,9 +106,9 @@ const app = createApp({ catalog, archives, log })
 async function serveChanging(beforeEach: () => void): Promise<number> {
   const anyPort = { host: '127.0.0.1', port: 0 }
   const { url } = await serve({
-    fetch(request, bindings) {
+    fetch(request, env) {
       beforeEach()
-      return app.fetch(request, bindings)
+      return app.fetch(request, env)
     },
     listen: anyPort,
     adminListen: anyPort,

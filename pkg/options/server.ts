@@ -214,6 +214,13 @@ const options = {
     default: 'false',
     meaning: 'Redirect module archives to their storage too, where it is set to presign.',
   },
+  shutdownDelayMs: {
+    flag: 'shutdown-delay',
+    value: durationMs({ least: '0', most: '1h' }),
+    default: '0s',
+    meaning:
+      'How long requests are still taken after SIGTERM while /readyz already fails, so that load balancers learn of it first.',
+  },
   shutdownGracePeriodMs: {
     flag: 'shutdown-grace-period',
     value: durationMs({ least: '0', most: '24h' }),

@@ -234,12 +234,12 @@ describe('stop', () => {
     const headers = { connection: 'close' }
     expect((await fetch(server.url + versions, { headers })).status).toBe(200)
     await stopped
-    await expect(fetch(server.url + versions, { headers })).rejects.toThrow()
+    await expect(fetch(server.url + versions, { headers })).rejects.toThrow('fetch failed')
   })
 
   it('waits for no load balancer that never sent it a request', async () => {
     const { server } = await start({ shutdownDelayMs: 3_600_000, waitingFor: () => ['resources'] })
-    await server.stop(20_000)
+    await expect(server.stop(20_000)).resolves.toBeUndefined()
   })
 
   it('cuts what does not end within the grace period, and says so', async () => {

@@ -16,7 +16,7 @@ export function get<P extends string>(
   const route = prefix + pattern
   app.get(route, (c) => {
     note(c, { route })
-    return handler(c as Context<ServingEnv, P>)
+    return handler(c)
   })
 }
 
@@ -27,8 +27,8 @@ export function note(c: Context<ServingEnv>, facts: RequestFacts): void {
 }
 
 /** Goes on with a value, at once where it is there: an `await` costs more than most answers. */
-export function after<T, R>(value: T | Promise<T>, next: (value: T) => R): R | Promise<Awaited<R>> {
-  return value instanceof Promise ? (value.then(next) as Promise<Awaited<R>>) : next(value)
+export function after<T, R>(value: T | Promise<T>, goOn: (value: T) => R): R | Promise<Awaited<R>> {
+  return value instanceof Promise ? (value.then(goOn) as Promise<Awaited<R>>) : goOn(value)
 }
 
 /**
