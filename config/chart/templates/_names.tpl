@@ -1,0 +1,97 @@
+{{- /* Names, labels and addresses. Helpers of one component take (dict "root" $ "component" "server"). */ -}}
+
+{{- define "depot.name" -}}
+{{ .Values.nameOverride | default .Chart.Name | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "depot.fullname" -}}
+{{- $name := include "depot.name" . -}}
+{{- if .Values.fullnameOverride -}}
+{{ .Values.fullnameOverride | trunc 50 | trimSuffix "-" }}
+{{- else if contains $name .Release.Name -}}
+{{ .Release.Name | trunc 50 | trimSuffix "-" }}
+{{- else -}}
+{{ printf "%s-%s" .Release.Name $name | trunc 50 | trimSuffix "-" }}
+{{- end -}}
+{{- end }}
+
+{{- define "depot.namespace" -}}
+{{ .Values.global.namespace | default .Release.Namespace }}
+{{- end }}
+
+{{- define "depot.component" -}}
+{{- if and (eq .component "valkey") .root.Values.valkey.fullnameOverride -}}
+{{ .root.Values.valkey.fullnameOverride }}
+{{- else -}}
+{{ include "depot.fullname" .root }}-{{ .component }}
+{{- end -}}
+{{- end }}
+
+{{- /* Host name of a component's Service. */ -}}
+{{- define "depot.host" -}}
+{{ include "depot.component" . }}.{{ include "depot.namespace" .root }}.svc.{{ .root.Values.global.clusterDomain }}
+{{- end }}
+
+{{- define "depot.selector" -}}
+app.kubernetes.io/name: {{ include "depot.name" .root }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end }}
+
+{{- define "depot.labels" -}}
+{{- $own := include "depot.selector" . | fromYaml -}}
+{{- $chart := dict
+  "app.kubernetes.io/version" (.root.Chart.AppVersion | replace "+" "_")
+  "app.kubernetes.io/managed-by" .root.Release.Service
+  "app.kubernetes.io/part-of" "depot"
+  "helm.sh/chart" (printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63) -}}
+{{ merge $own $chart (.labels | default dict) .root.Values.commonLabels | toYaml }}
+{{- end }}
+
+{{- /* Also takes "name", "labels", "annotations", and "cluster" for objects without a namespace. */ -}}
+{{- define "depot.metadata" -}}
+name: {{ .name | default (include "depot.component" .) }}
+{{- if not .cluster }}
+namespace: {{ include "depot.namespace" .root }}
+{{- end }}
+labels:
+  {{- include "depot.labels" . | nindent 2 }}
+{{- with merge (dict) (.annotations | default dict) .root.Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- /* Without one of its own, a component uses the image of all. */ -}}
+{{- define "depot.image" -}}
+{{- $own := (index .root.Values .component).image -}}
+{{- $all := .root.Values.global.image -}}
+{{- $repository := $own.repository | default (list $all.registry $all.repository | compact | join "/") -}}
+{{- $digest := $own.digest -}}
+{{- if not (or $own.repository $own.tag $own.digest) -}}{{- $digest = $all.digest -}}{{- end -}}
+{{- if $digest -}}
+{{ $repository }}@{{ $digest }}
+{{- else -}}
+{{ $repository }}:{{ $own.tag | default $all.tag | default .root.Chart.AppVersion }}
+{{- end -}}
+{{- end }}
+
+{{- define "depot.serviceAccountName" -}}
+{{- $account := (index .root.Values .component).serviceAccount -}}
+{{- if $account.name -}}
+{{ $account.name }}
+{{- else if and $account.create .root.Values.serviceAccount.create -}}
+{{ include "depot.component" . }}
+{{- else -}}
+default
+{{- end -}}
+{{- end }}
+
+{{- /* Bytes of a quantity such as 512Mi or 1G. */ -}}
+{{- define "depot.bytes" -}}
+{{- $units := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "T" 1000000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- $text := toString . -}}
+{{- $unit := regexFind "[A-Za-z]+$" $text -}}
+{{- $count := trimSuffix $unit $text -}}
+{{ mulf (float64 $count) (float64 (get $units $unit | default 1)) | floor | int64 }}
+{{- end }}

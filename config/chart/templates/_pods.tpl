@@ -1,0 +1,213 @@
+{{- /* Parts of pods that all components have. They take (dict "root" $ "component" "server"). */ -}}
+
+{{- define "depot.podLabels" -}}
+{{- merge (include "depot.selector" . | fromYaml) (index .root.Values .component).podLabels .root.Values.commonLabels | toYaml }}
+{{- end }}
+
+{{- /* Also takes "annotations": hashes of what only a new pod takes up. */ -}}
+{{- define "depot.podAnnotations" -}}
+{{- with merge (dict) (index .root.Values .component).podAnnotations (.annotations | default dict) .root.Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "depot.pullSecrets" -}}
+{{- with .root.Values.global.imagePullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ ternary . (get (kindIs "map" . | ternary . (dict)) "name") (kindIs "string" .) }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* "token": whether the component talks to the API server. */ -}}
+{{- define "depot.podIdentity" -}}
+{{- if .account }}
+serviceAccountName: {{ include "depot.serviceAccountName" . }}
+{{- end }}
+automountServiceAccountToken: {{ and .token .root.Values.serviceAccount.automount }}
+enableServiceLinks: false
+{{- include "depot.pullSecrets" . }}
+{{- with (index .root.Values .component).podSecurityContext }}
+securityContext:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+terminationGracePeriodSeconds: {{ int (index .root.Values .component).terminationGracePeriodSeconds }}
+{{- end }}
+
+{{- define "depot.podPlacement" -}}
+{{- $c := index .root.Values .component -}}
+{{- $failover := list -}}
+{{- if eq .component "server" -}}
+{{- range $taint := list "not-ready" "unreachable" -}}
+{{- $failover = append $failover (dict "key" (printf "node.kubernetes.io/%s" $taint) "operator" "Exists" "effect" "NoExecute" "tolerationSeconds" (int $c.failoverSeconds)) -}}
+{{- end -}}
+{{- end -}}
+{{- with $c.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with concat $c.tolerations $failover }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with include "depot.affinity" . | fromYaml }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- if kindIs "string" $c.topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- $selector := include "depot.selector" . }}
+  {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+  - maxSkew: 1
+    topologyKey: {{ . }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- $selector | nindent 8 }}
+  {{- end }}
+{{- else if $c.topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- toYaml $c.topologySpreadConstraints | nindent 2 }}
+{{- end }}
+{{- with $c.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with $c.hostAliases }}
+hostAliases:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- /* A volume that only one node can mount keeps all pods that mount it together. */ -}}
+{{- define "depot.affinity" -}}
+{{- $affinity := deepCopy (index .root.Values .component).affinity -}}
+{{- $filesystem := .root.Values.storage.filesystem -}}
+{{- if and $filesystem.enabled $filesystem.singleNode (has .component (list "server" "controller")) -}}
+{{- $together := dict "topologyKey" "kubernetes.io/hostname" "labelSelector" (dict "matchLabels" (dict "app.kubernetes.io/instance" .root.Release.Name "depot.internal/archives" "mounted")) -}}
+{{- $pod := get $affinity "podAffinity" | default dict -}}
+{{- $required := get $pod "requiredDuringSchedulingIgnoredDuringExecution" | default list -}}
+{{- $_ := set $pod "requiredDuringSchedulingIgnoredDuringExecution" (append $required $together) -}}
+{{- $_ := set $affinity "podAffinity" $pod -}}
+{{- end -}}
+{{ toYaml $affinity }}
+{{- end }}
+
+{{- /* Everything of the own container that is not special to a component. */ -}}
+{{- define "depot.container" -}}
+{{- $c := index .root.Values .component -}}
+image: {{ include "depot.image" . | quote }}
+imagePullPolicy: {{ .root.Values.global.imagePullPolicy }}
+{{- with $c.resources }}
+resources:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $c.securityContext }}
+securityContext:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with concat ($c.envFrom | default list) $c.extraEnvFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- if $c.lifecycle }}
+lifecycle:
+  {{- toYaml $c.lifecycle | nindent 2 }}
+{{- else if has .component (list "server" "ui") }}
+lifecycle:
+  preStop:
+    # Services send connections for a moment after a pod was asked to end.
+    sleep:
+      seconds: 5
+{{- end }}
+{{- end }}
+
+{{- /* Heap for JavaScript: the rest of the limit is for buffers and rows outside of it. */ -}}
+{{- define "depot.heapMiB" -}}
+{{- $limits := (index .root.Values .component).resources.limits | default dict -}}
+{{- if $limits.memory -}}
+{{ div (mul (include "depot.bytes" $limits.memory | int64) 60) (mul 100 1048576) }}
+{{- end -}}
+{{- end }}
+
+{{- /* Arguments from a table of options: those that are set, in the order of the table. */ -}}
+{{- define "depot.args" -}}
+{{- range .options }}
+{{- if .switch }}
+{{- if eq .text "true" }}
+- --{{ .flag }}
+{{- end }}
+{{- else if .text }}
+- {{ printf "--%s=%s" .flag .text | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* Objects of a table without the name of the value that they come from. */ -}}
+{{- define "depot.items" -}}
+{{- range . }}
+- {{ omit . "from" | toYaml | nindent 2 | trim }}
+{{- end }}
+{{- end }}
+
+{{- define "depot.serviceAccount" -}}
+{{- $c := index .root.Values .component -}}
+{{- if and $c.serviceAccount.create .root.Values.serviceAccount.create -}}
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  {{- include "depot.metadata" (merge (dict
+    "name" (include "depot.serviceAccountName" .)
+    "labels" $c.serviceAccount.labels
+    "annotations" (merge (dict) $c.serviceAccount.annotations .root.Values.serviceAccount.annotations)
+  ) .) | nindent 2 }}
+automountServiceAccountToken: false
+{{- end -}}
+{{- end }}
+
+{{- define "depot.autoscaler" -}}
+{{- $a := (index .root.Values .component).autoscaling -}}
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  {{- include "depot.metadata" . | nindent 2 }}
+spec:
+  scaleTargetRef:
+    apiVersion: apps/v1
+    kind: {{ .kind }}
+    name: {{ include "depot.component" . }}
+  minReplicas: {{ int $a.minReplicas }}
+  maxReplicas: {{ int $a.maxReplicas }}
+  metrics:
+    - type: Resource
+      resource:
+        name: cpu
+        target:
+          type: Utilization
+          averageUtilization: {{ int $a.targetCPUUtilizationPercentage }}
+  {{- with $a.behavior }}
+  behavior:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end }}
+
+{{- define "depot.disruptionBudget" -}}
+{{- $b := (index .root.Values .component).podDisruptionBudget -}}
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  {{- include "depot.metadata" . | nindent 2 }}
+spec:
+  {{- if ne (toString $b.minAvailable) "" }}
+  minAvailable: {{ $b.minAvailable }}
+  {{- else if ne (toString $b.maxUnavailable) "" }}
+  maxUnavailable: {{ $b.maxUnavailable }}
+  {{- else }}
+  maxUnavailable: 1
+  {{- end }}
+  unhealthyPodEvictionPolicy: AlwaysAllow
+  selector:
+    matchLabels:
+      {{- include "depot.selector" . | nindent 6 }}
+{{- end }}

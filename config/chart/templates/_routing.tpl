@@ -1,0 +1,98 @@
+{{- /* What belongs to the server, whatever else a host serves. Whole path elements: /depots is a page of the explorer. */ -}}
+{{- define "depot.serverPaths" -}}
+- /depot
+- /v1/modules
+- /v1/providers
+- /.well-known
+{{- if .Values.server.oidc.brokerProxy.enabled }}
+- /broker
+{{- end }}
+{{- end }}
+
+{{- define "depot.ingressBackend" -}}
+backend:
+  service:
+    name: {{ include "depot.component" . }}
+    port:
+      name: {{ include "depot.portName" . }}
+{{- end }}
+
+{{- define "depot.portName" -}}
+{{ ternary "https" "http" (and (eq .component "server") .root.Values.server.tls.enabled) }}
+{{- end }}
+
+{{- /* "component": where the paths that users give lead to. */ -}}
+{{- define "depot.ingress" -}}
+{{- $c := index .root.Values .component -}}
+{{- $paths := include "depot.serverPaths" .root | fromYamlArray -}}
+{{- $server := dict "root" .root "component" "server" -}}
+{{- $rest := . -}}
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  {{- include "depot.metadata" (merge (dict "annotations" $c.ingress.annotations) .) | nindent 2 }}
+spec:
+  {{- with $c.ingress.className }}
+  ingressClassName: {{ . }}
+  {{- end }}
+  {{- with $c.ingress.tls }}
+  tls:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  rules:
+    {{- range $c.ingress.hosts }}
+    - host: {{ .host | quote }}
+      http:
+        paths:
+          {{- range $paths }}
+          - path: {{ . }}
+            pathType: Prefix
+            {{- include "depot.ingressBackend" $server | nindent 12 }}
+          {{- end }}
+          {{- range .paths | default (list (dict "path" "/")) }}
+          {{- if not (and (has .path $paths) (eq (.pathType | default "Prefix") "Prefix")) }}
+          - path: {{ .path }}
+            pathType: {{ .pathType | default "Prefix" }}
+            {{- include "depot.ingressBackend" $rest | nindent 12 }}
+          {{- end }}
+          {{- end }}
+    {{- end }}
+{{- end }}
+
+{{- define "depot.httpRoute" -}}
+{{- $c := index .root.Values .component -}}
+{{- $v := .root.Values -}}
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata:
+  {{- include "depot.metadata" (merge (dict "annotations" $c.route.annotations) .) | nindent 2 }}
+spec:
+  parentRefs:
+    {{- toYaml $c.route.parentRefs | nindent 4 }}
+  {{- with $c.route.hostnames }}
+  hostnames:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  rules:
+    - matches:
+        {{- range include "depot.serverPaths" .root | fromYamlArray }}
+        - path:
+            type: PathPrefix
+            value: {{ . }}
+        {{- end }}
+      # Archives may take as long as they take.
+      timeouts:
+        request: 0s
+      backendRefs:
+        - name: {{ include "depot.component" (dict "root" .root "component" "server") }}
+          port: {{ int $v.server.service.port }}
+    - matches:
+        - path:
+            type: PathPrefix
+            value: /
+      timeouts:
+        request: 0s
+      backendRefs:
+        - name: {{ include "depot.component" . }}
+          port: {{ int $c.service.port }}
+{{- end }}

@@ -1,0 +1,44 @@
+import type { Schema, Value } from './value.ts'
+
+interface Branch {
+  readonly type: 'object'
+  readonly additionalProperties: false
+  readonly properties: Record<string, Branch | Schema>
+}
+
+const branch = (): Branch => ({ type: 'object', additionalProperties: false, properties: {} })
+
+/** values.schema.json: Helm refuses a value that is not in the table, or is of another type. */
+export function schemaOf(values: readonly Value[]): object {
+  const root = branch()
+  for (const value of values) {
+    const path = value.name.split('.')
+    const key = path.pop() ?? ''
+    parentOf(root, path).properties[key] = leaf(value)
+  }
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Values of the chart depot',
+    ...root,
+  }
+}
+
+function parentOf(root: Branch, path: readonly string[]): Branch {
+  let at = root
+  for (const key of path) {
+    const next = at.properties[key] ?? branch()
+    at.properties[key] = next
+    if (!isBranch(next)) throw new Error(`${path.join('.')} is a value and has values below it`)
+    at = next
+  }
+  return at
+}
+
+function isBranch(schema: Branch | Schema): schema is Branch {
+  return schema['type'] === 'object' && schema['properties'] instanceof Object
+}
+
+function leaf({ schema, meaning, default: initial, retired }: Value): Schema {
+  if (retired) return {}
+  return { description: meaning, default: initial, ...schema }
+}

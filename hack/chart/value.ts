@@ -1,0 +1,92 @@
+/** JSON Schema of one value, draft 2020-12. */
+export type Schema = Readonly<Record<string, unknown>>
+
+/** One value of the chart: a line of values.yaml, of the schema and of the README. */
+export interface Value {
+  /** Path from the root, such as `server.oidc.issuerUrl`. */
+  readonly name: string
+  readonly schema: Schema
+  readonly default: unknown
+  readonly meaning: string
+  /** Accepted so that a message can say what took its place; in no file but the schema. */
+  readonly retired?: true
+}
+
+/** That a default fits its schema is for Helm's own check of the chart. */
+const row =
+  (schema: Schema) =>
+  (name: string, initial: unknown, meaning: string): Value => ({
+    name,
+    schema,
+    default: initial,
+    meaning,
+  })
+
+/** What Kubernetes takes as a quantity: `500m`, `1Gi`, 2. */
+const quantitySchema: Schema = {
+  type: ['string', 'number'],
+  pattern: '^([0-9]+(\\.[0-9]+)?([numkMGTPE]|[KMGTPE]i|[eE][0-9]+)?)?$',
+}
+
+export const bool = row({ type: 'boolean' })
+export const text = row({ type: 'string' })
+export const list = row({ type: 'array' })
+/** Keys are the user's: annotations, labels, node selectors. */
+export const map = row({ type: 'object' })
+export const quantity = row(quantitySchema)
+export const texts = row({ type: 'array', items: { type: 'string' } })
+
+export const integer = (
+  name: string,
+  initial: number,
+  meaning: string,
+  range: { minimum?: number; maximum?: number } = { minimum: 0 },
+): Value => row({ type: 'integer', ...range })(name, initial, meaning)
+
+export const number = row({ type: 'number' })
+export const port = row({ type: 'integer', minimum: 1, maximum: 65535 })
+export const boolOrAuto = row({ enum: [true, false, 'auto'] })
+/** A share such as `50%`, a number of pods, or nothing. */
+export const share = row({
+  type: ['string', 'integer'],
+  pattern: '^([0-9]+%?)?$',
+  minimum: 0,
+})
+/** What Go and the options of Depot both read: `10s`, `1h30m`, `0`. */
+export const duration = row({
+  type: 'string',
+  pattern: '^(0|([0-9]+(\\.[0-9]+)?(ms|s|m|h))+)?$',
+})
+
+export const choice = (
+  name: string,
+  initial: string,
+  choices: readonly string[],
+  meaning: string,
+): Value => row({ enum: choices })(name, initial, meaning)
+
+export const matching = (name: string, initial: string, pattern: string, meaning: string): Value =>
+  row({ type: 'string', pattern })(name, initial, meaning)
+
+/** A list whose items have a fixed shape. */
+export const items = (
+  name: string,
+  initial: readonly unknown[],
+  item: Schema,
+  meaning: string,
+): Value => ({ name, schema: { type: 'array', items: item }, default: initial, meaning })
+
+/** A name of an older chart. */
+export const retired = (name: string): Value => ({
+  name,
+  schema: {},
+  default: undefined,
+  meaning: '',
+  retired: true,
+})
+
+/** An object with exactly these properties. */
+export const shape = (
+  properties: Readonly<Record<string, Schema>>,
+  required: readonly string[] = [],
+): Schema => ({ type: 'object', additionalProperties: false, properties, required })

@@ -1,0 +1,27 @@
+import { bool, choice, list, map, type Value } from '../value.ts'
+import { pods, serviceAccount } from './pods.ts'
+
+export const brokerValues: readonly Value[] = [
+  bool(
+    'broker.enabled',
+    false,
+    'Run Dex, a broker between the registry and your identity provider.',
+  ),
+  ...pods({
+    component: 'broker',
+    user: 1001,
+    image: { repository: 'ghcr.io/dexidp/dex', tag: 'v2.45.1' },
+    resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '256Mi' } },
+    terminationGracePeriodSeconds: 30,
+  }),
+  ...serviceAccount('broker'),
+  map('broker.config', {}, "Dex's own configuration; what it leaves out is filled in."),
+  list('broker.envFrom', [], 'Secrets and ConfigMaps for `$VARIABLES` in connectors.'),
+  bool('broker.rbac.clusterScoped', true, 'Let Dex make its own custom resource definitions.'),
+  choice(
+    'broker.logLevel',
+    'info',
+    ['debug', 'info', 'warn', 'error'],
+    'Least level that is logged.',
+  ),
+]

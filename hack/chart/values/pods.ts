@@ -1,0 +1,136 @@
+import { bool, integer, list, map, matching, quantity, text, type Value } from '../value.ts'
+
+/** What the chart lets be set of the pods of one component. */
+export interface PodDefaults {
+  readonly component: string
+  readonly resources: Readonly<Record<string, unknown>>
+  readonly image?: { readonly repository: string; readonly tag: string }
+  readonly user: number
+  readonly terminationGracePeriodSeconds: number
+  readonly replicaCount?: number
+  readonly topologySpread?: 'auto'
+}
+
+const quantities = (name: string, initial: Readonly<Record<string, unknown>>): Value => ({
+  name,
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      requests: { type: 'object', additionalProperties: quantity('', '', '').schema },
+      limits: { type: 'object', additionalProperties: quantity('', '', '').schema },
+      claims: { type: 'array' },
+    },
+  },
+  default: initial,
+  meaning: 'Requests and limits of the container.',
+})
+
+export function image(component: string, repository: string, tag: string): Value[] {
+  const ours = repository === ''
+  return [
+    text(
+      `${component}.image.repository`,
+      repository,
+      ours ? 'Image without tag, registry included; empty: `global.image`.' : 'Image without tag.',
+    ),
+    text(`${component}.image.tag`, tag, ours ? 'Empty: `global.image.tag`.' : 'Tag of the image.'),
+    matching(
+      `${component}.image.digest`,
+      '',
+      '^(sha256:[0-9a-f]{64})?$',
+      '`sha256:` and 64 hexadecimal digits; wins over the tag.',
+    ),
+  ]
+}
+
+export function pods(of: PodDefaults): Value[] {
+  const { component: c } = of
+  return [
+    integer(`${c}.replicaCount`, of.replicaCount ?? 1, 'Number of pods.'),
+    ...image(c, of.image?.repository ?? '', of.image?.tag ?? ''),
+    quantities(`${c}.resources`, of.resources),
+    map(`${c}.nodeSelector`, {}, 'Labels that a node must have.'),
+    list(`${c}.tolerations`, [], 'Taints that are tolerated.'),
+    map(`${c}.affinity`, {}, 'Affinity of the pods.'),
+    spread(c, of.topologySpread),
+    text(`${c}.priorityClassName`, '', 'Priority class of the pods.'),
+    map(`${c}.podAnnotations`, {}, 'Annotations of the pods.'),
+    map(`${c}.podLabels`, {}, 'Labels of the pods.'),
+    map(
+      `${c}.podSecurityContext`,
+      {
+        runAsNonRoot: true,
+        runAsUser: of.user,
+        runAsGroup: of.user,
+        fsGroup: of.user,
+        fsGroupChangePolicy: 'OnRootMismatch',
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      'Security context of the pods.',
+    ),
+    map(
+      `${c}.securityContext`,
+      {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      },
+      'Security context of the container.',
+    ),
+    integer(
+      `${c}.terminationGracePeriodSeconds`,
+      of.terminationGracePeriodSeconds,
+      'Seconds until a pod that is asked to end is killed.',
+    ),
+    integer(`${c}.revisionHistoryLimit`, 5, 'How many old revisions are kept for a rollback.'),
+    ...extras(c),
+  ]
+}
+
+function spread(c: string, auto?: 'auto'): Value {
+  if (auto === undefined) {
+    return list(`${c}.topologySpreadConstraints`, [], 'How the pods are spread.')
+  }
+  return {
+    name: `${c}.topologySpreadConstraints`,
+    schema: { anyOf: [{ const: 'auto' }, { type: 'array' }] },
+    default: auto,
+    meaning: '`auto`: over nodes and zones where that can be had. Else a list of constraints.',
+  }
+}
+
+function extras(c: string): Value[] {
+  const rows: readonly (readonly [key: string, meaning: string])[] = [
+    ['extraArgs', 'Arguments after those of the chart; one that the chart sets is refused.'],
+    ['extraEnv', 'Environment variables; one that the chart sets is refused.'],
+    ['extraEnvFrom', 'Secrets and ConfigMaps whose keys become environment variables.'],
+    ['extraVolumes', 'Volumes of the pods.'],
+    ['extraVolumeMounts', 'Where the container mounts them.'],
+    ['extraContainers', 'Containers beside the own one.'],
+    ['initContainers', 'Containers that run first.'],
+    ['extraPorts', 'Ports of the container.'],
+    ['hostAliases', 'Lines of /etc/hosts.'],
+  ]
+  return [
+    ...rows.map(([key, meaning]) => list(`${c}.${key}`, [], meaning)),
+    map(
+      `${c}.lifecycle`,
+      {},
+      'Hooks of the container; empty: five seconds of sleep before SIGTERM where the component serves requests.',
+    ),
+  ]
+}
+
+export function serviceAccount(c: string): Value[] {
+  return [
+    bool(`${c}.serviceAccount.create`, true, 'Make it; `serviceAccount.create` must be true too.'),
+    text(`${c}.serviceAccount.name`, '', 'Name; empty: the name of the component.'),
+    map(
+      `${c}.serviceAccount.annotations`,
+      {},
+      'Annotations, such as `eks.amazonaws.com/role-arn` or `iam.gke.io/gcp-service-account`.',
+    ),
+    map(`${c}.serviceAccount.labels`, {}, 'Labels.'),
+  ]
+}

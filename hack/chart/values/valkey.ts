@@ -1,0 +1,43 @@
+import { bool, choice, map, matching, quantity, text, texts, type Value } from '../value.ts'
+import { pods } from './pods.ts'
+
+export const valkeyValues: readonly Value[] = [
+  bool('valkey.enabled', true, 'Run Valkey, which counts downloads for all replicas.'),
+  text('valkey.fullnameOverride', '', 'Name of its objects.'),
+  ...pods({
+    component: 'valkey',
+    user: 1000,
+    image: { repository: 'docker.io/valkey/valkey', tag: '9.0.1' },
+    resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '384Mi' } },
+    terminationGracePeriodSeconds: 30,
+  }),
+  bool('valkey.auth.enabled', false, 'Ask for a password.'),
+  text(
+    'valkey.auth.usersExistingSecret',
+    '',
+    'Secret with a key per user, which is the name of the user: `default` and those of `aclUsers`.',
+  ),
+  map(
+    'valkey.auth.aclUsers',
+    { default: { permissions: '~* &* +@all' } },
+    'Users and what they may do.',
+  ),
+  choice(
+    'valkey.appendfsync',
+    'always',
+    ['always', 'everysec', 'no'],
+    'When the log reaches the disk; `always` keeps every counted download.',
+  ),
+  matching(
+    'valkey.maxmemory',
+    '192mb',
+    '^[0-9]+([kmg]b?)?$',
+    'Memory for data; half of the limit.',
+  ),
+  bool('valkey.dataStorage.enabled', true, 'Keep data in a claim; false: gone with the pod.'),
+  quantity('valkey.dataStorage.requestedSize', '1Gi', 'Size of the claim.'),
+  text('valkey.dataStorage.className', '', 'Its class; empty: the default.'),
+  texts('valkey.dataStorage.accessModes', ['ReadWriteOnce'], 'How it may be mounted.'),
+  bool('valkey.dataStorage.keepPvc', true, 'Keep the claim when the release is uninstalled.'),
+  bool('valkey.networkPolicy.enabled', true, 'Let only the pods of the server in.'),
+]
