@@ -20,7 +20,7 @@ run: $(modules) ## Serve the sample registry on 127.0.0.1 (PORT=8080) and say wh
 	@$(NODE) node hack/run.ts --port '$(PORT)'
 
 run-cluster: $(modules) ## Start a local Kubernetes API server with the samples in it
-	@$(NODE) node hack/control-plane/main.ts --port '$(PORT)'
+	@$(NODE) node hack/testbed/control-plane/main.ts --port '$(PORT)'
 
 samples: $(modules) ## Build the archives of the sample registry
 	@$(NODE) node hack/samples.ts

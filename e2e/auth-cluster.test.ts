@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { stringify } from 'yaml'
-import { type ControlPlane, startControlPlane } from '../hack/control-plane/control-plane.ts'
-import { applyManifests } from '../hack/control-plane/manifests.ts'
-import { TestIssuer } from '../pkg/auth/test-issuer.ts'
-import { Registry } from './registry.ts'
-import { type Server, startAs } from './server.ts'
+import {
+  type ControlPlane,
+  startControlPlane,
+} from '../hack/testbed/control-plane/control-plane.ts'
+import { applyManifests } from '../hack/testbed/control-plane/manifests.ts'
+import { Registry } from '../hack/testbed/registry/registry.ts'
+import { type Server, startAs } from '../hack/testbed/server/server.ts'
+import { TestIssuer } from '../pkg/auth/issuer.fixture.ts'
 
 /*
  * Callers whom only the cluster knows, against a real API server: its RBAC rules decide, its own words come back, and its

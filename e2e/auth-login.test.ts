@@ -6,10 +6,10 @@ import { dirname, join } from 'node:path'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { buildSamples } from '../hack/samples.ts'
-import { Client, IdentityProvider, machineSecret } from './auth-provider.ts'
-import { Workspace } from './cli.ts'
-import { Registry } from './registry.ts'
-import { type Server, startAs } from './server.ts'
+import { Workspace } from '../hack/testbed/cli/cli.ts'
+import { Client, IdentityProvider, machineSecret } from '../hack/testbed/oidc/oidc.ts'
+import { Registry } from '../hack/testbed/registry/registry.ts'
+import { type Server, startAs } from '../hack/testbed/server/server.ts'
 
 /*
  * Everything that people and programs do to get in, with a certified provider behind the broker proxy and nothing but the

@@ -4,9 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { Registry } from './registry.ts'
-import { schemathesis } from './schemathesis.ts'
-import { startServer } from './server.ts'
+import { Registry } from '../hack/testbed/registry/registry.ts'
+import { startServer } from '../hack/testbed/server/server.ts'
+import { schemathesis } from './schemathesis.fixture.ts'
 
 const samples = join(import.meta.dirname, '../config/samples')
 const python = schemathesis()

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { type ControlPlane, startControlPlane } from '../hack/control-plane/control-plane.ts'
-import { applyManifests } from '../hack/control-plane/manifests.ts'
-import { watchKubeconfig } from '../hack/control-plane/watched.ts'
+import {
+  type ControlPlane,
+  startControlPlane,
+} from '../hack/testbed/control-plane/control-plane.ts'
+import { applyManifests } from '../hack/testbed/control-plane/manifests.ts'
+import { watchKubeconfig } from '../hack/testbed/control-plane/watched.ts'
 
 let cluster: ControlPlane
 

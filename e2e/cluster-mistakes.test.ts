@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ControlPlane, startControlPlane } from '../hack/control-plane/control-plane.ts'
-import { applyManifests } from '../hack/control-plane/manifests.ts'
+import {
+  type ControlPlane,
+  startControlPlane,
+} from '../hack/testbed/control-plane/control-plane.ts'
+import { applyManifests } from '../hack/testbed/control-plane/manifests.ts'
 import { type Kind, kinds, mistakesIn, parseResource } from '../pkg/apis/v1alpha1/v1alpha1.ts'
 
 const root = '/apis/depot.internal/v1alpha1/namespaces/team'

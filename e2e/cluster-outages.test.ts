@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type ControlPlane, startControlPlane } from '../hack/control-plane/control-plane.ts'
-import { applyManifests } from '../hack/control-plane/manifests.ts'
-import { startTcpProxy, type TcpProxy } from '../hack/control-plane/tcp-proxy.ts'
-import { type Watched, watchKubeconfig } from '../hack/control-plane/watched.ts'
+import {
+  type ControlPlane,
+  startControlPlane,
+} from '../hack/testbed/control-plane/control-plane.ts'
+import { applyManifests } from '../hack/testbed/control-plane/manifests.ts'
+import { startTcpProxy, type TcpProxy } from '../hack/testbed/control-plane/tcp-proxy.ts'
+import { type Watched, watchKubeconfig } from '../hack/testbed/control-plane/watched.ts'
 import type { Kind } from '../pkg/apis/v1alpha1/v1alpha1.ts'
 
 const root = '/apis/depot.internal/v1alpha1'

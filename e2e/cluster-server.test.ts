@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type ControlPlane, startControlPlane } from '../hack/control-plane/control-plane.ts'
-import { applyManifests } from '../hack/control-plane/manifests.ts'
-import { type Archive, ChangingVersions } from './changing-versions.ts'
-import { startReaders } from './readers.ts'
-import { Registry } from './registry.ts'
-import { launch, type Server, startAs } from './server.ts'
+import { type Archive, ChangingVersions } from '../hack/testbed/control-plane/changing-versions.ts'
+import {
+  type ControlPlane,
+  startControlPlane,
+} from '../hack/testbed/control-plane/control-plane.ts'
+import { applyManifests } from '../hack/testbed/control-plane/manifests.ts'
+import { Registry } from '../hack/testbed/registry/registry.ts'
+import { startReaders } from '../hack/testbed/server/readers.ts'
+import { launch, type Server, startAs } from '../hack/testbed/server/server.ts'
 
 /** With `DEPOT_E2E_KILLS=20` exactly so many; else as many as fit, and five at least. */
 const kills = Number(process.env['DEPOT_E2E_KILLS'] ?? 0)

@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { buildSamples } from '../hack/samples.ts'
-import { clis, Workspace } from './cli.ts'
-import { Registry } from './registry.ts'
-import { type Server, startServer } from './server.ts'
+import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
+import { Registry } from '../hack/testbed/registry/registry.ts'
+import { type Server, startServer } from '../hack/testbed/server/server.ts'
 
 const samples = join(dirname(import.meta.dirname), 'config/samples')
 const host = 'depot.example'

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
-import { noValkey, TestValkey } from '../pkg/downloads/test-valkey.ts'
-import { moduleObjects, Registry } from './registry.ts'
-import { type Server, startServer } from './server.ts'
+import { moduleObjects, Registry } from '../hack/testbed/registry/registry.ts'
+import { type Server, startServer } from '../hack/testbed/server/server.ts'
+import { noValkey, TestValkey } from '../pkg/downloads/valkey.fixture.ts'
 
 const registry = new Registry()
 afterAll(() => registry.remove())

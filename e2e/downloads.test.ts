@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildSamples } from '../hack/samples.ts'
-import { clis, Workspace } from './cli.ts'
-import { Registry } from './registry.ts'
-import { type Server, startServer } from './server.ts'
+import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
+import { Registry } from '../hack/testbed/registry/registry.ts'
+import { type Server, startServer } from '../hack/testbed/server/server.ts'
 
 const samples = join(dirname(import.meta.dirname), 'config/samples')
 const platform = `${process.platform}_${process.arch === 'x64' ? 'amd64' : process.arch}`

@@ -2,9 +2,9 @@ import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { zipOf } from '../hack/archives.ts'
-import { moduleObjects, Registry } from './registry.ts'
-import { type Server, startServer } from './server.ts'
+import { zipOf } from '../hack/testbed/registry/archives.ts'
+import { moduleObjects, Registry } from '../hack/testbed/registry/registry.ts'
+import { type Server, startServer } from '../hack/testbed/server/server.ts'
 
 const registry = new Registry()
 let server: Server

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { entriesIn, zipOf } from '../hack/archives.ts'
 import { buildSamples } from '../hack/samples.ts'
-import { clis, Workspace } from './cli.ts'
-import { flipped, moduleObjects, Registry } from './registry.ts'
-import { type Server, startServer } from './server.ts'
+import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
+import { entriesIn, zipOf } from '../hack/testbed/registry/archives.ts'
+import { flipped, moduleObjects, Registry } from '../hack/testbed/registry/registry.ts'
+import { type Server, startServer } from '../hack/testbed/server/server.ts'
 
 const samples = join(dirname(import.meta.dirname), 'config/samples')
 const registry = new Registry()

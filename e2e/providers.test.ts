@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { generateKey } from 'openpgp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { zipOf } from '../hack/archives.ts'
 import { buildSamples } from '../hack/samples.ts'
-import { clis, Workspace } from './cli.ts'
-import { startProxy } from './proxy.ts'
-import { flipped, providerObjects, Registry } from './registry.ts'
-import { type Server, startServer } from './server.ts'
+import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
+import { zipOf } from '../hack/testbed/registry/archives.ts'
+import { flipped, providerObjects, Registry } from '../hack/testbed/registry/registry.ts'
+import { startProxy } from '../hack/testbed/server/proxy.ts'
+import { type Server, startServer } from '../hack/testbed/server/server.ts'
 
 const stamp = inject('stamp')
 const samples = join(dirname(import.meta.dirname), 'config/samples')

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, expect, inject, it } from 'vitest'
-import { freePorts } from '../hack/control-plane/supervised.ts'
+import { freePorts } from '../hack/testbed/control-plane/supervised.ts'
 
 const repository = dirname(import.meta.dirname)
 const dir = mkdtempSync(join(tmpdir(), 'depot run cluster '))
@@ -48,7 +48,7 @@ it.runIf(terraform)(
   { timeout: 600_000 },
   async () => {
     const [port = 0] = await freePorts(1)
-    const script = join(repository, 'hack/control-plane/main.ts')
+    const script = join(repository, 'hack/testbed/control-plane/main.ts')
     const cluster = start(process.execPath, [script, '--dir', dir, '--port', String(port)])
     await expect.poll(cluster.printed, { timeout: 120_000 }).toContain('Ctrl-C')
     const [server = '', install = ''] = groupsToType(cluster.printed())

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, it } from 'vitest'
-import { moduleObjects, Registry } from './registry.ts'
-import { startServer } from './server.ts'
+import { moduleObjects, Registry } from '../hack/testbed/registry/registry.ts'
+import { startServer } from '../hack/testbed/server/server.ts'
 
 /** More than the kernel takes in for a client that does not read. */
 const sizeBytes = 12 * 1024 * 1024

@@ -4,8 +4,8 @@ import { readdirSync, symlinkSync } from 'node:fs'
 import { request } from 'node:http'
 import { type AddressInfo, connect, createServer, type Server as TcpServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { moduleObjects, Registry } from './registry.ts'
-import { type Server, startServer } from './server.ts'
+import { moduleObjects, Registry } from '../hack/testbed/registry/registry.ts'
+import { type Server, startServer } from '../hack/testbed/server/server.ts'
 
 const registry = new Registry()
 const bytes = randomBytes(600_000)

@@ -1,13 +1,16 @@
 import { describe } from 'vitest'
-import { startAzure, startGcs, startS3 } from '../hack/object-stores/object-stores.ts'
-import { createAzureStores } from '../pkg/storage/azure.ts'
-import { driverConformance } from '../pkg/storage/conformance.ts'
-import { createGcsStores } from '../pkg/storage/gcs.ts'
-import { createRemoteDriver } from '../pkg/storage/remote-driver.ts'
-import type { RemoteStore } from '../pkg/storage/remote-store.ts'
-import { createS3Stores } from '../pkg/storage/s3.ts'
-import { createTransport, defaultTimings } from '../pkg/storage/transport.ts'
-import { missing, region } from './storage.ts'
+import { startAzure, startGcs, startS3 } from '../hack/testbed/object-stores/object-stores.ts'
+import { driverConformance } from '../pkg/storage/conformance.fixture.ts'
+import {
+  createAzureStores,
+  createGcsStores,
+  createRemoteDriver,
+  createS3Stores,
+  createTransport,
+  defaultTimings,
+  type RemoteStore,
+} from '../pkg/storage/drivers.fixture.ts'
+import { missing, region } from './storage.fixture.ts'
 
 const bucket = 'depot-archives'
 

@@ -2,61 +2,155 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, it } from 'vitest'
 
-/** Each room and the rooms it may import, by their doors. Rooms of one line do not import each other. */
-const layers: readonly (readonly [rooms: readonly string[], may: readonly string[] | 'below'])[] = [
-  [['cmd/server'], 'below'],
-  [['pkg/explorer'], ['pkg/errors', 'pkg/http', 'pkg/proxy', 'pkg/serving', 'pkg/telemetry']],
-  [['pkg/server'], 'below'],
-  [['pkg/registry', 'pkg/browse', 'pkg/broker'], 'below'],
-  [['pkg/proxy'], ['pkg/errors', 'pkg/http']],
-  [['pkg/serving'], ['pkg/errors', 'pkg/telemetry']],
-  [['pkg/catalog'], ['pkg/apis/v1alpha1', 'pkg/access', 'pkg/errors']],
+type Package = readonly [name: string, is: string, may: readonly string[]]
+
+const ground = ['pkg/apis/*', 'pkg/errors', 'pkg/telemetry', 'pkg/pacing', 'pkg/memory', 'pkg/http']
+
+/**
+ * Each package, what it is, and the packages it may import, from the programs down to what stands on nothing. Some are
+ * named before they exist, so that the next part of the project finds its place. `below` is every package further down.
+ */
+const packages: readonly Package[] = [
+  ['cmd/server', 'The registry: reads options, wires, runs, stops.', ['below']],
+  ['cmd/ui', 'The explorer as a process.', ['below']],
+  ['cmd/controller', 'The controller as a process.', ['below']],
+  ['cmd/depot', 'The command `depot`: finds the command that was asked for.', ['below']],
+  ['cmd/explain', 'Says what a GroupBinding gives to a list of groups.', ['below']],
+  ['cmd/lint', 'Checks manifests before they are applied.', ['below']],
+  ['cmd/keygen', 'Makes a signing key.', ['below']],
+  ['cmd/sync', 'Runs the reconcilers over a folder of manifests.', ['below']],
+  ['cmd/import', 'Fills a registry from another one.', ['below']],
+  ['pkg/server', "The registry's routes and its ready answers, put together.", ['below']],
+  ['pkg/explorer', 'The web page of the registry, and the server of that page.', ['below']],
+  ['pkg/sync', 'Reconcilers: a folder for each kind.', ['below']],
+  ['pkg/lint', 'What is wrong with a set of manifests.', ['below']],
   [
-    ['pkg/kube', 'pkg/manifests'],
-    ['pkg/apis/v1alpha1', 'pkg/errors', 'pkg/http', 'pkg/telemetry'],
+    'pkg/importing',
+    'Reads another registry, a folder of archives or tags into manifests.',
+    ['below'],
   ],
-  [['pkg/auth'], ['pkg/apis/v1alpha1', 'pkg/access', 'pkg/errors', 'pkg/http', 'pkg/telemetry']],
-  [['pkg/access'], ['pkg/apis/v1alpha1', 'pkg/errors', 'pkg/expr']],
+  ['pkg/registry', 'The module and provider protocols.', ['below']],
+  ['pkg/browse', 'The API for browsing.', ['below']],
+  ['pkg/broker', 'Passes /broker/* on to the identity broker.', ['below']],
   [
-    ['pkg/storage', 'pkg/signing', 'pkg/downloads'],
-    ['pkg/apis/v1alpha1', 'pkg/errors', 'pkg/http', 'pkg/telemetry'],
+    'pkg/catalog',
+    'The indexed store that every answer comes from.',
+    [...ground, 'pkg/access', 'pkg/expr'],
   ],
-  [['pkg/apis/v1alpha1'], []],
-  [['pkg/http'], ['pkg/errors']],
-  [['pkg/errors', 'pkg/expr', 'pkg/options', 'pkg/telemetry'], []],
+  ['pkg/objects', 'Whole objects for reconcilers.', ground],
+  ['pkg/auth', 'Who is calling.', [...ground, 'pkg/access', 'pkg/expr']],
+  ['pkg/access', 'What a caller may see.', [...ground, 'pkg/expr']],
+  ['pkg/lease', 'Which replica may write.', [...ground, 'pkg/kube']],
+  ['pkg/kube', 'Reads and writes a cluster.', ground],
+  ['pkg/manifests', 'Reads a folder of manifests.', ground],
+  ['pkg/storage', 'Where archives are.', [...ground, 'pkg/spool']],
+  [
+    'pkg/sources',
+    'Where archives come from.',
+    [...ground, 'pkg/egress', 'pkg/archive', 'pkg/constraint'],
+  ],
+  ['pkg/spool', 'A file that grows while many read it.', ground],
+  ['pkg/signing', 'Signs lists of checksums.', ground],
+  ['pkg/downloads', 'Counts downloads.', ground],
+  ['pkg/egress', 'The only way out to an upstream.', ground],
+  ['pkg/archive', 'Reads and writes zip and tar archives safely.', ground],
+  ['pkg/constraint', 'Version constraints in the syntax of the CLIs.', ['pkg/errors']],
+  ['pkg/queue', 'A queue of keys with backoff.', ground],
+  ['pkg/serving', 'The shell of a process that serves HTTP.', ground],
+  ['pkg/proxy', 'A reverse proxy.', [...ground, 'pkg/serving']],
+  ['pkg/run', 'Starts and stops the parts of a process in order.', ground],
+  ['pkg/http', 'Outgoing requests.', ['pkg/errors', 'pkg/telemetry', 'pkg/pacing', 'pkg/memory']],
+  ['pkg/expr', 'The expression language of GroupBindings.', []],
+  ['pkg/apis/browse', 'The records of the API for browsing.', ['pkg/apis/v1alpha1']],
+  ['pkg/apis/registry', 'The answers of the registry protocols.', ['pkg/apis/v1alpha1']],
+  ['pkg/apis/v1alpha1', 'The custom resources.', []],
+  ['pkg/options', 'Options of the commands.', []],
+  ['pkg/telemetry', 'Logs and metrics.', ['pkg/memory', 'pkg/pacing']],
+  ['pkg/pacing', 'Backoff, deadlines, turns and limits.', ['pkg/errors']],
+  ['pkg/memory', 'Maps with a bound.', []],
+  ['pkg/errors', 'The error that callers see.', []],
 ]
 
-const rooms = layers.flatMap(([names]) => names)
-const roomOf = (file: string): string | undefined =>
-  rooms.find((room) => file.startsWith(`${room}/`))
-const doorOf = (room: string): string => `${room}/${room.split('/').at(-1)}.ts`
+const names = packages.map(([name]) => name)
+const packageOf = (file: string): string | undefined =>
+  names.find((name) => file.startsWith(`${name}/`))
+const entryOf = (name: string): string => `${name}/${name.split('/').at(-1)}.ts`
+const isTest = (file: string): boolean => /\.(test|fixture)\.tsx?$/.test(file)
 
-function allowed(room: string): readonly string[] {
-  const row = layers.findIndex(([names]) => names.includes(room))
-  const may = layers[row]?.[1] ?? []
-  return may === 'below' ? layers.slice(row + 1).flatMap(([names]) => names) : may
+function allowed(name: string): readonly string[] {
+  const row = names.indexOf(name)
+  return (packages[row]?.[2] ?? []).flatMap((may) =>
+    may === 'below'
+      ? names.slice(row + 1)
+      : may.endsWith('/*')
+        ? names.filter((other) => other.startsWith(may.slice(0, -1)))
+        : [may],
+  )
 }
 
-/** The relative imports of a file that leave its room. */
+/** The files that a file imports by a relative path. */
 function importsOf(file: string): string[] {
   const source = readFileSync(file, 'utf8')
-  return [...source.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+\.ts)'/g)]
-    .map(([, target]) => normalize(join(dirname(file), target ?? '')))
-    .filter((target) => roomOf(target) !== roomOf(file))
+  return [...source.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+\.tsx?)'/g)].map(([, target]) =>
+    normalize(join(dirname(file), target ?? '')),
+  )
 }
 
-const files = globSync('{cmd,pkg}/**/*.ts').filter((file) => !file.endsWith('.test.ts'))
+const sources = (pattern: string): string[] =>
+  globSync(pattern).filter((file) => !file.includes('/dist/'))
+const own = sources('{cmd,pkg}/**/*.{ts,tsx}')
+const production = own.filter((file) => !isTest(file))
+const beside = sources('{hack,e2e}/**/*.{ts,tsx}')
 
-it('finds the rooms', () => {
-  expect(files.length).toBeGreaterThan(10)
-  expect(files.filter((file) => roomOf(file) === undefined)).toEqual([])
+it('knows the package of every file', () => {
+  expect(production.length).toBeGreaterThan(10)
+  expect(own.filter((file) => packageOf(file) === undefined)).toEqual([])
 })
 
-it.each(files)('%s imports only what its room may', (file) => {
-  const room = roomOf(file) ?? ''
-  for (const target of importsOf(file)) {
-    const other = roomOf(target)
-    expect(allowed(room), `${file} imports ${target}`).toContain(other)
-    expect(target, `${file} must enter ${other} by its door`).toBe(doorOf(other ?? ''))
-  }
+/** What is wrong with the imports of a file in `pkg` or `cmd`, a line each. */
+function mistakesOf(file: string): string[] {
+  const name = packageOf(file) ?? ''
+  return importsOf(file).flatMap((target) => {
+    const other = packageOf(target)
+    if (other === name) return []
+    if (isTest(file)) {
+      if (other === undefined) {
+        return /^hack\/(testbed\/|[^/]+\.ts)/.test(target)
+          ? []
+          : [`${target} is not for tests of pkg`]
+      }
+      return isTest(target) || target === entryOf(other) ? [] : [notEntry(target, other)]
+    }
+    if (other === undefined || !allowed(name).includes(other)) {
+      return [`${name} must not import ${target}`]
+    }
+    return target === entryOf(other) ? [] : [notEntry(target, other)]
+  })
+}
+
+const notEntry = (target: string, other: string): string =>
+  `${target} is inside of ${other}: import ${entryOf(other)}`
+
+it.each(own)('%s imports only what its package may, by the entry file', (file) => {
+  expect(mistakesOf(file)).toEqual([])
+})
+
+it.each(production.filter((file) => file.startsWith('pkg/explorer/web/')))(
+  '%s, which runs in browsers, imports nothing but types of pkg/apis/browse',
+  (file) => {
+    const runs = readFileSync(file, 'utf8').replaceAll(/import type [^;]*?from '[^']+'/g, '')
+    const outside = importsOf(file).filter((target) => !target.startsWith('pkg/explorer/'))
+    expect(outside.filter((target) => target !== entryOf('pkg/apis/browse'))).toEqual([])
+    expect(runs).not.toContain('apis/browse')
+  },
+)
+
+it.each(beside)('%s imports entry files and fixtures, and hack never imports e2e', (file) => {
+  const mistakes = importsOf(file).flatMap((target) => {
+    const other = packageOf(target)
+    if (file.startsWith('hack/') && target.startsWith('e2e/')) return [`hack imports ${target}`]
+    if (other === undefined || isTest(target) || target === entryOf(other)) return []
+    return [notEntry(target, other)]
+  })
+  expect(mistakes).toEqual([])
 })

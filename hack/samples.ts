@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { parseAllDocuments } from 'yaml'
 import { normalizeVersion, parseResource, type Version } from '../pkg/apis/v1alpha1/v1alpha1.ts'
-import { type Entry, entriesIn, tarGzOf, zipOf } from './archives.ts'
+import { type Entry, entriesIn, tarGzOf, zipOf } from './testbed/registry/archives.ts'
 
 const repository = dirname(import.meta.dirname)
 const samples = join(repository, 'config/samples')
 
 /**
  * Builds the archive of every Version in config/samples: of a module from its folder in config/samples/sources, of the
- * provider from hack/sample-provider. Files that are right already stay as they are.
+ * provider from hack/testbed/sample-provider. Files that are right already stay as they are.
  *
  * @param archives the folder that the server gets as `--filesystem-mount-path`
  * @returns how many archives were written
@@ -64,8 +64,28 @@ async function archiveOf(version: Version): Promise<{ path: string; content: Buf
 
 /** The same script for every platform, so that the samples need no compiler; Terraform starts what has the right name. */
 async function providerEntries(name: string, version: string, platform: string): Promise<Entry[]> {
-  const bundle = await build({
-    entryPoints: [join(repository, 'hack/sample-provider/main.ts')],
+  const bundle = await bundleOf(version)
+  const launcher = '#!/bin/sh\nexec node "$(dirname "$0")/provider.cjs"\n'
+  return [
+    // Without it the archives of all platforms would be the same, and a lock file would hold one hash for all.
+    { path: 'PLATFORM', content: Buffer.from(`${platform}\n`) },
+    { path: 'provider.cjs', content: bundle },
+    {
+      path: `terraform-provider-${name}_v${version}`,
+      content: Buffer.from(launcher),
+      executable: true,
+    },
+  ]
+}
+
+const bundles = new Map<string, Promise<Buffer>>()
+
+/** The provider as one script, made once for all platforms of a version. */
+function bundleOf(version: string): Promise<Buffer> {
+  const known = bundles.get(version)
+  if (known !== undefined) return known
+  const made = build({
+    entryPoints: [join(repository, 'hack/testbed/sample-provider/main.ts')],
     bundle: true,
     minify: true,
     write: false,
@@ -73,18 +93,9 @@ async function providerEntries(name: string, version: string, platform: string):
     target: 'node20',
     format: 'cjs',
     define: { VERSION: JSON.stringify(version) },
-  })
-  const launcher = '#!/bin/sh\nexec node "$(dirname "$0")/provider.cjs"\n'
-  return [
-    // Without it the archives of all platforms would be the same, and a lock file would hold one hash for all.
-    { path: 'PLATFORM', content: Buffer.from(`${platform}\n`) },
-    { path: 'provider.cjs', content: Buffer.from(bundle.outputFiles[0]?.contents ?? []) },
-    {
-      path: `terraform-provider-${name}_v${version}`,
-      content: Buffer.from(launcher),
-      executable: true,
-    },
-  ]
+  }).then(({ outputFiles }) => Buffer.from(outputFiles[0]?.contents ?? []))
+  bundles.set(version, made)
+  return made
 }
 
 /** Renamed into place, so that a running server never sees half an archive. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { TestIssuer } from '../../pkg/auth/test-issuer.ts'
+import { TestIssuer } from '../../pkg/auth/issuer.fixture.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-auth-'))
 afterAll(() => rmSync(dir, { recursive: true }))

@@ -1,4 +1,5 @@
 import packageJson from '../../package.json' with { type: 'json' }
+import { limitHeap } from '../../pkg/memory/memory.ts'
 import {
   explainCommand,
   OptionsError,
@@ -7,7 +8,6 @@ import {
 } from '../../pkg/options/options.ts'
 import { standardOutput } from '../../pkg/telemetry/telemetry.ts'
 import { explain } from './explain.ts'
-import { limitHeap } from './heap.ts'
 import { run } from './run.ts'
 import { unusableFiles } from './unusable-files.ts'
 

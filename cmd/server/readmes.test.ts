@@ -1,12 +1,12 @@
 import { expect, it, vi } from 'vitest'
-import type { FakeApiServer } from '../../hack/control-plane/fake-api-server.ts'
+import type { FakeApiServer } from '../../hack/testbed/control-plane/fake-api-server.ts'
 import {
   configMaps,
   moduleObject,
   paths,
   readmeObject,
   startFakeCluster,
-} from '../../hack/control-plane/fake-cluster.ts'
+} from '../../hack/testbed/control-plane/fake-cluster.ts'
 import { Catalog } from '../../pkg/catalog/catalog.ts'
 import { LatestReadmes } from './readmes.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { TestIssuer } from '../../pkg/auth/test-issuer.ts'
+import { TestIssuer } from '../../pkg/auth/issuer.fixture.ts'
 import { record, startBare, startLoad } from './processes.ts'
 import { measure, median } from './rounds.ts'
 

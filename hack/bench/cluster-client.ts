@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Agent } from 'undici'
-import { limitHeap } from '../../cmd/server/heap.ts'
 import { Catalog } from '../../pkg/catalog/catalog.ts'
 import { loadConnection, watchCluster } from '../../pkg/kube/kube.ts'
+import { limitHeap } from '../../pkg/memory/memory.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 
 /*

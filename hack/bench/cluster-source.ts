@@ -4,7 +4,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { kindNames } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
-import { bookmarkLine, eventLine } from '../control-plane/fake-answers.ts'
+import { bookmarkLine, eventLine } from '../testbed/control-plane/fake-answers.ts'
 import { benchObjects } from './registry.ts'
 
 /*

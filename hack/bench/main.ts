@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { createFixture } from './fixture.ts'
+import { createFixture } from './folder.ts'
 import {
   memoryOf,
   record,

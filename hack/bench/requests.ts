@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { compareCost } from './cpu-rounds.ts'
-import { createFixture } from './fixture.ts'
+import { createFixture } from './folder.ts'
 import { record, startBare, startDepot } from './processes.ts'
 import { jsonCases, uncachedCases } from './registry.ts'
 

@@ -1,10 +1,10 @@
+import { Bounded } from '../memory/memory.ts'
 import { bearerTokenOf } from './bearer.ts'
 import type { Caller } from './caller.ts'
 import { hashCharacters, passthroughSession } from './cluster-callers.ts'
 import type { Issuer } from './issuer.ts'
 import { readUnchecked } from './jwt-claims.ts'
 import { Refusal } from './refusal.ts'
-import { Remembered } from './remembered.ts'
 import type { Callers, Session } from './session.ts'
 import { SingleFlight } from './single-flight.ts'
 import { type TokenRules, verifyToken } from './token-verifier.ts'
@@ -24,7 +24,7 @@ const maxVerifying = 1000
 export class IssuerCallers implements Callers {
   readonly #options: IssuerCallersOptions
   readonly #issuer: Issuer
-  readonly #sessions: Remembered<Session>
+  readonly #sessions: Bounded<Session>
   readonly #verifying = new SingleFlight<Session>({
     max: maxVerifying,
     overload: () =>
@@ -37,7 +37,7 @@ export class IssuerCallers implements Callers {
   constructor(issuer: Issuer, options: IssuerCallersOptions) {
     this.#issuer = issuer
     this.#options = options
-    this.#sessions = new Remembered({ max: maxRemembered, clock: options.clock })
+    this.#sessions = new Bounded({ maxEntries: maxRemembered, clock: options.clock })
   }
 
   /** Forgets every token, because a key may have been withdrawn. */

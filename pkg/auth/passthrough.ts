@@ -1,10 +1,10 @@
 import { apiVersion, type Kind, kinds } from '../apis/v1alpha1/v1alpha1.ts'
+import { Bounded } from '../memory/memory.ts'
 import { histogram, type Metrics } from '../telemetry/telemetry.ts'
 import { bearerTokenOf } from './bearer.ts'
 import { CallerReads, type ClusterAddress, type Reading } from './caller-reads.ts'
 import { type ClusterCredentials, credentialsOfKubeconfig } from './kubeconfig.ts'
 import { Refusal } from './refusal.ts'
-import { Remembered } from './remembered.ts'
 import { SingleFlight } from './single-flight.ts'
 
 export interface PassthroughOptions {
@@ -40,7 +40,7 @@ const anyPath = '/api'
 export class Passthrough {
   readonly #options: PassthroughOptions
   readonly #reads: CallerReads
-  readonly #verdicts: Remembered<Verdict>
+  readonly #verdicts: Bounded<Verdict>
   readonly #running = new SingleFlight<Verdict>({
     max: maxRunning,
     overload: () =>
@@ -51,7 +51,7 @@ export class Passthrough {
   constructor(options: PassthroughOptions) {
     this.#options = options
     this.#reads = new CallerReads(() => this.#address())
-    this.#verdicts = new Remembered({ max: maxRemembered, clock: options.clock })
+    this.#verdicts = new Bounded({ maxEntries: maxRemembered, clock: options.clock })
     this.#duration = histogram(
       options.metrics,
       {

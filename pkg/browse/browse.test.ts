@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { compileBinding } from '../access/access.ts'
+import { Errors } from '../apis/browse/browse.ts'
 import { Catalog } from '../catalog/catalog.ts'
 import { RegistryError } from '../errors/errors.ts'
 import { type BrowseOptions, browseRoutes } from './browse.ts'
 import { endpoints } from './endpoints.ts'
-import { parsed } from './random-registry.ts'
-import { Errors } from './records.ts'
+import { parsed } from './random-registry.fixture.ts'
 
 const label = { 'depot.internal/public': 'true' }
 const s3 = { s3: { bucket: 'archives', region: 'eu-west-1' } }

@@ -7,10 +7,10 @@ import { endpoints, prefix } from './endpoints.ts'
 import { openApiDocument } from './openapi.ts'
 import { parse, parseQuery } from './parameters.ts'
 
+export type * from '../apis/browse/browse.ts'
 export type { Readmes } from './endpoint.ts'
 export { prefix } from './endpoints.ts'
 export { openApiDocument } from './openapi.ts'
-export type * from './records.ts'
 
 export interface BrowseOptions {
   readonly catalog: Catalog

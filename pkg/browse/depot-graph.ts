@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
+import { DepotGraph } from '../apis/browse/browse.ts'
 import type { Entry, ShownDepot, View } from '../catalog/catalog.ts'
 import { depotQuery, managedNames } from './depots.ts'
 import { endpoint } from './endpoint.ts'
 import { nameOfKind, noParameters } from './parameters.ts'
-import { DepotGraph } from './records.ts'
 
 export const depotGraph = endpoint({
   route: '/depots/graph',

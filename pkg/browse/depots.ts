@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { DepotList } from '../apis/browse/browse.ts'
 import type { ShownDepot } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { noParameters, word } from './parameters.ts'
-import { DepotList } from './records.ts'
 
 export const depotQuery = z.object({
   namespace: word.optional().meta({

@@ -5,9 +5,9 @@ import type { Resource } from '../apis/v1alpha1/v1alpha1.ts'
 import { Catalog, type DownloadCount } from '../catalog/catalog.ts'
 import type { RegistryError } from '../errors/errors.ts'
 import { browseRoutes } from './browse.ts'
-import { naiveAnswer } from './naive-answers.ts'
-import type { Viewer } from './naive-model.ts'
-import { change, download, parsed, question, registry, viewer } from './random-registry.ts'
+import { naiveAnswer } from './naive-answers.fixture.ts'
+import type { Viewer } from './naive-model.fixture.ts'
+import { change, download, parsed, question, registry, viewer } from './random-registry.fixture.ts'
 
 /** A server whose caller can be chosen, beside the objects that it was told of. */
 class Compared {

@@ -1,6 +1,6 @@
+import { NamespaceList } from '../apis/browse/browse.ts'
 import { endpoint } from './endpoint.ts'
 import { noParameters } from './parameters.ts'
-import { NamespaceList } from './records.ts'
 
 /** The same for everyone: names of other namespaces are told to nobody. */
 export const namespaces = endpoint({

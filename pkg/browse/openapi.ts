@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { components } from '../apis/browse/browse.ts'
 import type { Endpoint } from './endpoint.ts'
 import { endpoints, prefix } from './endpoints.ts'
 import { isRepeatable } from './parameters.ts'
-import { components } from './records.ts'
 
 type Json = Record<string, unknown>
 

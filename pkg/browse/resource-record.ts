@@ -1,7 +1,7 @@
+import type { Resource } from '../apis/browse/browse.ts'
 import type { Catalog, Entry, VersionRow, View } from '../catalog/catalog.ts'
 import { notFound, type RegistryError } from '../errors/errors.ts'
 import { kindOf, nameOfKind } from './parameters.ts'
-import type { Resource } from './records.ts'
 
 export interface ResourceAddress {
   readonly namespace: string

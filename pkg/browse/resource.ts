@@ -1,7 +1,7 @@
+import { ResourceDetail } from '../apis/browse/browse.ts'
 import { distinctFindings, type VersionRow } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { noParameters, resourcePath } from './parameters.ts'
-import { ResourceDetail } from './records.ts'
 import { findResource, platformOf, resourceRecord, revisionOf } from './resource-record.ts'
 
 export const resource = endpoint({

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { ResourceList } from '../apis/browse/browse.ts'
 import type { SortBy } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { flag, kindName, kindOf, noParameters, oneOf, pageOf, paging, word } from './parameters.ts'
-import { ResourceList } from './records.ts'
 import { resourceRecord } from './resource-record.ts'
 
 const sortNames = {

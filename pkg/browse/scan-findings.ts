@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { ScanFindings } from '../apis/browse/browse.ts'
 import { normalizeVersion } from '../apis/v1alpha1/v1alpha1.ts'
 import { type Catalog, distinctFindings, type Parent, type VersionRow } from '../catalog/catalog.ts'
 import { notFound } from '../errors/errors.ts'
 import { endpoint } from './endpoint.ts'
 import { resourcePath, word } from './parameters.ts'
-import { ScanFindings } from './records.ts'
 import { findResource, platformOf, revisionOf } from './resource-record.ts'
 
 const query = z.object({

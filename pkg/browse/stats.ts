@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { BrowseStats } from '../apis/browse/browse.ts'
 import { backends } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { nameOfKind, noParameters, word } from './parameters.ts'
-import { BrowseStats } from './records.ts'
 import { rfc3339 } from './resource-record.ts'
 
 export const stats = endpoint({

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type Version, VersionList } from '../apis/browse/browse.ts'
 import {
   type Catalog,
   compareText,
@@ -8,7 +9,6 @@ import {
 } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { flag, pageOf, paging, resourcePath, word } from './parameters.ts'
-import { type Version, VersionList } from './records.ts'
 import { findResource, revisionOf, rfc3339 } from './resource-record.ts'
 
 const query = z.object({

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
-import { type Counting, folder, startCounting } from './test-counts.ts'
-import { record, windowMs } from './test-recording.ts'
-import { noValkey, TestValkey } from './test-valkey.ts'
+import { type Counting, folder, startCounting } from './counts.fixture.ts'
+import { record, windowMs } from './recording.fixture.ts'
+import { noValkey, TestValkey } from './valkey.fixture.ts'
 
 const endless = { bursts: 1e9, pauseMs: 5 }
 

@@ -1,9 +1,9 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { folder, startCounting } from './test-counts.ts'
-import { record } from './test-recording.ts'
-import { noValkey, TestValkey } from './test-valkey.ts'
+import { folder, startCounting } from './counts.fixture.ts'
+import { record } from './recording.fixture.ts'
+import { noValkey, TestValkey } from './valkey.fixture.ts'
 
 /** No byte can be written to any file; the signal for it is not what a full disk does. */
 const fullDisk = `trap '' XFSZ; ulimit -f 0; exec "$@"`

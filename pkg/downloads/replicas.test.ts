@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { event, folder, startCounting } from './test-counts.ts'
-import { noValkey, TestValkey } from './test-valkey.ts'
+import { event, folder, startCounting } from './counts.fixture.ts'
+import { noValkey, TestValkey } from './valkey.fixture.ts'
 
 describe.skipIf(noValkey)('servers that share a Valkey', () => {
   it('see the counts of each other, and keep them while it is away', async () => {

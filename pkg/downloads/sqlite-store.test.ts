@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, it, onTestFinished } from 'vitest'
 import { batchOf, hourMs } from './batch.ts'
 import { SqliteStore } from './sqlite-store.ts'
-import { describeStore } from './store-conformance.ts'
+import { describeStore } from './store-conformance.fixture.ts'
 
 function folder(): string {
   const dir = mkdtempSync(join(tmpdir(), 'depot-sqlite-'))

@@ -6,8 +6,8 @@ import { Redis } from 'iovalkey'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { batchOf, hourMs } from './batch.ts'
-import { describeStore } from './store-conformance.ts'
-import { noValkey, TestValkey } from './test-valkey.ts'
+import { describeStore } from './store-conformance.fixture.ts'
+import { noValkey, TestValkey } from './valkey.fixture.ts'
 import { ValkeyStore } from './valkey-store.ts'
 
 let server: TestValkey

@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { stringify } from 'yaml'
-import { createAuthority } from '../../hack/control-plane/certificates.ts'
-import { moduleObject, paths, startFakeCluster } from '../../hack/control-plane/fake-cluster.ts'
-import { kubeconfigOf } from '../../hack/control-plane/kubeconfig.ts'
+import { createAuthority } from '../../hack/testbed/control-plane/certificates.ts'
+import {
+  moduleObject,
+  paths,
+  startFakeCluster,
+} from '../../hack/testbed/control-plane/fake-cluster.ts'
+import { kubeconfigOf } from '../../hack/testbed/control-plane/kubeconfig.ts'
 import { loadConnection } from './connection.ts'
 import { identityOf } from './identity.ts'
 

@@ -1,5 +1,9 @@
 import { expect, it, vi } from 'vitest'
-import { moduleObject, paths, startFakeCluster } from '../../hack/control-plane/fake-cluster.ts'
+import {
+  moduleObject,
+  paths,
+  startFakeCluster,
+} from '../../hack/testbed/control-plane/fake-cluster.ts'
 
 const bad = (name: string) => moduleObject(name, { fileFormat: 'rar' })
 const rejected = { kind: 'Module', reason: 'schema' }

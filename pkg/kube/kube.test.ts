@@ -1,6 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
-import { type FakeApiServer, faultAt } from '../../hack/control-plane/fake-api-server.ts'
-import { moduleObject, paths, startFakeCluster } from '../../hack/control-plane/fake-cluster.ts'
+import { type FakeApiServer, faultAt } from '../../hack/testbed/control-plane/fake-api-server.ts'
+import {
+  moduleObject,
+  paths,
+  startFakeCluster,
+} from '../../hack/testbed/control-plane/fake-cluster.ts'
 
 it('reads every kind by streamed lists and follows changes', async () => {
   await using fake = await startFakeCluster({

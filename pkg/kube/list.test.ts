@@ -1,7 +1,11 @@
 import { describe, expect, it, vi } from 'vitest'
-import { sendStatus } from '../../hack/control-plane/fake-answers.ts'
-import { type FakeApiServer, faultAt } from '../../hack/control-plane/fake-api-server.ts'
-import { moduleObject, paths, startFakeCluster } from '../../hack/control-plane/fake-cluster.ts'
+import { sendStatus } from '../../hack/testbed/control-plane/fake-answers.ts'
+import { type FakeApiServer, faultAt } from '../../hack/testbed/control-plane/fake-api-server.ts'
+import {
+  moduleObject,
+  paths,
+  startFakeCluster,
+} from '../../hack/testbed/control-plane/fake-cluster.ts'
 
 const fill = (api: FakeApiServer, count: number, provider = 'aws') => {
   for (let i = 0; i < count; i++) api.put(paths.modules, moduleObject(`m${i}`, { provider }))

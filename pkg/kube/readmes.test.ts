@@ -1,11 +1,11 @@
 import { expect, it, vi } from 'vitest'
-import { sendStatus } from '../../hack/control-plane/fake-answers.ts'
-import { faultAt } from '../../hack/control-plane/fake-api-server.ts'
+import { sendStatus } from '../../hack/testbed/control-plane/fake-answers.ts'
+import { faultAt } from '../../hack/testbed/control-plane/fake-api-server.ts'
 import {
   configMaps,
   readmeObject,
   startFakeCluster,
-} from '../../hack/control-plane/fake-cluster.ts'
+} from '../../hack/testbed/control-plane/fake-cluster.ts'
 
 const byName = '/api/v1/namespaces/team/configmaps'
 

@@ -2,11 +2,15 @@ import { writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { createAuthority } from '../../hack/control-plane/certificates.ts'
-import { sendStatus, sendTooLarge } from '../../hack/control-plane/fake-answers.ts'
-import { faultAt } from '../../hack/control-plane/fake-api-server.ts'
-import { moduleObject, paths, startFakeCluster } from '../../hack/control-plane/fake-cluster.ts'
-import { kubeconfigOf } from '../../hack/control-plane/kubeconfig.ts'
+import { createAuthority } from '../../hack/testbed/control-plane/certificates.ts'
+import { sendStatus, sendTooLarge } from '../../hack/testbed/control-plane/fake-answers.ts'
+import { faultAt } from '../../hack/testbed/control-plane/fake-api-server.ts'
+import {
+  moduleObject,
+  paths,
+  startFakeCluster,
+} from '../../hack/testbed/control-plane/fake-cluster.ts'
+import { kubeconfigOf } from '../../hack/testbed/control-plane/kubeconfig.ts'
 
 /** What an API server can do to a request before it streams anything. */
 const refusals: readonly {

@@ -1,8 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it, vi } from 'vitest'
-import { bookmarkLine, eventLine } from '../../hack/control-plane/fake-answers.ts'
-import { faultAt } from '../../hack/control-plane/fake-api-server.ts'
-import { moduleObject, paths, startFakeCluster } from '../../hack/control-plane/fake-cluster.ts'
+import { bookmarkLine, eventLine } from '../../hack/testbed/control-plane/fake-answers.ts'
+import { faultAt } from '../../hack/testbed/control-plane/fake-api-server.ts'
+import {
+  moduleObject,
+  paths,
+  startFakeCluster,
+} from '../../hack/testbed/control-plane/fake-cluster.ts'
 
 const withOne = () =>
   startFakeCluster({ prepare: (api) => api.put(paths.modules, moduleObject('a')) })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import type { ArchiveLocation, Version } from '../apis/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../errors/errors.ts'
-import { moduleText, startSource, versionText } from './test-source.ts'
+import { moduleText, startSource, versionText } from './source.fixture.ts'
 
 const wait = { timeout: 8_000, interval: 20 }
 const files = { 'a.yaml': `${moduleText('vpc')}---\n${versionText('vpc', '1.0.0')}` }

@@ -2,7 +2,7 @@ import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { watchManifests } from './manifests.ts'
-import { moduleText, startSource, versionText } from './test-source.ts'
+import { moduleText, startSource, versionText } from './source.fixture.ts'
 
 const wait = { timeout: 5_000, interval: 20 }
 const broken = 'apiVersion: depot.internal/v1alpha1\nkind: [\n'

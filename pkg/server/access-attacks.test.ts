@@ -4,9 +4,9 @@ import { type CryptoKey, exportSPKI, importJWK } from 'jose'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Auth } from '../auth/auth.ts'
-import { issuerKey, TestIssuer } from '../auth/test-issuer.ts'
+import { issuerKey, TestIssuer } from '../auth/issuer.fixture.ts'
 import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
-import { AccessFixture, asToken, kubeconfigOf, TestCluster } from './access-fixture.ts'
+import { AccessFixture, asToken, kubeconfigOf, TestCluster } from './access.fixture.ts'
 import type { App } from './app.ts'
 
 /*

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Auth } from '../auth/auth.ts'
-import { issuerKey, TestIssuer } from '../auth/test-issuer.ts'
-import { AccessFixture, asToken, kubeconfigOf, TestCluster } from './access-fixture.ts'
+import { issuerKey, TestIssuer } from '../auth/issuer.fixture.ts'
+import { AccessFixture, asToken, kubeconfigOf, TestCluster } from './access.fixture.ts'
 import type { App } from './app.ts'
 
 /*

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { gate } from './app.ts'
-import { Fixture } from './fixture.ts'
+import { Fixture } from './registry.fixture.ts'
 
 const fixture = new Fixture()
 afterAll(() => fixture[Symbol.dispose]())

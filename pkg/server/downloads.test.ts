@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest'
-import { Fixture } from './fixture.ts'
+import { Fixture } from './registry.fixture.ts'
 
 const fixture = new Fixture()
 afterAll(() => fixture[Symbol.dispose]())

@@ -8,7 +8,7 @@ import { connect as tlsConnect } from 'node:tls'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { RunningServer } from '../serving/serving.ts'
 import { createLogger } from '../telemetry/telemetry.ts'
-import { Fixture } from './fixture.ts'
+import { Fixture } from './registry.fixture.ts'
 import { type ServerOptions, startServer } from './server.ts'
 
 const cleanups: (() => unknown)[] = []

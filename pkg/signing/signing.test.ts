@@ -15,7 +15,7 @@ import {
 } from 'openpgp'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createLogger, createMetrics, type Metrics } from '../telemetry/telemetry.ts'
-import { GnuPG } from './gnupg.ts'
+import { GnuPG } from './gnupg.fixture.ts'
 import { generateSigningKey, loadSigner, type PublicKey, type Signer } from './signing.ts'
 
 const owner = { name: 'Acme', email: 'acme@example.org' }

@@ -16,14 +16,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createLogger, createMetrics, type Metrics } from '../telemetry/telemetry.ts'
 import { type Archive, type Archives, createArchives } from './archives.ts'
 import { CacheFetch } from './cache-fetch.ts'
-import { bytesOf } from './conformance.ts'
+import { bytesOf } from './conformance.fixture.ts'
 import type { ByteSource } from './driver.ts'
 import {
   type MisbehavingStore,
   serve,
   serveSome,
   startMisbehavingStore,
-} from './misbehaving-store.ts'
+} from './misbehaving-store.fixture.ts'
 
 const megabyte = 1_000_000
 const bytes = randomBytes(20 * megabyte)

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLogger, createMetrics, type Metrics } from '../telemetry/telemetry.ts'
 import { type Archive, type Archives, createArchives } from './archives.ts'
 import { backendOf, locationSegments } from './backends.ts'
-import { bytesOf } from './conformance.ts'
+import { bytesOf } from './conformance.fixture.ts'
 
 const sizeBytes = 3_000_000
 const bytes = randomBytes(sizeBytes)

@@ -4,14 +4,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { RegistryError } from '../errors/errors.ts'
 import { createLogger, createMetrics, type Metrics } from '../telemetry/telemetry.ts'
 import { type Archive, type Archives, createArchives } from './archives.ts'
-import { bytesOf } from './conformance.ts'
+import { bytesOf } from './conformance.fixture.ts'
 import {
   type Behaviour,
   type MisbehavingStore,
   serve,
   serveSome,
   startMisbehavingStore,
-} from './misbehaving-store.ts'
+} from './misbehaving-store.fixture.ts'
 
 const sizeBytes = 1_000_000
 const bytes = randomBytes(sizeBytes)

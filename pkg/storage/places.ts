@@ -1,10 +1,10 @@
 import type { ArchiveLocation } from '../apis/v1alpha1/v1alpha1.ts'
+import { Bounded } from '../memory/memory.ts'
 import { type AzureSettings, createAzureStores } from './azure.ts'
 import type { Backend } from './backends.ts'
 import type { Driver } from './driver.ts'
 import { createFilesystemDriver, directoryInMount } from './filesystem.ts'
 import { createGcsStores, type GcsSettings } from './gcs.ts'
-import { Recent } from './recent.ts'
 import { createRemoteDriver } from './remote-driver.ts'
 import type { RemoteStore } from './remote-store.ts'
 import { createS3Stores, type S3Settings } from './s3.ts'
@@ -40,16 +40,16 @@ export function createPlaces(settings: StorageSettings): (location: ArchiveLocat
   const filesystem = createFilesystemDriver({ mountPath })
   const timings = { ...defaultTimings, ...settings.timings }
   const transport = createTransport(timings)
-  const drivers = new Recent<Driver>(maxDrivers)
+  const drivers = new Bounded<Driver>({ maxEntries: maxDrivers })
   const driverFor = (store: () => RemoteStore, ...key: string[]) =>
-    drivers.get(JSON.stringify(key), () =>
+    drivers.getOrMake(JSON.stringify(key), () =>
       createRemoteDriver({ store: store(), transport, timings }),
     )
 
   const s3Store = createS3Stores(settings.s3 ?? {})
   const gcsStore = createGcsStores(settings.gcs ?? {})
   const azureAccount = createAzureStores(settings.azure ?? {})
-  const azureAccounts = new Recent<ReturnType<typeof azureAccount>>(maxDrivers)
+  const azureAccounts = new Bounded<ReturnType<typeof azureAccount>>({ maxEntries: maxDrivers })
 
   return ({ storage, configName, fileName }) => {
     const { s3, azureStorage: azure, gcs, fileSystem } = storage
@@ -62,7 +62,9 @@ export function createPlaces(settings: StorageSettings): (location: ArchiveLocat
     if (azure) {
       const { accountName, accountUrl } = azure
       const account = () =>
-        azureAccounts.get(JSON.stringify([accountName, accountUrl]), () => azureAccount(azure))
+        azureAccounts.getOrMake(JSON.stringify([accountName, accountUrl]), () =>
+          azureAccount(azure),
+        )
       const store = () => account()(configName)
       const driver = driverFor(store, 'azure', accountName, accountUrl, configName)
       return { backend: 'azure', driver, object: fileName }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { type Kind, parseResource, type Resource } from '../apis/v1alpha1/v1alpha1.ts'
-import type { Viewer } from './naive-model.ts'
+import type { Viewer } from './naive-model.fixture.ts'
 
 /*
  * Registries, changes and questions made of few words, so that they meet: most names are taken twice, most filters hit

@@ -6,7 +6,7 @@ import { stringify } from 'yaml'
 import { parseResource } from '../apis/v1alpha1/v1alpha1.ts'
 import { Auth, type AuthOptions, GroupBindings } from '../auth/auth.ts'
 import { createMetrics } from '../telemetry/telemetry.ts'
-import { Fixture } from './fixture.ts'
+import { Fixture } from './registry.fixture.ts'
 
 /** An API server that knows tokens, and what each may read. */
 export class TestCluster {

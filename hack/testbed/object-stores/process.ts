@@ -8,7 +8,7 @@ const startDeadlineMs = 30_000
 
 /** Path of a tool, as hack/tool finds or builds it. */
 export function toolPath(name: string): string {
-  const tool = join(import.meta.dirname, '..', 'tool')
+  const tool = join(import.meta.dirname, '../../tool')
   const stdio = ['ignore', 'pipe', 'inherit'] as const
   return execFileSync(tool, [name], { encoding: 'utf8', stdio: [...stdio] }).trim()
 }

@@ -10,7 +10,7 @@ export function toolPath(name: 'etcd' | 'kube-apiserver'): string {
   const assets = process.env['KUBEBUILDER_ASSETS']
   const asset = join(assets ?? '', name)
   if (assets !== undefined && existsSync(asset)) return asset
-  const tool = join(import.meta.dirname, '..', 'tool')
+  const tool = join(import.meta.dirname, '../../tool')
   return execFileSync(tool, [name], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ClusterOptions } from '../../pkg/kube/kube.ts'
+import type { ClusterOptions } from '../../../pkg/kube/kube.ts'
 import { type Authority, createAuthority } from './certificates.ts'
 import { FakeApiServer, type FakeObject } from './fake-api-server.ts'
 import { kubeconfigOf } from './kubeconfig.ts'

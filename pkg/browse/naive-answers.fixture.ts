@@ -13,7 +13,7 @@ import {
   ranks,
   type Viewer,
   type World,
-} from './naive-model.ts'
+} from './naive-model.fixture.ts'
 
 /** What a request should be answered with; undefined where it should be refused or nothing is there. */
 export function naiveAnswer(world: World, viewer: Viewer, path: string): unknown {

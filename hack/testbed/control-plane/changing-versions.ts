@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ControlPlane } from '../hack/control-plane/control-plane.ts'
+import type { ControlPlane } from './control-plane.ts'
 
 const apiVersion = 'depot.internal/v1alpha1'
 const versionsEach = 20

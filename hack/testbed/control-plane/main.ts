@@ -1,7 +1,7 @@
-import { dirname, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
-import { messageOf } from '../../pkg/errors/errors.ts'
-import { onPath, preparePlayground, quoted } from '../playground.ts'
+import { messageOf } from '../../../pkg/errors/errors.ts'
+import { onPath, preparePlayground, quoted } from '../../playground.ts'
 import { type ControlPlane, startControlPlane } from './control-plane.ts'
 import { applyAsController, applyManifests } from './manifests.ts'
 import { sampleStatus } from './sample-status.ts'
@@ -12,7 +12,7 @@ import { toolPath } from './tools.ts'
  * them. Prints how to start the server on it and what to type then. Lasts until Ctrl-C.
  */
 
-const repository = dirname(dirname(import.meta.dirname))
+const repository = join(import.meta.dirname, '../../..')
 const { values } = parseArgs({
   options: {
     port: { type: 'string', default: '8080' },

@@ -6,8 +6,8 @@ import {
   startAzure,
   startGcs,
   startS3,
-} from '../hack/object-stores/object-stores.ts'
-import { toolPath } from '../hack/object-stores/process.ts'
+} from '../hack/testbed/object-stores/object-stores.ts'
+import { toolPath } from '../hack/testbed/object-stores/process.ts'
 
 const onCi = !['', '0', 'false'].includes(process.env['CI'] ?? '')
 export const region = 'eu-west-1'

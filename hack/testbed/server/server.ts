@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Registry } from './registry.ts'
+import type { Registry } from '../registry/registry.ts'
 
-const repository = dirname(import.meta.dirname)
+const repository = join(import.meta.dirname, '../../..')
 
 /** A server process of its own, as an operator runs it. */
 export interface Server {

@@ -1,13 +1,13 @@
 import { Writable } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
-import type { Change, Kind, Resource, ResourceSink } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import type { Change, Kind, Resource, ResourceSink } from '../../../pkg/apis/v1alpha1/v1alpha1.ts'
 import {
   type Cluster,
   type ClusterOptions,
   loadConnection,
   watchCluster,
-} from '../../pkg/kube/kube.ts'
-import { createLogger, createMetrics, type Metrics } from '../../pkg/telemetry/telemetry.ts'
+} from '../../../pkg/kube/kube.ts'
+import { createLogger, createMetrics, type Metrics } from '../../../pkg/telemetry/telemetry.ts'
 
 /** Keeps what it is given, by kind, namespace and name. */
 export class RecordingSink implements ResourceSink {

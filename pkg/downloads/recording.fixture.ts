@@ -19,7 +19,7 @@ export interface Recorder {
   readonly stop: () => Promise<Report>
 }
 
-const script = fileURLToPath(new URL('./test-recorder.ts', import.meta.url))
+const script = fileURLToPath(new URL('./recorder.fixture.ts', import.meta.url))
 /** What may be lost in a crash is stated as 100 ms; a machine that is busy with other tests gets more. */
 export const windowMs = 500
 
