@@ -7,7 +7,12 @@ import {
   kinds,
 } from '../pkg/apis/v1alpha1/v1alpha1.ts'
 import { openApiDocument } from '../pkg/browse/browse.ts'
-import { explainCommand, optionsReference, serverCommand } from '../pkg/options/options.ts'
+import {
+  explainCommand,
+  explorerCommand,
+  optionsReference,
+  serverCommand,
+} from '../pkg/options/options.ts'
 import { chartFiles } from './chart/chart.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -38,6 +43,7 @@ export function generatedFiles(): Map<string, string> {
       '',
       optionsReference(serverCommand),
       optionsReference(explainCommand),
+      optionsReference(explorerCommand),
     ].join('\n'),
   )
   files.set('config/openapi.json', `${JSON.stringify(openApiDocument(), null, 2)}\n`)

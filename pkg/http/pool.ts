@@ -58,6 +58,8 @@ export interface OutgoingRequest {
 
 export interface Answer {
   readonly status: number
+  /** The reason phrase. */
+  readonly statusText: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** The first header of that name, in lower case. */
   readonly header: (name: string) => string | undefined
@@ -124,7 +126,7 @@ class ConnectionPool implements Pool {
     try {
       const deadline = totalMs === undefined ? undefined : AbortSignal.timeout(totalMs)
       const signal = eitherOf(request.signal, deadline)
-      const { statusCode, headers, body } = await this.#dispatcher(to).request({
+      const { statusCode, statusText, headers, body } = await this.#dispatcher(to).request({
         origin: to.origin,
         method: request.method,
         path: request.path,
@@ -136,7 +138,7 @@ class ConnectionPool implements Pool {
       })
       body.on('error', () => undefined).once('close', release)
       const header = (name: string) => [headers[name] ?? []].flat()[0]
-      return { status: statusCode, headers, header, body }
+      return { status: statusCode, statusText, headers, header, body }
     } catch (thrown) {
       release()
       throw thrown

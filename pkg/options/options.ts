@@ -15,6 +15,11 @@ import {
 } from './table.ts'
 
 export { type ExplainOptions, explainCommand } from './explain.ts'
+export {
+  type ExplorerCommandOptions,
+  type ExplorerSecrets,
+  explorerCommand,
+} from './explorer.ts'
 export { optionsReference } from './reference.ts'
 export { type AuthMode, authModeOf, type ServerOptions, serverCommand } from './server.ts'
 export type { Address } from './values.ts'
@@ -57,7 +62,7 @@ export function parseOptions<T extends OptionTable, S extends SecretTable>(
   if (help) return { kind: 'help', text: usageOf(command) }
   if (version) return { kind: 'version' }
 
-  const problems = [...mistakes]
+  const problems = [...mistakes, ...contradictions(command.options, env)]
   const settings = new Map(
     Object.entries(command.options).map(([key, option]) => [key, findSetting(option, texts, env)]),
   )
@@ -97,7 +102,7 @@ function findSetting(
   if (texts.has(option.flag)) {
     return { option, given: true, text: texts.get(option.flag), name: flag }
   }
-  const candidates = [variableOf(option), option.platformVariable ?? '']
+  const candidates = [variableOf(option), option.alias ?? '', option.platformVariable ?? '']
   const variable = candidates.find((candidate) => env[candidate])
   if (variable !== undefined) {
     return { option, given: true, text: env[variable], name: `${flag} (set by ${variable})` }
@@ -108,6 +113,19 @@ function findSetting(
     text: option.default,
     name: `${flag} (or ${variableOf(option)})`,
   }
+}
+
+/** Two names of one variable with two values: neither is the right one. */
+function contradictions(
+  options: OptionTable,
+  env: Readonly<Record<string, string | undefined>>,
+): string[] {
+  return Object.values(options).flatMap((option) => {
+    const { flag, alias } = option
+    const [own, other] = [env[variableOf(option)], alias && env[alias]]
+    if (!own || !other || own === other) return []
+    return [`--${flag}: ${variableOf(option)} and ${alias} differ: set one of them`]
+  })
 }
 
 function brokenRules(

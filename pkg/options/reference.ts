@@ -33,7 +33,10 @@ export function usageOf({ program, summary, options, secrets }: Tables): string 
 export function optionsReference({ program, summary, options, secrets }: Tables): string {
   const rows = Object.values(options).map((option) => [
     code(flagOf(option)),
-    code(variableOf(option)),
+    [variableOf(option), option.alias]
+      .filter((it) => it !== undefined)
+      .map(code)
+      .join(' or '),
     [
       option.platformVariable && `${code(`$${option.platformVariable}`)}, else`,
       option.default ? code(option.default) : (option.otherwise ?? 'none'),

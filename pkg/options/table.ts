@@ -8,6 +8,8 @@ export interface Option {
   readonly value: z.ZodType<unknown, string>
   /** As it would be written after the flag. */
   readonly default?: string
+  /** Another name of the environment variable; the two must not differ. */
+  readonly alias?: string
   /** A variable of the platform, such as `POD_NAMESPACE`, that comes before the default. */
   readonly platformVariable?: string
   /** What holds where nothing is set and there is no default. */

@@ -10,6 +10,7 @@ import {
   type OutgoingRequest,
   type Pool,
   type ProxyRules,
+  type Trust,
 } from '../http/http.ts'
 import { forwardedHeaders, returnedHeaders } from './headers.ts'
 import { checkPath } from './paths.ts'
@@ -17,6 +18,8 @@ import { checkPath } from './paths.ts'
 export interface ProxyOptions {
   /** The other server: scheme, host and port. */
   readonly to: string
+  /** Whose certificates it may have. Default: those that this machine trusts. */
+  readonly trust?: Trust | undefined
   /** What to call it in errors, such as `the identity broker`. */
   readonly name: string
   /** Keep what a proxy in front says in `X-Forwarded-*`, and add to it. */
@@ -90,7 +93,13 @@ export class ReverseProxy {
    *   BadGateway and GatewayTimeout where it cannot be reached or is too slow, Unavailable where too many wait
    */
   async forward(c: Incoming, forwarding: Forwarding = {}): Promise<Response> {
-    const { to, name, maxRequestBytes, maxResponseBytes = Number.POSITIVE_INFINITY } = this.#options
+    const {
+      to,
+      trust,
+      name,
+      maxRequestBytes,
+      maxResponseBytes = Number.POSITIVE_INFINITY,
+    } = this.#options
     const { raw } = c.req
     const method = methodOf(c.req.method, name)
     const url = new URL(c.req.url)
@@ -103,7 +112,7 @@ export class ReverseProxy {
     const body = bodyless ? undefined : new RequestBody(raw.body, maxRequestBytes)
     try {
       const answer = await this.#pool.send(
-        { origin: to },
+        { origin: to, trust },
         {
           method,
           path,
@@ -193,8 +202,9 @@ async function* bounded(
   }
 }
 
-function respond({ status, headers, header, body }: Answer, method: string, maxBytes: number) {
-  const init = { status, headers: returnedHeaders(headers) }
+function respond(answer: Answer, method: string, maxBytes: number) {
+  const { status, statusText, headers, header, body } = answer
+  const init = { status, statusText, headers: returnedHeaders(headers) }
   if (method === 'HEAD' || withoutBody.has(status)) {
     discard(body)
     return new Response(null, init)

@@ -30,15 +30,16 @@ export function matchRoute(url: URL): Route {
       resource: { namespace, kind, name },
     }
   }
-  const namespaces = searchParams.getAll('namespace').map((it) => ['namespace', it])
-  const query = new URLSearchParams(namespaces).toString()
+  const query = new URLSearchParams()
+  for (const one of searchParams.getAll('namespace')) query.append('namespace', one)
+  const chosen = query.size === 0 ? '' : `?${query}`
   switch (pathname) {
     case '/':
       return { page: 'resources', status: 200, primeUrl: `${api}/resources${url.search}` }
     case '/depots':
-      return { page: 'depots', status: 200, primeUrl: `${api}/depots/graph${query && `?${query}`}` }
+      return { page: 'depots', status: 200, primeUrl: `${api}/depots/graph${chosen}` }
     case '/stats':
-      return { page: 'stats', status: 200, primeUrl: `${api}/stats${query && `?${query}`}` }
+      return { page: 'stats', status: 200, primeUrl: `${api}/stats${chosen}` }
     case '/access':
       return { page: 'access', status: 200, primeUrl: `${api}/whoami` }
     default:

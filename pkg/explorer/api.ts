@@ -1,0 +1,57 @@
+import { Hono } from 'hono'
+import { RegistryError } from '../errors/errors.ts'
+import { fetchSiteOf } from './headers.ts'
+import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'
+import { bearerOf } from './session.ts'
+import type { Upstream } from './upstream.ts'
+
+const apiPath = '/-/api'
+const browsePath = '/depot/ui/v1'
+
+/** Of the server's answer, what the page uses. */
+const passed: ReadonlySet<string> = new Set([
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'etag',
+  'retry-after',
+  'x-request-id',
+])
+
+/**
+ * The app's own way to the browse API. Unlike `/depot/*`, it reaches the explorer whatever an ingress sends straight to the
+ * server, so the session's token is always there; and nobody else's page can use it.
+ */
+export function apiRoutes(upstream: Upstream): Hono<ExplorerEnv> {
+  return new Hono<ExplorerEnv>().all(`${apiPath}/*`, async (c) => {
+    note(c, `${apiPath}/*`)
+    if (c.req.method !== 'GET' && c.req.method !== 'HEAD') {
+      throw new RegistryError('MethodNotAllowed', `${c.req.method} is not allowed here, only GET`, {
+        headers: { Allow: 'GET, HEAD' },
+      })
+    }
+    const { pathname, search } = new URL(c.req.url)
+    const answer = await upstream.forward(c, c.var.external, {
+      path: browsePathOf(pathname + search),
+      headers: { authorization: await authorizationOf(c), cookie: undefined },
+    })
+    const headers = new Headers([...answer.headers].filter(([name]) => passed.has(name)))
+    headers.set('Cache-Control', 'private, no-cache')
+    headers.set('Vary', 'Cookie')
+    return new Response(answer.body, { status: answer.status, headers })
+  })
+}
+
+/** @throws RegistryError NotFound where it is not below the API */
+export function browsePathOf(target: string): string {
+  if (!target.startsWith(`${apiPath}/`)) throw new RegistryError('NotFound', 'no such endpoint')
+  return browsePath + target.slice(apiPath.length)
+}
+
+/** Nothing but the explorer's own pages, and what a person typed, gets an answer in somebody's name. */
+async function authorizationOf(c: ExplorerContext): Promise<string | undefined> {
+  const site = fetchSiteOf((name) => c.req.header(name))
+  if (site !== 'same-origin' && site !== 'none' && site !== 'unsaid') return undefined
+  const token = bearerOf(await c.var.session())
+  return token === undefined ? undefined : `Bearer ${token}`
+}

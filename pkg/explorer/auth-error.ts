@@ -1,0 +1,58 @@
+import { Hono } from 'hono'
+import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'
+
+const path = '/auth/error'
+
+/** Why a login did not succeed, in words that are ours: nothing of the URL is shown but the number. */
+const problems = {
+  denied: ['Sign-in was cancelled', () => 'You, or your identity provider, refused access.'],
+  refused: [
+    'Sign-in failed',
+    () =>
+      'What the identity provider answered could not be accepted. The log of the explorer says why.',
+  ],
+  no_attempt: [
+    'Sign-in was not finished',
+    () =>
+      'This browser began no such sign-in, or it took longer than 10 minutes, or the link was used before.',
+  ],
+  issuer_away: [
+    'The identity provider cannot be reached',
+    () => 'Public pages go on working. Try again in a moment.',
+  ],
+  no_session: [
+    'Your browser did not keep the session',
+    () => 'You signed in, but the session came back empty. Allow cookies for this site.',
+  ],
+  too_many_groups: [
+    'Your identity carries too many groups',
+    (count: number) =>
+      `Your token names ${count === 0 ? 'more groups' : `${count} groups`} than a browser can keep. Ask for fewer of them in the token: filter the groups claim at the identity provider.`,
+  ],
+} as const satisfies Record<string, readonly [string, (count: number) => string]>
+
+export type LoginProblem = keyof typeof problems
+
+export function errorPath(problem: LoginProblem, count?: number): string {
+  return `${path}?reason=${problem}${count === undefined ? '' : `&count=${count}`}`
+}
+
+/** A page without script. @param stylesheet path of the explorer's own, where it is built */
+export function authErrorRoutes(stylesheets: readonly string[]): Hono<ExplorerEnv> {
+  return new Hono<ExplorerEnv>().get(path, (c: ExplorerContext) => {
+    note(c, path)
+    const reason = c.req.query('reason') ?? ''
+    const [title, explain] = problems[isProblem(reason) ? reason : 'refused']
+    const count = c.req.query('count') ?? ''
+    const text = explain(/^\d{1,6}$/.test(count) ? Number(count) : 0)
+    const links = stylesheets.map((href) => `<link rel="stylesheet" href="${href}">`).join('')
+    return c.html(
+      `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title} · Depot</title><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">${links}</head><body><main class="auth-error"><h1>${title}</h1><p>${text}</p><p><a class="button" href="/auth/login">Sign in again</a> <a href="/">Registry</a></p></main></body></html>`,
+      400,
+    )
+  })
+}
+
+function isProblem(text: string): text is LoginProblem {
+  return Object.hasOwn(problems, text)
+}

@@ -1,0 +1,194 @@
+import { type Handler, Hono } from 'hono'
+import { buildEndSessionUrl } from 'openid-client'
+import { RegistryError } from '../errors/errors.ts'
+import { fetchSiteOf } from './headers.ts'
+import type { Issuer } from './issuer.ts'
+import { packToken, unpackToken } from './packed-token.ts'
+import type { Refresher } from './refresh.ts'
+import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'
+import type { Seal } from './seal.ts'
+import type { Session, Sessions } from './session.ts'
+
+export interface AuthRoutesOptions {
+  readonly sessions: Sessions
+  readonly seal: Seal
+  /** Undefined where there is no login. */
+  readonly issuer: Issuer | undefined
+  readonly refresher: Refresher | undefined
+  readonly devTokenInput: boolean
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+}
+
+const largestBodyBytes = 64 * 1024
+const logoutCookie = 'logout'
+const logoutSeconds = 60
+/** What may be in an Authorization header. */
+const tokenPattern = /^[\w.~+/-]+=*$/
+
+/** What the pages do with a session: refresh it, end it, put a developer's token into it. */
+export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
+  const { sessions, seal, issuer, refresher, devTokenInput, clock } = options
+  const app = new Hono<ExplorerEnv>()
+  app.on(['POST', 'DELETE', 'PUT', 'PATCH'], '/auth/*', async (c, next) => {
+    requireOwnPage(c)
+    await next()
+  })
+  app.post('/auth/refresh', async (c) => {
+    note(c, '/auth/refresh')
+    const session = await c.var.session()
+    if (refresher === undefined || session?.refreshToken === undefined) {
+      return c.json(stateOf(session, sessions))
+    }
+    const renewed = await refresher.refresh(session).catch((cause: unknown) => {
+      throw new RegistryError(
+        'Unavailable',
+        'the identity provider cannot be reached: the session goes on until it expires',
+        { cause },
+      )
+    })
+    await keep(c, sessions, renewed)
+    return c.json(stateOf(renewed, sessions))
+  })
+
+  app.post('/auth/logout', async (c) => {
+    note(c, '/auth/logout')
+    const session = await c.var.session()
+    sessions.clear(c.var.cookies)
+    c.header('Clear-Site-Data', '"cache", "storage"')
+    if (issuer === undefined || session?.idToken === undefined) return c.json({ location: '/' })
+    // The next page needs the id token, which must not pass through this page's script.
+    const hint = await seal.seal('logout', { token: packToken(session.idToken) }, logoutSeconds)
+    const fits = c.var.cookies.setLong(logoutCookie, hint, logoutSeconds)
+    return c.json({ location: fits ? '/auth/logged-out' : '/' })
+  })
+
+  app.get('/auth/logged-out', async (c) => {
+    note(c, '/auth/logged-out')
+    const sealed = c.var.cookies.getLong(logoutCookie)
+    c.var.cookies.clearLong(logoutCookie)
+    const hint = sealed === undefined ? undefined : await seal.open('logout', sealed, logoutSeconds)
+    const configuration = await issuer?.configuration().catch(() => undefined)
+    const endpoint = configuration?.serverMetadata().end_session_endpoint
+    if (configuration === undefined || endpoint === undefined || !isHint(hint)) {
+      return c.redirect('/')
+    }
+    const url = buildEndSessionUrl(configuration, {
+      id_token_hint: unpackToken(hint.token),
+      post_logout_redirect_uri: `${c.var.external.origin}/`,
+    })
+    return c.redirect(url.href)
+  })
+
+  if (devTokenInput) {
+    app.post('/auth/dev-token', async (c) => {
+      note(c, '/auth/dev-token')
+      const token = await devTokenOf(c)
+      const session = (await c.var.session()) ?? { signedInAt: clock() }
+      const changed = { ...session, devToken: token }
+      await keep(c, sessions, changed)
+      return c.json(stateOf(changed, sessions))
+    })
+    app.delete('/auth/dev-token', async (c) => {
+      note(c, '/auth/dev-token')
+      const session = await c.var.session()
+      const changed = session && { ...session, devToken: undefined }
+      await keep(c, sessions, changed)
+      return c.json(stateOf(changed, sessions))
+    })
+  }
+
+  app.all('/auth/refresh', methodNotAllowed('POST')).all('/auth/logout', methodNotAllowed('POST'))
+  if (devTokenInput) app.all('/auth/dev-token', methodNotAllowed('POST, DELETE'))
+  return app
+}
+
+/** Writes what is left of a session, or clears the cookie where nothing is. */
+export async function keep(
+  c: ExplorerContext,
+  sessions: Sessions,
+  session: Session | undefined,
+): Promise<void> {
+  if (session?.idToken === undefined && session?.devToken === undefined) {
+    sessions.clear(c.var.cookies)
+  } else {
+    await sessions.write(c.var.cookies, session).catch((cause: unknown) => {
+      throw new RegistryError('TooLarge', 'the token is too large for a cookie', { cause })
+    })
+  }
+}
+
+/** What the page may know of a session. */
+export function stateOf(session: Session | undefined, sessions: Sessions) {
+  const signedIn = session?.idToken !== undefined
+  return {
+    signedIn,
+    devTokenInUse: session?.devToken !== undefined,
+    refreshable: signedIn && session.refreshToken !== undefined,
+    ...(signedIn &&
+      session.expiresAt !== undefined && {
+        expiresAt: Math.min(session.expiresAt, sessions.endOf(session)),
+      }),
+  }
+}
+
+/** @throws RegistryError Forbidden for what another site, or no page at all, sends in this browser's name */
+function requireOwnPage(c: ExplorerContext): void {
+  const site = fetchSiteOf((name) => c.req.header(name))
+  const isOwn =
+    site === 'unsaid' ? c.req.header('origin') === c.var.external.origin : site === 'same-origin'
+  if (!isOwn) {
+    throw new RegistryError('Forbidden', 'only the pages of this explorer may ask for that')
+  }
+}
+
+async function devTokenOf(c: ExplorerContext): Promise<string> {
+  const isJson = /^application\/json\s*(?:;|$)/i.test(c.req.header('content-type') ?? '')
+  const body = isJson ? parsed(await readBody(c)) : undefined
+  const token =
+    typeof body === 'object' && body !== null && 'token' in body ? body.token : undefined
+  const text = typeof token === 'string' ? token.trim().replace(/^Bearer +/i, '') : ''
+  if (!tokenPattern.test(text)) {
+    throw new RegistryError('BadRequest', 'send {"token": "…"} as JSON, with a bearer token in it')
+  }
+  return text
+}
+
+/** @throws RegistryError TooLarge beyond the bound */
+async function readBody(c: ExplorerContext): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of (c.req.raw.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length
+    if (bytes > largestBodyBytes) {
+      throw new RegistryError('TooLarge', `the body is larger than ${largestBodyBytes} bytes`)
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isHint(value: unknown): value is { token: string } {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'token' in value &&
+    typeof value.token === 'string'
+  )
+}
+
+function methodNotAllowed(allow: string): Handler<ExplorerEnv> {
+  return (c) => {
+    throw new RegistryError('MethodNotAllowed', `${c.req.method} is not allowed here`, {
+      headers: { Allow: allow },
+    })
+  }
+}

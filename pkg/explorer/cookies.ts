@@ -1,0 +1,90 @@
+import { parse, serialize } from 'hono/utils/cookie'
+
+/** One cookie of at most 4096 bytes is what browsers take, name and attributes included. */
+const largestValue = 3800
+const mostParts = 2
+
+/** Every cookie of ours starts like this, after the prefix that browsers reserve for https. */
+const ours = /^(?:__Host-)?depot-/i
+
+/** Cookies of one request and those of its answer. Over https they are bound to this very host by `__Host-`. */
+export class Cookies {
+  readonly #known: Record<string, string>
+  readonly #isHttps: boolean
+  readonly #lines: string[] = []
+
+  constructor(header: string | undefined, isHttps: boolean) {
+    this.#known = parse(header ?? '')
+    this.#isHttps = isHttps
+  }
+
+  /** The `Set-Cookie` lines of the answer. */
+  get lines(): readonly string[] {
+    return this.#lines
+  }
+
+  get(name: string): string | undefined {
+    return this.#known[this.#prefixed(name)]
+  }
+
+  /** Names without prefix, oldest first, as browsers send them. */
+  names(start: string): string[] {
+    const prefix = this.#prefixed('')
+    return Object.keys(this.#known)
+      .filter((name) => name.startsWith(prefix + start))
+      .map((name) => name.slice(prefix.length))
+  }
+
+  set(name: string, value: string, maxAgeSeconds: number): void {
+    this.#lines.push(
+      serialize(this.#prefixed(name), value, {
+        path: '/',
+        httpOnly: true,
+        secure: this.#isHttps,
+        sameSite: 'Lax',
+        maxAge: Math.max(0, Math.floor(maxAgeSeconds)),
+      }),
+    )
+  }
+
+  clear(name: string): void {
+    this.set(name, '', 0)
+  }
+
+  /** A value that may be too long for one cookie, put together from its parts. */
+  getLong(name: string): string | undefined {
+    const first = this.get(name)
+    return first === undefined ? undefined : first + (this.get(`${name}.1`) ?? '')
+  }
+
+  /** @returns false, and sets nothing, where it does not fit into two cookies */
+  setLong(name: string, value: string, maxAgeSeconds: number): boolean {
+    if (value.length > largestValue * mostParts) return false
+    this.set(name, value.slice(0, largestValue), maxAgeSeconds)
+    const rest = value.slice(largestValue)
+    if (rest !== '') this.set(`${name}.1`, rest, maxAgeSeconds)
+    else if (this.get(`${name}.1`) !== undefined) this.clear(`${name}.1`)
+    return true
+  }
+
+  clearLong(name: string): void {
+    this.clear(name)
+    this.clear(`${name}.1`)
+  }
+
+  #prefixed(name: string): string {
+    return `${this.#isHttps ? '__Host-' : ''}depot-${name}`
+  }
+}
+
+/** A Cookie header without the explorer's own cookies, whatever case or spaces; undefined where nothing is left. */
+export function foreignCookies(header: string | undefined): string | undefined {
+  const kept = (header ?? '')
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== '' && !ours.test(pair))
+  return kept.length === 0 ? undefined : kept.join('; ')
+}
+
+/** Whether a `Set-Cookie` line of another server would replace a cookie of ours. */
+export const setsOurCookie = (line: string): boolean => ours.test(line.trim())

@@ -1,0 +1,165 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { request } from 'undici'
+import { serve } from '../serving/serving.ts'
+import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
+import { createExplorer, type ExplorerOptions } from './explorer.ts'
+
+const password = 'a password of more than 32 letters'
+
+/** What reached the server behind the explorer. */
+export interface Reached {
+  readonly method: string
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  /** `name=value` pairs that a browser would keep. */
+  readonly cookies: string
+}
+
+export interface Running extends AsyncDisposable {
+  readonly url: string
+  /** The scrape of its metrics. */
+  readonly metrics: () => Promise<string>
+  /** Every line that it logged. */
+  readonly log: readonly string[]
+  readonly reached: readonly Reached[]
+  readonly get: (path: string, headers?: Record<string, string>) => Promise<Answer>
+  readonly send: (
+    method: string,
+    path: string,
+    headers?: Record<string, string>,
+    body?: string,
+  ) => Promise<Answer>
+}
+
+type Listener = (request: IncomingMessage, response: ServerResponse, reached: Reached) => void
+
+/** Answers everything with JSON. */
+const answersJson: Listener = (_request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json', etag: '"tag"' })
+  response.end('{"items":[]}')
+}
+
+/** An explorer on a port of its own, and a server behind it that answers as the test says. */
+export async function startExplorer(
+  answer: Listener = answersJson,
+  options: Partial<ExplorerOptions> = {},
+): Promise<Running> {
+  const dist = mkdtempSync(join(tmpdir(), 'depot-explorer-'))
+  writePages(dist)
+  const reached: Reached[] = []
+  const behind = await listening((incoming, outgoing) => {
+    const chunks: Buffer[] = []
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+    incoming.on('end', () => {
+      const { method = '', url = '', headers } = incoming
+      const one = { method, url, headers, body: Buffer.concat(chunks).toString() }
+      reached.push(one)
+      answer(incoming, outgoing, one)
+    })
+  })
+  const log: string[] = []
+  const logger = createLogger('debug', { write: (line: string) => log.push(line) })
+  const metrics = createMetrics({ version: 'test' })
+  const { app, close } = createExplorer({
+    serverUrl: behind.url,
+    trustProxy: false,
+    sessionPasswords: [password],
+    sessionTtlMs: 8 * 3_600_000,
+    devTokenInput: false,
+    dist,
+    version: '1.2.3',
+    log: logger,
+    metrics,
+    ...options,
+  })
+  const anywhere = { host: '127.0.0.1', port: 0 }
+  const front = await serve({
+    fetch: app.fetch,
+    listen: anywhere,
+    adminListen: anywhere,
+    log: logger,
+    metrics,
+    waitingFor: () => [],
+  })
+  const send: Running['send'] = (method, path, headers = {}, body) =>
+    sendTo(front.url, method, path, headers, body)
+  return {
+    url: front.url,
+    metrics: () => metrics.metrics(),
+    log,
+    reached,
+    send,
+    get: (path, headers) => send('GET', path, headers),
+    async [Symbol.asyncDispose]() {
+      await close()
+      await front.stop(0)
+      behind.stop()
+      rmSync(dist, { recursive: true })
+    },
+  }
+}
+
+export async function sendTo(
+  url: string,
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  body?: string,
+): Promise<Answer> {
+  const answer = await request(`${url}${path}`, {
+    method,
+    headers,
+    ...(body !== undefined && { body }),
+  })
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    text: await answer.body.text(),
+    cookies: [answer.headers['set-cookie'] ?? []]
+      .flat()
+      .filter((line) => !line.includes('Max-Age=0'))
+      .map((line) => line.split(';')[0])
+      .join('; '),
+  }
+}
+
+function writePages(dist: string): void {
+  mkdirSync(join(dist, '-/assets'), { recursive: true })
+  writeFileSync(
+    join(dist, 'index.html'),
+    '<!doctype html><html lang="en"><head><link rel="stylesheet" crossorigin href="/-/assets/main-abc.css"></head><body></body></html>',
+  )
+  writeFileSync(join(dist, '-/assets/main-abc.css'), 'body { margin: 0 }\n'.repeat(100))
+  writeFileSync(join(dist, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
+}
+
+export async function listening(listener: RequestListener) {
+  const server = createServer(listener)
+  await new Promise<void>((done) => {
+    server.listen(0, '127.0.0.1', done)
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}

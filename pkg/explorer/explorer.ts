@@ -1,0 +1,162 @@
+/**
+ * The explorer: the registry as web pages, for people. It holds the sessions of those who sign in, and is the entrance of a
+ * small deployment: what belongs to the server is passed on to it.
+ */
+
+import { Hono } from 'hono'
+import { RegistryError } from '../errors/errors.ts'
+import { answerErrors, type ServingEnv } from '../serving/serving.ts'
+import { counter, type Logger, type Metrics } from '../telemetry/telemetry.ts'
+import { apiRoutes } from './api.ts'
+import { authRoutes } from './auth.ts'
+import { authErrorRoutes } from './auth-error.ts'
+import { Cookies } from './cookies.ts'
+import { externalOf } from './external.ts'
+import { ownHeaders } from './headers.ts'
+import { Issuer, type OidcOptions } from './issuer.ts'
+import { issuerFetch } from './issuer-fetch.ts'
+import { loginRoutes } from './login.ts'
+import { proxyRoutes } from './proxy.ts'
+import { issuerGrant, Refresher } from './refresh.ts'
+import type { ExplorerEnv } from './request.ts'
+import { Seal } from './seal.ts'
+import { type Session, Sessions } from './session.ts'
+import { shellRoutes } from './shell.ts'
+import { readStaticFiles } from './static-files.ts'
+import { Upstream } from './upstream.ts'
+
+export type { OidcOptions } from './issuer.ts'
+
+export interface ExplorerOptions {
+  /** The server: scheme, host and port. */
+  readonly serverUrl: string
+  /** PEM certificates that the server's must come from. Default: the authorities of this machine. */
+  readonly serverCa?: string | undefined
+  /** The OIDC broker inside the cluster, where logins need not go out to reach it. */
+  readonly brokerUrl?: string | undefined
+  /** Origin by which browsers reach the explorer. Default: what the request says. Needed with `oidc`. */
+  readonly baseUrl?: string | undefined
+  /** Believe `X-Forwarded-Proto` and `X-Forwarded-Host`. */
+  readonly trustProxy: boolean
+  /** Absent: no login. */
+  readonly oidc?: OidcOptions | undefined
+  /** Each of 32 characters or more; needed with `oidc` or `devTokenInput`. */
+  readonly sessionPasswords: readonly string[]
+  readonly sessionTtlMs: number
+  readonly devTokenInput: boolean
+  /** Folder of the built pages. */
+  readonly dist: string
+  readonly version: string
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Milliseconds since the epoch. Default: the clock of the machine. */
+  readonly clock?: () => number
+}
+
+export interface Explorer {
+  readonly app: Hono<ServingEnv>
+  readonly close: () => Promise<void>
+}
+
+/** @throws Error where the pages are not built */
+export function createExplorer(options: ExplorerOptions): Explorer {
+  const { trustProxy, baseUrl, oidc, log, clock = Date.now } = options
+  const upstream = new Upstream({
+    url: options.serverUrl,
+    name: 'the registry',
+    ca: options.serverCa,
+    trustProxy,
+  })
+  const broker =
+    options.brokerUrl === undefined
+      ? undefined
+      : new Upstream({ url: options.brokerUrl, name: 'the identity broker', trustProxy })
+  const files = readStaticFiles(options.dist)
+  const [first, ...others] = options.sessionPasswords
+  const seal = first === undefined ? undefined : new Seal([first, ...others])
+  const sessions = seal && new Sessions({ seal, ttlMs: options.sessionTtlMs, clock })
+  const logins = counter(options.metrics, {
+    name: 'ui_logins_total',
+    help: 'Logins that came to an end, by how they did.',
+    labels: ['result'],
+  })
+  const issuer =
+    oidc &&
+    new Issuer({
+      oidc,
+      fetch: issuerFetch({ issuerUrl: oidc.issuerUrl, baseUrl, server: upstream, broker }),
+      log,
+    })
+  const refresher = issuer && new Refresher(issuerGrant(issuer), clock)
+  const { devTokenInput, version } = options
+
+  const app = new Hono<ExplorerEnv>()
+  app.use(async (c, next) => {
+    const external = externalOf(
+      { url: c.req.url, header: (name) => c.req.header(name) },
+      { baseUrl, trustProxy },
+    )
+    const cookies = new Cookies(c.req.header('cookie'), external.isHttps)
+    let opened: Promise<Session | undefined> | undefined
+    c.set('external', external)
+    c.set('cookies', cookies)
+    c.set('session', () => {
+      opened ??= sessions?.read(cookies) ?? Promise.resolve(undefined)
+      return opened
+    })
+    await next()
+    for (const line of cookies.lines) c.res.headers.append('Set-Cookie', line)
+  })
+
+  // What belongs to the server keeps its own headers.
+  app.route('/', proxyRoutes(upstream))
+
+  app.use(async (c, next) => {
+    await next()
+    for (const [name, value] of Object.entries(ownHeaders(c.var.external))) {
+      c.res.headers.set(name, value)
+    }
+  })
+  app.route('/', apiRoutes(upstream))
+  app.get('/robots.txt', (c) => c.text('User-agent: *\nDisallow: /\n'))
+  app.route('/', files.routes)
+  if (seal !== undefined && sessions !== undefined) {
+    if (issuer !== undefined) {
+      const onLogin = (result: string) => logins.inc({ result })
+      app.route('/', loginRoutes({ issuer, seal, sessions, onLogin, log, clock }))
+    }
+    app.route('/', authErrorRoutes(files.stylesheets))
+    app.route('/', authRoutes({ sessions, seal, issuer, refresher, devTokenInput, clock }))
+  }
+  app.all('/auth/*', () => {
+    throw new RegistryError('NotFound', 'no such endpoint: there is no login here')
+  })
+  app.all('/-/assets/*', () => {
+    throw new RegistryError('NotFound', 'no such file: the page was built anew, load it again')
+  })
+  app.route(
+    '/',
+    shellRoutes({
+      page: files.page,
+      upstream,
+      sessions,
+      refresher,
+      oidc: issuer !== undefined,
+      devTokenInput,
+      version,
+      clock,
+    }),
+  )
+
+  const whole = new Hono<ServingEnv>().route('/', app)
+  answerErrors(whole, log, 'see /')
+
+  issuer?.start()
+  return {
+    app: whole,
+    async close() {
+      issuer?.stop()
+      await Promise.all([upstream.close(), broker?.close()])
+    },
+  }
+}

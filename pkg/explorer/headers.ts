@@ -1,0 +1,56 @@
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const everywhere = {
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), payment=()',
+  'X-Robots-Tag': 'noindex, nofollow',
+  'Content-Security-Policy': policy,
+} as const
+
+/** Of everything that the explorer itself answers: no script but its own, no frame around it, nobody else's pictures. */
+export function ownHeaders({ isHttps }: { readonly isHttps: boolean }): Record<string, string> {
+  return {
+    ...everywhere,
+    ...(isHttps && { 'Strict-Transport-Security': 'max-age=31536000' }),
+  }
+}
+
+/** Of what the server answers by way of the explorer: a file of a tenant must not become a page of this origin. */
+export const inertHeaders = {
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+} as const
+
+/** How the browser says a request came about. */
+export type FetchSite = 'same-origin' | 'same-site' | 'cross-site' | 'none' | 'unsaid' | 'unknown'
+
+export function fetchSiteOf(header: (name: string) => string | undefined): FetchSite {
+  const said = header('sec-fetch-site')
+  switch (said) {
+    case undefined:
+      return 'unsaid'
+    case 'same-origin':
+    case 'same-site':
+    case 'cross-site':
+    case 'none':
+      return said
+    default:
+      return 'unknown'
+  }
+}

@@ -1,0 +1,50 @@
+import type { CustomFetch } from 'openid-client'
+import { externalFrom } from './external.ts'
+import { textOf, type Upstream } from './upstream.ts'
+
+export interface IssuerFetchOptions {
+  readonly issuerUrl: string
+  /** Origin of the explorer; undefined where it is not configured. */
+  readonly baseUrl: string | undefined
+  /** The server, which passes `/broker/*` on. */
+  readonly server: Upstream
+  /** The broker itself, where it can be reached inside the cluster. */
+  readonly broker: Upstream | undefined
+}
+
+/** Discovery, keys and tokens are far smaller. */
+const largestBytes = 1024 * 1024
+const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
+
+/**
+ * How the issuer is asked. One that lives behind the explorer's own address is asked inside the cluster, instead of out
+ * through the ingress and in again; it still hears its external name.
+ */
+export function issuerFetch(options: IssuerFetchOptions): CustomFetch {
+  const { issuerUrl, baseUrl, server, broker } = options
+  const { origin } = new URL(issuerUrl)
+  const inside = broker ?? (origin === baseUrl ? server : undefined)
+  return (url, init) => {
+    const target = new URL(url)
+    if (inside === undefined || target.origin !== origin) return fetch(url, init as RequestInit)
+    return fetchInside(inside, target, init)
+  }
+}
+
+type Init = Parameters<CustomFetch>[1]
+
+async function fetchInside(inside: Upstream, target: URL, init: Init): Promise<Response> {
+  const { method, headers, body, signal } = init
+  const answer = await inside.ask(externalFrom(target), {
+    method: method === 'POST' ? 'POST' : 'GET',
+    path: target.pathname + target.search,
+    headers,
+    body: typeof body === 'string' || body instanceof URLSearchParams ? body.toString() : undefined,
+    signal,
+  })
+  const text = await textOf(answer, largestBytes)
+  return new Response(withoutBody.has(answer.status) ? null : text, {
+    status: answer.status,
+    headers: { 'Content-Type': answer.header('content-type') ?? 'application/octet-stream' },
+  })
+}

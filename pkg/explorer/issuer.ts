@@ -1,0 +1,133 @@
+import {
+  allowInsecureRequests,
+  ClientSecretBasic,
+  ClientSecretPost,
+  Configuration,
+  type CustomFetch,
+  clockTolerance,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  None,
+  type ServerMetadata,
+} from 'openid-client'
+import type { Logger } from '../telemetry/telemetry.ts'
+
+export interface OidcOptions {
+  readonly issuerUrl: string
+  /** Where browsers are sent. Default: from discovery. */
+  readonly authzUrl?: string | undefined
+  readonly clientId: string
+  /** Without it the client is public. */
+  readonly clientSecret?: string | undefined
+  /** Separated by blanks. */
+  readonly scopes: string
+  /** Where the issuer sends browsers back to. */
+  readonly callbackPath: string
+}
+
+export interface IssuerOptions {
+  readonly oidc: OidcOptions
+  /** How the issuer is asked. */
+  readonly fetch: CustomFetch
+  readonly log: Logger
+}
+
+const timeoutSeconds = 10
+const clockSkewSeconds = 30
+/** A metadata document is asked for again after this time, at the next login. */
+const freshMs = 3_600_000
+const firstWaitMs = 500
+const longestWaitMs = 30_000
+
+interface Known {
+  readonly configuration: Configuration
+  readonly since: number
+}
+
+/** What the issuer says of itself. While it is away, this process goes on without logins and asks again and again. */
+export class Issuer {
+  readonly oidc: OidcOptions
+  readonly #fetch: CustomFetch
+  readonly #log: Logger
+  #known: Known | undefined
+  #asking: Promise<Configuration> | undefined
+  #retry: NodeJS.Timeout | undefined
+  #waitMs = firstWaitMs
+
+  constructor({ oidc, fetch, log }: IssuerOptions) {
+    this.oidc = oidc
+    this.#fetch = fetch
+    this.#log = log
+  }
+
+  /** Looks for the issuer, so that the first login need not wait. */
+  start(): void {
+    void this.configuration().catch(() => undefined)
+  }
+
+  stop(): void {
+    clearTimeout(this.#retry)
+  }
+
+  /** @throws Error while the issuer is away and was never seen */
+  async configuration(): Promise<Configuration> {
+    const known = this.#known
+    if (known !== undefined && performance.now() - known.since < freshMs) return known.configuration
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined
+    })
+    return known === undefined ? this.#asking : this.#asking.catch(() => known.configuration)
+  }
+
+  async #ask(): Promise<Configuration> {
+    clearTimeout(this.#retry)
+    try {
+      const configuration = await this.#discover()
+      this.#known = { configuration, since: performance.now() }
+      this.#waitMs = firstWaitMs
+      return configuration
+    } catch (err) {
+      const { issuerUrl } = this.oidc
+      this.#log.warn({ err, issuerUrl, retryMs: this.#waitMs }, 'the issuer cannot be read')
+      this.#retry = setTimeout(() => this.start(), this.#waitMs * (0.5 + Math.random() / 2)).unref()
+      this.#waitMs = Math.min(longestWaitMs, this.#waitMs * 2)
+      throw err
+    }
+  }
+
+  async #discover(): Promise<Configuration> {
+    const { issuerUrl, authzUrl, clientId, clientSecret } = this.oidc
+    const setUp = [
+      enableNonRepudiationChecks,
+      ...(issuerUrl.startsWith('http:') ? [allowInsecureRequests] : []),
+    ]
+    const found = await discovery(new URL(issuerUrl), clientId, undefined, None(), {
+      execute: setUp,
+      timeout: timeoutSeconds,
+      [customFetch]: this.#fetch,
+    })
+    const metadata: ServerMetadata = {
+      // A plain copy: what it has besides is a method.
+      ...(JSON.parse(JSON.stringify(found.serverMetadata())) as ServerMetadata),
+      ...(authzUrl !== undefined && { authorization_endpoint: authzUrl }),
+    }
+    const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+    const authenticate =
+      clientSecret === undefined
+        ? None()
+        : methods.includes('client_secret_basic')
+          ? ClientSecretBasic(clientSecret)
+          : ClientSecretPost(clientSecret)
+    const configuration = new Configuration(
+      metadata,
+      clientId,
+      { [clockTolerance]: clockSkewSeconds },
+      authenticate,
+    )
+    for (const set of setUp) set(configuration)
+    configuration.timeout = timeoutSeconds
+    configuration[customFetch] = this.#fetch
+    return configuration
+  }
+}

@@ -1,0 +1,147 @@
+import { Hono } from 'hono'
+import {
+  AuthorizationResponseError,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+} from 'openid-client'
+import type { Logger } from '../telemetry/telemetry.ts'
+import { errorPath, type LoginProblem } from './auth-error.ts'
+import type { Issuer } from './issuer.ts'
+import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'
+import { safeReturnTo } from './return-to.ts'
+import type { Seal } from './seal.ts'
+import { type Session, type Sessions, SessionTooLarge } from './session.ts'
+import { sessionOf } from './tokens.ts'
+
+/** One login that was begun, kept in a cookie of its own, so that two tabs can log in at once. */
+interface Attempt {
+  readonly state: string
+  readonly nonce: string
+  readonly verifier: string
+  readonly returnTo: string
+}
+
+export type LoginResult = 'success' | LoginProblem
+
+export interface LoginOptions {
+  readonly issuer: Issuer
+  readonly seal: Seal
+  readonly sessions: Sessions
+  readonly onLogin: (result: LoginResult) => void
+  readonly log: Logger
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+}
+
+const attemptCookie = 'login-'
+const attemptSeconds = 600
+/** Older ones are dropped: what other sites can make a browser begin must not fill its cookies. */
+const mostAttempts = 5
+/** Says for a minute that somebody has just signed in, so that a browser that keeps no session is not sent round. */
+export const arrivedCookie = 'arrived'
+const arrivedSeconds = 60
+
+/** Signing in with the issuer: authorization code with PKCE, state and nonce. */
+export function loginRoutes(options: LoginOptions): Hono<ExplorerEnv> {
+  const { issuer, seal, sessions, onLogin, log, clock } = options
+  const { callbackPath, scopes } = issuer.oidc
+
+  const fail = (c: ExplorerContext, problem: LoginProblem, err?: unknown, count?: number) => {
+    onLogin(problem)
+    log.info({ err, problem }, 'login failed')
+    return c.redirect(errorPath(problem, count))
+  }
+
+  async function begin(c: ExplorerContext): Promise<Response> {
+    note(c, '/auth/login')
+    const { cookies, external } = c.var
+    const configuration = await issuer.configuration().catch(() => undefined)
+    if (configuration === undefined) return fail(c, 'issuer_away')
+    const attempt: Attempt = {
+      state: randomState(),
+      nonce: randomNonce(),
+      verifier: randomPKCECodeVerifier(),
+      returnTo: safeReturnTo(c.req.query('returnTo'), external.origin),
+    }
+    const earlier = cookies.names(attemptCookie)
+    for (const name of earlier.slice(0, Math.max(0, earlier.length + 1 - mostAttempts))) {
+      cookies.clear(name)
+    }
+    const name = attemptCookie + attempt.state
+    cookies.set(name, await seal.seal('login', attempt, attemptSeconds), attemptSeconds)
+    const url = buildAuthorizationUrl(configuration, {
+      redirect_uri: external.origin + callbackPath,
+      scope: scopes,
+      state: attempt.state,
+      nonce: attempt.nonce,
+      code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
+      code_challenge_method: 'S256',
+      // Without it an issuer gives no refresh token to somebody who agreed before.
+      ...(scopes.split(' ').includes('offline_access') && { prompt: 'consent' }),
+    })
+    return c.redirect(url.href)
+  }
+
+  async function finish(c: ExplorerContext): Promise<Response> {
+    note(c, callbackPath)
+    const { cookies, external } = c.var
+    const state = c.req.query('state') ?? ''
+    const name = attemptCookie + state
+    const sealed = /^[\w-]{20,100}$/.test(state) ? cookies.get(name) : undefined
+    const attempt =
+      sealed === undefined ? undefined : await seal.open('login', sealed, attemptSeconds)
+    if (!isAttempt(attempt) || attempt.state !== state) return fail(c, 'no_attempt')
+    cookies.clear(name)
+    const configuration = await issuer.configuration().catch(() => undefined)
+    if (configuration === undefined) return fail(c, 'issuer_away')
+    try {
+      const session = await redeem(c, configuration, attempt)
+      await sessions.write(cookies, session)
+      cookies.set(arrivedCookie, '1', arrivedSeconds)
+      onLogin('success')
+      return c.redirect(safeReturnTo(attempt.returnTo, external.origin))
+    } catch (err) {
+      if (err instanceof SessionTooLarge) return fail(c, 'too_many_groups', undefined, err.groups)
+      return fail(c, problemOf(err), err)
+    }
+  }
+
+  async function redeem(
+    c: ExplorerContext,
+    configuration: Configuration,
+    attempt: Attempt,
+  ): Promise<Session> {
+    const { search } = new URL(c.req.url)
+    const tokens = await authorizationCodeGrant(
+      configuration,
+      new URL(callbackPath + search, c.var.external.origin),
+      {
+        expectedState: attempt.state,
+        expectedNonce: attempt.nonce,
+        pkceCodeVerifier: attempt.verifier,
+        idTokenExpected: true,
+      },
+    )
+    return sessionOf(tokens, clock())
+  }
+
+  return new Hono<ExplorerEnv>().get('/auth/login', begin).get(callbackPath, finish)
+}
+
+function isAttempt(value: unknown): value is Attempt {
+  return typeof value === 'object' && value !== null && 'verifier' in value
+}
+
+function problemOf(err: unknown): LoginProblem {
+  if (err instanceof AuthorizationResponseError) {
+    return err.error === 'access_denied' ? 'denied' : 'refused'
+  }
+  return err instanceof Error && /^(?:TypeError|TimeoutError|AbortError)$/.test(err.name)
+    ? 'issuer_away'
+    : 'refused'
+}

@@ -1,0 +1,295 @@
+import { describe, expect, it } from 'vitest'
+import { listening, sendTo, startExplorer } from './explorer.fixture.ts'
+
+const json = { 'content-type': 'application/json' }
+const sameOrigin = { 'sec-fetch-site': 'same-origin' }
+
+/** An explorer with a developer's token in the session. */
+async function signedIn(...args: Parameters<typeof startExplorer>) {
+  const explorer = await startExplorer(args[0], { devTokenInput: true, ...args[1] })
+  const { cookies } = await explorer.send(
+    'POST',
+    '/auth/dev-token',
+    { ...json, ...sameOrigin },
+    JSON.stringify({ token: 'secret-token' }),
+  )
+  return { explorer, cookie: cookies }
+}
+
+describe('what belongs to the server', () => {
+  it.each([
+    ['/depot', true],
+    ['/depot/x', true],
+    ['/depots', false],
+    ['/depotx', false],
+    ['/depot/ui/v1/resources?q=a%20b', true],
+    ['/depot/storage/v1/a%2Fb%2Fc', true],
+    ['/.well-known/terraform.json', true],
+    ['/.well-knownx', false],
+    ['/v1/modules/a/b/c/versions', true],
+    ['/v1/providers/a/b/versions', true],
+    ['/v1/other', false],
+    ['/broker/auth', true],
+    ['/brokers', false],
+  ])('%s: %j', async (path, isServers) => {
+    await using explorer = await startExplorer()
+    await explorer.get(path)
+    expect(explorer.reached.some(({ url }) => url === path)).toBe(isServers)
+  })
+
+  it('comes with the method, the body, the host and the caller as they were', async () => {
+    await using explorer = await startExplorer()
+    const host = new URL(explorer.url).host
+    await explorer.send('POST', '/broker/token?a=1', { ...json, 'x-own': 'kept' }, '{"a":1}')
+    expect(explorer.reached[0]).toMatchObject({
+      method: 'POST',
+      url: '/broker/token?a=1',
+      body: '{"a":1}',
+      headers: {
+        host,
+        'x-own': 'kept',
+        'x-forwarded-host': host,
+        'x-forwarded-proto': 'http',
+        'x-forwarded-for': '127.0.0.1',
+      },
+    })
+  })
+
+  it('is answered as the server answers, redirects included', async () => {
+    await using explorer = await startExplorer((_request, response) => {
+      response.writeHead(307, { location: 'https://storage.example/a', 'x-registry-get': 'b' })
+      response.end()
+    })
+    const { status, headers } = await explorer.get('/depot/x')
+    expect([status, headers['location'], headers['x-registry-get']]).toEqual([
+      307,
+      'https://storage.example/a',
+      'b',
+    ])
+  })
+
+  it('keeps the length that HEAD asks for', async () => {
+    await using explorer = await startExplorer((_request, response) => {
+      response.writeHead(200, { 'content-length': '1234', 'content-type': 'application/zip' })
+      response.end()
+    })
+    const { headers, text } = await explorer.send('HEAD', '/depot/x')
+    expect([headers['content-length'], text]).toEqual(['1234', ''])
+  })
+
+  it('loses what belongs to one connection, and what strangers say of proxies', async () => {
+    await using explorer = await startExplorer((_request, response) => {
+      response.writeHead(200, { connection: 'close, x-mine', 'x-mine': '1', 'keep-alive': 'a=1' })
+      response.end()
+    })
+    const answer = await explorer.get('/depot/x', {
+      te: 'trailers',
+      'x-forwarded-for': '1.2.3.4',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-prefix': '/evil',
+      'x-real-ip': '1.2.3.4',
+      'x-original-url': '/evil',
+      'x-remote-user': 'admin',
+      forwarded: 'for=1.2.3.4',
+      'proxy-authorization': 'Basic abc',
+    })
+    const { headers } = explorer.reached[0] ?? { headers: {} }
+    expect(headers).toMatchObject({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http' })
+    for (const name of ['te', 'x-real-ip', 'x-original-url', 'forwarded', 'proxy-authorization']) {
+      expect(headers).not.toHaveProperty(name)
+    }
+    expect(headers).not.toHaveProperty('x-forwarded-prefix')
+    expect(headers).not.toHaveProperty('x-remote-user')
+    expect(answer.headers).not.toHaveProperty('x-mine')
+  })
+
+  it('never becomes a page of this origin', async () => {
+    await using explorer = await startExplorer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' })
+      response.end('<script>alert(1)</script>')
+    })
+    const { headers } = await explorer.get('/depot/x')
+    expect(headers['content-security-policy']).toContain('sandbox')
+    expect(headers['x-content-type-options']).toBe('nosniff')
+    const broker = await explorer.get('/broker/x')
+    expect(broker.headers).not.toHaveProperty('content-security-policy')
+  })
+
+  it.each(['/depot/a/%2e%2e%2fb', '/depot/a%2f..%2fb', '/depot/%252e%252e/b', '/-/api/a%5c..%5cb'])(
+    'is not asked for %s',
+    async (path) => {
+      await using explorer = await startExplorer()
+      expect((await explorer.get(path)).status).toBe(400)
+      expect(explorer.reached).toEqual([])
+    },
+  )
+})
+
+describe('the session of a reader', () => {
+  it.each([
+    ['same-origin', true],
+    ['same-site', false],
+    ['cross-site', false],
+    ['none', false],
+    ['', false],
+    ['nonsense', false],
+  ])('stands in at /depot/* for a request that is %j: %j', async (site, isUsed) => {
+    const { explorer, cookie } = await signedIn()
+    await using _ = explorer
+    await explorer.get('/depot/ui/v1/stats', { cookie, ...(site && { 'sec-fetch-site': site }) })
+    expect(explorer.reached[0]?.headers.authorization).toBe(
+      isUsed ? 'Bearer secret-token' : undefined,
+    )
+  })
+
+  it.each([
+    ['same-origin', true],
+    ['same-site', false],
+    ['cross-site', false],
+    ['none', true],
+    ['', true],
+    ['nonsense', false],
+  ])('is used at /-/api/* for a request that is %j: %j', async (site, isUsed) => {
+    const { explorer, cookie } = await signedIn()
+    await using _ = explorer
+    await explorer.get('/-/api/stats', { cookie, ...(site && { 'sec-fetch-site': site }) })
+    expect(explorer.reached[0]).toMatchObject({ url: '/depot/ui/v1/stats' })
+    expect(explorer.reached[0]?.headers.authorization).toBe(
+      isUsed ? 'Bearer secret-token' : undefined,
+    )
+  })
+
+  it('never takes the place of what a request says itself', async () => {
+    const { explorer, cookie } = await signedIn()
+    await using _ = explorer
+    await explorer.get('/depot/x', { cookie, ...sameOrigin, authorization: 'Bearer own' })
+    expect(explorer.reached[0]?.headers.authorization).toBe('Bearer own')
+  })
+
+  it.each([
+    ['POST', '/depot/x'],
+    ['DELETE', '/depot/x'],
+    ['GET', '/.well-known/terraform.json'],
+    ['GET', '/v1/modules/a/b/c/versions'],
+    ['GET', '/broker/auth'],
+  ])('is not used for %s %s', async (method, path) => {
+    const { explorer, cookie } = await signedIn()
+    await using _ = explorer
+    await explorer.send(method, path, { cookie, ...sameOrigin })
+    expect(explorer.reached[0]?.headers.authorization).toBeUndefined()
+  })
+
+  it('never leaves with its cookie, and other cookies go to the broker only', async () => {
+    const { explorer, cookie } = await signedIn()
+    await using _ = explorer
+    const sent = { cookie: `${cookie}; _session=broker; depot-theme=dark`, ...sameOrigin }
+    for (const path of ['/depot/x', '/-/api/stats', '/v1/modules/a', '/broker/auth', '/stats']) {
+      await explorer.get(path, sent)
+    }
+    expect(explorer.reached.map(({ url, headers }) => [url, headers.cookie])).toEqual([
+      ['/depot/x', undefined],
+      ['/depot/ui/v1/stats', undefined],
+      ['/v1/modules/a', undefined],
+      ['/broker/auth', '_session=broker'],
+      ['/depot/ui/v1/stats', undefined],
+    ])
+  })
+
+  it('cannot be replaced by what the server or the broker sets', async () => {
+    await using explorer = await startExplorer((_request, response) => {
+      response.writeHead(200, {
+        'set-cookie': ['depot-session=evil', '__Host-depot-session=evil', '_session=fine; Path=/'],
+      })
+      response.end()
+    })
+    expect((await explorer.get('/broker/x')).headers['set-cookie']).toBe('_session=fine; Path=/')
+    expect((await explorer.get('/depot/x')).headers).not.toHaveProperty('set-cookie')
+    expect((await explorer.get('/-/api/stats')).headers).not.toHaveProperty('set-cookie')
+  })
+})
+
+describe("the app's own way to the API", () => {
+  it('answers for this reader only, and only to this origin', async () => {
+    await using explorer = await startExplorer()
+    const { status, headers, text } = await explorer.get('/-/api/resources?page=2')
+    expect([status, text]).toEqual([200, '{"items":[]}'])
+    expect(headers).toMatchObject({
+      etag: '"tag"',
+      'cache-control': 'private, no-cache',
+      vary: 'Cookie',
+      'cross-origin-resource-policy': 'same-origin',
+      'x-content-type-options': 'nosniff',
+    })
+  })
+
+  it('passes on the tag of an answer that is known', async () => {
+    await using explorer = await startExplorer((request, response) => {
+      response.writeHead(request.headers['if-none-match'] === '"tag"' ? 304 : 200)
+      response.end()
+    })
+    expect((await explorer.get('/-/api/stats', { 'if-none-match': '"tag"' })).status).toBe(304)
+  })
+
+  it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('refuses %s', async (method) => {
+    await using explorer = await startExplorer()
+    const { status, headers } = await explorer.send(method, '/-/api/stats')
+    expect([status, headers['allow']]).toEqual([405, 'GET, HEAD'])
+    expect(explorer.reached).toEqual([])
+  })
+
+  it('leads nowhere else', async () => {
+    await using explorer = await startExplorer()
+    for (const path of ['/-/api/../../metrics', '/-/api/%2e%2e/%2e%2e/metrics', '/-/api']) {
+      await explorer.get(path)
+    }
+    for (const { url } of explorer.reached) expect(url).toMatch(/^\/depot\/ui\/v1\//)
+  })
+})
+
+describe('a server that misbehaves', () => {
+  it('that is away is said to be away, and comes back by itself', async () => {
+    const gone = await listening((_request, response) => response.end())
+    gone.stop()
+    await using explorer = await startExplorer(undefined, { serverUrl: gone.url })
+    expect((await explorer.get('/depot/x')).status).toBe(502)
+    const api = await explorer.get('/-/api/stats')
+    expect([api.status, JSON.parse(api.text)]).toEqual([
+      502,
+      { errors: ['the registry cannot be reached: try again in a moment'] },
+    ])
+    expect((await explorer.get('/stats')).status).toBe(503)
+  })
+
+  it('that breaks off an answer has the connection broken off here too', async () => {
+    await using explorer = await startExplorer((_request, response) => {
+      response.writeHead(200, { 'content-length': '1000' })
+      response.write('the beginning', () => response.destroy())
+    })
+    await expect(explorer.get('/depot/x')).rejects.toThrow(/terminated|closed|aborted/)
+  })
+
+  it('is told when a client goes away', async () => {
+    const gone = Promise.withResolvers<void>()
+    await using explorer = await startExplorer((_request, response) => {
+      response.on('close', () => gone.resolve())
+      response.writeHead(200)
+      response.write('the beginning')
+    })
+    const leaving = new AbortController()
+    const answer = await fetch(`${explorer.url}/depot/x`, { signal: leaving.signal })
+    await answer.body?.getReader().read()
+    leaving.abort()
+    await expect(gone.promise).resolves.toBeUndefined()
+  })
+
+  it('that closes a kept connection is asked again', async () => {
+    await using explorer = await startExplorer((request, response) => {
+      response.end('fine')
+      setImmediate(() => request.socket.destroy())
+    })
+    for (let n = 0; n < 20; n++) {
+      expect((await sendTo(explorer.url, 'GET', '/depot/x')).text).toBe('fine')
+    }
+  })
+})

@@ -1,0 +1,57 @@
+import { Hono } from 'hono'
+import { foreignCookies, setsOurCookie } from './cookies.ts'
+import { fetchSiteOf, inertHeaders } from './headers.ts'
+import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'
+import { bearerOf } from './session.ts'
+import type { Upstream } from './upstream.ts'
+
+/** What belongs to the server, each a whole path element: `/depots` is a page of the explorer. */
+const prefixes = ['/depot', '/.well-known', '/v1/modules', '/v1/providers', '/broker'] as const
+
+/**
+ * Passes what belongs to the server on as it is, streamed both ways, so that the explorer's address serves as the
+ * registry's. A request keeps its own Authorization; the session stands in only for what the explorer's own pages read.
+ */
+export function proxyRoutes(upstream: Upstream): Hono<ExplorerEnv> {
+  const app = new Hono<ExplorerEnv>()
+  for (const prefix of prefixes) {
+    const isBroker = prefix === '/broker'
+    app.all(`${prefix}/*`, async (c) => {
+      note(c, `${prefix}/*`)
+      const answer = await upstream.forward(c, c.var.external, {
+        headers: {
+          authorization: await authorizationOf(c, prefix),
+          cookie: isBroker ? foreignCookies(c.req.header('cookie')) : undefined,
+        },
+      })
+      keepOurCookies(answer.headers, isBroker)
+      if (!isBroker) addMissing(answer.headers, inertHeaders)
+      return answer
+    })
+  }
+  return app
+}
+
+async function authorizationOf(c: ExplorerContext, prefix: string): Promise<string | undefined> {
+  const own = c.req.header('authorization')
+  if (own !== undefined || prefix !== '/depot') return own
+  const isRead = c.req.method === 'GET' || c.req.method === 'HEAD'
+  if (!isRead || fetchSiteOf((name) => c.req.header(name)) !== 'same-origin') return undefined
+  const token = bearerOf(await c.var.session())
+  return token === undefined ? undefined : `Bearer ${token}`
+}
+
+/** Cookies of another server are the broker's own or nobody's, and never one of the explorer's names. */
+function keepOurCookies(headers: Headers, isBroker: boolean): void {
+  const lines = headers.getSetCookie()
+  headers.delete('set-cookie')
+  for (const line of lines) {
+    if (isBroker && !setsOurCookie(line)) headers.append('set-cookie', line)
+  }
+}
+
+function addMissing(headers: Headers, more: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(more)) {
+    if (!headers.has(name)) headers.set(name, value)
+  }
+}

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import { ResponseBodyError, refreshTokenGrant } from 'openid-client'
+import type { Issuer } from './issuer.ts'
+import type { Session } from './session.ts'
+import { sessionOf } from './tokens.ts'
+
+/** How long a result is kept for requests that still carry the cookie of before. */
+const keptMs = 30_000
+
+/** Gives new tokens for the refresh token of a session. @throws Error where the issuer cannot say */
+export type Grant = (session: Session) => Promise<Session>
+
+/** Asks the issuer. An answer that the token is worth nothing any more leaves a session without tokens. */
+export function issuerGrant(issuer: Issuer): Grant {
+  return async (session) => {
+    const configuration = await issuer.configuration()
+    try {
+      const tokens = await refreshTokenGrant(configuration, session.refreshToken ?? '')
+      const renewed = sessionOf(tokens, session.signedInAt, session)
+      // One that brings no new id token would be asked for again and again.
+      return tokens.id_token === undefined ? { ...renewed, refreshToken: undefined } : renewed
+    } catch (error) {
+      if (error instanceof ResponseBodyError && error.status < 500) return withoutTokens(session)
+      throw error
+    }
+  }
+}
+
+function withoutTokens({ devToken, signedInAt }: Session): Session {
+  return { devToken, signedInAt }
+}
+
+interface Flight {
+  readonly result: Promise<Session>
+  endsAt: number
+}
+
+/** Refreshes each session once, however many requests ask for it at the same time or a moment later. */
+export class Refresher {
+  readonly #grant: Grant
+  readonly #clock: () => number
+  readonly #flights = new Map<string, Flight>()
+
+  /** @param clock milliseconds since the epoch */
+  constructor(grant: Grant, clock: () => number) {
+    this.#grant = grant
+    this.#clock = clock
+  }
+
+  /** @throws Error where the issuer is away; the session is as good as before then */
+  refresh(session: Session): Promise<Session> {
+    const now = this.#clock()
+    for (const [key, { endsAt }] of this.#flights) if (endsAt <= now) this.#flights.delete(key)
+    const key = createHash('sha256')
+      .update(session.refreshToken ?? '')
+      .digest('base64url')
+    const known = this.#flights.get(key)
+    if (known !== undefined) return withOwn(known.result, session)
+    const flight: Flight = { result: this.#grant(session), endsAt: Number.POSITIVE_INFINITY }
+    this.#flights.set(key, flight)
+    void this.#forgetLater(key, flight)
+    return withOwn(flight.result, session)
+  }
+
+  async #forgetLater(key: string, flight: Flight): Promise<void> {
+    try {
+      await flight.result
+      flight.endsAt = this.#clock() + keptMs
+    } catch {
+      this.#flights.delete(key)
+    }
+  }
+}
+
+/** The tokens of a result, and what else is in the cookie that asks. */
+async function withOwn(result: Promise<Session>, { devToken }: Session): Promise<Session> {
+  return { ...(await result), devToken }
+}

@@ -1,0 +1,27 @@
+import type { Context } from 'hono'
+import type { ServingEnv } from '../serving/serving.ts'
+import type { Cookies } from './cookies.ts'
+import type { External } from './external.ts'
+import type { Session } from './session.ts'
+
+/** What every handler of the explorer finds in its context. */
+export interface ExplorerEnv extends ServingEnv {
+  Variables: {
+    readonly external: External
+    readonly cookies: Cookies
+    /** Opens the session at the first call. */
+    readonly session: () => Promise<Session | undefined>
+  }
+}
+
+export type ExplorerContext = Context<ExplorerEnv>
+
+/** Tells the access log and the metrics which route answers. */
+export function note(c: ExplorerContext, route: string): void {
+  const facts = c.env?.facts
+  if (facts !== undefined) facts.route = route
+}
+
+export function remoteAddressOf(c: ExplorerContext): string | undefined {
+  return c.env?.incoming?.socket.remoteAddress
+}

@@ -1,0 +1,300 @@
+import { describe, expect, it } from 'vitest'
+import { parseBoot } from './boot.ts'
+import { type Running, startExplorer } from './explorer.fixture.ts'
+
+const json = { 'content-type': 'application/json' }
+const sameOrigin = { 'sec-fetch-site': 'same-origin' }
+
+const oidc = {
+  issuerUrl: 'http://127.0.0.1:9/broker',
+  clientId: 'depot-ui',
+  scopes: 'openid',
+  callbackPath: '/auth/callback',
+}
+
+function blockOf(html: string, id: string): string | undefined {
+  return new RegExp(`<script type="application/json" id="${id}"[^>]*>([^<]*)</script>`).exec(
+    html,
+  )?.[1]
+}
+
+async function bootOf(explorer: Running, headers?: Record<string, string>) {
+  return parseBoot(blockOf((await explorer.get('/stats', headers)).text, 'boot') ?? '')
+}
+
+function statusAnswer(status: number, body: unknown = { errors: ['no'] }) {
+  return startExplorer((_request, response) => {
+    response.writeHead(status, json)
+    response.end(JSON.stringify(body))
+  })
+}
+
+describe('a page', () => {
+  it('holds the configuration and the first answer, and is not kept', async () => {
+    await using explorer = await startExplorer()
+    const { status, headers, text } = await explorer.get('/?q=net')
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store'])
+    expect(parseBoot(blockOf(text, 'boot') ?? '')).toEqual({
+      registryHost: new URL(explorer.url).host,
+      baseUrl: explorer.url,
+      oidc: false,
+      devTokenInput: false,
+      devTokenInUse: false,
+      signedIn: false,
+      refreshable: false,
+      version: '1.2.3',
+    })
+    expect(text).toContain('data-key="/-/api/resources?q=net" data-status="200"')
+    expect(blockOf(text, 'prime')).toBe('{"items":[]}')
+    expect(explorer.reached.map(({ url }) => url)).toEqual(['/depot/ui/v1/resources?q=net'])
+  })
+
+  it('has a strict policy and forbids everything that it does not need', async () => {
+    await using explorer = await startExplorer(undefined, { baseUrl: 'https://a.example' })
+    const { headers } = await explorer.get('/')
+    expect(headers['content-security-policy']).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+    )
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'same-origin',
+      'cross-origin-opener-policy': 'same-origin',
+      'strict-transport-security': 'max-age=31536000',
+      'x-robots-tag': 'noindex, nofollow',
+    })
+  })
+
+  it('is the same build at two base URLs', async () => {
+    for (const baseUrl of ['https://one.example', 'https://two.example:8443']) {
+      await using explorer = await startExplorer(undefined, { baseUrl })
+      const { registryHost, baseUrl: told } = await bootOf(explorer)
+      expect([registryHost, told]).toEqual([new URL(baseUrl).host, baseUrl])
+    }
+  })
+
+  it('takes its address from proxies only where they are trusted', async () => {
+    const headers = { 'x-forwarded-host': 'out.example', 'x-forwarded-proto': 'https' }
+    await using trusting = await startExplorer(undefined, { trustProxy: true })
+    expect((await bootOf(trusting, headers)).baseUrl).toBe('https://out.example')
+    await using careful = await startExplorer()
+    expect((await bootOf(careful, headers)).baseUrl).toBe(careful.url)
+  })
+
+  it.each(['"><script>alert(1)</script>', 'a.example/evil', 'a b', 'user@evil.example', '-->'])(
+    'takes no markup from the host %j',
+    async (host) => {
+      await using explorer = await startExplorer(undefined, { trustProxy: true })
+      const { text } = await explorer.get('/', { 'x-forwarded-host': host })
+      expect(parseBoot(blockOf(text, 'boot') ?? '').baseUrl).toBe(explorer.url)
+    },
+  )
+
+  it('has the theme of its cookie, and no other attribute', async () => {
+    await using explorer = await startExplorer()
+    const pageWith = async (cookie: string) => (await explorer.get('/', { cookie })).text
+    expect(await pageWith('depot-theme=dark')).toContain('data-theme="dark"')
+    expect(await pageWith('depot-theme="><script>')).not.toContain('data-theme')
+  })
+
+  it('cannot be broken out of by what the server says', async () => {
+    const evil = '</script><script>alert(1)</script><!--'
+    await using explorer = await statusAnswer(200, { items: [{ name: evil }] })
+    const { text } = await explorer.get('/?q=%22%3E%3Cscript%3E&x="><script>alert(1)</script>')
+    expect(text.match(/<script/g)).toHaveLength(2)
+    expect(JSON.parse(blockOf(text, 'prime') ?? '')).toEqual({ items: [{ name: evil }] })
+  })
+
+  it('takes no request but GET and HEAD', async () => {
+    await using explorer = await startExplorer()
+    expect((await explorer.send('POST', '/stats')).status).toBe(405)
+    const { status, text } = await explorer.send('HEAD', '/stats')
+    expect([status, text]).toEqual([200, ''])
+  })
+
+  it.each([
+    [200, '/platform/module/vpc', 200],
+    [404, '/platform/module/vpc', 404],
+    [403, '/stats', 403],
+    [401, '/stats', 200],
+    [400, '/?page=x', 200],
+    [500, '/stats', 503],
+    [503, '/stats', 503],
+    [200, '/nowhere', 404],
+    [200, '/a/b/c/d', 404],
+  ])('where the API answers %i, %s has the status %i', async (answered, path, status) => {
+    await using explorer = await statusAnswer(answered)
+    expect((await explorer.get(path)).status).toBe(status)
+  })
+
+  it('does not wait for a server that is slow', async () => {
+    await using explorer = await startExplorer(() => undefined)
+    const { status, text } = await explorer.get('/stats')
+    expect([status, blockOf(text, 'prime')]).toEqual([200, undefined])
+  })
+
+  it.each([
+    ['HTML', '<html>'],
+    ['cut JSON', '{"items":['],
+    ['a very large answer', JSON.stringify({ items: 'x'.repeat(2 ** 20) })],
+  ])('comes without a first answer where that is %s', async (_what, body) => {
+    await using explorer = await startExplorer((_request, response) => {
+      response.writeHead(200, { ...json, 'content-length': Buffer.byteLength(body) })
+      response.end(body)
+    })
+    expect(blockOf((await explorer.get('/stats')).text, 'prime')).toBeUndefined()
+  })
+})
+
+describe('a 401', () => {
+  const refusing = (options: Parameters<typeof startExplorer>[1]) =>
+    startExplorer((_request, response) => {
+      response.writeHead(401, json)
+      response.end('{"errors":["no token"]}')
+    }, options)
+
+  it('leads to the login where there is one, and back to the page', async () => {
+    await using explorer = await refusing({ oidc, baseUrl: 'https://a.example' })
+    const { status, headers } = await explorer.get('/stats?namespace=a&x=%26')
+    expect([status, headers['location']]).toEqual([
+      302,
+      '/auth/login?returnTo=%2Fstats%3Fnamespace%3Da%26x%3D%2526',
+    ])
+  })
+
+  it('is for the page to say where there is no login', async () => {
+    await using explorer = await refusing({})
+    const { status, text } = await explorer.get('/stats')
+    expect([status, blockOf(text, 'prime')]).toEqual([200, '{"errors":["no token"]}'])
+  })
+
+  it('leads nowhere while a developer token is in use, which a login would not replace', async () => {
+    await using explorer = await refusing({
+      oidc,
+      baseUrl: 'https://a.example',
+      devTokenInput: true,
+    })
+    const { cookies } = await explorer.send(
+      'POST',
+      '/auth/dev-token',
+      { ...json, ...sameOrigin },
+      '{"token":"bad"}',
+    )
+    expect((await explorer.get('/stats', { cookie: cookies })).status).toBe(200)
+  })
+
+  it('does not lead round and round where the browser keeps no session', async () => {
+    await using explorer = await refusing({ oidc, baseUrl: 'https://a.example' })
+    const { headers } = await explorer.get('/stats', { cookie: '__Host-depot-arrived=1' })
+    expect(headers['location']).toBe('/auth/error?reason=no_session')
+  })
+})
+
+describe('the developer token', () => {
+  const withInput = () => startExplorer(undefined, { devTokenInput: true })
+  const body = JSON.stringify({ token: 'Bearer a.b.c' })
+
+  it('is kept sealed, used, shown to no script, and taken away again', async () => {
+    await using explorer = await withInput()
+    const set = await explorer.send('POST', '/auth/dev-token', { ...json, ...sameOrigin }, body)
+    expect([set.status, JSON.parse(set.text)]).toMatchObject([200, { devTokenInUse: true }])
+    const page = await explorer.get('/stats', { cookie: set.cookies })
+    expect(explorer.reached.at(-1)?.headers.authorization).toBe('Bearer a.b.c')
+    expect(parseBoot(blockOf(page.text, 'boot') ?? '')).toMatchObject({
+      devTokenInput: true,
+      devTokenInUse: true,
+      signedIn: false,
+    })
+    expect(set.text + page.text + JSON.stringify(page.headers)).not.toContain('a.b.c')
+    expect(explorer.log.join('\n')).not.toContain('a.b.c')
+    const cleared = await explorer.send('DELETE', '/auth/dev-token', {
+      ...sameOrigin,
+      cookie: set.cookies,
+    })
+    expect(String(cleared.headers['set-cookie'])).toContain('depot-session=; Max-Age=0')
+  })
+
+  it('has no field and no route where it is off', async () => {
+    await using explorer = await startExplorer()
+    expect(await bootOf(explorer)).toMatchObject({ devTokenInput: false })
+    for (const method of ['POST', 'DELETE', 'GET']) {
+      expect((await explorer.send(method, '/auth/dev-token', sameOrigin)).status).toBe(404)
+    }
+  })
+
+  it.each([
+    [{ 'sec-fetch-site': 'same-origin' }, 200],
+    [{ 'sec-fetch-site': 'same-site' }, 403],
+    [{ 'sec-fetch-site': 'cross-site' }, 403],
+    [{ 'sec-fetch-site': 'none' }, 403],
+    [{ 'sec-fetch-site': 'nonsense' }, 403],
+    [{}, 403],
+    [{ origin: 'https://evil.example' }, 403],
+    [{ origin: 'null' }, 403],
+    [{ origin: 'https://a.example' }, 200],
+    [{ origin: 'https://a.example', 'sec-fetch-site': 'cross-site' }, 403],
+  ])('is not taken from other sites: %j is answered %i', async (headers, status) => {
+    await using explorer = await startExplorer(undefined, {
+      devTokenInput: true,
+      baseUrl: 'https://a.example',
+    })
+    const sent = { ...json, ...headers } as Record<string, string>
+    expect((await explorer.send('POST', '/auth/dev-token', sent, body)).status).toBe(status)
+  })
+
+  it.each([
+    ['no JSON', 'token=a', 400],
+    ['an empty token', '{"token":""}', 400],
+    ['a token of several lines', '{"token":"a\\r\\nX-Evil: 1"}', 400],
+    ['another type', '{"token":{}}', 400],
+    ['a list', '[]', 400],
+    ['more than 64 KiB', JSON.stringify({ token: 'a'.repeat(70_000) }), 413],
+    ['more than cookies hold', JSON.stringify({ token: noise(12_000) }), 413],
+  ])('is refused where it is %s', async (_what, bad, status) => {
+    await using explorer = await withInput()
+    const answer = await explorer.send('POST', '/auth/dev-token', { ...json, ...sameOrigin }, bad)
+    expect(answer.status).toBe(status)
+    expect(answer.headers).not.toHaveProperty('set-cookie')
+  })
+})
+
+describe('static files', () => {
+  it('are kept for ever under their hash, and come compressed', async () => {
+    await using explorer = await startExplorer()
+    const path = '/-/assets/main-abc.css'
+    await expect
+      .poll(async () => (await explorer.get(path, { 'accept-encoding': 'gzip, br' })).headers)
+      .toMatchObject({ 'content-encoding': 'br' })
+    const { headers, text } = await explorer.get(path)
+    expect(headers).toMatchObject({
+      'content-type': 'text/css; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+    })
+    expect(text).toContain('body { margin: 0 }')
+    expect((await explorer.get('/-/assets/other.js')).status).toBe(404)
+    expect((await explorer.get('/-/assets/../index.html')).status).toBe(404)
+  })
+
+  it('tell search engines to stay away', async () => {
+    await using explorer = await startExplorer()
+    expect((await explorer.get('/robots.txt')).text).toBe('User-agent: *\nDisallow: /\n')
+    expect((await explorer.get('/favicon.svg')).headers['content-type']).toBe('image/svg+xml')
+  })
+})
+
+it('has no login where none is configured', async () => {
+  await using explorer = await startExplorer()
+  for (const path of ['/auth/login', '/auth/callback', '/auth/nothing']) {
+    expect((await explorer.get(path)).status).toBe(404)
+  }
+  for (const path of ['/auth/logout', '/auth/refresh']) {
+    expect((await explorer.get(path)).status).toBe(405)
+  }
+})
+
+function noise(length: number): string {
+  let text = ''
+  while (text.length < length) text += Math.random().toString(36).slice(2)
+  return text.slice(0, length)
+}

@@ -1,0 +1,154 @@
+import { Hono } from 'hono'
+import { parse } from 'hono/utils/cookie'
+import { keep, stateOf } from './auth.ts'
+import { errorPath } from './auth-error.ts'
+import { type Boot, dataBlock, type Prime, parseTheme, themeCookie } from './boot.ts'
+import { fetchSiteOf } from './headers.ts'
+import { arrivedCookie } from './login.ts'
+import { claimsOf } from './packed-token.ts'
+import { fetchPrime } from './prime.ts'
+import type { Refresher } from './refresh.ts'
+import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'
+import { bearerOf, type Session, type Sessions } from './session.ts'
+import type { Upstream } from './upstream.ts'
+import { matchRoute, type Route } from './web/routes.ts'
+
+export interface ShellOptions {
+  /** index.html as it was built. */
+  readonly page: string
+  readonly upstream: Upstream
+  readonly sessions: Sessions | undefined
+  readonly refresher: Refresher | undefined
+  /** Whether there is a login. */
+  readonly oidc: boolean
+  readonly devTokenInput: boolean
+  readonly version: string
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+}
+
+/** A session that ends sooner than this is refreshed before the page is sent. */
+const soonMs = 10_000
+/** A 401 so soon after a login is not answered by another one. */
+const justSignedInMs = 60_000
+
+/** Every page: the same HTML, with the configuration, who looks at it, and the first answer of the API in it. */
+export function shellRoutes(options: ShellOptions): Hono<ExplorerEnv> {
+  const { sessions, refresher, oidc, clock } = options
+
+  async function currentSession(c: ExplorerContext): Promise<Session | undefined> {
+    const session = await c.var.session()
+    if (sessions === undefined || session?.refreshToken === undefined) return session
+    if ((session.expiresAt ?? 0) - clock() > soonMs) return session
+    const renewed = await refresher?.refresh(session).catch(() => undefined)
+    if (renewed === undefined) return session
+    await keep(c, sessions, renewed)
+    return renewed.idToken === undefined && renewed.devToken === undefined ? undefined : renewed
+  }
+
+  return new Hono<ExplorerEnv>().get('/*', async (c) => {
+    const url = new URL(c.req.url)
+    const route = matchRoute(url)
+    note(c, `page ${route.page}`)
+    const session = isNavigation(c) ? await currentSession(c) : undefined
+    const answer = await fetchPrime(c, options.upstream, route.primeUrl, bearerOf(session))
+    if (answer.kind === 'answer' && answer.prime.status === 401 && oidc) {
+      const next = loginOrReason(c, session, clock())
+      if (next !== undefined) {
+        return c.redirect(
+          next === 'login'
+            ? `/auth/login?returnTo=${encodeURIComponent(url.pathname + url.search)}`
+            : errorPath('no_session'),
+        )
+      }
+    }
+    const html = fill(options.page, c, {
+      route,
+      boot: bootOf(c, options, session),
+      prime: answer.kind === 'answer' ? answer.prime : undefined,
+    })
+    return c.html(html, statusOf(route, answer), { 'Cache-Control': 'no-store', Vary: 'Cookie' })
+  })
+}
+
+/** Whether a person opens the page, and no page of another site embeds or reads it. */
+function isNavigation(c: ExplorerContext): boolean {
+  const site = fetchSiteOf((name) => c.req.header(name))
+  const dest = c.req.header('sec-fetch-dest')
+  return site === 'same-origin' || dest === undefined || dest === 'document'
+}
+
+/** Where a 401 leads to; undefined where the page must say itself what is wrong, because a login would not help. */
+function loginOrReason(
+  c: ExplorerContext,
+  session: Session | undefined,
+  now: number,
+): 'login' | 'no session' | undefined {
+  if (session?.devToken !== undefined) return undefined
+  if (session?.idToken !== undefined) {
+    return now - session.signedInAt < justSignedInMs ? undefined : 'login'
+  }
+  return c.var.cookies.get(arrivedCookie) === undefined ? 'login' : 'no session'
+}
+
+type Primed = Awaited<ReturnType<typeof fetchPrime>>
+
+function statusOf(route: Route, answer: Primed): 200 | 403 | 404 | 503 {
+  if (route.status === 404) return 404
+  if (answer.kind === 'away') return 503
+  const status = answer.kind === 'answer' ? answer.prime.status : 200
+  return status === 403 || status === 404 ? status : 200
+}
+
+function bootOf(c: ExplorerContext, options: ShellOptions, session: Session | undefined): Boot {
+  const { external } = c.var
+  const claims = session?.idToken === undefined ? {} : claimsOf(session.idToken)
+  const text = (claim: string) => {
+    const value = claims[claim]
+    return typeof value === 'string' ? value : undefined
+  }
+  const state = options.sessions && stateOf(session, options.sessions)
+  return {
+    registryHost: external.host,
+    baseUrl: external.origin,
+    oidc: options.oidc,
+    devTokenInput: options.devTokenInput,
+    devTokenInUse: false,
+    signedIn: false,
+    refreshable: false,
+    ...state,
+    ...(state?.signedIn && {
+      name: text('name') ?? text('preferred_username') ?? text('email') ?? text('sub'),
+      email: text('email'),
+      signedInAt: session?.signedInAt,
+      issuer: text('iss'),
+      audience: [claims['aud'] ?? []].flat().map(String),
+    }),
+    version: options.version,
+  }
+}
+
+interface Filling {
+  readonly route: Route
+  readonly boot: Boot
+  readonly prime: Prime | undefined
+}
+
+/** Puts the data of a request into the page. Every value is JSON in a data block, or one of a few words. */
+function fill(page: string, c: ExplorerContext, { route, boot, prime }: Filling): string {
+  const theme = parseTheme(parse(c.req.header('cookie') ?? '', themeCookie)[themeCookie])
+  const attributes = `${theme === undefined ? '' : ` data-theme="${theme}"`} data-page="${route.page}"`
+  const blocks = [
+    `<script type="application/json" id="boot">${dataBlock(boot)}</script>`,
+    prime === undefined
+      ? ''
+      : `<script type="application/json" id="prime" data-key="${escaped(prime.key)}" data-status="${prime.status}">${dataBlock(prime.body)}</script>`,
+  ].join('')
+  return page
+    .replace('<html', () => `<html${attributes}`)
+    .replace('</head>', () => `${blocks}</head>`)
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+}

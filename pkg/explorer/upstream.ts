@@ -1,0 +1,88 @@
+import { type Answer, createPool, type Pool, readBounded } from '../http/http.ts'
+import { type Forwarding, type Incoming, ReverseProxy } from '../proxy/proxy.ts'
+import type { External } from './external.ts'
+
+export interface UpstreamOptions {
+  /** Scheme, host and port. */
+  readonly url: string
+  /** What to call it in errors, such as `the registry`. */
+  readonly name: string
+  /** PEM certificates that its own must come from. Default: the authorities of this machine. */
+  readonly ca?: string | undefined
+  readonly trustProxy: boolean
+}
+
+const connectMs = 5_000
+/** How long the head of an answer may take and a body may stand still; one that moves may take as long as it likes. */
+const silentMs = 30_000
+/** Downloads by slow clients keep theirs for long. */
+const connections = 1_000
+/** Logins bring forms and tokens; the registry itself takes no bodies. */
+const largestRequestBytes = 1024 * 1024
+
+/** Of a request that this process makes itself. */
+export interface Question {
+  readonly method: 'GET' | 'POST'
+  /** With the query. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** One server behind the explorer, and the connections to it. */
+export class Upstream {
+  readonly #options: UpstreamOptions
+  readonly #pool: Pool
+  readonly #proxy: ReverseProxy
+
+  constructor(options: UpstreamOptions) {
+    this.#options = options
+    const { url: to, ca, name, trustProxy } = options
+    this.#pool = createPool({ connectMs, headersMs: silentMs, idleMs: silentMs })
+    this.#proxy = new ReverseProxy({
+      to,
+      name,
+      trustProxy,
+      ...(ca !== undefined && { trust: { ca } }),
+      maxRequestBytes: largestRequestBytes,
+      timeoutMs: silentMs,
+      connections,
+    })
+  }
+
+  /** Passes a request on, streamed both ways. @throws RegistryError */
+  forward(c: Incoming, external: External, { path, headers }: Forwarding): Promise<Response> {
+    return this.#proxy.forward(c, {
+      ...(path !== undefined && { path }),
+      headers: { ...headers, ...hostHeaders(external) },
+    })
+  }
+
+  /** Asks for something itself, by the name that clients use. @throws Error where there is no answer */
+  ask(external: External, { headers, ...question }: Question): Promise<Answer> {
+    const { url: origin, ca } = this.#options
+    return this.#pool.send(
+      { origin, ...(ca !== undefined && { trust: { ca } }) },
+      {
+        ...question,
+        body: question.body ?? null,
+        headers: { ...headers, ...hostHeaders(external) },
+      },
+    )
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#pool.close(), this.#proxy.close()])
+  }
+}
+
+/** The text of an answer. @throws RegistryError TooLarge */
+export async function textOf({ body }: Answer, maxBytes: number): Promise<string> {
+  return (await readBounded(body, maxBytes)).toString()
+}
+
+function hostHeaders({ host, isHttps }: External): Record<string, string> {
+  const scheme = isHttps ? 'https' : 'http'
+  return { host, 'x-forwarded-host': host, 'x-forwarded-proto': scheme }
+}
