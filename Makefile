@@ -5,7 +5,7 @@ NODE := hack/with-node
 PORT ?= 8080
 modules := node_modules/.package-lock.json
 
-.PHONY: help install run run-cluster samples test unit e2e lint format generate bench clean
+.PHONY: help install tools run run-cluster samples test unit e2e lint format generate bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,7 +25,10 @@ run-cluster: $(modules) ## Start a local Kubernetes API server with the samples 
 samples: $(modules) ## Build the archives of the sample registry
 	@$(NODE) node hack/samples.ts
 
-test: lint unit e2e ## Run everything that CI runs
+tools: ## Find or build the tools of the tests, once per machine and outside of the work tree
+	@hack/tool --all
+
+test: tools lint unit e2e ## Run everything that CI runs
 
 unit: $(modules) ## Run the tests that stand beside the code
 	@$(NODE) npx vitest run

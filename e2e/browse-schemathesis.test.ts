@@ -3,19 +3,18 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { expect, it } from 'vitest'
+import { expect, inject, it } from 'vitest'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { startServer } from '../hack/testbed/server/server.ts'
-import { schemathesis } from './schemathesis.fixture.ts'
 
 const samples = join(import.meta.dirname, '../config/samples')
-const python = schemathesis()
-const program = ['-c', 'from schemathesis.cli import schemathesis; schemathesis()'].concat(
-  'run --checks all --phases examples,coverage,fuzzing --max-examples 100 --seed 6'.split(' '),
-  '--continue-on-failure --no-color'.split(' '),
-)
+const schemathesis = inject('schemathesis')
+const checks = [
+  ...'run --checks all --phases examples,coverage,fuzzing --max-examples 100 --seed 6'.split(' '),
+  ...'--continue-on-failure --no-color'.split(' '),
+]
 
-it.skipIf(python === undefined)(
+it.skipIf(schemathesis === undefined)(
   'answers as its document says, whatever it is asked',
   { timeout: 300_000 },
   async () => {
@@ -25,7 +24,7 @@ it.skipIf(python === undefined)(
     const server = await startServer(registry)
     try {
       const document = `${server.url}/depot/ui/v1/openapi.json`
-      const { code, output } = await run(registry.dir, python ?? '', [...program, document])
+      const { code, output } = await run(registry.dir, schemathesis ?? '', [...checks, document])
       expect({ code, problems: code === 0 ? '' : output }).toEqual({ code: 0, problems: '' })
       expect(server.log.filter((line) => line.includes('"level":"error"'))).toEqual([])
     } finally {

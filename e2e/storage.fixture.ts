@@ -7,7 +7,7 @@ import {
   startGcs,
   startS3,
 } from '../hack/testbed/object-stores/object-stores.ts'
-import { toolPath } from '../hack/testbed/object-stores/process.ts'
+import { toolPath } from '../hack/testbed/tools.ts'
 
 const onCi = !['', '0', 'false'].includes(process.env['CI'] ?? '')
 export const region = 'eu-west-1'

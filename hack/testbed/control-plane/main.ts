@@ -2,10 +2,10 @@ import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { messageOf } from '../../../pkg/errors/errors.ts'
 import { onPath, preparePlayground, quoted } from '../../playground.ts'
+import { toolPath } from '../tools.ts'
 import { type ControlPlane, startControlPlane } from './control-plane.ts'
 import { applyAsController, applyManifests } from './manifests.ts'
 import { sampleStatus } from './sample-status.ts'
-import { toolPath } from './tools.ts'
 
 /*
  * `make run-cluster`: a cluster without nodes for whoever has none, with the samples in it as if a controller had seen to

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { BlobServiceClient } from '@azure/storage-blob'
 import { Client } from 'minio'
-import { startProcess, toolPath } from './process.ts'
+import { toolPath } from '../tools.ts'
+import { startProcess } from './process.ts'
 
 /** A real object store on this machine, for tests and benchmarks. */
 export interface ObjectStore {

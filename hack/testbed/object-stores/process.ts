@@ -1,17 +1,9 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const startDeadlineMs = 30_000
-
-/** Path of a tool, as hack/tool finds or builds it. */
-export function toolPath(name: string): string {
-  const tool = join(import.meta.dirname, '../../tool')
-  const stdio = ['ignore', 'pipe', 'inherit'] as const
-  return execFileSync(tool, [name], { encoding: 'utf8', stdio: [...stdio] }).trim()
-}
 
 /**
  * Starts a server on a free port of 127.0.0.1 and waits until it answers.
