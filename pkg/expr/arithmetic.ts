@@ -1,6 +1,6 @@
 import { failAt } from './expression-error.ts'
 import type { Run } from './run.ts'
-import { described, isNumeric, toInt, type Value } from './value.ts'
+import { described, isNumeric, toInt, typedList, type Value } from './value.ts'
 
 type Operation = (left: Value, right: Value, run: Run, at: number) => Value
 
@@ -66,9 +66,12 @@ export const range: Operation = (left, right, run, at) => {
   const [from, to] = [toInt(left, at), toInt(right, at)]
   // The size wraps as well: from the least to the greatest int there is nothing.
   const size = Number(BigInt.asIntN(64, to - from + 1n))
-  if (size <= 0) return []
+  if (size <= 0) return typedList('int', [])
   run.grow(size, at)
-  return Array.from({ length: size }, (_, index) => from + BigInt(index))
+  return typedList(
+    'int',
+    Array.from({ length: size }, (_, index) => from + BigInt(index)),
+  )
 }
 
 export function negate(value: Value, at: number): Value {

@@ -13,6 +13,7 @@ export const predicates: ReadonlyMap<string, readonly string[]> = new Map([
   ['findLast', ['value', 'closure']],
   ['findLastIndex', ['value', 'closure']],
   ['sortBy', ['value', 'closure', 'value?']],
+  ['groupBy', ['value', 'closure']],
   ['reduce', ['value', 'closure', 'value?']],
 ])
 
@@ -23,7 +24,7 @@ const functions =
 /** Clocks, encodings and bits have no place in a rule about groups. */
 export const refused: ReadonlySet<string> = new Set(
   (
-    'groupBy splitAfter mean median toJSON fromJSON toBase64 fromBase64 now date duration timezone toPairs fromPairs ' +
+    'splitAfter mean median toJSON fromJSON toBase64 fromBase64 now date duration timezone toPairs fromPairs ' +
     'bitand bitor bitxor bitnand bitnot bitshl bitshr bitushr'
   ).split(' '),
 )

@@ -187,6 +187,7 @@ class Checker {
     const key = this.visit(property)
     if (T.isUnknown(base)) return T.unknown
     if (base.kind === 'map') {
+      if (base.grouped) return T.anyArray
       if (T.isUnknown(key) || key.kind === 'string') return T.any
       throw mismatch(property.at, `the keys of a map are strings, not ${T.describe(key)}`)
     }
@@ -201,7 +202,12 @@ class Checker {
 
   #slice(object: Node, bounds: readonly (Node | undefined)[], at: number): StaticType {
     const type = this.visit(object)
-    if (!T.isUnknown(type) && type.kind !== 'array' && type.kind !== 'string') {
+    if (T.isUnknown(type)) {
+      // Nothing is asked of the bounds then; that they have a meaning, is.
+      for (const bound of bounds) if (bound !== undefined) this.visit(bound)
+      return type
+    }
+    if (type.kind !== 'array' && type.kind !== 'string') {
       throw mismatch(at, `${T.describe(type)} cannot be sliced`)
     }
     for (const bound of bounds) {
@@ -249,6 +255,8 @@ class Checker {
         return result === undefined ? element : T.erased(result)
       case 'reduce':
         return result ?? T.unknown
+      case 'groupBy':
+        return T.grouped
       case 'sortBy':
         return collection
       default:
@@ -264,7 +272,7 @@ class Checker {
     const type = this.visit(closure)
     this.#scopes.pop()
     if (type.kind === 'nil') throw mismatch(closure.at, `the closure of ${name} is nil`)
-    const free = ['map', 'sum', 'reduce', 'sortBy'].includes(name)
+    const free = ['map', 'sum', 'reduce', 'sortBy', 'groupBy'].includes(name)
     if (!free && type.kind !== 'bool' && !T.isUnknown(type)) {
       const message = `the closure of ${name} must be true or false, not ${T.describe(type)}`
       throw mismatch(closure.at, message)

@@ -8,13 +8,14 @@ import { compileLoop } from './loops.ts'
 import { compileStep } from './operators.ts'
 import type { Run } from './run.ts'
 import { slice } from './slice.ts'
-import { compare, fetch, toBool, toText, type Value } from './value.ts'
+import { compare, fetch, isNil, noList, noStrings, toBool, toText, type Value } from './value.ts'
 
 /** A part of an expression, ready to run. */
 export type Evaluate = (run: Run) => Value
 
-/** What a chain of `?.` has instead of a value once its base is nil. */
-const skipped = new Map<string, Value>()
+/** What a chain of `?.` has instead of a value once its base is nil, by that base. */
+const skipped = new Map<Value, Value>([null, noList, noStrings].map((base) => [base, new Map()]))
+const skippedBase = new Map(Array.from(skipped, ([base, skip]) => [skip, base]))
 
 /** Turns a checked expression into closures. @throws Fault InvalidPattern */
 export function compile(root: Node, hints: Hints): Evaluate {
@@ -68,7 +69,7 @@ class Compiler {
         const inner = this.compile(node.inner)
         return (run) => {
           const value = inner(run)
-          return value === skipped ? null : value
+          return skippedBase.has(value) || isNil(value) ? null : value
         }
       }
       case 'slice': {
@@ -113,7 +114,7 @@ class Compiler {
     const { first, chain } = leftSpine(node)
     const start = this.compile(first)
     const steps = chain.map((binary) =>
-      compileStep(binary, this.#hints.get(binary), this.compile(binary.right)),
+      compileStep(binary, this.#hints.get(binary), this.#right(binary)),
     )
     const [only] = steps
     if (only !== undefined && steps.length === 1) return (run) => only(start(run), run)
@@ -121,6 +122,16 @@ class Compiler {
       let value = start(run)
       for (const step of steps) value = step(value, run)
       return value
+    }
+  }
+
+  /** At the end of a chain, a list that is nothing becomes nil; not so right of `??`. */
+  #right({ operator, right }: Binary): Evaluate {
+    if (operator !== '??' || right.kind !== 'chain') return this.compile(right)
+    const inner = this.compile(right.inner)
+    return (run) => {
+      const value = inner(run)
+      return skippedBase.has(value) ? (skippedBase.get(value) ?? null) : value
     }
   }
 
@@ -198,7 +209,8 @@ class Compiler {
     const property = this.compile(propertyNode)
     return (run) => {
       const base = object(run)
-      if (base === skipped || (optional && base === null)) return skipped
+      if (skippedBase.has(base)) return base
+      if (optional && isNil(base)) return skipped.get(base) ?? null
       return fetch(base, property(run), at)
     }
   }

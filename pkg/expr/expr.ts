@@ -3,11 +3,10 @@
 import { check } from './checker.ts'
 import { compile } from './compiler.ts'
 import { bindErrors, failAt } from './expression-error.ts'
-import { refuseMisplaced } from './misplaced.ts'
 import { optimize } from './optimizer.ts'
 import { parse } from './parser.ts'
 import { Run } from './run.ts'
-import { described } from './value.ts'
+import { described, typedList } from './value.ts'
 
 export { ExpressionError, type ExpressionErrorCode, type Position } from './expression-error.ts'
 export { Run } from './run.ts'
@@ -39,7 +38,6 @@ export function compileRule(source: string): Rule {
     const root = parse(source.toWellFormed())
     const hints = check(root)
     const optimized = optimize(root, hints)
-    refuseMisplaced(optimized)
     const value = compile(optimized, hints)
     return (run: Run): boolean => {
       const result = value(run)
@@ -54,5 +52,8 @@ export function compileRule(source: string): Rule {
 
 /** Groups as an expression sees them: a surrogate without its other half becomes U+FFFD, as in UTF-8. */
 export function listOf(groups: readonly string[]): readonly string[] {
-  return groups.map((group) => group.toWellFormed())
+  return typedList(
+    'string',
+    groups.map((group) => group.toWellFormed()),
+  )
 }

@@ -84,13 +84,6 @@ describe('what is wrong is told with its place', () => {
       19,
     ],
     ['now() > 1', 'Unsupported', 'builtin now is not supported in group rules', 1, 1],
-    [
-      '"x" == findLast(groups, true)',
-      'Unsupported',
-      'a search from the end must be the first operand; compute it with let before',
-      1,
-      8,
-    ],
     ['groups[0] == "a"', 'EvaluationFailed', 'index 0 is outside of a list of 0', 1, 7],
     [
       'first(groups) == "a"',

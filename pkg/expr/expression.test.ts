@@ -238,7 +238,74 @@ describe('a search from the end', () => {
       ['a', 'b', 'c'],
       true,
     ],
+    // Here the reference compares what its loop left on the stack.
+    ['"b" == findLast(groups, # != "c")', ['a', 'b', 'c'], true],
+    ['"b" == findLast(groups, # != "c")', ['a', 'c'], false],
+    ['len(groups) - 1 == findLastIndex(groups, true)', ['a', 'b'], true],
+    ['filter(groups, # == findLast(groups, true)) == ["b"]', ['a', 'b'], true],
+    ['[findLast(groups, true), findLast(groups, true)] == ["b", "b"]', ['a', 'b'], true],
   ])('%s for %j is %j', (source, groups, expected) => {
     expect(outcome(source, groups)).toBe(expected)
   })
+})
+
+describe('a list that is nothing is nil, and an empty one is not', () => {
+  it.each<Row>([
+    ['concat(groups, groups) != nil', [], false],
+    ['concat(groups, groups) != nil', ['a'], true],
+    ['concat(groups[:0]) == nil', ['a'], true],
+    ['split("a", ",", 0) == nil', [], true],
+    ['split("", ",") == nil', [], false],
+    ['groups == nil', [], false],
+    ['filter(groups, false) == nil', ['a'], false],
+    ['concat(groups)[:1] == nil', [], true],
+    ['(concat(groups) ?? ["a"]) == ["a"]', [], true],
+    ['concat(groups)?.[0] == nil', [], true],
+    ['nil in [concat(groups)]', [], true],
+    ['concat(groups) contains "a"', [], 'compile-error'],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('an empty list knows what it is a list of', () => {
+  it.each<Row>([
+    ['join(1..0) == ""', [], 'runtime-error'],
+    ['join((1..3)[:0]) == ""', [], 'runtime-error'],
+    ['join([1][:0]) == ""', [], true],
+    ['groups == 1..0', [], false],
+    ['groups == []', [], true],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+describe('groupBy', () => {
+  it.each<Row>([
+    ['groupBy(groups, split(#, ":")[0]).dev == ["dev:a", "dev:b"]', ['dev:a', 'dev:b', 'x'], true],
+    ['"ops" in groupBy(groups, split(#, ":")[0])', ['ops:a'], true],
+    ['"ops" in groupBy(groups, split(#, ":")[0])', ['dev:a'], false],
+    ['len(groupBy(groups, len(#))[2]) == 2', ['ab', 'cd', 'e'], true],
+    ['groupBy(groups, #).x == nil', ['a'], true],
+    ['groupBy(groups, #).__proto__ == nil', ['a'], true],
+    ['groupBy(groups, [#]) != nil', ['a'], 'runtime-error'],
+    ['groupBy(groups, [#]) != nil', [], true],
+    ['groupBy(groups, #) == {}', [], 'compile-error'],
+    ['string(groupBy(groups, # == "a")) == "map[false:[b] true:[a]]"', ['a', 'b'], true],
+  ])('%s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
+it('answers random rules as the reference did', () => {
+  const random = JSON.parse(
+    readFileSync(new URL('testdata/random.json', import.meta.url), 'utf8'),
+  ) as Pick<Vector, 'expr' | 'groups' | 'expect'>[]
+  expect(random.length).toBeGreaterThan(3000)
+  const isError = (answer: Vector['expect']) => answer !== true && answer !== false
+  const different = random.filter(({ expr, groups, expect: expected }) => {
+    const answer = outcome(expr, groups ?? [])
+    return answer !== expected && !(isError(answer) && isError(expected))
+  })
+  expect(different).toEqual([])
 })

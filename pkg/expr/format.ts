@@ -1,6 +1,6 @@
 import type { Run } from './run.ts'
 import { compareText } from './text.ts'
-import { isList, isMap, type Value } from './value.ts'
+import { isList, isMap, typeName, type Value } from './value.ts'
 
 /** A value as Go prints it with %v: `[a b]`, `map[k:1]`, `<nil>`, `1e+06`. */
 export function format(value: Value, run: Run, at: number): string {
@@ -13,10 +13,19 @@ export function format(value: Value, run: Run, at: number): string {
   if (typeof value === 'number') return formatFloat(value)
   if (isList(value)) return `[${value.map((item) => format(item, run, at)).join(' ')}]`
   if (isMap(value)) {
-    const entries = [...value].toSorted(([left], [right]) => compareText(left, right))
-    return `map[${entries.map(([key, item]) => `${key}:${format(item, run, at)}`).join(' ')}]`
+    const entries = [...value].toSorted(([left], [right]) => compareKeys(left, right))
+    return `map[${entries.map(([key, item]) => `${format(key, run, at)}:${format(item, run, at)}`).join(' ')}]`
   }
   return String(value)
+}
+
+const kinds = ['nil', 'int', 'float', 'bool', 'string']
+
+/** As Go prints maps: nil first, then by type, numbers and strings by value. */
+function compareKeys(left: Value, right: Value): number {
+  if (typeof left === 'string' && typeof right === 'string') return compareText(left, right)
+  const byKind = kinds.indexOf(typeName(left)) - kinds.indexOf(typeName(right))
+  return byKind === 0 ? Number(left) - Number(right) : byKind
 }
 
 /** The shortest digits, with an exponent of at least two digits below 1e-4 and from 1e6 on. */

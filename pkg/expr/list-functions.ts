@@ -5,10 +5,14 @@ import { sorted } from './sort.ts'
 import {
   elementAt,
   equal,
+  inMap,
+  isGrouped,
   isList,
   isMap,
+  noList,
+  partOf,
   toInt,
-  toKey,
+  toItems,
   toList,
   type Value,
   wrongType,
@@ -36,24 +40,28 @@ export const lists: readonly (readonly [string, BuiltinFunction])[] = [
   [
     'sort',
     ([value = null, order], run, at) => {
-      const list = toList(value, at)
+      // What is no list, which nobody could tell before, is sorted to nothing.
+      const list = isList(value) ? value : noList
       run.grow(list.length, at)
       const keyed = list.map((item) => ({ key: item }))
-      return sorted(keyed, order, run, at).map(({ key }) => key)
+      const keys = sorted(keyed, order, run, at).map(({ key }) => key)
+      return isList(value) ? keys : noList
     },
   ],
 ]
 
-/** nil where there is no such element, whatever the value is; the bytes of strings are not told. */
+/** nil where there is no such element, whatever the value is. */
 function edge(value: Value, index: bigint, at: number): Value {
-  if (typeof value === 'string') return wrongType(value, 'a list', at)
-  return isList(value) ? (elementAt(value, index) ?? null) : null
+  if (isMap(value) && isGrouped(value)) return inMap(value, index, at) ?? noList
+  const hasItems = isList(value) || typeof value === 'string'
+  return hasItems ? (elementAt(toItems(value, at), index) ?? null) : null
 }
 
 function get(from: Value, key: Value, at: number): Value {
-  if (typeof from === 'string') return wrongType(from, 'a list or map', at)
-  if (isList(from)) return elementAt(from, toInt(key, at)) ?? null
-  return isMap(from) ? (from.get(toKey(key, at)) ?? null) : null
+  if (isList(from) || typeof from === 'string') {
+    return elementAt(toItems(from, at), toInt(key, at)) ?? null
+  }
+  return isMap(from) ? (inMap(from, key, at) ?? null) : null
 }
 
 function take([value = null, count = null]: readonly Value[], run: Run, at: number): Value {
@@ -61,7 +69,7 @@ function take([value = null, count = null]: readonly Value[], run: Run, at: numb
   if (typeof count !== 'bigint') return wrongType(count, 'an int', at)
   if (count < 0n) return failAt(at, 'take needs a count of 0 or more')
   run.work(list.length, at)
-  return count >= list.length ? list : list.slice(0, Number(count))
+  return count >= list.length ? list : partOf(list, 0, Number(count))
 }
 
 function entries(value: Value, which: 'keys' | 'values', run: Run, at: number): Value {
@@ -73,7 +81,8 @@ function entries(value: Value, which: 'keys' | 'values', run: Run, at: number): 
 function concat(args: readonly Value[], run: Run, at: number): Value {
   const parts = args.map((arg) => toList(arg, at))
   for (const part of parts) run.grow(part.length, at)
-  return parts.flat()
+  const all = parts.flat()
+  return all.length === 0 ? noList : all
 }
 
 /** Strings are found at once; for what needs `==`, everything seen before is compared. */

@@ -4,7 +4,7 @@ import type { Evaluate } from './compiler.ts'
 import { failAt } from './expression-error.ts'
 import type { Run } from './run.ts'
 import { sorted } from './sort.ts'
-import { toBool, toList, type Value } from './value.ts'
+import { groupedMap, toAnyKey, toBool, toItems, type Value } from './value.ts'
 
 /** The builtins that take a closure. */
 export function compileLoop(call: Call, args: readonly Evaluate[]): Evaluate {
@@ -12,7 +12,7 @@ export function compileLoop(call: Call, args: readonly Evaluate[]): Evaluate {
   const { at } = call
   const loop = loops.get(call.name)
   return (run) => {
-    const items = toList(collection(run), at)
+    const items = toItems(collection(run), at)
     const outer = run.scope
     const each = (index: number, acc: Value = null): Value => {
       run.step(1, at)
@@ -80,6 +80,7 @@ const loops = new Map<string, (loop: Loop) => Value>([
   ['findLastIndex', ({ items, test }) => place(items.findLastIndex((_, index) => test(index)))],
   ['reduce', reduce],
   ['sortBy', sortBy],
+  ['groupBy', groupBy],
 ])
 
 function matching({ items, test }: Loop): Value[] {
@@ -119,6 +120,18 @@ function reduce({ items, each, extra, run, call }: Loop): Value {
     acc = each(index, acc)
   }
   return acc
+}
+
+function groupBy({ items, each, run, call }: Loop): Value {
+  run.grow(items.length, call.at)
+  const lists = new Map<Value, Value[]>()
+  for (const [index, item] of items.entries()) {
+    const key = toAnyKey(each(index), call.at)
+    const list = lists.get(key)
+    if (list === undefined) lists.set(key, [item])
+    else list.push(item)
+  }
+  return groupedMap(lists)
 }
 
 function sortBy({ items, each, extra, run, call }: Loop): Value {

@@ -28,8 +28,8 @@ export const numbers: readonly (readonly [string, BuiltinFunction])[] = [
   ['ceil', ([value = null], _run, at) => Math.ceil(toNumber(value, at))],
   ['floor', ([value = null], _run, at) => Math.floor(toNumber(value, at))],
   ['round', ([value = null], _run, at) => round(toNumber(value, at))],
-  ['max', (args, run, at) => extreme(args, 1, run, at)],
-  ['min', (args, run, at) => extreme(args, -1, run, at)],
+  ['max', (args, run, at) => greatest(args, 1, run, at)],
+  ['min', (args, run, at) => greatest(args, -1, run, at)],
 ]
 
 function size(value: Value, run: Run, at: number): bigint {
@@ -67,6 +67,12 @@ function abs(value: Value, at: number): Value {
 function round(value: number): number {
   const whole = Math.trunc(value)
   return Math.abs(value - whole) < 0.5 ? whole : whole + Math.sign(value)
+}
+
+/** A single value is the greatest and the least of itself, whatever it is. */
+function greatest(args: readonly Value[], sign: 1 | -1, run: Run, at: number): Value {
+  const [only = null] = args
+  return args.length === 1 && !isList(only) ? only : extreme(args, sign, run, at)
 }
 
 /** The greatest or the least of numbers and of the numbers in lists; nil where there is none. */

@@ -59,7 +59,9 @@ function resultOf(
 
 function contains(needle: StaticType, container: StaticType): boolean {
   if (container.kind === 'array') return T.comparable(needle, container.element)
-  if (container.kind === 'map') return T.isUnknown(needle) || needle.kind === 'string'
+  if (container.kind === 'map') {
+    return container.grouped || T.isUnknown(needle) || needle.kind === 'string'
+  }
   return T.isUnknown(container) || (container.kind === 'string' && T.isUnknown(needle))
 }
 

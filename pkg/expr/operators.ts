@@ -8,11 +8,12 @@ import type { Run } from './run.ts'
 import {
   described,
   equal,
+  inMap,
   isList,
   isMap,
+  isNil,
   isNumeric,
   toBool,
-  toKey,
   toText,
   type Value,
 } from './value.ts'
@@ -33,7 +34,7 @@ export function compileStep(node: Binary, hint: Hint | undefined, right: Evaluat
     case '||':
       return (left, run) => (toBool(left, at) ? true : right(run))
     case '??':
-      return (left, run) => left ?? right(run)
+      return (left, run) => (isNil(left) ? right(run) : left)
     case '==':
       return eager(equality(hint))
     case '!=': {
@@ -84,7 +85,7 @@ function equality(hint: Hint | undefined): typeof equal {
 
 function ofTexts(test: (text: string, part: string) => boolean) {
   return (left: Value, right: Value, run: Run, at: number): boolean => {
-    if (left === null || right === null) return false
+    if (isNil(left) || isNil(right)) return false
     const text = toText(left, at)
     run.work(text.length, at)
     return test(text, toText(right, at))
@@ -93,9 +94,10 @@ function ofTexts(test: (text: string, part: string) => boolean) {
 
 function isIn(needle: Value, container: Value, run: Run, at: number): boolean {
   if (container === null) return false
-  if (isMap(container)) return container.has(toKey(needle, at))
+  if (isMap(container)) return inMap(container, needle, at) !== undefined
   if (!isList(container)) return failAt(at, `in does not look into ${described(container)}`)
   run.work(container.length, at)
+  if (needle === null) return container.some(isNil)
   const byIdentity = !isNumeric(needle) && !isList(needle) && !isMap(needle)
   if (byIdentity) return container.includes(needle)
   return container.some((item) => equal(item, needle, run, at))
@@ -120,11 +122,11 @@ function compileMatches(node: Binary, right: Evaluate): Step {
   const { at } = node
   if (node.right.kind === 'string') {
     const pattern = compilePattern(node.right.value, node.right.at, 'InvalidPattern')
-    return (left, run) => left !== null && pattern.matches(toText(left, at), run)
+    return (left, run) => !isNil(left) && pattern.matches(toText(left, at), run)
   }
   return (left, run) => {
     const source = right(run)
-    if (left === null || source === null) return false
+    if (isNil(left) || isNil(source)) return false
     const text = toText(left, at)
     return compileComputed(toText(source, at), at, run).matches(text, run)
   }

@@ -107,6 +107,7 @@ function takes(parameter: Parameter, { kind }: StaticType): boolean {
 function signatureOfGet([from = T.nil]: readonly StaticType[]): Signature {
   if (T.isUnknown(from)) return { required: ['any', 'any'], result: T.unknown }
   if (from.kind === 'array') return { required: ['list', 'int'], result: from.element }
+  if (from.kind === 'map' && from.grouped) return { required: ['map', 'any'], result: T.anyArray }
   return { required: ['map', 'string'], result: T.any }
 }
 

@@ -1,6 +1,6 @@
 import type { Run } from './run.ts'
 import { byteLength, sliceBytes } from './text.ts'
-import { isList, toInt, type Value, wrongType } from './value.ts'
+import { isList, partOf, toInt, type Value, wrongType } from './value.ts'
 
 /** Bounds beyond the ends are moved to them, negative ones count from the end, and what is left may be nothing. */
 export function slice(
@@ -15,7 +15,7 @@ export function slice(
   run.work(length, at)
   const end = to === undefined ? length : bound(to, length, at)
   const start = from === undefined ? 0 : Math.min(bound(from, length, at), end)
-  return isList(value) ? value.slice(start, end) : sliceBytes(value, start, end, at)
+  return isList(value) ? partOf(value, start, end) : sliceBytes(value, start, end, at)
 }
 
 function bound(value: Value, length: number, at: number): number {

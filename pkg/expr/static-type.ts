@@ -2,10 +2,12 @@
 export type StaticType =
   | { readonly kind: Scalar }
   /** Only `groups` and what is cut from strings are lists of strings; every other list is a list of anything. */
+  /** What `groupBy` makes has keys of any kind, and lists. */
+  | { readonly kind: 'map'; readonly grouped: boolean }
   | { readonly kind: 'array'; readonly strings: boolean; readonly element: StaticType }
 
 /** `any` is what a map or a list of anything holds, `unknown` what could not be told: only `any` takes every other type. */
-type Scalar = 'unknown' | 'any' | 'nil' | 'bool' | 'int' | 'float' | 'string' | 'map'
+type Scalar = 'unknown' | 'any' | 'nil' | 'bool' | 'int' | 'float' | 'string'
 
 export const unknown: StaticType = { kind: 'unknown' }
 export const any: StaticType = { kind: 'any' }
@@ -14,7 +16,8 @@ export const bool: StaticType = { kind: 'bool' }
 export const int: StaticType = { kind: 'int' }
 export const float: StaticType = { kind: 'float' }
 export const string: StaticType = { kind: 'string' }
-export const map: StaticType = { kind: 'map' }
+export const map: StaticType = { kind: 'map', grouped: false }
+export const grouped: StaticType = { kind: 'map', grouped: true }
 export const stringArray: StaticType = { kind: 'array', strings: true, element: string }
 export const anyArray: StaticType = { kind: 'array', strings: false, element: any }
 
@@ -51,6 +54,7 @@ export function assignable(from: StaticType, to: StaticType): boolean {
   if (from.kind === 'unknown' || to.kind === 'unknown') return false
   if (to.kind === 'any') return true
   if (from.kind === 'array' && to.kind === 'array') return from.strings === to.strings
+  if (from.kind === 'map' && to.kind === 'map') return from.grouped === to.grouped
   return from.kind === to.kind
 }
 

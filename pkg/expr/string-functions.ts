@@ -2,7 +2,16 @@ import type { BuiltinFunction } from './builtin-function.ts'
 import { failAt } from './expression-error.ts'
 import { format } from './format.ts'
 import { byteLength, lowerText, replaceText, splitText, trimText, upperText } from './text.ts'
-import { toInt, toList, toText, type Value, wrongType } from './value.ts'
+import {
+  elementTypeOf,
+  noStrings,
+  toInt,
+  toList,
+  toText,
+  typedList,
+  type Value,
+  wrongType,
+} from './value.ts'
 
 /** The builtins on strings. */
 export const strings: readonly (readonly [string, BuiltinFunction])[] = [
@@ -21,7 +30,8 @@ export const strings: readonly (readonly [string, BuiltinFunction])[] = [
       const whole = toText(text, at)
       const by = toText(separator, at)
       run.work(whole.length * (by === '' ? byCharacter : 1), at)
-      return splitText(whole, by, toLimit(limit, at))
+      const parts = toLimit(limit, at)
+      return parts === 0 ? noStrings : typedList('string', splitText(whole, by, parts))
     },
   ],
   [
@@ -49,7 +59,9 @@ export const strings: readonly (readonly [string, BuiltinFunction])[] = [
     'join',
     ([value = null, separator = ''], run, at) => {
       const glue = toText(separator, at)
-      const texts = toList(value, at).map((item) => toText(item, at))
+      const list = toList(value, at)
+      if (elementTypeOf(list) === 'int') return failAt(at, 'join does not take a list of ints')
+      const texts = list.map((item) => toText(item, at))
       const size = texts.reduce((sum, text) => sum + text.length + glue.length, 0)
       run.work(size, at)
       return texts.join(glue)

@@ -4,7 +4,8 @@ import { compareText } from './text.ts'
 
 /** What an expression computes with: nil is null, an int is a bigint (64 bits), a float is a number. */
 export type Value = null | boolean | bigint | number | string | readonly Value[] | ValueMap
-export type ValueMap = ReadonlyMap<string, Value>
+/** The keys are strings, unless `groupBy` made it. */
+export type ValueMap = ReadonlyMap<Value, Value>
 
 export function isList(value: Value): value is readonly Value[] {
   return Array.isArray(value)
@@ -12,6 +13,50 @@ export function isList(value: Value): value is readonly Value[] {
 
 export function isMap(value: Value): value is ValueMap {
   return value instanceof Map
+}
+
+/** Lists that are nothing, as Go has them beside lists without elements: `concat()` of nothing, `split(…, 0)`. */
+export const noList: readonly Value[] = Object.freeze([])
+export const noStrings: readonly Value[] = Object.freeze([])
+
+/** nil, and lists that are nothing: what `== nil`, `??` and `?.` ask. */
+export function isNil(value: Value): boolean {
+  return value === null || value === noList || value === noStrings
+}
+
+/** Lists of strings and of ints are other types in Go than lists of anything, even where they are empty. */
+const typedLists = new WeakMap<readonly Value[], 'string' | 'int'>([[noStrings, 'string']])
+
+export function typedList<V extends Value>(
+  type: 'string' | 'int',
+  list: readonly V[],
+): readonly V[] {
+  typedLists.set(list, type)
+  return list
+}
+
+export function elementTypeOf(list: readonly Value[]): 'string' | 'int' | 'any' {
+  return typedLists.get(list) ?? 'any'
+}
+
+/** A part of a list, of the type of the list; of nothing there is no other part than nothing. */
+export function partOf(list: readonly Value[], from: number, to: number): readonly Value[] {
+  if (isNil(list)) return list
+  const type = typedLists.get(list)
+  const part = list.slice(from, to)
+  return type === undefined ? part : typedList(type, part)
+}
+
+/** Maps that `groupBy` made: their keys can be anything. */
+const groupedMaps = new WeakSet<ValueMap>()
+
+export function isGrouped(map: ValueMap): boolean {
+  return groupedMaps.has(map)
+}
+
+export function groupedMap(map: ValueMap): ValueMap {
+  groupedMaps.add(map)
+  return map
 }
 
 export function isNumeric(value: Value): value is bigint | number {
@@ -47,6 +92,15 @@ export function toList(value: Value, at: number): readonly Value[] {
   return isList(value) ? value : wrongType(value, 'a list', at)
 }
 
+/**
+ * What is gone through, or chosen from by number. Where nobody could tell before that it would be a string, Go takes its
+ * bytes; a map without entries is nothing to go through.
+ */
+export function toItems(value: Value, at: number): readonly Value[] {
+  if (typeof value === 'string') return Array.from(Buffer.from(value), (byte) => BigInt(byte))
+  return isMap(value) && value.size === 0 ? [] : toList(value, at)
+}
+
 /** A float is cut, as in Go. */
 export function toInt(value: Value, at: number): bigint {
   if (typeof value === 'bigint') return value
@@ -70,28 +124,41 @@ export function equal(left: Value, right: Value, run: Run, at: number): boolean 
   }
   if (isList(left) && isList(right)) {
     run.work(left.length, at)
+    const types = [elementTypeOf(left), elementTypeOf(right)]
+    if (!types.includes('any') && types[0] !== types[1]) return false
     return (
       left.length === right.length &&
       left.every((item, index) => equal(item, right[index] ?? null, run, at))
     )
   }
   if (isMap(left) && isMap(right)) return sameMap(left, right, run, at)
-  return left === right
+  return left === right || (isNil(left) && isNil(right))
 }
 
 /** Inside of maps, 1 and 1.0 differ. */
 function sameMap(left: ValueMap, right: ValueMap, run: Run, at: number): boolean {
   run.work(left.size, at)
+  if (groupedMaps.has(left) !== groupedMaps.has(right)) return false
   if (left.size !== right.size) return false
   for (const [key, value] of left) {
     const other = right.get(key)
     if (other === undefined) return false
-    // In Go it depends on how a list was made whether two of them are equal here.
-    if (isList(value) && isList(other)) failAt(at, 'maps that hold lists cannot be compared')
-    const same = isMap(value) && isMap(other) ? sameMap(value, other, run, at) : value === other
-    if (!same) return false
+    if (!identical(value, other, run, at)) return false
   }
   return true
+}
+
+/** Values of one type that are equal, and lists of one type whose elements are: a list that is nothing is not an empty one. */
+function identical(left: Value, right: Value, run: Run, at: number): boolean {
+  if (isMap(left) && isMap(right)) return sameMap(left, right, run, at)
+  if (!isList(left) || !isList(right)) return left === right
+  run.work(left.length, at)
+  return (
+    left.length === right.length &&
+    elementTypeOf(left) === elementTypeOf(right) &&
+    isNil(left) === isNil(right) &&
+    left.every((item, index) => identical(item, right[index] ?? null, run, at))
+  )
 }
 
 /** Negative, zero or positive, as `left` is before, like or after `right`; NaN where a number is none. */
@@ -113,13 +180,14 @@ export function compare(left: Value, right: Value, run: Run, at: number): number
 
 /** `object[key]` and `object.key`. */
 export function fetch(object: Value, key: Value, at: number): Value {
-  if (isList(object)) {
-    const element = elementAt(object, toInt(key, at))
+  if (isList(object) || (typeof object === 'string' && isNumeric(key))) {
+    const items = toItems(object, at)
+    const element = elementAt(items, toInt(key, at))
     return element === undefined
-      ? failAt(at, `index ${toInt(key, at)} is outside of a list of ${object.length}`)
+      ? failAt(at, `index ${toInt(key, at)} is outside of a list of ${items.length}`)
       : element
   }
-  if (isMap(object)) return object.get(toKey(key, at)) ?? null
+  if (isMap(object)) return inMap(object, key, at) ?? (groupedMaps.has(object) ? noList : null)
   const what = typeof key === 'string' ? `member ${key.slice(0, 40)}` : 'element'
   return failAt(at, `${described(object)} has no ${what}`)
 }
@@ -129,7 +197,17 @@ export function elementAt(list: readonly Value[], index: bigint): Value | undefi
   return list.at(Number(BigInt.asIntN(53, index) === index ? index : list.length))
 }
 
+/** What a map has under a key; undefined where it has not. */
+export function inMap(map: ValueMap, key: Value, at: number): Value | undefined {
+  return map.get(groupedMaps.has(map) ? toAnyKey(key, at) : toKey(key, at))
+}
+
+/** What can be a key of `groupBy`: all but lists and maps. */
+export function toAnyKey(key: Value, at: number): Value {
+  return isList(key) || isMap(key) ? wrongType(key, 'a key', at) : key
+}
+
 /** nil looks up the empty key, as it does in Go. */
-export function toKey(key: Value, at: number): string {
+function toKey(key: Value, at: number): string {
   return key === null ? '' : toText(key, at)
 }
