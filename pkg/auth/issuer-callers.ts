@@ -1,4 +1,5 @@
 import { Bounded } from '../memory/memory.ts'
+import { SingleFlight } from '../pacing/pacing.ts'
 import { bearerTokenOf } from './bearer.ts'
 import type { Caller } from './caller.ts'
 import { hashCharacters, passthroughSession } from './cluster-callers.ts'
@@ -6,7 +7,6 @@ import type { Issuer } from './issuer.ts'
 import { readUnchecked } from './jwt-claims.ts'
 import { Refusal } from './refusal.ts'
 import type { Callers, Session } from './session.ts'
-import { SingleFlight } from './single-flight.ts'
 import { type TokenRules, verifyToken } from './token-verifier.ts'
 
 export interface IssuerCallersOptions extends TokenRules {

@@ -1,11 +1,11 @@
 import { apiVersion, type Kind, kinds } from '../apis/v1alpha1/v1alpha1.ts'
 import { Bounded } from '../memory/memory.ts'
+import { SingleFlight } from '../pacing/pacing.ts'
 import { histogram, type Metrics } from '../telemetry/telemetry.ts'
 import { bearerTokenOf } from './bearer.ts'
 import { CallerReads, type ClusterAddress, type Reading } from './caller-reads.ts'
 import { type ClusterCredentials, credentialsOfKubeconfig } from './kubeconfig.ts'
 import { Refusal } from './refusal.ts'
-import { SingleFlight } from './single-flight.ts'
 
 export interface PassthroughOptions {
   readonly apiGroup: string

@@ -1,6 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { Backoff, Turns } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
-import { Backoff } from './backoff.ts'
 import { batchOf } from './batch.ts'
 import type { DownloadCount } from './event.ts'
 import type { Journals } from './journals.ts'
@@ -50,7 +49,12 @@ export class Delivery {
 
   constructor(options: DeliveryOptions) {
     this.#options = options
-    this.#backoff = new Backoff({ firstMs: 100, capMs: 5_000, random: options.random })
+    this.#backoff = new Backoff({
+      firstMs: 100,
+      capMs: 5_000,
+      jitter: 'equal',
+      random: options.random,
+    })
   }
 
   /** Whether the store answered last. */
@@ -145,13 +149,14 @@ export class Delivery {
   async #deliver(): Promise<boolean> {
     const { journals, store, clock } = this.#options
     let delivered = false
+    const turns = new Turns()
     for (const journal of journals.all) {
       for (;;) {
         const records = await journal.next(batchEvents)
         if (records.length === 0) break
         journal.applied = await store.apply(batchOf(journal.id, journal.applied, records, clock()))
         delivered = true
-        await turn()
+        await turns.yield()
       }
     }
     return delivered
@@ -159,12 +164,13 @@ export class Delivery {
 
   async #refresh(): Promise<void> {
     const { store, sink } = this.#options
+    const turns = new Turns()
     for (;;) {
       const { counts, revision } = await store.changes(this.#revision, pageSize)
       if (counts.length > 0) sink.setDownloads(counts)
       this.#revision = revision
       if (counts.length < pageSize) return
-      await turn()
+      await turns.yield()
     }
   }
 

@@ -1,4 +1,5 @@
 import { Redis } from 'iovalkey'
+import { backoffMs, type Random } from '../pacing/pacing.ts'
 import { archiveKey, archiveOf, type Batch, historyDays, hourMs, hourOf } from './batch.ts'
 import type { DownloadCount, DownloadedResource, HourlyCount } from './event.ts'
 import { type CountStore, journalMemoryDays } from './store.ts'
@@ -17,7 +18,7 @@ export interface ValkeyOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number
   /** From 0 up to, and without, 1. */
-  readonly random: () => number
+  readonly random: Random
 }
 
 /** All keys are in one slot of a cluster, because one script writes them; the version is that of their layout. */
@@ -51,7 +52,8 @@ export class ValkeyStore implements CountStore {
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
-      retryStrategy: (attempt) => Math.min(3_000, 50 * 2 ** attempt) * (0.5 + random() / 2),
+      retryStrategy: (attempt) =>
+        backoffMs({ firstMs: 100, capMs: 3_000, jitter: 'equal', random }, attempt),
       // What was promoted or demoted meanwhile is found by connecting anew.
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
     })

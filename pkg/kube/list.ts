@@ -1,6 +1,6 @@
+import { Turns } from '../pacing/pacing.ts'
 import { Ending, undecodable } from './ending.ts'
 import { isRecord, isText, metadataOf, type ObservedObject, observe } from './object.ts'
-import { Slice } from './slice.ts'
 import { requestPath, type Target } from './target.ts'
 import type { Timings } from './timings.ts'
 import type { Transport } from './transport.ts'
@@ -27,7 +27,7 @@ export interface ListOptions {
  * @returns the resourceVersion to watch from
  */
 export async function list(options: ListOptions): Promise<{ resourceVersion: string } | Ending> {
-  const slice = new Slice()
+  const turns = new Turns()
   let limit = firstLimit
   let next = ''
   for (;;) {
@@ -43,11 +43,11 @@ export async function list(options: ListOptions): Promise<{ resourceVersion: str
         return undecodable('metadata')
       }
       options.onItem(object)
-      if (slice.over) await slice.next()
+      if (turns.due) await turns.yield()
     }
     if (page.next === '') return { resourceVersion: page.resourceVersion }
     next = page.next
-    await slice.next()
+    await turns.yield()
   }
 }
 

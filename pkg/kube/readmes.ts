@@ -1,4 +1,4 @@
-import { Backoff, pause } from './backoff.ts'
+import { Backoff, pause } from '../pacing/pacing.ts'
 import { Ending } from './ending.ts'
 import { list } from './list.ts'
 import { ReadmeStore } from './readme-store.ts'
@@ -62,7 +62,7 @@ export function watchReadmes(
 
   async function fetchUntilNoneIsMissing(): Promise<void> {
     const { backoffMs: firstMs, backoffCapMs: capMs } = options.timings
-    const backoff = new Backoff({ firstMs, capMs, random: options.random })
+    const backoff = new Backoff({ firstMs, capMs, jitter: 'full', random: options.random })
     for (let [next] = missing; next !== undefined && !signal.aborted; [next] = missing) {
       const [key, [namespace, name]] = next
       missing.delete(key)

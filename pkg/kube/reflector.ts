@@ -1,5 +1,5 @@
+import { Backoff, pause } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
-import { Backoff, pause } from './backoff.ts'
 import { Ending } from './ending.ts'
 import type { Intake, Replacement } from './intake.ts'
 import { list } from './list.ts'
@@ -55,8 +55,8 @@ export class Reflector {
     this.#options = options
     const { timings, random } = options
     const { backoffMs: firstMs, backoffCapMs: capMs } = timings
-    this.#retry = new Backoff({ firstMs, capMs, random })
-    this.#relist = new Backoff({ firstMs, capMs, random })
+    this.#retry = new Backoff({ firstMs, capMs, jitter: 'full', random })
+    this.#relist = new Backoff({ firstMs, capMs, jitter: 'full', random })
   }
 
   get target(): Target {

@@ -1,7 +1,7 @@
+import { Turns } from '../pacing/pacing.ts'
 import { Ending, endingOfStatus, undecodable } from './ending.ts'
 import { LineSplitter } from './lines.ts'
 import { isRecord, isText, metadataOf, type ObservedObject, observe } from './object.ts'
-import { Slice } from './slice.ts'
 import { requestPath, type Target } from './target.ts'
 import type { Timings } from './timings.ts'
 import type { Transport } from './transport.ts'
@@ -64,7 +64,7 @@ async function consume(
   { onContact, onEvent }: WatchOptions,
 ): Promise<number | Ending> {
   const splitter = new LineSplitter()
-  const slice = new Slice()
+  const turns = new Turns()
   let events = 0
   for await (const chunk of body) {
     onContact()
@@ -73,7 +73,7 @@ async function consume(
       const ending = event instanceof Ending ? event : onEvent(event)
       if (ending !== undefined) return ending
       events += 1
-      if (slice.over) await slice.next()
+      if (turns.due) await turns.yield()
     }
     if (splitter.pendingBytes > maxLineBytes) {
       return undecodable('size')

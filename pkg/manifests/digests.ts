@@ -5,6 +5,7 @@ import {
   type ObjectKey,
   type Resource,
 } from '../apis/v1alpha1/v1alpha1.ts'
+import { backoffMs, eachLimited, Loop, Turns } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import { ArchiveIndex } from './archive-index.ts'
 import {
@@ -15,8 +16,6 @@ import {
   unreadable,
   withArchive,
 } from './archive-state.ts'
-import { Loop } from './loop.ts'
-import { createBreather, eachLimited } from './slices.ts'
 
 /** A poll takes at most this part of the time. */
 const pollShare = 1 / 20
@@ -24,7 +23,12 @@ const pollMs = 500
 /** Until what has just changed is looked at again. */
 const settleMs = 150
 const maxPollMs = 30_000
-const maxRetryMs = 60_000
+const retries = {
+  firstMs: 2 * pollMs,
+  capMs: 60_000,
+  jitter: 'equal',
+  random: Math.random,
+} as const
 
 /** Enough to keep a disk busy. */
 const maxHashing = 2
@@ -76,7 +80,7 @@ export class Digests {
 
   /** Takes note of an object, as its manifest says it. */
   set(key: ObjectKey, resource: Resource | undefined): void {
-    if (this.#index.set(key, resource) && this.#started) this.#loop.poke(0)
+    if (this.#index.set(key, resource) && this.#started) this.#loop.schedule(0)
   }
 
   /** The object with what is known of its archive. */
@@ -90,7 +94,7 @@ export class Digests {
   /** Begins. Resolves when every archive was looked at once, or after `timeoutMs`: the rest goes on. */
   async start(timeoutMs: number): Promise<void> {
     this.#started = true
-    this.#loop.poke(0)
+    this.#loop.schedule(0)
     let timer: NodeJS.Timeout | undefined
     const timeout = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, timeoutMs)
@@ -123,7 +127,7 @@ export class Digests {
 
   /** Finds every archive anew. @returns the Versions whose archive is another one than before */
   async #regroup(): Promise<string[]> {
-    const breathe = createBreather()
+    const turns = new Turns()
     const locations = new Map<string, string>()
     const groups = new Map<string, { location: ArchiveLocation; versions: Set<string> }>()
     for (const [id, version] of this.#index.versions) {
@@ -135,7 +139,7 @@ export class Digests {
         if (group === undefined) groups.set(key, { location, versions: new Set([id]) })
         else group.versions.add(id)
       }
-      await breathe()
+      await turns.yieldIfDue()
     }
     for (const key of this.#archives.keys()) if (!groups.has(key)) this.#archives.delete(key)
     for (const [key, { location, versions }] of groups) {
@@ -198,8 +202,7 @@ export class Digests {
     } catch (error) {
       if (this.#abort.signal.aborted) return
       archive.failures++
-      const backoffMs = Math.min(maxRetryMs, pollMs * 2 ** archive.failures)
-      archive.retryAtMs = performance.now() + backoffMs * (0.5 + Math.random() / 2)
+      archive.retryAtMs = performance.now() + backoffMs(retries, archive.failures)
       this.#learn(archive, unreadable(location, error), error)
     }
   }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { formatPath, type ObjectKey, type Resource } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Turns } from '../pacing/pacing.ts'
 import { type Document, documentsOf, parseJson, parseYaml } from './documents.ts'
 import { listItemsOf } from './list-items.ts'
 import {
@@ -44,15 +45,15 @@ export interface ParseOptions {
   readonly apiGroup: string
   /** What the file held before. */
   readonly previous: ManifestFile | undefined
-  /** Awaited between two objects. */
-  readonly breathe: () => Promise<void>
+  /** Between two objects others get their turn. */
+  readonly turns: Turns
 }
 
 /** Reads what a file holds. */
 export async function parseManifest(
   path: string,
   file: FileText,
-  { apiGroup, previous, breathe }: ParseOptions,
+  { apiGroup, previous, turns }: ParseOptions,
 ): Promise<ManifestFile> {
   const entries: Entry[] = []
   const rejections: Rejection[] = []
@@ -71,10 +72,10 @@ export async function parseManifest(
   const part = async (text: string, firstLine: number, list?: ListHeader) => {
     const id = hash('sha256', `${JSON.stringify(list)}${text}`, 'base64')
     const outcomes = parts.get(id) ?? previous?.parts.get(id)
-    const fresh = outcomes ?? (await outcomesOf(parseYaml(text), apiGroup, breathe, list))
+    const fresh = outcomes ?? (await outcomesOf(parseYaml(text), apiGroup, turns, list))
     parts.set(id, fresh)
     take(fresh, firstLine)
-    await breathe()
+    await turns.yieldIfDue()
   }
 
   if ('problem' in file) {
@@ -84,7 +85,7 @@ export async function parseManifest(
   }
   const json = /\.json$/i.test(path) ? parseJson(file.text) : undefined
   if (json !== undefined) {
-    take(await outcomesOf(json, apiGroup, breathe), 1)
+    take(await outcomesOf(json, apiGroup, turns), 1)
     return { entries, rejections, incomplete, parts }
   }
   for (const document of documentsOf(file.text)) {
@@ -102,7 +103,7 @@ export async function parseManifest(
 async function outcomesOf(
   document: Document,
   apiGroup: string,
-  breathe: () => Promise<void>,
+  turns: Turns,
   list?: ListHeader,
 ): Promise<Outcome[]> {
   if (!document.ok) {
@@ -121,7 +122,7 @@ async function outcomesOf(
       const line = document.lineOf([...path, ...(reading.issues[0]?.path ?? [])])
       outcomes.push({ key: reading.key, line, rejection: rejectionOf(reading) })
     }
-    await breathe()
+    await turns.yieldIfDue()
   }
   return outcomes
 }

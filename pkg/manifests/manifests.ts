@@ -48,7 +48,7 @@ export async function watchManifests(options: ManifestOptions): Promise<Manifest
     followSymlinks: false,
     ignored: (path) => path !== dir && /^\.(?!\.)/.test(basename(path)),
   })
-  watcher.on('all', () => scanner.poke(debounceMs))
+  watcher.on('all', () => scanner.schedule(debounceMs))
   watcher.on('error', (err) => log.warn({ err }, 'watching failed, changes may take longer'))
   const close = async () => {
     await Promise.all([watcher.close(), scanner.close()])

@@ -5,6 +5,7 @@ import {
   type Resource,
   type ResourceSink,
 } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Turns } from '../pacing/pacing.ts'
 
 /** Hands on what differs from what was handed on before. */
 export class Publisher {
@@ -18,13 +19,13 @@ export class Publisher {
   /** Hands on a first list of every kind. */
   async replace(
     resources: Iterable<readonly [id: string, resource: Resource]>,
-    breathe: () => Promise<void>,
+    turns: Turns,
   ): Promise<void> {
     const replacements = new Map(kindNames.map((kind) => [kind, this.#sink.beginReplace(kind)]))
     for (const [id, resource] of resources) {
       this.#handed.set(id, resource)
       replacements.get(resource.kind)?.add(resource)
-      await breathe()
+      await turns.yieldIfDue()
     }
     for (const replacement of replacements.values()) replacement.commit()
   }

@@ -1,18 +1,17 @@
 import { join } from 'node:path'
 import type { ResourceSink } from '../apis/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../errors/errors.ts'
+import { backoffMs, eachLimited, Loop, Turns } from '../pacing/pacing.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import type { ArchiveProbe } from './archive-state.ts'
 import { Claims, type Ruling } from './claims.ts'
 import { Digests } from './digests.ts'
-import { Loop } from './loop.ts'
 import { type ManifestFile, parseManifest } from './manifest-file.ts'
 import { createMeters } from './meters.ts'
 import { Publisher } from './publisher.ts'
 import { readText } from './read-text.ts'
 import { type Rejection, Rejections } from './rejections.ts'
 import { type Difference, Settling } from './settling.ts'
-import { createBreather, eachLimited } from './slices.ts'
 import { codeOf, identityOf, isGone, type Listing, walk } from './tree.ts'
 
 /** How long a file must look the same before it is read. */
@@ -25,7 +24,7 @@ const maxReading = 4
 const scanMs = 500
 const scanShare = 1 / 50
 const maxScanMs = 30_000
-const maxRetryMs = 5_000
+const retries = { firstMs: 2 * scanMs, capMs: 5_000, jitter: 'equal', random: Math.random } as const
 
 interface ScannerOptions {
   readonly dir: string
@@ -68,7 +67,7 @@ export class Scanner {
   async start(firstDigestsMs: number): Promise<void> {
     const startMs = performance.now()
     const listing = await walk(this.#dir)
-    const breathe = createBreather()
+    const turns = new Turns()
     await this.#read(
       this.#settling.compare(listing.files, startMs, () => false, 0),
       listing,
@@ -77,24 +76,24 @@ export class Scanner {
     for (const ruling of this.#claims.settle(false)) {
       this.#note(ruling)
       rulings.push(ruling)
-      await breathe()
+      await turns.yieldIfDue()
     }
     const resources = rulings.flatMap(({ id, resource }) =>
       resource === undefined ? [] : [[id, resource] as const],
     )
-    await this.#publisher.replace(resources, breathe)
+    await this.#publisher.replace(resources, turns)
     await this.#digests.start(firstDigestsMs)
     const durationMs = Math.round(performance.now() - startMs)
     const counts = { files: listing.files.size, objects: this.#claims.size }
     const rejected = this.#rejections.count
     this.#log.info({ ...counts, rejected, durationMs }, 'manifests loaded')
     this.#started = true
-    this.poke(0)
+    this.schedule(0)
   }
 
   /** Asks for a scan within `delayMs`. */
-  poke(delayMs: number): void {
-    if (this.#started) this.#loop.poke(delayMs)
+  schedule(delayMs: number): void {
+    if (this.#started) this.#loop.schedule(delayMs)
   }
 
   async close(): Promise<void> {
@@ -114,13 +113,13 @@ export class Scanner {
       if (!isRestless) this.#restlessSinceMs = Infinity
       else if (this.#restlessSinceMs === Infinity) this.#restlessSinceMs = nowMs
       const mayTurnUp = isRestless && nowMs - this.#restlessSinceMs < maxRestlessMs
-      const breathe = createBreather()
+      const turns = new Turns()
       for (const ruling of this.#claims.settle(mayTurnUp)) {
         this.#note(ruling)
         const { id, key, resource } = ruling
         this.#publisher.publish(id, key, resource && this.#digests.complete(resource))
         this.#meters.published(key.kind, startMs)
-        await breathe()
+        await turns.yieldIfDue()
       }
       this.#rejections.set('folder', [])
       if (this.#failures > 0) this.#log.info('manifests can be read again')
@@ -131,14 +130,13 @@ export class Scanner {
       if (this.#failures++ === 0)
         this.#log.error({ err }, 'manifests cannot be read, what was read last stays')
       this.#rejections.set('folder', [unreadable('.', err)])
-      const backoffMs = Math.min(maxRetryMs, scanMs * 2 ** Math.min(this.#failures, 10))
-      return backoffMs * (0.5 + Math.random() / 2)
+      return backoffMs(retries, this.#failures)
     }
   }
 
   /** Reads what has changed and takes it over. @returns false where something changed while it was read */
   async #read({ changed, removed }: Difference, { problems }: Listing): Promise<boolean> {
-    const breathe = createBreather()
+    const turns = new Turns()
     const broken = new Map(problems)
     const renamed = new Map(removed.map((path) => [this.#identityOf(path), path]))
     const read: { path: string; signature: string; from: string; content: ManifestFile }[] = []
@@ -149,7 +147,7 @@ export class Scanner {
       try {
         const text = await readText(join(this.#dir, path), signature)
         const previous = this.#files.get(from)
-        const options = { apiGroup: this.#apiGroup, previous, breathe }
+        const options = { apiGroup: this.#apiGroup, previous, turns }
         const content = text && (await parseManifest(path, text, options))
         if (content !== undefined) read.push({ path, signature, from, content })
         else isRead = false

@@ -6,7 +6,7 @@ export class SingleFlight<V> {
 
   /**
    * @param max how many different ones may run
-   * @param overload what a further one is told
+   * @param overload what a further one is rejected with
    */
   constructor({ max, overload }: { readonly max: number; readonly overload: () => Error }) {
     this.#max = max

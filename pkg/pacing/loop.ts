@@ -1,6 +1,6 @@
 /**
- * Runs a task again and again, never twice at a time. The task says how long to wait for the next turn, in
- * milliseconds, and handles its own errors.
+ * Runs a task again and again, never twice at a time. The task says how long to wait for the next run, in milliseconds,
+ * and handles its own errors.
  */
 export class Loop {
   readonly #task: () => Promise<number>
@@ -13,31 +13,31 @@ export class Loop {
     this.#task = task
   }
 
-  /** Asks for a turn within `delayMs`; an earlier one that is due already stands. */
-  poke(delayMs: number): void {
+  /** Asks for a run within `delayMs`; an earlier one that is due already stands. */
+  schedule(delayMs: number): void {
     const dueAt = performance.now() + delayMs
     if (this.#closed || dueAt >= this.#dueAt) return
     this.#dueAt = dueAt
     if (this.#running !== undefined) return
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
-      this.#running = this.#turn()
+      this.#running = this.#run()
     }, delayMs)
   }
 
-  /** Resolves when a turn in progress has ended. */
+  /** Resolves when a run in progress has ended. */
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
     await this.#running
   }
 
-  async #turn(): Promise<void> {
+  async #run(): Promise<void> {
     this.#dueAt = Infinity
     const delayMs = await this.#task()
     const askedMs = this.#dueAt - performance.now()
     this.#dueAt = Infinity
     this.#running = undefined
-    this.poke(Math.max(0, Math.min(delayMs, askedMs)))
+    this.schedule(Math.max(0, Math.min(delayMs, askedMs)))
   }
 }

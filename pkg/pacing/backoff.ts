@@ -1,0 +1,43 @@
+/** From 0 up to, and without, 1. */
+export type Random = () => number
+
+export interface BackoffOptions {
+  /** The first wait, in milliseconds. It doubles with each failure. */
+  readonly firstMs: number
+  readonly capMs: number
+  /**
+   * How much of a wait is chance, so that clients of one outage do not come back together. `full`: all of it, which
+   * spreads many of them best. `equal`: half of it, so that a wait is never next to nothing.
+   */
+  readonly jitter: 'full' | 'equal'
+  readonly random: Random
+}
+
+/** How long to wait after this many failures in a row, from 1. */
+export function backoffMs(
+  { firstMs, capMs, jitter, random }: BackoffOptions,
+  failures: number,
+): number {
+  const doublings = Math.min(Math.max(0, failures - 1), 30)
+  const wholeMs = Math.min(capMs, firstMs * 2 ** doublings)
+  return Math.round(jitter === 'full' ? wholeMs * random() : wholeMs * (0.5 + random() / 2))
+}
+
+/** Counts failures in a row, and says how long to wait after each. */
+export class Backoff {
+  readonly #options: BackoffOptions
+  #failures = 0
+
+  constructor(options: BackoffOptions) {
+    this.#options = options
+  }
+
+  nextMs(): number {
+    this.#failures += 1
+    return backoffMs(this.#options, this.#failures)
+  }
+
+  reset(): void {
+    this.#failures = 0
+  }
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it, vi } from 'vitest'
+import { Backoff, backoffMs, eachLimited, Loop, pause, SingleFlight, Turns } from './pacing.ts'
+
+describe('waits after failures', () => {
+  it('double up to the cap, and start again after a reset', () => {
+    const backoff = new Backoff({ firstMs: 100, capMs: 700, jitter: 'full', random: () => 1 })
+    expect([1, 2, 3, 4, 5].map(() => backoff.nextMs())).toEqual([100, 200, 400, 700, 700])
+    backoff.reset()
+    expect(backoff.nextMs()).toBe(100)
+  })
+
+  it.each([
+    { jitter: 'full', random: 0, expected: 0 },
+    { jitter: 'full', random: 0.25, expected: 200 },
+    { jitter: 'equal', random: 0, expected: 400 },
+    { jitter: 'equal', random: 0.5, expected: 600 },
+  ] as const)('are a random part: $jitter at $random', ({ jitter, random, expected }) => {
+    const options = { firstMs: 100, capMs: 10_000, jitter, random: () => random }
+    expect(backoffMs(options, 4)).toBe(expected)
+  })
+
+  it('stay finite after any number of failures, and before the first', () => {
+    const options = { firstMs: 1, capMs: 30_000, jitter: 'full', random: () => 1 } as const
+    expect([0, 1, 5_000].map((failures) => backoffMs(options, failures))).toEqual([1, 1, 30_000])
+  })
+})
+
+describe('a pause', () => {
+  it('ends when its signal aborts, before it or while it lasts', async () => {
+    const stop = new AbortController()
+    setImmediate(() => stop.abort())
+    const startMs = performance.now()
+    await pause(60_000, AbortSignal.abort())
+    await pause(60_000, stop.signal)
+    expect(performance.now() - startMs).toBeLessThan(30_000)
+  })
+
+  it('ends early when it is woken, and gives back what wakes it', async () => {
+    let forgotten = 0
+    await pause(60_000, new AbortController().signal, (wake) => {
+      setImmediate(wake)
+      return () => {
+        forgotten += 1
+      }
+    })
+    expect(forgotten).toBe(1)
+  })
+})
+
+it('turns let others run', async () => {
+  const turns = new Turns(0)
+  let ran = false
+  setImmediate(() => {
+    ran = true
+  })
+  expect(turns.due).toBe(true)
+  await turns.yield()
+  expect(ran).toBe(true)
+  expect(new Turns(60_000).due).toBe(false)
+})
+
+describe('work on many items', () => {
+  it('runs a few at a time', async () => {
+    let running = 0
+    let most = 0
+    const done: number[] = []
+    await eachLimited([1, 2, 3, 4, 5, 6], 2, async (item) => {
+      running += 1
+      most = Math.max(most, running)
+      await new Promise(setImmediate)
+      running -= 1
+      done.push(item)
+    })
+    expect(most).toBe(2)
+    expect(done).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
+  it('begins nothing more after an error', async () => {
+    const begun: number[] = []
+    const work = eachLimited([1, 2, 3, 4], 1, async (item) => {
+      begun.push(item)
+      await new Promise(setImmediate)
+      if (item === 2) throw new Error('no')
+    })
+    await expect(work).rejects.toThrow('no')
+    expect(begun).toEqual([1, 2])
+  })
+})
+
+describe('a loop', () => {
+  it('runs once for many requests, again for one that comes meanwhile, and not after its end', async () => {
+    let runs = 0
+    const hold = Promise.withResolvers<void>()
+    const loop = new Loop(async () => {
+      runs += 1
+      if (runs === 1) await hold.promise
+      return 60_000
+    })
+    loop.schedule(60_000)
+    loop.schedule(0)
+    loop.schedule(0)
+    await vi.waitFor(() => expect(runs).toBe(1))
+    loop.schedule(0)
+    hold.resolve()
+    await vi.waitFor(() => expect(runs).toBe(2))
+    await loop.close()
+    loop.schedule(0)
+    await new Promise(setImmediate)
+    expect(runs).toBe(2)
+  })
+})
+
+describe('what is asked for at the same time', () => {
+  it('is done once, and again later', async () => {
+    let starts = 0
+    const flight = new SingleFlight<number>({ max: 2, overload: () => new Error('busy') })
+    const start = async () => {
+      starts += 1
+      await new Promise(setImmediate)
+      return starts
+    }
+    expect(await Promise.all([flight.run('a', start), flight.run('a', start)])).toEqual([1, 1])
+    expect(await flight.run('a', start)).toBe(2)
+  })
+
+  it('is refused beyond a number of different ones', async () => {
+    const flight = new SingleFlight<void>({ max: 1, overload: () => new Error('busy') })
+    const first = flight.run('a', () => new Promise((resolve) => setImmediate(resolve)))
+    await expect(flight.run('b', async () => undefined)).rejects.toThrow('busy')
+    await first
+    await expect(flight.run('b', async () => undefined)).resolves.toBeUndefined()
+  })
+})

@@ -1,0 +1,11 @@
+/**
+ * When to do things: waits after failures, long work in turns, loops that run again, work that is bounded or shared. It
+ * knows nothing of what is done.
+ */
+
+export { Backoff, type BackoffOptions, backoffMs, type Random } from './backoff.ts'
+export { eachLimited } from './each-limited.ts'
+export { Loop } from './loop.ts'
+export { pause } from './pause.ts'
+export { SingleFlight } from './single-flight.ts'
+export { Turns } from './turns.ts'
