@@ -4,8 +4,9 @@ SHELL := /bin/sh
 NODE := hack/with-node
 PORT ?= 8080
 modules := node_modules/.package-lock.json
+pages := pkg/explorer/dist/index.html
 
-.PHONY: help install tools run run-cluster samples test unit e2e lint format generate bench clean
+.PHONY: help install tools ui run run-cluster samples test unit e2e lint format generate bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,7 +17,13 @@ $(modules): package.json package-lock.json
 	@$(NODE) npm ci --no-fund --no-audit --loglevel=error
 	@touch $@
 
-run: $(modules) ## Serve the sample registry on 127.0.0.1 (PORT=8080) and say what to type next
+ui: $(pages) ## Build the pages of the explorer
+
+$(pages): $(modules) $(shell find pkg/explorer/web pkg/explorer/boot.ts -type f)
+	@$(NODE) npx vite build --config pkg/explorer/web/vite.config.ts --logLevel warn
+	@touch $@
+
+run: $(modules) $(pages) ## Serve the sample registry on 127.0.0.1 (PORT=8080) and say what to type next
 	@$(NODE) node hack/run.ts --port '$(PORT)'
 
 run-cluster: $(modules) ## Start a local Kubernetes API server with the samples in it
@@ -33,11 +40,13 @@ test: tools lint unit e2e ## Run everything that CI runs
 unit: $(modules) ## Run the tests that stand beside the code
 	@$(NODE) npx vitest run
 
-e2e: $(modules) ## Run real Terraform and OpenTofu against a real server
+e2e: $(modules) $(pages) ## Run real Terraform and OpenTofu against a real server
 	@$(NODE) npx vitest run --config vitest.e2e.config.ts
 
 lint: $(modules) ## Check types, lint rules, format, and unused code
 	@$(NODE) npx tsc
+	@$(NODE) npx tsc -p pkg/explorer/web
+	@$(NODE) npx tsc -p e2e/explorer
 	@$(NODE) npx oxlint --type-aware
 	@$(NODE) npx biome check
 	@$(NODE) npx knip

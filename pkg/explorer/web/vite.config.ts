@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { defineConfig, type Plugin } from 'vite'
+
+/** Puts icons.svg into the page, so that an icon is a `<use>` and no request. */
+function inlineIcons(): Plugin {
+  const icons = readFileSync(join(import.meta.dirname, 'icons.svg'), 'utf8').trim()
+  return {
+    name: 'inline-icons',
+    transformIndexHtml: (html) => html.replace('<!--icons-->', icons.replaceAll(/\n\s*/g, '')),
+  }
+}
+
+/** The browser's half of the explorer, built into pkg/explorer/dist. */
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/',
+  plugins: [inlineIcons()],
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    outDir: '../dist',
+    emptyOutDir: true,
+    assetsDir: '-/assets',
+    assetsInlineLimit: 0,
+    target: 'es2024',
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        // What every page needs is one file, not a dozen small ones that wait for each other.
+        codeSplitting: {
+          groups: [
+            {
+              name: 'app',
+              test: /web\/(?:parts|shell|url|api|resources)\/|node_modules\/(?:preact|@tanstack)\//,
+            },
+          ],
+        },
+      },
+    },
+  },
+})
