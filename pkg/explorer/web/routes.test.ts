@@ -2,16 +2,31 @@ import { expect, it } from 'vitest'
 import { matchRoute } from './routes.ts'
 
 it.each([
-  ['/', 'resources', 200, '/-/api/resources'],
-  ['/?q=net&page=2', 'resources', 200, '/-/api/resources?q=net&page=2'],
-  ['/platform/module/vpc', 'resource', 200, '/-/api/resources/platform/module/vpc'],
-  ['/-/r/depot/provider/aws', 'resource', 200, '/-/api/resources/depot/provider/aws'],
-  ['/depots?namespace=a&node=b', 'depots', 200, '/-/api/depots/graph?namespace=a'],
-  ['/stats', 'stats', 200, '/-/api/stats'],
-  ['/access', 'access', 200, '/-/api/whoami'],
-  ['/platform/depot/vpc', 'not-found', 404, undefined],
-  ['/nothing', 'not-found', 404, undefined],
-])('%s is the page %s', (path, page, status, primeUrl) => {
-  const route = matchRoute(new URL(path, 'http://localhost'))
-  expect([route.page, route.status, route.primeUrl]).toEqual([page, status, primeUrl])
+  ['/', 'resources', '/-/api/resources'],
+  ['/?q=net&page=2', 'resources', '/-/api/resources?q=net&page=2'],
+  ['/?page=0&page_size=17&severity=bad&x=1', 'resources', '/-/api/resources'],
+  ['/?view=cards&namespace=b&namespace=a', 'resources', '/-/api/resources?namespace=b&namespace=a'],
+  ['/platform/module/vpc', 'resource', '/-/api/resources/platform/module/vpc'],
+  ['/platform/module/vpc/', 'resource', '/-/api/resources/platform/module/vpc'],
+  ['/a%2Fb/module/%3Cb%3E', 'resource', '/-/api/resources/a%2Fb/module/%3Cb%3E'],
+  ['/-/r/depot/provider/aws', 'resource', '/-/api/resources/depot/provider/aws'],
+  ['/depots?namespace=a&node=b', 'depots', '/-/api/depots/graph?namespace=a'],
+  ['/stats', 'stats', '/-/api/stats'],
+  ['/access', 'access', '/-/api/whoami'],
+])('%s is the page %s and starts from %s', (path, page, primeUrl) => {
+  expect(matchRoute(new URL(path, 'http://localhost'))).toMatchObject({
+    page,
+    status: 200,
+    primeUrl,
+  })
 })
+
+it.each(['/platform/depot/vpc', '/nothing', '/a/module/b/c', '/a/module/%ff', '/-/r/a/module'])(
+  '%s is no page',
+  (path) => {
+    expect(matchRoute(new URL(path, 'http://localhost'))).toEqual({
+      page: 'not-found',
+      status: 404,
+    })
+  },
+)

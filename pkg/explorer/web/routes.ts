@@ -2,6 +2,18 @@
  * The explorer's pages by path, for the browser's router and for the server, which sends a page's status and first API
  * answer along. No DOM here.
  */
+import {
+  type Address,
+  depotsParams,
+  graphUrl,
+  resourcesParams,
+  resourcesUrl,
+  resourceUrl,
+  statsParams,
+  statsUrl,
+  whoAmIUrl,
+} from './url/pages.ts'
+import { parse } from './url/search-params.ts'
 
 export type Page = 'resources' | 'resource' | 'depots' | 'stats' | 'access' | 'not-found'
 
@@ -12,37 +24,49 @@ export interface Route {
   /** The page's first request, where it has one that can be told from the URL. */
   readonly primeUrl?: string
   /** Of a resource. */
-  readonly resource?: { readonly namespace: string; readonly kind: string; readonly name: string }
+  readonly resource?: Address
 }
 
-const api = '/-/api'
-const resourcePath =
-  /^(?:\/-\/r)?\/(?<namespace>[^/]+)\/(?<kind>module|provider)\/(?<name>[^/]+)\/?$/
+const resourcePattern = new URLPattern({
+  pathname: '{/-/r}?/:namespace/:kind(module|provider)/:name{/}?',
+})
+const notFound: Route = { page: 'not-found', status: 404 }
 
 export function matchRoute(url: URL): Route {
   const { pathname, searchParams } = url
-  const { namespace, kind, name } = resourcePath.exec(pathname)?.groups ?? {}
-  if (namespace !== undefined && kind !== undefined && name !== undefined) {
-    return {
-      page: 'resource',
-      status: 200,
-      primeUrl: `${api}/resources/${namespace}/${kind}/${name}`,
-      resource: { namespace, kind, name },
-    }
-  }
-  const query = new URLSearchParams()
-  for (const one of searchParams.getAll('namespace')) query.append('namespace', one)
-  const chosen = query.size === 0 ? '' : `?${query}`
+  const found = resourcePattern.exec({ pathname })?.pathname.groups
+  if (found !== undefined) return resourceRoute(found)
   switch (pathname) {
     case '/':
-      return { page: 'resources', status: 200, primeUrl: `${api}/resources${url.search}` }
+      return route('resources', resourcesUrl(parse(resourcesParams, searchParams)))
     case '/depots':
-      return { page: 'depots', status: 200, primeUrl: `${api}/depots/graph${chosen}` }
+      return route('depots', graphUrl(parse(depotsParams, searchParams).namespace))
     case '/stats':
-      return { page: 'stats', status: 200, primeUrl: `${api}/stats${chosen}` }
+      return route('stats', statsUrl(parse(statsParams, searchParams).namespace))
     case '/access':
-      return { page: 'access', status: 200, primeUrl: `${api}/whoami` }
+      return route('access', whoAmIUrl)
     default:
-      return { page: 'not-found', status: 404 }
+      return notFound
+  }
+}
+
+const route = (page: Page, primeUrl: string): Route => ({ page, status: 200, primeUrl })
+
+function resourceRoute(groups: Record<string, string | undefined>): Route {
+  const namespace = decoded(groups['namespace'])
+  const name = decoded(groups['name'])
+  const kind = groups['kind']
+  if (namespace === undefined || name === undefined || kind === undefined) return notFound
+  const resource = { namespace, kind, name }
+  return { ...route('resource', resourceUrl(resource)), resource }
+}
+
+/** Undefined for a path segment that no name can be: badly encoded, or one that would change the path. */
+function decoded(segment = ''): string | undefined {
+  try {
+    const name = decodeURIComponent(segment)
+    return name === '' || name === '.' || name === '..' || name.length > 253 ? undefined : name
+  } catch {
+    return undefined
   }
 }

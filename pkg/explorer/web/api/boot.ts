@@ -1,0 +1,18 @@
+import { type Boot, type Prime, parseBoot } from '../../boot.ts'
+
+const block = (id: string): HTMLElement | null => document.getElementById(id)
+
+/** What the server said of itself and of who is looking. */
+export const boot: Boot = parseBoot(block('boot')?.textContent || '{}')
+
+/** The page's first answer, where the server sent it along. */
+export function readPrime(): Prime | undefined {
+  const element = block('prime')
+  const { key, status = '200' } = element?.dataset ?? {}
+  if (element === null || key === undefined) return undefined
+  try {
+    return { key, status: Number(status), body: JSON.parse(element.textContent) }
+  } catch {
+    return undefined
+  }
+}

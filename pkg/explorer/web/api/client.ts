@@ -1,0 +1,81 @@
+/* Requests to the explorer's own server, and what can be wrong with an answer. */
+
+export interface Failure {
+  /** HTTP status; none where there was no answer that can be read. */
+  readonly status?: number
+  readonly requestId?: string | undefined
+  readonly retryAfterSeconds?: number | undefined
+}
+
+export class ApiError extends Error implements Failure {
+  override readonly name = 'ApiError'
+  readonly status?: number
+  readonly requestId?: string | undefined
+  readonly retryAfterSeconds?: number | undefined
+
+  constructor(message: string, failure: Failure = {}) {
+    super(message)
+    if (failure.status !== undefined) this.status = failure.status
+    this.requestId = failure.requestId
+    this.retryAfterSeconds = failure.retryAfterSeconds
+  }
+}
+
+const deadlineMs = 30_000
+
+/**
+ * @param url below `/-/api`
+ * @throws ApiError for every answer but a successful one of JSON
+ */
+export async function getJson(url: string, signal?: AbortSignal): Promise<unknown> {
+  const deadline = AbortSignal.timeout(deadlineMs)
+  let response: Response
+  let text: string
+  try {
+    response = await fetch(url, {
+      headers: { Accept: 'application/json' },
+      signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+    })
+    text = await response.text()
+  } catch (cause) {
+    if (signal?.aborted) throw cause
+    throw new ApiError(
+      deadline.aborted
+        ? `The registry did not answer within ${deadlineMs / 1000} seconds.`
+        : 'The registry cannot be reached.',
+    )
+  }
+  return readAnswer(response, text)
+}
+
+function readAnswer(response: Response, text: string): unknown {
+  const { status, headers } = response
+  const failure: Failure = {
+    status,
+    requestId: headers.get('x-request-id') ?? undefined,
+    retryAfterSeconds: retryAfter(headers),
+  }
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    if (response.ok) throw new ApiError('The answer is no JSON, or it was cut.', failure)
+  }
+  if (!response.ok) throw new ApiError(messageOf(status, body), failure)
+  if (typeof body !== 'object' || body === null)
+    throw new ApiError('The answer is not what this page expects.', failure)
+  return body
+}
+
+/** What an error answer says, in its own words where it has some. */
+export function messageOf(status: number, body: unknown): string {
+  const errors = (body as { errors?: unknown } | null | undefined)?.errors
+  const first: unknown = Array.isArray(errors) ? errors[0] : undefined
+  return typeof first === 'string' && first !== '' ? first : `The registry answered ${status}.`
+}
+
+/** Seconds, 1 to 60; undefined where the server names no time. */
+function retryAfter(headers: Headers): number | undefined {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
+  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 1), 60) : undefined
+}

@@ -1,0 +1,57 @@
+/* What the browse API answers, by the names of its document. */
+import type { output } from 'zod'
+import type {
+  BrowseStats,
+  DepotGraph as DepotGraphRecord,
+  Resource,
+  ResourceDetail,
+  ScanFindings,
+  Version,
+} from '../../../apis/browse/browse.ts'
+
+export type { BrowseStats, Resource, ResourceDetail, ScanFindings }
+
+export type DepotGraph = output<typeof DepotGraphRecord>
+export type ScanCounts = NonNullable<Resource['scanCounts']>
+export type Finding = ResourceDetail['sourceScanFindings'][number]
+export type VersionRow = Version
+
+/** A page of a list. */
+interface Page<T> {
+  readonly items: readonly T[]
+  readonly totalCount: number
+  readonly page: number
+  readonly pageSize: number
+}
+export type ResourcePage = Page<Resource>
+export type VersionPage = Page<VersionRow> & {
+  readonly availableOS?: readonly string[]
+  readonly availableArch?: readonly string[]
+}
+export interface NamespaceList {
+  readonly items: readonly { readonly name: string }[]
+}
+
+/** How the server understood the caller. */
+export interface WhoAmI {
+  readonly mode: string
+  readonly kind: string
+  readonly subject?: string
+  readonly groups: readonly string[]
+  readonly access: string
+  readonly binding?: {
+    readonly name: string
+    readonly moduleResources: readonly string[]
+    readonly providerResources: readonly string[]
+  }
+  readonly failedBinding?: { readonly name: string; readonly error: string }
+}
+
+/** Downloads of one resource, by time. */
+export interface Downloads {
+  readonly items?: readonly DownloadStep[]
+}
+export interface DownloadStep {
+  readonly from: string
+  readonly total: number
+}

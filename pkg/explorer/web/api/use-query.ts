@@ -1,0 +1,93 @@
+import { keepPreviousData, QueryClient, QueryObserver } from '@tanstack/query-core'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { readPrime } from './boot.ts'
+import { ApiError, getJson, messageOf } from './client.ts'
+
+/** A region's answer: what it has, what went wrong last, and whether it is asking. */
+export interface Query<T> {
+  readonly data: T | undefined
+  /** Of the last request, where it failed. */
+  readonly error: ApiError | undefined
+  readonly fetching: boolean
+  /** When the data was fetched, in milliseconds since the epoch. */
+  readonly updatedAt: number
+  /** Whether the data is of the request before, shown until the new one is answered. */
+  readonly previous: boolean
+  readonly refetch: () => void
+}
+
+const freshMs = 30_000
+
+const mayBeTransient = (error: unknown): boolean => {
+  if (!(error instanceof ApiError) || error.retryAfterSeconds !== undefined) return false
+  return error.status === undefined || [502, 503, 504].includes(error.status)
+}
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: freshMs,
+      gcTime: 10 * 60_000,
+      networkMode: 'always',
+      refetchOnWindowFocus: false,
+      refetchOnReconnect: true,
+      retry: (failures, error) => failures < 2 && mayBeTransient(error),
+      retryDelay: (attempt) => 300 * 3 ** attempt,
+      refetchInterval: ({ state }) => {
+        const { error } = state
+        const seconds = error instanceof ApiError ? error.retryAfterSeconds : undefined
+        return seconds === undefined ? false : seconds * 1000
+      },
+    },
+  },
+})
+client.mount()
+
+const primedErrors = new Map<string, ApiError>()
+
+/** Starts from the answer in the page, which is one request less. */
+export function startFromPrime(): void {
+  const prime = readPrime()
+  if (prime === undefined) return
+  if (prime.status === 200) client.setQueryData([prime.key], prime.body)
+  else primedErrors.set(prime.key, new ApiError(messageOf(prime.status, prime.body), prime))
+}
+
+/** Forgets every answer, as after signing out. */
+export const forgetAnswers = (): void => client.clear()
+
+/** @param url below `/-/api`, or undefined while there is nothing to ask */
+export function useQuery<T>(url: string | undefined): Query<T> {
+  const options = {
+    queryKey: [url ?? ''],
+    queryFn: async ({ signal }: { signal: AbortSignal }) => {
+      const primed = primedErrors.get(url ?? '')
+      primedErrors.delete(url ?? '')
+      if (primed !== undefined) throw primed
+      return getJson(url ?? '', signal)
+    },
+    enabled: url !== undefined,
+    placeholderData: keepPreviousData,
+  }
+  const [observer] = useState(() => new QueryObserver(client, options))
+  const [, redraw] = useState(0)
+  const lastError = useRef<{ url: string | undefined; error: ApiError | undefined }>(undefined)
+  useEffect(() => observer.subscribe(() => redraw((n) => n + 1)), [observer])
+  useEffect(() => observer.setOptions(options), [observer, url])
+  const result = observer.getOptimisticResult(client.defaultQueryOptions(options))
+  if (lastError.current?.url !== url || (result.isSuccess && !result.isPlaceholderData)) {
+    lastError.current = { url, error: undefined }
+  }
+  if (result.error !== null) lastError.current = { url, error: asApiError(result.error) }
+  return {
+    data: result.data as T | undefined,
+    error: lastError.current?.error,
+    fetching: result.isFetching,
+    updatedAt: result.dataUpdatedAt,
+    previous: result.isPlaceholderData,
+    refetch: () => void observer.refetch(),
+  }
+}
+
+const asApiError = (error: Error): ApiError =>
+  error instanceof ApiError ? error : new ApiError(error.message)

@@ -1,0 +1,142 @@
+import { count, oneOf, print, rows, text, texts, type Values } from './search-params.ts'
+
+/* The parameters of every page, in the order of the URL. Names are those of the API where the API has them. */
+
+export const severities = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'] as const
+const anySeverity = ['', ...severities] as const
+
+const sortNames = [
+  'name',
+  'namespace',
+  'latestVersion',
+  'synced',
+  'severity',
+  'totalDownloads',
+  'lastDownloadedAt',
+] as const
+
+const resourceFilters = {
+  q: text,
+  namespace: texts,
+  kind: oneOf(['', 'module', 'provider'], ''),
+  synced: oneOf(['', 'true', 'false'], ''),
+  severity: oneOf(anySeverity, ''),
+  os: text,
+  arch: text,
+  public_only: oneOf(['', 'true'], ''),
+  sort_by: oneOf(sortNames, 'name'),
+  sort_dir: oneOf(['asc', 'desc'], 'asc'),
+  page: count(1),
+  page_size: rows(20),
+}
+export const resourcesParams = {
+  view: oneOf(['table', 'cards'], 'table'),
+  ...resourceFilters,
+}
+export type ResourcesValues = Values<typeof resourcesParams>
+
+export const tools = ['terraform', 'tofu', 'terragrunt'] as const
+
+export const resourceParams = {
+  /** The version that Usage and links are about; none is the latest. */
+  version: text,
+  tool: oneOf(['', ...tools], ''),
+  v_q: text,
+  v_synced: oneOf(['', 'true', 'false'], ''),
+  v_os: text,
+  v_arch: text,
+  v_page: count(1),
+  v_page_size: rows(20),
+  f_version: text,
+  f_binary: text,
+  f_platform: text,
+  f_severity: oneOf(anySeverity, ''),
+  f_q: text,
+  f_fix: oneOf(['', 'true'], ''),
+}
+export type ResourceValues = Values<typeof resourceParams>
+
+export const depotsParams = {
+  namespace: text,
+  view: oneOf(['', 'graph', 'list'], ''),
+  node: text,
+  q: text,
+}
+export type DepotsValues = Values<typeof depotsParams>
+
+export const statsParams = { namespace: text }
+export const accessParams = { resource: text }
+
+export interface Address {
+  readonly namespace: string
+  readonly kind: string
+  readonly name: string
+}
+
+/** Where the browser asks the explorer's server for an answer of the browse API. */
+const api = '/-/api'
+
+export const resourcesUrl = (values: ResourcesValues): string =>
+  `${api}/resources${print(resourceFilters, values)}`
+
+export function resourceUrl({ namespace, kind, name }: Address): string {
+  return `${api}/resources/${encodeURIComponent(namespace)}/${kind}/${encodeURIComponent(name)}`
+}
+
+const versionFilters = {
+  page: count(1),
+  page_size: rows(20),
+  q: text,
+  synced: text,
+  os: text,
+  arch: text,
+}
+export const versionsUrl = (address: Address, values: ResourceValues): string =>
+  resourceUrl(address) +
+  '/versions' +
+  print(versionFilters, {
+    page: values.v_page,
+    page_size: values.v_page_size,
+    q: values.v_q,
+    synced: values.v_synced,
+    os: values.v_os,
+    arch: values.v_arch,
+  })
+
+export const findingsUrl = (address: Address, values: ResourceValues): string =>
+  resourceUrl(address) +
+  '/scan-findings' +
+  print(
+    { version: text, binaryVersion: text },
+    {
+      version: values.f_version,
+      binaryVersion: values.f_binary,
+    },
+  )
+
+export const graphUrl = (namespace: string): string =>
+  `${api}/depots/graph${print(statsParams, { namespace })}`
+export const statsUrl = (namespace: string): string =>
+  `${api}/stats${print(statsParams, { namespace })}`
+export const namespacesUrl = `${api}/namespaces`
+export const whoAmIUrl = `${api}/whoami`
+
+/** Names that paths of the server begin with: a namespace of that name has its pages below `/-/r`. */
+const taken = new Set(['depot', 'broker'])
+
+/** The page of a module or provider. */
+export function resourceHref(
+  { namespace, kind, name }: Address,
+  values: Partial<ResourceValues> = {},
+): string {
+  const prefix = taken.has(namespace) ? '/-/r' : ''
+  const path = `${prefix}/${encodeURIComponent(namespace)}/${kind}/${encodeURIComponent(name)}`
+  return path + print(resourceParams, values)
+}
+
+export const resourcesHref = (values: Partial<ResourcesValues> = {}): string =>
+  `/${print(resourcesParams, values)}`
+export const depotsHref = (values: Partial<DepotsValues> = {}): string =>
+  `/depots${print(depotsParams, values)}`
+export const statsHref = (namespace = ''): string => `/stats${print(statsParams, { namespace })}`
+export const accessHref = (resource = ''): string => `/access${print(accessParams, { resource })}`
