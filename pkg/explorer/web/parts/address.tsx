@@ -1,0 +1,20 @@
+import { type Address as Path, resourceHref } from '../url/pages.ts'
+import { Hidden, Icon, kindIcon } from './icon.tsx'
+
+/** Kind, namespace and name, the name being the link. */
+export function AddressLink({ of, version }: { readonly of: Path; readonly version?: string }) {
+  return (
+    <span class="addr">
+      <Icon name={kindIcon(of.kind)} />
+      <span>
+        <Hidden>{of.kind === 'provider' ? 'Provider' : 'Module'} </Hidden>
+        <span class="ns">
+          {of.namespace}/<wbr />
+        </span>
+        <a href={resourceHref(of, version === undefined ? {} : { version })}>
+          <b>{of.name}</b>
+        </a>
+      </span>
+    </span>
+  )
+}

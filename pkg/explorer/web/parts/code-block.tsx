@@ -1,0 +1,50 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { CopyButton } from './copy-button.tsx'
+import { hclTokens } from './hcl.ts'
+
+interface Props {
+  readonly text: string
+  /** What it is, as in `usage block`. */
+  readonly what: string
+  readonly hcl?: boolean
+}
+
+const tones = { key: 'k', string: 'q', comment: 'n', plain: '' }
+/** Longer code stays in one colour: nobody reads it by colour, and every token is an element. */
+const longestColoured = 20_000
+
+export function CodeBlock({ text, what, hcl = false }: Props) {
+  const pre = useRef<HTMLPreElement>(null)
+  const [scrolls, setScrolls] = useState(false)
+  useEffect(() => {
+    const element = pre.current
+    if (element === null) return undefined
+    const observer = new ResizeObserver(() =>
+      setScrolls(element.scrollWidth > element.clientWidth + 1),
+    )
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  return (
+    <div class="code">
+      <pre ref={pre} {...(scrolls && { tabIndex: 0, role: 'group', 'aria-label': what })}>
+        {hcl && text.length <= longestColoured ? <Coloured text={text} /> : text}
+      </pre>
+      <CopyButton text={text} what={what} look="small" />
+    </div>
+  )
+}
+
+const Coloured = ({ text }: { readonly text: string }) => (
+  <>
+    {hclTokens(text).map(({ kind, text: part }, at) =>
+      kind === 'plain' ? (
+        part
+      ) : (
+        <span key={at} class={tones[kind]}>
+          {part}
+        </span>
+      ),
+    )}
+  </>
+)

@@ -1,0 +1,57 @@
+import { useEffect, useState } from 'preact/hooks'
+import { announce } from './announce.ts'
+import { Hidden, Icon } from './icon.tsx'
+
+type Outcome = 'none' | 'copied' | 'failed'
+
+interface Props {
+  readonly text: string
+  /** What is copied, after the word Copy. */
+  readonly what: string
+  /** `icon` has no word beside it. */
+  readonly look?: 'icon' | 'small' | 'main'
+  readonly icon?: string
+}
+
+const words = { none: 'Copy', copied: 'Copied', failed: 'Not copied' }
+
+export function CopyButton({ text, what, look = 'icon', icon = 'copy' }: Props) {
+  const [outcome, setOutcome] = useState<Outcome>('none')
+  useEffect(() => {
+    if (outcome === 'none') return undefined
+    const timer = setTimeout(() => setOutcome('none'), 2000)
+    return () => clearTimeout(timer)
+  }, [outcome])
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setOutcome('copied')
+      announce('Copied')
+    } catch {
+      setOutcome('failed')
+      announce('The browser did not allow copying. Select the text and copy it.')
+    }
+  }
+  const drawn = outcome === 'none' ? icon : outcome === 'copied' ? 'check' : 'fail'
+  const shape = { icon: 'bare small icon', small: 'small', main: 'main' }[look]
+  return (
+    <button
+      type="button"
+      class={`btn copy ${shape}`}
+      onClick={() => void copy()}
+      title={`Copy ${what}`}
+    >
+      <Icon name={drawn} />
+      {look === 'icon' ? (
+        <Hidden>Copy {what}</Hidden>
+      ) : look === 'main' ? (
+        <span class="t">{outcome === 'none' ? `Copy ${what}` : words[outcome]}</span>
+      ) : (
+        <>
+          <span class="t">{words[outcome]}</span>
+          <Hidden> {what}</Hidden>
+        </>
+      )}
+    </button>
+  )
+}

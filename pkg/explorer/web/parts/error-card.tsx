@@ -1,0 +1,164 @@
+import { boot } from '../api/boot.ts'
+import type { ApiError } from '../api/client.ts'
+import type { Query } from '../api/use-query.ts'
+import { matchRoute } from '../routes.ts'
+import { justSignedIn, loginHref } from '../shell/session.ts'
+import { currentUrl } from '../url/navigate.ts'
+import { accessHref } from '../url/pages.ts'
+import { clock } from './format.ts'
+import { Icon } from './icon.tsx'
+import { TokenForm } from './token-form.tsx'
+
+interface Props {
+  readonly error: ApiError
+  readonly what: string
+  readonly refetch: () => void
+  readonly resetHref?: string | undefined
+}
+
+/** What stands in a region's place when there is nothing to show: what happened, and what to do next. */
+export function ErrorCard({ error, what, refetch, resetHref }: Props) {
+  if (error.status === 401) return <Unauthenticated />
+  if (error.status === 403) return <Forbidden error={error} />
+  if (error.status === 404) return <NotVisible />
+  if (error.status === 400) {
+    return (
+      <Card title="The registry does not understand these filters." detail={error.message}>
+        <a class="btn" href={resetHref ?? location.pathname}>
+          Reset filters
+        </a>
+      </Card>
+    )
+  }
+  if (error.retryAfterSeconds !== undefined) return <Starting />
+  return (
+    <Card title={`${what} could not be loaded.`} detail={error.message}>
+      {error.requestId !== undefined && (
+        <p>
+          Request <code>{error.requestId}</code>
+        </p>
+      )}
+      <button type="button" class="btn" onClick={refetch}>
+        Retry
+      </button>
+    </Card>
+  )
+}
+
+function Card(props: { title: string; detail: string; children: preact.ComponentChildren }) {
+  return (
+    <div class="void" role="alert">
+      <h2 class="h3">{props.title}</h2>
+      <p>{props.detail}</p>
+      {props.children}
+    </div>
+  )
+}
+
+const Starting = () => (
+  <div class="note" role="status">
+    <Icon name="wait" />
+    <p>The registry is starting. This page tries again by itself.</p>
+  </div>
+)
+
+function Unauthenticated() {
+  if (boot.oidc && (justSignedIn() || boot.devTokenInUse)) {
+    return (
+      <div class="note fail" role="alert">
+        <Icon name="fail" />
+        <p>
+          {boot.devTokenInUse
+            ? 'The registry did not accept the developer token.'
+            : 'You are signed in, but the registry did not accept the token.'}{' '}
+          {boot.issuer !== undefined && (
+            <>
+              Issuer <code>{boot.issuer}</code>, audience{' '}
+              <code>{boot.audience?.join(', ') ?? 'none'}</code>. Whoever runs the registry can add
+              the audience with <code>--oidc-ui-client-id</code>.
+            </>
+          )}
+        </p>
+      </div>
+    )
+  }
+  if (boot.oidc) {
+    return (
+      <div class="note" role="status">
+        <Icon name="key" />
+        <p>Leading to the sign-in.</p>
+        <a class="btn" href={loginHref()}>
+          Sign in
+        </a>
+      </div>
+    )
+  }
+  return (
+    <div class="lone" role="alert">
+      <p>
+        <strong>This registry wants a token.</strong>
+      </p>
+      <p class="quiet">
+        {boot.devTokenInput
+          ? 'Paste a bearer token to see what it may see.'
+          : 'This explorer has no sign-in. Ask whoever runs it to configure one.'}
+      </p>
+      {boot.devTokenInput && <TokenForm />}
+    </div>
+  )
+}
+
+const Forbidden = ({ error }: { readonly error: ApiError }) => (
+  <div class="lone" role="alert">
+    <p>
+      <strong>{error.message}</strong>
+    </p>
+    <p class="quiet">
+      {boot.signedIn
+        ? `You are signed in as ${boot.email ?? boot.name ?? 'a caller without a name'}.`
+        : 'You are not signed in.'}
+    </p>
+    <div class="actions">
+      <a class="btn main" href={accessHref()}>
+        What may I see?
+      </a>
+    </div>
+  </div>
+)
+
+/** Never says which of the two it is. */
+export function NotVisible() {
+  const { resource } = matchRoute(currentUrl())
+  const address =
+    resource === undefined ? '' : `${resource.namespace}/${resource.kind}/${resource.name}`
+  return (
+    <div class="lone">
+      <p role="alert">
+        <strong>Not found, or not visible to you.</strong>
+      </p>
+      <p class="quiet">Depot does not say which, so that names stay private.</p>
+      <div class="actions">
+        <a class="btn main" href={accessHref(address)}>
+          Why can I not see it?
+        </a>
+        <a class="btn" href="/">
+          Back to the registry
+        </a>
+      </div>
+    </div>
+  )
+}
+
+export function StaleBanner({ query }: { readonly query: Query<unknown> }) {
+  return (
+    <div class="note warn" role="alert">
+      <Icon name="wait" />
+      <p>Showing data from {clock(query.updatedAt)}. Refreshing failed.</p>
+      <span class="end">
+        <button type="button" class="btn" onClick={query.refetch}>
+          Retry
+        </button>
+      </span>
+    </div>
+  )
+}

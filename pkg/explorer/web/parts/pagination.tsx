@@ -1,0 +1,86 @@
+import { pageSizes } from '../url/search-params.ts'
+import { number } from './format.ts'
+import { Hidden, Icon } from './icon.tsx'
+import { Pick } from './pick.tsx'
+
+interface Props {
+  /** Items, as in `results`. */
+  readonly what: string
+  readonly page: number
+  readonly pageSize: number
+  readonly total: number
+  readonly hrefOf: (page: number) => string
+  readonly onRows: (rows: number) => void
+}
+
+/** First, last, the page and its neighbours; 0 stands for pages left out. */
+export function pageNumbers(page: number, last: number): number[] {
+  const wanted = [1, page - 1, page, page + 1, last]
+  if (page <= 3) wanted.push(2, 3)
+  const shown = [...new Set(wanted)].filter((it) => it >= 1 && it <= last).toSorted((a, b) => a - b)
+  return shown.flatMap((it, at) => (it - (shown[at - 1] ?? it) > 1 ? [0, it] : [it]))
+}
+
+export function Pagination({ what, page, pageSize, total, hrefOf, onRows }: Props) {
+  const last = Math.max(1, Math.ceil(total / pageSize))
+  const first = (page - 1) * pageSize + 1
+  const range =
+    total === 0 || page > last
+      ? `0 of ${number(total)} ${what}`
+      : `${number(first)} to ${number(Math.min(total, page * pageSize))} of ${number(total)} ${what}`
+  return (
+    <div class="foot">
+      <span>{range}</span>
+      {total > 10 && (
+        <Pick
+          label={`Rows per page of ${what}`}
+          value={String(pageSize)}
+          options={pageSizes.map((size) => [String(size), `${size} rows`])}
+          onChoose={(rows) => onRows(Number(rows))}
+          tinted={false}
+        />
+      )}
+      {(last > 1 || page > 1) && (
+        <nav class="pages" aria-label={`Pages of ${what}`}>
+          <Step to={page > 1 ? hrefOf(Math.min(page - 1, last)) : undefined}>
+            <Icon name="left" />
+            Previous
+          </Step>
+          {pageNumbers(page, last).map((it, at) =>
+            it === 0 ? (
+              <span key={`gap-${at}`} class="n" aria-hidden="true">
+                …
+              </span>
+            ) : (
+              <a
+                key={it}
+                class="btn bare n"
+                href={hrefOf(it)}
+                aria-current={it === page ? 'page' : undefined}
+              >
+                <Hidden>Page </Hidden>
+                {number(it)}
+              </a>
+            ),
+          )}
+          <Step to={page < last ? hrefOf(page + 1) : undefined}>
+            Next
+            <Icon name="right" />
+          </Step>
+        </nav>
+      )}
+    </div>
+  )
+}
+
+function Step(props: { readonly to: string | undefined; children: preact.ComponentChildren }) {
+  return props.to === undefined ? (
+    <a class="btn bare" role="link" aria-disabled="true">
+      {props.children}
+    </a>
+  ) : (
+    <a class="btn bare" href={props.to}>
+      {props.children}
+    </a>
+  )
+}

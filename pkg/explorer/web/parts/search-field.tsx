@@ -1,0 +1,50 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Hidden, Icon } from './icon.tsx'
+
+interface Props {
+  readonly label: string
+  readonly value: string
+  /** Called 250 ms after the last key, or at once on Enter. */
+  readonly onSearch: (value: string) => void
+  /** Whether `/` leads here. */
+  readonly main?: boolean
+  readonly placeholder?: string
+}
+
+const waitMs = 250
+
+export function SearchField({ label, value, onSearch, main = false, placeholder = label }: Props) {
+  const [typed, setTyped] = useState(value)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => setTyped(value), [value])
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const search = (text: string): void => {
+    clearTimeout(timer.current)
+    if (text.trim() !== value) onSearch(text.trim())
+  }
+  return (
+    <label class="field search">
+      <Icon name="search" />
+      <Hidden>{label}</Hidden>
+      <input
+        type="search"
+        placeholder={placeholder}
+        autoComplete="off"
+        spellcheck={false}
+        maxLength={253}
+        value={typed}
+        data-search={main ? 'main' : undefined}
+        onInput={(event) => {
+          const text = event.currentTarget.value
+          setTyped(text)
+          clearTimeout(timer.current)
+          timer.current = setTimeout(() => search(text), waitMs)
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') search(event.currentTarget.value)
+        }}
+      />
+      {main && <kbd class="only-wide">/</kbd>}
+    </label>
+  )
+}

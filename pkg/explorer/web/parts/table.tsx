@@ -1,0 +1,81 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+export interface Head {
+  readonly words: preact.ComponentChildren
+  readonly class?: string | undefined
+  readonly sort?: 'ascending' | 'descending' | undefined
+}
+
+interface Props {
+  readonly label: string
+  readonly heads: readonly Head[]
+  readonly children: preact.ComponentChildren
+  /** `stack` becomes rows with labels where it is narrow; `flow` lets them share lines. */
+  readonly look?: string
+  readonly busy?: boolean
+}
+
+/** A table whose roles hold where CSS draws it as a list. It takes the focus only while it scrolls. */
+export function Table({ label, heads, children, look = 'stack', busy = false }: Props) {
+  const box = useRef<HTMLDivElement>(null)
+  const [scrolls, setScrolls] = useState(false)
+  useEffect(() => {
+    const element = box.current
+    if (element === null) return undefined
+    const observer = new ResizeObserver(() =>
+      setScrolls(element.scrollWidth > element.clientWidth + 1),
+    )
+    observer.observe(element)
+    for (const child of element.children) observer.observe(child)
+    return () => observer.disconnect()
+  }, [])
+  return (
+    <div
+      ref={box}
+      class={`tbl ${look}`}
+      {...(scrolls && { role: 'group', 'aria-label': label, tabIndex: 0 })}
+    >
+      <table role="table" aria-label={label} aria-busy={busy}>
+        <thead role="rowgroup">
+          <tr role="row">
+            {heads.map(({ words, class: name, sort }, at) => (
+              <th key={at} role="columnheader" scope="col" class={name} aria-sort={sort}>
+                {words}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">{children}</tbody>
+      </table>
+    </div>
+  )
+}
+
+interface CellProps {
+  /** Stands before the value where there are no heads. */
+  readonly label?: string
+  readonly class?: string | undefined
+  readonly children?: preact.ComponentChildren
+}
+
+export const Cell = ({ label, class: name, children }: CellProps) => (
+  <td role="cell" class={name} data-l={label}>
+    {children}
+  </td>
+)
+
+export const RowHead = ({ class: name, children }: CellProps) => (
+  <th role="rowheader" scope="row" class={name}>
+    {children}
+  </th>
+)
+
+/** A dash that is read as none. */
+export const None = () => (
+  <>
+    <span class="quiet" aria-hidden="true">
+      –
+    </span>
+    <span class="vh">none</span>
+  </>
+)

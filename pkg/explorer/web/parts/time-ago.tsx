@@ -1,0 +1,23 @@
+import { useEffect, useState } from 'preact/hooks'
+import { fullTime, timeAgo } from './format.ts'
+
+const listeners = new Set<(now: number) => void>()
+setInterval(() => {
+  for (const listener of listeners) listener(Date.now())
+}, 60_000)
+
+/** How long ago, with the whole date in the title. Follows the clock without being announced. */
+export function TimeAgo({ at }: { readonly at: string | number }) {
+  const [now, setNow] = useState(Date.now())
+  useEffect(() => {
+    listeners.add(setNow)
+    return () => void listeners.delete(setNow)
+  }, [])
+  const moment = typeof at === 'number' ? at : Date.parse(at)
+  if (!Number.isFinite(moment)) return <span class="quiet">unknown</span>
+  return (
+    <time dateTime={new Date(moment).toISOString()} title={fullTime(moment)}>
+      {timeAgo(moment, now)}
+    </time>
+  )
+}

@@ -1,0 +1,90 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { boot } from '../api/boot.ts'
+import { ErrorBoundary } from '../parts/error-boundary.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { ResourcesPage } from '../resources/page.tsx'
+import { matchRoute } from '../routes.ts'
+import { useUrl } from '../url/navigate.ts'
+import { KeyList } from './key-list.tsx'
+import { useKeys } from './keys.ts'
+import { LazyPage } from './lazy-page.tsx'
+import { NotFoundPage } from './not-found.tsx'
+import { Palette } from './palette.tsx'
+import { clearDevToken } from './session.ts'
+import { Sidebar } from './sidebar.tsx'
+
+/** The page of the URL, in its frame. */
+export function App() {
+  const url = useUrl()
+  const route = matchRoute(url)
+  const [open, setOpen] = useState<'palette' | 'keys' | undefined>()
+  const opener = useRef<Element | null>(null)
+  const show = (what: 'palette' | 'keys'): void => {
+    opener.current ??= document.activeElement
+    setOpen(what)
+  }
+  const close = (): void => {
+    setOpen(undefined)
+    if (opener.current instanceof HTMLElement) opener.current.focus()
+    opener.current = null
+  }
+  useKeys(show)
+  useFocusOnHeading(url.pathname)
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <div class="app">
+        <Sidebar page={route.page} path={url.pathname} onFind={() => show('palette')} />
+        <main id="main" tabIndex={-1}>
+          {boot.devTokenInUse && <DevTokenBanner />}
+          <ErrorBoundary resetOn={url.pathname} what="This page">
+            <CurrentPage url={url} />
+          </ErrorBoundary>
+        </main>
+      </div>
+      {open === 'palette' && <Palette onClose={close} onKeys={() => setOpen('keys')} />}
+      {open === 'keys' && <KeyList onClose={close} />}
+      <p id="announcements" class="vh" role="status" />
+    </>
+  )
+}
+
+const nowhere = { namespace: '', kind: '', name: '' }
+
+function CurrentPage({ url }: { readonly url: URL }) {
+  const { page, resource } = matchRoute(url)
+  if (page === 'resources') return <ResourcesPage search={url.searchParams} />
+  if (page === 'not-found') return <NotFoundPage />
+  return (
+    <LazyPage
+      key={page === 'resource' ? url.pathname : page}
+      name={page}
+      search={url.searchParams}
+      address={resource ?? nowhere}
+    />
+  )
+}
+
+/** After going to another page the focus is on its heading, where screen readers begin. */
+function useFocusOnHeading(path: string): void {
+  const before = useRef(path)
+  useEffect(() => {
+    if (before.current === path) return
+    before.current = path
+    document.querySelector('h1')?.focus({ preventScroll: true })
+  }, [path])
+}
+
+const DevTokenBanner = () => (
+  <div class="note warn dev-token">
+    <Icon name="key" />
+    <p>Developer token in use. It decides what you see, not your sign-in.</p>
+    <span class="end">
+      <button type="button" class="btn" onClick={() => void clearDevToken().catch(() => undefined)}>
+        Clear token
+      </button>
+    </span>
+  </div>
+)

@@ -1,0 +1,27 @@
+import { useEffect, useRef } from 'preact/hooks'
+
+interface Props {
+  readonly label: string
+  readonly class: string
+  readonly onClose: () => void
+  readonly children: preact.ComponentChildren
+}
+
+/** A native modal dialog: Escape and a click beside it close it, and nothing behind it can be reached. */
+export function Dialog({ label, class: name, onClose, children }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => dialog.current?.showModal(), [])
+  return (
+    <dialog
+      ref={dialog}
+      class={name}
+      aria-label={label}
+      onClose={onClose}
+      onClick={(event) => {
+        if (event.target === dialog.current) dialog.current?.close()
+      }}
+    >
+      {children}
+    </dialog>
+  )
+}

@@ -1,0 +1,54 @@
+import { useState } from 'preact/hooks'
+import { Hidden, Icon } from '../parts/icon.tsx'
+import { readChoice, writeChoice } from './choices.ts'
+import { Dialog } from './dialog.tsx'
+
+const keys: readonly (readonly [keys: readonly string[], words: string])[] = [
+  [['Ctrl', 'K'], 'Go to a module, provider or page'],
+  [['/'], 'Search on this page'],
+  [['g', 'r'], 'Registry'],
+  [['g', 'd'], 'Depots'],
+  [['g', 's'], 'Stats'],
+  [['?'], 'This list'],
+  [['Esc'], 'Close what is open'],
+]
+
+export function KeyList({ onClose }: { readonly onClose: () => void }) {
+  const [on, setOn] = useState(readChoice('keys') !== 'off')
+  return (
+    <Dialog label="Keys" class="keylist" onClose={onClose}>
+      <form method="dialog">
+        <header>
+          <h2>Keys</h2>
+          <button type="submit" class="btn bare small icon" title="Close">
+            <Icon name="close" />
+            <Hidden>Close</Hidden>
+          </button>
+        </header>
+        <dl class="facts-list one">
+          {keys.map(([combination, words]) => (
+            <div key={words}>
+              <dt>
+                {combination.map((key) => (
+                  <kbd key={key}>{key}</kbd>
+                ))}
+              </dt>
+              <dd>{words}</dd>
+            </div>
+          ))}
+        </dl>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={on}
+            onChange={(event) => {
+              setOn(event.currentTarget.checked)
+              writeChoice('keys', event.currentTarget.checked ? 'on' : 'off')
+            }}
+          />
+          Keys without Ctrl do something
+        </label>
+      </form>
+    </Dialog>
+  )
+}

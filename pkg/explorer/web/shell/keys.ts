@@ -1,0 +1,54 @@
+import { useEffect } from 'preact/hooks'
+import { navigate } from '../url/navigate.ts'
+import { depotsHref, statsHref } from '../url/pages.ts'
+import { readChoice } from './choices.ts'
+import { homeHref } from './sidebar.tsx'
+
+/** Whether keys without Ctrl do anything; speech input can press them by accident, so they can be switched off. */
+const singleKeysOn = (): boolean => readChoice('keys') !== 'off'
+
+const inField = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || target.closest('input, select, textarea, canvas') !== null)
+
+const goTo: Readonly<Record<string, () => string>> = {
+  r: homeHref,
+  d: () => depotsHref(),
+  s: () => statsHref(),
+}
+const sequenceMs = 1500
+
+export function useKeys(show: (what: 'palette' | 'keys') => void): void {
+  useEffect(() => {
+    let pressedG = 0
+    const onKey = (event: KeyboardEvent): void => {
+      const key = event.key.toLowerCase()
+      if (key === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey) {
+        event.preventDefault()
+        show('palette')
+        return
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return
+      if (!singleKeysOn() || inField(event.target)) return
+      if (document.querySelector('dialog[open]') !== null) return
+      const inSequence = event.timeStamp - pressedG < sequenceMs && pressedG !== 0
+      pressedG = key === 'g' ? event.timeStamp : 0
+      const target = inSequence ? goTo[key]?.() : undefined
+      if (target !== undefined) {
+        event.preventDefault()
+        navigate(target)
+        scrollTo(0, 0)
+      } else if (key === '?') {
+        event.preventDefault()
+        show('keys')
+      } else if (key === '/') {
+        const field = document.querySelector<HTMLInputElement>('[data-search=main]')
+        event.preventDefault()
+        if (field === null) show('palette')
+        else field.focus()
+      }
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+}

@@ -1,0 +1,63 @@
+import type { ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Page } from '../routes.ts'
+import type { Address } from '../url/pages.ts'
+
+export interface PageProps {
+  readonly search: URLSearchParams
+  /** Of a resource's page. */
+  readonly address: Address
+}
+
+/* Pages beside the first one come as files of their own: asked for by the URL at once, by a click, or when idle. */
+const loaders = {
+  resource: async () => (await import('../resource/page.tsx')).ResourcePage,
+  depots: async () => (await import('../depots/page.tsx')).DepotsPage,
+  stats: async () => (await import('../stats/page.tsx')).StatsPage,
+  access: async () => (await import('../access/page.tsx')).AccessPage,
+} satisfies Partial<Record<Page, () => Promise<ComponentType<PageProps>>>>
+
+export type LazyName = keyof typeof loaders
+const loaded = new Map<LazyName, ComponentType<PageProps>>()
+
+export const isLazy = (page: Page): page is LazyName => Object.hasOwn(loaders, page)
+
+/** Brings a page's code, once. */
+export async function loadPage(name: LazyName): Promise<void> {
+  if (!loaded.has(name)) loaded.set(name, await loaders[name]())
+}
+
+export function loadOtherPages(): void {
+  requestIdleCallback(
+    () => {
+      for (const name of Object.keys(loaders)) {
+        if (isLazy(name as Page)) void loadPage(name as LazyName).catch(() => undefined)
+      }
+    },
+    { timeout: 5000 },
+  )
+}
+
+export function LazyPage({ name, ...props }: PageProps & { readonly name: LazyName }) {
+  const [state, setState] = useState<'loading' | 'loaded' | 'failed'>('loading')
+  useEffect(() => {
+    setState('loading')
+    loadPage(name).then(
+      () => setState('loaded'),
+      () => setState('failed'),
+    )
+  }, [name])
+  const Content = loaded.get(name)
+  if (Content !== undefined) return <Content {...props} />
+  if (state !== 'failed')
+    return <h1 class="late" tabIndex={-1} aria-busy="true" aria-label="Loading" />
+  return (
+    <div class="void" role="alert">
+      <h1>This page could not be loaded.</h1>
+      <p>The explorer may have been updated, or it cannot be reached.</p>
+      <button type="button" class="btn" onClick={() => location.reload()}>
+        Reload
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,91 @@
+import { boot } from '../api/boot.ts'
+import type { ResourcePage } from '../api/records.ts'
+import { number, timeAgo } from '../parts/format.ts'
+import { kindIcon } from '../parts/icon.tsx'
+import { accessHref, depotsHref, resourceHref, resourcesHref, statsHref } from '../url/pages.ts'
+import { loginHref } from './session.ts'
+import { homeHref } from './sidebar.tsx'
+import { visits } from './visits.ts'
+
+export interface Hit {
+  readonly href: string
+  readonly icon: string
+  /** What is shown, cut around what was typed. */
+  readonly words: { readonly before: string; readonly match: string; readonly after: string }
+  readonly note: string
+  readonly isAddress: boolean
+  readonly outOfSync: boolean
+}
+
+export interface Group {
+  readonly label: string
+  readonly hits: readonly Hit[]
+}
+
+function cut(words: string, typed: string): Hit['words'] {
+  const at = typed === '' ? -1 : words.toLowerCase().lastIndexOf(typed.toLowerCase())
+  if (at < 0) return { before: words, match: '', after: '' }
+  const end = at + typed.length
+  return { before: words.slice(0, at), match: words.slice(at, end), after: words.slice(end) }
+}
+
+/** What the palette offers for a text: found resources, those seen last, and pages. */
+export function hitsFor(typed: string, found: ResourcePage | undefined): Group[] {
+  const groups = [
+    { label: 'Modules and providers', hits: typed === '' ? [] : resourceHits(typed, found) },
+    { label: 'Visited', hits: visitHits(typed) },
+    { label: 'Pages', hits: pageHits(typed, found) },
+  ]
+  return groups.filter(({ hits }) => hits.length > 0)
+}
+
+const resourceHits = (typed: string, found: ResourcePage | undefined): Hit[] =>
+  (found?.items ?? []).map((item) => ({
+    href: resourceHref(item),
+    icon: kindIcon(item.kind),
+    words: cut(`${item.namespace}/${item.name}`, typed),
+    note: item.latestVersion ?? '',
+    isAddress: true,
+    outOfSync: item.hasUnsyncedVersions === true,
+  }))
+
+const visitHits = (typed: string): Hit[] =>
+  visits()
+    .map(({ version, at, ...address }) => ({
+      href: resourceHref(address, version === undefined ? {} : { version }),
+      icon: kindIcon(address.kind),
+      words: cut(
+        `${address.namespace}/${address.name}${version === undefined ? '' : `, version ${version}`}`,
+        typed,
+      ),
+      note: timeAgo(at, Date.now()),
+      isAddress: true,
+      outOfSync: false,
+    }))
+    .filter(({ words }) => typed === '' || words.match !== '')
+
+function pageHits(typed: string, found: ResourcePage | undefined): Hit[] {
+  const pages: readonly (readonly [words: string, icon: string, href: string])[] = [
+    ['Registry', 'registry', homeHref()],
+    ['Depots', 'depot', depotsHref()],
+    ['Stats', 'stats', statsHref()],
+    ['Access', 'key', accessHref()],
+    ...(boot.oidc && !boot.signedIn ? [['Sign in', 'user', loginHref()] as const] : []),
+  ]
+  const hits = pages
+    .filter(([words]) => words.toLowerCase().includes(typed.toLowerCase()))
+    .map(([words, icon, href]) => hit(href, icon, cut(words, typed), ''))
+  if (typed === '') return hits
+  const all = { before: `All results for “${typed}” in the registry`, match: '', after: '' }
+  const count = found === undefined ? '' : number(found.totalCount)
+  return [hit(resourcesHref({ q: typed }), 'search', all, count), ...hits]
+}
+
+const hit = (href: string, icon: string, words: Hit['words'], note: string): Hit => ({
+  href,
+  icon,
+  words,
+  note,
+  isAddress: false,
+  outOfSync: false,
+})

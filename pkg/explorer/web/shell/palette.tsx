@@ -1,0 +1,153 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ResourcePage } from '../api/records.ts'
+import { useQuery } from '../api/use-query.ts'
+import { number } from '../parts/format.ts'
+import { Hidden, Icon } from '../parts/icon.tsx'
+import { navigate } from '../url/navigate.ts'
+import { Dialog } from './dialog.tsx'
+import { type Hit, hitsFor } from './palette-hits.ts'
+
+const waitMs = 120
+
+interface Props {
+  readonly onClose: () => void
+  readonly onKeys: () => void
+}
+
+/** Finds a module, provider or page by name, without the mouse. */
+export function Palette({ onClose, onKeys }: Props) {
+  const [typed, setTyped] = useState('')
+  const [asked, setAsked] = useState('')
+  const [chosen, setChosen] = useState(0)
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(typed.trim().slice(0, 253)), waitMs)
+    return () => clearTimeout(timer)
+  }, [typed])
+  const url =
+    asked === '' ? undefined : `/-/api/resources?q=${encodeURIComponent(asked)}&page_size=8`
+  const found = useQuery<ResourcePage>(url)
+  const groups = hitsFor(typed.trim(), url === undefined ? undefined : found.data)
+  const hits = groups.flatMap((group) => group.hits)
+  const at = Math.min(chosen, hits.length - 1)
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
+  }, [at])
+
+  const open = (hit: Hit | undefined, newTab: boolean): void => {
+    if (hit === undefined) return
+    if (newTab) {
+      window.open(hit.href, '_blank', 'noopener')
+      return
+    }
+    onClose()
+    if (hit.href.startsWith('/auth/')) location.assign(hit.href)
+    else {
+      navigate(hit.href)
+      scrollTo(0, 0)
+    }
+  }
+  const onKey = (event: KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) setChosen((at + step + hits.length) % Math.max(hits.length, 1))
+    else if (event.key === 'Enter') open(hits[at], event.ctrlKey || event.metaKey)
+    else if (event.key === '?' && typed === '') onKeys()
+    else return
+    event.preventDefault()
+  }
+  return (
+    <Dialog label="Go to" class="palette" onClose={onClose}>
+      <div class="ask">
+        <Icon name="search" />
+        <input
+          type="text"
+          role="combobox"
+          aria-label="Go to a module, provider or page"
+          aria-expanded="true"
+          aria-controls="hits"
+          aria-autocomplete="list"
+          aria-activedescendant={hits.length > 0 ? `hit-${at}` : undefined}
+          placeholder="Module, provider or page"
+          autoComplete="off"
+          spellcheck={false}
+          autofocus
+          value={typed}
+          onInput={(event) => {
+            setTyped(event.currentTarget.value)
+            setChosen(0)
+          }}
+          onKeyDown={onKey}
+        />
+        <kbd>Esc</kbd>
+      </div>
+      <div class="hits" id="hits" ref={list} role="listbox" aria-label="Results">
+        {groups.map(({ label, hits: own }) => (
+          <div key={label} role="group" aria-label={label}>
+            <div class="glabel" aria-hidden="true">
+              {label}
+            </div>
+            {own.map((hit) => (
+              <Option key={hit.href} hit={hit} at={hits.indexOf(hit)} chosen={at} open={open} />
+            ))}
+          </div>
+        ))}
+        {found.error !== undefined && <p class="quiet none">{found.error.message}</p>}
+      </div>
+      <p class="vh" role="status">
+        {asked !== '' && found.data !== undefined && !found.previous
+          ? `${number(found.data.totalCount)} results`
+          : ''}
+      </p>
+      <div class="keys">
+        <span>
+          <kbd>↑</kbd> <kbd>↓</kbd> choose
+        </span>
+        <span>
+          <kbd>Enter</kbd> open
+        </span>
+        <span>
+          <kbd>Ctrl Enter</kbd> new tab
+        </span>
+        <span>
+          <kbd>?</kbd> all keys
+        </span>
+      </div>
+    </Dialog>
+  )
+}
+
+interface OptionProps {
+  readonly hit: Hit
+  readonly at: number
+  readonly chosen: number
+  readonly open: (hit: Hit, newTab: boolean) => void
+}
+
+function Option({ hit, at, chosen, open }: OptionProps) {
+  const { before, match, after } = hit.words
+  return (
+    <div
+      class="hit"
+      role="option"
+      id={`hit-${at}`}
+      aria-selected={at === chosen}
+      onClick={(event) => open(hit, event.ctrlKey || event.metaKey)}
+    >
+      <Icon name={hit.icon} />
+      <span class={hit.isAddress ? 'mono' : ''}>
+        {before}
+        {match !== '' && <mark>{match}</mark>}
+        {after}
+      </span>
+      <span class="end">
+        {hit.outOfSync && (
+          <>
+            <Icon name="warn" tone="c-warn" />
+            <Hidden>out of sync</Hidden>
+          </>
+        )}
+        {hit.isAddress ? <code>{hit.note}</code> : hit.note}
+      </span>
+    </div>
+  )
+}

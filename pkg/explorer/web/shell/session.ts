@@ -1,0 +1,74 @@
+import { boot } from '../api/boot.ts'
+import { forgetAnswers } from '../api/use-query.ts'
+import { forgetVisits } from './visits.ts'
+
+/* Signing in and out, and the developer token. Tokens stay with the server; only the typed one passes by here. */
+
+const justMs = 60_000
+
+/** Whether a login has just ended, so that another one would end the same way. */
+export const justSignedIn = (): boolean =>
+  boot.signedInAt !== undefined && Date.now() - boot.signedInAt < justMs
+
+const here = (): string => location.pathname + location.search + location.hash
+
+export const loginHref = (): string => `/auth/login?returnTo=${encodeURIComponent(here())}`
+
+/** Leads to the login where there is one; false where a 401 must be explained instead. */
+export function goToLogin(): boolean {
+  if (!boot.oidc || boot.devTokenInUse || justSignedIn()) return false
+  location.assign(loginHref())
+  return true
+}
+
+async function send(path: string, method: 'POST' | 'DELETE', body?: object): Promise<unknown> {
+  const response = await fetch(path, {
+    method,
+    headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  if (!response.ok) throw new Error(`The explorer answered ${response.status}.`)
+  const text = await response.text()
+  return text === '' ? {} : (JSON.parse(text) as unknown)
+}
+
+/** Ends the session here, then with the issuer, where that has a page for it. */
+export async function signOut(): Promise<void> {
+  const answer = (await send('/auth/logout', 'POST', {})) as Record<string, unknown>
+  forgetAnswers()
+  forgetVisits()
+  const next = answer['location']
+  location.assign(typeof next === 'string' ? next : '/')
+}
+
+export async function saveDevToken(token: string): Promise<void> {
+  await send('/auth/dev-token', 'POST', { token })
+  location.reload()
+}
+
+export async function clearDevToken(): Promise<void> {
+  await send('/auth/dev-token', 'DELETE')
+  location.reload()
+}
+
+const beforeMs = 60_000
+const longestTimer = 2 ** 31 - 1
+
+/** Makes the login longer shortly before it ends, in one tab only. */
+export function keepSignedIn(): void {
+  if (!boot.signedIn || !boot.refreshable || boot.expiresAt === undefined) return
+  schedule(boot.expiresAt)
+}
+
+function schedule(expiresAt: number): void {
+  const wait = Math.min(Math.max(expiresAt - beforeMs - Date.now(), 5000), longestTimer)
+  setTimeout(() => void refresh().catch(() => undefined), wait)
+}
+
+async function refresh(): Promise<void> {
+  const answer = await navigator.locks.request('depot-refresh', () =>
+    send('/auth/refresh', 'POST', {}),
+  )
+  const { expiresAt } = answer as { expiresAt?: unknown }
+  if (typeof expiresAt === 'number') schedule(expiresAt)
+}

@@ -1,0 +1,142 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { boot } from '../api/boot.ts'
+import { Hidden, Icon } from '../parts/icon.tsx'
+import { TokenForm } from '../parts/token-form.tsx'
+import type { Page } from '../routes.ts'
+import { accessHref, depotsHref, resourcesHref, statsHref } from '../url/pages.ts'
+import { readChoice } from './choices.ts'
+import { loginHref, signOut } from './session.ts'
+import { chooseTheme, chosenTheme } from './theme.ts'
+
+const themes = [
+  { value: 'system', words: 'System', icon: 'screen' },
+  { value: 'light', words: 'Light', icon: 'sun' },
+  { value: 'dark', words: 'Dark', icon: 'moon' },
+] as const
+
+/** The registry in the view that was chosen last. */
+export const homeHref = (): string =>
+  resourcesHref(readChoice('view') === 'cards' ? { view: 'cards' } : {})
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
+
+interface Props {
+  readonly page: Page
+  readonly path: string
+  readonly onFind: () => void
+}
+
+export function Sidebar({ page, path, onFind }: Props) {
+  const side = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (side.current?.matches(':popover-open')) side.current.hidePopover()
+  }, [path])
+  const links = [
+    { href: homeHref(), words: 'Registry', icon: 'registry', pages: ['resources', 'resource'] },
+    { href: depotsHref(), words: 'Depots', icon: 'depot', pages: ['depots'] },
+    { href: statsHref(), words: 'Stats', icon: 'stats', pages: ['stats'] },
+    { href: accessHref(), words: 'Access', icon: 'key', pages: ['access'] },
+  ]
+  return (
+    <>
+      <header class="topbar">
+        <button type="button" class="btn bare icon" popovertarget="side">
+          <Icon name="menu" />
+          <Hidden>Menu</Hidden>
+        </button>
+        <Brand />
+        <button type="button" class="btn bare icon" onClick={onFind}>
+          <Icon name="search" />
+          <Hidden>Go to</Hidden>
+        </button>
+      </header>
+      <nav ref={side} class="side" id="side" popover="auto" aria-label="Depot">
+        <Brand />
+        <button type="button" class="find" onClick={onFind}>
+          <Icon name="search" />
+          <span class="txt">Go to…</span>
+          <kbd>{isApple ? '⌘ K' : 'Ctrl K'}</kbd>
+        </button>
+        <ul class="nav">
+          {links.map(({ href, words, icon, pages }) => (
+            <li key={words}>
+              <a href={href} title={words} aria-current={pages.includes(page) ? 'page' : undefined}>
+                <Icon name={icon} />
+                <span class="txt">{words}</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+        <div class="side-foot">
+          {boot.devTokenInput && <TokenForm />}
+          <ThemeChoice />
+          <Identity />
+        </div>
+      </nav>
+    </>
+  )
+}
+
+const Brand = () => (
+  <a class="brand" href={homeHref()}>
+    <Icon name="depot" />
+    <span class="txt">Depot</span>
+  </a>
+)
+
+function ThemeChoice() {
+  const [theme, setTheme] = useState<string>(chosenTheme() ?? 'system')
+  return (
+    <fieldset class="theme">
+      <legend class="vh">Theme</legend>
+      {themes.map(({ value, words, icon }) => (
+        <label key={value} title={words}>
+          <input
+            type="radio"
+            name="theme"
+            value={value}
+            checked={theme === value}
+            onChange={() => {
+              setTheme(value)
+              chooseTheme(value === 'system' ? undefined : value)
+            }}
+          />
+          <Icon name={icon} />
+          <Hidden>{words}</Hidden>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+function Identity() {
+  const [problem, setProblem] = useState(false)
+  if (!boot.signedIn) {
+    if (!boot.oidc) return null
+    return (
+      <div class="who">
+        <a class="btn" href={loginHref()}>
+          <Icon name="user" />
+          <span class="txt">Sign in</span>
+        </a>
+      </div>
+    )
+  }
+  return (
+    <div class="who">
+      <a href={accessHref()} title="What may I see?">
+        <span class="txt">{boot.email ?? boot.name ?? 'Signed in'}</span>
+      </a>
+      <button
+        type="button"
+        class="btn bare small icon"
+        title="Sign out"
+        onClick={() => void signOut().catch(() => setProblem(true))}
+      >
+        <Icon name="leave" />
+        <Hidden>Sign out</Hidden>
+      </button>
+      {problem && <Hidden>Signing out failed. Reload the page and try again.</Hidden>}
+    </div>
+  )
+}

@@ -1,0 +1,42 @@
+import type { Address } from '../url/pages.ts'
+
+/* The resources looked at last, for the palette. Kept for this tab, and gone at sign-out. */
+
+export interface Visit extends Address {
+  readonly version?: string
+  readonly at: number
+}
+
+const key = 'depot-visits'
+const most = 8
+
+export function visits(): Visit[] {
+  try {
+    const found = JSON.parse(sessionStorage.getItem(key) ?? '[]') as unknown
+    return Array.isArray(found) ? found.filter(isVisit) : []
+  } catch {
+    return []
+  }
+}
+
+const isVisit = (it: unknown): it is Visit => {
+  const { namespace, kind, name } = (it ?? {}) as Partial<Visit>
+  return [namespace, kind, name].every((word) => typeof word === 'string')
+}
+
+export function rememberVisit(visit: Visit): void {
+  const others = visits().filter(
+    (it) => !(it.namespace === visit.namespace && it.kind === visit.kind && it.name === visit.name),
+  )
+  write(JSON.stringify([visit, ...others].slice(0, most)))
+}
+
+export const forgetVisits = (): void => write('[]')
+
+function write(text: string): void {
+  try {
+    sessionStorage.setItem(key, text)
+  } catch {
+    // Storage can be switched off; the palette then knows no visits.
+  }
+}
