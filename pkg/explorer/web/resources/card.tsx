@@ -1,0 +1,41 @@
+import type { Resource } from '../api/records.ts'
+import { AddressLink } from '../parts/address.tsx'
+import { SyncChip, Visibility } from '../parts/badge.tsx'
+import { plural } from '../parts/format.ts'
+import { OutOfSync } from '../parts/out-of-sync.tsx'
+import { SeverityCounts } from '../parts/severity-counts.tsx'
+
+export const Cards = ({ items }: { readonly items: readonly Resource[] }) => (
+  <ul class="cards" aria-label="Modules and providers">
+    {items.map((item) => (
+      <Card key={`${item.namespace}/${item.kind}/${item.name}`} item={item} />
+    ))}
+  </ul>
+)
+
+const Card = ({ item }: { readonly item: Resource }) => (
+  <li class="card">
+    <AddressLink of={item} />
+    <span>{item.hasUnsyncedVersions === true && <OutOfSync />}</span>
+    <div class="facts">
+      <code class="ver">{item.latestVersion ?? 'No version'}</code>
+      <span>
+        {item.kind === 'provider' ? 'Provider' : 'Module'}
+        {item.provider !== undefined && (
+          <>
+            {' '}
+            for <code>{item.provider}</code>
+          </>
+        )}
+      </span>
+      <SyncChip synced={item.synced} />
+    </div>
+    <div class="facts">
+      <SeverityCounts counts={item.scanCounts} />
+    </div>
+    <div class="bottom">
+      <span class="num">{plural(item.totalDownloads, 'download')}</span>
+      <Visibility isPublic={item.public} />
+    </div>
+  </li>
+)

@@ -1,0 +1,150 @@
+import { useState } from 'preact/hooks'
+import type { NamespaceList } from '../api/records.ts'
+import { Icon } from '../parts/icon.tsx'
+import { nameOptions, Pick } from '../parts/pick.tsx'
+import { SearchField } from '../parts/search-field.tsx'
+import { severityOptions } from '../parts/severity-options.ts'
+import type { ResourcesValues } from '../url/pages.ts'
+import { activeFilters } from './chips.tsx'
+import { NamespaceDialog } from './namespace-dialog.tsx'
+
+export type Change = (changed: Partial<ResourcesValues>, how?: 'push' | 'replace') => void
+
+interface Props {
+  readonly values: ResourcesValues
+  readonly namespaces: NamespaceList | undefined
+  readonly change: Change
+}
+
+const systems = ['darwin', 'freebsd', 'linux', 'windows']
+const architectures = ['386', 'amd64', 'arm', 'arm64']
+
+const sortOptions = [
+  ['name', 'Sort: name'],
+  ['namespace', 'Sort: namespace'],
+  ['severity', 'Sort: severity'],
+  ['totalDownloads', 'Sort: downloads'],
+  ['lastDownloadedAt', 'Sort: last download'],
+  ['latestVersion', 'Sort: latest version'],
+  ['synced', 'Sort: status'],
+] as const
+
+/** Sorting that begins with the most, the newest or the worst. */
+export const startsDescending = new Set<string>([
+  'severity',
+  'totalDownloads',
+  'lastDownloadedAt',
+  'latestVersion',
+])
+
+const another = '\u0000another'
+
+export function Filters({ values, namespaces, change }: Props) {
+  const [naming, setNaming] = useState(false)
+  const names = namespaces?.items.map(({ name }) => name) ?? []
+  const [namespace = ''] = values.namespace
+  const active = activeFilters(values).filter(({ key }) => key !== 'q').length
+  return (
+    <search class="filters" aria-label="Filter the registry">
+      <SearchField
+        label="Search names"
+        value={values.q}
+        main
+        onSearch={(q) => change({ q }, 'replace')}
+      />
+      <details class="more">
+        <summary class="btn">
+          <Icon name="filter" />
+          {active === 0 ? 'Filters' : `Filters, ${active} active`}
+        </summary>
+        <Pick
+          label="Kind"
+          value={values.kind}
+          options={[
+            ['', 'Any kind'],
+            ['module', 'Modules'],
+            ['provider', 'Providers'],
+          ]}
+          onChoose={(kind) => change({ kind: kind as ResourcesValues['kind'] })}
+        />
+        <Pick
+          label="Namespace"
+          value={namespace}
+          options={[
+            ...nameOptions(
+              values.namespace.length > 1
+                ? `${values.namespace.length} namespaces`
+                : 'Any namespace',
+              names,
+              namespace,
+            ),
+            [another, 'Another…'],
+          ]}
+          onChoose={(name) =>
+            name === another ? setNaming(true) : change({ namespace: name === '' ? [] : [name] })
+          }
+        />
+        <Pick
+          label="Status"
+          value={values.synced}
+          options={[
+            ['', 'Any status'],
+            ['true', 'Synced'],
+            ['false', 'Not synced'],
+          ]}
+          onChoose={(synced) => change({ synced: synced as ResourcesValues['synced'] })}
+        />
+        <Pick
+          label="Severity"
+          value={values.severity}
+          options={severityOptions}
+          onChoose={(it) => change({ severity: it as ResourcesValues['severity'] })}
+        />
+        <Pick
+          label="OS"
+          value={values.os}
+          options={nameOptions('Any OS', systems, values.os)}
+          onChoose={(os) => change({ os })}
+        />
+        <Pick
+          label="Arch"
+          value={values.arch}
+          options={nameOptions('Any arch', architectures, values.arch)}
+          onChoose={(arch) => change({ arch })}
+        />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={values.public_only === 'true'}
+            onChange={(event) => change({ public_only: event.currentTarget.checked ? 'true' : '' })}
+          />
+          Public only
+        </label>
+        <span class={values.view === 'table' ? 'only-stack' : 'sorting'}>
+          <SortPick values={values} change={change} />
+        </span>
+      </details>
+      {naming && (
+        <NamespaceDialog
+          onClose={() => setNaming(false)}
+          onName={(name) => change({ namespace: [...new Set([...values.namespace, name])] })}
+        />
+      )}
+    </search>
+  )
+}
+
+const SortPick = ({ values, change }: Omit<Props, 'namespaces'>) => (
+  <Pick
+    label="Sort by"
+    value={values.sort_by}
+    options={sortOptions}
+    tinted={false}
+    onChoose={(by) =>
+      change({
+        sort_by: by as ResourcesValues['sort_by'],
+        sort_dir: startsDescending.has(by) ? 'desc' : 'asc',
+      })
+    }
+  />
+)

@@ -1,0 +1,94 @@
+import type { Resource } from '../api/records.ts'
+import { AddressLink } from '../parts/address.tsx'
+import { SyncChip, Visibility } from '../parts/badge.tsx'
+import { number } from '../parts/format.ts'
+import { Icon } from '../parts/icon.tsx'
+import { OutOfSync } from '../parts/out-of-sync.tsx'
+import { SeverityCounts } from '../parts/severity-counts.tsx'
+import { Cell, type Head, None, RowHead, Table } from '../parts/table.tsx'
+import { type ResourcesValues, resourcesHref } from '../url/pages.ts'
+import { startsDescending } from './filters.tsx'
+
+interface Props {
+  readonly items: readonly Resource[]
+  readonly values: ResourcesValues
+}
+
+export const ResourceTable = ({ items, values }: Props) => (
+  <Table label="Modules and providers" look="stack flow" heads={heads(values)}>
+    {items.map((item) => (
+      <Row key={`${item.namespace}/${item.kind}/${item.name}`} item={item} />
+    ))}
+  </Table>
+)
+
+const heads = (values: ResourcesValues): Head[] => [
+  sortable(values, 'name', 'Name'),
+  { words: 'System' },
+  sortable(values, 'latestVersion', 'Latest'),
+  sortable(values, 'synced', 'Status'),
+  sortable(values, 'severity', 'Findings, latest version'),
+  sortable(values, 'totalDownloads', 'Downloads', 'num'),
+  { words: 'Visibility', class: 'mid-hide' },
+]
+
+/** A head that sorts by its column, and the other way round once it does. */
+function sortable(
+  values: ResourcesValues,
+  by: ResourcesValues['sort_by'],
+  words: string,
+  name?: string,
+): Head {
+  const on = values.sort_by === by
+  const descending = values.sort_dir === 'desc'
+  const next = on ? !descending : startsDescending.has(by)
+  const href = resourcesHref({
+    ...values,
+    page: 1,
+    sort_by: by,
+    sort_dir: next ? 'desc' : 'asc',
+  })
+  return {
+    class: name,
+    sort: on ? (descending ? 'descending' : 'ascending') : undefined,
+    words: (
+      <a href={href}>
+        {words}
+        {on && <Icon name={descending ? 'down' : 'up'} />}
+      </a>
+    ),
+  }
+}
+
+const Row = ({ item }: { readonly item: Resource }) => (
+  <tr role="row">
+    <RowHead class="full">
+      <AddressLink of={item} />
+    </RowHead>
+    <Cell label="System" class="short">
+      {item.kind === 'provider' ? (
+        <span class="quiet">provider</span>
+      ) : item.provider === undefined ? (
+        <None />
+      ) : (
+        <code>{item.provider}</code>
+      )}
+    </Cell>
+    <Cell label="Latest" class="short">
+      {item.latestVersion === undefined ? <None /> : <code>{item.latestVersion}</code>}
+    </Cell>
+    <Cell class="nowrap">
+      <SyncChip synced={item.synced} />
+      {item.hasUnsyncedVersions === true && <OutOfSync />}
+    </Cell>
+    <Cell class="full">
+      <SeverityCounts counts={item.scanCounts} slots />
+    </Cell>
+    <Cell label="Downloads" class="num">
+      {number(item.totalDownloads)}
+    </Cell>
+    <Cell class="mid-hide">
+      <Visibility isPublic={item.public} />
+    </Cell>
+  </tr>
+)

@@ -1,0 +1,65 @@
+import type { BrowseStats } from '../api/records.ts'
+import { AddressLink } from '../parts/address.tsx'
+import { number } from '../parts/format.ts'
+import { Hidden } from '../parts/icon.tsx'
+import { Cell, RowHead, Table } from '../parts/table.tsx'
+import { TimeAgo } from '../parts/time-ago.tsx'
+import { ThinBar } from './bars.tsx'
+
+type Rows = BrowseStats['mostDownloaded']
+
+export function MostDownloaded({ rows }: { readonly rows: Rows }) {
+  const most = Math.max(1, ...rows.map(({ downloadCount }) => downloadCount))
+  return (
+    <section class="sec" aria-labelledby="top">
+      <header>
+        <h2 id="top">Most downloaded</h2>
+        <span class="quiet">top 10 versions</span>
+      </header>
+      {rows.length === 0 ? (
+        <div class="void">
+          <h3>No downloads yet.</h3>
+          <p>They are counted when Terraform or OpenTofu installs from this registry.</p>
+        </div>
+      ) : (
+        <Table
+          label="Most downloaded"
+          look="stack flow"
+          heads={[
+            { words: '#', class: 'num only-wide' },
+            { words: 'Name' },
+            { words: 'Version' },
+            { words: 'Downloads', class: 'num' },
+            { words: <Hidden>Share of the first</Hidden>, class: 'only-wide' },
+            { words: 'Last download' },
+          ]}
+        >
+          {rows.map((row, at) => (
+            <tr key={`${row.namespace}/${row.kind}/${row.name}/${row.version}`} role="row">
+              <Cell class="num quiet only-wide">{at + 1}</Cell>
+              <RowHead class="full">
+                <AddressLink of={row} version={row.version} />
+              </RowHead>
+              <Cell label="Version" class="short">
+                <code>{row.version}</code>
+              </Cell>
+              <Cell label="Downloads" class="num">
+                {number(row.downloadCount)}
+              </Cell>
+              <Cell class="barcell only-wide">
+                <ThinBar share={row.downloadCount / most} />
+              </Cell>
+              <Cell label="Last" class="nowrap">
+                {row.lastDownloadedAt === undefined ? (
+                  <span class="quiet">never</span>
+                ) : (
+                  <TimeAgo at={row.lastDownloadedAt} />
+                )}
+              </Cell>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,207 @@
+import type { BrowseStats, NamespaceList } from '../api/records.ts'
+import { useQuery } from '../api/use-query.ts'
+import { bytes, number, percent, plural } from '../parts/format.ts'
+import { nameOptions, Pick } from '../parts/pick.tsx'
+import { Region } from '../parts/region.tsx'
+import { ranks } from '../parts/severity-counts.tsx'
+import { Bone, Lines } from '../parts/skeleton.tsx'
+import { useTitle } from '../shell/title.ts'
+import { navigate } from '../url/navigate.ts'
+import {
+  namespacesUrl,
+  type ResourcesValues,
+  resourcesHref,
+  severities,
+  statsHref,
+  statsParams,
+  statsUrl,
+} from '../url/pages.ts'
+import { parse } from '../url/search-params.ts'
+import { SyncBar, ThinBar } from './bars.tsx'
+import { MostDownloaded } from './most-downloaded.tsx'
+
+/** Sums over what the caller may see. */
+export function StatsPage({ search }: { readonly search: URLSearchParams }) {
+  const { namespace } = parse(statsParams, search)
+  const stats = useQuery<BrowseStats>(statsUrl(namespace))
+  const namespaces = useQuery<NamespaceList>(namespacesUrl)
+  useTitle('Stats')
+  const names = namespaces.data?.items.map(({ name }) => name) ?? []
+  return (
+    <>
+      <div class="page-head">
+        <h1 tabIndex={-1}>Stats</h1>
+        <span class="end">
+          <Pick
+            label="Namespace"
+            value={namespace}
+            options={nameOptions('All namespaces', names, namespace)}
+            onChoose={(name) => navigate(statsHref(name))}
+          />
+        </span>
+      </div>
+      <Region query={stats} what="The statistics" skeleton={<Skeleton />} resetHref={statsHref()}>
+        {(data) => <Numbers stats={data} namespace={namespace} />}
+      </Region>
+    </>
+  )
+}
+
+interface Props {
+  readonly stats: BrowseStats
+  readonly namespace: string
+}
+
+function Numbers({ stats, namespace }: Props) {
+  const { syncHealth: sync } = stats
+  const listed = (values: Partial<ResourcesValues>): string =>
+    resourcesHref({ ...values, namespace: namespace === '' ? [] : [namespace] })
+  const versions = sync.syncedVersions + sync.unsyncedVersions + sync.failedVersions
+  return (
+    <>
+      <div class="figures">
+        <Figure words="Modules" href={listed({ kind: 'module' })}>
+          {number(stats.totalModules)}
+        </Figure>
+        <Figure words="Providers" href={listed({ kind: 'provider' })}>
+          {number(stats.totalProviders)}
+        </Figure>
+        <Figure words="Versions" href={listed({ sort_by: 'latestVersion', sort_dir: 'desc' })}>
+          {number(stats.totalVersions)}
+        </Figure>
+        <Figure words="Storage" title={plural(stats.totalStorageBytes, 'byte')}>
+          {bytes(stats.totalStorageBytes)}
+        </Figure>
+        <Figure words="Downloads" href={listed({ sort_by: 'totalDownloads', sort_dir: 'desc' })}>
+          {number(stats.totalDownloads)}
+        </Figure>
+      </div>
+      <div class="two">
+        <div>
+          <section class="sec" aria-labelledby="sync">
+            <header>
+              <h2 id="sync">Sync health</h2>
+              <span class="quiet">{plural(versions, 'version')}</span>
+            </header>
+            <SyncBar sync={sync} />
+            <div class="legend">
+              <a href={listed({ synced: 'true' })}>
+                <i class="key ok" />
+                {number(sync.syncedVersions)} synced{' '}
+                <span>{percent(sync.syncedVersions, versions)}</span>
+              </a>
+              <a href={listed({ synced: 'false' })}>
+                <i class="key wait" />
+                {number(sync.unsyncedVersions)} not synced{' '}
+                <span>{percent(sync.unsyncedVersions, versions)}</span>
+              </a>
+              <a href={listed({ sort_by: 'synced' })}>
+                <i class="key fail" />
+                {number(sync.failedVersions)} failed{' '}
+                <span>{percent(sync.failedVersions, versions)}</span>
+              </a>
+            </div>
+          </section>
+          <Posture stats={stats} listed={listed} />
+        </div>
+        <Backends stats={stats} />
+      </div>
+      <MostDownloaded rows={stats.mostDownloaded} />
+    </>
+  )
+}
+
+interface FigureProps {
+  readonly words: string
+  readonly href?: string
+  readonly title?: string
+  readonly children: preact.ComponentChildren
+}
+
+function Figure({ words, href, title, children }: FigureProps) {
+  const content = (
+    <>
+      <span class="l">{words}</span>
+      <b>{children}</b>
+    </>
+  )
+  return href === undefined ? <div title={title}>{content}</div> : <a href={href}>{content}</a>
+}
+
+function Posture(props: {
+  readonly stats: BrowseStats
+  readonly listed: (values: Partial<ResourcesValues>) => string
+}) {
+  const posture = props.stats.securityPosture
+  return (
+    <section class="sec" aria-labelledby="posture">
+      <header>
+        <h2 id="posture">Security posture</h2>
+        <span class="quiet">{plural(posture.totalAffectedResources, 'resource')} affected</span>
+      </header>
+      <div class="posture">
+        {ranks.map(({ key, tone }) => {
+          const severity = severities.find((it) => it === key.toUpperCase())
+          return (
+            <a
+              key={key}
+              class={tone}
+              href={props.listed(
+                severity === undefined ? { sort_by: 'severity', sort_dir: 'desc' } : { severity },
+              )}
+            >
+              {key.toUpperCase()} <b>{number(posture[key])}</b>
+            </a>
+          )
+        })}
+      </div>
+    </section>
+  )
+}
+
+function Backends({ stats }: { readonly stats: BrowseStats }) {
+  const most = Math.max(1, ...stats.storageDistribution.map(({ count }) => count))
+  return (
+    <section class="sec" aria-labelledby="storage">
+      <header>
+        <h2 id="storage">Storage backends</h2>
+        <span class="quiet">resources in each</span>
+      </header>
+      {stats.storageDistribution.length === 0 ? (
+        <p class="quiet">No resource names a storage backend.</p>
+      ) : (
+        <dl class="rows">
+          {stats.storageDistribution.map(({ backend, count }) => (
+            <div key={backend}>
+              <dt>
+                <code>{backend}</code>
+              </dt>
+              <dd>
+                <ThinBar share={count / most} />
+                <span class="num">{number(count)}</span>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </section>
+  )
+}
+
+const Skeleton = () => (
+  <>
+    <div class="figures">
+      {['Modules', 'Providers', 'Versions', 'Storage', 'Downloads'].map((words) => (
+        <div key={words}>
+          <span class="l">{words}</span>
+          <b>
+            <Bone width="w3" tall />
+          </b>
+        </div>
+      ))}
+    </div>
+    <div class="sec">
+      <Lines count={8} />
+    </div>
+  </>
+)
