@@ -1,0 +1,89 @@
+import { useEffect, useState } from 'preact/hooks'
+import { boot } from '../api/boot.ts'
+import { CopyButton } from '../parts/copy-button.tsx'
+import { number } from '../parts/format.ts'
+import type { ChosenVersion } from './chosen-version.ts'
+import { countOf } from './findings/count.ts'
+import type { SectionProps } from './page.tsx'
+import type { ReadmeHeading } from './readme/readme.tsx'
+import { usageBlock } from './snippets.ts'
+import { chosenTool } from './tool.ts'
+
+interface Props extends SectionProps {
+  readonly version: ChosenVersion
+  readonly headings: readonly ReadmeHeading[]
+}
+
+interface Section {
+  readonly id: string
+  readonly words: string
+  readonly count?: number
+  readonly sub?: boolean
+}
+
+/** What people came for, the block to paste, and the way to every section. */
+export function Aside({ detail, values, version, headings }: Props) {
+  const sections = sectionsOf(detail, headings)
+  const current = useCurrentSection(sections.map(({ id }) => id))
+  const used = { ...detail, registryHost: boot.registryHost }
+  const block = usageBlock(used, chosenTool(values.tool, detail.kind), version.pinned)
+  return (
+    <aside class="aside" aria-label="On this page">
+      <CopyButton text={block} what="usage block" look="main" />
+      <nav class="toc" aria-label="Sections">
+        <h2>On this page</h2>
+        <ul>
+          {sections.map(({ id, words, count, sub }) => (
+            <li key={id} class={sub === true ? 'sub' : undefined}>
+              <a href={`#${id}`} aria-current={id === current ? 'true' : undefined}>
+                <span>{words}</span>
+                {count !== undefined && <span class="quiet num">{number(count)}</span>}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+    </aside>
+  )
+}
+
+function sectionsOf(detail: Props['detail'], headings: readonly ReadmeHeading[]): Section[] {
+  const hasReadme = detail.readmeContent !== undefined && detail.kind === 'module'
+  return [
+    ...(hasReadme ? [{ id: 'readme', words: 'README' }] : []),
+    ...(hasReadme ? headings.slice(0, 12).map(({ id, words }) => ({ id, words, sub: true })) : []),
+    { id: 'overview', words: 'Overview' },
+    { id: 'usage', words: 'Usage' },
+    { id: 'versions', words: 'Versions', count: detail.versions.length },
+    { id: 'findings', words: 'Findings', count: countOf(detail) },
+  ]
+}
+
+const topPx = 120
+
+/** The last section whose heading has passed the top of the window. */
+function useCurrentSection(ids: readonly string[]): string | undefined {
+  const [current, setCurrent] = useState(ids[0])
+  const known = ids.join(' ')
+  useEffect(() => {
+    let frame = 0
+    const look = (): void => {
+      frame = 0
+      const passed = known.split(' ').filter((id) => {
+        const top = document.getElementById(id)?.getBoundingClientRect().top
+        return top !== undefined && top < topPx
+      })
+      setCurrent(passed.at(-1) ?? known.split(' ')[0])
+    }
+    const onScroll = (): void => {
+      frame ||= requestAnimationFrame(look)
+    }
+    look()
+    addEventListener('scroll', onScroll, { passive: true })
+    return () => {
+      removeEventListener('scroll', onScroll)
+      cancelAnimationFrame(frame)
+    }
+  }, [known])
+  return current
+}

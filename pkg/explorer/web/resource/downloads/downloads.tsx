@@ -1,0 +1,2 @@
+import type { Address } from '../../url/pages.ts'
+export const DownloadsSection = (_props: { readonly address: Address }) => null

@@ -1,0 +1,46 @@
+import type { Finding, ResourceDetail, ScanCounts } from '../../api/records.ts'
+import { severities } from '../../url/pages.ts'
+
+const rankOf = (severity: string): number => {
+  const rank = severities.findIndex((it) => it === severity.toUpperCase())
+  return rank < 0 ? severities.length : rank
+}
+
+const keys = ['critical', 'high', 'medium', 'low', 'unknown'] as const
+
+export function countsOf(findings: readonly Finding[]): ScanCounts {
+  const counts = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0 }
+  for (const { severity } of findings) counts[keys[rankOf(severity)] ?? 'unknown'] += 1
+  return counts
+}
+
+/** All findings of the latest version; none where it was not scanned. */
+export function countOf({ scanCounts }: Pick<ResourceDetail, 'scanCounts'>): number {
+  return scanCounts === undefined
+    ? 0
+    : Object.values(scanCounts).reduce((sum, count) => sum + count, 0)
+}
+
+export interface FindingFilter {
+  /** At or above; empty for any. */
+  readonly severity: string
+  readonly text: string
+  readonly fixable: boolean
+}
+
+/** Worst first, then as the scanner gave them. */
+export function filterFindings(findings: readonly Finding[], filter: FindingFilter): Finding[] {
+  const worst = filter.severity === '' ? severities.length : rankOf(filter.severity)
+  const text = filter.text.toLowerCase()
+  return findings
+    .filter(({ severity }) => rankOf(severity) <= worst)
+    .filter(({ fixedVersion }) => !filter.fixable || (fixedVersion ?? '') !== '')
+    .filter(
+      (it) =>
+        text === '' ||
+        [it.vulnerabilityID, it.pkgName, it.title].some((word) =>
+          word.toLowerCase().includes(text),
+        ),
+    )
+    .toSorted((a, b) => rankOf(a.severity) - rankOf(b.severity))
+}

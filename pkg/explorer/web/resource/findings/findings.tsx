@@ -1,0 +1,192 @@
+import { useMemo } from 'preact/hooks'
+import type { Finding, ScanFindings } from '../../api/records.ts'
+import { useQuery } from '../../api/use-query.ts'
+import { number, plural } from '../../parts/format.ts'
+import { Hidden, Icon } from '../../parts/icon.tsx'
+import { Pick } from '../../parts/pick.tsx'
+import { Region } from '../../parts/region.tsx'
+import { SearchField } from '../../parts/search-field.tsx'
+import { severityOptions } from '../../parts/severity-options.ts'
+import { Lines } from '../../parts/skeleton.tsx'
+import { findingsUrl, type ResourceValues, resourceHref } from '../../url/pages.ts'
+import type { SectionProps } from '../page.tsx'
+import { countOf, filterFindings } from './count.ts'
+import { Matrix } from './matrix.tsx'
+import { FindingsTable } from './table.tsx'
+
+/** The name of the source scan, where platforms have names of their own. */
+const source = 'source'
+
+/** What scans found, of the version that is chosen. */
+export function FindingsSection({ address, detail, values, change }: SectionProps) {
+  const query = useQuery<ScanFindings>(findingsUrl(address, values))
+  const versions = useMemo(() => scannedVersions(query.data), [query.data])
+  const chosen = values.f_version || values.f_binary
+  return (
+    <section class="sec" aria-labelledby="findings">
+      <header>
+        <h2 id="findings">Findings</h2>
+        <span class="quiet num">{chosen === '' && number(countOf(detail))}</span>
+        <span class="end">
+          {versions.length > 1 && (
+            <Pick
+              label="Scanned version"
+              value={chosen || query.data?.selectedVersion || versions[0] || ''}
+              options={versions.map((it) => [
+                it,
+                it === detail.latestVersion ? `${it}, latest` : it,
+              ])}
+              tinted={false}
+              onChoose={(it) =>
+                change({
+                  f_version: query.data?.scannedVersions?.includes(it) === true ? it : '',
+                  f_binary: query.data?.binaryVersions?.includes(it) === true ? it : '',
+                })
+              }
+            />
+          )}
+          <button
+            type="button"
+            class="btn icon"
+            title="Refresh findings"
+            aria-busy={query.fetching}
+            onClick={query.refetch}
+          >
+            <Icon name="refresh" />
+            <Hidden>Refresh findings</Hidden>
+          </button>
+        </span>
+      </header>
+      <Region
+        query={query}
+        what="The findings"
+        skeleton={<Lines count={6} />}
+        resetHref={resourceHref(address)}
+      >
+        {(data) => (
+          <Scans data={data} address={address} detail={detail} values={values} change={change} />
+        )}
+      </Region>
+    </section>
+  )
+}
+
+/** Versions with a scan of any kind, newest first; both lists come newest first. */
+function scannedVersions(data: ScanFindings | undefined): string[] {
+  const all = [...(data?.scannedVersions ?? []), ...(data?.binaryVersions ?? [])]
+  const collator = new Intl.Collator('en', { numeric: true })
+  return [...new Set(all)].toSorted((a, b) => collator.compare(b, a))
+}
+
+interface ScansProps extends SectionProps {
+  readonly data: ScanFindings
+}
+
+function Scans({ data, address, detail, values, change }: ScansProps) {
+  const scans = useMemo(() => scansOf(data), [data])
+  if (scans.length === 0) {
+    return (
+      <div class="void">
+        <h3>Not scanned</h3>
+        <p>No version has been scanned yet, which is not the same as clean.</p>
+      </div>
+    )
+  }
+  const isProvider = detail.kind === 'provider'
+  const chosen = scans.find(([name]) => name === values.f_platform) ?? scans[0]
+  const [name, findings] = chosen ?? [source, []]
+  return (
+    <>
+      {isProvider && (
+        <Matrix
+          scans={scans}
+          chosen={name}
+          hrefOf={(platform) => resourceHref(address, { ...values, f_platform: platform })}
+        />
+      )}
+      <List
+        key={name}
+        title={isProvider ? name : undefined}
+        findings={findings}
+        values={values}
+        change={change}
+      />
+    </>
+  )
+}
+
+/** Findings by where they were found: the source first, then platforms. */
+function scansOf(data: ScanFindings): (readonly [string, readonly Finding[]])[] {
+  const binary = Object.entries(data.binaryScanFindings ?? {}).toSorted(([a], [b]) =>
+    a < b ? -1 : 1,
+  )
+  return data.sourceScanFindings === undefined
+    ? binary
+    : [[source, data.sourceScanFindings], ...binary]
+}
+
+interface ListProps {
+  readonly title: string | undefined
+  readonly findings: readonly Finding[]
+  readonly values: ResourceValues
+  readonly change: SectionProps['change']
+}
+
+function List({ title, findings, values, change }: ListProps) {
+  const { f_severity: severity, f_q: text, f_fix } = values
+  const fixable = f_fix === 'true'
+  const shown = useMemo(
+    () => filterFindings(findings, { severity, text, fixable }),
+    [findings, severity, text, fixable],
+  )
+  const anyFix = findings.some(({ fixedVersion = '' }) => fixedVersion !== '')
+  if (findings.length === 0) return <p class="quiet mt">No findings</p>
+  return (
+    <>
+      {title !== undefined && (
+        <h3 class="mt" id="findings-of-platform">
+          {title}, {plural(findings.length, 'finding')}
+        </h3>
+      )}
+      <search class="filters" aria-label="Filter findings">
+        <SearchField
+          label="Search findings"
+          placeholder="Search id, package or title"
+          value={text}
+          onSearch={(it) => change({ f_q: it }, 'replace')}
+        />
+        <Pick
+          label="Severity of findings"
+          value={severity}
+          options={severityOptions}
+          onChoose={(it) => change({ f_severity: it as ResourceValues['f_severity'] })}
+        />
+        {anyFix && (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={fixable}
+              onChange={(event) => change({ f_fix: event.currentTarget.checked ? 'true' : '' })}
+            />
+            Fix available
+          </label>
+        )}
+      </search>
+      <div class="gap" />
+      {shown.length === 0 ? (
+        <div class="void">
+          <h3>Nothing matches these filters.</h3>
+          <button
+            type="button"
+            class="btn"
+            onClick={() => change({ f_q: '', f_severity: '', f_fix: '' })}
+          >
+            Clear
+          </button>
+        </div>
+      ) : (
+        <FindingsTable findings={shown} of={title} total={findings.length} />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,141 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { ResourceDetail } from '../api/records.ts'
+import { useQuery } from '../api/use-query.ts'
+import { Icon, kindIcon } from '../parts/icon.tsx'
+import { Region } from '../parts/region.tsx'
+import { Bone, Lines } from '../parts/skeleton.tsx'
+import { useTitle } from '../shell/title.ts'
+import { rememberVisit } from '../shell/visits.ts'
+import { navigate } from '../url/navigate.ts'
+import {
+  type Address,
+  type ResourceValues,
+  resourceHref,
+  resourceParams,
+  resourcesHref,
+  resourceUrl,
+} from '../url/pages.ts'
+import { parse } from '../url/search-params.ts'
+import { Aside } from './aside.tsx'
+import { chosenVersion } from './chosen-version.ts'
+import { DownloadsSection } from './downloads/downloads.tsx'
+import { FindingsSection } from './findings/findings.tsx'
+import { Header } from './header.tsx'
+import { Overview } from './overview.tsx'
+import { usePlatforms } from './platforms.ts'
+import { Readme, type ReadmeHeading } from './readme/readme.tsx'
+import { Usage } from './usage.tsx'
+import { VersionsSection } from './versions/versions.tsx'
+
+/** A change of this page's parameters. Filters begin at the first page again. */
+export type Change = (changed: Partial<ResourceValues>, how?: 'push' | 'replace') => void
+
+export interface SectionProps {
+  readonly address: Address
+  readonly detail: ResourceDetail
+  readonly values: ResourceValues
+  readonly change: Change
+}
+
+/** One module or provider: README, facts, how to use it, its versions and what scans found. */
+export function ResourcePage(props: {
+  readonly address: Address
+  readonly search: URLSearchParams
+}) {
+  const { address, search } = props
+  const values = parse(resourceParams, search)
+  const query = useQuery<ResourceDetail>(resourceUrl(address))
+  useTitle(address.name, address.namespace)
+  const change: Change = (changed, how) =>
+    navigate(resourceHref(address, { ...values, ...changed }) + location.hash, how)
+  const found = query.data !== undefined
+  const version = values.version
+  useEffect(() => {
+    if (found) rememberVisit({ ...address, ...(version !== '' && { version }), at: Date.now() })
+  }, [found, version])
+  useScrollToHash(found)
+  return (
+    <>
+      <nav class="crumb" aria-label="Breadcrumb">
+        <a href="/">Registry</a>
+        <span aria-hidden="true">/</span>
+        <a href={resourcesHref({ namespace: [address.namespace] })}>{address.namespace}</a>
+      </nav>
+      <Region query={query} what={address.name} skeleton={<Skeleton address={address} />}>
+        {(detail) => <Detail address={address} detail={detail} values={values} change={change} />}
+      </Region>
+      {query.error !== undefined && !found && (
+        <h1 class="vh" tabIndex={-1}>
+          {address.name}
+        </h1>
+      )}
+    </>
+  )
+}
+
+/** Scrolls to the section of the URL once there is one. */
+function useScrollToHash(found: boolean): void {
+  const done = useRef(false)
+  useEffect(() => {
+    if (!found || done.current) return
+    done.current = true
+    const id = location.hash.slice(1)
+    if (id !== '' && scrollY === 0) document.getElementById(id)?.scrollIntoView()
+  }, [found])
+}
+
+function Detail({ address, detail, values, change }: SectionProps) {
+  const [headings, setHeadings] = useState<readonly ReadmeHeading[]>([])
+  const version = useMemo(() => chosenVersion(detail, values.version), [detail, values.version])
+  const platforms = usePlatforms(address, version.shown)
+  const section = { address, detail, values, change }
+  return (
+    <div class="detail">
+      <Header detail={detail} />
+      <Aside {...section} version={version} headings={headings} />
+      <div class="body">
+        {detail.readmeContent !== undefined && detail.kind === 'module' && (
+          <Readme
+            content={detail.readmeContent}
+            version={detail.latestVersion}
+            onHeadings={setHeadings}
+          />
+        )}
+        <Overview detail={detail} platforms={platforms} shown={version.shown} />
+        <Usage {...section} version={version} platforms={platforms} />
+        <VersionsSection {...section} />
+        <FindingsSection {...section} />
+        <DownloadsSection address={address} />
+      </div>
+    </div>
+  )
+}
+
+const Skeleton = ({ address }: { readonly address: Address }) => (
+  <div class="detail">
+    <div class="lead">
+      <div class="title">
+        <Icon name={kindIcon(address.kind)} tone="quiet" />
+        <h1 tabIndex={-1}>{address.name}</h1>
+      </div>
+      <div class="meta">
+        <Bone width="w2" />
+        <Bone width="w2" />
+        <Bone width="w3" />
+        <Bone width="w2" />
+      </div>
+    </div>
+    <div class="aside">
+      <Bone width="w3" tall />
+      <Bone width="w2" />
+      <Bone width="w2" />
+    </div>
+    <div class="body">
+      <section class="readme" aria-label="Loading">
+        <div class="prose">
+          <Lines count={14} />
+        </div>
+      </section>
+    </div>
+  </div>
+)

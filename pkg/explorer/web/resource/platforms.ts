@@ -1,0 +1,18 @@
+import { useMemo } from 'preact/hooks'
+import type { VersionPage } from '../api/records.ts'
+import { useQuery } from '../api/use-query.ts'
+import { type Address, resourceUrl } from '../url/pages.ts'
+
+/** `os/arch` of every archive of a provider's version, as far as they are known. */
+export function usePlatforms(address: Address, version: string | undefined): readonly string[] {
+  const url =
+    address.kind === 'provider' && version !== undefined
+      ? `${resourceUrl(address)}/versions?page_size=100&q=${encodeURIComponent(version)}`
+      : undefined
+  const { data, previous } = useQuery<VersionPage>(url)
+  return useMemo(() => {
+    if (url === undefined || previous) return []
+    const own = (data?.items ?? []).filter((row) => row.version === version)
+    return own.map(({ os = '', arch = '' }) => `${os}/${arch}`).toSorted()
+  }, [data, previous, version])
+}

@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest'
+import { addressOf, labelOf, lockCommand, usageBlock } from './snippets.ts'
+
+const registryHost = 'depot.example.com:8443'
+const module = { registryHost, namespace: 'network', kind: 'module', name: 'vpc', provider: 'aws' }
+const provider = { registryHost, namespace: 'hashicorp', kind: 'provider', name: 'aws' }
+
+it('writes the block of a provider', () => {
+  expect(usageBlock(provider, 'terraform', '6.21.0')).toBe(`terraform {
+  required_providers {
+    aws = {
+      source  = "depot.example.com:8443/hashicorp/aws"
+      version = "6.21.0"
+    }
+  }
+}`)
+})
+
+it('writes the block of a module', () => {
+  expect(usageBlock(module, 'tofu', '6.5.1')).toBe(`module "vpc" {
+  source  = "depot.example.com:8443/network/vpc/aws"
+  version = "6.5.1"
+}`)
+})
+
+it('leaves the version out where there is none to pin', () => {
+  expect(usageBlock(module, 'terraform', undefined)).not.toContain('version')
+  expect(usageBlock(provider, 'terraform', undefined)).not.toContain('version')
+  expect(usageBlock(module, 'terragrunt', undefined)).toContain('/vpc/aws"')
+})
+
+it('writes the source of terragrunt', () => {
+  expect(usageBlock(module, 'terragrunt', '1.0.0+a')).toBe(`terraform {
+  source = "tfr://depot.example.com:8443/network/vpc/aws?version=1.0.0%2Ba"
+}`)
+})
+
+it('takes the address where it differs from the name of the object', () => {
+  expect(addressOf({ ...module, name: 'vpc-aws', address: 'vpc/aws' })).toBe('network/vpc/aws')
+  expect(usageBlock({ ...module, name: 'x', address: 'vpc/aws' }, 'terraform', '1.0.0')).toContain(
+    'module "vpc"',
+  )
+  expect(addressOf({ ...provider, name: 'mirror', address: 'aws' })).toBe('hashicorp/aws')
+})
+
+it('says generic for a module without a system', () => {
+  expect(addressOf({ ...module, provider: undefined })).toBe('network/vpc/generic')
+})
+
+it.each([
+  ['vpc', 'vpc'],
+  ['my.module', 'my_module'],
+  ['3tier', '_3tier'],
+  ['-a', '_-a'],
+  ['a"b{c', 'a_b_c'],
+  ['', '_'],
+])('makes the label of %j %j', (name, label) => expect(labelOf(name)).toBe(label))
+
+it('keeps templates and quotes inside the string', () => {
+  const hostile = { ...module, name: 'a', provider: '"}\n${file("/etc/passwd")}%{if' }
+  expect(usageBlock(hostile, 'terraform', undefined)).toBe(`module "a" {
+  source  = "depot.example.com:8443/network/a/\\"}\\n$\${file(\\"/etc/passwd\\")}%%{if"
+}`)
+})
+
+it('locks every platform', () => {
+  expect(lockCommand('tofu', ['darwin/arm64', 'linux/amd64'])).toBe(
+    'tofu providers lock \\\n  -platform=darwin_arm64 \\\n  -platform=linux_amd64',
+  )
+})

@@ -1,0 +1,12 @@
+import { readChoice } from '../shell/choices.ts'
+import { type ResourceValues, tools } from '../url/pages.ts'
+import type { Tool } from './snippets.ts'
+
+export const toolsFor = (kind: string): readonly Tool[] =>
+  kind === 'provider' ? tools.filter((it) => it !== 'terragrunt') : tools
+
+/** The tool of the URL, else the one chosen last, as far as it can use such a resource. */
+export function chosenTool(asked: ResourceValues['tool'], kind: string): Tool {
+  const wanted = asked === '' ? readChoice('tool') : asked
+  return toolsFor(kind).find((it) => it === wanted) ?? 'terraform'
+}

@@ -1,0 +1,131 @@
+import { useRef } from 'preact/hooks'
+import { boot } from '../api/boot.ts'
+import { CodeBlock } from '../parts/code-block.tsx'
+import { CopyButton } from '../parts/copy-button.tsx'
+import { writeChoice } from '../shell/choices.ts'
+import { resourceHref } from '../url/pages.ts'
+import type { ChosenVersion } from './chosen-version.ts'
+import type { SectionProps } from './page.tsx'
+import { lockCommand, type Tool, usageBlock } from './snippets.ts'
+import { chosenTool, toolsFor } from './tool.ts'
+
+interface Props extends SectionProps {
+  readonly version: ChosenVersion
+  readonly platforms: readonly string[]
+}
+
+/** The block to paste, and the commands that follow. */
+export function Usage({ address, detail, values, change, version, platforms }: Props) {
+  const tool = chosenTool(values.tool, detail.kind)
+  const used = { ...detail, registryHost: boot.registryHost }
+  const cli = tool === 'terragrunt' ? 'terraform' : tool
+  const link = boot.baseUrl + resourceHref(address, { version: version.shown ?? '' })
+  return (
+    <section class="sec" aria-labelledby="usage">
+      <header>
+        <h2 id="usage">Usage</h2>
+        {version.shown !== undefined && (
+          <span class="quiet mono">
+            {version.shown}
+            {version.isLatest ? ', latest' : ''}
+          </span>
+        )}
+        <span class="end">
+          {!version.isLatest && (
+            <button type="button" class="btn bare" onClick={() => change({ version: '' })}>
+              Use the latest
+            </button>
+          )}
+          <CopyButton text={link} what="link to this version" icon="link" />
+        </span>
+      </header>
+      {version.unknown !== undefined && (
+        <p class="note warn">
+          There is no version {version.unknown}. This is {version.shown ?? 'a resource without one'}
+          .
+        </p>
+      )}
+      <Tabs
+        tool={tool}
+        tools={toolsFor(detail.kind)}
+        onChoose={(it) => {
+          writeChoice('tool', it)
+          change({ tool: it }, 'replace')
+        }}
+      />
+      <div id="tool-panel" role="tabpanel" aria-labelledby={`tool-${tool}`} class="steps">
+        <CodeBlock text={usageBlock(used, tool, version.pinned)} what="usage block" hcl />
+        {version.shown !== undefined && version.pinned === undefined && (
+          <p>
+            The block names no version: {version.shown} is not synced yet and cannot be installed.
+          </p>
+        )}
+        <Step words="Fetch it" what={`${tool} init command`} text={`${tool} init`} />
+        {boot.oidc && (
+          <Step
+            words="First time on this machine"
+            what={`${cli} login command`}
+            text={`${cli} login ${boot.registryHost}`}
+          />
+        )}
+        {platforms.length > 0 && (
+          <Step
+            words="Lock the hashes of every platform your team and your pipelines run on"
+            what={`${tool} providers lock command`}
+            text={lockCommand(tool, platforms)}
+          />
+        )}
+      </div>
+    </section>
+  )
+}
+
+const Step = (props: { readonly words: string; readonly what: string; readonly text: string }) => (
+  <div>
+    <p>{props.words}</p>
+    <CodeBlock text={props.text} what={props.what} />
+  </div>
+)
+
+interface TabsProps {
+  readonly tool: Tool
+  readonly tools: readonly Tool[]
+  readonly onChoose: (tool: Tool) => void
+}
+
+/** Arrows move between the tabs, as screen readers expect of them. */
+function Tabs({ tool, tools, onChoose }: TabsProps) {
+  const list = useRef<HTMLDivElement>(null)
+  const choose = (at: number): void => {
+    const next = tools[(at + tools.length) % tools.length]
+    if (next === undefined) return
+    onChoose(next)
+    list.current?.querySelector<HTMLElement>(`#tool-${next}`)?.focus()
+  }
+  return (
+    <div class="tabs" role="tablist" aria-label="Tool" ref={list}>
+      {tools.map((it, at) => (
+        <button
+          key={it}
+          type="button"
+          role="tab"
+          id={`tool-${it}`}
+          aria-controls="tool-panel"
+          aria-selected={it === tool}
+          tabIndex={it === tool ? 0 : -1}
+          onClick={() => onChoose(it)}
+          onKeyDown={(event) => {
+            if (event.key === 'ArrowRight') choose(at + 1)
+            else if (event.key === 'ArrowLeft') choose(at - 1)
+            else if (event.key === 'Home') choose(0)
+            else if (event.key === 'End') choose(tools.length - 1)
+            else return
+            event.preventDefault()
+          }}
+        >
+          {it}
+        </button>
+      ))}
+    </div>
+  )
+}
