@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs'
+import axe, { type AxeResults } from 'axe-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const quiet = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** Chromium of this machine; undefined where there is none. In CI that fails, on a laptop it skips. */
+export const chromiumPath: string | undefined =
+  process.env['CHROMIUM_PATH'] ?? places.find((path) => existsSync(path))
+
+if (chromiumPath === undefined) {
+  if (!['', '0', 'false'].includes(process.env['CI'] ?? ''))
+    throw new Error('the tests of the explorer need Chromium: install it, or set CHROMIUM_PATH')
+  console.warn('e2e: the tests of the explorer are SKIPPED: there is no Chromium here')
+}
+
+export const launchBrowser = (...flags: readonly string[]): Promise<Browser> =>
+  chromium.launch({ executablePath: chromiumPath ?? '', args: [...quiet, ...flags] })
+
+export interface Watched {
+  readonly page: Page
+  /** Console errors, reports of the content security policy, errors nobody caught, requests to other hosts. */
+  readonly problems: readonly string[]
+  /** URLs below `/-/api` that were asked for, in order. */
+  readonly asked: readonly string[]
+  readonly close: () => Promise<void>
+}
+
+export interface Look {
+  readonly width?: number
+  readonly height?: number
+  readonly theme?: 'light' | 'dark'
+  /** Status codes that a test provokes: the browser reports each as a console error. */
+  readonly expected?: readonly number[]
+}
+
+/** A page that writes down everything that a user should never cause. */
+export async function watch(
+  browser: Browser,
+  origin: string,
+  look: Look = {},
+  more: BrowserContextOptions = {},
+): Promise<Watched> {
+  const { width = 1280, height = 900, theme = 'light', expected = [] } = look
+  const context = await browser.newContext({
+    baseURL: origin,
+    viewport: { width, height },
+    colorScheme: theme,
+    permissions: ['clipboard-read', 'clipboard-write'],
+    ...more,
+  })
+  const page = await context.newPage()
+  const problems: string[] = []
+  const asked: string[] = []
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return
+    const text = message.text()
+    if (expected.some((status) => text.includes(`status of ${status}`))) return
+    if (expected.includes(0) && text.includes('net::ERR_')) return
+    problems.push(text)
+  })
+  page.on('pageerror', (error) => problems.push(`not caught: ${error.stack ?? error.message}`))
+  page.on('request', (request) => {
+    const url = new URL(request.url())
+    if (url.origin === origin && url.pathname.startsWith('/-/api/')) {
+      asked.push(url.pathname + url.search)
+    }
+    if (url.protocol !== 'data:' && url.hostname !== new URL(origin).hostname) {
+      problems.push(`a request to ${url.href}`)
+    }
+  })
+  return { page, problems, asked, close: () => context.close() }
+}
+
+const rules = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+/** What axe-core finds, a line each. It is evaluated, because the policy rightly blocks a script element. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<AxeResults>(
+    `axe.run(document, { runOnly: ${JSON.stringify(rules)} })`,
+  )
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${help}: ${html} ${failureSummary ?? ''}`),
+  )
+}
+
+/** Waits until no request is under way and nothing says that it is loading. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle')
+  await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null)
+}
