@@ -60,7 +60,9 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
     apiGroup: options.apiGroup,
   })
   observeCatalog(catalog, metrics)
-  const archives = createArchives({ ...storageSettings(options, process.env), log, metrics })
+  const grantsOf = (namespace: string) => catalog.storageGrants(namespace)
+  const settings = storageSettings(options, process.env, grantsOf)
+  const archives = createArchives({ ...settings, log, metrics })
 
   const downloads = openDownloads({ options, secrets, catalog, log, metrics })
   const access = openAccess({ options, catalog, log, metrics })

@@ -1,5 +1,5 @@
 import { OptionsError, type ServerOptions } from '../../pkg/options/options.ts'
-import type { ArchivesOptions } from '../../pkg/storage/storage.ts'
+import { type ArchivesOptions, grantProblems } from '../../pkg/storage/storage.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -7,22 +7,31 @@ type Environment = Readonly<Record<string, string | undefined>>
  * How the archives are reached: options, and what the tools of each cloud read from the environment. What is not named
  * here, the SDKs look up themselves.
  *
- * @throws OptionsError naming every variable that is no URL
+ * @param annotationOf places that a namespace was granted by its annotation
+ * @throws OptionsError naming every variable that is no URL, and every grant that is none
  */
 export function storageSettings(
-  { filesystemMountPath, archiveCacheDir, archiveCacheSizeBytes }: ServerOptions,
+  options: ServerOptions,
   env: Environment,
+  annotationOf: (namespace: string) => string | undefined,
 ): Omit<ArchivesOptions, 'log' | 'metrics'> {
+  const { filesystemMountPath, archiveCacheDir, archiveCacheSizeBytes } = options
   const endpoints = ['DEPOT_S3_ENDPOINT', 'DEPOT_GCS_ENDPOINT'] as const
-  const problems = endpoints.filter((name) => !isEndpoint(env[name]))
-  if (problems.length > 0) {
-    throw new OptionsError(
-      problems.map((name) => `${name} is no URL such as http://127.0.0.1:9000`),
-    )
-  }
+  const problems = [
+    ...endpoints
+      .filter((name) => !isEndpoint(env[name]))
+      .map((name) => `${name} is no URL such as http://127.0.0.1:9000`),
+    ...grantProblems(options.storageGrants).map((problem) => `--storage-grants: ${problem}`),
+  ]
+  if (problems.length > 0) throw new OptionsError(problems)
   const [s3Endpoint, gcsEndpoint] = endpoints.map((name) => env[name] || undefined)
   return {
     filesystemMountPath,
+    grants: {
+      text: options.storageGrants,
+      annotationOf,
+      annotation: `${options.apiGroup}/storage`,
+    },
     s3: {
       endpoint: s3Endpoint,
       accessKeyId: env['AWS_ACCESS_KEY_ID'],

@@ -77,15 +77,17 @@ export class Catalog implements ResourceSink {
   readonly #aliases = { Module: new NamedRows<string[]>(), Provider: new NamedRows<string[]>() }
   readonly #bySha256 = new Map<string, VersionRow | Set<VersionRow>>()
   readonly #onLeftOut: (row: VersionRow) => void
+  readonly #apiGroup: string
   #generation = 0
 
   constructor(options: CatalogOptions = {}) {
     this.#onLeftOut = options.onLeftOut ?? (() => {})
+    this.#apiGroup = options.apiGroup ?? 'depot.internal'
     this.model = new ReadModel({
       findings: this.findings,
       downloads: this.downloads,
       onReadme: options.onReadme ?? (() => {}),
-      publicLabel: `${options.apiGroup ?? 'depot.internal'}/public`,
+      publicLabel: `${this.#apiGroup}/public`,
     })
   }
 
@@ -148,6 +150,13 @@ export class Catalog implements ResourceSink {
     const found = this.#bySha256.get(sha256)
     if (found === undefined) return []
     return found instanceof Set ? [...found] : [found]
+  }
+
+  /** The places of storage that an administrator granted to a namespace, as its annotation says them. */
+  storageGrants(namespace: string): string | undefined {
+    const row = this.#rowsOf('Namespace').get('', namespace)
+    if (!(row instanceof PlainRow) || row.resource.kind !== 'Namespace') return undefined
+    return row.resource.metadata.annotations[`${this.#apiGroup}/storage`]
   }
 
   /** Number of objects of a kind. */

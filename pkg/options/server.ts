@@ -13,6 +13,7 @@ import {
   onOff,
   path,
   sizeBytes,
+  storageGrants,
   valkeyAddress,
 } from './values.ts'
 
@@ -171,6 +172,12 @@ const options = {
     value: path,
     default: '/data/modules',
     meaning: 'Root of archives on the file system; nothing outside of it is served.',
+  },
+  storageGrants: {
+    flag: 'storage-grants',
+    value: storageGrants,
+    meaning:
+      'Places of storage that namespaces may use without a first read, such as `team-a=s3://bucket/team-a`; `*=*` trusts everybody who writes Versions.',
   },
   archiveCacheDir: {
     flag: 'archive-cache-dir',

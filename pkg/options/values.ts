@@ -31,6 +31,8 @@ const text = z.string().refine((value) => value.trim() !== '', {
 })
 export const path = text.meta({ title: 'PATH' })
 export const name = text.meta({ title: 'NAME' })
+/** Read by storage, which knows what a place is. */
+export const storageGrants = text.meta({ title: 'NAMESPACE=URL …' })
 
 /** Names, separated by commas. */
 export const list = valueOf((value) => {

@@ -16,6 +16,7 @@ export class Fixture implements Disposable {
   readonly log = createLogger('silent')
   readonly metrics = createMetrics({ version: 'test' })
   readonly archives = createArchives({
+    grants: { text: '*=*', annotation: 'depot.internal/storage' },
     filesystemMountPath: this.dir,
     log: this.log,
     metrics: this.metrics,

@@ -1,7 +1,7 @@
 import { RegistryError } from '../errors/errors.ts'
+import type { AbortReason } from '../spool/spool.ts'
 import { counter, gauge, histogram, type Metrics } from '../telemetry/telemetry.ts'
 import type { Backend } from './backends.ts'
-import type { AbortReason } from './checked-body.ts'
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 

@@ -1,9 +1,10 @@
 import { RegistryError } from '../errors/errors.ts'
+import { type AbortReason, mismatch } from '../spool/spool.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import type { ArchiveMetrics } from './archive-metrics.ts'
 import type { Archive } from './archives.ts'
 import { BadArchives } from './bad-archives.ts'
-import { type AbortReason, mismatch } from './checked-body.ts'
+import type { ObjectInfo } from './driver.ts'
 import type { Place } from './places.ts'
 
 /** Logs and counts archives that are not what they should be, and remembers for a while which ones are wrong. */
@@ -17,14 +18,21 @@ export function createReports({
   now: () => number
 }) {
   const bad = new BadArchives(now)
-  // With all of the location: the same name elsewhere is somebody else's archive.
-  const keyOf = ({ location, sha256 }: Archive) => `${JSON.stringify(location)} ${sha256}`
+  const keyOf = ({ sha256 }: Archive, { key }: Place) => `${sha256} ${key}`
 
-  function aborted(archive: Archive, place: Place, reason: AbortReason, err: unknown): void {
+  function aborted(
+    archive: Archive,
+    place: Place,
+    info: ObjectInfo,
+    reason: AbortReason,
+    err: unknown,
+  ): void {
     const { label, sha256 } = archive
     const { backend } = place
     metrics.aborted(backend, reason)
-    if (reason === 'checksum' || reason === 'truncated') bad.add(keyOf(archive))
+    if (reason === 'checksum' || reason === 'truncated') {
+      bad.add(keyOf(archive, place), info.fingerprint)
+    }
     if (reason === 'checksum') {
       log.error({ ...label, backend, sha256 }, 'archive does not match its checksum')
     } else if (reason !== 'client') {
@@ -36,15 +44,30 @@ export function createReports({
     aborted,
 
     /** The error of an archive that is known to be wrong before any of it was given. */
-    wrong(archive: Archive, place: Place): RegistryError {
+    wrong(archive: Archive, place: Place, info: ObjectInfo): RegistryError {
       const error = mismatch()
-      aborted(archive, place, 'checksum', error)
+      aborted(archive, place, info, 'checksum', error)
       return error
     },
 
-    /** @throws RegistryError BadGateway for a minute after an archive was found wrong */
-    refuseBad(archive: Archive): void {
-      const seconds = bad.secondsLeft(keyOf(archive))
+    /**
+     * Refuses an archive for a minute after it was found wrong, or until its object changes.
+     *
+     * @param stat what the object is now
+     * @throws RegistryError BadGateway
+     */
+    async refuseBad(
+      archive: Archive,
+      place: Place,
+      stat: () => Promise<ObjectInfo>,
+    ): Promise<void> {
+      const key = keyOf(archive, place)
+      if (bad.secondsLeft(key) === 0) return
+      // A look at a file costs next to nothing.
+      if (place.backend === 'filesystem' || bad.isDue(key)) {
+        bad.review(key, (await stat()).fingerprint)
+      }
+      const seconds = bad.secondsLeft(key)
       if (seconds === 0) return
       throw new RegistryError(
         'BadGateway',

@@ -39,6 +39,7 @@ beforeEach(async () => {
   lines = []
   aheadMs = 60_000
   archives = createArchives({
+    grants: { text: '*=*', annotation: 'depot.internal/storage' },
     filesystemMountPath: mountPath,
     log: createLogger('info', { write: (line) => void lines.push(line) }),
     metrics,

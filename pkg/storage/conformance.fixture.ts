@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { ByteSource, Driver } from './driver.ts'
+import type { ByteSource } from '../spool/spool.ts'
+import type { Driver } from './driver.ts'
 
 /** A driver with a place of its own to be tried in. */
 export interface DriverUnderTest {

@@ -1,3 +1,5 @@
+import type { ByteSource } from '../spool/spool.ts'
+
 /** Bytes of an object, both ends included, as in HTTP: the first byte alone is `{ start: 0, end: 0 }`. */
 export interface ByteRange {
   readonly start: number
@@ -11,27 +13,13 @@ export interface ObjectInfo {
    * object.
    */
   readonly fingerprint?: string
+  /** Name of the object that a local file really is: links inside of the mount may lead elsewhere. */
+  readonly object?: string
   /**
    * When a local file changed last, in ms since 1970. A file that changes twice within one tick of its file system's
    * clock keeps its fingerprint, so nothing is to be concluded from one that is younger than `settledAfterMs`.
    */
   readonly changedAtMs?: number
-}
-
-/**
- * Bytes that are read on demand, so that a slow reader costs no memory. It is no stream of the platform, because those
- * cannot use a buffer twice: at hundreds of MB a second the garbage would be most of the memory of the process.
- */
-export interface ByteSource {
-  /**
-   * The next bytes, or nothing at the end; one call at a time. What it gave stays as it is until the second call after,
-   * or `close()`: one chunk can be written while the next one is read.
-   *
-   * @throws RegistryError when the backend fails or the object changes on the way; an early end is the reader's to notice
-   */
-  read(): Promise<Uint8Array | undefined>
-  /** Gives back what it holds, which nobody may use any more. Must be called in the end, after an error too; twice is fine. */
-  close(): void
 }
 
 export interface OpenObject {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { unavailable, withDeadline } from './deadline.ts'
+import { unavailable, withDeadline } from '../spool/spool.ts'
 import type { ObjectInfo, OpenObject } from './driver.ts'
-import { createLimiter } from './limiter.ts'
+import { createFairLimiter, createLimiter } from './limiter.ts'
 import type { Place } from './places.ts'
 import type { VerifiedObjects } from './verified-objects.ts'
 
-const sharedDeadlineMs = 60_000
+/** A CLI gives up after a while; what it asked for is read on, and there when it asks again. */
+export const checkDeadlineMs = 25_000
 
 export interface ArchiveDigest extends ObjectInfo {
   /** In lower-case hexadecimal. */
@@ -20,7 +21,7 @@ export function createHashing(options: {
 }) {
   const { open, verified, now } = options
   const background = createLimiter({ parallel: 2, waiting: Number.POSITIVE_INFINITY })
-  const requested = createLimiter({ parallel: 2, waiting: 1000 })
+  const requested = createFairLimiter({ parallel: 16, perKey: 4, waitingPerKey: 200 })
   const running = new Map<string, Promise<ArchiveDigest>>()
 
   async function hash(place: Place, signal?: AbortSignal): Promise<ArchiveDigest> {
@@ -51,17 +52,22 @@ export function createHashing(options: {
     digest: (place: Place, signal?: AbortSignal): Promise<ArchiveDigest> =>
       background(() => hash(place, signal)),
 
-    /** Reads an object once for however many requests ask at the same time, and lets none of them wait for ever. */
-    async sharedDigest(place: Place): Promise<ArchiveDigest> {
-      const key = `${place.backend} ${place.object}`
+    /**
+     * Reads an object once for however many requests ask at the same time. Nobody waits for longer than 25 s, but the
+     * reading goes on.
+     *
+     * @param owner whose archive it is: one owner's large archives never hold up another's
+     */
+    async sharedDigest(place: Place, owner: string): Promise<ArchiveDigest> {
+      const key = JSON.stringify([owner, place.key])
       let hashing = running.get(key)
       if (hashing === undefined) {
-        hashing = requested(() => hash(place))
+        hashing = requested(owner, () => hash(place))
         running.set(key, hashing)
         const forget = () => running.delete(key)
         hashing.then(forget, forget)
       }
-      return withDeadline(hashing, sharedDeadlineMs)
+      return withDeadline(hashing, checkDeadlineMs, undefined, 'the archive is being checked')
     },
   }
 }

@@ -1,4 +1,4 @@
-import { unavailable } from './deadline.ts'
+import { unavailable } from '../spool/spool.ts'
 
 /** Runs work as soon as one of a few places is free, in the order in which it was asked for. */
 export type Limiter = <T>(work: () => Promise<T>) => Promise<T>
@@ -28,6 +28,60 @@ export function createLimiter({
       const next = queue.shift()
       if (next) next()
       else running -= 1
+    }
+  }
+}
+
+interface Waiting {
+  readonly key: string
+  readonly start: () => void
+}
+
+/**
+ * As {@link createLimiter}, but what one key asks for never holds up what another one asks for.
+ *
+ * @param options.perKey how much of one key runs at once
+ * @param options.waitingPerKey how much of one key may wait
+ */
+export function createFairLimiter(options: {
+  readonly parallel: number
+  readonly perKey: number
+  readonly waitingPerKey: number
+}): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  const queue: Waiting[] = []
+  const running = new Map<string, number>()
+  let total = 0
+  const runningOf = (key: string): number => running.get(key) ?? 0
+  const mayStart = (key: string): boolean =>
+    total < options.parallel && runningOf(key) < options.perKey
+
+  function begin(key: string): void {
+    total += 1
+    running.set(key, runningOf(key) + 1)
+  }
+
+  function end(key: string): void {
+    total -= 1
+    if (runningOf(key) === 1) running.delete(key)
+    else running.set(key, runningOf(key) - 1)
+    const index = queue.findIndex((waiting) => mayStart(waiting.key))
+    const [next] = index === -1 ? [] : queue.splice(index, 1)
+    if (next === undefined) return
+    begin(next.key)
+    next.start()
+  }
+
+  return async (key, work) => {
+    if (mayStart(key)) begin(key)
+    else {
+      const waiting = queue.reduce((count, other) => count + Number(other.key === key), 0)
+      if (waiting >= options.waitingPerKey) throw unavailable('too many archives are being checked')
+      await new Promise<void>((start) => queue.push({ key, start }))
+    }
+    try {
+      return await work()
+    } finally {
+      end(key)
     }
   }
 }

@@ -1,20 +1,25 @@
 import type { ArchiveLocation } from '../apis/v1alpha1/v1alpha1.ts'
 import { Bounded } from '../memory/memory.ts'
-import { type AzureSettings, createAzureStores } from './azure.ts'
 import type { Backend } from './backends.ts'
 import type { Driver } from './driver.ts'
-import { createFilesystemDriver, directoryInMount } from './filesystem.ts'
-import { createGcsStores, type GcsSettings } from './gcs.ts'
-import { createRemoteDriver } from './remote-driver.ts'
-import type { RemoteStore } from './remote-store.ts'
-import { createS3Stores, type S3Settings } from './s3.ts'
-import { createTransport, defaultTimings, type RemoteTimings } from './transport.ts'
+import { createFilesystemDriver, directoryInMount } from './file/filesystem.ts'
+import { placeUrl } from './grants.ts'
+import { type AzureSettings, createAzureStores } from './remote/azure.ts'
+import { createGcsStores, type GcsSettings } from './remote/gcs.ts'
+import { createRemoteDriver } from './remote/remote-driver.ts'
+import type { RemoteStore } from './remote/remote-store.ts'
+import { createS3Stores, type S3Settings } from './remote/s3.ts'
+import { createTransport, defaultTimings, type RemoteTimings } from './remote/transport.ts'
 
 /** Where an archive is to be read, and by whom. */
 export interface Place {
   readonly backend: Backend
   readonly driver: Driver
   readonly object: string
+  /** The object as grants name it. */
+  readonly url: string
+  /** Unlike that of any other object. */
+  readonly key: string
 }
 
 /** How each backend is reached. Nothing here comes from a request or from a Version. */
@@ -51,7 +56,7 @@ export function createPlaces(settings: StorageSettings): (location: ArchiveLocat
   const azureAccount = createAzureStores(settings.azure ?? {})
   const azureAccounts = new Bounded<ReturnType<typeof azureAccount>>({ maxEntries: maxDrivers })
 
-  return ({ storage, configName, fileName }) => {
+  const find = ({ storage, configName, fileName }: ArchiveLocation): Omit<Place, 'url' | 'key'> => {
     const { s3, azureStorage: azure, gcs, fileSystem } = storage
     const object = `${configName}/${fileName}`
     if (s3) {
@@ -76,6 +81,21 @@ export function createPlaces(settings: StorageSettings): (location: ArchiveLocat
     const directory = directoryInMount(mountPath, fileSystem?.directoryPath ?? '')
     return { backend: 'filesystem', driver: filesystem, object: below(directory, object) }
   }
+
+  return (location) => {
+    const place = find(location)
+    const { object } = place
+    return { ...place, url: placeUrl(location, object), key: keyOf(location, object) }
+  }
+}
+
+function keyOf({ storage, configName }: ArchiveLocation, object: string): string {
+  const { s3, azureStorage: azure, gcs } = storage
+  if (s3) return JSON.stringify(['s3', s3.bucket, s3.region, object])
+  if (azure) {
+    return JSON.stringify(['azure', azure.accountName, azure.accountUrl, configName, object])
+  }
+  return JSON.stringify(gcs ? ['gcs', gcs.bucket, object] : ['filesystem', object])
 }
 
 /** The name of an object behind a prefix, with or without slashes around it. */

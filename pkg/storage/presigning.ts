@@ -5,7 +5,7 @@ import type { Place } from './places.ts'
 
 const defaultTtlSeconds = 900
 /** What S3, Azure and Google allow at most. */
-const maxTtlSeconds = 7 * 86_400
+export const maxTtlSeconds = 7 * 86_400
 
 const secondsOf: Readonly<Record<string, number>> = {
   h: 3600,
@@ -30,6 +30,7 @@ export function ttlSecondsOf(ttl: string | undefined): number {
  * The URL that a client is sent to, or nothing where the server streams the archive itself: because the storage does not
  * say presign, or because it failed and may fall back.
  *
+ * @param mostTtlSeconds what the storage says does not count beyond that
  * @param sign asks the backend, and counts
  * @throws RegistryError NotConfigured where the backend cannot presign, BadGateway or GatewayTimeout where it fails
  */
@@ -37,6 +38,7 @@ export async function presignedUrl(
   { presign: config }: StorageConfig,
   place: Place,
   log: Logger,
+  mostTtlSeconds: number,
   sign: (url: Promise<string>) => Promise<string>,
 ): Promise<string | undefined> {
   if (config?.enabled !== true) return undefined
@@ -50,7 +52,7 @@ export async function presignedUrl(
     )
   }
   try {
-    return await sign(driver.presign(object, ttlSecondsOf(config.ttl)))
+    return await sign(driver.presign(object, Math.min(ttlSecondsOf(config.ttl), mostTtlSeconds)))
   } catch (err) {
     if (!mayFallBack) throw err
     log.warn({ backend, err }, 'pre-signing failed, the archive is streamed')

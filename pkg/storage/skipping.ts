@@ -1,4 +1,4 @@
-import type { ByteSource } from './driver.ts'
+import type { ByteSource } from '../spool/spool.ts'
 
 /** A source without its first bytes, which are read all the same. */
 export function skipping(source: ByteSource, bytes: number): ByteSource {

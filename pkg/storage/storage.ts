@@ -1,2 +1,3 @@
 export { type Archives, type ArchivesOptions, createArchives } from './archives.ts'
 export { type Backend, backendOf, locationSegments } from './backends.ts'
+export { grantProblems } from './grants.ts'

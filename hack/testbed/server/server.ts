@@ -47,6 +47,7 @@ export async function launch(
       registry.archives,
       '--stats-path',
       join(registry.dir, 'stats.db'),
+      ...(flags.includes('--storage-grants') ? [] : ['--storage-grants', '*=*']),
       '--listen',
       '127.0.0.1:0',
       '--admin-listen',

@@ -1,28 +1,27 @@
 import type { BigIntStats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
+import type { ByteSource } from './byte-source.ts'
 import { chunkBuffers } from './chunk-buffers.ts'
 import { unavailable, withDeadline } from './deadline.ts'
-import type { ByteSource, ObjectInfo } from './driver.ts'
-import { release } from './file-body.ts'
-import { infoOf } from './filesystem.ts'
+import { release } from './release.ts'
 
-/** How long a follower waits for the next bytes; the fetch itself gives up before. */
+/** How long a follower waits for the next bytes; the source itself gives up before. */
 const progressDeadlineMs = 120_000
 
-/** What went wrong with the disk and not with the archive: who follows can still get it from its backend. */
+/** What went wrong with the disk and not with the source: a follower can still read from another one. */
 export class DiskError extends Error {
   override readonly name = 'DiskError'
 }
 
 /**
- * One archive on its way from a backend into a file. Any number of readers follow it: each gets what has arrived, at its
- * own pace, from the file. The source holds its last chunk back until the digest is right, so no follower ever gets the
+ * One source on its way into a file that grows. Any number of readers follow it: each gets what has arrived, at its own
+ * pace, from the file. The source holds its last chunk back until the digest is right, so no follower ever gets the
  * last byte of an archive that is wrong.
  */
-export class CacheFetch {
+export class GrowingFile {
   readonly sizeBytes: number
-  /** Resolves when the file is in its place, complete and right. */
-  readonly done: Promise<ObjectInfo>
+  /** Resolves when the file is in its place, complete and right, to what it is then. */
+  readonly done: Promise<BigIntStats>
   readonly #file: FileHandle
   #writtenBytes = 0
   /** The file as it was when all had been written. */
@@ -43,7 +42,7 @@ export class CacheFetch {
     this.done.catch(() => {})
   }
 
-  async #run(source: ByteSource, keep: () => Promise<void>): Promise<ObjectInfo> {
+  async #run(source: ByteSource, keep: () => Promise<void>): Promise<BigIntStats> {
     try {
       for (;;) {
         const chunk = await source.read()
@@ -55,9 +54,9 @@ export class CacheFetch {
         this.#notify()
       }
       await keep().catch((cause: unknown) => {
-        throw new DiskError('cannot rename a file in the archive cache', { cause })
+        throw new DiskError('cannot put a spooled file in its place', { cause })
       })
-      return infoOf(await this.#checkUntouched())
+      return await this.#checkUntouched()
     } catch (error) {
       this.#failure = error
       throw error
@@ -78,17 +77,17 @@ export class CacheFetch {
         given += bytesWritten
         this.#writtenBytes += bytesWritten
       } catch (cause) {
-        throw new DiskError('cannot write into the archive cache', { cause })
+        throw new DiskError('cannot write a spooled file', { cause })
       }
     }
   }
 
-  /** Whoever wrote into the file meanwhile: it was not this process. */
+  /** Nothing but this process may have written into the file meanwhile. */
   async #checkUntouched(): Promise<BigIntStats> {
     const stats = await this.#file.stat({ bigint: true })
     const { mtimeNs, size } = stats
     if (mtimeNs === this.#complete?.mtimeNs && size === this.#complete.size) return stats
-    throw unavailable('a file of the archive cache changed while it was read')
+    throw unavailable('a spooled file changed while it was read')
   }
 
   #notify(): void {
@@ -130,7 +129,7 @@ export class CacheFetch {
       reading = this.#file.read(buffer, 0, Math.min(buffer.length, wantedBytes), position)
       const { bytesRead } = (await reading) as { bytesRead: number }
       reading = undefined
-      if (bytesRead === 0) throw unavailable('the archive cache lost a file while it was read')
+      if (bytesRead === 0) throw unavailable('a spooled file was cut short while it was read')
       position += bytesRead
       if (position === this.sizeBytes) await this.#checkUntouched()
       return buffer.subarray(0, bytesRead)

@@ -1,18 +1,16 @@
-import { RegistryError } from '../errors/errors.ts'
-import type { Logger } from '../telemetry/telemetry.ts'
-import { CacheFetch, DiskError } from './cache-fetch.ts'
+import { RegistryError } from '../../errors/errors.ts'
+import { type ByteSource, DiskError, GrowingFile, withDeadline } from '../../spool/spool.ts'
+import type { Logger } from '../../telemetry/telemetry.ts'
+import type { ByteRange, Driver, ObjectInfo, OpenObject } from '../driver.ts'
+import { createFilesystemDriver, infoOf } from '../file/filesystem.ts'
 import { CacheFiles } from './cache-files.ts'
 import { CacheIndex } from './cache-index.ts'
-import { withDeadline } from './deadline.ts'
-import type { ByteRange, ByteSource, Driver, ObjectInfo, OpenObject } from './driver.ts'
-import { createFilesystemDriver } from './filesystem.ts'
 
 /** For how long the disk is left alone after it failed. */
 const pauseMs = 60_000
 /** Archives that are fetched at a time; further ones are streamed. */
 const maxFetches = 64
 const maxAttempts = 3
-const fillDeadlineMs = 60_000
 
 export interface CacheOptions {
   readonly dir: string
@@ -33,6 +31,8 @@ export interface CacheOptions {
 
 /** How an archive that is not cached is to be had. */
 export interface Origin {
+  /** Unlike that of any other place: a fetch is shared by those alone who ask for the same. */
+  readonly key: string
   /** The whole archive, checked: it fails rather than give the last chunk of a wrong one. */
   open(): Promise<{ readonly sizeBytes: number; readonly body: ByteSource }>
   /** The same from some byte on; the bytes before are read again and checked too. */
@@ -45,7 +45,7 @@ export class ArchiveCache {
   readonly #files: CacheFiles
   readonly #driver: Driver
   readonly #index: CacheIndex
-  readonly #fetches = new Map<string, Promise<CacheFetch | undefined>>()
+  readonly #fetches = new Map<string, Promise<GrowingFile | undefined>>()
   readonly #opened: Promise<void>
   #pausedUntilMs = 0
 
@@ -117,7 +117,7 @@ export class ArchiveCache {
       if (cached !== undefined) {
         return { sizeBytes: cached.info.sizeBytes, body: cached.body, source: 'cache' }
       }
-      const joined = this.#fetches.has(sha256)
+      const joined = this.#fetches.has(fetchKey(sha256, origin))
       const fetch = await this.#join(sha256, origin)
       if (fetch === undefined) return undefined
       const body = fetch.follow((fromByte) => origin.openFrom(fromByte))
@@ -129,26 +129,33 @@ export class ArchiveCache {
     return undefined
   }
 
-  /** Waits until an archive is cached; it may be that it cannot be. @throws RegistryError of the origin */
-  async fill(sha256: string, origin: Origin): Promise<void> {
+  /**
+   * Waits until an archive is cached; it may be that it cannot be.
+   *
+   * @throws RegistryError of the origin; Unavailable after `deadlineMs`, while the fetch goes on
+   */
+  async fill(sha256: string, origin: Origin, deadlineMs: number): Promise<void> {
     const fetch = await this.#join(sha256, origin)
-    if (fetch !== undefined) await withDeadline(fetch.done.catch(unlessDisk), fillDeadlineMs)
+    if (fetch === undefined) return
+    const done = fetch.done.catch(unlessDisk)
+    await withDeadline(done, deadlineMs, undefined, 'the archive is being checked')
   }
 
-  async #join(sha256: string, origin: Origin): Promise<CacheFetch | undefined> {
-    const running = this.#fetches.get(sha256)
+  async #join(sha256: string, origin: Origin): Promise<GrowingFile | undefined> {
+    const key = fetchKey(sha256, origin)
+    const running = this.#fetches.get(key)
     if (running !== undefined) return running
     if (this.#fetches.size >= maxFetches || this.#options.now() < this.#pausedUntilMs) {
       return undefined
     }
     const starting = this.#start(sha256, origin)
-    this.#fetches.set(sha256, starting)
-    const over = () => this.#fetches.delete(sha256)
+    this.#fetches.set(key, starting)
+    const over = () => this.#fetches.delete(key)
     starting.then((fetch) => (fetch === undefined ? over() : fetch.done.then(over, over)), over)
     return starting
   }
 
-  async #start(sha256: string, origin: Origin): Promise<CacheFetch | undefined> {
+  async #start(sha256: string, origin: Origin): Promise<GrowingFile | undefined> {
     const { sizeBytes, body } = await origin.open()
     const evicted = this.#index.reserve(sizeBytes)
     if (evicted === undefined) {
@@ -158,7 +165,7 @@ export class ArchiveCache {
     try {
       await this.#delete(evicted)
       const { path, file } = await this.#files.create()
-      const fetch = new CacheFetch(body, file, sizeBytes, () => this.#files.keep(path, sha256))
+      const fetch = new GrowingFile(body, file, sizeBytes, () => this.#files.keep(path, sha256))
       void this.#finish(sha256, path, fetch)
       return fetch
     } catch (err) {
@@ -169,9 +176,9 @@ export class ArchiveCache {
     }
   }
 
-  async #finish(sha256: string, path: string, { done, sizeBytes }: CacheFetch): Promise<void> {
+  async #finish(sha256: string, path: string, { done, sizeBytes }: GrowingFile): Promise<void> {
     try {
-      this.#options.remember(await done, sha256)
+      this.#options.remember(infoOf(await done), sha256)
       this.#index.add(sha256, sizeBytes)
     } catch (err) {
       if (err instanceof DiskError) this.#pause(err)
@@ -190,6 +197,8 @@ export class ArchiveCache {
     this.#options.log.error({ err }, 'archive cache cannot be used, archives are streamed')
   }
 }
+
+const fetchKey = (sha256: string, { key }: Origin): string => `${sha256} ${key}`
 
 /** Without its disk the cache is only slower. */
 function unlessDisk(error: unknown): void {

@@ -1,5 +1,5 @@
 import type { Client, IamAwsProvider } from 'minio'
-import { notFound } from '../errors/errors.ts'
+import { notFound } from '../../errors/errors.ts'
 import type { RemoteStore } from './remote-store.ts'
 
 /** Keys as the environment of the AWS tools has them. Without them, a role is looked for: web identity, ECS, EC2. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { RegistryError } from '../errors/errors.ts'
-import type { ByteSource } from './driver.ts'
+import type { ByteSource } from './byte-source.ts'
 
 /** Why the body of an archive was broken off; the `reason` of `archive_aborts_total`. */
 export type AbortReason = 'checksum' | 'truncated' | 'client' | 'backend'
@@ -11,7 +11,6 @@ export interface Expected {
   readonly sizeBytes: number
   /** Hexadecimal; not given where the bytes need not be checked. */
   readonly sha256?: string | undefined
-  readonly onChunk?: (chunk: Uint8Array) => void
   readonly onEnd?: () => void
   readonly onAbort?: (reason: AbortReason, error: unknown) => void
 }
@@ -23,7 +22,7 @@ export interface Expected {
  */
 export function checkedBody(
   body: ByteSource,
-  { sizeBytes, sha256, onChunk, onEnd, onAbort }: Expected,
+  { sizeBytes, sha256, onEnd, onAbort }: Expected,
 ): ByteSource {
   const hash = sha256 === undefined ? undefined : createHash('sha256')
   let seenBytes = 0
@@ -57,7 +56,6 @@ export function checkedBody(
       if (over) return undefined
       try {
         const chunk = await next()
-        if (chunk !== undefined) onChunk?.(chunk)
         if (seenBytes === sizeBytes && !over) {
           over = true
           onEnd?.()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
-import { createArchives } from './archives.ts'
-import { ttlSecondsOf } from './presigning.ts'
+import { createLogger, createMetrics } from '../../telemetry/telemetry.ts'
+import { createArchives } from '../archives.ts'
+import { ttlSecondsOf } from '../presigning.ts'
 
 it.each([
   [undefined, 900],
@@ -20,6 +20,7 @@ it.each([
 describe('a pre-signed URL', () => {
   const lines: string[] = []
   const archives = createArchives({
+    grants: { text: '*=*', annotation: 'depot.internal/storage' },
     filesystemMountPath: '/nowhere',
     s3: { accessKeyId: 'AKIA', secretAccessKey: 'secret', sessionToken: 'a session' },
     log: createLogger('info', { write: (line) => void lines.push(line) }),

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { Agent } from 'undici'
-import { withDeadline } from './deadline.ts'
+import { withDeadline } from '../../spool/spool.ts'
 import type { StoreRequest } from './remote-store.ts'
 
 export interface RemoteTimings {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RegistryError } from '../errors/errors.ts'
-import { withDeadline } from './deadline.ts'
-import type { ByteRange, Driver, ObjectInfo } from './driver.ts'
-import { checkObjectName } from './object-name.ts'
+import type { RegistryError } from '../../errors/errors.ts'
+import { withDeadline } from '../../spool/spool.ts'
+import type { ByteRange, Driver, ObjectInfo } from '../driver.ts'
+import { checkObjectName } from '../object-name.ts'
+import { isRange, notSatisfiable } from '../satisfiable.ts'
 import { RemoteSource } from './remote-body.ts'
 import { badGateway, connectionError, credentialsError, refusalError } from './remote-error.ts'
 import type { RemoteStore } from './remote-store.ts'
-import { isRange, notSatisfiable } from './satisfiable.ts'
 import { discard, type RemoteTimings, type StoreAnswer, type Transport } from './transport.ts'
 
 const maxAttempts = 3

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { RegistryError } from '../errors/errors.ts'
-import { createLogger, createMetrics, type Metrics } from '../telemetry/telemetry.ts'
-import { type Archive, type Archives, createArchives } from './archives.ts'
-import { bytesOf } from './conformance.fixture.ts'
+import { RegistryError } from '../../errors/errors.ts'
+import { createLogger, createMetrics, type Metrics } from '../../telemetry/telemetry.ts'
+import { type Archive, type Archives, createArchives } from '../archives.ts'
+import { bytesOf } from '../conformance.fixture.ts'
 import {
   type Behaviour,
   type MisbehavingStore,
@@ -38,6 +38,7 @@ function createAt(endpoint: string, keys: object = { accessKeyId: 'a', secretAcc
   lines = []
   nowMs = Date.now()
   return createArchives({
+    grants: { text: '*=*', annotation: 'depot.internal/storage' },
     filesystemMountPath: '/nowhere',
     s3: { endpoint, ...keys },
     timings: { connectMs: 1000, firstByteMs: 300, idleMs: 300, credentialsMs: 500, backoffMs: 2 },
@@ -159,10 +160,24 @@ describe('what is not the archive is never given whole', () => {
         headers: { 'Retry-After': '60' },
       })
     }
-    await expect(archives.presign(archive)).rejects.toMatchObject({ reason: 'BadGateway' })
-    expect(store.requests).toBe(1)
+    const storage = { ...archive.location.storage, presign: { enabled: true } }
+    const location = { ...archive.location, storage }
+    const signing = archives.presign({ ...archive, location })
+    await expect(signing).rejects.toMatchObject({ reason: 'BadGateway' })
+    // One that read it, and one that looked whether it had changed.
+    expect(store.requests).toBe(2)
     store.behave(serve(bytes))
     nowMs += 60_001
+    expect(await download()).toEqual(bytes)
+  })
+
+  it('is read again as soon as its entity tag is another one', async () => {
+    store.behave(wholeInstead(other))
+    expect(await download()).toMatchObject({ reason: 'BadGateway' })
+    store.behave((response) => {
+      response.writeHead(200, { 'Content-Length': sizeBytes, ETag: '"two"' }).end(bytes)
+    })
+    nowMs += 1001
     expect(await download()).toEqual(bytes)
   })
 

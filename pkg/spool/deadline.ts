@@ -8,12 +8,13 @@ export async function withDeadline<T>(
   work: Promise<T>,
   ms: number,
   late?: (value: T) => void,
+  message = 'the archive storage does not answer',
 ): Promise<T> {
   const { promise: expired, reject } = Promise.withResolvers<never>()
   let over = false
   const timer = setTimeout(() => {
     over = true
-    reject(unavailable('the archive storage does not answer'))
+    reject(unavailable(message))
   }, ms)
   work.then(
     (value) => over && late?.(value),

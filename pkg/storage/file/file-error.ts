@@ -1,5 +1,5 @@
-import { notFound, RegistryError } from '../errors/errors.ts'
-import { unavailable } from './deadline.ts'
+import { notFound, RegistryError } from '../../errors/errors.ts'
+import { unavailable } from '../../spool/spool.ts'
 
 const absent = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EISDIR', 'ENXIO']
 

@@ -1,13 +1,13 @@
 import type { BigIntStats } from 'node:fs'
 import { constants, type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { notFound } from '../errors/errors.ts'
-import { unavailable, withDeadline } from './deadline.ts'
-import type { Driver, ObjectInfo, OpenObject } from './driver.ts'
-import { FileSource, release } from './file-body.ts'
+import { join, relative, resolve } from 'node:path'
+import { notFound } from '../../errors/errors.ts'
+import { release, unavailable, withDeadline } from '../../spool/spool.ts'
+import type { Driver, ObjectInfo, OpenObject } from '../driver.ts'
+import { checkObjectName } from '../object-name.ts'
+import { satisfiable } from '../satisfiable.ts'
+import { FileSource } from './file-body.ts'
 import { fileError } from './file-error.ts'
-import { checkObjectName } from './object-name.ts'
-import { satisfiable } from './satisfiable.ts'
 
 const openDeadlineMs = 10_000
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
@@ -84,8 +84,9 @@ async function openChecked(mountPath: string, object: string): Promise<OpenFile>
   try {
     const stats = await file.stat({ bigint: true })
     if (!stats.isFile()) throw notFound('there is no such archive in storage: it is not a file')
-    if (!isInside(root, await placeOf(file, stats, path))) throw outsideError()
-    return { file, stats, info: infoOf(stats) }
+    const place = await placeOf(file, stats, path)
+    if (!isInside(root, place)) throw outsideError()
+    return { file, stats, info: { ...infoOf(stats), object: relative(root, place) } }
   } catch (error) {
     release(file)
     throw error

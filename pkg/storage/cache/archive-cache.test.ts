@@ -13,17 +13,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createLogger, createMetrics, type Metrics } from '../telemetry/telemetry.ts'
-import { type Archive, type Archives, createArchives } from './archives.ts'
-import { CacheFetch } from './cache-fetch.ts'
-import { bytesOf } from './conformance.fixture.ts'
-import type { ByteSource } from './driver.ts'
+import { type ByteSource, GrowingFile } from '../../spool/spool.ts'
+import { createLogger, createMetrics, type Metrics } from '../../telemetry/telemetry.ts'
+import { type Archive, type Archives, createArchives } from '../archives.ts'
+import { bytesOf } from '../conformance.fixture.ts'
 import {
   type MisbehavingStore,
   serve,
   serveSome,
   startMisbehavingStore,
-} from './misbehaving-store.fixture.ts'
+} from '../remote/misbehaving-store.fixture.ts'
 
 const megabyte = 1_000_000
 const bytes = randomBytes(20 * megabyte)
@@ -51,6 +50,7 @@ function create(sizeBytes = 100 * megabyte): Archives {
   metrics = createMetrics({ version: 'test' })
   lines = []
   archives = createArchives({
+    grants: { text: '*=*', annotation: 'depot.internal/storage' },
     filesystemMountPath: '/nowhere',
     s3: { endpoint: store.endpoint, accessKeyId: 'a', secretAccessKey: 'b' },
     timings: { backoffMs: 1, connectMs: 500, firstByteMs: 500, idleMs: 500 },
@@ -254,7 +254,7 @@ describe('a disk that fails', () => {
 
   it.each([0, 3 * megabyte])('after %i bytes: followers go on elsewhere', async (spaceBytes) => {
     const file = await openFile(join(dir, 'full'), 'wx+')
-    const fetch = new CacheFetch(sourceOf(bytes), fullAfter(file, spaceBytes), bytes.length, () =>
+    const fetch = new GrowingFile(sourceOf(bytes), fullAfter(file, spaceBytes), bytes.length, () =>
       Promise.resolve(),
     )
     const instead = async (fromByte: number) => sourceOf(bytes.subarray(fromByte))

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
-import { withDeadline } from './deadline.ts'
-import type { ByteRange, ByteSource } from './driver.ts'
+import { type ByteSource, withDeadline } from '../../spool/spool.ts'
+import type { ByteRange } from '../driver.ts'
 import { discard, type StoreAnswer } from './transport.ts'
 
 /** After so many bytes other work gets its turn: a fast store fills the buffers of the kernel faster than they are read. */

@@ -1,4 +1,4 @@
-import type { Backend } from './backends.ts'
+import type { Backend } from '../backends.ts'
 
 /** A request that a store accepts: already signed, or with a token among the headers. */
 export interface StoreRequest {

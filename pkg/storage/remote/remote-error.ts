@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import { notFound, RegistryError } from '../errors/errors.ts'
-import { unavailable } from './deadline.ts'
+import { notFound, RegistryError } from '../../errors/errors.ts'
+import { unavailable } from '../../spool/spool.ts'
 import type { RemoteStore } from './remote-store.ts'
 import { discard, type StoreAnswer } from './transport.ts'
 

@@ -1,5 +1,5 @@
 import type { Storage } from '@google-cloud/storage'
-import { notFound } from '../errors/errors.ts'
+import { notFound } from '../../errors/errors.ts'
 import type { RemoteStore } from './remote-store.ts'
 
 export interface GcsSettings {

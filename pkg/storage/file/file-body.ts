@@ -1,8 +1,13 @@
 import type { BigIntStats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
-import { chunkBuffers } from './chunk-buffers.ts'
-import { unavailable, withDeadline } from './deadline.ts'
-import type { ByteRange, ByteSource } from './driver.ts'
+import {
+  type ByteSource,
+  chunkBuffers,
+  release,
+  unavailable,
+  withDeadline,
+} from '../../spool/spool.ts'
+import type { ByteRange } from '../driver.ts'
 import { fileError } from './file-error.ts'
 
 const readDeadlineMs = 30_000
@@ -95,11 +100,6 @@ export class FileSource implements ByteSource {
     }
     return bytesRead
   }
-}
-
-/** Closes a file, once what it is reading has ended; nobody waits for that, because it may hang. */
-export function release(file: FileHandle): void {
-  file.close().catch(() => {})
 }
 
 /** A file that was deleted or replaced by another while it is read is still the same file, so its links may change. */
