@@ -19,6 +19,7 @@ const packages: readonly Package[] = [
   ['cmd/lint', 'Checks manifests before they are applied.', ['below']],
   ['cmd/keygen', 'Makes a signing key.', ['below']],
   ['cmd/sync', 'Runs the reconcilers over a folder of manifests.', ['below']],
+  ['cmd/selftest', 'Checks an installed registry from inside the cluster.', []],
   ['cmd/import', 'Fills a registry from another one.', ['below']],
   ['pkg/server', "The registry's routes and its ready answers, put together.", ['below']],
   ['pkg/explorer', 'The web page of the registry, and the server of that page.', ['below']],
