@@ -1,0 +1,128 @@
+import type { Values } from './helm.fixture.ts'
+
+const digest = `sha256:${'0123456789abcdef'.repeat(4)}`
+const host = 'depot.example.com'
+
+const ui: Values = {
+  ui: {
+    enabled: true,
+    baseUrl: `https://${host}`,
+    sessionPasswordSecretName: 'depot-session',
+    ingress: {
+      enabled: true,
+      hosts: [{ host }],
+      tls: [{ hosts: [host], secretName: 'depot-tls' }],
+    },
+  },
+  server: { anonymousAuth: true },
+}
+
+const broker: Values = {
+  broker: {
+    enabled: true,
+    config: { connectors: [{ type: 'github', id: 'github', name: 'GitHub', config: {} }] },
+    envFrom: [{ secretRef: { name: 'github-client' } }],
+  },
+  server: {
+    oidc: {
+      enabled: true,
+      issuerUrl: `https://${host}/broker`,
+      clientSecretName: 'depot-client',
+      brokerProxy: { enabled: true },
+      allowServiceAccountFallback: true,
+      allowClientCredentials: true,
+    },
+    ingress: { enabled: true, hosts: [{ host }] },
+  },
+}
+
+/** Everything that can be on at once. */
+const everything: Values = {
+  global: {
+    image: { digest },
+    imagePullSecrets: ['pull', { name: 'other' }],
+  },
+  commonLabels: { team: 'platform' },
+  commonAnnotations: { 'example.com/owner': 'platform' },
+  server: {
+    replicaCount: 2,
+    presignModules: true,
+    storageGrants: ['platform=s3://archives/*'],
+    auditLog: '-',
+    shutdownDelay: '1s',
+    oidc: {
+      ...(broker['server'] as { oidc: object }).oidc,
+      authzUrl: `https://${host}/broker/auth`,
+      tokenUrl: `https://${host}/broker/token`,
+    },
+    service: { annotations: { a: 'b' } },
+    ingress: { istio: { enabled: true, hosts: [host], gateway: 'istio-system/public' } },
+    tls: {
+      enabled: true,
+      certManager: {
+        enabled: true,
+        issuerRef: { name: 'ca', kind: 'ClusterIssuer' },
+        duration: '2160h',
+      },
+    },
+    gpg: { secretName: 'depot-gpg' },
+    archiveCache: { enabled: true },
+    autoscaling: { enabled: true, behavior: { scaleDown: { stabilizationWindowSeconds: 600 } } },
+    podDisruptionBudget: { enabled: true, minAvailable: 1 },
+    image: { digest },
+    nodeSelector: { 'kubernetes.io/os': 'linux' },
+    tolerations: [{ key: 'registry', operator: 'Exists' }],
+    serviceAccount: { annotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/depot' } },
+    podLabels: { 'azure.workload.identity/use': 'true' },
+    priorityClassName: 'high',
+    extraArgs: ['--kubeconfig=/etc/kube/config'],
+    extraEnv: [{ name: 'AWS_REGION', value: 'eu-west-1' }],
+    extraEnvFrom: [{ secretRef: { name: 'azure' } }],
+    extraVolumes: [{ name: 'kube', secret: { secretName: 'kube' } }],
+    extraVolumeMounts: [{ name: 'kube', mountPath: '/etc/kube' }],
+    extraPorts: [{ name: 'debug', containerPort: 9229 }],
+    hostAliases: [{ ip: '10.0.0.1', hostnames: ['storage'] }],
+  },
+  ui: {
+    enabled: true,
+    replicaCount: 2,
+    baseUrl: `https://${host}`,
+    sessionPasswordSecretName: 'depot-session',
+    oidc: { enabled: true, clientSecretName: 'depot-ui', authzUrl: `https://${host}/broker/auth` },
+    auth: { devTokenInput: { enabled: true } },
+    ingress: { enabled: true, className: 'nginx', hosts: [{ host }] },
+    route: { enabled: true, parentRefs: [{ name: 'public' }], hostnames: [host] },
+    autoscaling: { enabled: true },
+    podDisruptionBudget: { enabled: true },
+  },
+  broker: {
+    ...(broker['broker'] as object),
+    image: { digest },
+  },
+  valkey: {
+    image: { digest },
+    auth: {
+      enabled: true,
+      usersExistingSecret: 'depot-valkey-users',
+      aclUsers: { default: { permissions: '~* &* +@all' }, metrics: { permissions: '+info' } },
+    },
+  },
+  storage: { filesystem: { enabled: true } },
+  networkPolicy: {
+    enabled: true,
+    ingressFrom: [{ namespaceSelector: { matchLabels: { ingress: 'true' } } }],
+    monitoringFrom: [{ namespaceSelector: { matchLabels: { monitoring: 'true' } } }],
+    extraEgress: [{ ports: [{ port: 9000 }] }],
+    apiServerCIDRs: ['10.0.0.1/32'],
+  },
+  monitoring: {
+    serviceMonitor: { enabled: true, scrapeTimeout: '10s' },
+    prometheusRule: { enabled: true, disabledAlerts: ['DepotObjectsRejected'] },
+    dashboard: { enabled: true, folder: 'Platform' },
+  },
+  extraObjects: [
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: '{{ .Release.Name }}-extra' } },
+  ],
+}
+
+export const profiles: Readonly<Record<string, Values>> = { minimal: {}, ui, broker, everything }
