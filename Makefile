@@ -6,7 +6,7 @@ PORT ?= 8080
 modules := node_modules/.package-lock.json
 pages := pkg/explorer/dist/index.html
 
-.PHONY: help install tools ui run run-cluster samples test unit e2e lint format generate bench clean
+.PHONY: help install tools ui run run-cluster samples test unit e2e lint format generate chart-test bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ format: $(modules) ## Format the code
 
 generate: $(modules) ## Write the files that come from code: config/crd, config/reference.md
 	@$(NODE) node hack/generate.ts
+
+chart-test: $(modules) ## Render the chart in both Helms and check what comes out
+	@$(NODE) npx vitest run hack/chart
 
 bench: $(modules) ## Measure the server against bare node:http (takes minutes)
 	@$(NODE) node hack/bench/main.ts

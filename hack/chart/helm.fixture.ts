@@ -24,11 +24,71 @@ export function tool(name: string): string {
 
 export type Values = Readonly<Record<string, unknown>>
 
-/** A rendered object; tests look into it as they know it. */
-// biome-ignore lint: objects of any kind
-export type Rendered = Readonly<Record<string, any>> & {
+export interface Container {
+  readonly name: string
+  readonly image: string
+  readonly args?: readonly string[]
+  readonly env?: readonly { readonly name: string; readonly value?: string }[]
+  readonly lifecycle?: object
+  readonly securityContext: object
+}
+
+export interface PodSpec {
+  readonly automountServiceAccountToken: boolean
+  readonly securityContext: object
+  readonly terminationGracePeriodSeconds: number
+  readonly containers: readonly Container[]
+}
+
+interface PathMatch {
+  readonly uri: { readonly exact?: string; readonly prefix?: string }
+}
+
+/** A rendered object, as far as tests look into it. */
+export interface Rendered {
   readonly kind: string
-  readonly metadata: { readonly name: string }
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly rules?: readonly { readonly verbs: readonly string[] }[]
+  readonly stringData?: Readonly<Record<string, string>>
+  readonly data?: Readonly<Record<string, string>>
+  readonly text?: string
+  readonly spec?: Partial<PodSpec> & {
+    readonly template?: { readonly spec: PodSpec }
+    readonly groups?: readonly object[]
+    /** Of an Ingress or an HTTPRoute. */
+    readonly rules?: readonly {
+      readonly http?: {
+        readonly paths: readonly {
+          readonly path: string
+          readonly pathType: string
+          readonly backend: { readonly service: { readonly name: string } }
+        }[]
+      }
+      readonly matches?: readonly { readonly path: { readonly value: string } }[]
+      readonly backendRefs?: readonly { readonly name: string }[]
+    }[]
+    /** Of a VirtualService. */
+    readonly http?: readonly {
+      readonly match?: readonly PathMatch[]
+      readonly route: readonly { readonly destination: { readonly host: string } }[]
+    }[]
+  }
+}
+
+/** The pods of all objects, with the name of what makes them. */
+export function podsOf(objects: readonly Rendered[]): { name: string; spec: PodSpec }[] {
+  return objects.flatMap(({ metadata: { name }, spec }) => {
+    if (spec?.template?.spec.containers !== undefined) return [{ name, spec: spec.template.spec }]
+    const { containers, securityContext, automountServiceAccountToken } = spec ?? {}
+    if (containers === undefined || securityContext === undefined) return []
+    const rest = { automountServiceAccountToken: automountServiceAccountToken ?? true }
+    return [
+      {
+        name,
+        spec: { terminationGracePeriodSeconds: 30, ...spec, ...rest, containers, securityContext },
+      },
+    ]
+  })
 }
 
 interface Options {
@@ -92,7 +152,7 @@ export function notes(values: Values): string {
       join(folder, 'templates/notes-object.yaml'),
       'kind: Notes\nmetadata: {name: notes}\ntext: {{ include (print $.Template.BasePath "/NOTES.txt") . | toJson }}\n',
     )
-    return render(values, { from: folder }).find(({ kind }) => kind === 'Notes')?.['text']
+    return find(render(values, { from: folder }), 'Notes', 'notes').text ?? ''
   } finally {
     rmSync(folder, { recursive: true })
   }

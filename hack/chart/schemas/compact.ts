@@ -15,7 +15,7 @@ export function compact(schema: unknown): unknown {
     'additionalProperties' in schema ||
     'x-kubernetes-embedded-resource' in schema
   const kept = entries
-    .filter(([key, value]) => !isAnnotation(key, schema))
+    .filter(([key]) => !isAnnotation(key, schema))
     .map(([key, value]) => [key, key === 'properties' ? compactEach(value) : compact(value)])
   const result: Record<string, unknown> = Object.fromEntries(kept)
   if (isSchema(schema) && 'properties' in schema && !isOpen) result['additionalProperties'] = false

@@ -134,8 +134,9 @@ function ofDefinitions(): void {
   write('definitions', { roots, components })
 }
 
+/** As kubeconform names it: kind, first part of the group, version. */
 function fileOf({ group, version, kind }: GroupVersionKind): string {
-  return `${[group, version, kind].filter(Boolean).join('-').toLowerCase()}.json`
+  return `${[kind, group.split('.')[0], version].filter(Boolean).join('-').toLowerCase()}.json`
 }
 
 function write(name: string, content: object): void {

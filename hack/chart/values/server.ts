@@ -169,7 +169,7 @@ export const serverValues: readonly Value[] = [
     'Its key for the private key, armored or base64 of that.',
   ),
   text('server.gpg.passphraseKey', 'passphrase', 'Its key for the passphrase; may be missing.'),
-  text('server.stats.valkeyAddr', '', 'host:port of a Valkey of your own that counts downloads.'),
+  text('server.stats.valkeyAddr', '', 'Valkey of your own that counts downloads, as `host:port`.'),
   text(
     'server.stats.valkeyPasswordSecretName',
     '',

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { notes } from './helm.fixture.ts'
+import { profiles } from './profiles.fixture.ts'
+
+describe('notes after an install', () => {
+  it('lead to a first answer without an ingress, and end with a command', () => {
+    const text = notes({})
+    expect(text).toContain('port-forward service/depot-server 8080:80')
+    expect(text).toContain('credentials "localhost:8080"')
+    expect(text.trim().split('\n').at(-1)?.trim()).toBe(
+      'curl --fail http://localhost:8080/.well-known/terraform.json',
+    )
+  })
+
+  it('name the address that an ingress gives', () => {
+    const text = notes(profiles['ui'] ?? {})
+    expect(text).toContain('Its address: https://depot.example.com')
+    expect(text).toContain('curl --fail https://depot.example.com/.well-known/terraform.json')
+    expect(text).not.toContain('Nothing serves TLS')
+  })
+
+  it('say how to log in', () => {
+    expect(notes(profiles['broker'] ?? {})).toContain('terraform login depot.example.com')
+    expect(notes({ server: { useBearerToken: false } })).toContain('base64 -w0 of a kubeconfig')
+  })
+
+  it.each([
+    ['Nothing serves TLS', {}],
+    ['whoever reaches it may read everything', { server: { anonymousAuth: true } }],
+    [
+      'Not for production',
+      {
+        ui: {
+          enabled: true,
+          sessionPasswordSecretName: 's',
+          auth: { devTokenInput: { enabled: true } },
+        },
+      },
+    ],
+    ['gone with the pod of Valkey', { valkey: { dataStorage: { enabled: false } } }],
+    ['gone with the pod of the server', { valkey: { enabled: false } }],
+    [
+      'server.ingress is not rendered',
+      {
+        ui: { enabled: true, sessionPasswordSecretName: 's' },
+        server: { ingress: { enabled: true, hosts: [{ host: 'a' }] } },
+      },
+    ],
+    ['One replica', {}],
+    [
+      'has a secret',
+      { broker: { enabled: true, config: { staticClients: [{ id: 'depot', secret: 'x' }] } } },
+    ],
+    [
+      'no redirect URI http://localhost:10000/login',
+      { broker: { enabled: true, config: { staticClients: [{ id: 'depot', secret: 'x' }] } } },
+    ],
+    ['must belong to user 65532', { storage: { filesystem: { enabled: true, hostPath: '/srv' } } }],
+    ['Helm does not make that one', { global: { namespace: 'other' } }],
+  ])('warn: %s', (warning, values) => {
+    expect(notes(values)).toContain(warning)
+    expect(
+      notes({ server: { replicaCount: 2, baseUrl: 'https://x', enabled: true } }),
+    ).not.toContain(warning)
+  })
+})

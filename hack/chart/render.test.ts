@@ -1,0 +1,219 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import {
+  find,
+  helms,
+  mistakes,
+  podsOf,
+  type Rendered,
+  render,
+  renderText,
+  type Values,
+} from './helm.fixture.ts'
+import { profiles } from './profiles.fixture.ts'
+import { conformance } from './schemas/conform.fixture.ts'
+
+const schemas = conformance()
+afterAll(() => schemas.dispose())
+
+const withoutDefinitions = { crds: { install: false } }
+
+const modes: Readonly<Record<string, object>> = {
+  anonymous: { anonymousAuth: true },
+  kubeconfig: { useBearerToken: false },
+  bearer: {},
+  oidc: { oidc: { enabled: true, issuerUrl: 'https://id.example.com' } },
+  fallback: {
+    oidc: {
+      enabled: true,
+      issuerUrl: 'https://id.example.com',
+      allowServiceAccountFallback: true,
+      allowClientCredentials: true,
+    },
+  },
+  guests: { anonymousAuth: true, oidc: { enabled: true, issuerUrl: 'https://id.example.com' } },
+}
+const hosts = [{ host: 'depot.example.com' }]
+const entrances: Readonly<Record<string, object>> = {
+  none: {},
+  ingress: { ingress: { enabled: true, hosts } },
+  istio: { ingress: { istio: { enabled: true, hosts: ['depot.example.com'], gateway: 'public' } } },
+  route: {
+    route: { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['depot.example.com'] },
+  },
+}
+const storages: Readonly<Record<string, Values>> = {
+  remote: { server: { archiveCache: { enabled: true } } },
+  claim: { storage: { filesystem: { enabled: true, storageClassName: '-' } } },
+  'one node': {
+    storage: { filesystem: { enabled: true, accessMode: 'ReadWriteOnce', singleNode: true } },
+    server: { stats: { persistence: { enabled: true } } },
+    valkey: { enabled: false },
+  },
+  'own claim': { storage: { filesystem: { enabled: true, existingClaim: 'archives' } } },
+  'host path': { storage: { filesystem: { enabled: true, hostPath: '/srv/depot' } } },
+}
+
+/** Every mode with every entrance, with and without the explorer; storages take turns. */
+const matrix = Object.entries(modes).flatMap(([mode, modeValues], row) =>
+  Object.entries(entrances).map(([entrance, entranceValues], column) => {
+    const explorer = (row + column) % 2 === 0
+    const [storage, storageValues = {}] =
+      Object.entries(storages)[(row + column) % Object.keys(storages).length] ?? []
+    const values: Values = {
+      ...withoutDefinitions,
+      ...storageValues,
+      server: { ...modeValues, ...entranceValues, ...(storageValues['server'] as object) },
+      ui: {
+        enabled: explorer,
+        sessionPasswordSecretName: 'session',
+        ...('istio' in ((entranceValues as { ingress?: object }).ingress ?? {})
+          ? {}
+          : entranceValues),
+      },
+      rbac: { scopeToNamespace: row % 2 === 1 },
+    }
+    return [
+      `${mode}, ${entrance}, ${explorer ? 'explorer' : 'no explorer'}, ${storage}`,
+      values,
+    ] as const
+  }),
+)
+
+describe('what is rendered', () => {
+  it.each(matrix)('is what Kubernetes takes: %s', (_, values) => {
+    expect(schemas.check(renderText(values))).toEqual([])
+  })
+
+  it.each(Object.entries(profiles))('is what Kubernetes takes: profile %s', (_, values) => {
+    expect(schemas.check(renderText(values))).toEqual([])
+  })
+
+  it('is refused by the same check where a field is misspelt', () => {
+    const text = renderText(withoutDefinitions).replace('readOnlyRootFilesystem', 'readOnlyRoot')
+    expect(schemas.check(text)).toHaveLength(1)
+  })
+
+  it.each(Object.entries(profiles))('has not changed: profile %s', async (name, values) => {
+    const text = renderText({ ...values, ...withoutDefinitions })
+    await expect(text).toMatchFileSnapshot(`testdata/${name}.yaml`)
+  })
+
+  it.each(Object.entries(profiles))(
+    'is the same each time and in both Helms: profile %s',
+    (_, values) => {
+      const [first, ...others] = [...helms, ...helms].map((helm) => render(values, { helm }))
+      for (const other of others) expect(sorted(other)).toEqual(sorted(first ?? []))
+    },
+  )
+
+  it('names every image by digest where digests are given', () => {
+    const images = podsOf(render(profiles['everything'])).flatMap(({ spec }) =>
+      spec.containers.map(({ image }) => image),
+    )
+    expect(images.length).toBeGreaterThan(3)
+    for (const image of images) expect(image).toMatch(/@sha256:[0-9a-f]{64}$/)
+  })
+
+  it('is all in one namespace, or in none', () => {
+    const objects = render({ ...profiles['everything'], global: { namespace: 'other' } })
+    const namespaces = objects.map(({ kind, metadata }) => [kind, metadata.namespace])
+    const elsewhere = namespaces.filter(
+      ([, namespace]) => namespace !== undefined && namespace !== 'other',
+    )
+    expect(elsewhere).toEqual([])
+  })
+
+  it('uses names that contain the release', () => {
+    const names = render(withoutDefinitions, { release: 'registry' }).map(
+      ({ metadata }) => metadata.name,
+    )
+    expect(new Set(names.map((name) => name.split('-', 2).join('-')))).toEqual(
+      new Set(['registry-depot']),
+    )
+  })
+})
+
+describe('pods', () => {
+  const all = podsOf(render(profiles['everything']))
+
+  it('there is one of each component, and the self-test', () => {
+    expect(all.map(({ name }) => name).toSorted()).toEqual([
+      'depot-broker',
+      'depot-selftest',
+      'depot-server',
+      'depot-ui',
+      'depot-valkey',
+    ])
+  })
+
+  it.each(all)('$name fulfils the level restricted', ({ spec }) => {
+    expect(spec.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      seccompProfile: { type: 'RuntimeDefault' },
+    })
+    for (const container of spec.containers) {
+      expect(container.securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      })
+    }
+  })
+
+  it.each(all.filter(({ name }) => /ui|valkey/.test(name)))('$name has no token', ({ spec }) => {
+    expect(spec.automountServiceAccountToken).toBe(false)
+  })
+
+  it('keep a port open for five seconds after they were asked to end', () => {
+    for (const name of ['depot-server', 'depot-ui']) {
+      const { spec } = all.find((pod) => pod.name === name) ?? {}
+      expect(spec?.containers[0]?.lifecycle).toEqual({ preStop: { sleep: { seconds: 5 } } })
+      expect(spec?.terminationGracePeriodSeconds).toBe(40)
+    }
+  })
+
+  it('the server may only list and watch', () => {
+    for (const scopeToNamespace of [false, true]) {
+      const objects = render({ ...withoutDefinitions, rbac: { scopeToNamespace } })
+      const rules = ['ClusterRole', 'Role'].flatMap(
+        (kind) => find(objects, kind, 'depot-server')['rules'],
+      )
+      expect(rules.length).toBeGreaterThan(1)
+      for (const rule of rules) expect(rule?.verbs).toEqual(['list', 'watch'])
+    }
+  })
+
+  it('the secret of the CLI client stays with the broker', () => {
+    const objects = render({
+      ...withoutDefinitions,
+      broker: { enabled: true },
+      server: { oidc: { enabled: true, clientSecret: 'hush' } },
+    })
+    const [server] = podsOf(objects).filter(({ name }) => name === 'depot-server')
+    expect(JSON.stringify(server)).not.toMatch(/hush|CLIENT_SECRET|depot-broker-client/)
+    expect(find(objects, 'Secret', 'depot-broker').stringData?.['config.yaml']).not.toContain(
+      'hush',
+    )
+    expect(find(objects, 'Secret', 'depot-broker-client').stringData).toEqual({
+      clientSecret: 'hush',
+    })
+  })
+})
+
+describe('values', () => {
+  it.each([
+    [{ server: { anonymusAuth: true } }, /anonymusAuth/],
+    [{ sever: {} }, /sever/],
+    [{ server: { replicaCount: 'two' } }, /replicaCount/],
+    [{ server: { oidc: { enabled: 'yes' } } }, /enabled/],
+    [{ global: { image: { digest: 'sha256:short' } } }, /digest/],
+    [{ server: { service: { port: 70_000 } } }, /port/],
+  ])('that are unknown or of a wrong type are refused: %j', (values, message) => {
+    for (const helm of helms) expect(() => mistakes(values, { helm })).toThrow(message)
+  })
+})
+
+function sorted(objects: readonly Rendered[]): Rendered[] {
+  const key = ({ kind, metadata }: Rendered) => `${kind} ${metadata.name}`
+  return objects.toSorted((a, b) => key(a).localeCompare(key(b)))
+}
