@@ -103,8 +103,8 @@ function ping(address: string): Promise<string> {
 
 const [url] = positionals
 if (url === undefined) {
-  console.error(
-    'usage: selftest URL [--admin-url URL] [--valkey-addr HOST:PORT] [--api-group GROUP]',
+  process.stderr.write(
+    'usage: selftest URL [--admin-url URL] [--valkey-addr HOST:PORT] [--api-group GROUP]\n',
   )
   process.exit(2)
 }
@@ -122,9 +122,10 @@ const checks: readonly (readonly [what: string, check: () => Promise<string>])[]
 
 for (const [what, check] of checks) {
   try {
-    console.log(`ok      ${what} ${await check()}`)
+    process.stdout.write(`ok      ${what} ${await check()}\n`)
   } catch (thrown) {
-    console.log(`failed  ${what} ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    const why = thrown instanceof Error ? thrown.message : String(thrown)
+    process.stdout.write(`failed  ${what} ${why}\n`)
     process.exitCode = 1
   }
 }
