@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { request } from 'undici'
+import { writeBarePages } from '../../hack/testbed/explorer/pages.ts'
 import { serve } from '../serving/serving.ts'
 import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
 import { createExplorer, type ExplorerOptions } from './explorer.ts'
@@ -62,7 +63,7 @@ export async function startExplorer(
   options: Partial<ExplorerOptions> = {},
 ): Promise<Running> {
   const dist = mkdtempSync(join(tmpdir(), 'depot-explorer-'))
-  writePages(dist)
+  writeBarePages(dist)
   const reached: Reached[] = []
   const behind = await listening((incoming, outgoing) => {
     const chunks: Buffer[] = []
@@ -138,16 +139,6 @@ export async function sendTo(
       .map((line) => line.split(';')[0])
       .join('; '),
   }
-}
-
-function writePages(dist: string): void {
-  mkdirSync(join(dist, '-/assets'), { recursive: true })
-  writeFileSync(
-    join(dist, 'index.html'),
-    '<!doctype html><html lang="en"><head><link rel="stylesheet" crossorigin href="/-/assets/main-abc.css"></head><body></body></html>',
-  )
-  writeFileSync(join(dist, '-/assets/main-abc.css'), 'body { margin: 0 }\n'.repeat(100))
-  writeFileSync(join(dist, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
 }
 
 export async function listening(listener: RequestListener) {

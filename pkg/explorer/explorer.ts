@@ -25,6 +25,7 @@ import { shellRoutes } from './shell.ts'
 import { readStaticFiles } from './static-files.ts'
 import { Upstream } from './upstream.ts'
 
+export type { Boot } from './boot.ts'
 export type { OidcOptions } from './issuer.ts'
 
 export interface ExplorerOptions {

@@ -52,7 +52,8 @@ export class Refresher {
     const now = this.#clock()
     for (const [key, { endsAt }] of this.#flights) if (endsAt <= now) this.#flights.delete(key)
     const key = createHash('sha256')
-      .update(session.refreshToken ?? '')
+      // Some issuers never change the refresh token: the id token tells one cookie from the next.
+      .update(`${session.refreshToken} ${session.idToken}`)
       .digest('base64url')
     const known = this.#flights.get(key)
     if (known !== undefined) return withOwn(known.result, session)

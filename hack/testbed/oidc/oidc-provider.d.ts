@@ -13,8 +13,11 @@ declare module 'oidc-provider' {
     readonly claims: Readonly<Record<string, readonly string[]>>
     readonly conformIdTokenClaims: boolean
     findAccount(context: unknown, accountId: string): Account
-    extraTokenClaims(context: unknown, token: { readonly kind: string }): object | undefined
-    readonly features: {
+    extraTokenClaims?(context: unknown, token: { readonly kind: string }): object | undefined
+    readonly pkce?: { required(): boolean }
+    /** Seconds. */
+    readonly ttl?: { readonly IdToken: number }
+    readonly features?: {
       readonly deviceFlow: { readonly enabled: boolean }
       readonly clientCredentials: { readonly enabled: boolean }
       readonly resourceIndicators: {

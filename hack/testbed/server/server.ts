@@ -39,10 +39,9 @@ export async function launch(
   registry: Registry,
   ...flags: readonly string[]
 ): Promise<Server & { readonly failed: Promise<never> }> {
-  const child = spawn(
-    process.execPath,
+  return launchProgram(
+    'cmd/server/main.ts',
     [
-      join(repository, 'cmd/server/main.ts'),
       '--filesystem-mount-path',
       registry.archives,
       '--stats-path',
@@ -55,11 +54,24 @@ export async function launch(
       ...(registry.signingKey === undefined ? [] : ['--gpg-private-key-path', registry.signingKey]),
       ...flags,
     ],
-    {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...registry.environment },
-    },
+    registry.environment,
   )
+}
+
+/**
+ * Starts a program of this repository that logs where it listens.
+ *
+ * @param environment variables besides those of this process
+ */
+export async function launchProgram(
+  main: string,
+  flags: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<Server & { readonly failed: Promise<never> }> {
+  const child = spawn(process.execPath, [join(repository, main), ...flags], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...environment },
+  })
   const exited = once(child, 'exit') as Promise<[number | null]>
   const log: string[] = []
   const listening = Promise.withResolvers<{ url: string; adminUrl: string }>()
@@ -69,7 +81,7 @@ export async function launch(
     if (line.includes('"msg":"listening"')) listening.resolve(JSON.parse(line))
   })
   const failed = exited.then(([code]): never => {
-    throw new Error(`the server ended with ${code}:\n${log.join('\n')}`)
+    throw new Error(`${main} ended with ${code}:\n${log.join('\n')}`)
   })
   failed.catch(() => undefined)
 

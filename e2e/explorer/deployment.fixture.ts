@@ -1,0 +1,114 @@
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import {
+  type ExplorerProcess,
+  freePort,
+  startExplorer,
+} from '../../hack/testbed/explorer/explorer.ts'
+import { writeBarePages } from '../../hack/testbed/explorer/pages.ts'
+import { clientSecret, SignInProvider } from '../../hack/testbed/oidc/sign-in.ts'
+import { moduleObjects, Registry } from '../../hack/testbed/registry/registry.ts'
+import { type Server, startAs } from '../../hack/testbed/server/server.ts'
+
+export interface Deployment {
+  readonly registry: Registry
+  readonly server: Server
+  readonly provider: SignInProvider
+  readonly explorer: ExplorerProcess
+  /** Starts another explorer with the same configuration. */
+  readonly another: (options?: DeploymentOptions) => Promise<ExplorerProcess>
+}
+
+export interface DeploymentOptions {
+  readonly flags?: readonly string[]
+  readonly serverFlags?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  readonly idTokenSeconds?: number
+  /** Of the explorer at the issuer. Default: `depot-ui`, which has a secret. */
+  readonly clientId?: string
+  /** Whose tokens the server takes. Default: the explorer's. */
+  readonly accepted?: string
+  /** Of the explorer, where it must be known before. */
+  readonly port?: number
+  /** Whether the issuer is `{base URL}/broker`, behind the server's broker proxy. */
+  readonly isBroker?: boolean
+}
+
+/** Who is in the group `platform` may see the module `network` and nothing else. */
+export const binding = {
+  apiVersion: 'depot.internal/v1alpha1',
+  kind: 'GroupBinding',
+  metadata: { name: 'platform', namespace: 'depot-system' },
+  spec: {
+    expression: '"platform" in groups || "grp-platform-team-1-developers-prod-eu" in groups',
+    moduleResources: ['network'],
+    providerResources: [],
+  },
+}
+
+/** A server with callers of an OIDC issuer, the issuer, and an explorer whose people sign in there; until the test ends. */
+export async function deploy(options: DeploymentOptions = {}): Promise<Deployment> {
+  const { flags = [], idTokenSeconds = 3600, isBroker = false, clientId = 'depot-ui' } = options
+  const port = options.port ?? (await freePort())
+  const baseUrl = `http://127.0.0.1:${port}`
+  const registry = new Registry()
+  onTestFinished(() => registry.remove())
+  registry.write('network.yaml', [
+    ...moduleObjects({ name: 'network', versions: [{ version: '1.0.0', fileName: 'a.zip' }] }),
+    ...moduleObjects({ name: 'secret', versions: [{ version: '1.0.0', fileName: 'b.zip' }] }),
+    binding,
+  ])
+  const provider = await SignInProvider.start({
+    callbacks: [`${baseUrl}/auth/callback`, `${baseUrl}/sign-in/done`],
+    origins: [baseUrl],
+    idTokenSeconds,
+    ...(isBroker && { issuer: `${baseUrl}/broker` }),
+  })
+  onTestFinished(() => provider.stop())
+  const issuer = isBroker ? `${baseUrl}/broker` : provider.url
+  const server = await startAs(
+    registry,
+    '--manifests',
+    registry.manifests,
+    '--oidc-issuer-url',
+    issuer,
+    '--oidc-client-id',
+    'depot',
+    '--oidc-ui-client-id',
+    options.accepted ?? clientId,
+    ...(isBroker ? ['--broker-proxy-url', provider.url] : []),
+    ...(options.serverFlags ?? []),
+  )
+  onTestFinished(() => void server.stop())
+  const start = async (more: DeploymentOptions, at: number) => {
+    const explorer = await startExplorer({
+      serverUrl: server.url,
+      port: at,
+      environment: {
+        ...(clientId === 'depot-ui' && { DEPOT_OIDC_CLIENT_SECRET: clientSecret }),
+        ...more.environment,
+      },
+      flags: [
+        '--dist-path',
+        writeBarePages(join(registry.dir, 'pages')),
+        '--base-url',
+        baseUrl,
+        '--oidc-issuer-url',
+        issuer,
+        '--oidc-client-id',
+        clientId,
+        ...flags,
+        ...(more.flags ?? []),
+      ],
+    })
+    onTestFinished(() => void explorer.stop())
+    return { ...explorer, baseUrl }
+  }
+  return {
+    registry,
+    server,
+    provider,
+    explorer: await start({ ...options, flags: [] }, port),
+    another: (more = {}) => start(more, more.port ?? 0),
+  }
+}

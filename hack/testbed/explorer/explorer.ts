@@ -1,0 +1,50 @@
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { launchProgram, type Server } from '../server/server.ts'
+
+export const sessionPassword = 'a password of more than 32 letters'
+
+export interface ExplorerProcess extends Server {
+  /** By which browsers know it: without a slash at the end. */
+  readonly baseUrl: string
+}
+
+export interface ExplorerFlags {
+  readonly serverUrl: string
+  /** Default: a free one, where nobody has to know it before. */
+  readonly port?: number
+  readonly flags?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** Starts `cmd/ui` as an operator does, and waits until it listens. */
+export async function startExplorer(options: ExplorerFlags): Promise<ExplorerProcess> {
+  const { serverUrl, port = 0, flags = [], environment = {} } = options
+  const { failed: _, ...started } = await launchProgram(
+    'cmd/ui/main.ts',
+    [
+      '--server-url',
+      serverUrl,
+      '--listen',
+      `127.0.0.1:${port}`,
+      '--admin-listen',
+      '127.0.0.1:0',
+      ...flags,
+    ],
+    { DEPOT_SESSION_PASSWORD: sessionPassword, ...environment },
+  )
+  return { ...started, baseUrl: started.url }
+}
+
+/** A port that was free a moment ago: for addresses that must be known before something listens there. */
+export async function freePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((done) => {
+    probe.listen(0, '127.0.0.1', done)
+  })
+  const { port } = probe.address() as AddressInfo
+  await new Promise((done) => {
+    probe.close(done)
+  })
+  return port
+}
