@@ -10,6 +10,7 @@ import { openApiDocument } from '../pkg/browse/browse.ts'
 import {
   explainCommand,
   explorerCommand,
+  keygenCommand,
   optionsReference,
   serverCommand,
 } from '../pkg/options/options.ts'
@@ -43,6 +44,7 @@ export function generatedFiles(): Map<string, string> {
       '',
       optionsReference(serverCommand),
       optionsReference(explainCommand),
+      optionsReference(keygenCommand),
       optionsReference(explorerCommand),
     ].join('\n'),
   )

@@ -11,10 +11,10 @@ const ground = ['pkg/apis/*', 'pkg/errors', 'pkg/telemetry', 'pkg/pacing', 'pkg/
  * named before they exist, so that the next part of the project finds its place. `below` is every package further down.
  */
 const packages: readonly Package[] = [
+  ['cmd/depot', 'The command `depot`: finds the command that was asked for.', ['below']],
   ['cmd/server', 'The registry: reads options, wires, runs, stops.', ['below']],
   ['cmd/ui', 'The explorer as a process.', ['below']],
   ['cmd/controller', 'The controller as a process.', ['below']],
-  ['cmd/depot', 'The command `depot`: finds the command that was asked for.', ['below']],
   ['cmd/explain', 'Says what a GroupBinding gives to a list of groups.', ['below']],
   ['cmd/lint', 'Checks manifests before they are applied.', ['below']],
   ['cmd/keygen', 'Makes a signing key.', ['below']],
@@ -59,7 +59,11 @@ const packages: readonly Package[] = [
   ['pkg/queue', 'A queue of keys with backoff.', ground],
   ['pkg/serving', 'The shell of a process that serves HTTP.', ground],
   ['pkg/proxy', 'A reverse proxy.', [...ground, 'pkg/serving']],
-  ['pkg/run', 'Starts and stops the parts of a process in order.', ground],
+  [
+    'pkg/run',
+    'The life of a process: options, parts started and stopped in order, exit status.',
+    [...ground, 'pkg/options'],
+  ],
   ['pkg/http', 'Outgoing requests.', ['pkg/errors', 'pkg/telemetry', 'pkg/pacing', 'pkg/memory']],
   ['pkg/expr', 'The expression language of GroupBindings.', []],
   ['pkg/apis/browse', 'The records of the API for browsing.', ['pkg/apis/v1alpha1']],

@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { TestIssuer } from '../../pkg/auth/issuer.fixture.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-auth-'))
@@ -68,37 +68,4 @@ it('an issuer that calls itself otherwise ends the start with 2', async () => {
   const code = await new Promise((done) => child.once('exit', done))
   issuer.stop()
   expect([code, stderr]).toEqual([2, expect.stringContaining('calls itself')])
-})
-
-describe('explain', () => {
-  const binding = (name: string, expression: string, namespace = 'depot-system') => `---
-apiVersion: depot.internal/v1alpha1
-kind: GroupBinding
-metadata: {name: ${name}, namespace: ${namespace}}
-spec: {expression: '${expression}', moduleResources: ['vpc-*'], providerResources: []}
-`
-  writeFileSync(
-    join(dir, 'bindings.yaml'),
-    binding('a', '"a" in groups') +
-      binding('b', '"b" in groups') +
-      binding('c', 'groups[') +
-      binding('0-elsewhere', 'true', 'team'),
-  )
-
-  it.each([
-    ['a,b', [/a: true +<- decides/, /b: true\n/, /a matches/, /modules: vpc-\*/]],
-    ['b', [/a: false\n/, /b: true +<- decides/, /c: InvalidSyntax/]],
-    ['x', [/c: InvalidSyntax.* +<- decides/, /groups\[\n/, /denied \(403\)/]],
-    ['', [/Groups: none/, /denied/]],
-  ])('tells what is made of the groups %j', (groups, patterns) => {
-    const { status, stdout } = start('explain', ...manifests, '--groups', groups)
-    expect(status).toBe(0)
-    for (const pattern of patterns) expect(stdout).toMatch(pattern)
-    expect(stdout).not.toContain('elsewhere')
-  })
-
-  it('needs bindings from somewhere', () => {
-    const { status, stderr } = start('explain', '--groups', 'a')
-    expect([status, stderr]).toEqual([2, expect.stringContaining('--manifests')])
-  })
 })

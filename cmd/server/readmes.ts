@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Catalog, ReadmeRef } from '../../pkg/catalog/catalog.ts'
 import type { Readmes } from '../../pkg/kube/kube.ts'
 
-const settlingPollMs = 20
 /** Where changes never stop, the catalog is not seen at rest. */
 const settlingMs = 10_000
 
@@ -38,8 +37,7 @@ export class LatestReadmes {
    * and hardly any has to be fetched by itself.
    */
   async keepIn(readmes: Readmes, catalog: Catalog): Promise<void> {
-    const deadline = performance.now() + settlingMs
-    while (!catalog.model.settled && performance.now() < deadline) await sleep(settlingPollMs)
+    await Promise.race([catalog.model.whenSettled, sleep(settlingMs, undefined, { ref: false })])
     this.#kept = readmes
     for (const { namespace, name } of this.#modules.values()) readmes.want(namespace, name)
   }

@@ -1,13 +1,16 @@
 import type { ResourceSink } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import type { Catalog } from '../../pkg/catalog/catalog.ts'
 import { loadConnection, type Readmes, watchCluster } from '../../pkg/kube/kube.ts'
 import { watchManifests } from '../../pkg/manifests/manifests.ts'
 import type { ServerOptions } from '../../pkg/options/options.ts'
+import type { Runnable } from '../../pkg/run/run.ts'
 import type { Archives } from '../../pkg/storage/storage.ts'
 import type { Logger, Metrics } from '../../pkg/telemetry/telemetry.ts'
 import { archiveProbe } from './archive-probe.ts'
+import type { LatestReadmes } from './readmes.ts'
 
 /** Where resources come from. */
-export interface Source {
+interface Source {
   /** Resolves when the sink has everything. @throws where that can never be */
   readonly loaded: Promise<void>
   /** READMEs of module versions; undefined where this source has none. */
@@ -15,7 +18,7 @@ export interface Source {
   close(): Promise<void>
 }
 
-export interface SourceOptions {
+interface SourceOptions {
   readonly options: ServerOptions
   readonly sink: ResourceSink
   readonly archives: Archives
@@ -23,8 +26,48 @@ export interface SourceOptions {
   readonly metrics: Metrics
 }
 
+/** Keeps the catalog in step with where resources come from. */
+export class SourceInStep implements Runnable {
+  readonly name = 'source'
+  readonly #all: SourceOptions
+  readonly #catalog: Catalog
+  readonly #readmes: LatestReadmes
+  #source: Source | undefined
+  #isLoaded = false
+
+  constructor(all: SourceOptions, catalog: Catalog, readmes: LatestReadmes) {
+    this.#all = all
+    this.#catalog = catalog
+    this.#readmes = readmes
+  }
+
+  /** What is missing before the catalog has everything, in words. */
+  waitingFor(): string[] {
+    if (this.#isLoaded) return []
+    const from =
+      this.#all.options.manifests === undefined ? 'the cluster' : 'the folder of manifests'
+    return [`resources are being read from ${from}`]
+  }
+
+  async start(): Promise<void> {
+    this.#source = openSource(this.#all)
+    await this.#source.loaded
+    // Lists are put together in the background; the first reader should find them whole.
+    await this.#catalog.model.whenSettled
+    this.#isLoaded = true
+    if (this.#source.readmes !== undefined) {
+      void this.#readmes.keepIn(this.#source.readmes, this.#catalog)
+    }
+    this.#all.log.info({ versions: this.#catalog.count('Version') }, 'ready')
+  }
+
+  async stop(): Promise<void> {
+    await this.#source?.close()
+  }
+}
+
 /** Starts to fill the sink, from the folder of manifests or else from the cluster, and keeps it in step. */
-export function openSource(all: SourceOptions): Source {
+function openSource(all: SourceOptions): Source {
   return all.options.manifests === undefined ? fromCluster(all) : fromManifests(all)
 }
 

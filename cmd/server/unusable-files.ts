@@ -1,7 +1,7 @@
-import { accessSync, constants, statSync } from 'node:fs'
 import { messageOf } from '../../pkg/errors/errors.ts'
 import { loadConnection } from '../../pkg/kube/kube.ts'
 import { type ServerOptions, serverCommand } from '../../pkg/options/options.ts'
+import { folderProblem } from '../../pkg/run/run.ts'
 import { readTlsFiles } from '../../pkg/serving/serving.ts'
 import { checkSigningKey } from '../../pkg/signing/signing.ts'
 
@@ -30,9 +30,13 @@ export async function unusableFiles(
       problems.push(messageOf(error))
     }
   }
-  if (manifests) await attempt(() => requireFolder('--manifests', manifests))
+  const folder = (flag: string, path: string): void => {
+    const problem = folderProblem(flag, path)
+    if (problem !== undefined) problems.push(problem)
+  }
+  if (manifests) folder('--manifests', manifests)
   if (filesystemMountPath && filesystemMountPath !== defaultMountPath) {
-    await attempt(() => requireFolder('--filesystem-mount-path', filesystemMountPath))
+    folder('--filesystem-mount-path', filesystemMountPath)
   }
   if (tlsCertPath && tlsCertKey) {
     await attempt(() => readTlsFiles({ certPath: tlsCertPath, keyPath: tlsCertKey }))
@@ -52,16 +56,5 @@ export function clusterProblems({
     return []
   } catch (error) {
     return [messageOf(error)]
-  }
-}
-
-function requireFolder(flag: string, path: string): void {
-  const stat = statSync(path, { throwIfNoEntry: false })
-  if (stat === undefined) throw new Error(`${flag}: the folder ${path} does not exist`)
-  if (!stat.isDirectory()) throw new Error(`${flag}: ${path} is not a folder`)
-  try {
-    accessSync(path, constants.R_OK | constants.X_OK)
-  } catch {
-    throw new Error(`${flag}: the folder ${path} may not be read by this user`)
   }
 }

@@ -16,6 +16,7 @@ export class Backlog<T> {
   readonly #items = new Set<T>()
   readonly #options: BacklogOptions<T>
   #scheduled = false
+  #waiting: (() => void)[] = []
 
   constructor(options: BacklogOptions<T>) {
     this.#options = options
@@ -23,6 +24,14 @@ export class Backlog<T> {
 
   get size(): number {
     return this.#items.size
+  }
+
+  /** Resolves when no work is left. */
+  get empty(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#items.size === 0) resolve()
+      else this.#waiting.push(resolve)
+    })
   }
 
   add(item: T): void {
@@ -35,6 +44,7 @@ export class Backlog<T> {
   /** Does the work for one item now, if there is any. */
   finish(item: T): void {
     if (this.#items.delete(item)) this.#options.work(item)
+    this.#tellEmpty()
   }
 
   /** Does one slice. */
@@ -44,8 +54,14 @@ export class Backlog<T> {
     for (const item of this.#items) {
       this.#items.delete(item)
       units += this.#options.work(item)
-      if (units >= this.#options.sliceUnits) return
+      if (units >= this.#options.sliceUnits) break
     }
+    this.#tellEmpty()
+  }
+
+  #tellEmpty(): void {
+    if (this.#items.size > 0 || this.#waiting.length === 0) return
+    for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
   #continue(): void {

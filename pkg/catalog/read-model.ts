@@ -92,6 +92,11 @@ export class ReadModel {
     return this.#backlog.size === 0
   }
 
+  /** Resolves once everything that was noted has been worked in; where changes never stop, that may never be. */
+  get whenSettled(): Promise<void> {
+    return this.#backlog.empty
+  }
+
   /** Notes that a module or provider, or one of its Versions, has changed. */
   touch(parent: Parent): void {
     this.#backlog.add(parent)

@@ -27,7 +27,7 @@ const options = {
 
 /** Says what GroupBindings make of groups. */
 export const explainCommand = {
-  program: 'node cmd/server/main.ts explain',
+  program: 'depot explain',
   summary: 'Says which GroupBinding decides for a caller with these groups, and what each says.',
   options,
   secrets: {},

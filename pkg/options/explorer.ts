@@ -146,7 +146,7 @@ const secrets = {
 
 /** The explorer. */
 export const explorerCommand = {
-  program: 'node cmd/ui/main.ts',
+  program: 'depot ui',
   summary:
     'Serves the pages of the registry, and passes what is for the registry on to its server.',
   options,

@@ -20,8 +20,10 @@ export {
   type ExplorerSecrets,
   explorerCommand,
 } from './explorer.ts'
+export { type KeygenOptions, keygenCommand } from './keygen.ts'
 export { optionsReference } from './reference.ts'
 export { type AuthMode, authModeOf, type ServerOptions, serverCommand } from './server.ts'
+export type { Command, OptionTable, SecretTable } from './table.ts'
 export type { Address } from './values.ts'
 
 /** What a command line asks for. Secrets stand apart from the options, so that these may be logged. */

@@ -256,7 +256,7 @@ const secrets = {
 const oidc = ['oidcIssuerUrl', 'oidcClientId'] as const
 
 export const serverCommand = {
-  program: 'node cmd/server/main.ts',
+  program: 'depot server',
   summary: 'Serves the registry protocol of Terraform and OpenTofu.',
   options,
   secrets,

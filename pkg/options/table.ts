@@ -30,7 +30,7 @@ export type SecretTable = Readonly<Record<string, Secret>>
 
 /** Everything that can be set for one command: what the usage and the reference tell. */
 export interface Tables<T extends OptionTable = OptionTable, S extends SecretTable = SecretTable> {
-  /** How the command is started, such as `node cmd/server/main.ts`. */
+  /** How the command is started, such as `depot server`. */
   readonly program: string
   readonly summary: string
   readonly options: T

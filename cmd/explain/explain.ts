@@ -1,10 +1,11 @@
 import { GroupBindings } from '../../pkg/auth/auth.ts'
+import { messageOf } from '../../pkg/errors/errors.ts'
 import { ExpressionError } from '../../pkg/expr/expr.ts'
 import { loadConnection, watchCluster } from '../../pkg/kube/kube.ts'
 import { watchManifests } from '../../pkg/manifests/manifests.ts'
 import { type ExplainOptions, OptionsError } from '../../pkg/options/options.ts'
+import { folderProblem } from '../../pkg/run/run.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
-import { clusterProblems, unusableFiles } from './unusable-files.ts'
 
 const timeoutMs = 30_000
 
@@ -14,8 +15,9 @@ const timeoutMs = 30_000
  * @throws OptionsError where the bindings cannot be read
  */
 export async function explain(options: ExplainOptions): Promise<string> {
-  const problems = [...(await unusableFiles(options)), ...clusterProblems(options)]
-  if (problems.length > 0) throw new OptionsError(problems)
+  const { manifests } = options
+  const unusable = manifests === undefined ? undefined : folderProblem('--manifests', manifests)
+  if (unusable !== undefined) throw new OptionsError([unusable])
   const { groups, namespace } = options
   const bindings = await readBindings(options)
   const decision = bindings.decide(groups)
@@ -68,7 +70,7 @@ async function readBindings(options: ExplainOptions): Promise<GroupBindings> {
     return bindings
   }
   const cluster = watchCluster({
-    connection: loadConnection({ kubeconfig, env: process.env }),
+    connection: connectionOf(kubeconfig),
     apiGroup,
     // Nothing but GroupBindings is wanted: of the rest, then, as little as there is.
     watchNamespace: namespace,
@@ -93,6 +95,14 @@ async function readBindings(options: ExplainOptions): Promise<GroupBindings> {
     await cluster.close()
   }
   return bindings
+}
+
+function connectionOf(kubeconfig: string | undefined): ReturnType<typeof loadConnection> {
+  try {
+    return loadConnection({ kubeconfig, env: process.env })
+  } catch (error) {
+    throw new OptionsError([messageOf(error)])
+  }
 }
 
 function noArchive(): Promise<never> {

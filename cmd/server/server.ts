@@ -1,21 +1,28 @@
-import { constants } from 'node:os'
-import { setTimeout as sleep } from 'node:timers/promises'
+import packageJson from '../../package.json' with { type: 'json' }
 import { Catalog, type VersionRow } from '../../pkg/catalog/catalog.ts'
 import { messageOf } from '../../pkg/errors/errors.ts'
-import { authModeOf, OptionsError, type ServerOptions } from '../../pkg/options/options.ts'
+import { limitHeap } from '../../pkg/memory/memory.ts'
+import {
+  authModeOf,
+  OptionsError,
+  type ServerOptions,
+  serverCommand,
+} from '../../pkg/options/options.ts'
+import { type Runnable, run, runCommand } from '../../pkg/run/run.ts'
 import { startServer } from '../../pkg/server/server.ts'
+import type { RunningServer } from '../../pkg/serving/serving.ts'
 import { loadSigner } from '../../pkg/signing/signing.ts'
 import { createArchives } from '../../pkg/storage/storage.ts'
-import { createLogger, createMetrics, type Logger } from '../../pkg/telemetry/telemetry.ts'
+import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 import { accessProblems, openAccess } from './auth.ts'
 import { observeCatalog } from './catalog-metrics.ts'
 import { openDownloads } from './downloads.ts'
 import { LatestReadmes } from './readmes.ts'
-import { openSource } from './source.ts'
+import { SourceInStep } from './source.ts'
 import { storageSettings } from './storage.ts'
 import { clusterProblems, unusableFiles } from './unusable-files.ts'
 
-export interface RunOptions {
+interface RunOptions {
   readonly options: ServerOptions
   readonly secrets: {
     readonly gpgPassphrase: string | undefined
@@ -24,17 +31,27 @@ export interface RunOptions {
   readonly version: string
 }
 
-const settlePollMs = 10
-
 /** How long the last download events may take on their way to the store; after that they wait on disk. */
 const downloadsCloseMs = 5_000
 
+/** `depot server`. */
+export function server(args: readonly string[]): Promise<void> {
+  limitHeap()
+  return runCommand({
+    command: serverCommand,
+    args,
+    version: packageJson.version,
+    main: (given) => serveRegistry({ ...given, version: packageJson.version }),
+    alsoWrong: unusableFiles,
+  })
+}
+
 /**
- * Runs the server until SIGTERM or SIGINT.
+ * Runs the registry until SIGTERM or SIGINT.
  *
  * @throws OptionsError naming everything that keeps it from starting
  */
-export async function run({ options, secrets, version }: RunOptions): Promise<void> {
+async function serveRegistry({ options, secrets, version }: RunOptions): Promise<undefined> {
   const log = createLogger(options.logLevel)
   const metrics = createMetrics({ version })
   const problems = [
@@ -46,7 +63,10 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
   const { gpgPrivateKeyPath: privateKeyPath, tlsCertPath, tlsCertKey } = options
   const tls = tlsCertPath && tlsCertKey ? { certPath: tlsCertPath, keyPath: tlsCertKey } : undefined
   const passphrase = secrets.gpgPassphrase
-  const signer = privateKeyPath && (await loadSigner({ privateKeyPath, passphrase, log, metrics }))
+  const signer =
+    privateKeyPath === undefined
+      ? undefined
+      : await loadSigner({ privateKeyPath, passphrase, log, metrics })
 
   const leftOut = (row: VersionRow): void =>
     log.warn(
@@ -63,60 +83,52 @@ export async function run({ options, secrets, version }: RunOptions): Promise<vo
   const grantsOf = (namespace: string) => catalog.storageGrants(namespace)
   const settings = storageSettings(options, process.env, grantsOf)
   const archives = createArchives({ ...settings, log, metrics })
-
   const downloads = openDownloads({ options, secrets, catalog, log, metrics })
   const access = openAccess({ options, catalog, log, metrics })
   const { auth, broker, sink } = access
+  const source = new SourceInStep({ options, sink, archives, log, metrics }, catalog, readmes)
 
-  const origin = options.manifests === undefined ? 'the cluster' : 'the folder of manifests'
-  let loaded = false
-  const server = await startServer({
-    ...options,
-    tls,
-    catalog,
-    archives,
-    signer: signer || undefined,
-    auth,
-    broker,
-    readmes,
-    onDownload: (download) => downloads.record(download),
-    log,
-    metrics,
-    waitingFor: () => [
-      ...(loaded ? [] : [`resources are being read from ${origin}`]),
-      ...auth.waitingFor(),
+  const http: Runnable & { running?: RunningServer } = {
+    name: 'http',
+    async start() {
+      this.running = await startServer({
+        ...options,
+        tls,
+        catalog,
+        archives,
+        signer,
+        auth,
+        broker,
+        readmes,
+        onDownload: (download) => downloads.record(download),
+        log,
+        metrics,
+        waitingFor: () => [...source.waitingFor(), ...auth.waitingFor()],
+      }).catch((error: unknown) => {
+        throw new OptionsError([portProblem(options, error)])
+      })
+      const { url, adminUrl } = this.running
+      log.info({ url, adminUrl, version, mode: authModeOf(options) }, 'listening')
+    },
+    async stop(graceMs) {
+      await this.running?.stop(graceMs)
+    },
+  }
+  const parts: Runnable[][] = [
+    [
+      { name: 'signing', start: () => undefined, stop: () => signer?.close() },
+      { name: 'access', start: () => undefined, stop: () => access.close() },
+      { name: 'downloads', start: () => undefined, stop: () => downloads.close(downloadsCloseMs) },
     ],
-  }).catch((error: unknown) => {
-    throw new OptionsError([portProblem(options, error)])
-  })
-  log.info(
-    { url: server.url, adminUrl: server.adminUrl, version, mode: authModeOf(options) },
-    'listening',
-  )
-
-  const stopping = untilSignal(log)
-  const source = openSource({ options, sink, archives, log, metrics })
-  const loading = source.loaded.then(async () => {
-    // Lists are put together in the background; the first reader should find them whole.
-    while (!catalog.model.settled) await sleep(settlePollMs)
-    loaded = true
-    if (source.readmes !== undefined) void readmes.keepIn(source.readmes, catalog)
-    log.info({ versions: catalog.count('Version') }, 'ready')
-    return undefined
-  })
-  await Promise.race([Promise.all([loading, auth.started]), stopping]).catch(
-    async (error: unknown) => {
-      await server.stop(0)
-      throw new OptionsError([messageOf(error)])
+    [http],
+    [source, { name: 'auth', start: () => auth.started.then(() => undefined) }],
+  ]
+  await run({ groups: parts, log, graceMs: options.shutdownGracePeriodMs }).catch(
+    (error: unknown) => {
+      throw error instanceof OptionsError ? error : new OptionsError([messageOf(error)])
     },
   )
-  await stopping
-  await server.stop(options.shutdownGracePeriodMs)
-  await downloads.close(downloadsCloseMs)
-  if (loaded) await source.close()
-  await access.close()
-  if (signer) signer.close()
-  log.info('stopped')
+  return undefined
 }
 
 function portProblem({ listen, adminListen }: ServerOptions, error: unknown): string {
@@ -131,17 +143,4 @@ function portProblem({ listen, adminListen }: ServerOptions, error: unknown): st
       ? 'the port is in use; stop what uses it or choose another'
       : messageOf(error)
   return `${flag}: cannot listen on ${address}:${port}: ${reason}`
-}
-
-/** The first signal ends the server in peace, a second one at once. */
-function untilSignal(log: Logger): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        log.info({ signal }, 'stopping')
-        process.once(signal, () => process.exit(128 + constants.signals[signal]))
-        resolve()
-      })
-    }
-  })
 }

@@ -1,0 +1,51 @@
+import packageJson from '../../package.json' with { type: 'json' }
+import {
+  explainCommand,
+  explorerCommand,
+  keygenCommand,
+  serverCommand,
+} from '../../pkg/options/options.ts'
+import { runCommand } from '../../pkg/run/run.ts'
+
+/** A command of `depot`. What it needs is loaded when it is asked for: most of it is large. */
+interface DepotCommand {
+  readonly summary: string
+  run(args: readonly string[]): Promise<void>
+}
+
+const { version } = packageJson
+
+export const commands: Readonly<Record<string, DepotCommand>> = {
+  server: {
+    summary: serverCommand.summary,
+    run: async (args) => (await import('../server/server.ts')).server(args),
+  },
+  ui: {
+    summary: explorerCommand.summary,
+    run: async (args) => (await import('../ui/ui.ts')).ui(args),
+  },
+  explain: {
+    summary: explainCommand.summary,
+    run: async (args) => {
+      const { explain } = await import('../explain/explain.ts')
+      await runCommand({
+        command: explainCommand,
+        args,
+        version,
+        main: ({ options }) => explain(options),
+      })
+    },
+  },
+  keygen: {
+    summary: keygenCommand.summary,
+    run: async (args) => {
+      const { keygen } = await import('../keygen/keygen.ts')
+      await runCommand({
+        command: keygenCommand,
+        args,
+        version,
+        main: ({ options }) => keygen(options),
+      })
+    },
+  },
+}

@@ -1,0 +1,39 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { checkSigningKey } from '../../pkg/signing/signing.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'depot-keygen-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+
+const keygen = (...args: readonly string[]) =>
+  spawnSync(process.execPath, [join(import.meta.dirname, '../depot/main.ts'), 'keygen', ...args], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] ?? '' },
+    timeout: 60_000,
+  })
+
+it('writes a key that the server can sign with, for this user only, and never replaces one', async () => {
+  const out = join(dir, 'key.asc')
+  expect(keygen('--out', out, '--name', 'Platform', '--email', 'p@example.com').status).toBe(0)
+  expect(statSync(out).mode & 0o777).toBe(0o600)
+  await checkSigningKey(out, undefined)
+  const first = readFileSync(out, 'utf8')
+  const again = keygen('--out', out)
+  expect([again.status, again.stderr]).toEqual([
+    2,
+    expect.stringContaining('exists and is not replaced'),
+  ])
+  expect(readFileSync(out, 'utf8')).toBe(first)
+})
+
+it('prints the key where no file is named', () => {
+  expect(keygen().stdout).toMatch(/^-----BEGIN PGP PRIVATE KEY BLOCK-----/)
+})
+
+it('says what is wrong with an address', () => {
+  const { status, stderr } = keygen('--email', 'nowhere')
+  expect([status, stderr]).toEqual([2, expect.stringContaining('is no e-mail address')])
+})

@@ -1,0 +1,26 @@
+import { writeFileSync } from 'node:fs'
+import { messageOf } from '../../pkg/errors/errors.ts'
+import { type KeygenOptions, OptionsError } from '../../pkg/options/options.ts'
+import { generateSigningKey } from '../../pkg/signing/signing.ts'
+
+/**
+ * Makes a signing key.
+ *
+ * @returns the armored private key, or where it was written
+ * @throws OptionsError where the file cannot be written or is there already
+ */
+export async function keygen({ name, email, out }: KeygenOptions): Promise<string> {
+  const key = await generateSigningKey({ name, email })
+  if (out === undefined) return key
+  try {
+    writeFileSync(out, key, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
+    throw new OptionsError([
+      exists
+        ? `--out: ${out} exists and is not replaced: CLIs that trust its key would refuse what another one signs. Choose another name`
+        : `--out: ${messageOf(error)}`,
+    ])
+  }
+  return `${out}: a new private key. Keep a copy that only you can read, and start \`depot server --gpg-private-key-path ${out}\`.\n`
+}

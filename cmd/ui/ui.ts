@@ -1,0 +1,73 @@
+import packageJson from '../../package.json' with { type: 'json' }
+import { messageOf } from '../../pkg/errors/errors.ts'
+import { createExplorer } from '../../pkg/explorer/explorer.ts'
+import { explorerCommand, OptionsError } from '../../pkg/options/options.ts'
+import { type Runnable, run, runCommand } from '../../pkg/run/run.ts'
+import { type RunningServer, serve } from '../../pkg/serving/serving.ts'
+import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
+import { type Given, settingsOf } from './settings.ts'
+
+interface RunOptions extends Given {
+  readonly version: string
+}
+
+/** `depot ui`. */
+export function ui(args: readonly string[]): Promise<void> {
+  return runCommand({
+    command: explorerCommand,
+    args,
+    version: packageJson.version,
+    main: (given) => serveExplorer({ ...given, version: packageJson.version }),
+  })
+}
+
+/**
+ * Runs the explorer until SIGTERM or SIGINT.
+ *
+ * @throws OptionsError naming everything that keeps it from starting
+ */
+async function serveExplorer({ options, secrets, version }: RunOptions): Promise<undefined> {
+  const log = createLogger(options.logLevel)
+  const metrics = createMetrics({ version })
+  const settings = settingsOf({ options, secrets })
+  const explorer = (() => {
+    try {
+      return createExplorer({ ...settings, version, log, metrics })
+    } catch (error) {
+      throw new OptionsError([`--dist-path: ${messageOf(error)}`])
+    }
+  })()
+  const http: Runnable & { running?: RunningServer } = {
+    name: 'http',
+    async start() {
+      this.running = await serve({
+        fetch: explorer.app.fetch,
+        listen: options.listen,
+        adminListen: options.adminListen,
+        log,
+        metrics,
+        shutdownDelayMs: options.shutdownDelayMs,
+        waitingFor: () => [],
+      }).catch((error: unknown) => {
+        throw new OptionsError([`--listen or --admin-listen: ${messageOf(error)}`])
+      })
+      if (options.devTokenInput) {
+        log.warn(
+          'any bearer token can be pasted into the pages: --dev-token-input is not for production',
+        )
+      }
+      const { url, adminUrl } = this.running
+      log.info({ url, adminUrl, serverUrl: options.serverUrl, version }, 'listening')
+    },
+    async stop(graceMs) {
+      await this.running?.stop(graceMs)
+    },
+  }
+  const upstream: Runnable = {
+    name: 'upstream',
+    start: () => undefined,
+    stop: () => explorer.close(),
+  }
+  await run({ groups: [[upstream], [http]], log, graceMs: options.shutdownGracePeriodMs })
+  return undefined
+}

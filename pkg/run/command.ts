@@ -1,0 +1,63 @@
+import {
+  type Command,
+  OptionsError,
+  type OptionTable,
+  type Parsed,
+  parseOptions,
+  type SecretTable,
+} from '../options/options.ts'
+import { standardOutput } from '../telemetry/telemetry.ts'
+
+/** How long the end waits for a slow reader of what was written, in milliseconds. */
+const flushMs = 1000
+
+/** What a command does with its options. */
+export interface CommandRun<T extends OptionTable, S extends SecretTable> {
+  readonly command: Command<T, S>
+  /** Without the words that led to the command. */
+  readonly args: readonly string[]
+  /** What `--version` prints. */
+  readonly version: string
+  /**
+   * Does the work.
+   *
+   * @returns text for standard output, or the exit status, where it is not 0
+   * @throws OptionsError with every mistake: exit status 2
+   */
+  readonly main: (
+    given: Extract<Parsed<T, S>, { kind: 'options' }>,
+  ) => Promise<string | number | undefined> | string | number | undefined
+  /** Finds more mistakes in what could be read of a command line that has some. */
+  readonly alsoWrong?: (readable: Readonly<Record<string, unknown>>) => Promise<readonly string[]>
+}
+
+/** Runs a command to its end and leaves with its exit status: 0, what `main` returned, or 2 for bad options. */
+export async function runCommand<T extends OptionTable, S extends SecretTable>({
+  command,
+  args,
+  version,
+  main,
+  alsoWrong,
+}: CommandRun<T, S>): Promise<void> {
+  let status = 0
+  try {
+    const parsed = parseOptions(command, args, process.env)
+    if (parsed.kind === 'help') process.stdout.write(parsed.text)
+    else if (parsed.kind === 'version') process.stdout.write(`${version}\n`)
+    else {
+      const result = await main(parsed)
+      if (typeof result === 'string') process.stdout.write(result)
+      else status = result ?? 0
+    }
+  } catch (error) {
+    if (!(error instanceof OptionsError)) throw error
+    const problems = [...error.problems, ...((await alsoWrong?.(error.readable)) ?? [])]
+    const mistakes = problems.map((problem) => `depot: ${problem}\n`).join('')
+    process.stderr.write(`${mistakes}depot: see ${command.program} --help for all options\n`)
+    process.exit(2)
+  }
+  await standardOutput().flush(flushMs)
+  // What is still under way, such as a list that was being read when a signal came, must not keep the process. Text that
+  // was just written to a pipe has to leave first.
+  process.stdout.write('', () => process.exit(status))
+}

@@ -1,0 +1,98 @@
+import { constants } from 'node:os'
+import type { Logger } from '../telemetry/telemetry.ts'
+
+// The life of a process: options in, parts started and stopped in order, an exit status out.
+export { type CommandRun, runCommand } from './command.ts'
+export { folderProblem } from './folder.ts'
+
+/** A part of a process that is started and stopped. */
+export interface Runnable {
+  /** For the log, such as `http`. */
+  readonly name: string
+  /**
+   * Resolves when the part does its work; the next group is started then.
+   *
+   * @param signal aborted when the process is to stop before everything has started
+   * @throws where the part cannot start: the process ends then
+   */
+  start(signal: AbortSignal): void | Promise<void>
+  /** @param graceMs how long what still runs may take; after that it is cut off */
+  stop?(graceMs: number): void | Promise<void>
+}
+
+export interface RunOptions {
+  /** Groups are started one after the other, the parts of a group at once, and stopped the other way round. */
+  readonly groups: readonly (readonly Runnable[])[]
+  readonly log: Logger
+  /** What each part gets for its end, in milliseconds, when a signal stops the process. */
+  readonly graceMs: number
+}
+
+/**
+ * Runs until SIGTERM or SIGINT. The first signal stops everything in order, the second ends the process at once with 128
+ * and the number of the signal. What fails to start stops what has been started, without grace.
+ *
+ * @throws what the part threw that could not start
+ */
+export async function run({ groups, log, graceMs }: RunOptions): Promise<void> {
+  const abort = new AbortController()
+  const stopped = untilSignal(log, abort)
+  const started: Runnable[][] = []
+  const starting = startAll(groups, started, abort.signal)
+  try {
+    await Promise.race([starting, stopped])
+    await stopped
+  } catch (error) {
+    abort.abort(error)
+    await stopAll(started, 0, log)
+    throw error
+  }
+  await stopAll(started, graceMs, log)
+  log.info('stopped')
+}
+
+async function startAll(
+  groups: RunOptions['groups'],
+  started: Runnable[][],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const group of groups) {
+    if (signal.aborted) return
+    const up: Runnable[] = []
+    started.unshift(up)
+    await Promise.all(
+      group.map(async (part) => {
+        await part.start(signal)
+        up.push(part)
+      }),
+    )
+  }
+}
+
+/** What one part fails to end does not keep the others from ending. */
+async function stopAll(started: Runnable[][], graceMs: number, log: Logger): Promise<void> {
+  for (const group of started) {
+    await Promise.all(
+      group.map(async (part) => {
+        try {
+          await part.stop?.(graceMs)
+        } catch (err) {
+          log.error({ err, part: part.name }, 'could not stop in order')
+        }
+      }),
+    )
+  }
+}
+
+function untilSignal(log: Logger, abort: AbortController): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        log.info({ signal }, 'stopping')
+        process.once(signal, () => process.exit(128 + constants.signals[signal]))
+        abort.abort()
+        resolve()
+      })
+    }
+  })
+}
