@@ -3,6 +3,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 NODE := hack/with-node
 PORT ?= 8080
+UI_PORT ?= 3000
 modules := node_modules/.package-lock.json
 pages := pkg/explorer/dist/index.html
 
@@ -23,8 +24,8 @@ $(pages): $(modules) $(shell find pkg/explorer/web pkg/explorer/boot.ts -type f)
 	@$(NODE) npx vite build --config pkg/explorer/web/vite.config.ts --logLevel warn
 	@touch $@
 
-run: $(modules) $(pages) ## Serve the sample registry on 127.0.0.1 (PORT=8080) and say what to type next
-	@$(NODE) node hack/run.ts --port '$(PORT)'
+run: $(modules) $(pages) ## Serve the sample registry and its pages on 127.0.0.1 (PORT=8080, UI_PORT=3000)
+	@$(NODE) node hack/run.ts --port '$(PORT)' --ui-port '$(UI_PORT)'
 
 run-cluster: $(modules) ## Start a local Kubernetes API server with the samples in it
 	@$(NODE) node hack/testbed/control-plane/main.ts --port '$(PORT)'

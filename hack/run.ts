@@ -1,21 +1,22 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { prettyFactory } from 'pino-pretty'
 import { preparePlayground } from './playground.ts'
+import { listenError, type RunningPages, startPages } from './run-explorer.ts'
 
 /*
- * `make run`: a registry of samples on this machine. Builds what is missing below `.depot`, starts the server, prints
- * what to type in another terminal, then shows the server's log until Ctrl-C or the server's end.
+ * `make run`: a registry of samples on this machine. Builds what is missing below `.depot`, starts the server and
+ * the explorer, prints what to type in another terminal, then shows the server's log until Ctrl-C or the server's end.
  */
 
 const repository = dirname(import.meta.dirname)
 const { values } = parseArgs({
   options: {
     port: { type: 'string', default: '8080' },
+    'ui-port': { type: 'string', default: '3000' },
     dir: { type: 'string', default: join(repository, '.depot') },
   },
 })
@@ -26,16 +27,9 @@ function fail(message: string, code = 1): never {
   process.exit(code)
 }
 
-/** Resolves to the error code of listening on the port, or to undefined where it is free. */
-const listenError = (): Promise<string | undefined> =>
-  new Promise((done) => {
-    const probe = createServer()
-    probe.once('error', (err: NodeJS.ErrnoException) => done(err.code))
-    probe.listen(port, '127.0.0.1', () => probe.close(() => done(undefined)))
-  })
-
-function printNextSteps(): void {
-  console.log(`
+function printNextSteps(pagesUrl: string | undefined): void {
+  const pages = pagesUrl === undefined ? '' : `\nOpen ${pagesUrl} in a browser to look around.\n`
+  console.log(`${pages}
 Depot serves config/samples on http://127.0.0.1:${port}. In another terminal, type:
 
 ${linesToType.map((line) => `    ${line}`).join('\n')}
@@ -53,7 +47,7 @@ async function untilReady(adminUrl: string): Promise<void> {
 
 if (!Number.isInteger(port) || port < 1 || port > 65_535)
   fail(`PORT must be 1 to 65535, not ${values.port}`)
-const error = await listenError()
+const error = await listenError(port)
 if (error === 'EADDRINUSE')
   fail(`port ${port} is in use; choose another: make run PORT=${port === 65_535 ? 9000 : port + 1}`)
 if (error !== undefined)
@@ -85,10 +79,15 @@ const server = spawn(
   // A process group of its own: Ctrl-C reaches this process alone, which then ends the server once.
   { stdio: ['ignore', 'pipe', 'inherit'], detached: true },
 )
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => server.kill('SIGTERM'))
+let pages: RunningPages | undefined
+const stop = (): void => {
+  server.kill('SIGTERM')
+  pages?.process.kill('SIGTERM')
 }
-process.on('exit', () => server.kill('SIGTERM'))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, stop)
+}
+process.on('exit', stop)
 const exited = once(server, 'exit') as Promise<[code: number | null, signal: string | null]>
 
 const layout = { ignore: 'pid,hostname,name,component', translateTime: 'SYS:HH:MM:ss' }
@@ -106,10 +105,15 @@ for await (const line of createInterface({ input: server.stdout })) {
     await untilReady(adminUrl).catch(() =>
       fail('the server is not ready after 30 s; its log says why'),
     )
-    printNextSteps()
+    const uiPort = Number(values['ui-port'])
+    pages = await startPages(`http://127.0.0.1:${port}`, uiPort, (text) =>
+      process.stdout.write(prettyLine(text)),
+    )
+    printNextSteps(pages.url)
   }
 }
 const [code, signal] = await exited
+pages?.process.kill('SIGTERM')
 if (code !== 0) fail(`the server ended with ${signal ?? `code ${code}`}`, code ?? 1)
 
 function parse(line: string): { msg?: string; adminUrl?: string } {

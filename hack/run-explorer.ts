@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const repository = dirname(import.meta.dirname)
+
+export interface RunningPages {
+  /** Where the pages are; undefined where the explorer ended at once, and said why. */
+  readonly url: string | undefined
+  readonly process: ChildProcess
+}
+
+/** Resolves to the error code of listening on a port of 127.0.0.1, or to undefined where it is free. */
+export const listenError = (port: number): Promise<string | undefined> =>
+  new Promise((done) => {
+    const probe = createServer()
+    probe.once('error', (err: NodeJS.ErrnoException) => done(err.code))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => done(undefined)))
+  })
+
+/**
+ * Starts the explorer of a server, at the wanted port or at a free one where that is taken.
+ *
+ * @param onLine gets its log, without the line of each request
+ */
+export async function startPages(
+  serverUrl: string,
+  wantedPort: number,
+  onLine: (line: string) => void,
+): Promise<RunningPages> {
+  const port = (await listenError(wantedPort)) === undefined ? wantedPort : 0
+  const child = spawn(
+    process.execPath,
+    [
+      join(repository, 'cmd/ui/main.ts'),
+      '--server-url',
+      serverUrl,
+      '--listen',
+      `127.0.0.1:${port}`,
+      '--admin-listen',
+      '127.0.0.1:0',
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'], detached: true },
+  )
+  const started = Promise.withResolvers<string | undefined>()
+  child.once('exit', () => started.resolve(undefined))
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const { msg, url } = parse(line)
+    if (msg === 'listening') started.resolve(url)
+    if (msg !== 'request') onLine(line)
+  })
+  return { url: await started.promise, process: child }
+}
+
+function parse(line: string): { msg?: string; url?: string } {
+  try {
+    return JSON.parse(line) as object
+  } catch {
+    return {}
+  }
+}
