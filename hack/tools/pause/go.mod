@@ -1,0 +1,3 @@
+module depot.internal/hack/tools/pause
+
+go 1.26.8
