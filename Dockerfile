@@ -1,0 +1,35 @@
+# Both bases have Node 24; `make image BASES=local` puts ones made on this machine in their place.
+ARG BUILD_BASE=docker.io/library/node:24-trixie-slim@sha256:173f125896c3b47ddf056734c7ea789d04595a6a08769a8f78e0df642781fb66
+ARG RUNTIME_BASE=gcr.io/distroless/nodejs24-debian13:nonroot@sha256:fbbdda866ea71aef98c4abece17e3d61fbf820cc2ef3961522caa2478716171a
+
+FROM ${RUNTIME_BASE} AS runtime
+
+# What is built is JavaScript: the same for every platform.
+FROM --platform=$BUILDPLATFORM ${BUILD_BASE} AS build
+WORKDIR /src
+COPY package.json package-lock.json .npmrc ./
+RUN --mount=type=secret,id=ca \
+    if [ -f /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi; \
+    npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+COPY . .
+COPY --from=runtime /var/lib/dpkg/status.d /packages
+ARG SOURCE_DATE_EPOCH=0
+RUN SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH} node hack/image/app.ts /app /packages
+
+FROM runtime
+ARG SOURCE=https://github.com/depot/depot
+ARG REVISION=unknown
+ARG VERSION=0.0.0
+LABEL org.opencontainers.image.title="Depot" \
+      org.opencontainers.image.description="A private registry for Terraform and OpenTofu" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.source="${SOURCE}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.version="${VERSION}"
+COPY --from=build /app /app
+ENV NODE_ENV=production
+USER 65532:65532
+WORKDIR /
+EXPOSE 8080 9090
+ENTRYPOINT ["/nodejs/bin/node"]
+CMD ["/app/server.mjs"]

@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { build, type Metafile } from 'esbuild'
+
+/*
+ * The commands of the image as ESM bundles. What several commands need, and what is loaded on first use, such as the
+ * SDKs of the clouds, are files of their own below `chunks`.
+ */
+
+const repository = join(import.meta.dirname, '../..')
+
+/** Each command's entry file becomes a file of this name in the image. */
+const commands = ['server', 'ui', 'controller', 'selftest']
+
+/** Packages from CommonJS ask for Node's own modules with require, which ESM files lack. */
+const requireForCommonJs =
+  "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);"
+
+const entryOf = (command: string): string => join(repository, 'cmd', command, 'main.ts')
+
+/** Writes `server.mjs` and its siblings into a folder. @returns which source files went into them. */
+export async function bundleCommands(folder: string): Promise<Metafile> {
+  const there = commands.filter((command) => existsSync(entryOf(command)))
+  const { metafile } = await build({
+    absWorkingDir: repository,
+    entryPoints: Object.fromEntries(there.map((command) => [command, entryOf(command)])),
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    chunkNames: 'chunks/[name]-[hash]',
+    banner: { js: requireForCommonJs },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    minify: true,
+    // Class and function names are in logs and metrics.
+    keepNames: true,
+    // NOTICES has them all.
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'warning',
+  })
+  return metafile
+}
