@@ -7,7 +7,7 @@ UI_PORT ?= 3000
 modules := node_modules/.package-lock.json
 pages := pkg/explorer/dist/index.html
 
-.PHONY: help install tools ui run run-cluster samples test unit e2e lint format generate chart-test bench clean
+.PHONY: help install tools ui run run-cluster samples test unit integration e2e image image-size lint format generate chart-test bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,13 +36,23 @@ samples: $(modules) ## Build the archives of the sample registry
 tools: ## Find or build the tools of the tests, once per machine and outside of the work tree
 	@hack/tool --all
 
-test: tools lint unit e2e ## Run everything that CI runs
+test: tools lint unit integration ## Run everything that needs no Docker
 
 unit: $(modules) ## Run the tests that stand beside the code
 	@$(NODE) npx vitest run
 
-e2e: $(modules) $(pages) ## Run real Terraform and OpenTofu against a real server
+integration: $(modules) $(pages) ## Run real Terraform and OpenTofu against a real server
+	@$(NODE) npx vitest run --config vitest.integration.config.ts
+
+e2e: $(modules) ## Install the chart into a kind cluster and run everything in it (needs Docker)
+	@hack/kind/engine start >/dev/null
 	@$(NODE) npx vitest run --config vitest.e2e.config.ts
+
+image: $(modules) ## Build the image (BASES=local without a registry, PLATFORM=linux/arm64)
+	@$(NODE) hack/image/image
+
+image-size: ## Fail where the image is larger than it may be
+	@$(NODE) node hack/image/size.ts .depot/image/*.tar
 
 lint: $(modules) ## Check types, lint rules, format, and unused code
 	@$(NODE) npx tsc

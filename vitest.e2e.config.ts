@@ -1,13 +1,13 @@
 import { defineConfig } from 'vitest/config'
 
-/** Real CLIs against real server processes: one after the other, and with time for slow machines. */
+/** The chart in a kind cluster: one release at a time, in one cluster for all files. */
 export default defineConfig({
   test: {
-    include: ['e2e/**/*.test.ts'],
-    globalSetup: 'e2e/setup.ts',
+    include: ['e2e/kind/**/*.test.ts'],
+    globalSetup: 'e2e/kind/setup.ts',
     fileParallelism: false,
     testTimeout: 180_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 30_000 } },
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000, interval: 250 } },
   },
 })

@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { inject } from 'vitest'
+
+/* The cluster that the suite runs in, by the programs that its users have. */
+
+export const kind = inject('kind')
+
+export interface Outcome {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a program against the cluster, whatever it ends with. */
+export function run(
+  program: string,
+  args: readonly string[],
+  input = '',
+  timeoutMs = 170_000,
+): Promise<Outcome> {
+  const env = { ...process.env, KUBECONFIG: kind.kubeconfig, DOCKER_HOST: kind.dockerHost }
+  return new Promise((done) => {
+    const options = { env, timeout: timeoutMs, maxBuffer: 2 ** 28 }
+    const child = execFile(program, args, options, (err, stdout, stderr) => {
+      const code = err === null ? 0 : typeof err.code === 'number' ? err.code : -1
+      done({ code, stdout, stderr })
+    })
+    // A program that ends before it has read its input says itself why.
+    child.stdin?.on('error', () => {})
+    child.stdin?.end(input)
+  })
+}
+
+/** @returns what it printed. @throws Error with what it complained about */
+export async function must(
+  program: string,
+  args: readonly string[],
+  input = '',
+  timeoutMs?: number,
+): Promise<string> {
+  const { code, stdout, stderr } = await run(program, args, input, timeoutMs)
+  if (code !== 0)
+    throw new Error(`${program} ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`)
+  return stdout.trim()
+}
+
+export const kubectl = (...args: readonly string[]): Promise<string> => must('kubectl', args)
+
+/** In the namespace of the release. */
+export const kubectlHere = (...args: readonly string[]): Promise<string> =>
+  kubectl('-n', namespace, ...args)
+
+export const namespace = 'depot-system'
+
+export async function apply(
+  objects: readonly unknown[],
+  ...flags: readonly string[]
+): Promise<void> {
+  const list = { apiVersion: 'v1', kind: 'List', items: objects }
+  await must('kubectl', ['apply', '--server-side', '-f', '-', ...flags], JSON.stringify(list))
+}
+
+export async function json<T>(...args: readonly string[]): Promise<T> {
+  return JSON.parse(await kubectl(...args, '-o', 'json')) as T
+}
+
+export interface AuditEvent {
+  readonly verb: string
+  readonly requestURI: string
+  readonly user: { readonly username: string }
+  readonly responseStatus?: { readonly code: number }
+}
+
+/** What a service account of the release has asked the API server for so far. */
+export function requestsOf(account: string): AuditEvent[] {
+  return readFileSync(kind.auditLog, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as AuditEvent)
+    .filter(({ user }) => user.username === `system:serviceaccount:${namespace}:${account}`)
+}
+
+/** Looks again and again until what it sees will do, for a minute at most. @throws Error with what it saw last */
+export async function until<T>(look: () => Promise<T>, will: (seen: T) => boolean): Promise<T> {
+  const deadline = Date.now() + 60_000
+  for (;;) {
+    const seen = await look().catch((err: unknown) => err)
+    if (!(seen instanceof Error) && will(seen as T)) return seen as T
+    if (Date.now() > deadline)
+      throw new Error(`nothing that will do within a minute: ${JSON.stringify(seen)}`, {
+        cause: seen,
+      })
+    await new Promise((done) => setTimeout(done, 250))
+  }
+}

@@ -1,0 +1,204 @@
+import { join } from 'node:path'
+import { pathOf, sampleVersions } from '../../hack/samples.ts'
+import { sampleStatus } from '../../hack/testbed/control-plane/sample-status.ts'
+import {
+  apply,
+  json,
+  kind,
+  kubectl,
+  must,
+  namespace,
+  type Outcome,
+  run,
+  until,
+} from './cluster.fixture.ts'
+
+/* The release that the tests install, as a user would: Helm, values, kubectl. */
+
+const repository = join(import.meta.dirname, '../..')
+const chart = join(repository, 'config/chart')
+
+export const release = 'depot'
+
+/** Of the registry, from outside of the cluster. */
+export const url = `http://127.0.0.1:${kind.ports[0]}`
+
+export type Values = Readonly<Record<string, unknown>>
+
+const isMap = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The values of the second win, map by map. */
+function merged(base: Values, over: Values): Values {
+  const keys = new Set([...Object.keys(base), ...Object.keys(over)])
+  return Object.fromEntries(
+    [...keys].map((key) => {
+      const [a, b] = [base[key], over[key]]
+      return [key, isMap(a) && isMap(b) ? merged(a, b) : key in over ? b : a]
+    }),
+  )
+}
+
+/** What every release of the suite has: images that are in the nodes already, a port, and archives on a claim. */
+const base: Values = {
+  global: { image: { registry: 'docker.io', repository: 'depot/depot', tag: 'e2e' } },
+  server: { service: { type: 'NodePort', nodePort: 30_000 } },
+  valkey: { image: { repository: 'docker.io/valkey/valkey', tag: 'e2e' } },
+  broker: { image: { repository: 'docker.io/dexidp/dex', tag: 'e2e' } },
+  storage: { filesystem: { enabled: true, accessMode: 'ReadWriteOnce', singleNode: true } },
+}
+
+export interface InstallOptions {
+  readonly helm?: string
+  readonly wait?: boolean
+}
+
+/** `helm upgrade --install`, whatever it ends with. */
+export function upgrade(values: Values, options: InstallOptions = {}): Promise<Outcome> {
+  const { helm = kind.tools.helm, wait = true } = options
+  const flags = ['-n', namespace, '-f', '-', ...(wait ? ['--wait', '--timeout', '150s'] : [])]
+  return run(
+    helm,
+    ['upgrade', '--install', release, chart, ...flags],
+    JSON.stringify(merged(base, values)),
+  )
+}
+
+/** Installs or changes the release. @returns what Helm warned about */
+export async function install(values: Values, options?: InstallOptions): Promise<string> {
+  const { code, stdout, stderr } = await upgrade(values, options)
+  if (code !== 0) throw new Error(`helm ended with ${code}: ${stderr}${stdout}\n${await story()}`)
+  return stderr
+}
+
+/** What is known about pods that did not become ready. */
+async function story(): Promise<string> {
+  const here = ['-n', namespace]
+  const outcomes = await Promise.all([
+    run('kubectl', [...here, 'get', 'pods', '-o', 'wide']),
+    run('kubectl', [...here, 'get', 'events', '--field-selector=type=Warning']),
+    run('kubectl', [
+      ...here,
+      'logs',
+      '--tail=5',
+      '--prefix',
+      `-lapp.kubernetes.io/instance=${release}`,
+    ]),
+  ])
+  return outcomes.map(({ stdout, stderr }) => stdout + stderr).join('\n')
+}
+
+export async function uninstall(helm = kind.tools.helm): Promise<void> {
+  await must(helm, ['uninstall', release, '-n', namespace, '--ignore-not-found', '--wait'])
+}
+
+/** The namespace of the release, as strict as Pod Security can be. */
+export async function makeNamespace(name = namespace): Promise<void> {
+  const level = Object.fromEntries(
+    ['enforce', 'warn', 'audit'].map((mode) => [
+      `pod-security.kubernetes.io/${mode}`,
+      'restricted',
+    ]),
+  )
+  await apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: level } }])
+}
+
+/** Applies config/samples with the statuses that a controller would have written. Needs the definitions. */
+export async function applySamples(): Promise<void> {
+  const samples = join(repository, 'config/samples')
+  await kubectl('apply', '--server-side', '-f', join(samples, 'namespaces.yaml'))
+  await kubectl('apply', '--server-side', '-f', samples)
+  const statuses = sampleStatus(kind.archives)
+  await apply(statuses.filter((object) => object.kind === 'ConfigMap'))
+  await apply(
+    statuses.filter((object) => object.kind !== 'ConfigMap'),
+    '--subresource=status',
+    '--validate=false',
+  )
+}
+
+/** Puts the archives of the samples onto the claim of the release, through a pod that mounts it. */
+export async function fillClaim(claim = `${release}-modules`): Promise<void> {
+  await startShell('filler', { claim })
+  const paths = sampleVersions().map(pathOf)
+  const tar = `tar -C '${kind.archives}' -c ${[...new Set(paths)].map((path) => `'${path}'`).join(' ')}`
+  const into = `kubectl -n ${namespace} exec -i filler -- tar -x -C /data -f -`
+  await must('sh', ['-c', `${tar} | ${into}`])
+  await kubectl('-n', namespace, 'delete', 'pod', 'filler', '--wait=false')
+}
+
+/** A pod with a shell, Terraform and an S3 server in it, that passes the restricted level. */
+export async function startShell(
+  name: string,
+  { claim, command = ['sleep', '86400'] }: { claim?: string; command?: readonly string[] } = {},
+): Promise<void> {
+  const volume =
+    claim === undefined ? { emptyDir: {} } : { persistentVolumeClaim: { claimName: claim } }
+  await apply([
+    {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, namespace, labels: { app: name } },
+      spec: {
+        automountServiceAccountToken: false,
+        terminationGracePeriodSeconds: 0,
+        securityContext: {
+          runAsNonRoot: true,
+          runAsUser: 65_532,
+          fsGroup: 65_532,
+          seccompProfile: { type: 'RuntimeDefault' },
+        },
+        containers: [
+          {
+            name: 'shell',
+            image: 'docker.io/depot/e2e-tools:e2e',
+            imagePullPolicy: 'Never',
+            command,
+            env: [{ name: 'HOME', value: '/data' }],
+            securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+            volumeMounts: [{ name: 'data', mountPath: '/data' }],
+          },
+        ],
+        volumes: [{ name: 'data', ...volume }],
+      },
+    },
+  ])
+  await kubectl('-n', namespace, 'wait', '--for=condition=Ready', `pod/${name}`, '--timeout=120s')
+}
+
+/** A token of a service account. */
+export const tokenOf = (account: string): Promise<string> =>
+  kubectl('-n', namespace, 'create', 'token', account)
+
+/** Names of the pods of a component that are not on their way out. */
+export async function podsOf(component: string): Promise<string[]> {
+  const selector = `app.kubernetes.io/instance=${release},app.kubernetes.io/component=${component}`
+  const { items } = await json<{
+    items: { metadata: { name: string; deletionTimestamp?: string } }[]
+  }>('-n', namespace, 'get', 'pods', '-l', selector)
+  return items
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map(({ metadata }) => metadata.name)
+}
+
+/** The versions of a module as the registry lists them, newest first; the HTTP status where it lists none. */
+export async function versionsOf(module: string, token?: string): Promise<string[] | number> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const response = await fetch(`${url}/depot/modules/v1/${module}/versions`, {
+    headers,
+    signal: AbortSignal.timeout(10_000),
+  })
+  if (!response.ok) return response.status
+  const { modules } = (await response.json()) as {
+    modules: { versions: { version: string }[] }[]
+  }
+  return modules.flatMap(({ versions }) => versions.map(({ version }) => version))
+}
+
+/** Waits until the samples are in the answers. */
+export async function untilServed(token?: string): Promise<void> {
+  await until(
+    () => versionsOf('platform/network/aws', token),
+    (versions) => typeof versions !== 'number' && versions.length === 3,
+  )
+}

@@ -1,0 +1,121 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { TestProject } from 'vitest/node'
+import { buildSamples } from '../../hack/samples.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    readonly kind: {
+      readonly kubeconfig: string
+      /** What service accounts have asked the API server for, one JSON object a line. */
+      readonly auditLog: string
+      /** Ports of 127.0.0.1 that lead to NodePort 30000, 30001 and 30002. */
+      readonly ports: readonly number[]
+      /** The archives of config/samples. */
+      readonly archives: string
+      /** Name of the container that is the node. */
+      readonly node: string
+      readonly dockerHost: string
+      readonly tools: Readonly<Record<'helm' | 'helm3' | 'terraform' | 'tofu', string>>
+    }
+  }
+}
+
+const repository = join(import.meta.dirname, '../..')
+const hack = (name: string): string => join(repository, 'hack', name)
+
+/** Another name lets two suites run on one machine. */
+const name = process.env['DEPOT_E2E_CLUSTER'] ?? 'depot-e2e'
+
+/** Keeps the cluster for the next run, and takes the one that is there. */
+const keep = process.env['DEPOT_E2E_KEEP'] === 'true'
+
+async function output(program: string, args: readonly string[], env = {}): Promise<string> {
+  const { stdout, stderr } = await promisify(execFile)(program, args, {
+    cwd: repository,
+    env: { ...process.env, ...env },
+    maxBuffer: 2 ** 26,
+  })
+  if (stderr.includes('depot:')) process.stderr.write(stderr)
+  return stdout.trim()
+}
+
+/** Ports that nothing listens on now. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => new Promise((done) => server.once('listening', done))))
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  for (const server of servers) server.close()
+  return ports
+}
+
+/** Makes the cluster and, at the same time, the images; then puts them into the cluster. */
+export default async function setup({ provide }: TestProject): Promise<() => void> {
+  const began = Date.now()
+  const say = (what: string): void =>
+    console.log(`e2e: ${what} after ${Math.round((Date.now() - began) / 1000)} s`)
+  const archives = mkdtempSync(join(tmpdir(), 'depot-e2e-archives-'))
+  const dockerHost = await output(hack('kind/engine'), ['start'])
+  const image = join(repository, '.depot/image/e2e.tar')
+  mkdirSync(dirname(image), { recursive: true })
+  const built = await output(hack('kind/node-image'), [], { DOCKER_HOST: dockerHost })
+  const [cluster, workloads] = await Promise.all([
+    startCluster(dockerHost),
+    output(hack('kind/workloads'), []),
+    output(hack('image/image'), [], {
+      ...(built !== '' && { BASES: 'local' }),
+      TAG: 'docker.io/depot/depot:e2e',
+      ARCHIVE: image,
+    }),
+    buildSamples(archives),
+  ])
+  say('a cluster and all images')
+  await output(hack('kind/cluster'), ['load', name, image, ...workloads.split('\n')])
+  say('images in the cluster')
+  const tools = await Promise.all(
+    (['helm', 'helm3', 'terraform', 'tofu'] as const).map(
+      async (tool) => [tool, await output(hack('tool'), [tool])] as const,
+    ),
+  )
+  provide('kind', {
+    kubeconfig: join(cluster.folder, 'kubeconfig'),
+    auditLog: join(cluster.folder, 'audit/log'),
+    ports: cluster.ports,
+    archives,
+    node: `${name}-control-plane`,
+    dockerHost,
+    tools: Object.fromEntries(tools) as Record<(typeof tools)[number][0], string>,
+  })
+  return () => {
+    rmSync(archives, { recursive: true, force: true })
+    if (!keep) execFileSync(hack('kind/cluster'), ['delete', name], { stdio: 'inherit' })
+  }
+}
+
+async function startCluster(dockerHost: string): Promise<{ folder: string; ports: number[] }> {
+  const kind = await output(hack('tool'), ['kind'])
+  const clusters = await output(kind, ['get', 'clusters', '--quiet'], { DOCKER_HOST: dockerHost })
+  if (clusters.split('\n').includes(name)) {
+    if (keep) return keptCluster(dockerHost)
+    await output(hack('kind/cluster'), ['delete', name])
+  }
+  const ports = await freePorts(3)
+  const folder = await output(hack('kind/cluster'), ['create', name, ...ports.map(String)])
+  return { folder, ports }
+}
+
+async function keptCluster(dockerHost: string): Promise<{ folder: string; ports: number[] }> {
+  const lines = await output('docker', ['port', `${name}-control-plane`], {
+    DOCKER_HOST: dockerHost,
+  })
+  const ports = [30000, 30001, 30002].map((port) =>
+    Number(new RegExp(`^${port}/tcp -> 127.0.0.1:(\\d+)$`, 'm').exec(lines)?.[1]),
+  )
+  const folder = await output(hack('kind/cluster'), ['folder', name])
+  return { folder, ports }
+}
