@@ -1,0 +1,116 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { accessibilityProblems, chromiumPath, settled, watch } from './browser.fixture.ts'
+import { type Showcase, startShowcase, withReadme } from './showcase-explorer.fixture.ts'
+
+/* Every page and what opens on it, in both themes and at two widths: axe-core finds nothing, nothing is wider than the page. */
+
+let showcase: Showcase
+
+beforeAll(async () => {
+  if (chromiumPath !== undefined) showcase = await startShowcase()
+})
+afterAll(() => showcase?.stop())
+
+interface View {
+  readonly name: string
+  readonly path: string
+  /** Of the page; the browser reports others than 200 as a console error. */
+  readonly status?: number
+  /** What is done before it is looked at. */
+  readonly act?: (page: Page) => Promise<unknown>
+  readonly widths?: readonly number[]
+}
+
+const pressK = (page: Page): Promise<void> => page.keyboard.press('Control+k')
+
+const views: readonly View[] = [
+  { name: 'the table of resources', path: '/' },
+  { name: 'cards', path: '/?view=cards&severity=HIGH&kind=module' },
+  { name: 'a filter that nothing matches', path: '/?q=nothing-is-called-this' },
+  { name: 'a module with a README', path: '/network/module/vpc' },
+  { name: 'a version that does not exist', path: '/data/module/redis?version=99.0.0' },
+  { name: 'a provider', path: '/platform/provider/acme-cmdb' },
+  { name: 'a resource that is not there', path: '/network/module/nothing', status: 404 },
+  { name: 'a page that is not there', path: '/nothing/at/all/here', status: 404 },
+  { name: 'the graph of depots', path: '/depots', widths: [1280] },
+  { name: 'a panel of the graph', path: '/depots?node=network/core-modules&view=graph' },
+  { name: 'the list of depots', path: '/depots?view=list&q=vpc' },
+  { name: 'the statistics', path: '/stats' },
+  { name: 'access', path: '/access?resource=payments/module/pci-vault' },
+  {
+    name: 'the palette',
+    path: '/',
+    act: async (page) => {
+      await pressK(page)
+      await page.keyboard.type('vpc')
+      await page
+        .getByRole('option', { name: /network\/vpc/ })
+        .first()
+        .waitFor()
+    },
+  },
+  { name: 'the list of keys', path: '/stats', act: (page) => page.keyboard.press('?') },
+  {
+    name: 'the tooltip',
+    path: '/platform/module/eks-cluster',
+    act: (page) => page.locator('.meta .amber').focus(),
+  },
+  {
+    name: 'the sidebar of a narrow window',
+    path: '/',
+    act: (page) => page.getByRole('button', { name: 'Menu' }).click(),
+    widths: [320],
+  },
+  {
+    name: 'the filters of a narrow window',
+    path: '/',
+    act: (page) => page.locator('.filters summary').click(),
+    widths: [320],
+  },
+]
+
+const looks = (['light', 'dark'] as const).flatMap((theme) =>
+  [320, 1280].map((width) => ({ theme, width })),
+)
+
+describe.skipIf(chromiumPath === undefined).each(looks)('$theme, $width px', ({ theme, width }) => {
+  it.each(views.filter(({ widths }) => widths === undefined || widths.includes(width)))(
+    '$name',
+    async ({ path, act, status }) => {
+      const look = { theme, width, expected: status === undefined ? [] : [status] }
+      const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url, look)
+      await withReadme(page, '/network/module/vpc', readme)
+      await page.goto(path)
+      await settled(page)
+      await act?.(page)
+      expect(await accessibilityProblems(page)).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+      expect(problems).toEqual([])
+      await close()
+    },
+  )
+})
+
+const readme = `# VPC
+
+Text with a [link](https://example.com), \`code\` and a picture ![of it](https://example.com/a.png).
+
+### A heading that leaves out a level
+
+| Name | | Description |
+|------|---|-------------|
+| \`a_very_long_name_of_an_input_that_nobody_would_ever_type_by_hand\` | | text |
+
+- [x] done
+
+\`\`\`hcl
+module "vpc" {
+  source = "example.com/a_very_long_address_of_a_module/that/makes_the_line_much_longer_than_the_window"
+}
+\`\`\`
+
+[^1]: note
+
+Text[^1]
+`

@@ -1,0 +1,334 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chromiumPath, settled, watch } from './browser.fixture.ts'
+import { startExplorer } from './explorer.fixture.ts'
+import { type Showcase, startShowcase, withReadme } from './showcase-explorer.fixture.ts'
+
+/* What people see and do, in a real browser: the rows of the table of behaviour that need no login. */
+
+let showcase: Showcase
+
+beforeAll(async () => {
+  if (chromiumPath !== undefined) showcase = await startShowcase()
+})
+afterAll(() => showcase?.stop())
+
+const host = (): string => new URL(showcase.explorer.url).host
+const codeBlock = (page: Page, what = 'usage block'): Locator =>
+  page.locator('.code', { has: page.getByRole('button', { name: `Copy ${what}` }) })
+const usageOf = (page: Page): Promise<string> => codeBlock(page).locator('pre').innerText()
+
+describe.skipIf(chromiumPath === undefined)('the explorer', () => {
+  it('4. takes the host of its snippets from NEXT_PUBLIC_BASE_URL, without a build', async () => {
+    for (const baseUrl of ['http://one.example:8443', 'http://two.example']) {
+      const explorer = await startExplorer({
+        serverUrl: showcase.server.url,
+        environment: { NEXT_PUBLIC_BASE_URL: baseUrl },
+      })
+      const { page, close } = await watch(showcase.browser, explorer.url)
+      await page.goto('/network/module/vpc')
+      expect(await usageOf(page)).toContain(`"${new URL(baseUrl).host}/network/vpc/aws"`)
+      await close()
+      await explorer.stop()
+    }
+  })
+
+  it('5. writes the usage block of a provider', async () => {
+    const { page, problems, close } = await showcase.open('/hashicorp/provider/aws')
+    expect(await usageOf(page)).toBe(`terraform {
+  required_providers {
+    aws = {
+      source  = "${host()}/hashicorp/aws"
+      version = "6.4.0"
+    }
+  }
+}`)
+    expect(await codeBlock(page, 'terraform providers lock command').innerText()).toContain(
+      '-platform=windows_amd64',
+    )
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('6. writes the usage block of a module, and no version before it is synced', async () => {
+    const { page, problems, close } = await showcase.open('/network/module/vpc')
+    expect(await usageOf(page)).toBe(`module "vpc" {
+  source  = "${host()}/network/vpc/aws"
+  version = "6.41.0"
+}`)
+    await page.goto('/payments/module/pci-vault?version=4.4.1')
+    expect(await usageOf(page)).toBe(
+      `module "pci-vault" {
+  source = "${host()}/payments/pci-vault/google"
+}`.replace('source =', 'source  ='),
+    )
+    await page.getByRole('tab', { name: 'terragrunt' }).click()
+    await page.goto('/network/module/vpc')
+    expect(await usageOf(page)).toBe(`terraform {
+  source = "tfr://${host()}/network/vpc/aws?version=6.41.0"
+}`)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('7. copies exactly that text, and says so', async () => {
+    const { page, problems, close } = await showcase.open('/network/module/vpc')
+    const expected = await usageOf(page)
+    await codeBlock(page).getByRole('button').click()
+    await expect.poll(() => page.locator('#announcements').innerText()).toBe('Copied')
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(expected)
+    await page.locator('.aside .btn.main').click()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(expected)
+    await page.getByRole('button', { name: 'Copy link to 6.40.1' }).click()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+      `${showcase.explorer.url}/network/module/vpc?version=6.40.1`,
+    )
+    await page.goto(await page.evaluate(() => navigator.clipboard.readText()))
+    expect(await usageOf(page)).toContain('version = "6.40.1"')
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('8. shows the README above the overview, and runs nothing of it', async () => {
+    const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url)
+    await withReadme(page, '/network/module/vpc', readme)
+    await page.goto('/network/module/vpc')
+    const prose = page.locator('.prose')
+    await prose.locator('table').waitFor()
+    expect(await page.locator('main h2').allInnerTexts()).toEqual(
+      expect.arrayContaining(['README', 'Overview']),
+    )
+    const [readmeTop, overviewTop] = await Promise.all(
+      ['#readme', '#overview'].map(async (id) => (await page.locator(id).boundingBox())?.y ?? 0),
+    )
+    expect(readmeTop).toBeLessThan(overviewTop ?? 0)
+    expect(await prose.locator('input[type=checkbox]').count()).toBe(2)
+    expect(await prose.locator('del').innerText()).toBe('gone')
+    expect(await prose.locator('script, img, iframe, [onerror], [style]').count()).toBe(0)
+    expect(await prose.getByText('bad link').locator('xpath=ancestor-or-self::a').count()).toBe(0)
+    expect(await page.evaluate('globalThis.ran')).toBeUndefined()
+    await page.goto('/network/module/vpc-endpoints')
+    await page.locator('#overview').waitFor()
+    expect(await page.locator('#readme').count()).toBe(0)
+    await page.goto('/hashicorp/provider/aws')
+    await page.locator('#overview').waitFor()
+    expect(await page.locator('#readme').count()).toBe(0)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('9. warns of versions out of sync, on cards and in the header, by hover, focus and tap', async () => {
+    const { page, problems, close } = await showcase.open('/?view=cards&q=eks-cluster')
+    const card = page.locator('.card')
+    const tip = card.getByRole('tooltip', { includeHidden: true })
+    expect(await card.innerText()).toContain('Synced')
+    expect(await tip.innerText()).toBe('')
+    await card.locator('.amber').hover()
+    expect(await tip.innerText()).toBe('Some versions are out of sync')
+    await page.keyboard.press('Escape')
+    expect(await tip.isVisible()).toBe(false)
+    await page.mouse.move(0, 0)
+    await card.locator('.amber').focus()
+    expect(await tip.isVisible()).toBe(true)
+    await page.keyboard.press('Escape')
+    expect(await tip.isVisible()).toBe(false)
+    await page.goto('/platform/module/eks-cluster')
+    await page.locator('.meta .amber').click()
+    expect(await page.locator('.meta').getByRole('tooltip').isVisible()).toBe(true)
+    await page.goto('/data/module/redis')
+    await page.locator('.meta').waitFor()
+    expect(await page.locator('.amber').count()).toBe(0)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('10. filters versions on the server, from page 1, and clears every filter', async () => {
+    const { page, problems, asked, close } = await showcase.open('/network/module/vpc?v_page=2')
+    const section = page.locator('section[aria-labelledby=versions]')
+    const rows = section.locator('tbody tr')
+    await expect.poll(() => rows.count()).toBe(20)
+    expect(await section.getByLabel('Sync status').locator('option').allInnerTexts()).toEqual([
+      'All',
+      'Synced',
+      'Failed',
+    ])
+    expect(await section.getByLabel('OS').count()).toBe(0)
+    expect(
+      await section.getByLabel('Rows per page of versions').locator('option').allInnerTexts(),
+    ).toEqual(['10 rows', '20 rows', '50 rows', '100 rows'])
+    await section.getByLabel('Search versions').fill('39')
+    await expect.poll(() => asked.at(-1)).toContain('/versions?q=39')
+    expect(page.url()).not.toContain('v_page')
+    await section.getByLabel('Sync status').selectOption('Failed')
+    await expect.poll(() => rows.count()).toBe(1)
+    expect(await rows.innerText()).toContain('6.39.2')
+    await section.getByLabel('Search versions').fill('nothing')
+    await section.getByText('No versions match the current filters.').waitFor()
+    await section.getByRole('button', { name: 'Clear' }).first().click()
+    await expect.poll(() => rows.count()).toBe(20)
+    expect(new URL(page.url()).search).toBe('')
+
+    await page.goto('/hashicorp/provider/aws')
+    const os = section.getByLabel('OS')
+    await expect
+      .poll(() => os.locator('option').allInnerTexts())
+      .toEqual(['Any OS', 'darwin', 'linux', 'windows'])
+    expect(await section.getByLabel('Arch').locator('option').allInnerTexts()).toEqual([
+      'Any arch',
+      'amd64',
+      'arm64',
+    ])
+    await os.selectOption('windows')
+    await expect.poll(() => rows.count()).toBe(5)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('10. shows rows of a skeleton while versions load', async () => {
+    const { page, close } = await watch(showcase.browser, showcase.explorer.url)
+    const released = Promise.withResolvers<void>()
+    await page.route('**/versions*', async (route) => {
+      await released.promise
+      await route.continue()
+    })
+    await page.goto('/network/module/vpc')
+    const section = page.locator('section[aria-labelledby=versions]')
+    await section.locator('[aria-busy=true] tbody tr .sk').first().waitFor()
+    released.resolve()
+    await section.getByText('6.41.0').first().waitFor()
+    await close()
+  })
+
+  it('11. shows findings by version and platform, and keeps them when a refresh fails', async () => {
+    const { page, problems, asked, close } = await watch(showcase.browser, showcase.explorer.url, {
+      expected: [500],
+    })
+    await page.goto('/platform/provider/acme-cmdb')
+    const section = page.locator('section[aria-labelledby=findings]')
+    const platforms = section.getByRole('table', { name: 'Findings by platform' })
+    await platforms.waitFor()
+    expect(await platforms.getByRole('rowheader').allInnerTexts()).toEqual([
+      'darwin/arm64',
+      'linux/amd64',
+      'linux/arm64',
+      'windows/amd64',
+    ])
+    await platforms.getByRole('link', { name: 'windows/amd64' }).click()
+    await section.getByRole('heading', { name: 'windows/amd64, 16 findings' }).waitFor()
+    const versions = section.getByLabel('Scanned version')
+    expect(await versions.locator('option').allInnerTexts()).toEqual([
+      '6.4.0, latest',
+      '6.3.1',
+      '6.2.2',
+    ])
+    await versions.selectOption('6.3.1')
+    await expect.poll(() => asked.at(-1)).toContain('scan-findings?binaryVersion=6.3.1')
+    await section.getByRole('heading', { name: 'windows/amd64, 21 findings' }).waitFor()
+    const before = asked.length
+    await page.route('**/scan-findings*', (route) =>
+      route.fulfill({ status: 500, json: { errors: ['the disk is full'] } }),
+    )
+    await section.getByRole('button', { name: 'Refresh findings' }).click()
+    await section.getByText(/Showing data from \d\d:\d\d\. Refreshing failed\./).waitFor()
+    expect(asked.slice(before)).toHaveLength(1)
+    expect(await platforms.isVisible()).toBe(true)
+    await page.unroute('**/scan-findings*')
+    await section.getByRole('button', { name: 'Retry' }).click()
+    await expect.poll(() => section.getByText('Refreshing failed.').count()).toBe(0)
+
+    await page.goto(
+      '/platform/module/observability-collector-daemonset-with-tail-sampling-and-egress',
+    )
+    await section.getByRole('table', { name: 'Findings' }).waitFor()
+    expect(await section.getByLabel('Scanned version').count()).toBe(0)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('12. counts the findings of the latest version on a card', async () => {
+    const { page, close } = await showcase.open('/?q=vpc&view=cards')
+    const card = page.locator('.card', {
+      has: page.getByRole('link', { name: 'vpc', exact: true }),
+    })
+    const words = await card.locator('.sev').innerText()
+    expect(words.replaceAll(/\s+/g, ' ')).toContain('2 high findings')
+    expect(words).not.toContain('critical')
+    await close()
+  })
+
+  it('13. draws depots from one answer, and says of each node what the graph knows', async () => {
+    const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url)
+    const graphRequests: string[] = []
+    page.on('request', (request) => {
+      if (/depots|resources/.test(new URL(request.url()).pathname))
+        graphRequests.push(request.url())
+    })
+    await page.goto('/depots')
+    await page.locator('canvas[data-drawn="21"]').waitFor()
+    // The page itself brings the answer of the graph along; nothing else is asked but the namespaces.
+    expect(graphRequests).toEqual([`${showcase.explorer.url}/depots`])
+    expect(await page.getByLabel('Namespace').locator('option').allInnerTexts()).toEqual([
+      'All namespaces',
+      'data',
+      'hashicorp',
+      'network',
+      'payments',
+      'platform',
+      'security',
+    ])
+    await page.goto('/depots?node=network/core-modules')
+    const panel = page.locator('.panel')
+    await panel.waitFor()
+    expect(await panel.locator('dl').innerText()).toMatch(
+      /Storage\s+s3\s+Polls every\s+15 minutes\s+Manages\s+5 modules, 1 provider/,
+    )
+    await page.goto('/depots?node=payments/module/pci-vault')
+    expect(await panel.locator('dl').innerText()).toMatch(/4\.5\.0\s+Status\s+Not synced/)
+    expect(await panel.locator('.sev').innerText()).toContain('2 critical findings')
+    await panel.getByRole('link', { name: 'Open module' }).click()
+    await page.waitForURL('**/payments/module/pci-vault')
+    await page.goto('/depots?node=hashicorp/provider/google')
+    expect(await panel.locator('dl').innerText()).toMatch(/Not synced\s+Namespace\s+hashicorp/)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('14. shows sums, sync health, severities, backends and the top 10', async () => {
+    const { page, problems, close } = await showcase.open('/stats')
+    await settled(page)
+    const figures = await page.locator('.figures').innerText()
+    for (const word of ['Modules', 'Providers', 'Versions', 'Storage', 'Downloads']) {
+      expect(figures).toContain(word)
+    }
+    expect(await page.locator('section[aria-labelledby=sync] .legend a').count()).toBe(3)
+    expect(
+      (await page.locator('.posture a').allInnerTexts()).map((it) => it.split(/\s/)[0]),
+    ).toEqual(['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'UNKNOWN'])
+    expect(await page.locator('section[aria-labelledby=storage]').innerText()).toContain(
+      'filesystem',
+    )
+    expect(await page.locator('section[aria-labelledby=top]').isVisible()).toBe(true)
+    await page.locator('.posture a').first().click()
+    await page.waitForURL('**/?severity=CRITICAL')
+    expect(await page.locator('tbody tr').count()).toBe(2)
+    expect(problems).toEqual([])
+    await close()
+  })
+})
+
+const readme = `# Title
+
+| a | b |
+| - | - |
+| 1 | 2 |
+
+- [x] done
+- [ ] open
+
+~~gone~~
+
+<script>globalThis.ran = 1</script>
+<img src="x" onerror="globalThis.ran = 1">
+
+[bad link](javascript:globalThis.ran=1) ![picture](https://pictures.example/x.png)
+`

@@ -1,0 +1,66 @@
+import type { Browser, Page } from 'playwright-core'
+import { Registry } from '../../hack/testbed/registry/registry.ts'
+import { type Server, startServer } from '../../hack/testbed/server/server.ts'
+import { type Look, launchBrowser, type Watched, watch } from './browser.fixture.ts'
+import { type Explorer, startExplorer } from './explorer.fixture.ts'
+import { type Sample, type SampleDepot, writeRegistry } from './registry.fixture.ts'
+import { showcase, showcaseDepots } from './showcase.fixture.ts'
+
+/** A server of a registry, an explorer before it, and a browser. */
+export interface Showcase {
+  readonly server: Server
+  readonly explorer: Explorer
+  readonly browser: Browser
+  /** Opens a path and waits until it is drawn. */
+  readonly open: (path: string, look?: Look) => Promise<Watched>
+  readonly stop: () => Promise<void>
+}
+
+export async function startShowcase(
+  samples: readonly Sample[] = showcase,
+  depots: readonly SampleDepot[] = showcaseDepots,
+): Promise<Showcase> {
+  const registry = new Registry()
+  writeRegistry(registry.manifests, samples, depots)
+  const server = await startServer(registry)
+  const explorer = await startExplorer({ serverUrl: server.url })
+  const browser = await launchBrowser()
+  return {
+    server,
+    explorer,
+    browser,
+    open: async (path, look) => {
+      const watched = await watch(browser, explorer.url, look)
+      await watched.page.goto(path)
+      await watched.page.locator('main h1').first().waitFor()
+      return watched
+    },
+    stop: async () => {
+      await browser.close()
+      await explorer.stop()
+      await server.stop()
+      registry.remove()
+    },
+  }
+}
+
+/** Gives a module a README, in the answer that the server sends along with its page. */
+export async function withReadme(page: Page, path: string, markdown: string): Promise<void> {
+  await page.route(
+    (url) => url.pathname === path,
+    async (route) => {
+      const response = await route.fetch()
+      const html = await response.text()
+      await route.fulfill({
+        response,
+        body: html.replace(
+          /(<script type="application\/json" id="prime"[^>]*>)([^<]*)/,
+          (_all, start: string, json: string) => {
+            const detail = { ...(JSON.parse(json) as object), readmeContent: markdown }
+            return start + JSON.stringify(detail).replaceAll('<', '\\u003c')
+          },
+        ),
+      })
+    },
+  )
+}
