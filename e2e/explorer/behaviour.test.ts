@@ -196,6 +196,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     await section.locator('[aria-busy=true] tbody tr .sk').first().waitFor()
     released.resolve()
     await section.getByText('6.41.0').first().waitFor()
+    expect(await section.locator('.sk').count()).toBe(0)
     await close()
   })
 
@@ -302,7 +303,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     }
     expect(await page.locator('section[aria-labelledby=sync] .legend a').count()).toBe(3)
     expect(
-      (await page.locator('.posture a').allInnerTexts()).map((it) => it.split(/\s/)[0]),
+      (await page.locator('.posture a').allInnerTexts()).map((words) => words.split(/\s/)[0]),
     ).toEqual(['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'UNKNOWN'])
     expect(await page.locator('section[aria-labelledby=storage]').innerText()).toContain(
       'filesystem',

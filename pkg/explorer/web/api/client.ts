@@ -1,3 +1,5 @@
+import { hasShape } from './shapes.ts'
+
 /* Requests to the explorer's own server, and what can be wrong with an answer. */
 
 export interface Failure {
@@ -45,10 +47,10 @@ export async function getJson(url: string, signal?: AbortSignal): Promise<unknow
         : 'The registry cannot be reached.',
     )
   }
-  return readAnswer(response, text)
+  return readAnswer(url, response, text)
 }
 
-function readAnswer(response: Response, text: string): unknown {
+function readAnswer(url: string, response: Response, text: string): unknown {
   const { status, headers } = response
   const failure: Failure = {
     status,
@@ -62,8 +64,7 @@ function readAnswer(response: Response, text: string): unknown {
     if (response.ok) throw new ApiError('The answer is no JSON, or it was cut.', failure)
   }
   if (!response.ok) throw new ApiError(messageOf(status, body), failure)
-  if (typeof body !== 'object' || body === null)
-    throw new ApiError('The answer is not what this page expects.', failure)
+  if (!hasShape(url, body)) throw new ApiError('The answer is not what this page expects.', failure)
   return body
 }
 

@@ -2,6 +2,7 @@ import { keepPreviousData, QueryClient, QueryObserver } from '@tanstack/query-co
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { readPrime } from './boot.ts'
 import { ApiError, getJson, messageOf } from './client.ts'
+import { hasShape } from './shapes.ts'
 
 /** A region's answer: what it has, what went wrong last, and whether it is asking. */
 export interface Query<T> {
@@ -49,8 +50,10 @@ const primedErrors = new Map<string, ApiError>()
 export function startFromPrime(): void {
   const prime = readPrime()
   if (prime === undefined) return
-  if (prime.status === 200) client.setQueryData([prime.key], prime.body)
-  else primedErrors.set(prime.key, new ApiError(messageOf(prime.status, prime.body), prime))
+  if (prime.status === 200 && hasShape(prime.key, prime.body))
+    client.setQueryData([prime.key], prime.body)
+  else if (prime.status !== 200)
+    primedErrors.set(prime.key, new ApiError(messageOf(prime.status, prime.body), prime))
 }
 
 /** Forgets every answer, as after signing out. */

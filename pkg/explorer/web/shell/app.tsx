@@ -1,10 +1,11 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { boot } from '../api/boot.ts'
 import { ErrorBoundary } from '../parts/error-boundary.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ResourcesPage } from '../resources/page.tsx'
 import { matchRoute } from '../routes.ts'
 import { useUrl } from '../url/navigate.ts'
+import { useFocusOnHeading } from './heading.ts'
 import { KeyList } from './key-list.tsx'
 import { useKeys } from './keys.ts'
 import { LazyPage } from './lazy-page.tsx'
@@ -65,16 +66,6 @@ function CurrentPage({ url }: { readonly url: URL }) {
       address={resource ?? nowhere}
     />
   )
-}
-
-/** After going to another page the focus is on its heading, where screen readers begin. */
-function useFocusOnHeading(path: string): void {
-  const before = useRef(path)
-  useEffect(() => {
-    if (before.current === path) return
-    before.current = path
-    document.querySelector('h1')?.focus({ preventScroll: true })
-  }, [path])
 }
 
 const DevTokenBanner = () => (

@@ -1,0 +1,160 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chromiumPath } from './browser.fixture.ts'
+import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
+
+/* The main job and the rest of it, without a mouse. */
+
+let showcase: Showcase
+
+beforeAll(async () => {
+  if (chromiumPath !== undefined) showcase = await startShowcase()
+})
+afterAll(() => showcase?.stop())
+
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const element = document.activeElement
+    return element?.getAttribute('aria-label') ?? (element as HTMLElement | null)?.innerText ?? ''
+  })
+
+/** Presses Tab until an element of that name has the focus. */
+async function tabTo(page: Page, name: RegExp): Promise<void> {
+  const passed: string[] = []
+  for (let step = 0; step < 150; step += 1) {
+    await page.keyboard.press('Tab')
+    const words = (await focused(page)).trim()
+    if (name.test(words)) return
+    passed.push(words)
+  }
+  throw new Error(`Tab never came to ${String(name)}; it passed ${passed.join(' | ')}`)
+}
+
+describe.skipIf(chromiumPath === undefined)('with keys alone', () => {
+  it('a person finds a module, opens it, chooses a version and copies the block', async () => {
+    const { page, problems, close } = await showcase.open('/')
+    await page.keyboard.press('/')
+    await page.keyboard.type('vpc')
+    await page.waitForURL('**/?q=vpc')
+    await expect
+      .poll(() => page.locator('main [role=status]').first().innerText())
+      .toBe('2 results')
+    await tabTo(page, /^vpc$/)
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/network/module/vpc')
+    await page.locator('#versions').waitFor()
+    await expect.poll(() => focused(page)).toBe('vpc')
+    await tabTo(page, /^6\.40\.1$/)
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/network/module/vpc?version=6.40.1')
+    await page.keyboard.press('Shift+Tab')
+    await page.locator('.aside .btn.main').focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.locator('#announcements').innerText()).toBe('Copied')
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(
+      'version = "6.40.1"',
+    )
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('the first Tab leads to the content, past the sidebar', async () => {
+    const { page, close } = await showcase.open('/')
+    await page.keyboard.press('Tab')
+    expect(await focused(page)).toBe('Skip to content')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.closest('main') !== null)).toBe(true)
+    await close()
+  })
+
+  it('the palette finds, walks, opens, and gives the focus back', async () => {
+    const { page, problems, close } = await showcase.open('/stats')
+    const link = page.getByRole('link', { name: 'Access' })
+    await link.focus()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Go to a module' }).waitFor()
+    await page.keyboard.type('redis')
+    const option = page.getByRole('option', { name: /data\/redis/ })
+    await option.waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Escape')
+    expect(await link.evaluate((element) => element === document.activeElement)).toBe(true)
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('redis')
+    await option.waitFor()
+    const opened = page.context().waitForEvent('page')
+    await page.keyboard.press('Control+Enter')
+    expect((await opened).url()).toContain('/data/module/redis')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/data/module/redis')
+    await page.locator('#versions').waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('option', { name: /redis/ }).waitFor()
+    expect(await page.getByRole('group', { name: 'Visited' }).innerText()).toContain('data/redis')
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('letters lead to pages, not inside of fields, and not where they are switched off', async () => {
+    const { page, problems, close } = await showcase.open('/')
+    await page.keyboard.press('g')
+    await page.keyboard.press('s')
+    await page.waitForURL('**/stats')
+    await page.keyboard.press('g')
+    await page.keyboard.press('d')
+    await page.waitForURL('**/depots')
+    await page.getByLabel('Find a depot, module or provider').waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('gsgr')
+    await page.waitForURL('**/depots?q=gsgr')
+    await page.locator('h1').focus()
+    await page.keyboard.press('?')
+    await page.getByLabel('Keys without Ctrl do something').uncheck()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('?')
+    await page.keyboard.press('g')
+    await page.keyboard.press('r')
+    expect(await page.locator('dialog').count()).toBe(0)
+    expect(page.url()).toContain('/depots')
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('the graph is walked with arrows, a panel opens and closes, and each step is spoken', async () => {
+    const { page, problems, close } = await showcase.open('/depots')
+    await page.locator('canvas[data-drawn="21"]').waitFor()
+    await page.locator('canvas').focus()
+    const spoken = (): Promise<string> => page.locator('#announcements').innerText()
+    await page.keyboard.press('ArrowDown')
+    await expect.poll(spoken).toMatch(/^depot /)
+    await page.keyboard.press('ArrowRight')
+    await expect.poll(spoken).toMatch(/^(module|provider) /)
+    await page.keyboard.press('Enter')
+    await page.locator('.panel').waitFor()
+    expect(page.url()).toContain('node=')
+    await page.keyboard.press('Escape')
+    await expect.poll(() => page.locator('.panel').count()).toBe(0)
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('CANVAS')
+    for (const key of ['+', '-', '0', 'End', 'Home']) await page.keyboard.press(key)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('a theme is chosen, shown at once, and sent by the server from then on', async () => {
+    const { page, problems, close } = await showcase.open('/')
+    await page.getByLabel('Dark').check()
+    const scheme = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)
+    expect(await scheme()).toBe('dark')
+    const html = await (await page.request.get('/')).text()
+    expect(html).toContain('data-theme="dark"')
+    await page.reload()
+    expect(await scheme()).toBe('dark')
+    await page.getByLabel('System').check()
+    await page.reload()
+    expect(await scheme()).toBe('light dark')
+    expect(problems).toEqual([])
+    await close()
+  })
+})

@@ -1,0 +1,274 @@
+import type { Page, Route } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { accessibilityProblems, chromiumPath, type Look, watch } from './browser.fixture.ts'
+import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
+
+/* What a region shows when its answer is late, wrong, denied or away. */
+
+let showcase: Showcase
+
+beforeAll(async () => {
+  if (chromiumPath !== undefined) showcase = await startShowcase()
+})
+afterAll(() => showcase?.stop())
+
+type Handler = (route: Route) => Promise<void> | void
+
+/** A page that gets no first answer with its HTML, and asks for the list itself, as the handler answers it. */
+async function withAnswer(handler: Handler, look: Look = {}, path = '/') {
+  const watched = await watch(showcase.browser, showcase.explorer.url, look)
+  const { page } = watched
+  await page.route(
+    (url) => url.pathname === new URL(path, 'http://a').pathname,
+    async (route) => {
+      const response = await route.fetch()
+      const html = await response.text()
+      await route.fulfill({
+        response,
+        body: html.replace(/<script type="application\/json" id="prime".*?<\/script>/s, ''),
+      })
+    },
+  )
+  await page.route((url) => url.pathname.startsWith('/-/api/resources'), handler)
+  await page.goto(path)
+  return watched
+}
+
+const json =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Handler =>
+  (route) =>
+    route.fulfill({ status, headers: { 'x-request-id': 'r-123', ...headers }, json: body })
+
+const main = (page: Page) => page.locator('main')
+
+describe.skipIf(chromiumPath === undefined)('a region', () => {
+  it.each([
+    [
+      '403',
+      json(403, { errors: ['your groups match no binding'] }),
+      [403],
+      /your groups match no binding/,
+    ],
+    ['404', json(404, { errors: ['no'] }), [404], /Not found, or not visible to you\./],
+    ['400', json(400, { errors: ['page must be a number'] }), [400], /page must be a number/],
+    ['401 without a login', json(401, { errors: ['no'] }), [401], /This registry wants a token\./],
+    [
+      '500',
+      json(500, { errors: ['the disk is full'] }),
+      [500],
+      /the disk is full.*Request.*r-123/s,
+    ],
+    [
+      '500 of HTML',
+      (route: Route) =>
+        route.fulfill({ status: 500, contentType: 'text/html', body: '<h1>Oh</h1>' }),
+      [500],
+      /The registry answered 500/,
+    ],
+    [
+      'HTML in place of JSON',
+      (route: Route) => route.fulfill({ contentType: 'text/html', body: '<h1>Login</h1>' }),
+      [],
+      /The answer is no JSON/,
+    ],
+    [
+      'JSON that was cut',
+      (route: Route) => route.fulfill({ contentType: 'application/json', body: '{"items":[{"na' }),
+      [],
+      /no JSON, or it was cut/,
+    ],
+    ['JSON of another kind', json(200, 'hello'), [], /not what this page expects/],
+    [
+      'JSON of another shape',
+      json(200, { items: [{ kind: 1 }], totalCount: 'many' }),
+      [],
+      /not what this page expects/,
+    ],
+    ['an empty object', json(200, {}), [], /not what this page expects/],
+    [
+      'an errors list of something else',
+      json(500, { errors: [{ a: 1 }] }),
+      [500],
+      /The registry answered 500/,
+    ],
+    [
+      'no connection',
+      (route: Route) => route.abort('connectionrefused'),
+      [0],
+      /The registry cannot be reached/,
+    ],
+  ] as const)('says what happened and what to do: %s', async (_name, handler, expected, words) => {
+    const { page, problems, close } = await withAnswer(handler, { expected: [...expected] })
+    await expect.poll(() => main(page).innerText(), { timeout: 15_000 }).toMatch(words)
+    // The rest of the page works.
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Registry')
+    expect(await page.getByRole('navigation', { name: 'Depot' }).isVisible()).toBe(true)
+    expect(
+      await main(page).getByRole('button').or(main(page).getByRole('link')).count(),
+    ).toBeGreaterThan(0)
+    expect(await accessibilityProblems(page)).toEqual([])
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('asks twice more where a gateway fails, never after a 4xx', async () => {
+    const answers: number[] = []
+    const failing = await withAnswer(
+      (route) => {
+        answers.push(503)
+        return route.fulfill({
+          status: answers.length < 3 ? 503 : 200,
+          json: answers.length < 3 ? {} : empty,
+        })
+      },
+      { expected: [503] },
+    )
+    await main(failing.page).getByText('Nothing is visible to you yet.').waitFor()
+    expect(answers).toHaveLength(3)
+    await failing.close()
+    const refused = await withAnswer(json(400, { errors: ['no'] }), { expected: [400] })
+    await main(refused.page).getByRole('link', { name: 'Reset filters' }).waitFor()
+    expect(refused.asked.filter((url) => url.startsWith('/-/api/resources'))).toHaveLength(1)
+    await refused.close()
+  })
+
+  it('waits by itself while the registry starts', async () => {
+    let count = 0
+    const { page, problems, close } = await withAnswer(
+      (route) => {
+        count += 1
+        return count < 3
+          ? route.fulfill({
+              status: 503,
+              headers: { 'retry-after': '1' },
+              json: { errors: ['loading'] },
+            })
+          : route.continue()
+      },
+      { expected: [503] },
+    )
+    await main(page)
+      .getByText('The registry is starting. This page tries again by itself.')
+      .waitFor()
+    await main(page).getByRole('row').nth(20).waitFor()
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('shows a skeleton of the final size while nothing is known', async () => {
+    const released = Promise.withResolvers<void>()
+    const { page, close } = await withAnswer(async (route) => {
+      await released.promise
+      await route.continue()
+    })
+    const skeleton = main(page).locator('[aria-busy=true] tbody tr')
+    await skeleton.first().waitFor()
+    const before = await main(page).locator('table').boundingBox()
+    released.resolve()
+    await main(page)
+      .getByRole('link', { name: 'vpc', exact: true })
+      .or(main(page).getByRole('link', { name: 'redis' }))
+      .first()
+      .waitFor()
+    const after = await main(page).locator('table').boundingBox()
+    expect([after?.x, after?.y, after?.width]).toEqual([before?.x, before?.y, before?.width])
+    await close()
+  })
+
+  it('keeps old rows while new ones load, and says so when they do not come', async () => {
+    let fails = false
+    const { page, close } = await withAnswer(
+      (route) =>
+        fails ? route.fulfill({ status: 500, json: { errors: ['no'] } }) : route.continue(),
+      { expected: [500] },
+    )
+    await main(page).getByRole('row').nth(20).waitFor()
+    fails = true
+    await page.getByRole('link', { name: 'Page 2' }).click()
+    await main(page)
+      .getByText('The list could not be loaded.')
+      .or(main(page).getByText('Refreshing failed.'))
+      .waitFor()
+    fails = false
+    await main(page).getByRole('button', { name: 'Retry' }).click()
+    await main(page).getByText('21 to 21 of 21 results').waitFor()
+    expect(await main(page).getByText('Refreshing failed.').count()).toBe(0)
+    await close()
+  })
+
+  it('offers to clear filters that nothing matches', async () => {
+    const { page, problems, close } = await showcase.open('/?q=nothing&kind=module&severity=HIGH')
+    await main(page).getByText('Nothing matches these filters.').waitFor()
+    expect(await main(page).getByText('3 filters are on.').isVisible()).toBe(true)
+    await main(page).getByRole('link', { name: 'Clear' }).click()
+    await main(page).getByText('21 modules and providers').waitFor()
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('says what to do where the registry is empty', async () => {
+    const { page, problems, close } = await withAnswer(json(200, empty))
+    await main(page).getByText('Nothing is visible to you yet.').waitFor()
+    expect(await main(page).innerText()).toContain('depot.internal/public=true')
+    expect(await accessibilityProblems(page)).toEqual([])
+    expect(problems).toEqual([])
+    await close()
+  })
+})
+
+const empty = { items: [], totalCount: 0, page: 1, pageSize: 20 }
+
+describe.skipIf(chromiumPath === undefined)('going back', () => {
+  it('restores filters, rows and scroll without a request', async () => {
+    const { page, asked, problems, close } = await showcase.open('/?page_size=50', { height: 500 })
+    await page.getByRole('link', { name: 'vpc', exact: true }).scrollIntoViewIfNeeded()
+    const top = await page.evaluate(() => scrollY)
+    expect(top).toBeGreaterThan(200)
+    await page.getByRole('link', { name: 'vpc', exact: true }).click()
+    await page.locator('#versions').waitFor()
+    expect(await page.title()).toBe('vpc · network · Depot')
+    await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
+    await page.waitForLoadState('networkidle')
+    const before = asked.length
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Registry' }).waitFor()
+    await expect.poll(() => page.evaluate(() => scrollY)).toBe(top)
+    expect(asked.slice(before)).toEqual([])
+    await page.goForward()
+    await page.locator('#versions').waitFor()
+    expect(asked.slice(before)).toEqual([])
+    expect(problems).toEqual([])
+    await close()
+  })
+})
+
+describe.skipIf(chromiumPath === undefined)('odd URLs', () => {
+  it.each([
+    ['/?page=0&page_size=7&severity=bad&sort_by=no&view=x', 200],
+    ['/?page=99999999999999', 200],
+    ['/?page=5000', 200],
+    ['/?namespace=a&namespace=b&namespace=a&kind=module&kind=provider', 200],
+    [`/?q=${'x'.repeat(3000)}`, 200],
+    ['/?q=%00%1f%E2%80%AE%3Cb%3E', 200],
+    ['/?q=%ff', 200],
+    ['/stats?namespace=%3Cscript%3E', 200],
+    ['/depots?node=%22%3E%3Cimg%20src%3Dx%3E&view=graph&q=%5B', 200],
+    ['/access?resource=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E', 200],
+    ['/a/module/%3Cimg%20src%3Dx%3E', 404],
+    ['/a/module/..%2F..%2Fetc', 404],
+    ['/-/r/network/module/vpc?version=%3Cb%3E&v_page=-1&f_severity=x', 200],
+    ['/network/module/vpc#readme-%ff', 200],
+  ])('%s shows a page and breaks nothing', async (path, status) => {
+    const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url, {
+      expected: [400, 404],
+    })
+    const response = await page.goto(path)
+    expect(response?.status()).toBe(status)
+    await page.locator('main h1').first().waitFor()
+    await page.waitForLoadState('networkidle')
+    expect((await main(page).innerText()).length).toBeGreaterThan(20)
+    expect(await page.locator('main img, main script').count()).toBe(0)
+    expect(problems).toEqual([])
+    await close()
+  })
+})

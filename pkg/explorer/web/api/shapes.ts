@@ -1,0 +1,59 @@
+/* The least that a page relies on: an answer without it is reported, instead of being drawn as nonsense. */
+
+type Check = (value: unknown) => boolean
+
+const isText: Check = (value) => typeof value === 'string'
+const isNumber: Check = (value) => typeof value === 'number' && Number.isFinite(value)
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check)
+const has =
+  (fields: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(fields).every(([name, check]) => check((value as Record<string, unknown>)[name]))
+
+const page = { totalCount: isNumber, page: isNumber, pageSize: isNumber }
+const card = { namespace: isText, kind: isText, name: isText, totalDownloads: isNumber }
+const node = has({ id: isText, namespace: isText, name: isText })
+
+const shapes: readonly (readonly [path: RegExp, check: Check])[] = [
+  [/^\/-\/api\/resources$/, has({ ...page, items: listOf(has(card)) })],
+  [
+    /^\/-\/api\/resources\/[^/]+\/[^/]+\/[^/]+$/,
+    has({ ...card, versions: listOf(has({ version: isText })) }),
+  ],
+  [/\/versions$/, has({ ...page, items: listOf(has({ version: isText })) })],
+  [/^\/-\/api\/namespaces$/, has({ items: listOf(has({ name: isText })) })],
+  [
+    /^\/-\/api\/depots\/graph$/,
+    has({
+      depots: listOf(node),
+      modules: listOf(node),
+      providers: listOf(node),
+      edges: listOf(has({ source: isText, target: isText })),
+      summary: has({ totalDepots: isNumber }),
+    }),
+  ],
+  [
+    /^\/-\/api\/stats$/,
+    has({
+      totalModules: isNumber,
+      totalVersions: isNumber,
+      syncHealth: has({ syncedVersions: isNumber }),
+      securityPosture: has({ critical: isNumber }),
+      storageDistribution: listOf(has({ count: isNumber })),
+      mostDownloaded: listOf(has({ name: isText, downloadCount: isNumber })),
+    }),
+  ],
+  [/^\/-\/api\/whoami$/, has({ groups: listOf(isText), access: isText })],
+]
+
+/** @param url below `/-/api`. Answers that nothing is known of are taken as they are, as long as they are objects. */
+export function hasShape(url: string, body: unknown): boolean {
+  const [path = ''] = url.split('?')
+  const check = shapes.find(([pattern]) => pattern.test(path))?.[1]
+  return check === undefined ? typeof body === 'object' && body !== null : check(body)
+}
