@@ -100,7 +100,7 @@ const namespaceMs = median(
 const log = createLogger('info')
 const metrics = createMetrics({ version: 'bench' })
 const archives = createArchives({ filesystemMountPath: '/', log, metrics })
-const app = createApp({ catalog, archives, log })
+const { routes } = createApp({ catalog, archives, log })
 
 /** The whole path of a request, with something done before each. */
 async function serveChanging(beforeEach: () => void): Promise<number> {
@@ -108,7 +108,7 @@ async function serveChanging(beforeEach: () => void): Promise<number> {
   const { url } = await serve({
     fetch(request, env) {
       beforeEach()
-      return app.fetch(request, env)
+      return routes.fetch(request, env)
     },
     listen: anyPort,
     adminListen: anyPort,

@@ -69,11 +69,16 @@ export class Auth {
   readonly #callers: Callers
   readonly #issuer: Issuer | undefined
   readonly #passthrough: Passthrough | undefined
+  /** Browsing where nobody's credentials are looked at. */
+  readonly #anyGuest: Session
   #login: Login | undefined
+  /** What the issuer said when that was made. */
+  #loginSource: Issuer['metadata']
 
   constructor(options: AuthOptions) {
     const { mode, oidc, cluster, log, metrics, clock = Date.now, random = Math.random } = options
     this.#options = options
+    this.#anyGuest = { caller: nobody(mode, 'guest') }
     this.#metrics = new AuthMetrics(metrics, mode)
     const keyedHash = createKeyedHash()
     if (cluster !== undefined) this.#passthrough = new Passthrough({ ...cluster, metrics, clock })
@@ -88,6 +93,10 @@ export class Auth {
     } else {
       this.#callers = mode === 'anonymous' ? anybody : clusterCallers(mode, keyedHash)
     }
+  }
+
+  get mode(): AuthMode {
+    return this.#options.mode
   }
 
   /** Resolves when callers can be recognized. @throws IssuerMismatch */
@@ -105,7 +114,10 @@ export class Auth {
   login(): Login | undefined {
     const { oidc } = this.#options
     if (oidc === undefined) return undefined
-    const login = loginOf(oidc, this.#issuer?.metadata)
+    const metadata = this.#issuer?.metadata
+    if (this.#login !== undefined && metadata === this.#loginSource) return this.#login
+    this.#loginSource = metadata
+    const login = loginOf(oidc, metadata)
     if (JSON.stringify(login) !== JSON.stringify(this.#login)) this.#login = login
     return this.#login
   }
@@ -152,6 +164,44 @@ export class Auth {
       note(request, nameOfView(view))
       return view
     })
+  }
+
+  /**
+   * As `mayRead`, where that is known without waiting and without an error: then the caller is counted. False: ask
+   * `mayRead`.
+   */
+  mayReadNow(
+    request: AuthRequest,
+    kind: 'Module' | 'Provider',
+    namespace: string,
+    name: string,
+  ): boolean {
+    const session = this.#callers.known(request.authorization)
+    if (session === undefined) return false
+    const { caller, presented } = session
+    if (presented === undefined) {
+      const view = this.#knownViewOf(session)
+      if (view === undefined || !this.#shows(view, kind, namespace, name)) return false
+      this.#note(request, caller, nameOfView(view))
+    } else {
+      if (!this.#cluster().allowedNow(presented, kind, namespace, name)) return false
+      this.#note(request, caller, 'cluster')
+    }
+    this.#metrics.allowed(caller.kind)
+    return true
+  }
+
+  /** As `viewOf`, where that is known without waiting and without an error. The caller is not counted yet. */
+  viewNow(request: AuthRequest): { readonly view: View; readonly count: () => void } | undefined {
+    const session = this.#asksCluster()
+      ? this.#anyGuest
+      : this.#callers.known(request.authorization)
+    if (session === undefined || session.presented !== undefined) return undefined
+    const view = this.#knownViewOf(session)
+    if (view === undefined) return undefined
+    const { caller } = session
+    this.#note(request, caller, nameOfView(view))
+    return { view, count: () => this.#metrics.allowed(caller.kind) }
   }
 
   /**
@@ -219,11 +269,10 @@ export class Auth {
 
   /** Browsing where nobody's credentials are looked at. */
   #guest(request: AuthRequest): WhoAmI {
-    const { mode } = this.#options
-    if (request.facts !== undefined) request.facts.mode = mode
-    note(request, 'public')
+    const { caller } = this.#anyGuest
+    this.#note(request, caller, 'public')
     this.#metrics.allowed('guest')
-    return describe(nobody(mode, 'guest'), undefined)
+    return describe(caller, undefined)
   }
 
   #cluster(): Passthrough {
@@ -240,9 +289,7 @@ export class Auth {
   ): boolean {
     const view = this.#viewOf(session)
     note(request, nameOfView(view))
-    if (view === 'all') return true
-    if (view !== 'public' && allows(view, kind, name)) return true
-    if (this.#options.isPublic(kind, namespace, name)) return true
+    if (this.#shows(view, kind, namespace, name)) return true
     if (view !== 'public') return false
     throw new Refusal(
       'unbound',
@@ -252,19 +299,39 @@ export class Auth {
     )
   }
 
+  #shows(view: View, kind: 'Module' | 'Provider', namespace: string, name: string): boolean {
+    if (view === 'all') return true
+    if (view !== 'public' && allows(view, kind, name)) return true
+    return this.#options.isPublic(kind, namespace, name)
+  }
+
   /** @throws Refusal where a GroupBinding has no answer */
   #viewOf(session: Session): View {
+    const view = this.#knownViewOf(session)
+    if (view !== undefined) return view
+    const decision = decisionFor(session, this.#options.bindings)
+    throw new Refusal(
+      'binding',
+      `the GroupBinding ${decision.kind === 'failed' ? decision.name : ''} has no answer for your groups: ask the administrators of this registry to mend it`,
+    )
+  }
+
+  /** Undefined where a GroupBinding has no answer. */
+  #knownViewOf(session: Session): View | undefined {
     const { kind } = session.caller
     if (kind === 'anonymous') return 'all'
     if (kind === 'guest') return 'public'
     const decision = decisionFor(session, this.#options.bindings)
-    if (decision.kind === 'failed') {
-      throw new Refusal(
-        'binding',
-        `the GroupBinding ${decision.name} has no answer for your groups: ask the administrators of this registry to mend it`,
-      )
-    }
+    if (decision.kind === 'failed') return undefined
     return decision.kind === 'matched' ? decision.binding : 'public'
+  }
+
+  /** Tells the access log about the caller. */
+  #note({ facts }: AuthRequest, { hash }: Caller, view: string): void {
+    if (facts === undefined) return
+    facts.mode = this.#options.mode
+    if (hash !== undefined) facts.callerHash = hash
+    facts.view = view
   }
 }
 
@@ -273,7 +340,7 @@ function nobody(mode: AuthMode, kind: CallerKind): Caller {
 }
 
 const anyone: Session = { caller: nobody('anonymous', 'anonymous') }
-const anybody: Callers = { identify: () => anyone }
+const anybody: Callers = { identify: () => anyone, known: () => anyone }
 
 /** Tells the access log by what the caller is measured. */
 function note({ facts }: AuthRequest, view: string): void {

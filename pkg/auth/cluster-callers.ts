@@ -13,13 +13,17 @@ export function clusterCallers(
   mode: 'kubeconfig' | 'bearer',
   keyedHash: (text: string) => string,
 ): Callers {
+  const format = mode === 'kubeconfig' ? 'kubeconfig' : 'token'
+  const known = (authorization: string | undefined): Session | undefined =>
+    authorization === undefined
+      ? undefined
+      : passthroughSession(mode, format, authorization, keyedHash(authorization))
   return {
+    known,
     identify(authorization) {
-      if (authorization === undefined) {
-        throw new Refusal('missing', `credentials are needed: ${howTo[mode]}`)
-      }
-      const format = mode === 'kubeconfig' ? 'kubeconfig' : 'token'
-      return passthroughSession(mode, format, authorization, keyedHash(authorization))
+      const session = known(authorization)
+      if (session !== undefined) return session
+      throw new Refusal('missing', `credentials are needed: ${howTo[mode]}`)
     },
   }
 }

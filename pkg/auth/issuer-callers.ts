@@ -58,6 +58,12 @@ export class IssuerCallers implements Callers {
     return this.#sessions.get(hash) ?? this.#newcomer(authorization, hash)
   }
 
+  known(authorization: string | undefined): Session | undefined {
+    const { allowGuests, keyedHash } = this.#options
+    if (authorization === undefined) return allowGuests ? this.#guest : undefined
+    return this.#sessions.get(keyedHash(authorization))
+  }
+
   #newcomer(authorization: string, hash: string): Session | Promise<Session> {
     const { issuerUrl, allowFallback } = this.#options
     const token = bearerTokenOf(authorization) ?? ''

@@ -88,6 +88,16 @@ export class Passthrough {
     ])
   }
 
+  /** Whether the cluster has allowed that a moment ago. */
+  allowedNow(
+    { hash }: Presented,
+    kind: 'Module' | 'Provider',
+    namespace: string,
+    name: string,
+  ): boolean {
+    return this.#verdicts.get(`${hash} ${kind} ${namespace}/${name}`) === 'allowed'
+  }
+
   /** Makes sure that the cluster knows the caller at all. @throws Refusal */
   async authenticate(presented: Presented): Promise<void> {
     const known = this.#verdicts.get(`${presented.hash} `)

@@ -19,6 +19,8 @@ export interface Callers {
    * @throws Refusal
    */
   identify(authorization: string | undefined): Session | Promise<Session>
+  /** The caller, where that is known without waiting and without an error. */
+  known(authorization: string | undefined): Session | undefined
 }
 
 /** What the GroupBindings say about a caller, remembered with it until one of them changes. */

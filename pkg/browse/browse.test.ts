@@ -4,7 +4,7 @@ import { compileBinding } from '../access/access.ts'
 import { Errors } from '../apis/browse/browse.ts'
 import { Catalog } from '../catalog/catalog.ts'
 import { RegistryError } from '../errors/errors.ts'
-import { type BrowseOptions, browseRoutes } from './browse.ts'
+import { type BrowseOptions, createBrowse } from './browse.ts'
 import { endpoints } from './endpoints.ts'
 import { parsed } from './random-registry.fixture.ts'
 
@@ -74,7 +74,7 @@ class Registry {
   }
 
   serve(viewOf: NonNullable<BrowseOptions['viewOf']>, options: Partial<BrowseOptions> = {}) {
-    const app = browseRoutes({ catalog: this.catalog, viewOf, ...options })
+    const app = createBrowse({ catalog: this.catalog, viewOf, ...options }).routes
     app.onError((error) => {
       if (!(error instanceof RegistryError)) throw error
       return Response.json({ errors: [error.message] }, { status: error.status })

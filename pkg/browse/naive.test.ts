@@ -4,7 +4,7 @@ import { type Binding, compileBinding } from '../access/access.ts'
 import type { Resource } from '../apis/v1alpha1/v1alpha1.ts'
 import { Catalog, type DownloadCount } from '../catalog/catalog.ts'
 import type { RegistryError } from '../errors/errors.ts'
-import { browseRoutes } from './browse.ts'
+import { createBrowse } from './browse.ts'
 import { naiveAnswer } from './naive-answers.fixture.ts'
 import type { Viewer } from './naive-model.fixture.ts'
 import { change, download, parsed, question, registry, viewer } from './random-registry.fixture.ts'
@@ -20,7 +20,7 @@ class Compared {
   #app = this.#serve()
 
   #serve() {
-    const app = browseRoutes({
+    const { routes: app } = createBrowse({
       catalog: this.#catalog,
       viewOf: () => this.#viewOf(this.#viewer),
       now: () => new Date(0),

@@ -6,7 +6,7 @@ import { get, note, type ServingEnv } from '../serving/serving.ts'
 import type { Backend } from '../storage/storage.ts'
 import { archiveResponse } from './archive-response.ts'
 import { archivePaths, isAt } from './archive-url.ts'
-import { findPlatform, findProvider, platformNames, platformsOf } from './find.ts'
+import { findPlatform, findProvider, findRelease, platformNames } from './find.ts'
 import type { RegistryOptions, ServedArchive } from './ports.ts'
 import { downloadOf, servedArchive } from './respond.ts'
 
@@ -41,8 +41,8 @@ export function providerArchiveRoutes(
   get(app, prefix, '/download/:namespace/:type/:version', async (c) => {
     const { namespace, type } = c.req.param()
     const version = normalizeVersion(c.req.param('version'))
-    const rows = platformsOf(findProvider(options.catalog, namespace, type), version)
-    const row = choosePlatform(rows, c.req.query('os'), c.req.query('arch'))
+    const { platforms } = findRelease(findProvider(options.catalog, namespace, type), version)
+    const row = choosePlatform(platforms, c.req.query('os'), c.req.query('arch'))
     const response = await archiveResponse(c, options.archives, named(c, row), true)
     if (beginsDownload(c, response)) options.onDownload?.(downloadOf(row))
     return response

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { RegistryError } from '../errors/errors.ts'
-import type { ServingEnv } from '../serving/serving.ts'
+import type { PlainRequest, ServingEnv } from '../serving/serving.ts'
 import type { RegistryOptions } from './ports.ts'
 
 /** Names, IPv4 and bracketed IPv6 addresses, with or without a port. */
@@ -27,4 +27,12 @@ export function baseUrlOf(c: Context<ServingEnv>, options: RegistryOptions): str
     )
   }
   return `${protocol.toLowerCase()}://${host}`
+}
+
+/** As {@link baseUrlOf}, for a request whose host is in order; undefined where a proxy has to be heard. */
+export function plainBaseUrlOf(
+  { origin, isForwarded }: PlainRequest,
+  { baseUrl, trustProxy }: RegistryOptions,
+): string | undefined {
+  return baseUrl ?? (trustProxy === true && isForwarded ? undefined : origin)
 }

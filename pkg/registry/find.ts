@@ -1,6 +1,7 @@
 import type { Catalog, Parent, VersionRow } from '../catalog/catalog.ts'
 import { notFound, RegistryError } from '../errors/errors.ts'
 import type { Signer } from './ports.ts'
+import { type Release, releaseOf } from './release.ts'
 
 /** The answer to whoever asks for what there is not, or not for them. */
 export function absent(
@@ -47,12 +48,12 @@ export function findProvider(catalog: Catalog, namespace: string, type: string):
   return parent
 }
 
-/** The rows of a provider version that can be downloaded, one a platform, or 404. */
-export function platformsOf(provider: Parent, version: string): readonly VersionRow[] {
-  const rows = provider.rowsOf(version)
-  const downloadable = onePerPlatform(rows)
-  if (downloadable.length > 0) return downloadable
-  return noArchive(`provider ${provider.namespace}/${provider.name}`, version, rows)
+/** A version of a provider, or 404. */
+export function findRelease(provider: Parent, version: string): Release {
+  const release = releaseOf(provider, version)
+  if (release !== undefined) return release
+  const address = `provider ${provider.namespace}/${provider.name}`
+  return noArchive(address, version, provider.rowsOf(version))
 }
 
 /** The row of one platform, or 404 with the platforms that there are. @param rows at least one */
@@ -68,15 +69,6 @@ export function findPlatform(rows: readonly VersionRow[], os: string, arch: stri
 /** `linux/amd64, linux/arm64` */
 export function platformNames(rows: readonly VersionRow[]): string {
   return rows.map((row) => `${row.os}/${row.arch}`).join(', ')
-}
-
-export function onePerPlatform(rows: readonly VersionRow[]): VersionRow[] {
-  const platforms = new Map<string, VersionRow>()
-  for (const row of rows) {
-    const platform = `${row.os}/${row.arch}`
-    if (row.downloadable && !platforms.has(platform)) platforms.set(platform, row)
-  }
-  return [...platforms.values()]
 }
 
 function noArchive(address: string, version: string, rows: readonly VersionRow[]): never {

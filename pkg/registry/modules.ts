@@ -1,12 +1,16 @@
 import type { Hono } from 'hono'
+import type { ModuleVersions } from '../apis/registry/registry.ts'
 import { normalizeVersion } from '../apis/v1alpha1/v1alpha1.ts'
 import type { Parent, VersionRow } from '../catalog/catalog.ts'
-import { get, type ServingEnv } from '../serving/serving.ts'
+import { get, type PlainRequest, ReadyAnswer, type ServingEnv } from '../serving/serving.ts'
 import { archivePath } from './archive-url.ts'
 import { baseUrlOf } from './base-url.ts'
+import { modulePrefix } from './discovery.ts'
 import { findModule, findModuleVersion } from './find.ts'
 import type { RegistryOptions } from './ports.ts'
-import { downloadOf, encodeOnce, guard, json } from './respond.ts'
+import { cacheHeadersOf, downloadOf, guard, jsonHeadersOf } from './respond.ts'
+
+const versionsPattern = '/:namespace/:name/:system/versions'
 
 /** The module registry protocol, but for the archives themselves. */
 export function moduleRoutes(
@@ -16,11 +20,11 @@ export function moduleRoutes(
 ): void {
   const { catalog } = options
 
-  get(app, prefix, '/:namespace/:name/:system/versions', (c) => {
+  get(app, prefix, versionsPattern, (c) => {
     const { namespace, name, system } = c.req.param()
     return guard(c, options, { namespace, kind: 'Module', name }, () => {
       const module = findModule(catalog, namespace, name, system)
-      return json(module.memo('versions', () => encodeOnce(versionList(module))))
+      return versionsAnswer(module, options).toResponse()
     })
   })
 
@@ -34,9 +38,36 @@ export function moduleRoutes(
       if (c.req.method !== 'HEAD') options.onDownload?.(downloadOf(row))
       return new Response(null, {
         status: 204,
-        headers: { 'X-Registry-Get': url, 'X-Terraform-Get': url },
+        headers: { ...cacheHeadersOf(options), 'X-Registry-Get': url, 'X-Terraform-Get': url },
       })
     })
+  })
+}
+
+/**
+ * The answers that are ready, for paths below `/depot/modules/v1`.
+ *
+ * @param segments of the path, the first empty
+ */
+export function readyModuleAnswer(
+  segments: readonly string[],
+  request: PlainRequest,
+  options: RegistryOptions,
+): ReadyAnswer | undefined {
+  const [, , , , namespace = '', name = '', system, word] = segments
+  if (segments.length !== 8 || word !== 'versions') return undefined
+  const module = options.catalog.module(namespace, name)
+  if (module === undefined || (module.resource?.system ?? system) !== system) return undefined
+  if (options.mayReadNow?.(request, 'Module', namespace, name) === false) return undefined
+  return versionsAnswer(module, options)
+}
+
+function versionsAnswer(module: Parent, options: RegistryOptions): ReadyAnswer {
+  return module.memo('versions', () => {
+    const { namespace, name } = module
+    const route = modulePrefix + versionsPattern
+    const facts = { route, namespace, kind: 'Module' as const, name }
+    return new ReadyAnswer(versionList(module), jsonHeadersOf(options), facts)
   })
 }
 
@@ -44,7 +75,16 @@ export function moduleRoutes(
 function versionList(module: Parent): string {
   const downloadable = module.versions.filter((row) => row.downloadable)
   const versions = [...new Set(downloadable.map((row) => row.version))]
-  return JSON.stringify({ modules: [{ versions: versions.map((version) => ({ version })) }] })
+  const list: ModuleVersions = {
+    modules: [{ source: sourceOf(module), versions: versions.map((version) => ({ version })) }],
+  }
+  return JSON.stringify(list)
+}
+
+/** Where the sources of a module are, if that is a URL to click on. */
+function sourceOf({ resource }: Parent): string | undefined {
+  const url = resource?.repoUrl
+  return url !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url) ? url : undefined
 }
 
 /**

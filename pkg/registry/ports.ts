@@ -1,7 +1,8 @@
 import type { Context } from 'hono'
+import type { Login } from '../apis/registry/registry.ts'
 import type { ArchiveLocation } from '../apis/v1alpha1/v1alpha1.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { ServingEnv } from '../serving/serving.ts'
+import type { PlainRequest, ServingEnv } from '../serving/serving.ts'
 import type { ByteRange } from './byte-range.ts'
 
 /* What the protocols need of others, in their own words. */
@@ -47,6 +48,8 @@ export interface Signer {
   publicKeys(): readonly { readonly key_id: string; readonly ascii_armor: string }[]
   /** A binary detached signature; at once where it is known. */
   sign(text: string): Uint8Array | Promise<Uint8Array>
+  /** Counts a signature that was given once more by somebody who has kept it. */
+  countReuse(): void
 }
 
 /** One archive that somebody downloads. */
@@ -86,20 +89,20 @@ export interface RegistryOptions {
         name: string,
       ) => boolean | Promise<boolean>)
     | undefined
-  /** What discovery says of logging in, as soon as that is known. Default: there is no login. */
+  /**
+   * As `mayRead`, where that is known without waiting. False: `mayRead` has to be asked, and nothing has been counted yet.
+   * Default: everybody may.
+   */
+  readonly mayReadNow?:
+    | ((
+        request: PlainRequest,
+        kind: 'Module' | 'Provider',
+        namespace: string,
+        name: string,
+      ) => boolean)
+    | undefined
+  /** Whether answers differ by caller, which caches have to know. Default: no. */
+  readonly answersDiffer?: boolean | undefined
+  /** What discovery says of logging in, as soon as that is known; the same object for as long as it says the same. Default: there is no login. */
   readonly login?: (() => Login | undefined) | undefined
-}
-
-/**
- * What discovery says of logging in.
- *
- * @see https://developer.hashicorp.com/terraform/internals/login-protocol
- */
-export interface Login {
-  readonly client: string
-  readonly grant_types: readonly string[]
-  readonly authz: string
-  readonly token: string
-  readonly scopes: readonly string[]
-  readonly ports: readonly [first: number, last: number]
 }

@@ -1,102 +1,135 @@
-import type { Hono } from 'hono'
+import type { Context, Hono } from 'hono'
 import { normalizeVersion } from '../apis/v1alpha1/v1alpha1.ts'
-import { compareText, type Parent, type VersionRow } from '../catalog/catalog.ts'
-import { get, type ServingEnv } from '../serving/serving.ts'
-import { baseUrlOf } from './base-url.ts'
-import { findPlatform, findProvider, onePerPlatform, platformsOf, requireSigner } from './find.ts'
-import type { RegistryOptions, Signer } from './ports.ts'
-import { rememberPackages } from './remembered-packages.ts'
-import { encodeOnce, guard, json } from './respond.ts'
+import type { Parent } from '../catalog/catalog.ts'
+import {
+  after,
+  get,
+  note,
+  type PlainRequest,
+  type ReadyAnswer,
+  type ServingEnv,
+} from '../serving/serving.ts'
+import { baseUrlOf, plainBaseUrlOf } from './base-url.ts'
+import { findPlatform, findProvider, findRelease, requireSigner } from './find.ts'
+import type { RegistryOptions } from './ports.ts'
+import { type Build, type ProviderAnswers, providerPatterns } from './provider-answers.ts'
+import { releaseOf } from './release.ts'
+import { guard } from './respond.ts'
 
-/** Versions of the plugin protocol that a provider speaks if it does not say. */
-const defaultProtocols: readonly string[] = ['5.0']
-
-/** The provider registry protocol, but for archives, checksums and signatures. */
+/** The provider registry protocol, but for the archives themselves. */
 export function providerRoutes(
   app: Hono<ServingEnv>,
   prefix: string,
   options: RegistryOptions,
+  answers: ProviderAnswers,
 ): void {
   const { catalog } = options
-  const signingKeys = rememberSigningKeys()
-  const remembered = rememberPackages()
 
-  get(app, prefix, '/:namespace/:type/versions', (c) => {
+  get(app, prefix, providerPatterns.versions, (c) => {
     const { namespace, type } = c.req.param()
-    return guard(c, options, { namespace, kind: 'Provider', name: type }, () => {
-      const provider = findProvider(catalog, namespace, type)
-      return json(provider.memo('versions', () => encodeOnce(versionList(provider))))
-    })
+    return guard(c, options, { namespace, kind: 'Provider', name: type }, () =>
+      answers.versions(findProvider(catalog, namespace, type)).toResponse(),
+    )
   })
 
-  get(app, prefix, '/:namespace/:type/:version/download/:os/:arch', (c) => {
-    const { namespace, type, os, arch } = c.req.param()
-    const version = normalizeVersion(c.req.param('version'))
-    return guard(c, options, { namespace, kind: 'Provider', name: type, version }, () => {
-      const provider = findProvider(catalog, namespace, type)
-      const row = findPlatform(platformsOf(provider, version), os, arch)
-      const signer = requireSigner(options.signer)
-      const baseUrl = baseUrlOf(c, options)
-      const metadata = remembered(provider, row, baseUrl, signer, () =>
-        packageMetadata(provider, row, baseUrl, signingKeys(signer)),
-      )
-      return json(metadata)
-    })
-  })
-}
-
-/** Every version that can be downloaded with its platforms, newest first. */
-function versionList(provider: Parent): string {
-  const served = provider.versions.filter((row) => row.downloadable)
-  const versions = Map.groupBy(served, (row) => row.version)
-  return JSON.stringify({
-    versions: Array.from(versions, ([version, rows]) => ({
+  get(app, prefix, providerPatterns.package, (c) => {
+    const path = c.req.param()
+    const version = normalizeVersion(path.version)
+    const subject = {
+      namespace: path.namespace,
+      kind: 'Provider',
+      name: path.type,
       version,
-      protocols: protocolsOf(provider, rows),
-      platforms: onePerPlatform(rows).map(({ os, arch }) => ({ os, arch })),
-    })),
+    } as const
+    return guard(c, options, subject, () => {
+      const build = findBuild(options, path)
+      const signer = requireSigner(options.signer)
+      return answers.package(build, signer, baseUrlOf(c, options)).toResponse()
+    })
+  })
+
+  // CLIs send no credentials here. SHA256SUMS names every platform of the version, whichever one was asked for: a CLI
+  // writes all of them into its lock file.
+  get(app, prefix, providerPatterns.shasums, (c) => {
+    const build = findBuild(options, c.req.param())
+    noteBuild(c, build)
+    return answers.shasums(build).toResponse()
+  })
+
+  get(app, prefix, providerPatterns.signature, (c) => {
+    const build = findBuild(options, c.req.param())
+    noteBuild(c, build)
+    const signer = requireSigner(options.signer)
+    const known = answers.knownSignature(build, signer)
+    if (known !== undefined) return known.toResponse()
+    const { revision } = signer
+    return after(signer.sign(build.release.sumLines), (signature) =>
+      answers.keepSignature(build, revision, signature).toResponse(),
+    )
   })
 }
 
-function protocolsOf(provider: Parent, rows: readonly VersionRow[]): readonly string[] {
-  const own = rows.flatMap((row) => row.protocols ?? [])
-  if (own.length > 0) return [...new Set(own)].toSorted(compareText)
-  return provider.resource?.protocols ?? defaultProtocols
+interface BuildPath {
+  readonly namespace: string
+  readonly type: string
+  readonly version: string
+  readonly os: string
+  readonly arch: string
 }
 
-function packageMetadata(
-  provider: Parent,
-  row: VersionRow,
-  baseUrl: string,
-  signingKeys: string,
-): string {
-  const { os = '', arch = '', version } = row
-  const [namespace, type] = [provider.namespace, provider.name].map(encodeURIComponent)
-  const root = `${baseUrl}/depot/providers/v1`
-  const of = `${root}/${namespace}/${type}/${encodeURIComponent(version)}`
-  const platform = `${encodeURIComponent(os)}/${encodeURIComponent(arch)}`
-  const metadata = JSON.stringify({
-    protocols: protocolsOf(provider, [row]),
-    os,
-    arch,
-    filename: row.fileName,
-    download_url: `${root}/download/${namespace}/${type}/${encodeURIComponent(version)}?os=${encodeURIComponent(os)}&arch=${encodeURIComponent(arch)}`,
-    shasum: row.sha256,
-    shasums_url: `${of}/SHA256SUMS/${platform}`,
-    shasums_signature_url: `${of}/SHA256SUMS.sig/${platform}`,
-  })
-  return `${metadata.slice(0, -1)},"signing_keys":${signingKeys}}`
+/** @throws RegistryError NotFound */
+function findBuild({ catalog }: RegistryOptions, path: BuildPath): Build {
+  const provider = findProvider(catalog, path.namespace, path.type)
+  const release = findRelease(provider, normalizeVersion(path.version))
+  return { provider, release, row: findPlatform(release.platforms, path.os, path.arch) }
 }
 
-/** Keys are most of the metadata, and the same in all of it: as JSON they are made once a key. */
-function rememberSigningKeys(): (signer: Signer) => string {
-  let revision: number | undefined
-  let keys = ''
-  return (signer) => {
-    if (signer.revision !== revision) {
-      keys = JSON.stringify({ gpg_public_keys: signer.publicKeys() })
-      revision = signer.revision
-    }
-    return keys
+function noteBuild(c: Context<ServingEnv>, { provider, row }: Build): void {
+  const { namespace, name } = provider
+  note(c, { namespace, kind: 'Provider', name, version: row.version })
+}
+
+/**
+ * The answers that are ready, for paths below `/depot/providers/v1`.
+ *
+ * @param segments of the path, the first empty
+ */
+export function readyProviderAnswer(
+  segments: readonly string[],
+  request: PlainRequest,
+  options: RegistryOptions,
+  answers: ProviderAnswers,
+): ReadyAnswer | undefined {
+  const [, , , , namespace = '', type = ''] = segments
+  const provider = options.catalog.provider(namespace, type)
+  if (provider === undefined) return undefined
+  const mayRead = (): boolean => options.mayReadNow?.(request, 'Provider', namespace, type) ?? true
+  if (segments.length === 7) {
+    if (segments[6] !== 'versions' || !mayRead()) return undefined
+    return answers.versions(provider)
   }
+  if (segments.length !== 10) return undefined
+  const build = knownBuild(provider, segments)
+  if (build === undefined) return undefined
+  const { signer } = options
+  switch (segments[7] ?? '') {
+    case 'SHA256SUMS':
+      return answers.shasums(build)
+    case 'SHA256SUMS.sig':
+      return signer && answers.knownSignature(build, signer)
+    case 'download': {
+      const baseUrl = plainBaseUrlOf(request, options)
+      if (signer === undefined || baseUrl === undefined || !mayRead()) return undefined
+      return answers.package(build, signer, baseUrl)
+    }
+    default:
+      return undefined
+  }
+}
+
+function knownBuild(provider: Parent, segments: readonly string[]): Build | undefined {
+  const [, , , , , , version = '', , os, arch] = segments
+  const release = releaseOf(provider, normalizeVersion(version))
+  const row = release?.platforms.find((it) => it.os === os && it.arch === arch)
+  return release && row && { provider, release, row }
 }

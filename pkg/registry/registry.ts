@@ -1,18 +1,21 @@
 import { Hono } from 'hono'
-import type { ServingEnv } from '../serving/serving.ts'
+import type { Hot, ServingEnv } from '../serving/serving.ts'
 import { moduleArchiveRoutes, providerArchiveRoutes } from './archives.ts'
-import { discoveryRoutes } from './discovery.ts'
-import { moduleRoutes } from './modules.ts'
+import { createDiscovery, discoveryRoutes, modulePrefix, providerPrefix } from './discovery.ts'
+import { moduleRoutes, readyModuleAnswer } from './modules.ts'
 import type { RegistryOptions } from './ports.ts'
-import { providerRoutes } from './providers.ts'
-import { shasumsRoutes } from './shasums.ts'
+import { ProviderAnswers } from './provider-answers.ts'
+import { providerRoutes, readyProviderAnswer } from './providers.ts'
 
 export { discoveryPaths } from './discovery.ts'
 export type { RegistryOptions } from './ports.ts'
 
 /** Where each protocol answers: below what discovery says, and where tools look that skip discovery. */
-const modulePrefixes = ['/depot/modules/v1', '/v1/modules']
-const providerPrefixes = ['/depot/providers/v1', '/v1/providers']
+const modulePrefixes = [modulePrefix, '/v1/modules']
+const providerPrefixes = [providerPrefix, '/v1/providers']
+
+/** Paths that mean the same to everybody: no escapes, no query, nothing empty, no dots that lead elsewhere. */
+const plainPath = /^(?:\/[\w~+-][\w.~+-]*)+$/
 
 /**
  * The registry protocols that Terraform and OpenTofu speak: service discovery, modules, providers and their archives.
@@ -21,17 +24,34 @@ const providerPrefixes = ['/depot/providers/v1', '/v1/providers']
  * @see https://developer.hashicorp.com/terraform/internals/module-registry-protocol
  * @see https://developer.hashicorp.com/terraform/internals/provider-registry-protocol
  */
-export function registryRoutes(options: RegistryOptions): Hono<ServingEnv> {
-  const app = new Hono<ServingEnv>()
-  discoveryRoutes(app, options)
+export function createRegistry(options: RegistryOptions): {
+  readonly routes: Hono<ServingEnv>
+  /** Finds the answers that need nothing to be waited for. */
+  readonly hot: Hot
+} {
+  const routes = new Hono<ServingEnv>()
+  const discovery = createDiscovery(options)
+  const providers = new ProviderAnswers(options)
+  discoveryRoutes(routes, discovery)
   for (const prefix of modulePrefixes) {
-    moduleArchiveRoutes(app, prefix, options)
-    moduleRoutes(app, prefix, options)
+    moduleArchiveRoutes(routes, prefix, options)
+    moduleRoutes(routes, prefix, options)
   }
   for (const prefix of providerPrefixes) {
-    providerArchiveRoutes(app, prefix, options)
-    providerRoutes(app, prefix, options)
-    shasumsRoutes(app, prefix, options)
+    providerArchiveRoutes(routes, prefix, options)
+    providerRoutes(routes, prefix, options, providers)
   }
-  return app
+  return {
+    routes,
+    hot(request) {
+      const { url } = request
+      if (url.startsWith('/.well-known/')) return discovery(url)
+      if (!url.startsWith('/depot/') || !plainPath.test(url)) return undefined
+      const segments = url.split('/')
+      if (segments[3] !== 'v1') return undefined
+      if (segments[2] === 'modules') return readyModuleAnswer(segments, request, options)
+      if (segments[2] !== 'providers') return undefined
+      return readyProviderAnswer(segments, request, options, providers)
+    },
+  }
 }

@@ -26,17 +26,21 @@ export function guard(
 }
 
 const jsonHeaders = { 'Content-Type': 'application/json' }
+const noSharedCache = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' }
+const privateJsonHeaders = { ...jsonHeaders, ...noSharedCache }
 
-/** Text as it is sent fastest, for answers that are kept: Node joins a short one with the headers, and encodes a long one. */
-export function encodeOnce(text: string): string | Uint8Array {
-  return text.length > longTextLength ? Buffer.from(text) : text
+/** Headers of JSON that callers may have to be allowed to see. */
+export function jsonHeadersOf({
+  answersDiffer,
+}: RegistryOptions): Readonly<Record<string, string>> {
+  return answersDiffer === true ? privateJsonHeaders : jsonHeaders
 }
 
-const longTextLength = 8192
-
-/** A JSON answer from text that is ready. */
-export function json(text: string | Uint8Array): Response {
-  return new Response(text as string | Uint8Array<ArrayBuffer>, { headers: jsonHeaders })
+/** What an answer other than JSON adds to its headers, where callers may have to be allowed to see it. */
+export function cacheHeadersOf({
+  answersDiffer,
+}: RegistryOptions): Readonly<Record<string, string>> {
+  return answersDiffer === true ? noSharedCache : {}
 }
 
 /** Names an archive to whoever counts downloads. */

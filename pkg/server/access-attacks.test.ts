@@ -9,6 +9,8 @@ import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
 import { AccessFixture, asToken, kubeconfigOf, TestCluster } from './access.fixture.ts'
 import type { App } from './app.ts'
 
+type Routes = App['routes']
+
 /*
  * What people send who should not get in, or not so far. Each row says how it is answered; that nothing of it comes back or
  * is written down is looked at for all of them.
@@ -398,7 +400,7 @@ const metrics = {
   bearer: createMetrics({ version: 'test' }),
 }
 const auths: Auth[] = []
-const apps = {} as Record<keyof typeof metrics, App>
+const apps = {} as Record<keyof typeof metrics, Routes>
 
 beforeAll(async () => {
   const passthrough = {
@@ -436,7 +438,7 @@ beforeAll(async () => {
 
 const path = '/depot/modules/v1/platform/vpc-core/aws/versions'
 
-async function attack(app: App, authorization: string, secrets: readonly string[], at = path) {
+async function attack(app: Routes, authorization: string, secrets: readonly string[], at = path) {
   const response = await app.request(at, { headers: { authorization } })
   const text = await response.text()
   const returned = JSON.stringify([...response.headers])

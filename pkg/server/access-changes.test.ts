@@ -8,6 +8,8 @@ import { AccessFixture, TestCluster } from './access.fixture.ts'
 import type { App } from './app.ts'
 import { startServer } from './server.ts'
 
+type Routes = App['routes']
+
 /* What happens between two requests: bindings, keys, providers and clusters that change, come and go. */
 
 let fixture: AccessFixture
@@ -37,7 +39,7 @@ const oidc = () => ({
   allowClientCredentials: false,
 })
 
-function open(options: Partial<Parameters<AccessFixture['auth']>[0]> = {}): [App, Auth] {
+function open(options: Partial<Parameters<AccessFixture['auth']>[0]> = {}): [Routes, Auth] {
   const auth = fixture.auth({ mode: 'oidc', oidc: oidc(), ...options })
   auths.push(auth)
   return [fixture.app({ auth }), auth]
@@ -45,7 +47,7 @@ function open(options: Partial<Parameters<AccessFixture['auth']>[0]> = {}): [App
 
 const path = '/depot/modules/v1/platform/vpc/aws/versions'
 
-async function statusOf(app: App, token: string, at = path): Promise<number> {
+async function statusOf(app: Routes, token: string, at = path): Promise<number> {
   return (await app.request(at, { headers: { authorization: `Bearer ${token}` } })).status
 }
 

@@ -6,6 +6,8 @@ import { issuerKey, TestIssuer } from '../auth/issuer.fixture.ts'
 import { AccessFixture, asToken, kubeconfigOf, TestCluster } from './access.fixture.ts'
 import type { App } from './app.ts'
 
+type Routes = App['routes']
+
 /*
  * Every mode, every kind of credentials, every kind of route: what is answered. The answers are those of the real app; what
  * they must be is said by `expected` below, and the table that operators read in docs/authentication.md is made of them.
@@ -214,7 +216,7 @@ function expected(mode: Mode, token: TokenKind, route: Route): number {
 }
 
 const auths = new Map<Mode, Auth>()
-const apps = new Map<Mode, App>()
+const apps = new Map<Mode, Routes>()
 beforeAll(async () => {
   await fixture.withSigner()
   for (const [mode, options] of Object.entries(modes) as [Mode, (typeof modes)[Mode]][]) {

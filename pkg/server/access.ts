@@ -10,7 +10,8 @@ import { after, get, type ServingEnv } from '../serving/serving.ts'
 export function accessOf(
   auth: Auth,
   catalog: Catalog,
-): Pick<RegistryOptions, 'mayRead' | 'login'> & Pick<BrowseOptions, 'viewOf'> {
+): Pick<RegistryOptions, 'mayRead' | 'mayReadNow' | 'answersDiffer' | 'login'> &
+  Pick<BrowseOptions, 'viewOf' | 'viewNow'> {
   const { model } = catalog
   const toView = (view: Awaited<ReturnType<Auth['viewOf']>>) => {
     if (view === 'all') return model.views.all
@@ -18,8 +19,14 @@ export function accessOf(
   }
   return {
     mayRead: (c, kind, namespace, name) => auth.mayRead(requestOf(c), kind, namespace, name),
+    mayReadNow: (request, kind, namespace, name) => auth.mayReadNow(request, kind, namespace, name),
+    answersDiffer: auth.mode !== 'anonymous',
     login: () => auth.login(),
     viewOf: (c) => after(auth.viewOf(requestOf(c)), toView),
+    viewNow(request) {
+      const known = auth.viewNow(request)
+      return known && { view: toView(known.view), count: known.count }
+    },
   }
 }
 

@@ -104,7 +104,7 @@ describe('whatever a client sends', () => {
 
 describe('before the catalog is filled', () => {
   let ready = false
-  const gated = gate(app, () => ready)
+  const gated = gate(app.fetch, () => ready)
   const get = async (path: string) => gated(new Request(`http://localhost${path}`), {})
 
   it.each([

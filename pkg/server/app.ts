@@ -2,16 +2,22 @@ import { Hono } from 'hono'
 import { PatternRouter } from 'hono/router/pattern-router'
 import type { Auth } from '../auth/auth.ts'
 import type { Broker } from '../broker/broker.ts'
-import { type BrowseOptions, browseRoutes } from '../browse/browse.ts'
+import { type BrowseOptions, createBrowse } from '../browse/browse.ts'
 import { RegistryError } from '../errors/errors.ts'
-import { discoveryPaths, type RegistryOptions, registryRoutes } from '../registry/registry.ts'
-import { answerErrors, errorResponse, type Fetch, type ServingEnv } from '../serving/serving.ts'
+import { createRegistry, discoveryPaths, type RegistryOptions } from '../registry/registry.ts'
+import {
+  answerErrors,
+  errorResponse,
+  type Fetch,
+  type Hot,
+  type ServingEnv,
+} from '../serving/serving.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import { accessOf, whoAmIRoutes } from './access.ts'
 
 export interface AppOptions
-  extends Omit<RegistryOptions, 'mayRead' | 'login'>,
-    Omit<BrowseOptions, 'viewOf'> {
+  extends Omit<RegistryOptions, 'mayRead' | 'mayReadNow' | 'answersDiffer' | 'login'>,
+    Omit<BrowseOptions, 'viewOf' | 'viewNow'> {
   /** Who may see what. Default: everybody everything. */
   readonly auth?: Auth | undefined
   /** Passes logins on. Default: this server has no broker behind it. */
@@ -19,21 +25,26 @@ export interface AppOptions
   readonly log: Logger
 }
 
-export type App = Hono<ServingEnv>
+export interface App {
+  readonly routes: Hono<ServingEnv>
+  /** Finds the answers that are ready, which are the same as those of the routes. */
+  readonly hot: Hot
+}
 
 /** Everything that the public port serves, with one place that turns errors into answers. */
 export function createApp(options: AppOptions): App {
   // The fastest router that knows paths where a name and a word compete; the default would fall back to a slower one.
-  const app = new Hono<ServingEnv>({ router: new PatternRouter() })
+  const routes = new Hono<ServingEnv>({ router: new PatternRouter() })
   const { auth, broker, catalog } = options
   const access = auth && accessOf(auth, catalog)
-  app.route('/', registryRoutes({ ...options, ...access }))
-  app.route('/', browseRoutes({ ...options, ...access }))
-  if (auth !== undefined) app.route('/', whoAmIRoutes(auth))
-  if (broker !== undefined) app.route('/', broker.routes)
-
-  answerErrors(app, options.log, 'see /.well-known/terraform.json')
-  return app
+  const registry = createRegistry({ ...options, ...access })
+  const browse = createBrowse({ ...options, ...access })
+  routes.route('/', registry.routes)
+  routes.route('/', browse.routes)
+  if (auth !== undefined) routes.route('/', whoAmIRoutes(auth))
+  if (broker !== undefined) routes.route('/', broker.routes)
+  answerErrors(routes, options.log, 'see /.well-known/terraform.json')
+  return { routes, hot: (request) => registry.hot(request) ?? browse.hot(request) }
 }
 
 /**
@@ -41,10 +52,10 @@ export function createApp(options: AppOptions): App {
  *
  * Stands before the app and not in it, because a middleware would make every answer wait a turn of the event loop.
  */
-export function gate(app: App, ready: () => boolean): Fetch {
+export function gate(fetch: Fetch, ready: () => boolean): Fetch {
   const open: ReadonlySet<string> = new Set(discoveryPaths)
   return (request, bindings) => {
-    if (ready() || open.has(new URL(request.url).pathname)) return app.fetch(request, bindings)
+    if (ready() || open.has(new URL(request.url).pathname)) return fetch(request, bindings)
     return errorResponse(
       new RegistryError('Unavailable', 'the registry is still loading: try again in a moment'),
     )

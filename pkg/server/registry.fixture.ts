@@ -23,14 +23,14 @@ export class Fixture implements Disposable {
   })
   #signer: Signer | undefined
 
-  app(options: Partial<AppOptions> = {}): App {
+  app(options: Partial<AppOptions> = {}): App['routes'] {
     return createApp({
       catalog: this.catalog,
       archives: this.archives,
       signer: this.#signer,
       log: this.log,
       ...options,
-    })
+    }).routes
   }
 
   async withSigner(): Promise<Signer> {

@@ -10,5 +10,10 @@ export type ServerOptions = AppOptions & Omit<ServeOptions, 'fetch'>
 /** Opens the ports. @throws Error with a `code` such as EADDRINUSE where a port cannot be had. */
 export function startServer(options: ServerOptions): Promise<RunningServer> {
   const ready = (): boolean => options.waitingFor().length === 0
-  return serve({ ...options, fetch: gate(createApp(options), ready) })
+  const app = createApp(options)
+  return serve({
+    ...options,
+    fetch: gate(app.routes.fetch, ready),
+    hot: (request) => (ready() ? app.hot(request) : undefined),
+  })
 }

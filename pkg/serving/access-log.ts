@@ -1,53 +1,83 @@
-import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Logger, lineWriter, type RequestFacts } from '../telemetry/telemetry.ts'
+import type { ReadyAnswer } from './ready-answer.ts'
 
-const safeRequestId = /^[\w.:-]{1,64}$/
-
-/** The client's own id of a request where it is harmless, else a new one. */
-export function requestIdOf(request: IncomingMessage): string {
-  const own = request.headers['x-request-id']
-  return typeof own === 'string' && safeRequestId.test(own) ? own : randomUUID()
-}
-
+/** What every line tells. */
 export interface LoggedRequest {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
+  readonly method: string
+  readonly url: string
+  readonly status: number
   readonly requestId: string
-  /** Read when the request came: a connection that broke has none. */
+  readonly durationMs: number
+  /** Of the answer, headers included. */
+  readonly bytes: number
+  readonly isAborted: boolean
+  /** Headers of these names. */
+  readonly userAgent: string | undefined
+  readonly terraformVersion: string | undefined
+  readonly traceparent: string | undefined
+  /** A connection that broke has none. */
   readonly remoteAddress: string | undefined
   readonly facts: RequestFacts
-  readonly durationMs: number
-  readonly bytes: number
 }
 
-/** Makes what writes the one line that every request gets when its answer is over. */
-export function accessLog(log: Logger): (entry: LoggedRequest) => void {
+/** Writes the one line of a request. @param answer where it was ready: what it tells by itself is put together once */
+export type AccessLog = (request: LoggedRequest, answer?: ReadyAnswer) => void
+
+export function accessLog(log: Logger): AccessLog {
   const write = lineWriter(log, 'request')
-  return (entry) => write(fieldsOf(entry))
+  const constant = new WeakMap<ReadyAnswer, string>()
+  return (request, answer) => {
+    let fields = fieldsOf(request) + callerFields(request.facts)
+    if (answer === undefined) fields += subjectFields(request.facts)
+    else {
+      let known = constant.get(answer)
+      if (known === undefined) {
+        known = subjectFields(answer.facts)
+        constant.set(answer, known)
+      }
+      fields += known
+    }
+    write(fields)
+  }
 }
 
 /** As JSON. What is not quoted by `JSON.stringify` comes from us, or has been checked to need no escape. */
-function fieldsOf(entry: LoggedRequest): string {
-  const { request, response, requestId, remoteAddress, facts, durationMs, bytes } = entry
-  const { route, namespace, kind, name, version, mode, callerHash, view } = facts
+function fieldsOf(request: LoggedRequest): string {
+  const { method, url, status, requestId, durationMs, bytes, remoteAddress, traceparent } = request
   const terraformVersion = terraformVersionOf(request)
-  let fields = `"requestId":"${requestId}","method":"${request.method}"`
-  if (route !== undefined) fields += `,"route":"${route}"`
-  fields += `,"path":${JSON.stringify(pathOf(request.url ?? ''))},"status":${response.statusCode}`
+  let fields = `"requestId":"${requestId}","method":"${method}"`
+  fields += `,"path":${JSON.stringify(pathOf(url))},"status":${status}`
   fields += `,"durationMs":${Math.round(durationMs * 1000) / 1000},"bytes":${bytes}`
-  if (!response.writableFinished) fields += ',"aborted":true'
+  if (request.isAborted) fields += ',"aborted":true'
+  if (traceparent !== undefined && isTraceparent.test(traceparent)) {
+    fields += `,"traceparent":"${traceparent}"`
+  }
   if (terraformVersion !== undefined) fields += field('terraformVersion', terraformVersion)
   if (remoteAddress !== undefined) fields += `,"remoteAddr":"${remoteAddress}"`
+  return fields
+}
+
+/** What the request is about. */
+function subjectFields({ route, namespace, kind, name, version }: RequestFacts): string {
+  let fields = ''
+  if (route !== undefined) fields += `,"route":"${route}"`
   if (namespace !== undefined) fields += field('namespace', namespace)
   if (kind !== undefined) fields += `,"kind":"${kind}"`
   if (name !== undefined) fields += field('name', name)
   if (version !== undefined) fields += field('version', version)
+  return fields
+}
+
+function callerFields({ mode, callerHash, view }: RequestFacts): string {
+  let fields = ''
   if (mode !== undefined) fields += `,"mode":"${mode}"`
   if (callerHash !== undefined) fields += `,"callerHash":"${callerHash}"`
   if (view !== undefined) fields += field('view', view)
   return fields
 }
+
+/** @see https://www.w3.org/TR/trace-context/#traceparent-header */
+const isTraceparent = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/
 
 /** What a client wrote may be as long as it likes; a log line may not. */
 const longestField = 256
@@ -55,15 +85,15 @@ const longestField = 256
 const field = (key: string, value: string): string =>
   `,"${key}":${JSON.stringify(value.slice(0, longestField))}`
 
-/** Without the query, which may hold what is nobody's business; a log line need not be longer than this. */
+/** Without the query, which may hold secrets; a log line need not be longer than this. */
 function pathOf(url: string): string {
   const end = url.indexOf('?')
   return (end === -1 ? url : url.slice(0, end)).slice(0, 1024)
 }
 
 /** Terraform and OpenTofu say who they are in one of these. */
-function terraformVersionOf(request: IncomingMessage): string | undefined {
-  const header = request.headers['x-terraform-version']
-  if (typeof header === 'string') return header.slice(0, 32)
-  return /(?:Terraform|OpenTofu)\/([\w.+-]{1,32})/.exec(request.headers['user-agent'] ?? '')?.[1]
+function terraformVersionOf({ terraformVersion, userAgent }: LoggedRequest): string | undefined {
+  if (terraformVersion !== undefined) return terraformVersion.slice(0, 32)
+  if (userAgent === undefined) return undefined
+  return /(?:Terraform|OpenTofu)\/([\w.+-]{1,32})/.exec(userAgent)?.[1]
 }

@@ -10,6 +10,10 @@ export interface AdminOptions {
 /** What operators and Kubernetes ask, on a port of its own: probes and metrics. */
 export function createAdminApp({ metrics, waitingFor }: AdminOptions): Hono {
   return new Hono()
+    .use(async (c, next) => {
+      await next()
+      c.header('X-Content-Type-Options', 'nosniff')
+    })
     .get('/livez', (c) => c.text('ok\n'))
     .get('/readyz', (c) => {
       const waiting = waitingFor()

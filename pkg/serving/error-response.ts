@@ -13,6 +13,9 @@ export function errorResponse(error: RegistryError): Response {
     statusText: error.message.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 300),
     headers: {
       'Content-Type': 'application/json',
+      // What one caller may not have, another may.
+      'Cache-Control': 'private, no-cache',
+      Vary: 'Authorization',
       ...(error.status === 503 && { 'Retry-After': '5' }),
       ...error.headers,
     },

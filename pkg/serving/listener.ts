@@ -1,19 +1,21 @@
-import {
-  type IncomingMessage,
-  type OutgoingHttpHeader,
-  type OutgoingHttpHeaders,
-  ServerResponse,
-} from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { RegistryError } from '../errors/errors.ts'
 import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'
-import { accessLog, requestIdOf } from './access-log.ts'
+import { accessLog } from './access-log.ts'
 import type { Fetch } from './env.ts'
 import { errorResponse } from './error-response.ts'
+import { createHotListener } from './hot-listener.ts'
+import type { IdentifiedResponse } from './identified-response.ts'
+import type { Hot } from './plain-request.ts'
+import { createRequestIds } from './request-id.ts'
 import { RequestMetrics } from './request-metrics.ts'
 
 export interface ListenerOptions {
   readonly fetch: Fetch
+  /** Asked before `fetch`. Default: nothing is ready. */
+  readonly hot?: Hot | undefined
+  readonly scheme: 'http' | 'https'
   readonly log: Logger
   readonly metrics: Metrics
   /** Whether the server is about to stop: answers then ask the client to close the connection. */
@@ -31,36 +33,13 @@ const badRequest = new RegistryError(
   'the request line or the Host header is malformed',
 )
 
-/**
- * Sends the id of its request along. `setHeader` would do too, but then Node puts all headers together once more, which
- * costs as much as finding the answer.
- */
-export class IdentifiedResponse<
-  R extends IncomingMessage = IncomingMessage,
-> extends ServerResponse<R> {
-  requestId = ''
-
-  override writeHead(
-    status: number,
-    reason?: string | OutgoingHttpHeaders | OutgoingHttpHeader[],
-    headers?: OutgoingHttpHeaders | OutgoingHttpHeader[],
-  ): this {
-    if (typeof reason === 'string')
-      return super.writeHead(status, reason, this.#identified(headers))
-    return super.writeHead(status, this.#identified(reason ?? headers))
-  }
-
-  #identified(headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]) {
-    if (Array.isArray(headers)) return ['X-Request-Id', this.requestId, ...headers]
-    return { 'X-Request-Id': this.requestId, ...headers }
-  }
-}
-
 /** The request listener of the public port: the app, with a log line and metrics around each request. */
 export function createListener(options: ListenerOptions) {
-  const { log, draining } = options
-  const requestMetrics = new RequestMetrics(options.metrics)
+  const { log, draining, hot, scheme } = options
+  const metrics = new RequestMetrics(options.metrics)
   const logRequest = accessLog(log)
+  const requestIdOf = createRequestIds()
+  const answerReady = hot && createHotListener({ hot, scheme, requestIdOf, logRequest, metrics })
   /** Of the request that is being handed over: the adapter calls the app before it returns. */
   let current: Running = { facts: {}, firstByteAt: undefined }
 
@@ -81,36 +60,48 @@ export function createListener(options: ListenerOptions) {
   )
 
   return (request: IncomingMessage, response: IdentifiedResponse): void => {
+    const isDraining = draining()
+    if (!isDraining && answerReady?.(request, response)) return
     const start = performance.now()
     const { bytesWritten: sentBefore, remoteAddress } = request.socket
-    const requestId = requestIdOf(request)
+    const requestId = requestIdOf(textOf(request.headers['x-request-id']))
     const running: Running = { facts: {}, firstByteAt: undefined }
     const { facts } = running
     response.requestId = requestId
-    if (draining()) response.setHeader('Connection', 'close')
+    if (isDraining) response.setHeader('Connection', 'close')
 
     response.on('close', () => {
       const end = performance.now()
       const bytes = request.socket.bytesWritten - sentBefore
-      requestMetrics.closed({
-        method: request.method ?? '',
+      const { method = '', url = '', headers } = request
+      const { statusCode: status } = response
+      metrics.closed({
+        method,
         route: facts.route ?? 'none',
-        code: response.statusCode,
+        code: status,
         firstByteMs: (running.firstByteAt ?? end) - start,
         bytes,
       })
       logRequest({
-        request,
-        response,
+        method,
+        url,
+        status,
         requestId,
-        remoteAddress,
-        facts,
         durationMs: end - start,
         bytes,
+        isAborted: !response.writableFinished,
+        userAgent: headers['user-agent'],
+        terraformVersion: textOf(headers['x-terraform-version']),
+        traceparent: textOf(headers['traceparent']),
+        remoteAddress,
+        facts,
       })
     })
     current = running
     void answer(request, response)
-    requestMetrics.started(facts.route ?? 'none')
+    metrics.started(facts.route ?? 'none')
   }
 }
+
+const textOf = (header: string | readonly string[] | undefined): string | undefined =>
+  typeof header === 'string' ? header : undefined

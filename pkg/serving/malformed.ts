@@ -20,7 +20,7 @@ export function refuseMalformed(log: Logger) {
     const body = JSON.stringify({ errors: [message] })
     const length = Buffer.byteLength(body)
     socket.end(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`,
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nX-Content-Type-Options: nosniff\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`,
     )
   }
 }

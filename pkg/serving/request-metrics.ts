@@ -64,6 +64,13 @@ export class RequestMetrics {
     this.#totals(route).inFlight += 1
   }
 
+  /** A GET was answered at once. */
+  answered(route: string, code: number, durationMs: number, bytes: number): void {
+    const totals = this.#totals(route)
+    totals.unreportedBytes += bytes
+    this.#series(totals, route, 'GET', code).observe(durationMs / 1000)
+  }
+
   /** The answer is over, whole or not. */
   closed(entry: {
     readonly method: string

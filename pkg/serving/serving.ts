@@ -7,8 +7,10 @@ import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import { createAdminApp } from './admin.ts'
 import { drain } from './drain.ts'
 import type { Fetch } from './env.ts'
-import { createListener, IdentifiedResponse } from './listener.ts'
+import { IdentifiedResponse, keepAliveMs } from './identified-response.ts'
+import { createListener } from './listener.ts'
 import { refuseMalformed } from './malformed.ts'
+import type { Hot } from './plain-request.ts'
 import { readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
 
 /*
@@ -18,6 +20,8 @@ import { readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
 
 export type { Fetch, ServingEnv } from './env.ts'
 export { answerErrors, errorResponse } from './error-response.ts'
+export type { Hot, PlainRequest } from './plain-request.ts'
+export { ReadyAnswer } from './ready-answer.ts'
 export { after, get, matchesEtag, note } from './routes.ts'
 export { readTlsFiles, type TlsFiles } from './tls.ts'
 
@@ -31,6 +35,8 @@ export interface Address {
 export interface ServeOptions {
   /** Answers the requests of the public port. */
   readonly fetch: Fetch
+  /** Finds answers that are ready, which then go out past `fetch`. Default: there are none. */
+  readonly hot?: Hot | undefined
   readonly listen: Address
   readonly adminListen: Address
   readonly tls?: TlsFiles | undefined
@@ -59,7 +65,7 @@ export interface RunningServer {
 const limits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  keepAliveTimeout: 65_000,
+  keepAliveTimeout: keepAliveMs,
   maxHeaderSize: 64 * 1024,
   connectionsCheckingInterval: 5_000,
   // The app says in its own words that there is none.
@@ -83,6 +89,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 
   const listener = createListener({
     fetch: options.fetch,
+    hot: options.hot,
+    scheme: tls === undefined ? 'http' : 'https',
     log: log.child({ component: 'http' }),
     metrics,
     draining: () => draining,

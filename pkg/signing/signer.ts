@@ -18,6 +18,8 @@ export interface Signer {
    * @throws RegistryError Unavailable where there is too much to sign, or the key has expired since it was read
    */
   sign(text: string): Uint8Array | Promise<Uint8Array>
+  /** Counts a signature that was given once more by somebody who has kept it. */
+  countReuse(): void
   /** Stops looking at the file of the key. */
   close(): void
 }
@@ -30,7 +32,8 @@ export class KeySigner implements Signer {
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
   readonly #options: { log: Logger; now: () => number; close: () => void }
-  readonly #requests
+  /** Plain numbers, because one is counted at every request. */
+  readonly #requests = { signed: 0, cached: 0, failed: 0 }
 
   constructor(
     key: SigningKey,
@@ -38,11 +41,18 @@ export class KeySigner implements Signer {
   ) {
     this.#key = key
     this.#options = options
-    this.#requests = counter(options.metrics, {
-      name: 'signing_requests_total',
-      help: 'Signatures that were asked for: signed, remembered (cached), failed.',
-      labels: ['result'],
-    })
+    counter(
+      options.metrics,
+      {
+        name: 'signing_requests_total',
+        help: 'Signatures that were asked for: signed, remembered (cached), failed.',
+        labels: ['result'],
+      },
+      (it) => {
+        it.reset()
+        for (const [result, count] of Object.entries(this.#requests)) it.inc({ result }, count)
+      },
+    )
     gauge(
       options.metrics,
       {
@@ -78,7 +88,7 @@ export class KeySigner implements Signer {
     if (known !== undefined) {
       signatures.delete(text)
       signatures.set(text, known)
-      this.#requests.inc({ result: 'cached' })
+      this.#requests.cached += 1
       return known
     }
     const signing = this.#signInTurn(text)
@@ -89,6 +99,10 @@ export class KeySigner implements Signer {
       () => signatures.delete(text),
     )
     return signing
+  }
+
+  countReuse(): void {
+    this.#requests.cached += 1
   }
 
   close(): void {
@@ -103,7 +117,7 @@ export class KeySigner implements Signer {
       const turn = this.#last.then(() => key.sign(text, this.#options.now()))
       this.#last = turn.catch(() => {}).finally(() => (this.#waiting -= 1))
       const signature = await turn
-      this.#requests.inc({ result: 'signed' })
+      this.#requests.signed += 1
       return signature
     } catch (err) {
       this.#options.log.error({ err, keyId: key.publicKey.key_id }, 'not signed')
@@ -112,11 +126,11 @@ export class KeySigner implements Signer {
   }
 
   #unable(cause?: unknown): RegistryError {
-    this.#requests.inc({ result: 'failed' })
+    this.#requests.failed += 1
     return new RegistryError(
       'Unavailable',
       'the registry cannot sign at the moment; try again, or tell its administrator',
-      { cause, headers: { 'Retry-After': '5' } },
+      { cause },
     )
   }
 }

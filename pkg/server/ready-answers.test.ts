@@ -1,0 +1,311 @@
+import { afterAll, expect, it } from 'vitest'
+import type { AuthOptions } from '../auth/auth.ts'
+import { TestIssuer } from '../auth/issuer.fixture.ts'
+import { serve } from '../serving/serving.ts'
+import type { Signer } from '../signing/signing.ts'
+import { createMetrics } from '../telemetry/telemetry.ts'
+import { AccessFixture, asToken, kubeconfigOf, TestCluster } from './access.fixture.ts'
+import { createApp, gate } from './app.ts'
+import { RawConnection } from './raw-connection.fixture.ts'
+
+/*
+ * Ready answers go out past the app. Two servers that know the same answer the same requests, one of them without ready
+ * answers: what they send must not differ in a byte, whatever is asked, whoever asks, and whatever changes in between.
+ */
+
+/** Of each of five modes. */
+const requestsPerMode = 4000
+const issuer = await TestIssuer.start()
+const cluster = await TestCluster.start()
+afterAll(() => {
+  issuer.stop()
+  cluster.stop()
+})
+
+/** The same numbers at every run (mulberry32). */
+class Random {
+  #state: number
+
+  constructor(seed: number) {
+    this.#state = seed
+  }
+
+  below(limit: number): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit
+  }
+
+  of<T>(...values: readonly [T, ...T[]]): T {
+    return values[this.below(values.length)] as T
+  }
+
+  /** True once in so many times. */
+  oneIn(times: number): boolean {
+    return this.below(times) === 0
+  }
+}
+
+const platform = (operatingSystem: string, architecture: string) => ({
+  spec: { operatingSystem, architecture },
+})
+
+function fill(fixture: AccessFixture): void {
+  const labels = { 'depot.internal/public': 'true' }
+  fixture.publicNamespace('platform')
+  fixture.bind('team', {
+    expression: '"platform" in groups',
+    moduleResources: ['vpc'],
+    providerResources: ['*'],
+  })
+  for (const name of ['vpc', 'secret', 'any', 'ümlaut']) {
+    fixture.module(name, name === 'any' ? { provider: undefined } : {})
+    fixture.version('Module', name, '1.0.0')
+    fixture.version('Module', name, '2.0.0')
+  }
+  fixture.add('Module', 'open', { spec: { moduleConfig: { provider: 'aws' } } }, { labels })
+  fixture.provider('tool')
+  for (const version of ['1.0.0', '1.1.0']) {
+    fixture.version('Provider', 'tool', version, platform('linux', 'amd64'))
+    fixture.version('Provider', 'tool', version, platform('darwin', 'arm64'))
+  }
+  fixture.provider('empty')
+  fixture.add('Depot', 'main', { spec: {}, status: { modules: ['vpc', 'open'] } })
+}
+
+const changes: readonly ((fixture: AccessFixture) => void)[] = [
+  (own) => own.version('Module', 'vpc', '3.0.0'),
+  (own) =>
+    own.catalog.apply({
+      type: 'delete',
+      kind: 'Version',
+      namespace: 'platform',
+      name: 'vpc-3.0.0',
+    }),
+  (own) => own.module('vpc', { repoUrl: 'https://git.example.com/vpc' }),
+  (own) => own.module('vpc'),
+  (own) => own.version('Provider', 'tool', '1.1.0', platform('linux', 'arm64')),
+  (own) => own.provider('tool', { protocols: ['6.0'] }),
+  (own) => own.bind('team', { expression: '"platform" in groups', moduleResources: ['*'] }),
+  (own) => own.bind('team', { expression: '"platform" in groups', providerResources: ['tool'] }),
+  (own) =>
+    own.catalog.apply({ type: 'delete', kind: 'Module', namespace: 'platform', name: 'any' }),
+  (own) => own.module('any', { provider: undefined }),
+]
+
+function target(random: Random): string {
+  const module = random.of('vpc', 'vpc', 'secret', 'open', 'any', 'none', 'ümlaut', '..', '')
+  const system = random.of('aws', 'aws', 'aws', 'azure', '')
+  const type = random.of('tool', 'tool', 'empty', 'none')
+  const version = random.of('1.0.0', '1.1.0', 'v1.0.0', '9.9.9', 'x')
+  const [os, arch] = random.of(['linux', 'amd64'], ['linux', 'amd64'], ['plan9', 'amd64'])
+  const browse = `/depot/ui/v1/resources/platform/${random.of('module', 'provider', 'x')}/${random.of(module, type)}`
+  const path = random.of(
+    '/.well-known/terraform.json',
+    `/depot/modules/v1/platform/${module}/${system}/versions`,
+    `/depot/modules/v1/platform/${module}/${system}/versions`,
+    `/v1/modules/platform/${module}/${system}/versions`,
+    `/depot/modules/v1/platform/${module}/${system}/${version}/download`,
+    `/depot/providers/v1/platform/${type}/versions`,
+    `/depot/providers/v1/platform/${type}/${version}/download/${os}/${arch}`,
+    `/depot/providers/v1/platform/${type}/${version}/download/${os}/${arch}`,
+    `/depot/providers/v1/platform/${type}/${version}/SHA256SUMS/${os}/${arch}`,
+    `/depot/providers/v1/platform/${type}/${version}/SHA256SUMS.sig/${os}/${arch}`,
+    '/depot/ui/v1/resources',
+    '/depot/ui/v1/resources?page_size=2&page=2',
+    '/depot/ui/v1/resources?q=v',
+    browse,
+    `${browse}/versions`,
+    `${browse}/scan-findings`,
+    '/depot/ui/v1/depots',
+    '/depot/ui/v1/depots/graph',
+    '/depot/ui/v1/stats',
+    '/depot/ui/v1/namespaces',
+    '/depot/ui/v1/openapi.json',
+    '/nowhere',
+  )
+  const plain = Buffer.from(path).toString('latin1')
+  if (!random.oneIn(6)) return plain
+  return random.of(
+    encodeURI(path),
+    `${plain}/`,
+    `${plain}?x=1`,
+    `${plain}?`,
+    `${plain}#part`,
+    plain.replace('/v1/', '//v1/'),
+    plain.replace('/v1/', '/./v1/'),
+    plain.replace('/platform/', '/platform/../platform/'),
+    plain.replace('p', '%70'),
+    plain.toUpperCase(),
+    `http://other.test${plain}`,
+    `${plain}%00`,
+    `${plain}%zz`,
+    plain.slice(1),
+  )
+}
+
+interface Asked {
+  readonly method: string
+  readonly text: string
+}
+
+function requestOf(random: Random, tokens: readonly string[], etags: readonly string[]): Asked {
+  const method = random.oneIn(12) ? random.of('HEAD', 'POST', 'OPTIONS', 'get') : 'GET'
+  const headers: string[] = []
+  const host = random.oneIn(10)
+    ? random.of('127.1', 'Depot.test', 'a b', '[::1]:8080', 'depot.test:99999', 'x/y', '', 'ü')
+    : random.of('depot.test', 'depot.test:8080', '127.0.0.1:8080')
+  if (!random.oneIn(40)) headers.push(`Host: ${Buffer.from(host).toString('latin1')}`)
+  const token = random.of('', ...tokens)
+  if (token !== '') headers.push(`${random.of('Authorization', 'authorization')}: ${token}`)
+  if (random.oneIn(60))
+    headers.push(`Authorization: ${random.of('Basic eA==', 'Bearer', ...tokens)}`)
+  if (random.oneIn(5)) {
+    const etag = random.of('"unknown"', '*', ...etags)
+    headers.push(`If-None-Match: ${random.of(etag, `W/${etag}`, `"a", ${etag}`)}`)
+  }
+  headers.push(`X-Request-Id: ${random.below(1e6)}`)
+  if (random.oneIn(30)) headers.push('X-Forwarded-Proto: https', 'X-Forwarded-Host: else.test')
+  if (random.oneIn(10)) headers.push('User-Agent: Terraform/1.11.4', 'Accept: */*')
+  if (random.oneIn(60)) headers.push('Connection: keep-alive')
+  if (random.oneIn(60)) headers.push('Expect: 100-nothing')
+  const body = random.oneIn(60) ? 'x=1' : ''
+  if (body !== '' || random.oneIn(60)) headers.push(`Content-Length: ${body.length}`)
+  const text = `${method} ${target(random)} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body}`
+  return { method, text }
+}
+
+/** How callers come in each mode, and with which headers. */
+async function modes(): Promise<
+  Record<string, [Partial<AuthOptions> & Pick<AuthOptions, 'mode'>, string[]]>
+> {
+  const member = `Bearer ${await issuer.sign({ sub: 'ann', groups: ['platform'] })}`
+  const stranger = `Bearer ${await issuer.sign({ sub: 'eve', groups: ['others'] })}`
+  const oidc = {
+    issuerUrl: issuer.url,
+    clientId: 'depot',
+    groupsClaim: 'groups',
+    scopes: [],
+    allowGuests: false,
+    allowFallback: false,
+    allowClientCredentials: false,
+  }
+  const passthrough = {
+    apiGroup: 'depot.internal',
+    address: () => Promise.resolve({ server: cluster.url, ca: cluster.ca }),
+    ttlMs: 3_600_000,
+  }
+  cluster.tokens.set('reader', () => 200)
+  cluster.tokens.set('other', (path) => (path.includes('vpc') || path === '/api' ? 200 : 403))
+  const kubeconfig = (token: string): string =>
+    `Bearer ${asToken(kubeconfigOf({ token }, { server: cluster.url, 'certificate-authority-data': Buffer.from(cluster.ca).toString('base64') }))}`
+  return {
+    anonymous: [{ mode: 'anonymous' }, ['Bearer x']],
+    oidc: [{ mode: 'oidc', oidc }, [member, member, stranger, 'Bearer x']],
+    'oidc with guests': [
+      { mode: 'oidc', oidc: { ...oidc, allowGuests: true } },
+      [member, stranger, 'Bearer x'],
+    ],
+    bearer: [
+      { mode: 'bearer', cluster: passthrough },
+      ['Bearer reader', 'Bearer reader', 'Bearer other', 'Bearer x'],
+    ],
+    kubeconfig: [
+      { mode: 'kubeconfig', cluster: passthrough },
+      [kubeconfig('reader'), kubeconfig('reader'), kubeconfig('other'), 'Bearer x'],
+    ],
+  }
+}
+
+const anyPort = { host: '127.0.0.1', port: 0 }
+
+/** A registry of its own behind a port; the key is shared, because two signatures of one text differ by their time. */
+async function start(
+  options: Pick<AuthOptions, 'mode'> & Partial<AuthOptions>,
+  signer: Signer | undefined,
+  withReadyAnswers: boolean,
+) {
+  const fixture = new AccessFixture()
+  fill(fixture)
+  const ownSigner = signer ?? (await fixture.withSigner())
+  const auth = fixture.auth(options)
+  await auth.started
+  const now = (): Date => new Date('2026-01-01T00:00:00Z')
+  const app = createApp({
+    catalog: fixture.catalog,
+    archives: fixture.archives,
+    log: fixture.log,
+    signer: ownSigner,
+    auth,
+    now,
+  })
+  let ready = 0
+  const server = await serve({
+    fetch: gate(app.routes.fetch, () => true),
+    ...(withReadyAnswers && {
+      hot(request) {
+        const answer = app.hot(request)
+        if (answer !== undefined) ready += 1
+        return answer
+      },
+    }),
+    listen: anyPort,
+    adminListen: anyPort,
+    log: fixture.log,
+    metrics: createMetrics({ version: 'test' }),
+    waitingFor: () => [],
+  })
+  const connection = new RawConnection(Number(new URL(server.url).port))
+  return {
+    fixture,
+    signer: ownSigner,
+    connection,
+    readyAnswers: () => ready,
+    async stop() {
+      connection.close()
+      await server.stop(0)
+      await auth.close()
+      fixture[Symbol.dispose]()
+    },
+  }
+}
+
+const etagOf = (text: string): string | undefined => /\r\nETag: ([^\r]+)/.exec(text)?.[1]
+
+it.each(Object.entries(await modes()))(
+  'what is ready is byte for byte what the app would answer (%s)',
+  { timeout: 300_000 },
+  async (_, [options, tokens]) => {
+    const random = new Random(7)
+    const hot = await start(options, undefined, true)
+    const cold = await start(options, hot.signer, false)
+    const etags: string[] = []
+    let sent = 0
+    try {
+      while (sent < requestsPerMode) {
+        const change = random.oneIn(8)
+          ? random.of(...(changes as [(typeof changes)[number]]))
+          : undefined
+        for (const { fixture } of [hot, cold]) change?.(fixture)
+        const requests = Array.from({ length: 1 + random.below(20) }, () =>
+          requestOf(random, tokens, etags.slice(-20)),
+        )
+        const [answers, expected] = await Promise.all(
+          [hot, cold].map(({ connection }) => connection.send(requests)),
+        )
+        expect({ requests, answers }).toEqual({ requests, answers: expected })
+        for (const { text } of expected ?? []) {
+          const etag = etagOf(text)
+          if (etag !== undefined) etags.push(etag)
+        }
+        // A server may end a connection after a malformed request; what came behind it is not answered.
+        sent += expected?.length ?? 0
+      }
+      expect(hot.readyAnswers()).toBeGreaterThan(requestsPerMode / 10)
+    } finally {
+      await hot.stop()
+      await cold.stop()
+    }
+  },
+)

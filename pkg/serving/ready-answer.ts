@@ -1,0 +1,71 @@
+import type { RequestFacts } from '../telemetry/telemetry.ts'
+import { matchesEtag } from './routes.ts'
+
+/** Longer text goes out faster as bytes, which need not be copied behind the head. */
+const longestText = 8192
+
+/**
+ * An answer that is sent as it is, again and again, until what it was made from changes: 200 with a body that is encoded
+ * already. Whoever keeps it knows when it is out of date.
+ */
+export class ReadyAnswer {
+  /** Text of one byte a character, or bytes. */
+  readonly body: string | Uint8Array<ArrayBuffer>
+  /** Names the body for conditional requests, quotes included; undefined: they are not answered. */
+  readonly etag: string | undefined
+  /** What the access log tells of every request that gets it. */
+  readonly facts: RequestFacts & { readonly route: string }
+  readonly #shared: Readonly<Record<string, string>>
+  #head: string | undefined
+  #notModifiedHead: string | undefined
+
+  /** @param headers of the answer but for `ETag` and `Content-Length`; one object may be shared by many answers */
+  constructor(
+    content: string | Uint8Array,
+    headers: Readonly<Record<string, string>>,
+    facts: ReadyAnswer['facts'],
+    etag?: string,
+  ) {
+    this.body = typeof content === 'string' ? encoded(content) : new Uint8Array(content)
+    this.etag = etag
+    this.facts = facts
+    this.#shared = headers
+  }
+
+  /** Whether the client has it already. @param ifNoneMatch the header of that name */
+  isKnownBy(ifNoneMatch: string | undefined): boolean {
+    return this.etag !== undefined && matchesEtag(ifNoneMatch, this.etag)
+  }
+
+  /** Headers of this very answer as lines of HTTP/1.1, for a client that has it already or for one that does not. */
+  head(isKnown: boolean): string {
+    if (isKnown) return (this.#notModifiedHead ??= linesOf(this.#notModifiedHeaders()))
+    return (this.#head ??= linesOf(this.#headers()))
+  }
+
+  /** @param ifNoneMatch the header of that name */
+  toResponse(ifNoneMatch?: string): Response {
+    if (this.isKnownBy(ifNoneMatch)) {
+      return new Response(null, { status: 304, headers: this.#notModifiedHeaders() })
+    }
+    return new Response(this.body, { headers: this.#headers() })
+  }
+
+  #headers(): Record<string, string> {
+    return { ...this.#notModifiedHeaders(), 'Content-Length': String(this.body.length) }
+  }
+
+  #notModifiedHeaders(): Record<string, string> {
+    return this.etag === undefined ? { ...this.#shared } : { ...this.#shared, ETag: this.etag }
+  }
+}
+
+function encoded(text: string): string | Uint8Array<ArrayBuffer> {
+  const bytes = Buffer.from(text)
+  return bytes.length === text.length && text.length <= longestText ? text : bytes
+}
+
+const linesOf = (headers: Readonly<Record<string, string>>): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')
