@@ -1,15 +1,14 @@
-import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { buildSamples } from '../hack/samples.ts'
 import { Workspace } from '../hack/testbed/cli/cli.ts'
+import { terraformLogin } from '../hack/testbed/cli/login.ts'
 import { Client, IdentityProvider, machineSecret } from '../hack/testbed/oidc/oidc.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { type Server, startAs } from '../hack/testbed/server/server.ts'
+import { type Between, startTunnel } from '../hack/testbed/server/tunnel.ts'
 
 /*
  * Everything that people and programs do to get in, with a certified provider behind the broker proxy and nothing but the
@@ -24,7 +23,7 @@ const terraform = inject('terraform')
 let server: Server
 let provider: IdentityProvider
 let client: Client
-let tunnel: { readonly url: string; close(): void }
+let tunnel: Between
 
 beforeAll(async () => {
   await registry.sign()
@@ -81,34 +80,6 @@ function binding(name: string, expression: string, modules: string[], providers:
   }
 }
 
-/** A proxy that leads to the server, whatever name is asked for. */
-async function startTunnel(to: string): Promise<{ url: string; close(): void }> {
-  const sockets = new Set<Socket>()
-  const proxy = createServer()
-  proxy.on('connect', (_request, asking: Socket) => {
-    const upstream = connect(Number(new URL(to).port), '127.0.0.1')
-    asking.write('HTTP/1.1 200 OK\r\n\r\n')
-    upstream.pipe(asking).pipe(upstream)
-    for (const socket of [asking, upstream]) {
-      sockets.add(socket)
-      socket.on('error', () => {
-        asking.destroy()
-        upstream.destroy()
-      })
-    }
-  })
-  await new Promise<void>((done) => {
-    proxy.listen(0, '127.0.0.1', done)
-  })
-  return {
-    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-    close() {
-      for (const socket of sockets) socket.destroy()
-      proxy.close()
-    },
-  }
-}
-
 const configuration = `
   terraform {
     required_providers {
@@ -130,34 +101,6 @@ const environment = () => ({
   TF_CLI_CONFIG_FILE: '',
 })
 
-/** Runs `terraform login`, says yes, and logs in as a person does where it says. */
-async function login(home: string): Promise<{ code: number | null; output: string }> {
-  const child = spawn(terraform ?? '', ['login', '-no-color', host], {
-    env: { PATH: '/nonexistent', HOME: home, ...environment() },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
-  let output = ''
-  let sent = false
-  const finish = async (url: string): Promise<void> => {
-    const back = await client.browse(url)
-    output += `\nled to ${back.slice(0, 300)}\n`
-    if (back.startsWith('http://localhost:')) await fetch(back)
-    else child.kill()
-  }
-  const heard = (chunk: Buffer): void => {
-    output += String(chunk)
-    const url = new RegExp(`https://${host}/broker/auth\\S+`).exec(output)?.[0]
-    if (url === undefined || sent) return
-    sent = true
-    void finish(url)
-  }
-  child.stdout.on('data', heard)
-  child.stderr.on('data', heard)
-  child.stdin.write('yes\n')
-  const code = await new Promise<number | null>((done) => child.once('exit', done))
-  return { code, output }
-}
-
 it.skipIf(terraform === undefined)(
   'terraform installs nothing before login, and everything that is private after it',
   async () => {
@@ -166,7 +109,14 @@ it.skipIf(terraform === undefined)(
     expect(before.code).toBe(1)
     expect(before.output).toMatch(/terraform login|401|unauthorized/i)
 
-    expect(await login(dirname(workspace.dir))).toMatchObject({
+    const login = terraformLogin({
+      terraform,
+      host,
+      home: dirname(workspace.dir),
+      environment: environment(),
+      browse: (url) => client.browse(url),
+    })
+    expect(await login).toMatchObject({
       code: 0,
       output: expect.stringContaining('Terraform has obtained and saved an API token'),
     })

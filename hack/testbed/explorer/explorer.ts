@@ -20,7 +20,7 @@ export interface ExplorerFlags {
 /** Starts `cmd/ui` as an operator does, and waits until it listens. */
 export async function startExplorer(options: ExplorerFlags): Promise<ExplorerProcess> {
   const { serverUrl, port = 0, flags = [], environment = {} } = options
-  const { failed: _, ...started } = await launchProgram(
+  const started = await launchProgram(
     'cmd/ui/main.ts',
     [
       '--server-url',

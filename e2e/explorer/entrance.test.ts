@@ -1,0 +1,225 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { generate } from 'selfsigned'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { buildSamples } from '../../hack/samples.ts'
+import { Workspace } from '../../hack/testbed/cli/cli.ts'
+import { terraformLogin } from '../../hack/testbed/cli/login.ts'
+import { type ExplorerProcess, startExplorer } from '../../hack/testbed/explorer/explorer.ts'
+import { writeBarePages } from '../../hack/testbed/explorer/pages.ts'
+import { Client, IdentityProvider } from '../../hack/testbed/oidc/oidc.ts'
+import { moduleObjects, Registry } from '../../hack/testbed/registry/registry.ts'
+import { launchProgram, type Server, startAs } from '../../hack/testbed/server/server.ts'
+import { type Between, startTlsFront, startTunnel } from '../../hack/testbed/server/tunnel.ts'
+import { binding } from './deployment.fixture.ts'
+
+/*
+ * The explorer as the entrance of a small deployment: its host is the registry's host, for CLIs, logins and archives.
+ */
+
+const host = 'depot.example'
+const issuer = `https://${host}/broker`
+const samples = join(dirname(import.meta.dirname), '../config/samples')
+const largeBytes = 100_000_000
+const large = randomBytes(largeBytes)
+const digest = createHash('sha256').update(large).digest('hex')
+const archivePath = `/depot/modules/v1/download/fileSystem/modules/large/large.zip?fileChecksum=${digest}`
+const registry = new Registry()
+const terraform = inject('terraform')
+let server: Server
+let explorer: ExplorerProcess
+let provider: IdentityProvider
+let front: Between
+let tunnel: Between
+let client: Client
+
+beforeAll(async () => {
+  await registry.sign()
+  await buildSamples(registry.archives)
+  for (const file of ['network.yaml', 'hello.yaml']) {
+    registry.writeText(file, readFileSync(join(samples, file), 'utf8'))
+  }
+  registry.archive('modules/large/large.zip', large)
+  registry.write('large.yaml', [
+    ...moduleObjects({
+      name: 'large',
+      versions: [{ version: '1.0.0', fileName: 'large.zip', checksum: digest }],
+    }),
+    { ...binding, spec: { ...binding.spec, providerResources: ['hello'] } },
+  ])
+  const own = await generate([{ name: 'commonName', value: host }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: host }] }],
+  })
+  writeFileSync(join(registry.dir, 'cert.pem'), own.cert)
+  provider = await IdentityProvider.start(issuer)
+  server = await startAs(
+    registry,
+    '--manifests',
+    registry.manifests,
+    '--base-url',
+    `https://${host}`,
+    '--oidc-issuer-url',
+    issuer,
+    '--oidc-client-id',
+    'depot',
+    '--broker-proxy-url',
+    provider.url,
+  )
+  explorer = await startExplorer({
+    serverUrl: server.url,
+    flags: [
+      '--dist-path',
+      writeBarePages(join(registry.dir, 'pages')),
+      '--base-url',
+      `https://${host}`,
+    ],
+  })
+  front = await startTlsFront(explorer.url, { cert: own.cert, key: own.private })
+  tunnel = await startTunnel(front.url)
+  client = new Client(front.url)
+  return async () => {
+    await client.close()
+    tunnel.close()
+    front.close()
+    await explorer.stop()
+    await server.stop()
+    provider.stop()
+  }
+})
+afterAll(() => registry.remove())
+
+const configuration = `
+  terraform {
+    required_providers {
+      hello = { source = "${host}/platform/hello" }
+    }
+  }
+  module "network" {
+    source = "${host}/platform/network/aws"
+    cidr   = "10.0.0.0/16"
+    zones  = ["a"]
+  }
+  resource "hello_greeting" "it" { name = "entrance" }
+  output "message" { value = hello_greeting.it.message }`
+
+it.skipIf(terraform === undefined)(
+  'terraform logs in and installs with nothing but the host of the explorer',
+  async () => {
+    const environment = {
+      SSL_CERT_FILE: join(registry.dir, 'cert.pem'),
+      HTTPS_PROXY: tunnel.url,
+      TF_CLI_CONFIG_FILE: '',
+    }
+    const workspace = new Workspace(terraform, server.url, configuration, environment)
+    const before = await workspace.run('init')
+    expect(before.output).toMatch(/terraform login|401|unauthorized/i)
+    const login = await terraformLogin({
+      terraform,
+      host,
+      home: dirname(workspace.dir),
+      environment,
+      browse: (url) => client.browse(url),
+    })
+    expect(login).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('Terraform has obtained and saved an API token'),
+    })
+    expect(await workspace.apply()).toEqual({
+      message: expect.stringMatching(/^Hello, entrance, from provider/),
+    })
+  },
+)
+
+describe('an archive of 100 MB', () => {
+  const download = (url: string, headers: Record<string, string> = {}) =>
+    fetch(url + archivePath, { headers })
+
+  it('comes whole, with its length and tag', async () => {
+    const answer = await download(explorer.url)
+    const body = Buffer.from(await answer.arrayBuffer())
+    expect([answer.status, answer.headers.get('content-length')]).toEqual([200, `${largeBytes}`])
+    expect(answer.headers.get('etag')).toBe((await download(server.url)).headers.get('etag'))
+    expect(createHash('sha256').update(body).digest('hex')).toBe(digest)
+  })
+
+  it.each([
+    ['bytes=0-99', 0, 100],
+    ['bytes=99999900-', 99_999_900, 100],
+    ['bytes=-1', 99_999_999, 1],
+    ['bytes=1000000-50999999', 1_000_000, 50_000_000],
+  ])('comes in parts: %s', async (range, from, length) => {
+    const answer = await download(explorer.url, { range })
+    const body = Buffer.from(await answer.arrayBuffer())
+    expect([answer.status, answer.headers.get('content-range')]).toEqual([
+      206,
+      `bytes ${from}-${from + length - 1}/${largeBytes}`,
+    ])
+    expect(body.equals(large.subarray(from, from + length))).toBe(true)
+  })
+
+  it('is not sent again to who has it, and no part of it that is not there', async () => {
+    const etag = (await download(server.url)).headers.get('etag') ?? ''
+    expect((await download(explorer.url, { 'if-none-match': etag })).status).toBe(304)
+    expect((await download(explorer.url, { range: 'bytes=999999999-' })).status).toBe(416)
+  })
+})
+
+it('the registry answers in its own words, reason phrase included', async () => {
+  const paths = ['/depot/modules/v1/platform/nothing/aws/versions', '/v1/modules/a/b/c/versions']
+  for (const path of paths) {
+    const [own, passed] = await Promise.all([fetch(server.url + path), fetch(explorer.url + path)])
+    expect([passed.status, passed.statusText]).toEqual([own.status, own.statusText])
+    expect(await passed.text()).toBe(await own.text())
+  }
+})
+
+it('a server that goes away and comes back needs no restart of the explorer', async () => {
+  const port = new URL(server.url).port
+  await server.stop()
+  const gone = await fetch(`${explorer.url}/depot/ui/v1/namespaces`)
+  expect([gone.status, await gone.json()]).toEqual([
+    502,
+    { errors: ['the registry cannot be reached: try again in a moment'] },
+  ])
+  expect((await fetch(`${explorer.url}/stats`)).status).toBe(503)
+  expect((await fetch(`${explorer.adminUrl}/readyz`)).status).toBe(200)
+  server = await launchProgram(
+    'cmd/server/main.ts',
+    [
+      '--anonymous-auth',
+      '--manifests',
+      registry.manifests,
+      '--filesystem-mount-path',
+      registry.archives,
+      '--stats-path',
+      join(registry.dir, 'stats.db'),
+      '--listen',
+      `127.0.0.1:${port}`,
+      '--admin-listen',
+      '127.0.0.1:0',
+    ],
+    {},
+  )
+  await expect.poll(async () => (await fetch(`${explorer.url}/stats`)).status).toBe(200)
+})
+
+it('ends in peace at SIGTERM, and finishes what it was sending', async () => {
+  const other = await startExplorer({
+    serverUrl: server.url,
+    flags: ['--dist-path', join(registry.dir, 'pages')],
+  })
+  const answer = await fetch(other.url + archivePath)
+  const reader = answer.body?.getReader()
+  let bytes = (await reader?.read())?.value?.length ?? 0
+  const stopped = other.stop()
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+    if (done) break
+    bytes += value?.length ?? 0
+  }
+  expect(bytes).toBe(largeBytes)
+  expect(await stopped).toBe(0)
+})
