@@ -11,6 +11,7 @@ import {
   explainCommand,
   explorerCommand,
   keygenCommand,
+  lintCommand,
   optionsReference,
   serverCommand,
 } from '../pkg/options/options.ts'
@@ -44,6 +45,7 @@ export function generatedFiles(): Map<string, string> {
       '',
       optionsReference(serverCommand),
       optionsReference(explainCommand),
+      optionsReference(lintCommand),
       optionsReference(keygenCommand),
       optionsReference(explorerCommand),
     ].join('\n'),

@@ -3,6 +3,7 @@ import {
   explainCommand,
   explorerCommand,
   keygenCommand,
+  lintCommand,
   serverCommand,
 } from '../../pkg/options/options.ts'
 import { runCommand } from '../../pkg/run/run.ts'
@@ -33,6 +34,18 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
         args,
         version,
         main: ({ options }) => explain(options),
+      })
+    },
+  },
+  lint: {
+    summary: lintCommand.summary,
+    run: async (args) => {
+      const { lint } = await import('../lint/lint.ts')
+      await runCommand({
+        command: lintCommand,
+        args,
+        version,
+        main: ({ options, operands }) => lint(options, operands),
       })
     },
   },

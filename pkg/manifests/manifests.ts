@@ -8,6 +8,7 @@ import { Scanner } from './scanner.ts'
 import { codeOf } from './tree.ts'
 
 export type { ArchiveProbe } from './archive-state.ts'
+export { type ReadManifest, readManifests } from './read-manifests.ts'
 
 export interface ManifestOptions {
   /** Folder of the manifests: every `*.yaml`, `*.yml` and `*.json` below it. */

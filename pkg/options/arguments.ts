@@ -8,6 +8,8 @@ export interface Arguments {
   readonly version: boolean
   /** Text by flag: `true` for a bare switch, undefined where the value is missing, which is among the problems. */
   readonly texts: ReadonlyMap<string, string | undefined>
+  /** What stands beside the flags, where the command takes that. */
+  readonly operands: readonly string[]
   readonly problems: readonly string[]
 }
 
@@ -25,13 +27,15 @@ export function readArguments(tables: Tables, argv: readonly string[]): Argument
   })
   const texts = new Map<string, string | undefined>()
   const problems = new Set<string>()
+  const operands: string[] = []
   let help = false
   let version = false
   let owner: Option | undefined
 
   for (const [position, token] of tokens.entries()) {
     if (token.kind === 'positional') {
-      problems.add(strayValue(token.value, owner))
+      if (tables.operands === undefined) problems.add(strayValue(token.value, owner))
+      else operands.push(token.value)
       continue
     }
     owner = undefined
@@ -61,7 +65,10 @@ export function readArguments(tables: Tables, argv: readonly string[]): Argument
       }
     }
   }
-  return { help, version, texts, problems: [...problems] }
+  if (tables.operands !== undefined && operands.length === 0) {
+    problems.add(`there is nothing to look at: write ${tables.program} ${tables.operands}`)
+  }
+  return { help, version, texts, operands, problems: [...problems] }
 }
 
 function missingValue(option: Option): string {

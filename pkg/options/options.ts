@@ -21,6 +21,7 @@ export {
   explorerCommand,
 } from './explorer.ts'
 export { type KeygenOptions, keygenCommand } from './keygen.ts'
+export { type LintOptions, lintCommand } from './lint.ts'
 export { optionsReference } from './reference.ts'
 export { type AuthMode, authModeOf, type ServerOptions, serverCommand } from './server.ts'
 export type { Command, OptionTable, SecretTable } from './table.ts'
@@ -30,7 +31,13 @@ export type { Address } from './values.ts'
 export type Parsed<T extends OptionTable, S extends SecretTable> =
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' }
-  | { readonly kind: 'options'; readonly options: Options<T>; readonly secrets: Secrets<S> }
+  | {
+      readonly kind: 'options'
+      readonly options: Options<T>
+      readonly secrets: Secrets<S>
+      /** What stands beside the flags; empty where the command takes nothing there. */
+      readonly operands: readonly string[]
+    }
 
 /** Every mistake of a command line and its environment; nobody should have to find them one by one. */
 export class OptionsError extends Error {
@@ -60,7 +67,7 @@ export function parseOptions<T extends OptionTable, S extends SecretTable>(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Parsed<T, S> {
-  const { help, version, texts, problems: mistakes } = readArguments(command, argv)
+  const { help, version, texts, operands, problems: mistakes } = readArguments(command, argv)
   if (help) return { kind: 'help', text: usageOf(command) }
   if (version) return { kind: 'version' }
 
@@ -83,6 +90,7 @@ export function parseOptions<T extends OptionTable, S extends SecretTable>(
     kind: 'options',
     options: values as Options<T>,
     secrets: secrets.values as Secrets<S>,
+    operands,
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Option, placeholderOf, type Tables, variableOf } from './table.ts'
 
 /** What `--help` prints: the usage and every option, in columns. */
-export function usageOf({ program, summary, options, secrets }: Tables): string {
+export function usageOf({ program, summary, operands, options, secrets }: Tables): string {
   const flags = [
     ...Object.values(options).map((option) => [
       flagOf(option),
@@ -14,7 +14,7 @@ export function usageOf({ program, summary, options, secrets }: Tables): string 
   const lines = [
     summary,
     '',
-    `Usage: ${program} [flags]`,
+    `Usage: ${[program, '[flags]', operands].filter(Boolean).join(' ')}`,
     '',
     ...columns(flags),
     '',

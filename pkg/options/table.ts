@@ -33,6 +33,8 @@ export interface Tables<T extends OptionTable = OptionTable, S extends SecretTab
   /** How the command is started, such as `depot server`. */
   readonly program: string
   readonly summary: string
+  /** What stands beside the flags, such as `PATH…`; undefined where nothing may. */
+  readonly operands?: string
   readonly options: T
   readonly secrets: S
 }

@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '../..')
+const lint = (...args: readonly string[]) =>
+  spawnSync(process.execPath, [join(root, 'cmd/depot/main.ts'), 'lint', ...args], {
+    cwd: root,
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] ?? '' },
+    timeout: 60_000,
+  })
+
+it('finds nothing in the samples of this project', () => {
+  expect(lint('config/samples')).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^0 errors, 0 warnings in \d+ objects of \d+ files\n$/),
+  })
+})
+
+it('ends with 1 where something is wrong, and prints SARIF for a code host', () => {
+  const { status, stdout } = lint(
+    'config/samples/hello.yaml',
+    'config/samples/hello.yaml',
+    '--format',
+    'sarif',
+  )
+  expect(status).toBe(1)
+  expect(JSON.parse(stdout).runs[0].results[0]).toMatchObject({ ruleId: 'duplicate-object' })
+})
+
+it.each([
+  [[], 'there is nothing to look at: write depot lint PATH…'],
+  [['nowhere'], 'cannot be read: ENOENT'],
+  [['config/samples', '--format', 'xml'], 'is no format: write text, json or sarif'],
+])('ends with 2 where it cannot look: %j', (args, problem) => {
+  expect(lint(...args)).toMatchObject({ status: 2, stderr: expect.stringContaining(problem) })
+})

@@ -1,0 +1,19 @@
+import packageJson from '../../package.json' with { type: 'json' }
+import { messageOf } from '../../pkg/errors/errors.ts'
+import { asJson, asSarif, asText, lint as check } from '../../pkg/lint/lint.ts'
+import { type LintOptions, OptionsError } from '../../pkg/options/options.ts'
+
+/**
+ * Checks manifests and prints what is wrong with them.
+ *
+ * @returns the exit status: 1 where there is an error
+ * @throws OptionsError where a path leads nowhere
+ */
+export async function lint(options: LintOptions, paths: readonly string[]): Promise<number> {
+  const result = await check({ ...options, paths }).catch((error: unknown) => {
+    throw new OptionsError([`cannot be read: ${messageOf(error)}`])
+  })
+  const print = { text: asText, json: asJson, sarif: asSarif }[options.format]
+  process.stdout.write(print(result, packageJson.version))
+  return result.findings.some(({ level }) => level === 'error') ? 1 : 0
+}

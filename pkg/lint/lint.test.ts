@@ -1,0 +1,242 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { asJson, asSarif, asText, checks, type LintOptions, lint } from './lint.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'depot-lint-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+
+const digest = createHash('sha256').update('content').digest('hex')
+const module = (name: string, config: string) =>
+  `apiVersion: depot.internal/v1alpha1
+kind: Module
+metadata: {name: ${name}, namespace: team}
+spec: {moduleConfig: {${config}}}
+`
+const version = (name: string, spec: string, type = 'Module') =>
+  `apiVersion: depot.internal/v1alpha1
+kind: Version
+metadata: {name: ${name}, namespace: team}
+spec: {type: ${type}, ${spec}}
+`
+const binding = (spec: string, namespace = 'depot-system') =>
+  `apiVersion: depot.internal/v1alpha1
+kind: GroupBinding
+metadata: {name: developers, namespace: ${namespace}}
+spec: {${spec}}
+`
+const storage = 'storageConfig: {fileSystem: {directoryPath: modules}}'
+const network = module('network', `provider: aws, ${storage}`)
+const good = 'version: 1.0.0, fileName: n-1.0.0.zip, moduleConfigRef: {name: network}'
+
+let folders = 0
+async function findingsIn(
+  documents: readonly string[],
+  options: Partial<LintOptions> = {},
+): Promise<string[]> {
+  const folder = join(dir, String(++folders))
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'all.yaml'), documents.join('---\n'))
+  const { findings } = await lint({
+    paths: [folder],
+    apiGroup: 'depot.internal',
+    namespace: 'depot-system',
+    partial: false,
+    ...options,
+  })
+  return findings.map(({ check, level, line, field, message }) =>
+    [level, check, `line ${line}`, field, message].filter(Boolean).join(' | '),
+  )
+}
+
+it('finds nothing in what can be served', async () => {
+  const provider = network.replace('Module', 'Provider').replace('moduleConfig', 'providerConfig')
+  const platform = 'operatingSystem: linux, architecture: amd64, providerConfigRef: {name: network}'
+  expect(
+    await findingsIn([
+      network,
+      version('network-1', good),
+      version('network-2', good.replaceAll('1.0.0', '2.0.0-rc.1')),
+      provider.replace('provider: aws, ', ''),
+      version('p-1', `version: 1.0.0, fileName: p.zip, ${platform}`, 'Provider'),
+      binding(`expression: '"a" in groups', moduleResources: ['net*'], providerResources: ['*']`),
+      'apiVersion: v1\nkind: Secret\nmetadata: {name: other}\n',
+    ]),
+  ).toEqual([])
+})
+
+describe('finds', () => {
+  it.each<[what: string, documents: readonly string[], found: readonly RegExp[]]>([
+    ['text that is no YAML', ['kind: [\n'], [/^error \| syntax \| line 2/]],
+    [
+      'a missing field',
+      [network, version('v', 'fileName: n.zip, moduleConfigRef: {name: network}')],
+      [/^error \| schema \| line \d \| spec\.version \| is required/],
+    ],
+    [
+      'a value that cannot work',
+      [network, version('v', good.replace('n-1.0.0.zip', '../n.zip'))],
+      [/^error \| value \| line 6 \| spec\.fileName \| must be the name of a file/],
+    ],
+    [
+      'an object that is there twice',
+      [network, network],
+      [/^error \| duplicate-object \| .*team\/network in .*all\.yaml:1 already/],
+    ],
+    [
+      'a Version without a reference',
+      [version('v', `version: 1.0.0, fileName: n.zip, moduleConfigRef: {${storage}}`)],
+      [/^error \| no-parent \| .*name it in spec\.moduleConfigRef\.name/],
+    ],
+    [
+      'a parent that is not there',
+      [version('v', good)],
+      [/no-parent \| .*there is no Module team\/network/, /no-storage/],
+    ],
+    [
+      'a module without storage',
+      [module('network', 'provider: aws'), version('v', good)],
+      [/^error \| no-storage/],
+    ],
+    [
+      'a Version without a file',
+      [network, version('v', 'version: 1.0.0, moduleConfigRef: {name: network}')],
+      [/^error \| no-file-name .*spec\.fileName/],
+    ],
+    [
+      'a version that is not semantic',
+      [network, version('v', good.replace('version: 1.0.0', 'version: "1.0"'))],
+      [/^error \| not-semver .*write three numbers/],
+    ],
+    [
+      'one version twice',
+      [
+        network,
+        version('a', good),
+        version('b', good.replace('version: 1.0.0', 'version: v1.0.0')),
+      ],
+      [/^error \| duplicate-version \| line 11 \| is the same version as team\/a/],
+    ],
+    [
+      'two modules of one address',
+      [network, module('other', `name: network, provider: aws, ${storage}`)],
+      [/^error \| address-conflict \| line 6 \| network\/aws is the address of team\/network/],
+    ],
+    [
+      'an expression that does not compile',
+      [binding(`expression: 'groups['`)],
+      [/^error \| expression \| line 1/],
+    ],
+    [
+      'a pattern for module names that does not compile',
+      [binding(`expression: 'true', moduleResources: ['a[']`)],
+      [/^error \| expression \| line 1 \| moduleResources "a\["/],
+    ],
+    [
+      'a binding that is never read',
+      [binding(`expression: 'true'`, 'team')],
+      [/^warning \| ignored-binding .*from namespace depot-system only/],
+    ],
+    [
+      'a label that makes nothing public',
+      [
+        network.replace(
+          'namespace: team}',
+          'namespace: team, labels: {depot.internal/public: "True"}}',
+        ),
+      ],
+      [/^warning \| public-label .*write "true"/],
+    ],
+  ])('%s', async (_, documents, found) => {
+    const findings = await findingsIn(documents)
+    expect(findings).toEqual(found.map((pattern) => expect.stringMatching(pattern) as string))
+  })
+})
+
+it('only warns of what may be elsewhere, when that is said', async () => {
+  const findings = await findingsIn([version('v', good)], { partial: true })
+  expect(findings.map((text) => text.split(' | ', 2).join(' '))).toEqual([
+    'warning no-parent',
+    'warning no-storage',
+  ])
+})
+
+it('knows two modules of one name and different systems apart', async () => {
+  const azure = module('network-azure', `name: network, provider: azurerm, ${storage}`)
+  const config = 'moduleConfigRef: {name: network, provider: azurerm}'
+  const own = version('azure-1', `version: 1.0.0, fileName: a.zip, ${config}`)
+  expect(await findingsIn([network, azure, version('aws-1', good), own])).toEqual([])
+})
+
+it('looks at archives where it may', async () => {
+  const mount = join(dir, 'archives')
+  mkdirSync(join(mount, 'modules/network'), { recursive: true })
+  writeFileSync(join(mount, 'modules/network/n-1.0.0.zip'), 'content')
+  const options = { filesystemMountPath: mount }
+  const uploaded = (sha256: string) => version('v', `${good}, upload: {sha256: "${sha256}"}`)
+  expect(await findingsIn([network, uploaded(digest)], options)).toEqual([])
+  expect(await findingsIn([network, uploaded('0'.repeat(64))], options)).toEqual([
+    expect.stringMatching(`wrong-digest.*has the SHA-256 ${digest}, not 0000`),
+  ])
+  const other = version('v', good.replace('n-1.0.0', 'n-9'))
+  expect(await findingsIn([network, other], options)).toEqual([
+    expect.stringMatching(/no-archive.*n-9\.zip: is not there/),
+  ])
+})
+
+describe('a report', () => {
+  const result = {
+    findings: [
+      {
+        check: 'value',
+        level: 'error',
+        file: 'a folder/m.yaml',
+        line: 3,
+        object: { kind: 'Version', namespace: 'team', name: 'v' },
+        field: 'spec.fileName',
+        message: 'must be\n  other',
+      },
+    ],
+    files: 2,
+    objects: 5,
+  } as const
+
+  it('as text has a line for each finding', () => {
+    expect(asText(result)).toBe(
+      'a folder/m.yaml:3: error: Version team/v spec.fileName: must be other [value]\n' +
+        '1 errors, 0 warnings in 5 objects of 2 files\n',
+    )
+  })
+
+  it('as JSON has all that is known', () => {
+    expect(JSON.parse(asJson(result))).toEqual(result)
+  })
+
+  it('as SARIF names the rule, the file and the line', () => {
+    const log = JSON.parse(asSarif(result, '1.2.3'))
+    expect(log).toMatchObject({
+      version: '2.1.0',
+      runs: [{ tool: { driver: { version: '1.2.3' } } }],
+    })
+    expect(log.runs[0].tool.driver.rules.map(({ id }: { id: string }) => id)).toEqual(
+      Object.keys(checks),
+    )
+    expect(log.runs[0].results).toEqual([
+      {
+        ruleId: 'value',
+        level: 'error',
+        message: { text: 'Version team/v spec.fileName: must be\n  other' },
+        locations: [
+          {
+            physicalLocation: {
+              artifactLocation: { uri: 'a%20folder/m.yaml' },
+              region: { startLine: 3 },
+            },
+          },
+        ],
+      },
+    ])
+  })
+})

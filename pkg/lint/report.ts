@@ -1,0 +1,57 @@
+import { checks, type Finding } from './finding.ts'
+import type { LintResult } from './lint.ts'
+
+const subjectOf = ({ object, field }: Finding): string =>
+  [object && `${object.kind} ${[object.namespace, object.name].filter(Boolean).join('/')}`, field]
+    .filter(Boolean)
+    .join(' ')
+
+/** A line for each finding, as compilers print them, and a sum. */
+export function asText({ findings, files, objects }: LintResult): string {
+  const lines = findings.map((finding) => {
+    const { file, line, level, check, message } = finding
+    const place = line === undefined ? file : `${file}:${line}`
+    const subject = subjectOf(finding)
+    return `${place}: ${level}: ${subject === '' ? '' : `${subject}: `}${oneLine(message)} [${check}]`
+  })
+  const errors = findings.filter(({ level }) => level === 'error').length
+  const sum = `${errors} errors, ${findings.length - errors} warnings in ${objects} objects of ${files} files`
+  return `${[...lines, sum].join('\n')}\n`
+}
+
+/** What follows the first line of an expression's error shows the place in it; one line is enough here. */
+const oneLine = (message: string): string => message.replaceAll(/\s*\n\s*/g, ' ')
+
+/** The findings as they are, for programs. */
+export function asJson({ findings, files, objects }: LintResult): string {
+  return `${JSON.stringify({ files, objects, findings }, undefined, 2)}\n`
+}
+
+/** SARIF 2.1.0, which code hosts show beside the lines of a change. */
+export function asSarif({ findings }: LintResult, version: string): string {
+  const rules = Object.entries(checks).map(([id, text]) => ({ id, shortDescription: { text } }))
+  const results = findings.map((finding) => {
+    const { check, level, file, line, message } = finding
+    const subject = subjectOf(finding)
+    const artifactLocation = { uri: encodeURI(file.replaceAll('\\', '/')) }
+    return {
+      ruleId: check,
+      level,
+      message: { text: subject === '' ? message : `${subject}: ${message}` },
+      locations: [
+        {
+          physicalLocation: {
+            artifactLocation,
+            ...(line === undefined ? {} : { region: { startLine: line } }),
+          },
+        },
+      ],
+    }
+  })
+  const log = {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [{ tool: { driver: { name: 'depot lint', version, rules } }, results }],
+  }
+  return `${JSON.stringify(log, undefined, 2)}\n`
+}
