@@ -65,8 +65,9 @@ lint: $(modules) ## Check types, lint rules, format, and unused code
 format: $(modules) ## Format the code
 	@$(NODE) npx biome check --write
 
-generate: $(modules) ## Write the files that come from code: config/crd, config/reference.md
+generate: $(modules) ## Write the files that come from code or from the chart
 	@$(NODE) node hack/generate.ts
+	@$(NODE) node hack/chart/kustomize.ts
 
 chart-test: $(modules) ## Render the chart in both Helms and check what comes out
 	@$(NODE) npx vitest run hack/chart

@@ -125,7 +125,7 @@ export function render(values: Values = {}, options: Options = {}): Rendered[] {
 }
 
 export function objectsOf(text: string): Rendered[] {
-  return parseAllDocuments(text)
+  return parseAllDocuments(text, { version: '1.1' })
     .map((document): Rendered | null => {
       const [error] = document.errors
       if (error !== undefined) throw error

@@ -1,0 +1,32 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { expect, it } from 'vitest'
+import { objectsOf } from './helm.fixture.ts'
+import { kustomizeFiles, staleManifests } from './kustomize.ts'
+import { conformance } from './schemas/conform.fixture.ts'
+
+it('has nothing to generate again (make generate)', () => {
+  expect(staleManifests()).toEqual([])
+})
+
+it('holds what Kubernetes takes, and nothing of Helm', () => {
+  const schemas = conformance()
+  const files = [...kustomizeFiles()].filter(
+    ([path]) => path.endsWith('.yaml') && !path.endsWith('kustomization.yaml'),
+  )
+  const text = files.map(([, content]) => content).join('---\n')
+  expect(schemas.check(text)).toEqual([])
+  expect(text).not.toMatch(/helm\.sh|managed-by/)
+  schemas.dispose()
+})
+
+const kubectl = spawnSync('kubectl', ['version', '--client']).status === 0
+
+it.skipIf(!kubectl)('kubectl puts all of it together', () => {
+  const built = execFileSync('kubectl', ['kustomize', 'config/default'], { encoding: 'utf8' })
+  const names = objectsOf(built).map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+  expect(names).toContain('Namespace depot-system')
+  expect(names).toContain('Deployment depot-server')
+  expect(names).toContain('StatefulSet depot-valkey')
+  expect(names).toContain('CustomResourceDefinition versions.depot.internal')
+  expect(new Set(names).size).toBe(names.length)
+})
