@@ -7,6 +7,7 @@ import {
   customResourceKinds,
   kinds,
 } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import { dashboard } from './dashboard.ts'
 import { defaultsOf } from './defaults.ts'
 import { readmeOf } from './readme.ts'
 import { schemaOf } from './schema.ts'
@@ -20,6 +21,7 @@ export function chartFiles(): Map<string, string> {
   files.set('config/chart/values.yaml', `# ${notice}\n${defaultsOf(sections)}`)
   files.set('config/chart/values.schema.json', `${JSON.stringify(schemaOf(values), null, 2)}\n`)
   files.set('config/chart/README.md', `<!-- ${notice} -->\n${readmeOf(sections)}`)
+  files.set('config/chart/files/dashboard.json', `${JSON.stringify(dashboard(), null, 2)}\n`)
   for (const kind of customResourceKinds) {
     const definition = customResourceDefinition(kind, 'depot.internal')
     files.set(

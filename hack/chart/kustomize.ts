@@ -50,8 +50,12 @@ function render(...flags: readonly string[]): Manifest[] {
   const text = execFileSync(
     helm,
     [
-      ...['template', 'depot', join(root, 'config/chart'), '--namespace', 'depot-system'],
-      ...['--kube-version', '1.33.0', '--values', join(root, 'hack/kustomize-values.yaml')],
+      'template',
+      'depot',
+      join(root, 'config/chart'),
+      '--namespace=depot-system',
+      '--kube-version=1.33.0',
+      `--values=${join(root, 'hack/kustomize-values.yaml')}`,
       ...flags,
     ],
     { encoding: 'utf8', maxBuffer: 2 ** 26 },

@@ -14,7 +14,7 @@
   "NAMESPACE" $namespace
   "RELEASE" $release
   "AVAILABILITY" (toString $rule.slo.availability)
-  "BUDGET" (subf 1 (divf (float64 $rule.slo.availability) 100) | printf "%.6f" | trimSuffix "0" | trimSuffix "0" | trimSuffix "0")
+  "BUDGET" (subf 1 (divf (float64 $rule.slo.availability) 100) | printf "%.6f" | trimSuffix "0" | regexFind "^[0-9.]*[1-9]")
   "MEMORY_LIMIT" (include "depot.bytes" $limit)
   "MEMORY_LIMIT_TEXT" $limit
 -}}

@@ -1,0 +1,314 @@
+import { spawnSync } from 'node:child_process'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { dashboardQueries } from './dashboard.ts'
+import { chart, find, render, tool } from './helm.fixture.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'depot-alerts-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const values = { crds: { install: false }, monitoring: { prometheusRule: { enabled: true } } }
+interface Rule {
+  readonly alert?: string
+  readonly expr: string
+  readonly annotations?: Readonly<Record<string, string>>
+}
+const groups = (find(render(values), 'PrometheusRule', 'depot').spec?.groups ?? []) as readonly {
+  readonly rules: readonly Rule[]
+}[]
+const rules = groups.flatMap((group) => group.rules)
+writeFileSync(join(folder, 'rules.yaml'), stringify({ groups }))
+
+const server = 'namespace="depot-system",job="depot-server-metrics",pod="depot-server-0"'
+const series = (name: string, labels = ''): string =>
+  `${name}{${[server, labels].filter(Boolean).join(',')}}`
+
+const route = 'method="GET",route="/depot/modules/v1/:namespace/:name/:system/versions"'
+const count = (code: string): string =>
+  series('depot_http_request_duration_seconds_count', `${route},code="${code}"`)
+const bucket = (le: string, of = route): string =>
+  series('depot_http_request_duration_seconds_bucket', `${of},code="200",le="${le}"`)
+const storage = (result: string): string =>
+  series(
+    'depot_storage_request_duration_seconds_count',
+    `backend="s3",operation="get",result="${result}"`,
+  )
+const versions = (state: string): string =>
+  series('depot_catalog_versions', `kind="Module",state="${state}"`)
+const volume = (what: string): string =>
+  `kubelet_volume_stats_${what}_bytes{namespace="depot-system",persistentvolumeclaim="data-depot-valkey-0"}`
+
+const year = 365 * 86_400
+
+type Series = Readonly<Record<string, string>>
+
+interface Case {
+  readonly alert: string
+  /** Input in promtool's notation, one value a minute. */
+  readonly fires: Series
+  readonly quiet: Series
+  /** When to look. Default: 30m */
+  readonly at?: string
+}
+
+const cases: readonly Case[] = [
+  {
+    alert: 'DepotDown',
+    fires: { [series('up')]: '0x60' },
+    quiet: {
+      [series('up')]: '0x60',
+      'up{namespace="depot-system",job="depot-server-metrics",pod="other"}': '1x60',
+    },
+  },
+  {
+    alert: 'DepotErrorBudgetBurn',
+    fires: { [count('200')]: '0+100x60', [count('503')]: '0+2x60' },
+    // A client that asks for what is not there is not our failure.
+    quiet: {
+      [count('200')]: '0+100000x60',
+      [count('503')]: '0+1x60',
+      [count('404')]: '0+50000x60',
+    },
+  },
+  {
+    alert: 'DepotErrorBudgetBurn',
+    // 0.8 % of the requests: too little for a burn of 14.4, enough for one of 6.
+    fires: { [count('200')]: '0+992x500', [count('503')]: '0+8x500' },
+    quiet: { [count('200')]: '0+9999x500', [count('503')]: '0+0.5x500' },
+    at: '7h',
+  },
+  {
+    alert: 'DepotLatencyHigh',
+    fires: {
+      [bucket('0.1')]: '0+50x60',
+      [bucket('0.25')]: '0+100x60',
+      [bucket('+Inf')]: '0+100x60',
+    },
+    quiet: {
+      [bucket('0.1')]: '0+100x60',
+      [bucket('+Inf')]: '0+100x60',
+      [bucket('0.1', 'method="GET",route="/depot/modules/v1/download/s3/:bucket"')]: '0x60',
+      [bucket('+Inf', 'method="GET",route="/depot/modules/v1/download/s3/:bucket"')]: '0+100x60',
+    },
+  },
+  {
+    alert: 'DepotNotReady',
+    fires: { [series('depot_catalog_synced', 'kind="Version"')]: '0x60' },
+    quiet: { [series('depot_catalog_synced', 'kind="Version"')]: '0x8 1x60' },
+  },
+  {
+    alert: 'DepotWatchStale',
+    fires: { [series('depot_watch_last_contact_timestamp_seconds', 'kind="Version"')]: '60x60' },
+    quiet: { [series('depot_watch_last_contact_timestamp_seconds', 'kind="Version"')]: '0+60x60' },
+  },
+  {
+    alert: 'DepotObjectsRejected',
+    fires: {
+      [series('depot_catalog_rejected_objects', 'kind="Version",reason="invalid"')]: '2x60',
+    },
+    quiet: {
+      [series('depot_catalog_rejected_objects', 'kind="Version",reason="invalid"')]: '2x5 0x60',
+    },
+  },
+  {
+    alert: 'DepotChecksumMismatch',
+    fires: {
+      [series('depot_archive_aborts_total', 'backend="s3",reason="checksum"')]: '0x20 1x40',
+    },
+    quiet: {
+      [series('depot_archive_aborts_total', 'backend="s3",reason="checksum"')]: '3x60',
+      [series('depot_archive_aborts_total', 'backend="s3",reason="client"')]: '0+9x60',
+    },
+  },
+  {
+    alert: 'DepotStorageErrors',
+    fires: { [storage('ok')]: '0+90x60', [storage('Unavailable')]: '0+10x60' },
+    quiet: {
+      [storage('ok')]: '0+99x60',
+      [storage('Unavailable')]: '0+1x60',
+      [storage('NotFound')]: '0+50x60',
+    },
+  },
+  {
+    alert: 'DepotDownloadQueueGrowing',
+    fires: { [series('depot_download_queue_oldest_timestamp_seconds')]: '60x60' },
+    quiet: { [series('depot_download_queue_oldest_timestamp_seconds')]: '0+60x60' },
+  },
+  {
+    alert: 'DepotDownloadEventsDropped',
+    fires: { [series('depot_download_events_dropped_total', 'reason="full"')]: '0x25 1x40' },
+    quiet: { [series('depot_download_events_dropped_total', 'reason="full"')]: '7x60' },
+  },
+  {
+    alert: 'DepotJwksStale',
+    fires: { [series('depot_auth_jwks_last_success_timestamp_seconds')]: '60x600' },
+    quiet: { [series('depot_auth_jwks_last_success_timestamp_seconds')]: '0+60x600' },
+    at: '8h',
+  },
+  {
+    alert: 'DepotGroupBindingInvalid',
+    fires: { [series('depot_groupbindings_invalid')]: '1x60' },
+    quiet: { [series('depot_groupbindings_invalid')]: '0x60' },
+  },
+  {
+    alert: 'DepotSigningKeyExpiring',
+    fires: {
+      [series('depot_signing_key_expiry_timestamp_seconds', 'key_id="A"')]: `${20 * 86_400}x60`,
+    },
+    quiet: {
+      [series('depot_signing_key_expiry_timestamp_seconds', 'key_id="A"')]: `${year}x60`,
+      // A key that never expires.
+      [series('depot_signing_key_expiry_timestamp_seconds', 'key_id="B"')]: '0x60',
+    },
+  },
+  {
+    alert: 'DepotCertificateExpiring',
+    fires: { [series('depot_tls_certificate_expiry_timestamp_seconds')]: `${6 * 86_400}x60` },
+    quiet: { [series('depot_tls_certificate_expiry_timestamp_seconds')]: `${8 * 86_400}x60` },
+  },
+  {
+    alert: 'DepotVersionsFailing',
+    fires: { [versions('synced')]: '100x60 90x120', [versions('failed')]: '0x60 10x120' },
+    quiet: { [versions('synced')]: '90x180', [versions('failed')]: '10x180' },
+    at: '90m',
+  },
+  {
+    alert: 'DepotMemoryHigh',
+    fires: { [series('process_resident_memory_bytes')]: `${1000 * 2 ** 20}x60` },
+    quiet: { [series('process_resident_memory_bytes')]: `${900 * 2 ** 20}x60` },
+  },
+  {
+    alert: 'DepotEventLoopSlow',
+    fires: { [series('nodejs_eventloop_lag_p99_seconds')]: '0.2x60' },
+    quiet: { [series('nodejs_eventloop_lag_p99_seconds')]: '0.05x60' },
+  },
+  {
+    alert: 'DepotVolumeFilling',
+    fires: { [volume('available')]: '1000000-1000x600', [volume('capacity')]: '4000000x600' },
+    quiet: { [volume('available')]: '1000000x600', [volume('capacity')]: '4000000x600' },
+    at: '8h',
+  },
+]
+
+/** What promtool complains about. */
+function promtool(...args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(tool('promtool'), args, { encoding: 'utf8' })
+  return status === 0 ? '' : `${stdout}${stderr}`
+}
+
+/** Asks whether an alert fires at a time. @returns promtool's report where it is not as expected */
+function firing(alert: string, input: Series, at: string, expected: boolean): string {
+  const file = join(folder, 'test.yaml')
+  const expr = `count(ALERTS{alertname="${alert}",alertstate="firing"} > 0) > bool 0`
+  writeFileSync(
+    file,
+    stringify({
+      rule_files: ['rules.yaml'],
+      evaluation_interval: '1m',
+      tests: [
+        {
+          interval: '1m',
+          input_series: Object.entries(input).map(([name, samples]) => ({
+            series: name,
+            values: samples,
+          })),
+          promql_expr_test: [
+            { expr, eval_time: at, exp_samples: expected ? [{ labels: '{}', value: 1 }] : [] },
+          ],
+        },
+      ],
+    }),
+  )
+  return promtool('test', 'rules', file)
+}
+
+describe('alerts', () => {
+  it('are rules that Prometheus reads', () => {
+    expect(promtool('check', 'rules', join(folder, 'rules.yaml'))).toBe('')
+  })
+
+  it.each(cases)('$alert fires', ({ alert, fires, at = '30m' }) => {
+    expect(firing(alert, fires, at, true)).toBe('')
+  })
+
+  it.each(cases)('$alert keeps quiet', ({ alert, quiet, at = '30m' }) => {
+    expect(firing(alert, quiet, at, false)).toBe('')
+  })
+
+  const names = [...new Set(rules.flatMap(({ alert }) => alert ?? []))]
+
+  it('are all tested', () => {
+    expect(new Set(cases.map(({ alert }) => alert))).toEqual(new Set(names))
+  })
+
+  it.each(names)('%s has a section of the runbooks', (name) => {
+    const runbooks = readFileSync(join(chart, '../../docs/runbooks.md'), 'utf8')
+    expect(runbooks).toContain(`\n## ${name}\n`)
+    for (const { alert, annotations } of rules.filter((rule) => rule.alert === name)) {
+      expect(annotations?.['runbook_url']).toBe(`docs/runbooks.md#${alert?.toLowerCase()}`)
+      expect(annotations?.['summary']).not.toBe('')
+      expect(annotations?.['description']).toBeTruthy()
+    }
+  })
+
+  it('can be left out by name, and follow the service level', () => {
+    const some = render({
+      crds: { install: false },
+      monitoring: {
+        prometheusRule: { enabled: true, disabledAlerts: ['DepotDown'], slo: { availability: 99 } },
+      },
+    })
+    const text = stringify(find(some, 'PrometheusRule', 'depot').spec, { lineWidth: 0 })
+    expect(text).not.toContain('alert: DepotDown\n')
+    expect(text).toContain('(14.4 * 0.01)')
+  })
+
+  it('leave out the memory where there is no limit', () => {
+    const some = render({ ...values, server: { resources: { limits: null } } })
+    expect(stringify(find(some, 'PrometheusRule', 'depot').spec)).not.toContain('DepotMemoryHigh')
+  })
+})
+
+/** Metrics that nothing of ours writes. */
+const foreign = /^(up|ALERTS|kubelet_volume_stats_\w+|process_\w+|nodejs_\w+|depot:\w+)$/
+
+describe('every metric that is asked for', () => {
+  const sources = globSync('{pkg,cmd}/**/*.ts', { cwd: join(chart, '../..') })
+    .filter((path) => !path.endsWith('.test.ts'))
+    .map((path) => readFileSync(join(chart, '../..', path), 'utf8'))
+    .join('\n')
+  const asked = [...rules.map(({ expr }) => expr), ...dashboardQueries].flatMap((expr) =>
+    [...expr.matchAll(/\b(depot_\w+)\{/g)].map(([, name = '']) => name),
+  )
+
+  it.each([...new Set(asked)].filter((name) => !foreign.test(name)))('%s exists', (name) => {
+    const bare = name.replace(/^depot_/, '').replace(/_(bucket|count|sum)$/, '')
+    expect(sources).toContain(`'${bare}'`)
+  })
+})
+
+describe('the dashboard', () => {
+  it('asks what Prometheus understands', () => {
+    const asked = dashboardQueries.map((query, index) => ({
+      record: `query:${index}`,
+      expr: query.replaceAll('$__rate_interval', '5m').replace(/\$(namespace|job|pod)/g, 'x'),
+    }))
+    writeFileSync(
+      join(folder, 'queries.yaml'),
+      stringify({ groups: [{ name: 'queries', rules: asked }] }),
+    )
+    expect(promtool('check', 'rules', join(folder, 'queries.yaml'))).toBe('')
+    expect(dashboardQueries.length).toBeGreaterThan(30)
+  })
+
+  it('is what Grafana gets', () => {
+    const objects = render({ ...values, monitoring: { dashboard: { enabled: true } } })
+    const { panels } = parse(
+      find(objects, 'ConfigMap', 'depot-dashboard').data?.['depot.json'] ?? '',
+    )
+    expect(panels.length).toBeGreaterThan(30)
+  })
+})
