@@ -88,6 +88,7 @@ const everything: Values = {
     replicaCount: 2,
     baseUrl: `https://${host}`,
     sessionPasswordSecretName: 'depot-session',
+    shutdownDelay: '1s',
     oidc: { enabled: true, clientSecretName: 'depot-ui', authzUrl: `https://${host}/broker/auth` },
     auth: { devTokenInput: { enabled: true } },
     ingress: { enabled: true, className: 'nginx', hosts: [{ host }] },

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { serverCommand } from '../../pkg/options/options.ts'
+import { explorerCommand, serverCommand } from '../../pkg/options/options.ts'
 import { chart, podsOf, render } from './helm.fixture.ts'
 import { profiles } from './profiles.fixture.ts'
 import { values } from './values.ts'
@@ -29,35 +29,61 @@ it('every meaning is a sentence', () => {
   expect(rest.map(({ name }) => name)).toEqual([])
 })
 
-/** What a pod of the chart has no use for. */
-const elsewhere = new Set(['kubeconfig', 'manifests', 'allow-empty-manifests'])
+interface Component {
+  readonly name: string
+  readonly command: {
+    readonly options: Readonly<Record<string, { readonly flag: string }>>
+    readonly secrets: Readonly<Record<string, { readonly variable: string }>>
+  }
+  /** What a pod of the chart has no use for, and what it gets as a variable. */
+  readonly elsewhere: readonly string[]
+}
 
-it('every option of the server can be set by a value', () => {
-  const renders = [
-    profiles['everything'],
-    profiles['broker'],
-    { server: { anonymousAuth: true } },
-    {
-      server: { replicaCount: 1 },
-      rbac: { scopeToNamespace: true },
-    },
-  ]
-  const given = new Set(
-    renders
-      .flatMap((profile) => podsOf(render({ ...profile, crds: { install: false } })))
-      .filter(({ name }) => name === 'depot-server')
-      .flatMap(({ spec }) => spec.containers[0]?.args ?? [])
-      .map((argument) => argument.replace(/^--/, '').split('=', 1)[0] ?? ''),
+const components: readonly Component[] = [
+  {
+    name: 'depot-server',
+    command: serverCommand,
+    elsewhere: ['kubeconfig', 'manifests', 'allow-empty-manifests'],
+  },
+  {
+    name: 'depot-ui',
+    command: explorerCommand,
+    elsewhere: ['base-url', 'session-password-path', 'oidc-client-secret-path'],
+  },
+]
+
+const containers = [
+  profiles['everything'],
+  profiles['broker'],
+  { server: { anonymousAuth: true } },
+  { rbac: { scopeToNamespace: true } },
+]
+  .flatMap((profile) => podsOf(render({ ...profile, crds: { install: false } })))
+  .flatMap(({ name, spec }) =>
+    spec.containers.slice(0, 1).map((container) => ({ name, container })),
   )
-  const flags = Object.values(serverCommand.options).map(({ flag }) => flag)
-  expect(flags.filter((flag) => !given.has(flag) && !elsewhere.has(flag))).toEqual([])
-})
 
-it('every secret of the server can be set by a value', () => {
-  const variables = podsOf(render({ ...profiles['everything'], crds: { install: false } }))
-    .filter(({ name }) => name === 'depot-server')
-    .flatMap(({ spec }) => spec.containers[0]?.env ?? [])
-    .map(({ name }) => name)
-  for (const { variable } of Object.values(serverCommand.secrets))
-    expect(variables).toContain(variable)
+it.each(components)(
+  'every option of $name can be set by a value',
+  ({ name, command, elsewhere }) => {
+    const given = new Set([
+      ...elsewhere,
+      ...containers
+        .filter((of) => of.name === name)
+        .flatMap(({ container: { args = [] } }) => args)
+        .map((argument) => argument.replace(/^--/, '').split('=', 1)[0] ?? ''),
+    ])
+    const flags = Object.values(command.options).map(({ flag }) => flag)
+    expect(flags.filter((flag) => !given.has(flag))).toEqual([])
+  },
+)
+
+it.each(components)('every secret of $name can be set by a value', ({ name, command }) => {
+  const variables = containers
+    .filter((of) => of.name === name)
+    .flatMap(({ container: { env = [] } }) => env)
+    .map((variable) => variable.name)
+  expect(variables).toEqual(
+    expect.arrayContaining(Object.values(command.secrets).map(({ variable }) => variable)),
+  )
 })

@@ -22,6 +22,16 @@ export const uiValues: readonly Value[] = [
     'Secret whose key `sessionPassword` holds at least 32 characters. Required.',
   ),
   duration('ui.sessionTtl', '8h', 'Longest life of a session.'),
+  duration(
+    'ui.shutdownGracePeriod',
+    '20s',
+    'How long running requests may take to end after SIGTERM.',
+  ),
+  duration(
+    'ui.shutdownDelay',
+    '',
+    'How long the port stays open after SIGTERM; only where `lifecycle` takes the five seconds of sleep away.',
+  ),
   text('ui.serverHost', '', '`host:port` of the server; empty: its Service.'),
   choice(
     'ui.logLevel',

@@ -17,6 +17,9 @@
 - {flag: oidc-callback-path, text: {{ ternary $oidc.callbackPath "" $oidc.enabled | quote }}, from: ui.oidc.callbackPath}
 - {flag: session-ttl, text: {{ $v.ui.sessionTtl | quote }}, from: ui.sessionTtl}
 - {flag: dev-token-input, switch: true, text: {{ $v.ui.auth.devTokenInput.enabled | quote }}, from: ui.auth.devTokenInput.enabled}
+- {flag: dist-path, text: /app/ui, from: the image}
+- {flag: shutdown-delay, text: {{ $v.ui.shutdownDelay | quote }}, from: ui.shutdownDelay}
+- {flag: shutdown-grace-period, text: {{ $v.ui.shutdownGracePeriod | quote }}, from: ui.shutdownGracePeriod}
 - {flag: log-level, text: {{ $v.ui.logLevel | quote }}, from: ui.logLevel}
 {{- end }}
 
