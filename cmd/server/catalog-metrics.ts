@@ -14,6 +14,19 @@ export function observeCatalog(catalog: Catalog, metrics: Metrics): void {
   gauge(
     metrics,
     {
+      name: 'catalog_conflicts',
+      help: 'What is not served because of something else: parents without their address, duplicates of Versions, Versions without a parent.',
+      labels: ['reason'],
+    },
+    (conflicts) => {
+      for (const [reason, count] of Object.entries(catalog.conflicts)) {
+        conflicts.set({ reason }, count)
+      }
+    },
+  )
+  gauge(
+    metrics,
+    {
       name: 'catalog_versions',
       help: 'Versions by the kind of their parent and what can be had of them.',
       labels: ['kind', 'state'],

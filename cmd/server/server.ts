@@ -16,6 +16,7 @@ import { createArchives } from '../../pkg/storage/storage.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 import { accessProblems, openAccess } from './auth.ts'
 import { observeCatalog } from './catalog-metrics.ts'
+import { conflictLog } from './conflict-log.ts'
 import { openDownloads } from './downloads.ts'
 import { LatestReadmes } from './readmes.ts'
 import { SourceInStep } from './source.ts'
@@ -77,7 +78,10 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
   const catalog = new Catalog({
     onLeftOut: leftOut,
     onReadme: readmes.note,
+    onConflict: conflictLog(log.child({ component: 'catalog' })),
     apiGroup: options.apiGroup,
+    // Anybody may write a time of creation into a file.
+    firstBy: options.manifests === undefined ? 'creation' : 'arrival',
   })
   observeCatalog(catalog, metrics)
   const grantsOf = (namespace: string) => catalog.storageGrants(namespace)

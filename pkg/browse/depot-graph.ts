@@ -95,9 +95,9 @@ function graphParts(depots: readonly ShownDepot[]): string {
 
 /** A node without its closing brace. */
 function nodeOf(entry: Entry): string {
-  const { kind, namespace, name, resource, latestVersion, scanCounts } = entry.facts
+  const { kind, namespace, name, resource, latestVersion, scanCounts, synced } = entry.facts
   const module = kind === 'Module' && { provider: resource.system, latestVersion, scanCounts }
-  const rest = JSON.stringify({ namespace, name, synced: resource.synced, ...module })
+  const rest = JSON.stringify({ namespace, name, synced, ...module })
   return `{"id":"${idOf(entry)}",${rest.slice(1, -1)}`
 }
 

@@ -55,7 +55,10 @@ function card(model: NaiveModel, owner: Owner) {
     namespace: owner.metadata.namespace,
     name: owner.metadata.name,
     latestVersion: model.latest(owner),
-    synced: owner.status?.synced === true,
+    synced:
+      owner.status?.synced ??
+      (model.versions(owner).length > 0 &&
+        model.versions(owner).every((version) => health(version) === 'synced')),
     provider: owner.kind === 'Module' ? owner.spec.moduleConfig.provider : undefined,
     repoUrl:
       owner.kind === 'Module'

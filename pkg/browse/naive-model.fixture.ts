@@ -46,7 +46,7 @@ export function numberOf(version: Version): string {
 /** Ascending by the rules of semver.org; build metadata does not count. */
 export function precedence(left: string, right: string): number {
   const [a, b] = [semver.exec(left), semver.exec(right)]
-  if (!a || !b) throw new Error(`not semver: ${left} ${right}`)
+  if (!a || !b) return a ? 1 : b ? -1 : text(right, left)
   for (const part of [1, 2, 3]) {
     const difference = Number(a[part]) - Number(b[part])
     if (difference !== 0) return difference
@@ -127,14 +127,13 @@ export class NaiveModel {
       .filter((version) => version.spec.type === owner.kind)
       .filter((version) => version.metadata.namespace === owner.metadata.namespace)
       .filter((version) => this.#ownerName(version) === owner.metadata.name)
-      .filter((version) => semver.test(numberOf(version)))
       .toSorted(
         (a, b) =>
           precedence(numberOf(b), numberOf(a)) ||
           compareBuild(buildOf(numberOf(b)), buildOf(numberOf(a))) ||
           text(a.spec.operatingSystem, b.spec.operatingSystem) ||
           text(a.spec.architecture, b.spec.architecture) ||
-          text(a.metadata.name, b.metadata.name),
+          byAge(a, b),
       )
   }
 
@@ -142,15 +141,12 @@ export class NaiveModel {
     const owner = metadata.ownerReferences.find((reference) => reference.kind === spec.type)
     if (owner !== undefined) return owner.name
     const config = spec.type === 'Module' ? spec.moduleConfigRef : spec.providerConfigRef
-    const near = this.#all(spec.type).filter(
-      (other) => other.metadata.namespace === metadata.namespace,
-    ) as Owner[]
+    const near = (this.#all(spec.type) as Owner[])
+      .filter((other) => other.metadata.namespace === metadata.namespace)
+      .filter((other) => fits(systemOf(other), spec.moduleConfigRef?.provider))
     if (near.some((other) => other.metadata.name === config?.name)) return config?.name
-    const called = near
-      .filter((other) => configOf(other).name === config?.name)
-      .map((other) => other.metadata.name)
-      .toSorted(text)
-    return called[0] ?? config?.name
+    const called = near.filter((other) => nameOf(other) === config?.name)
+    return called.length === 1 ? called[0]?.metadata.name : undefined
   }
 
   storageOf(owner: Owner): StorageConfig | undefined {
@@ -164,8 +160,8 @@ export class NaiveModel {
   }
 
   latest(owner: Owner): string | undefined {
-    const versions = this.versions(owner)
     const claimed = owner.status?.latestVersion?.trim().replace(/^v(?=\d)/i, '')
+    const versions = this.versions(owner).filter((version) => semver.test(numberOf(version)))
     if (claimed !== undefined && versions.some((version) => numberOf(version) === claimed)) {
       return claimed
     }
@@ -181,12 +177,30 @@ export class NaiveModel {
     const isPlaced = (config?.storageConfig ?? configOf(owner).storageConfig) !== undefined
     const isNamed = (status?.artifact?.fileName ?? spec.fileName) !== undefined
     const hasPlatform = spec.operatingSystem !== undefined && spec.architecture !== undefined
+    const isFirst = !this.versions(owner).some(
+      (other) => isSameArchive(other, version) && byAge(other, version) < 0,
+    )
     return (
+      isFirst &&
+      !this.#isDisplaced(owner) &&
       isPlaced &&
       isNamed &&
       checksumOf(version) !== undefined &&
       (owner.kind === 'Module' || hasPlatform)
     )
+  }
+
+  /** Whether an older one has its address, and neither has it by its own name. */
+  #isDisplaced(owner: Owner): boolean {
+    const near = (this.#all(owner.kind) as Owner[]).filter(
+      (other) => other.metadata.namespace === owner.metadata.namespace,
+    )
+    const [name, system] = [nameOf(owner), systemOf(owner)]
+    const has = (other: Owner) =>
+      systemOf(other) === undefined || (system !== undefined && systemOf(other) === system)
+    const named = near.find((other) => other.metadata.name === name)
+    if (named !== undefined && has(named)) return false
+    return near.some((other) => nameOf(other) === name && has(other) && byAge(other, owner) < 0)
   }
 
   /** Of one archive, of one version, or of everything that was ever there. */
@@ -210,6 +224,24 @@ export class NaiveModel {
     )
   }
 }
+
+const nameOf = (owner: Owner): string => configOf(owner).name ?? owner.metadata.name
+
+const systemOf = (owner: Owner): string | undefined =>
+  owner.kind === 'Module' ? owner.spec.moduleConfig.provider : undefined
+
+const fits = (own: string | undefined, asked: string | undefined): boolean =>
+  own === undefined || asked === undefined || own === asked
+
+/** What was created first, then by name. */
+const byAge = (a: Owner | Version, b: Owner | Version): number =>
+  Date.parse(a.metadata.creationTimestamp) - Date.parse(b.metadata.creationTimestamp) ||
+  text(a.metadata.name, b.metadata.name)
+
+const isSameArchive = (a: Version, b: Version): boolean =>
+  numberOf(a) === numberOf(b) &&
+  a.spec.operatingSystem === b.spec.operatingSystem &&
+  a.spec.architecture === b.spec.architecture
 
 function configOf(owner: Owner) {
   return owner.kind === 'Module' ? owner.spec.moduleConfig : owner.spec.providerConfig

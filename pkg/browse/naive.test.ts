@@ -40,6 +40,7 @@ class Compared {
       uid: '',
       resourceVersion: '',
       labels: {},
+      creationTimestamp: '',
       ownerReferences: [],
     }
     const binding =

@@ -66,11 +66,15 @@ const syncState = {
   syncStatus: maybe(pick('', 'Successfully synced', 'Failed to fetch', 'some ERROR')),
 }
 
+/** Few, so that some were created at the same time. */
+const created = pick('2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z')
+
 const module = fc
   .record({
     namespace: pick(...namespaces),
     name: pick(...names),
     labels,
+    created,
     config: fc.record({
       name: maybe(pick(...names)),
       provider: maybe(pick('aws', 'gcp')),
@@ -79,9 +83,9 @@ const module = fc
     }),
     status: maybe(fc.record({ latestVersion: maybe(pick(...versionNumbers)), ...syncState })),
   })
-  .map(({ namespace, name, labels: own, config, status }) => ({
+  .map(({ namespace, name, labels: own, created: creationTimestamp, config, status }) => ({
     kind: 'Module',
-    metadata: { namespace, name, labels: own },
+    metadata: { namespace, name, labels: own, creationTimestamp },
     spec: { moduleConfig: config },
     status,
   }))
@@ -91,6 +95,7 @@ const provider = fc
     namespace: pick(...namespaces),
     name: pick(...names),
     labels,
+    created,
     config: fc.record({
       name: maybe(pick(...names)),
       sourceRepository: maybe(pick('https://git.test/b')),
@@ -104,9 +109,9 @@ const provider = fc
       }),
     ),
   })
-  .map(({ namespace, name, labels: own, config, status }) => ({
+  .map(({ namespace, name, labels: own, created: creationTimestamp, config, status }) => ({
     kind: 'Provider',
-    metadata: { namespace, name, labels: own },
+    metadata: { namespace, name, labels: own, creationTimestamp },
     spec: { providerConfig: config },
     status,
   }))
@@ -116,6 +121,7 @@ const version = fc
     type: pick('Module', 'Provider'),
     namespace: pick(...namespaces),
     object: fc.nat({ max: 60 }),
+    created,
     parent: pick(...names),
     isOwned: fc.boolean(),
     version: pick(...versionNumbers),
@@ -123,6 +129,7 @@ const version = fc
     storageConfig,
     os: maybe(pick(...systems)),
     arch: maybe(pick(...architectures)),
+    system: maybe(pick('aws', 'gcp')),
     status: maybe(
       fc.record({
         checksum: maybe(pick('a'.repeat(64), Buffer.alloc(32, 1).toString('base64'), 'short')),
@@ -133,7 +140,7 @@ const version = fc
       }),
     ),
   })
-  .map(({ type, namespace, object, parent, isOwned, os, arch, status, ...rest }) => {
+  .map(({ type, namespace, object, parent, isOwned, os, arch, status, created: at, ...rest }) => {
     const isProvider = type === 'Provider'
     const config = { name: parent, storageConfig: rest.storageConfig }
     return {
@@ -141,7 +148,10 @@ const version = fc
       metadata: {
         namespace,
         name: `version-${object}`,
-        ownerReferences: isOwned ? [{ apiVersion: 'v', kind: type, name: parent }] : [],
+        creationTimestamp: at,
+        ownerReferences: isOwned
+          ? [{ apiVersion: 'depot.internal/v1alpha1', kind: type, name: parent }]
+          : [],
       },
       spec: {
         type,
@@ -149,7 +159,7 @@ const version = fc
         fileName: rest.fileName,
         ...(isProvider
           ? { providerConfigRef: config, operatingSystem: os, architecture: arch }
-          : { moduleConfigRef: config }),
+          : { moduleConfigRef: { ...config, provider: rest.system } }),
       },
       status: isProvider || status === undefined ? status : { ...status, binaryScan: undefined },
     }

@@ -37,7 +37,7 @@ export function resourceRecord(entry: Entry): Resource {
     namespace: facts.namespace,
     name: facts.name,
     latestVersion: facts.latestVersion,
-    synced: resource.synced,
+    synced: facts.synced,
     provider: resource.system,
     repoUrl: resource.repoUrl,
     scanCounts: facts.scanCounts,

@@ -72,12 +72,16 @@ describe('versions of a parent', () => {
   })
 
   it.each(['latest', '1.2', '01.2.3', '=1.2.3', 'vv1.2.3', '', '1.2.3.4'])(
-    'are left out and told where %j is not semver',
+    'stand last and are told where %j is not semver',
     (number) => {
       const leftOut: string[] = []
       const catalog = new Catalog({ onLeftOut: (row) => leftOut.push(row.name) })
       upsert(catalog, module('vpc'), version('good', '1.0.0'), version('bad', number))
-      expect(numbers(catalog)).toEqual(['1.0.0'])
+      expect(numbers(catalog)).toEqual(['1.0.0', number])
+      expect(catalog.module('platform', 'vpc')?.versions.map((row) => row.downloadable)).toEqual([
+        true,
+        false,
+      ])
       expect(leftOut).toEqual(['bad'])
       expect(catalog.count('Version')).toBe(2)
     },
@@ -253,10 +257,7 @@ describe('the index by digest', () => {
   it('follows every change', () => {
     const catalog = new Catalog()
     const names = (digit: string) =>
-      catalog
-        .versionsBySha256(sha256(digit))
-        .map((row) => row.name)
-        .toSorted()
+      [...catalog.versionsBySha256(sha256(digit))].map((row) => row.name).toSorted()
     upsert(catalog, version('a', '1.0.0'), version('b', '1.1.0'), version('c', '1.2.0'))
     expect(names('a')).toEqual(['a', 'b', 'c'])
     upsert(catalog, version('b', '1.1.0', { status: { checksum: sha256('b') } }))

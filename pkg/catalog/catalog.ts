@@ -8,16 +8,19 @@ import {
   type ObjectKey,
   type Resource,
   type ResourceSink,
+  type StorageConfig,
 } from '../apis/v1alpha1/v1alpha1.ts'
 import { type DownloadCount, DownloadTable } from './downloads.ts'
 import { FindingTable } from './findings.ts'
 import { NamedRows } from './named-rows.ts'
-import { Parent } from './parent.ts'
+import type { Parent } from './parent.ts'
+import { Parents } from './parents.ts'
+import { byAge, isOlder } from './rank.ts'
 import { ReadModel } from './read-model.ts'
 import type { ReadmeListener } from './readme-ref.ts'
 import { ResourceRow } from './resource-row.ts'
 import { revisionOf } from './revision.ts'
-import { compareText, isSemver } from './semver-order.ts'
+import { isSemver } from './semver-order.ts'
 import { RowContext, VersionRow } from './version-row.ts'
 
 export type { ShownDepot } from './depots.ts'
@@ -37,7 +40,7 @@ export type { View } from './views.ts'
 
 type PlainResource = Depot | GroupBinding | Namespace
 
-/** The others are kept as they are: there are few of them. */
+/** What is neither a Version nor a parent of some is kept as it is: there are few of them. */
 class PlainRow {
   readonly resource: PlainResource
   readonly revision: number
@@ -56,8 +59,24 @@ export interface CatalogOptions {
   readonly onLeftOut?: (row: VersionRow) => void
   /** Told where the READMEs of modules are, so that somebody can have them ready. */
   readonly onReadme?: ReadmeListener
+  /** Called with what others have taken the place of, with the reason; it may be gone again in a moment. */
+  readonly onConflict?: (conflict: Conflict) => void
   /** API group of the resources and of the public label, default `depot.internal`. */
   readonly apiGroup?: string
+  /**
+   * Which of two came first: what was created first, as a cluster says it, or what arrived first, where anybody may write
+   * a time into a file. Default: what was created first.
+   */
+  readonly firstBy?: 'creation' | 'arrival'
+}
+
+/** A Version, or a Module or Provider, that is not served because another one is. */
+export interface Conflict {
+  readonly kind: Kind
+  readonly namespace: string
+  readonly name: string
+  /** Why, as the end of a sentence; undefined once it is over. */
+  readonly reason: () => string | undefined
 }
 
 /**
@@ -70,20 +89,26 @@ export class Catalog implements ResourceSink {
   readonly downloads = new DownloadTable()
   /** What browsing needs beside the rows. */
   readonly model: ReadModel
-  readonly #context = new RowContext(this.findings)
+  readonly #context: RowContext
   readonly #rows = new Map<Kind, NamedRows<Row>>(kindNames.map((kind) => [kind, new NamedRows()]))
-  readonly #parents = { Module: new NamedRows<Parent>(), Provider: new NamedRows<Parent>() }
-  /** Config name of a module or provider, where it differs from its own name, to its own names. */
-  readonly #aliases = { Module: new NamedRows<string[]>(), Provider: new NamedRows<string[]>() }
+  readonly #parents: Readonly<Record<'Module' | 'Provider', Parents>>
   readonly #bySha256 = new Map<string, VersionRow | Set<VersionRow>>()
   readonly #onLeftOut: (row: VersionRow) => void
   readonly #apiGroup: string
+  readonly #firstBy: 'creation' | 'arrival'
+  readonly #onConflict: (conflict: Conflict) => void
+  #arrivals = 0
   #generation = 0
 
   constructor(options: CatalogOptions = {}) {
     this.#onLeftOut = options.onLeftOut ?? (() => {})
     this.#apiGroup = options.apiGroup ?? 'depot.internal'
+    this.#firstBy = options.firstBy ?? 'creation'
+    this.#onConflict = options.onConflict ?? (() => {})
+    this.#context = new RowContext(this.findings, this.#apiGroup)
+    this.#parents = { Module: this.#parentsOf('Module'), Provider: this.#parentsOf('Provider') }
     this.model = new ReadModel({
+      onDuplicates: (parent) => this.#reportDuplicates(parent),
       findings: this.findings,
       downloads: this.downloads,
       onReadme: options.onReadme ?? (() => {}),
@@ -135,21 +160,66 @@ export class Catalog implements ResourceSink {
     }
   }
 
-  /** A module that exists, with its versions. */
+  /** A module that exists, with its versions, by its `metadata.name`. */
   module(namespace: string, name: string): Parent | undefined {
-    return this.#existing('Module', namespace, name)
+    return this.#parents.Module.get(namespace, name)
   }
 
-  /** A provider that exists, with its versions. */
-  provider(namespace: string, type: string): Parent | undefined {
-    return this.#existing('Provider', namespace, type)
+  /** A provider that exists, with its versions, by its `metadata.name`. */
+  provider(namespace: string, name: string): Parent | undefined {
+    return this.#parents.Provider.get(namespace, name)
+  }
+
+  /**
+   * The module or provider that an address means.
+   *
+   * @param system of a module
+   */
+  parentAt(
+    kind: 'Module' | 'Provider',
+    namespace: string,
+    name: string,
+    system?: string,
+  ): Parent | undefined {
+    return this.#parents[kind].at(namespace, name, system)
+  }
+
+  /** A Version by its `metadata.name`. */
+  version(namespace: string, name: string): VersionRow | undefined {
+    const row = this.#rowsOf('Version').get(namespace, name)
+    return row instanceof VersionRow ? row : undefined
+  }
+
+  /** How much is not served because of others: parents without their address, duplicates, Versions without a parent. */
+  get conflicts(): Readonly<Record<'address' | 'duplicate' | 'parent', number>> {
+    const { Module: modules, Provider: providers } = this.#parents
+    return {
+      address: modules.conflictCount + providers.conflictCount,
+      duplicate: this.model.states.Module.duplicate + this.model.states.Provider.duplicate,
+      parent: modules.waitingCount + providers.waitingCount,
+    }
   }
 
   /** The Versions whose archive has this digest (hexadecimal). */
-  versionsBySha256(sha256: string): readonly VersionRow[] {
+  versionsBySha256(sha256: string): Iterable<VersionRow> {
     const found = this.#bySha256.get(sha256)
     if (found === undefined) return []
-    return found instanceof Set ? [...found] : [found]
+    return found instanceof Set ? found : [found]
+  }
+
+  /** Of the Versions with this digest those that are meant, the oldest first; one for each storage. */
+  oldestBySha256(
+    sha256: string,
+    isMeant: (row: VersionRow) => boolean,
+    limit: number,
+  ): readonly VersionRow[] {
+    const oldest = new Map<StorageConfig | undefined, VersionRow>()
+    for (const row of this.versionsBySha256(sha256)) {
+      const storage = row.location?.storage
+      const known = oldest.get(storage)
+      if ((known === undefined || isOlder(row, known)) && isMeant(row)) oldest.set(storage, row)
+    }
+    return [...oldest.values()].toSorted(byAge).slice(0, limit)
   }
 
   /** The places of storage that an administrator granted to a namespace, as its annotation says them. */
@@ -164,19 +234,50 @@ export class Catalog implements ResourceSink {
     return this.#rowsOf(kind).size
   }
 
-  /** Number of Versions by the kind of their parent and by state. Looks at every one of them. */
+  /** Number of Versions by the kind of their parent and by state, duplicates among the unservable ones. */
   versionStates(): Record<VersionRow['kind'], Record<VersionRow['state'], number>> {
-    const none = { synced: 0, unsynced: 0, failed: 0, unservable: 0 }
-    const counts = { Module: { ...none }, Provider: { ...none } }
-    for (const [, , row] of this.#rowsOf('Version').entries()) {
-      if (row instanceof VersionRow) counts[row.kind][row.state] += 1
+    const statesOf = (kind: VersionRow['kind']) => {
+      const { synced, unsynced, failed, unservable } = this.model.states[kind]
+      const unservableInAll = unservable + this.#parents[kind].waitingCount
+      return { synced, unsynced, failed, unservable: unservableInAll }
     }
-    return counts
+    return { Module: statesOf('Module'), Provider: statesOf('Provider') }
   }
 
-  #existing(kind: 'Module' | 'Provider', namespace: string, name: string): Parent | undefined {
-    const parent = this.#parents[kind].get(namespace, name)
-    return parent?.resource === undefined ? undefined : parent
+  #parentsOf(kind: 'Module' | 'Provider'): Parents {
+    return new Parents({
+      kind,
+      onChange: (parent) => this.model.touch(parent),
+      onConflict: (parent) => {
+        const { namespace, name } = parent
+        const reason = () => this.#parents[kind].conflictOf(parent)
+        this.#onConflict({ kind, namespace, name, reason })
+      },
+    })
+  }
+
+  #reportWaiting(row: VersionRow): void {
+    const { namespace, name } = row
+    const reason = () => {
+      const isWaiting = row.parent === undefined && this.version(namespace, name) === row
+      return isWaiting ? row.unavailable : undefined
+    }
+    this.#onConflict({ kind: 'Version', namespace, name, reason })
+  }
+
+  #reportDuplicates({ kind, namespace, name, versions }: Parent): void {
+    const names = () => versions.filter((row) => row.isDuplicate).map((row) => row.name)
+    this.#onConflict({
+      kind,
+      namespace,
+      name,
+      reason() {
+        const all = names()
+        if (all.length === 0) return undefined
+        const some = all.slice(0, 5).join(', ')
+        return `${all.length} of its Versions are duplicates of older ones and not served: ${some}${all.length > 5 ? ', …' : ''}`
+      },
+    })
   }
 
   #touch({ kind, namespace, name }: DownloadCount): void {
@@ -204,8 +305,18 @@ export class Catalog implements ResourceSink {
     }
     const row = this.#rowFor(resource)
     row.generation = this.#generation
+    if (!(row instanceof PlainRow)) row.rank = this.#rankOf(resource, old)
     rows.set(metadata.namespace, metadata.name, row)
     this.#link(row, old)
+  }
+
+  #rankOf({ metadata }: Resource, old: Row | undefined): number {
+    const created =
+      this.#firstBy === 'creation' ? Date.parse(metadata.creationTimestamp) : Number.NaN
+    if (!Number.isNaN(created)) return Math.floor(created / 1000)
+    if (old !== undefined && !(old instanceof PlainRow)) return old.rank
+    this.#arrivals += 1
+    return this.#arrivals
   }
 
   #delete({ kind, namespace, name }: ObjectKey): void {
@@ -226,8 +337,8 @@ export class Catalog implements ResourceSink {
     if (row instanceof VersionRow) this.#linkVersion(row)
     const resource = row instanceof ResourceRow ? row : undefined
     const oldResource = old instanceof ResourceRow ? old : undefined
-    if (resource !== undefined || oldResource !== undefined)
-      this.#linkResource(resource, oldResource)
+    const changed = resource ?? oldResource
+    if (changed !== undefined) this.#parents[changed.kind].change(resource, oldResource)
     if (row instanceof PlainRow) this.#linkPlain(row.resource, row.resource)
     else if (old instanceof PlainRow) this.#linkPlain(undefined, old.resource)
   }
@@ -246,8 +357,9 @@ export class Catalog implements ResourceSink {
       else if (other instanceof Set) other.add(row)
       else this.#bySha256.set(row.sha256, new Set([other, row]))
     }
-    this.#attach(row)
+    this.#parents[row.kind].attach(row)
     if (!isSemver(row.version)) this.#onLeftOut(row)
+    else if (row.parent === undefined) this.#reportWaiting(row)
   }
 
   #unlinkVersion(row: VersionRow): void {
@@ -256,81 +368,8 @@ export class Catalog implements ResourceSink {
       if (found instanceof Set && found.size > 1) found.delete(row)
       else this.#bySha256.delete(row.sha256)
     }
-    this.#detach(row)
+    this.#parents[row.kind].detach(row)
     this.findings.release(row.sourceFindings)
     this.findings.release(row.binaryFindings)
-  }
-
-  #attach(row: VersionRow): void {
-    if (row.parentName === undefined || !isSemver(row.version)) return
-    const name = row.owned
-      ? row.parentName
-      : this.#resolveAlias(row.kind, row.namespace, row.parentName)
-    const parent = this.#parents[row.kind].getOrSet(
-      row.namespace,
-      name,
-      () => new Parent(row.kind, row.namespace, name),
-    )
-    row.parent = parent
-    parent.insert(row)
-    this.model.touch(parent)
-  }
-
-  #detach(row: VersionRow): void {
-    const { parent } = row
-    if (parent === undefined) return
-    parent.remove(row)
-    this.model.touch(parent)
-    row.parent = undefined
-    if (parent.empty) this.#parents[parent.kind].delete(parent.namespace, parent.name)
-  }
-
-  /** A Version's copy of its parent's config holds the config's name: the parent is the one that is called so. */
-  #resolveAlias(kind: 'Module' | 'Provider', namespace: string, name: string): string {
-    if (this.#rowsOf(kind).get(namespace, name) !== undefined) return name
-    return this.#aliases[kind].get(namespace, name)?.[0] ?? name
-  }
-
-  #linkResource(row: ResourceRow | undefined, old: ResourceRow | undefined): void {
-    const { kind, namespace, name } = (row ?? old) as ResourceRow
-    const parents = this.#parents[kind]
-    const parent = parents.getOrSet(namespace, name, () => new Parent(kind, namespace, name))
-    parent.resource = row
-    this.model.touch(parent)
-    if (row === undefined || old === undefined || row.configName !== old.configName) {
-      if (old !== undefined) this.#unalias(old)
-      if (row !== undefined) this.#alias(row)
-      this.#reattach(kind, namespace, new Set([name, row?.configName, old?.configName]))
-    }
-    if (parent.empty) parents.delete(namespace, name)
-  }
-
-  #alias({ kind, namespace, name, configName }: ResourceRow): void {
-    if (configName === name) return
-    const names = this.#aliases[kind].get(namespace, configName) ?? []
-    this.#aliases[kind].set(namespace, configName, [...names, name].toSorted(compareText))
-  }
-
-  #unalias({ kind, namespace, name, configName }: ResourceRow): void {
-    const names = this.#aliases[kind].get(namespace, configName)?.filter((other) => other !== name)
-    if (names === undefined) return
-    if (names.length === 0) this.#aliases[kind].delete(namespace, configName)
-    else this.#aliases[kind].set(namespace, configName, names)
-  }
-
-  /** Finds the parent anew for every Version that stands under one of these names by its config alone. */
-  #reattach(kind: 'Module' | 'Provider', namespace: string, names: Set<string | undefined>): void {
-    const holders = [...names].flatMap((name = '') => [
-      name,
-      ...(this.#aliases[kind].get(namespace, name) ?? []),
-    ])
-    const parents = [...new Set(holders)].map((name) => this.#parents[kind].get(namespace, name))
-    const rows = parents.flatMap((parent) => parent?.versions.filter((row) => !row.owned) ?? [])
-    for (const row of rows) {
-      const name = this.#resolveAlias(kind, namespace, row.parentName ?? '')
-      if (row.parent?.name === name) continue
-      this.#detach(row)
-      this.#attach(row)
-    }
   }
 }

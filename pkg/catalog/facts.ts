@@ -4,9 +4,10 @@ import type { Parent } from './parent.ts'
 import type { ReadmeRef } from './readme-ref.ts'
 import type { ResourceRow } from './resource-row.ts'
 import { type ScanCounts, scanCounts } from './scans.ts'
-import { isPrerelease } from './semver-order.ts'
+import { isPrerelease, isSemver } from './semver-order.ts'
 import { type Totals, totalsOf } from './totals.ts'
 import type { VersionRow } from './version-row.ts'
+import { statesOf, type VersionStates } from './version-states.ts'
 
 /** What is known of one module or provider and all its Versions, at one moment. */
 export interface Facts {
@@ -17,6 +18,9 @@ export interface Facts {
   readonly latestVersion: string | undefined
   /** Of the latest version; undefined where that was not scanned. */
   readonly scanCounts: ScanCounts | undefined
+  /** As the resource says it; where it says nothing, whether it has Versions and all of them are in sync. */
+  readonly synced: boolean
+  readonly states: VersionStates
   /** Whether any Version is not in sync. */
   readonly hasUnsynced: boolean
   /** `linux/amd64`, each once; empty for modules. */
@@ -45,6 +49,7 @@ export function factsOf(parent: Parent, resource: ResourceRow, sources: FactSour
   const latestVersion = latestVersionOf(parent, resource)
   const latest = latestVersion === undefined ? [] : parent.rowsOf(latestVersion)
   const byVersion = downloadsByVersion(parent, sources.downloads)
+  const hasUnsynced = versions.some((row) => row.health !== 'synced')
   return {
     kind,
     namespace,
@@ -52,7 +57,9 @@ export function factsOf(parent: Parent, resource: ResourceRow, sources: FactSour
     resource,
     latestVersion,
     scanCounts: scanCounts(sources.findings, latest),
-    hasUnsynced: versions.some((row) => row.health !== 'synced'),
+    synced: resource.synced ?? (versions.length > 0 && !hasUnsynced),
+    states: statesOf(versions),
+    hasUnsynced,
     platforms: kind === 'Module' ? [] : platformsOf(versions),
     downloads: downloads?.count ?? 0,
     lastDownloadedAt: downloads?.count ? downloads.lastAt : undefined,
@@ -88,21 +95,21 @@ export function downloadsByVersion(
 
 /** What the resource claims, if it exists; else the highest that a CLI would choose, can install, or could ask for. */
 function latestVersionOf(parent: Parent, { latestVersion }: ResourceRow): string | undefined {
-  if (latestVersion !== undefined && parent.rowsOf(latestVersion).length > 0) return latestVersion
+  if (
+    latestVersion !== undefined &&
+    isSemver(latestVersion) &&
+    parent.rowsOf(latestVersion).length > 0
+  ) {
+    return latestVersion
+  }
   let prerelease: string | undefined
   for (const row of parent.versions) {
-    if (!isInstallable(row)) continue
+    if (!row.downloadable) continue
     if (!isPrerelease(row.version)) return row.version
     prerelease ??= row.version
   }
-  return prerelease ?? parent.versions[0]?.version
-}
-
-/** A provider's archive without a platform is of no use to a CLI. */
-function isInstallable(row: VersionRow): boolean {
-  return (
-    row.downloadable && (row.kind === 'Module' || (row.os !== undefined && row.arch !== undefined))
-  )
+  const highest = parent.versions[0]?.version
+  return prerelease ?? (highest !== undefined && isSemver(highest) ? highest : undefined)
 }
 
 function platformsOf(rows: readonly VersionRow[]): string[] {

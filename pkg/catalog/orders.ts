@@ -25,7 +25,7 @@ export const sortKeys = {
     compare: (a, b) => comparePrecedence(a.latestVersion ?? '', b.latestVersion ?? ''),
     isMissing: (facts) => facts.latestVersion === undefined,
   },
-  synced: { compare: (a, b) => Number(a.resource.synced) - Number(b.resource.synced) },
+  synced: { compare: (a, b) => Number(a.synced) - Number(b.synced) },
   severity: {
     compare: (a, b) => {
       for (const severity of severities) {

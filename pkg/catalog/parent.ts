@@ -1,18 +1,16 @@
 import type { ResourceRow } from './resource-row.ts'
-import { newestFirst } from './semver-order.ts'
-import { type VersionRow, versionOrder } from './version-row.ts'
+import { VersionList } from './version-list.ts'
+import type { VersionRow } from './version-row.ts'
 
-/**
- * A Module or Provider with its Versions. It may stand here before its own object has arrived, and after that was
- * deleted, for as long as Versions name it.
- */
+/** A Module or Provider with its Versions. Its object may be gone while this is still in somebody's hands. */
 export class Parent {
   readonly kind: 'Module' | 'Provider'
   readonly namespace: string
+  /** `metadata.name` */
   readonly name: string
-  /** Newest first, then by platform; only what is semver. */
-  readonly versions: VersionRow[] = []
+  readonly #versions = new VersionList()
   #resource: ResourceRow | undefined
+  #displacedBy: string | undefined
   #memo: Map<string, unknown> | undefined
 
   constructor(kind: 'Module' | 'Provider', namespace: string, name: string) {
@@ -30,27 +28,50 @@ export class Parent {
     this.#memo = undefined
   }
 
-  get empty(): boolean {
-    return this.#resource === undefined && this.versions.length === 0
+  /** Name of the older one that has the same address; then the Versions of this one cannot be had. */
+  get displacedBy(): string | undefined {
+    return this.#displacedBy
   }
 
-  insert(row: VersionRow): void {
-    this.versions.splice(this.#indexOf(row), 0, row)
+  set displacedBy(name: string | undefined) {
+    this.#displacedBy = name
+    this.#memo = undefined
+  }
+
+  /** Newest first, then by platform; those that are no semver come last. */
+  get versions(): readonly VersionRow[] {
+    return this.#versions.rows
+  }
+
+  /** @param rows in order */
+  insertAll(rows: readonly VersionRow[]): void {
+    for (const row of rows) row.parent = this
+    this.#versions.insert(rows)
     this.#memo = undefined
   }
 
   remove(row: VersionRow): void {
-    const index = this.#indexOf(row)
-    if (this.versions[index] === row) this.versions.splice(index, 1)
+    this.#versions.remove(row)
+    row.parent = undefined
     this.#memo = undefined
+  }
+
+  /** Gives up all Versions that do not stay. @returns them, in order */
+  release(stays: (row: VersionRow) => boolean): readonly VersionRow[] {
+    const gone = this.#versions.release(stays)
+    for (const row of gone) row.parent = undefined
+    if (gone.length > 0) this.#memo = undefined
+    return gone
   }
 
   /** The rows of one version, platform by platform. */
   rowsOf(version: string): readonly VersionRow[] {
-    const start = lowerBound(this.versions, (row) => newestFirst(row.version, version) < 0)
-    let end = start
-    while (this.versions[end]?.version === version) end += 1
-    return this.versions.slice(start, end)
+    return this.#versions.rowsOf(version)
+  }
+
+  /** The one that a duplicate is a duplicate of. */
+  originalOf(row: VersionRow): VersionRow | undefined {
+    return this.#versions.originalOf(row)
   }
 
   /** Remembers what was computed from this parent until it, or one of its Versions, changes. */
@@ -59,19 +80,4 @@ export class Parent {
     if (!this.#memo.has(key)) this.#memo.set(key, compute())
     return this.#memo.get(key) as T
   }
-
-  #indexOf(row: VersionRow): number {
-    return lowerBound(this.versions, (other) => versionOrder(other, row) < 0)
-  }
-}
-
-/** Index of the first element that is not before the place looked for. */
-function lowerBound<T>(sorted: readonly T[], isBefore: (element: T) => boolean): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (isBefore(sorted[middle] as T)) low = middle + 1
-    else high = middle
-  }
-  return low
 }

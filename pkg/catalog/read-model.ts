@@ -14,6 +14,7 @@ import { chosen, type Selection } from './selection.ts'
 import { compareText } from './semver-order.ts'
 import { TagSets, tag } from './tags.ts'
 import { namedTotals } from './totals.ts'
+import { addStates, noStates, type VersionStates } from './version-states.ts'
 import { sumOf, type View, Views } from './views.ts'
 
 /** Versions that are looked at in one go, which takes a few milliseconds. */
@@ -42,6 +43,8 @@ export interface ReadModelOptions extends FactSources {
   /** Label that makes a namespace, a resource or a Depot public where its value is `true`. */
   readonly publicLabel: string
   readonly onReadme: ReadmeListener
+  /** Called with a parent that has more duplicates than before. */
+  readonly onDuplicates: (parent: Parent) => void
 }
 
 /**
@@ -68,11 +71,18 @@ export class ReadModel {
     work: (parent) => this.#refresh(parent),
     sliceUnits: sliceVersions,
   })
+  readonly #states = { Module: noStates(), Provider: noStates() }
   #revision = 0
   #graphRevision = 0
 
   constructor(options: ReadModelOptions) {
     this.#options = options
+  }
+
+  /** Versions that have a parent, by state. */
+  get states(): Readonly<Record<Parent['kind'], Readonly<VersionStates>>> {
+    this.#backlog.advance()
+    return this.#states
   }
 
   /** Changes whenever anything does that an answer may hold. */
@@ -192,10 +202,15 @@ export class ReadModel {
     if (resource === undefined) {
       if (known === undefined) return 1
       this.#remove(known)
+      addStates(this.#states[parent.kind], known.facts.states, -1)
       this.#options.onReadme(parent.namespace, undefined, known.facts.readme)
       return 1
     }
     const facts = factsOf(parent, resource, this.#options)
+    const before = known?.facts.states ?? noStates()
+    addStates(this.#states[parent.kind], before, -1)
+    addStates(this.#states[parent.kind], facts.states, 1)
+    if (facts.states.duplicate > before.duplicate) this.#options.onDuplicates(parent)
     this.#options.onReadme(parent.namespace, facts.readme, known?.facts.readme)
     if (known === undefined) this.#add(parent, facts)
     else this.#change(known, facts)
@@ -269,7 +284,7 @@ export class ReadModel {
 function isSameNode(a: Facts, b: Facts): boolean {
   return (
     a.latestVersion === b.latestVersion &&
-    a.resource.synced === b.resource.synced &&
+    a.synced === b.synced &&
     a.resource.system === b.resource.system &&
     JSON.stringify(a.scanCounts) === JSON.stringify(b.scanCounts)
   )

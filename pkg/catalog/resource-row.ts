@@ -12,6 +12,7 @@ export class ResourceRow {
   readonly kind: 'Module' | 'Provider'
   readonly namespace: string
   readonly name: string
+  readonly uid: string
   readonly revision: number
   /** Name in storage, and the name that Versions without an owner reference may use for their parent. */
   readonly configName: string
@@ -27,8 +28,10 @@ export class ResourceRow {
   readonly repoUrl: string | undefined
   /** What the object itself claims; normalised. */
   readonly latestVersion: string | undefined
-  /** Of the resource itself, whatever its Versions say. */
-  readonly synced: boolean
+  /** Of the resource itself, whatever its Versions say; undefined where it says nothing. */
+  readonly synced: boolean | undefined
+  /** @see Ranked */
+  rank = 0
   generation = 0
 
   constructor(resource: Module | Provider) {
@@ -37,6 +40,7 @@ export class ResourceRow {
     this.kind = resource.kind
     this.namespace = metadata.namespace
     this.name = metadata.name
+    this.uid = metadata.uid
     this.revision = revisionOf(metadata.resourceVersion)
     this.configName = config.name ?? metadata.name
     this.storage = config.storageConfig
@@ -48,7 +52,7 @@ export class ResourceRow {
     this.repoUrl = repoUrlOf(resource)
     this.latestVersion =
       resource.status?.latestVersion && normalizeVersion(resource.status.latestVersion)
-    this.synced = resource.status?.synced ?? false
+    this.synced = resource.status?.synced
   }
 }
 

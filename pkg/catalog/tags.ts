@@ -50,8 +50,8 @@ export const tag = {
   severity: (level: SeverityLevel) => `severity ${level}`,
 }
 
-function tagsOf({ kind, namespace, resource, platforms, scanCounts }: Facts): string[] {
-  const tags = [tag.kind(kind), tag.namespace(namespace), tag.synced(resource.synced)]
+function tagsOf({ kind, namespace, synced, platforms, scanCounts }: Facts): string[] {
+  const tags = [tag.kind(kind), tag.namespace(namespace), tag.synced(synced)]
   for (const platform of platforms) {
     const [os, arch] = platform.split('/')
     if (os) tags.push(tag.platform(os))

@@ -14,6 +14,7 @@ import {
 import type { FindingList, FindingTable } from './findings.ts'
 import { Interner } from './interner.ts'
 import type { Parent } from './parent.ts'
+import { byAge } from './rank.ts'
 import type { ReadmeRef } from './readme-ref.ts'
 import { revisionOf } from './revision.ts'
 import { compareText, isSemver, newestFirst } from './semver-order.ts'
@@ -21,12 +22,15 @@ import { compareText, isSemver, newestFirst } from './semver-order.ts'
 /** What many rows have in common is kept once. */
 export class RowContext {
   readonly findings: FindingTable
+  /** Of the parents that own Versions. */
+  readonly apiGroup: string
   readonly #strings = new Interner<string>()
   readonly #storages = new Interner<StorageConfig>()
   readonly #protocols = new Interner<readonly string[]>()
 
-  constructor(findings: FindingTable) {
+  constructor(findings: FindingTable, apiGroup: string) {
     this.findings = findings
+    this.apiGroup = apiGroup
   }
 
   string(value: string): string {
@@ -53,8 +57,13 @@ export class VersionRow {
   readonly revision: number
   readonly kind: 'Module' | 'Provider'
   readonly parentName: string | undefined
-  /** Whether `parentName` comes from an owner reference and so is the parent's own name. */
-  readonly owned: boolean
+  /**
+   * Where `parentName` comes from an owner reference and so is the parent's own name: the owner's uid, empty where that is
+   * not known.
+   */
+  readonly ownerUid: string | undefined
+  /** Target system that the Version's copy of its module's config says. */
+  readonly system: string | undefined
   /** Normalised: no leading `v`. */
   readonly version: string
   readonly os: string | undefined
@@ -77,21 +86,27 @@ export class VersionRow {
   /** Where its README is kept; modules only. */
   readonly readme: ReadmeRef | undefined
   parent: Parent | undefined = undefined
+  /** Whether an older Version is the same version of the same parent, for the same platform. */
+  isDuplicate = false
+  /** @see Ranked */
+  rank = 0
   generation = 0
 
   constructor(version: Version, context: RowContext) {
     const { metadata, spec, status } = version
-    const ref = parentRefOf(version)
+    const ref = parentRefOf(version, context.apiGroup)
     const config = configOfVersion(version)
     this.namespace = context.string(metadata.namespace)
     this.name = metadata.name
     this.revision = revisionOf(metadata.resourceVersion)
     this.kind = spec.type
     this.parentName = context.optional(ref?.name)
-    this.owned = ref?.owned ?? false
+    this.ownerUid = ref?.owned === true ? context.string(ref.uid) : undefined
+    this.system = context.optional(spec.moduleConfigRef?.provider)
     this.version = context.string(normalizeVersion(spec.version))
-    this.os = context.optional(spec.operatingSystem)
-    this.arch = context.optional(spec.architecture)
+    const isProvider = spec.type === 'Provider'
+    this.os = isProvider ? context.optional(spec.operatingSystem) : undefined
+    this.arch = isProvider ? context.optional(spec.architecture) : undefined
     this.protocols = context.protocols(spec.protocols ?? spec.providerConfigRef?.protocols)
     this.fileName = fileNameOf(version)
     this.storage = context.storage(config?.storageConfig)
@@ -100,12 +115,14 @@ export class VersionRow {
     this.sha256 = sha256Hex(checksum ?? '')
     this.checksumMalformed = this.sha256 === undefined && Boolean(checksum)
     this.sizeBytes = archiveSizeOf(version)
-    this.synced = status?.synced ?? false
+    // What was published by its digest is in sync without a controller that says so.
+    this.synced = status?.synced ?? spec.upload?.sha256 !== undefined
     this.syncStatus = context.string(status?.syncStatus ?? '')
     this.sourceScannedAt = scannedAt(status?.sourceScan)
     this.sourceFindings = context.findings.hold(status?.sourceScan?.findings ?? [])
-    this.binaryScannedAt = scannedAt(status?.binaryScan)
-    this.binaryFindings = context.findings.hold(status?.binaryScan?.findings ?? [])
+    const binaryScan = isProvider ? status?.binaryScan : undefined
+    this.binaryScannedAt = scannedAt(binaryScan)
+    this.binaryFindings = context.findings.hold(binaryScan?.findings ?? [])
     this.readme = spec.type === 'Module' ? status?.readmeConfigMapRef : undefined
   }
 
@@ -126,7 +143,17 @@ export class VersionRow {
 
   /** Why it cannot be downloaded, as the end of a sentence; undefined where it can. */
   get unavailable(): string | undefined {
+    const { parent } = this
     if (!isSemver(this.version)) return 'its version is not a semantic version'
+    if (parent === undefined) {
+      return `it has no parent: no ${this.kind} of its namespace fits it, or several do; set an owner reference`
+    }
+    if (this.isDuplicate) {
+      return `duplicate of ${parent.originalOf(this)?.name}, which was created first`
+    }
+    if (parent.displacedBy !== undefined) {
+      return `the address of ${this.kind} ${parent.name} is that of ${parent.displacedBy}, which is older: give one of them another name in its config`
+    }
     if (this.kind === 'Provider' && (this.os === undefined || this.arch === undefined)) {
       return 'it names no operatingSystem and architecture'
     }
@@ -165,12 +192,17 @@ function scannedAt(scan: Scan | undefined): string | undefined {
   return scan && (scan.scannedAt ?? '')
 }
 
-/** Newest version first, then by platform, then by name so that the order does not depend on the history. */
+/** Newest version first, then by platform, then by age. */
 export function versionOrder(a: VersionRow, b: VersionRow): number {
   return (
     newestFirst(a.version, b.version) ||
     compareText(a.os, b.os) ||
     compareText(a.arch, b.arch) ||
-    compareText(a.name, b.name)
+    byAge(a, b)
   )
+}
+
+/** Whether both are the same version for the same platform. */
+export function isSameArchive(a: VersionRow, b: VersionRow): boolean {
+  return a.version === b.version && a.os === b.os && a.arch === b.arch
 }

@@ -10,6 +10,9 @@ import { findPlatform, findProvider, findRelease, platformNames } from './find.t
 import type { RegistryOptions, ServedArchive } from './ports.ts'
 import { downloadOf, servedArchive } from './respond.ts'
 
+/** Of Versions that an old URL may mean. */
+const maxCandidates = 8
+
 /**
  * Archives of modules. CLIs send no credentials here, so what protects an archive is that the URL has to name a Version of
  * the catalog exactly, digest included. Nothing of a URL ever reaches a storage backend: it is compared with what the
@@ -25,9 +28,12 @@ export function moduleArchiveRoutes(
     get(app, prefix, `/download/${name}/:${parameters.join('/:')}`, (c) => {
       const path: Readonly<Record<string, string>> = c.req.param()
       const segments = parameters.map((parameter) => path[parameter] ?? '')
-      const row = findModuleArchive(options.catalog, backend, segments, c.req.query('fileChecksum'))
       const presign = options.presignModules ?? false
-      return archiveResponse(c, options.archives, named(c, row), presign)
+      const { fileChecksum, version } = c.req.query()
+      return firstGood(
+        findModuleArchives(options.catalog, { backend, segments, fileChecksum, version }),
+        (row) => archiveResponse(c, options.archives, named(c, row), presign),
+      )
     })
   }
 }
@@ -67,23 +73,55 @@ function named(c: Context<ServingEnv>, row: VersionRow): ServedArchive {
   return archive
 }
 
-function findModuleArchive(
-  catalog: Catalog,
-  backend: Backend,
-  segments: readonly string[],
-  fileChecksum = '',
-): VersionRow {
+interface ArchiveUrl {
+  readonly backend: Backend
+  readonly segments: readonly string[]
+  readonly fileChecksum: string | undefined
+  /** `namespace/name` of the Version; URLs of before have none. */
+  readonly version: string | undefined
+}
+
+/**
+ * The Version that a URL names. A URL that names none may mean any with that place and digest: then the oldest ones that
+ * differ in where their archives are.
+ */
+function findModuleArchives(catalog: Catalog, url: ArchiveUrl): readonly VersionRow[] {
   // A plus sign of base64 that was not encoded arrives as a blank.
-  const sha256 = sha256Hex(fileChecksum.replaceAll(' ', '+'))
-  const rows = sha256 === undefined ? [] : catalog.versionsBySha256(sha256)
-  const row = rows.find(
-    ({ kind, location, downloadable }) =>
-      kind === 'Module' && downloadable && location && isAt(location, backend, segments),
-  )
-  if (row !== undefined) return row
+  const sha256 = sha256Hex((url.fileChecksum ?? '').replaceAll(' ', '+'))
+  const isMeant = (row: VersionRow): boolean =>
+    row.kind === 'Module' &&
+    row.sha256 === sha256 &&
+    row.location !== undefined &&
+    isAt(row.location, url.backend, url.segments) &&
+    row.downloadable
+  const rows: VersionRow[] = []
+  if (url.version !== undefined) {
+    const [namespace = '', name = '', ...rest] = url.version.split('/')
+    const row = catalog.version(namespace, name)
+    if (row !== undefined && rest.length === 0 && sha256 !== undefined && isMeant(row))
+      rows.push(row)
+  } else if (sha256 !== undefined) {
+    rows.push(...catalog.oldestBySha256(sha256, isMeant, maxCandidates))
+  }
+  if (rows.length > 0) return rows
   throw notFound(
     'archive not found: its URL must be one that the download endpoint of a module version gave out; run init again to get a fresh one',
   )
+}
+
+/** Answers with the first of several that can be had. */
+function firstGood(
+  [row, ...others]: readonly VersionRow[],
+  answer: (row: VersionRow) => Response | Promise<Response>,
+): Response | Promise<Response> {
+  const answered = answer(row as VersionRow)
+  if (others.length === 0 || answered instanceof Response) return answered
+  return answered.catch((error: unknown) => {
+    if (error instanceof RegistryError && ['NotFound', 'BadGateway'].includes(error.reason)) {
+      return firstGood(others, answer)
+    }
+    throw error
+  })
 }
 
 function choosePlatform(

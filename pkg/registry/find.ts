@@ -16,22 +16,20 @@ export function absent(
   )
 }
 
-/** The module of a request, or 404. A module that names no system answers to any. */
+/** The module that an address means, or 404. A module that names no system answers to any. */
 export function findModule(
   catalog: Catalog,
   namespace: string,
   name: string,
   system: string,
 ): Parent {
-  const parent = catalog.module(namespace, name)
-  if (parent === undefined) throw absent('Module', namespace, name)
-  const own = parent.resource?.system
-  if (own !== undefined && own !== system) {
-    throw notFound(
-      `module ${namespace}/${name} is for ${own}, not for ${system}: use ${namespace}/${name}/${own}`,
-    )
-  }
-  return parent
+  const module = catalog.parentAt('Module', namespace, name, system)
+  if (module !== undefined) return module
+  const own = catalog.parentAt('Module', namespace, name)?.resource?.system
+  if (own === undefined) throw absent('Module', namespace, name)
+  throw notFound(
+    `module ${namespace}/${name} is for ${own}, not for ${system}: use ${namespace}/${name}/${own}`,
+  )
 }
 
 /** The row of a module's version that can be downloaded, or 404. */
@@ -41,9 +39,9 @@ export function findModuleVersion(module: Parent, version: string): VersionRow {
   return row ?? noArchive(`module ${module.namespace}/${module.name}`, version, rows)
 }
 
-/** The provider of a request, or 404. */
+/** The provider that an address means, or 404. */
 export function findProvider(catalog: Catalog, namespace: string, type: string): Parent {
-  const parent = catalog.provider(namespace, type)
+  const parent = catalog.parentAt('Provider', namespace, type)
   if (parent === undefined) throw absent('Provider', namespace, type)
   return parent
 }

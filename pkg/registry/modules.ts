@@ -22,7 +22,7 @@ export function moduleRoutes(
 
   get(app, prefix, versionsPattern, (c) => {
     const { namespace, name, system } = c.req.param()
-    return guard(c, options, { namespace, kind: 'Module', name }, () => {
+    return guard(c, options, { namespace, kind: 'Module', name, system }, () => {
       const module = findModule(catalog, namespace, name, system)
       return versionsAnswer(module, options).toResponse()
     })
@@ -31,7 +31,7 @@ export function moduleRoutes(
   get(app, prefix, '/:namespace/:name/:system/:version/download', (c) => {
     const { namespace, name, system } = c.req.param()
     const version = normalizeVersion(c.req.param('version'))
-    return guard(c, options, { namespace, kind: 'Module', name, version }, () => {
+    return guard(c, options, { namespace, kind: 'Module', name, system, version }, () => {
       const module = findModule(catalog, namespace, name, system)
       const row = findModuleVersion(module, version)
       const url = baseUrlOf(c, options) + archiveUrlPath(module, row)
@@ -91,10 +91,12 @@ function sourceOf({ resource }: Parent): string | undefined {
  * Path of the archive endpoint. CLIs take `archive` and `checksum` out of the query before they ask: the first tells them
  * how to unpack, the second what the bytes must hash to.
  */
-function archiveUrlPath(module: Parent, { location, sha256 }: VersionRow): string {
+function archiveUrlPath(module: Parent, row: VersionRow): string {
+  const { location, sha256 } = row
   if (location === undefined || sha256 === undefined) throw new TypeError('row is not downloadable')
   const format = archiveFormat(location.fileName, module.resource?.fileFormat)
-  const query = `fileChecksum=${sha256}&archive=${format}&checksum=sha256:${sha256}`
+  const version = encodeURIComponent(`${row.namespace}/${row.name}`)
+  const query = `fileChecksum=${sha256}&version=${version}&archive=${format}&checksum=sha256:${sha256}`
   return `/depot/modules/v1/${archivePath(location)}?${query}`
 }
 

@@ -5,22 +5,28 @@ import { after, note, type ServingEnv } from '../serving/serving.ts'
 import { absent } from './find.ts'
 import type { Download, RegistryOptions, ServedArchive } from './ports.ts'
 
-/** Names the module or provider for the log, and answers callers who may use it; to all others there is none. */
+/**
+ * Names the module or provider for the log, and answers callers who may use it; to all others there is none. Who may use
+ * what is said of its `metadata.name`, whatever name the address has.
+ */
 export function guard(
   c: Context<ServingEnv>,
-  { mayRead }: RegistryOptions,
+  { catalog, mayRead }: RegistryOptions,
   subject: {
     readonly kind: 'Module' | 'Provider'
     readonly namespace: string
     readonly name: string
+    readonly system?: string
     readonly version?: string
   },
   answer: () => Response,
 ): Response | Promise<Response> {
-  const { kind, namespace, name } = subject
-  note(c, subject)
+  const { system, ...facts } = subject
+  const { kind, namespace } = facts
+  const name = catalog.parentAt(kind, namespace, facts.name, system)?.name ?? facts.name
+  note(c, { ...facts, name })
   return after(mayRead?.(c, kind, namespace, name) ?? true, (may) => {
-    if (!may) throw absent(kind, namespace, name)
+    if (!may) throw absent(kind, namespace, facts.name)
     return answer()
   })
 }

@@ -98,7 +98,7 @@ describe('module download', () => {
   it('redirects to the archive with what a CLI needs to unpack and check it', async () => {
     const url = await location('platform/vpc/aws/1.2.0')
     expect(url.href).toBe(
-      `http://localhost${root}/download/fileSystem/modules/vpc/vpc_1.2.0.zip?fileChecksum=${digest}&archive=zip&checksum=sha256:${digest}`,
+      `http://localhost${root}/download/fileSystem/modules/vpc/vpc_1.2.0.zip?fileChecksum=${digest}&version=platform%2Fvpc-1.2.0&archive=zip&checksum=sha256:${digest}`,
     )
   })
 
@@ -122,7 +122,7 @@ describe('module download', () => {
       'cannot be downloaded yet: its archive has not been synchronised yet',
     ],
     ['a version that failed', '3.1.0', '(failed: no such tag)'],
-    ['a version that is not semver', 'not-semver', 'has no version not-semver'],
+    ['a version that is not semver', 'not-semver', 'its version is not a semantic version'],
   ])('says what is wrong with %s', async (_, version, message) => {
     const response = await get(`${root}/platform/vpc/aws/${version}/download`)
     expect(response.status).toBe(404)
@@ -161,5 +161,24 @@ describe('module download', () => {
       .app({ trustProxy: true })
       .request(`${root}/platform/vpc/aws/1.2.0/download`, { headers: { 'x-forwarded-host': host } })
     expect(response.status).toBe(400)
+  })
+})
+
+describe('an address', () => {
+  const own = new Fixture()
+  afterAll(() => own[Symbol.dispose]())
+  own.module('network', { provider: 'aws' })
+  own.module('network-azurerm', { name: 'network', provider: 'azurerm' })
+  own.version('Module', 'network', '1.0.0')
+  own.version('Module', 'network-azurerm', '2.0.0')
+
+  it.each([
+    ['network/aws', '"1.0.0"'],
+    ['network/azurerm', '"2.0.0"'],
+    ['network-azurerm/azurerm', '"2.0.0"'],
+    ['network/google', 'is for aws'],
+  ])('%s answers %s', async (address, text) => {
+    const response = await own.app().request(`${root}/platform/${address}/versions`)
+    expect(await response.text()).toContain(text)
   })
 })

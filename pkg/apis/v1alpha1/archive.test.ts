@@ -45,7 +45,7 @@ describe('parentRefOf', () => {
   it('prefers the owner reference of the right kind', () => {
     expect(
       parse([owner('Depot'), owner('Module')], { moduleConfigRef: { name: 'other' } }),
-    ).toEqual({ kind: 'Module', name: 'vpc', owned: true })
+    ).toEqual({ kind: 'Module', name: 'vpc', owned: true, uid: '' })
   })
 
   it('falls back to the config', () => {
@@ -53,6 +53,7 @@ describe('parentRefOf', () => {
       kind: 'Module',
       name: 'other',
       owned: false,
+      uid: '',
     })
   })
 

@@ -23,6 +23,8 @@ export interface ParentRef {
   readonly name: string
   /** False where the name comes from a config, which may differ from the parent's `metadata.name`. */
   readonly owned: boolean
+  /** Of the owner; empty where it is not known. */
+  readonly uid: string
 }
 
 /** The config that a Version carries as a copy of its parent's. */
@@ -35,13 +37,21 @@ export function configOfParent(parent: Module | Provider): ArchiveConfig {
   return parent.kind === 'Module' ? parent.spec.moduleConfig : parent.spec.providerConfig
 }
 
-/** By owner reference, else by the name in the Version's own copy of the config. */
-export function parentRefOf(version: Version): ParentRef | undefined {
+/**
+ * By owner reference, else by the name in the Version's own copy of the config.
+ *
+ * @param apiGroup of an owner; default: any
+ */
+export function parentRefOf(version: Version, apiGroup?: string): ParentRef | undefined {
   const kind = version.spec.type
-  const owner = version.metadata.ownerReferences.find((reference) => reference.kind === kind)
-  if (owner !== undefined) return { kind, name: owner.name, owned: true }
+  const owner = version.metadata.ownerReferences.find(
+    (reference) =>
+      reference.kind === kind &&
+      (apiGroup === undefined || reference.apiVersion.startsWith(`${apiGroup}/`)),
+  )
+  if (owner !== undefined) return { kind, name: owner.name, owned: true, uid: owner.uid ?? '' }
   const name = configOfVersion(version)?.name
-  return name === undefined ? undefined : { kind, name, owned: false }
+  return name === undefined ? undefined : { kind, name, owned: false, uid: '' }
 }
 
 /** The name of the archive that is served. */

@@ -16,6 +16,7 @@ export const Metadata = z.object({
   namespace: z.string().min(1).default('default'),
   uid: z.string().default(''),
   resourceVersion: z.string().default(''),
+  creationTimestamp: z.string().default(''),
   labels: z.record(z.string(), z.string()).default({}),
   ownerReferences: z.array(OwnerReference).default([]),
 })

@@ -1,0 +1,37 @@
+import type { Conflict } from '../../pkg/catalog/catalog.ts'
+import type { Logger } from '../../pkg/telemetry/telemetry.ts'
+
+/** What comes in a list in the wrong order is in conflict for a moment only. */
+const delayMs = 5000
+/** Lines at a time: a folder full of copies must not fill the log. */
+const maxLines = 100
+
+/** Logs what is still in conflict a moment after it was reported. */
+export function conflictLog(log: Logger): (conflict: Conflict) => void {
+  const reported = new Map<string, Conflict>()
+  let timer: NodeJS.Timeout | undefined
+
+  function flush(): void {
+    timer = undefined
+    let lines = 0
+    for (const { kind, namespace, name, reason } of reported.values()) {
+      const why = reason()
+      if (why === undefined) continue
+      lines += 1
+      if (lines > maxLines) break
+      log.warn({ kind, namespace, name, reason: why }, 'object not served: another one is')
+    }
+    if (lines > maxLines) {
+      log.warn('more objects are not served than are logged here: see catalog_conflicts')
+    }
+    reported.clear()
+  }
+
+  return (conflict) => {
+    const { kind, namespace, name } = conflict
+    if (reported.size < maxReported) reported.set(`${kind} ${namespace}/${name}`, conflict)
+    timer ??= setTimeout(flush, delayMs).unref()
+  }
+}
+
+const maxReported = 10_000

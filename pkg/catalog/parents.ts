@@ -1,0 +1,189 @@
+import { Claims, fits } from './claims.ts'
+import { NamedRows } from './named-rows.ts'
+import { Parent } from './parent.ts'
+import type { ResourceRow } from './resource-row.ts'
+import { type VersionRow, versionOrder } from './version-row.ts'
+
+export interface ParentsOptions {
+  readonly kind: 'Module' | 'Provider'
+  /** Called with each parent that changed, or one of whose Versions did. */
+  readonly onChange: (parent: Parent) => void
+  /** Called with each parent that loses its address. */
+  readonly onConflict: (parent: Parent) => void
+}
+
+/**
+ * All Modules, or all Providers, with their Versions: who belongs to whom, and who answers to which address.
+ *
+ * A Version belongs to its owner; without one, to the parent of which its reference is the `metadata.name`; else to the
+ * one parent that fits by the name in its config and the system. Where none or several fit it waits, and is not served.
+ */
+export class Parents {
+  readonly #options: ParentsOptions
+  readonly #byName = new NamedRows<Parent>()
+  readonly #claims = new Claims()
+  /** Versions without a parent, by the name that they refer to. */
+  readonly #waiting = new NamedRows<Set<VersionRow>>()
+  /** What lost its address, with the reason. */
+  readonly #conflicts = new Map<Parent, string>()
+  #waitingCount = 0
+
+  constructor(options: ParentsOptions) {
+    this.#options = options
+  }
+
+  /** Versions that have no parent. */
+  get waitingCount(): number {
+    return this.#waitingCount
+  }
+
+  /** Parents whose address is another's. */
+  get conflictCount(): number {
+    return this.#conflicts.size
+  }
+
+  get(namespace: string, name: string): Parent | undefined {
+    return this.#byName.get(namespace, name)
+  }
+
+  /** Who answers to an address. @param system of a module; default: any */
+  at(namespace: string, name: string, system?: string): Parent | undefined {
+    const named = this.#byName.get(namespace, name)
+    if (named !== undefined && fits(named.resource?.system, system)) return named
+    return this.#claims.of(namespace, name).find(({ resource }) => fits(resource?.system, system))
+  }
+
+  /** Why a parent has lost its address; undefined where it has not. */
+  conflictOf(parent: Parent): string | undefined {
+    return this.#conflicts.get(parent)
+  }
+
+  attach(row: VersionRow): void {
+    this.#place([row])
+  }
+
+  detach(row: VersionRow): void {
+    const { parent } = row
+    if (parent === undefined) return this.#stopWaiting(row)
+    parent.remove(row)
+    this.#options.onChange(parent)
+  }
+
+  /** Follows a change of a Module or Provider. */
+  change(row: ResourceRow | undefined, old: ResourceRow | undefined): void {
+    const { namespace, name, kind } = (row ?? old) as ResourceRow
+    const parent = this.#byName.getOrSet(namespace, name, () => new Parent(kind, namespace, name))
+    const moved = old === undefined || isMoved(row, old)
+    if (old !== undefined && moved) this.#claims.remove(parent, old)
+    parent.resource = row
+    this.#options.onChange(parent)
+    if (!moved) return
+    if (row !== undefined) this.#claims.add(parent, row)
+    else {
+      this.#byName.delete(namespace, name)
+      this.#conflicts.delete(parent)
+    }
+    const names = new Set([name, row?.configName ?? name, old?.configName ?? name])
+    this.#review(namespace, names, parent)
+    for (const other of names) this.#settle(namespace, other)
+  }
+
+  #resolve({ namespace, parentName, ownerUid, system }: VersionRow): Parent | undefined {
+    if (parentName === undefined) return undefined
+    const named = this.#byName.get(namespace, parentName)
+    if (ownerUid !== undefined) {
+      const uid = named?.resource?.uid ?? ''
+      return ownerUid === '' || uid === '' || ownerUid === uid ? named : undefined
+    }
+    if (named !== undefined && fits(named.resource?.system, system)) return named
+    const claims = this.#claims.of(namespace, parentName)
+    const [only, ...others] = claims.filter(({ resource }) => fits(resource?.system, system))
+    return others.length === 0 ? only : undefined
+  }
+
+  /** Finds the parent of every Version whose parent may be another one now. */
+  #review(namespace: string, names: ReadonlySet<string>, changed: Parent): void {
+    const parents = new Set([changed])
+    const moving: VersionRow[] = []
+    for (const name of names) {
+      const named = this.#byName.get(namespace, name)
+      if (named !== undefined) parents.add(named)
+      for (const claim of this.#claims.of(namespace, name)) parents.add(claim)
+      const waiting = this.#waiting.get(namespace, name)
+      if (waiting === undefined) continue
+      moving.push(...waiting)
+      this.#waitingCount -= waiting.size
+      this.#waiting.delete(namespace, name)
+    }
+    for (const parent of parents) {
+      const released = parent.release((row) => this.#resolve(row) === parent)
+      if (released.length === 0) continue
+      this.#options.onChange(parent)
+      for (const row of released) moving.push(row)
+    }
+    this.#place(moving)
+  }
+
+  #place(rows: readonly VersionRow[]): void {
+    for (const [parent, some] of Map.groupBy(rows, (row) => this.#resolve(row))) {
+      if (parent === undefined) for (const row of some) this.#wait(row)
+      else {
+        parent.insertAll(some.length === 1 ? some : some.toSorted(versionOrder))
+        this.#options.onChange(parent)
+      }
+    }
+  }
+
+  #wait(row: VersionRow): void {
+    const { namespace, parentName = '' } = row
+    this.#waiting.getOrSet(namespace, parentName, () => new Set()).add(row)
+    this.#waitingCount += 1
+  }
+
+  #stopWaiting(row: VersionRow): void {
+    const { namespace, parentName = '' } = row
+    const waiting = this.#waiting.get(namespace, parentName)
+    if (waiting?.delete(row) !== true) return
+    this.#waitingCount -= 1
+    if (waiting.size === 0) this.#waiting.delete(namespace, parentName)
+  }
+
+  /** Finds out who has the addresses with a name. */
+  #settle(namespace: string, name: string): void {
+    const named = this.#byName.get(namespace, name)
+    for (const [claim, winner] of this.#claims.winners(namespace, name, named)) {
+      const lost = winner !== claim
+      // The one whose name it is takes the address alone; what lost to it is still had by its own name.
+      const displacedBy = lost && winner !== named ? winner.name : undefined
+      if (claim.displacedBy !== displacedBy) {
+        claim.displacedBy = displacedBy
+        this.#options.onChange(claim)
+      }
+      if (lost) this.#lose(claim, `its address ${addressOf(claim)} is that of ${winner.name}`)
+      else this.#conflicts.delete(claim)
+    }
+  }
+
+  #lose(parent: Parent, reason: string): void {
+    if (this.#conflicts.get(parent) === reason) return
+    this.#conflicts.set(parent, reason)
+    this.#options.onConflict(parent)
+  }
+}
+
+/** `network/aws`, or the type of a provider. */
+function addressOf({ resource }: Parent): string {
+  const { configName = '', system } = resource ?? {}
+  return system === undefined ? configName : `${configName}/${system}`
+}
+
+/** Whether it may have another address, or other Versions, than before. */
+function isMoved(row: ResourceRow | undefined, old: ResourceRow): boolean {
+  return (
+    row === undefined ||
+    row.configName !== old.configName ||
+    row.system !== old.system ||
+    row.uid !== old.uid ||
+    row.rank !== old.rank
+  )
+}
