@@ -1,4 +1,4 @@
-import { GroupBindings } from '../../pkg/auth/auth.ts'
+import { GroupBindings } from '../../pkg/access/access.ts'
 import { messageOf } from '../../pkg/errors/errors.ts'
 import { ExpressionError } from '../../pkg/expr/expr.ts'
 import { loadConnection, watchCluster } from '../../pkg/kube/kube.ts'

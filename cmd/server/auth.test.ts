@@ -69,3 +69,67 @@ it('an issuer that calls itself otherwise ends the start with 2', async () => {
   issuer.stop()
   expect([code, stderr]).toEqual([2, expect.stringContaining('calls itself')])
 })
+
+it('a proxy that is no address ends the start with 2, and shows no credentials', () => {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [main, ...manifests, '--anonymous-auth', '--listen', '127.0.0.1:0', '--admin-listen', ':0'],
+    { encoding: 'utf8', env: { ...env, HTTPS_PROXY: 'ftp://me:hunter2@h' }, timeout: 30_000 },
+  )
+  expect([status, stderr]).toEqual([2, expect.stringContaining('HTTPS_PROXY is no address')])
+  expect(stderr).not.toContain('hunter2')
+})
+
+it('an issuer that is away leaves guests their registry, and /readyz says why it is away', async () => {
+  const issuer = await TestIssuer.start()
+  issuer.away = true
+  const args = [
+    ...manifests,
+    '--anonymous-auth',
+    '--oidc-issuer-url',
+    issuer.url,
+    '--oidc-client-id',
+    'depot',
+    '--listen',
+    '127.0.0.1:0',
+    '--admin-listen',
+    '127.0.0.1:0',
+  ]
+  const child = spawn(process.execPath, [main, ...args], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let out = ''
+  child.stdout.on('data', (chunk) => {
+    out += String(chunk)
+  })
+  const place = (name: string) => new RegExp(`"${name}":"([^"]+)"`).exec(out)?.[1] ?? ''
+  const read = async (url: string, headers: Record<string, string> = {}) => {
+    const answer = await fetch(url, { headers })
+    return [answer.status, await answer.text()] as const
+  }
+  const patient = { timeout: 30_000 }
+  const readyz = async () =>
+    out.includes('"listening"') ? read(`${place('adminUrl')}/readyz`) : undefined
+  await expect
+    .poll(readyz, patient)
+    .toEqual([200, expect.stringMatching(/^ok\nimpaired: tokens of the OIDC issuer .*: \S.*\n$/)])
+  const resources = `${place('url')}/depot/ui/v1/resources`
+  expect((await read(resources))[0]).toBe(200)
+  const authorization = `Bearer ${await issuer.sign()}`
+  expect(await read(resources, { authorization })).toEqual([
+    503,
+    expect.stringContaining('keys of the OIDC issuer'),
+  ])
+  await expect.poll(() => out, patient).toContain('"status":503')
+  const line = out.split('\n').find((one) => one.includes('"status":503'))
+  expect(JSON.parse(line ?? '{}')).toMatchObject({
+    callerHash: expect.stringMatching(/^[\w-]{12}$/) as string,
+    err: { reason: 'issuer_away', message: expect.stringContaining('not known yet') as string },
+  })
+  issuer.away = false
+  await expect.poll(readyz, patient).toEqual([200, 'ok\n'])
+  child.kill()
+  await new Promise((done) => child.once('exit', done))
+  issuer.stop()
+}, 90_000)

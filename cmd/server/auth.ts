@@ -1,8 +1,10 @@
+import { GroupBindings } from '../../pkg/access/access.ts'
 import type { ResourceSink } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
-import { Auth, type ClusterAddress, GroupBindings } from '../../pkg/auth/auth.ts'
+import { Auth, type ClusterAddress } from '../../pkg/auth/auth.ts'
 import { type Broker, createBroker } from '../../pkg/broker/broker.ts'
 import type { Catalog } from '../../pkg/catalog/catalog.ts'
 import { RegistryError } from '../../pkg/errors/errors.ts'
+import type { ProxyRules } from '../../pkg/http/http.ts'
 import { loadConnection } from '../../pkg/kube/kube.ts'
 import { authModeOf, type ServerOptions } from '../../pkg/options/options.ts'
 import type { Logger, Metrics } from '../../pkg/telemetry/telemetry.ts'
@@ -19,11 +21,14 @@ export interface Access {
 
 export function openAccess({
   options,
+  proxies,
   catalog,
   log,
   metrics,
 }: {
   readonly options: ServerOptions
+  /** The ways out to the issuer and the broker. */
+  readonly proxies: ProxyRules
   readonly catalog: Catalog
   readonly log: Logger
   readonly metrics: Metrics
@@ -32,7 +37,7 @@ export function openAccess({
   const { model } = catalog
   const auth = new Auth({
     mode: authModeOf(options),
-    oidc: oidcOf(options),
+    oidc: oidcOf(options, proxies),
     cluster: needsCluster(options)
       ? {
           apiGroup: options.apiGroup,
@@ -48,7 +53,9 @@ export function openAccess({
   })
   const { brokerProxyUrl: url, trustProxy, baseUrl } = options
   const broker =
-    url === undefined ? undefined : createBroker({ url, trustProxy, baseUrl, log, metrics })
+    url === undefined
+      ? undefined
+      : createBroker({ url, trustProxy, baseUrl, proxies, log, metrics })
   return {
     auth,
     broker,
@@ -82,11 +89,12 @@ export function accessProblems(options: ServerOptions): string[] {
   return problems
 }
 
-function oidcOf(options: ServerOptions) {
+function oidcOf(options: ServerOptions, proxies: ProxyRules) {
   const { oidcIssuerUrl: issuerUrl, oidcClientId: clientId } = options
   if (issuerUrl === undefined || clientId === undefined) return undefined
   return {
     issuerUrl,
+    proxies,
     clientId,
     reachedAt: options.brokerProxyUrl,
     uiClientId: options.oidcUiClientId,

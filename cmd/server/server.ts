@@ -1,6 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import { Catalog, type VersionRow } from '../../pkg/catalog/catalog.ts'
 import { messageOf } from '../../pkg/errors/errors.ts'
+import { proxyRules } from '../../pkg/http/http.ts'
 import { limitHeap } from '../../pkg/memory/memory.ts'
 import {
   authModeOf,
@@ -55,7 +56,9 @@ export function server(args: readonly string[]): Promise<void> {
 async function serveRegistry({ options, secrets, version }: RunOptions): Promise<undefined> {
   const log = createLogger(options.logLevel)
   const metrics = createMetrics({ version })
+  const proxies = proxyRules(process.env)
   const problems = [
+    ...proxies.problems,
     ...accessProblems(options),
     ...clusterProblems(options),
     ...(await unusableFiles({ ...options, ...secrets })),
@@ -88,7 +91,7 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
   const settings = storageSettings(options, process.env, grantsOf)
   const archives = createArchives({ ...settings, log, metrics })
   const downloads = openDownloads({ options, secrets, catalog, log, metrics })
-  const access = openAccess({ options, catalog, log, metrics })
+  const access = openAccess({ options, proxies, catalog, log, metrics })
   const { auth, broker, sink } = access
   const source = new SourceInStep({ options, sink, archives, log, metrics }, catalog, readmes)
 
@@ -107,7 +110,8 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
         onDownload: (download) => downloads.record(download),
         log,
         metrics,
-        waitingFor: () => [...source.waitingFor(), ...auth.waitingFor()],
+        waitingFor: () => source.waitingFor(),
+        impaired: () => auth.impaired(),
       }).catch((error: unknown) => {
         throw new OptionsError([portProblem(options, error)])
       })

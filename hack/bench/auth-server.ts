@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { parseResource } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
-import { Auth, GroupBindings } from '../../pkg/auth/auth.ts'
+import { GroupBindings } from '../../pkg/access/access.ts'
+import { Auth } from '../../pkg/auth/auth.ts'
 import { Catalog } from '../../pkg/catalog/catalog.ts'
 import { limitHeap } from '../../pkg/memory/memory.ts'
 import { startServer } from '../../pkg/server/server.ts'

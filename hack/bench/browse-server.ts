@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { Bindings } from '../../pkg/access/access.ts'
+import { GroupBindings } from '../../pkg/access/access.ts'
 import { parseResource, type Resource } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
 import { Catalog } from '../../pkg/catalog/catalog.ts'
 import { createApp } from '../../pkg/server/server.ts'
@@ -58,11 +58,15 @@ function timed(action: () => void): number {
 
 const catalog = new Catalog()
 const { model } = catalog
-const bindings = new Bindings()
+const bindings = new GroupBindings({
+  namespace: 'depot-system',
+  log: createLogger('silent'),
+  metrics: createMetrics({ version: 'bench' }),
+})
 const before = usedMegabytes()
 for (const object of browseObjects(versions)) {
   const resource = parse(JSON.parse(JSON.stringify(object)) as BrowseObject)
-  if (resource.kind === 'GroupBinding') bindings.upsert(resource)
+  if (resource.kind === 'GroupBinding') bindings.apply({ type: 'upsert', resource })
   catalog.apply({ type: 'upsert', resource })
 }
 const rowsMb = usedMegabytes() - before

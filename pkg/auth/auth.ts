@@ -1,21 +1,20 @@
-import { allows } from '../access/access.ts'
+import { allows, type GroupBindings } from '../access/access.ts'
+import type { ProxyRules } from '../http/http.ts'
 import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'
-import { AuthMetrics } from './auth-metrics.ts'
+import { presentedIn, refusedHeader } from './bearer.ts'
 import { type AuthMode, type Caller, type CallerKind, nameOfView, type View } from './caller.ts'
-import { clusterCallers } from './cluster-callers.ts'
-import type { GroupBindings } from './group-bindings.ts'
 import { Issuer, type IssuerTimings } from './issuer.ts'
 import { IssuerCallers } from './issuer-callers.ts'
 import { createKeyedHash } from './keyed-hash.ts'
 import { type Login, type LoginOptions, loginOf } from './login.ts'
+import { AuthMetrics } from './metrics.ts'
 import { Passthrough, type PassthroughOptions } from './passthrough.ts'
 import { Refusal } from './refusal.ts'
-import { type Callers, decisionFor, type Session } from './session.ts'
+import { type Callers, callerHashOf, clusterCallers, decisionFor, type Session } from './session.ts'
 import { describe, type WhoAmI } from './who-am-i.ts'
 
 export type { Caller, View } from './caller.ts'
 export type { ClusterAddress } from './caller-reads.ts'
-export { GroupBindings } from './group-bindings.ts'
 export type { Login } from './login.ts'
 export type { WhoAmI } from './who-am-i.ts'
 
@@ -32,6 +31,8 @@ export interface OidcOptions extends LoginOptions {
   readonly allowFallback: boolean
   /** Takes tokens of the issuer's other clients, as groups of one. */
   readonly allowClientCredentials: boolean
+  /** The ways out to the issuer. Default: direct. */
+  readonly proxies?: ProxyRules | undefined
   readonly timings?: Partial<IssuerTimings>
 }
 
@@ -61,7 +62,7 @@ export interface AuthRequest {
 
 /**
  * Who may see what. Answers at once, without a promise, wherever nothing has to be asked for: for every token that was seen
- * before, and for everybody who needs none.
+ * before, and for callers who need none.
  */
 export class Auth {
   readonly #options: AuthOptions
@@ -69,8 +70,9 @@ export class Auth {
   readonly #callers: Callers
   readonly #issuer: Issuer | undefined
   readonly #passthrough: Passthrough | undefined
-  /** Browsing where nobody's credentials are looked at. */
+  /** Browsing where no credentials are looked at. */
   readonly #anyGuest: Session
+  readonly #keyedHash = createKeyedHash()
   #login: Login | undefined
   /** What the issuer said when that was made. */
   #loginSource: Issuer['metadata']
@@ -78,20 +80,21 @@ export class Auth {
   constructor(options: AuthOptions) {
     const { mode, oidc, cluster, log, metrics, clock = Date.now, random = Math.random } = options
     this.#options = options
-    this.#anyGuest = { caller: nobody(mode, 'guest') }
+    this.#anyGuest = { caller: unnamed(mode, 'guest') }
     this.#metrics = new AuthMetrics(metrics, mode)
-    const keyedHash = createKeyedHash()
     if (cluster !== undefined) this.#passthrough = new Passthrough({ ...cluster, metrics, clock })
     if (mode === 'oidc') {
       if (oidc === undefined) throw new TypeError('mode oidc needs an issuer')
       const shared = { ...oidc, log: log.child({ component: 'auth' }), metrics, clock, random }
-      const issuer = new Issuer(shared, () => callers.forget())
+      const issuer = new Issuer(shared)
       const clientIds = [oidc.clientId, oidc.uiClientId].filter((id) => id !== undefined)
+      const keyedHash = this.#keyedHash
       const callers = new IssuerCallers(issuer, { ...oidc, clientIds, keyedHash, clock })
+      issuer.start(() => callers.forget())
       this.#issuer = issuer
       this.#callers = callers
     } else {
-      this.#callers = mode === 'anonymous' ? anybody : clusterCallers(mode, keyedHash)
+      this.#callers = mode === 'anonymous' ? anonymous : clusterCallers(mode)
     }
   }
 
@@ -104,10 +107,20 @@ export class Auth {
     return this.#issuer?.started ?? Promise.resolve()
   }
 
-  /** What is still missing, in words; empty when callers can be recognized. */
-  waitingFor(): readonly string[] {
-    const missing = this.#issuer !== undefined && this.#issuer.keys === undefined
-    return missing ? ['the keys of the OIDC issuer are being fetched'] : []
+  /**
+   * What does not work for now, in words, with its last error: some callers get 503. The others need not wait for it, so a
+   * server is ready all the same.
+   */
+  impaired(): readonly string[] {
+    const issuer = this.#issuer
+    if (issuer === undefined) return []
+    const { keys, lastError } = issuer
+    if (keys !== undefined && lastError === undefined) return []
+    const what =
+      keys === undefined
+        ? 'tokens of the OIDC issuer cannot be checked, because its keys are being fetched'
+        : 'tokens of the OIDC issuer are checked with the keys of before, because they cannot be fetched again'
+    return [lastError === undefined ? what : `${what}: ${lastError}`]
   }
 
   /** Where to log in, as soon as that is known; always the same object for the same answer. */
@@ -176,7 +189,7 @@ export class Auth {
     namespace: string,
     name: string,
   ): boolean {
-    const session = this.#callers.known(request.authorization)
+    const session = this.#known(request)
     if (session === undefined) return false
     const { caller, presented } = session
     if (presented === undefined) {
@@ -193,9 +206,7 @@ export class Auth {
 
   /** As `viewOf`, where that is known without waiting and without an error. The caller is not counted yet. */
   viewNow(request: AuthRequest): { readonly view: View; readonly count: () => void } | undefined {
-    const session = this.#asksCluster()
-      ? this.#anyGuest
-      : this.#callers.known(request.authorization)
+    const session = this.#asksCluster() ? this.#anyGuest : this.#known(request)
     if (session === undefined || session.presented !== undefined) return undefined
     const view = this.#knownViewOf(session)
     if (view === undefined) return undefined
@@ -230,25 +241,39 @@ export class Auth {
 
   /** Identifies the caller, has the question answered, and counts how it ended; waits only where either has to. */
   #answer<T>(request: AuthRequest, answer: (session: Session) => T | Promise<T>): T | Promise<T> {
+    const { authorization, facts } = request
     const answered = (session: Session): T | Promise<T> => {
       const { caller } = session
-      if (request.facts !== undefined && caller.hash !== undefined) {
-        request.facts.callerHash = caller.hash
-      }
+      if (facts !== undefined && caller.hash !== undefined) facts.callerHash = caller.hash
       const result = answer(session)
       if (result instanceof Promise) return result.then((value) => this.#allow(caller, value))
       return this.#allow(caller, result)
     }
-    if (request.facts !== undefined) request.facts.mode = this.#options.mode
+    if (facts !== undefined) facts.mode = this.#options.mode
     try {
-      const session = this.#callers.identify(request.authorization)
+      const isLookedAt = authorization !== undefined && this.#options.mode !== 'anonymous'
+      const token = isLookedAt ? presentedIn(authorization) : undefined
+      if (isLookedAt && token === undefined) throw refusedHeader(authorization)
+      const hash = token === undefined ? '' : this.#keyedHash(token)
+      // Of the token, until it is known whose it is.
+      if (facts !== undefined && hash !== '') facts.callerHash = callerHashOf(hash)
+      const session = this.#callers.identify(token, hash)
       const result = session instanceof Promise ? session.then(answered) : answered(session)
       return result instanceof Promise
-        ? result.catch((thrown: unknown) => Promise.reject(this.#refuse(thrown)))
+        ? result.catch((thrown: unknown) => Promise.reject(this.#refuse(thrown, facts)))
         : result
     } catch (thrown) {
-      throw this.#refuse(thrown)
+      throw this.#refuse(thrown, facts)
     }
+  }
+
+  /** The caller, where that is known without waiting and without an error. */
+  #known({ authorization }: AuthRequest): Session | undefined {
+    if (authorization === undefined || this.#options.mode === 'anonymous') {
+      return this.#callers.known(undefined, '')
+    }
+    const token = presentedIn(authorization)
+    return token === undefined ? undefined : this.#callers.known(token, this.#keyedHash(token))
   }
 
   #allow<T>(caller: Caller, value: T): T {
@@ -256,9 +281,10 @@ export class Auth {
     return value
   }
 
-  #refuse(thrown: unknown): unknown {
+  #refuse(thrown: unknown, facts: RequestFacts | undefined): unknown {
     if (!(thrown instanceof Refusal)) return thrown
     this.#metrics.refused(thrown)
+    if (facts !== undefined) facts.refusal = { reason: thrown.reason, message: thrown.message }
     return thrown.toRegistryError()
   }
 
@@ -267,7 +293,7 @@ export class Auth {
     return mode === 'kubeconfig' || mode === 'bearer'
   }
 
-  /** Browsing where nobody's credentials are looked at. */
+  /** Browsing where no credentials are looked at. */
   #guest(request: AuthRequest): WhoAmI {
     const { caller } = this.#anyGuest
     this.#note(request, caller, 'public')
@@ -305,18 +331,18 @@ export class Auth {
     return this.#options.isPublic(kind, namespace, name)
   }
 
-  /** @throws Refusal where a GroupBinding has no answer */
+  /** @throws Refusal where a GroupBinding cannot be evaluated */
   #viewOf(session: Session): View {
     const view = this.#knownViewOf(session)
     if (view !== undefined) return view
     const decision = decisionFor(session, this.#options.bindings)
     throw new Refusal(
       'binding',
-      `the GroupBinding ${decision.kind === 'failed' ? decision.name : ''} has no answer for your groups: ask the administrators of this registry to mend it`,
+      `the GroupBinding ${decision.kind === 'failed' ? decision.name : ''} could not be evaluated for your groups: ask the administrators of this registry to fix it`,
     )
   }
 
-  /** Undefined where a GroupBinding has no answer. */
+  /** Undefined where a GroupBinding cannot be evaluated. */
   #knownViewOf(session: Session): View | undefined {
     const { kind } = session.caller
     if (kind === 'anonymous') return 'all'
@@ -335,12 +361,15 @@ export class Auth {
   }
 }
 
-function nobody(mode: AuthMode, kind: CallerKind): Caller {
+function unnamed(mode: AuthMode, kind: CallerKind): Caller {
   return { mode, kind, subject: undefined, groups: [], hash: undefined }
 }
 
-const anyone: Session = { caller: nobody('anonymous', 'anonymous') }
-const anybody: Callers = { identify: () => anyone, known: () => anyone }
+const anonymousSession: Session = { caller: unnamed('anonymous', 'anonymous') }
+const anonymous: Callers = {
+  identify: () => anonymousSession,
+  known: () => anonymousSession,
+}
 
 /** Tells the access log by what the caller is measured. */
 function note({ facts }: AuthRequest, view: string): void {

@@ -1,39 +1,47 @@
 import { Refusal } from './refusal.ts'
 
 /** Longer ones do not fit through most proxies either, and cost too much to look at. */
-const maxTokenCharacters = 48 * 1024
+const maxHeaderCharacters = 48 * 1024
 
 /**
- * The token of an Authorization header (RFC 6750, section 2.1); undefined where there is no header.
+ * What stands behind the scheme of an Authorization header, without the blanks around it: one token has one spelling.
+ * Undefined where the scheme is another one, or the header too long; `refusedHeader` says which.
+ */
+export function presentedIn(header: string): string | undefined {
+  if (header.length > maxHeaderCharacters || !hasScheme(header)) return undefined
+  let [start, end] = [6, header.length]
+  while (header[start] === ' ') start += 1
+  while (end > start && header[end - 1] === ' ') end -= 1
+  return header.slice(start, end)
+}
+
+export function refusedHeader(header: string): Refusal {
+  return new Refusal(
+    'malformed',
+    hasScheme(header)
+      ? `the Authorization header has ${header.length} characters, and ${maxHeaderCharacters} are allowed: ask for a token with fewer claims`
+      : 'the Authorization header is not of the scheme Bearer: send "Authorization: Bearer TOKEN"',
+  )
+}
+
+function hasScheme(header: string): boolean {
+  if (header.length > 6 && header[6] !== ' ') return false
+  return header.startsWith('Bearer') || header.slice(0, 6).toLowerCase() === 'bearer'
+}
+
+/**
+ * Makes sure that this can be a token (RFC 6750, section 2.1).
  *
- * @param header several headers joined by commas, as `fetch` does; that is refused, because somebody on the way may have
- *   looked at another one than we would
+ * @param presented of several headers joined by commas, as `fetch` does; that is refused, because somebody on the way may
+ *   have looked at another one than we would
  * @throws Refusal
  */
-export function bearerTokenOf(header: string | undefined): string | undefined {
-  if (header === undefined) return undefined
-  const space = header.indexOf(' ')
-  const scheme = space === -1 ? header : header.slice(0, space)
-  if (scheme.length !== 6 || scheme.toLowerCase() !== 'bearer') {
-    throw new Refusal(
-      'malformed',
-      'the Authorization header is not of the scheme Bearer: send "Authorization: Bearer TOKEN"',
-    )
-  }
-  if (header.length > maxTokenCharacters) {
-    throw new Refusal(
-      'malformed',
-      `the token is longer than ${maxTokenCharacters} characters: ask for one with fewer claims`,
-    )
-  }
-  const token = header.slice(space + 1)
-  if (!/^ *[\w.~+/-]+=* *$/.test(token)) {
-    throw new Refusal(
-      'malformed',
-      header.includes(',')
-        ? 'there is more than one Authorization header: send one, "Authorization: Bearer TOKEN"'
-        : 'the Authorization header has no token of the usual characters: send "Authorization: Bearer TOKEN"',
-    )
-  }
-  return token.trim()
+export function checkToken(presented: string): void {
+  if (/^[\w.~+/-]+=*$/.test(presented)) return
+  throw new Refusal(
+    'malformed',
+    presented.includes(',')
+      ? 'there is more than one Authorization header: send one, "Authorization: Bearer TOKEN"'
+      : 'the Authorization header has no token of the usual characters: send "Authorization: Bearer TOKEN"',
+  )
 }

@@ -1,8 +1,7 @@
 import { createPrivateKey } from 'node:crypto'
-import { createSecureContext } from 'node:tls'
-import { isDeepStrictEqual } from 'node:util'
-import { Agent, type Dispatcher, ProxyAgent } from 'undici'
-import type { ClusterCredentials } from './kubeconfig.ts'
+import { RegistryError } from '../errors/errors.ts'
+import { createPool, discard, type Pool, readBounded, type Trust } from '../http/http.ts'
+import type { ClusterCredentials } from './caller-kubeconfig.ts'
 import { Refusal } from './refusal.ts'
 
 /** Where the API server of the server's own cluster is, and whom to trust there; nothing that lets anybody in. */
@@ -24,8 +23,17 @@ export interface Reading {
   readonly message: string
 }
 
+/** From the sending of a question to the end of its answer. */
 const timeoutMs = 5000
-const connections = 32
+const bounds = {
+  connections: 128,
+  connectMs: timeoutMs,
+  headersMs: timeoutMs,
+  idleMs: timeoutMs,
+  totalMs: timeoutMs,
+  // A slow API server must not fail those whose questions were never sent.
+  waiting: { max: 1000, ms: 15_000 },
+}
 const maxStatusBytes = 64 * 1024
 /** The answer itself is not wanted, so the shortest form of it will do; the cluster has one for objects, one for lists. */
 const acceptOf = (path: string): string => {
@@ -33,131 +41,113 @@ const acceptOf = (path: string): string => {
   return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`
 }
 
-/** Reads in the name of callers, with their credentials and none of the server's. */
+/** Reads in the name of callers, with their credentials and none of the server's: over connections of their own. */
 export class CallerReads {
   readonly #address: () => Promise<ClusterAddress>
-  #shared: { readonly dispatcher: Dispatcher; readonly for: ClusterAddress } | undefined
+  readonly #pool = createPool(bounds)
 
   constructor(address: () => Promise<ClusterAddress>) {
     this.#address = address
   }
 
   /**
-   * Asks for each of these paths.
+   * Asks for a path.
    *
-   * @throws Refusal `cluster_away` where the API server cannot be reached, `kubeconfig` where a certificate is of no use
+   * @throws Refusal `cluster_away` where the API server cannot be reached, `busy` where too many ask, `kubeconfig` where a
+   *   certificate is of no use
    */
-  async read(
-    credentials: ClusterCredentials,
-    paths: readonly string[],
-  ): Promise<readonly Reading[]> {
+  async read(credentials: ClusterCredentials, path: string): Promise<Reading> {
     const address = await this.#address()
-    if (credentials.cert === undefined) {
-      const dispatcher = this.#pool(address)
-      return await Promise.all(paths.map((path) => send(dispatcher, address, credentials, path)))
+    const { cert, key } = credentials
+    if (cert === undefined || key === undefined) {
+      return send(this.#pool, address, {}, credentials, path)
     }
+    checkKey(key)
     // A connection is of the one whose certificate opened it, so it ends with the question.
-    const dispatcher = openWithCertificate(address, credentials)
+    const pool = createPool(bounds)
     try {
-      return await Promise.all(paths.map((path) => send(dispatcher, address, credentials, path)))
+      return await send(pool, address, { cert, key }, credentials, path)
     } finally {
-      await dispatcher.destroy()
+      await pool.close()
     }
   }
 
-  async close(): Promise<void> {
-    await this.#shared?.dispatcher.destroy()
-  }
-
-  /** Made again when the address or the authority has changed. */
-  #pool(address: ClusterAddress): Dispatcher {
-    if (this.#shared !== undefined && isDeepStrictEqual(this.#shared.for, address)) {
-      return this.#shared.dispatcher
-    }
-    void this.#shared?.dispatcher.close().catch(() => undefined)
-    this.#shared = { dispatcher: open(address, {}), for: address }
-    return this.#shared.dispatcher
+  close(): Promise<void> {
+    return this.#pool.close()
   }
 }
 
 const maxRsaBits = 4096
 
-function openWithCertificate(
-  address: ClusterAddress,
-  { cert, key }: ClusterCredentials,
-): Dispatcher {
+/** The signature of the handshake is made on this thread, and takes a second with a key of four times that length. */
+function checkKey(key: string): void {
   try {
-    // The signature of the handshake is made on this thread, and takes a second with a key of four times that length.
-    const bits = key && createPrivateKey(key).asymmetricKeyDetails?.modulusLength
+    const bits = createPrivateKey(key).asymmetricKeyDetails?.modulusLength
     if (bits && bits > maxRsaBits) throw new TypeError('the key is too long')
-    return open(address, { ...(cert && { cert }), ...(key && { key }) })
   } catch {
-    // What OpenSSL says may quote from the key.
-    throw new Refusal(
-      'kubeconfig',
-      'the kubeconfig is refused: its client certificate and key cannot be read, or do not belong together',
-    )
+    throw unusable()
   }
 }
 
-function open(
-  { ca, servername, rejectUnauthorized, proxyUrl }: ClusterAddress,
-  own: { readonly cert?: string; readonly key?: string },
-): Dispatcher {
-  const tls = {
-    secureContext: createSecureContext({ ...(ca !== undefined && { ca }), ...own }),
-    ...(servername !== undefined && { servername }),
-    ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
-    allowH2: false,
-  }
-  const bounds = { allowH2: false, connections, headersTimeout: timeoutMs, bodyTimeout: timeoutMs }
-  return proxyUrl === undefined
-    ? new Agent({ ...bounds, connect: { timeout: timeoutMs, ...tls } })
-    : new ProxyAgent({ ...bounds, uri: proxyUrl, requestTls: tls, connect: { timeout: timeoutMs } })
+/** What OpenSSL says may quote from the key. */
+function unusable(): Refusal {
+  return new Refusal(
+    'kubeconfig',
+    'the kubeconfig is refused: its client certificate and key cannot be read, or do not belong together',
+  )
 }
 
 async function send(
-  dispatcher: Dispatcher,
-  { server }: ClusterAddress,
+  pool: Pool,
+  { server, ca, servername, rejectUnauthorized, proxyUrl }: ClusterAddress,
+  own: Pick<Trust, 'cert' | 'key'>,
   { token }: ClusterCredentials,
   path: string,
 ): Promise<Reading> {
   const { origin, pathname } = new URL(server)
+  const trust = { ...(ca !== undefined && { ca }), ...own, servername, rejectUnauthorized }
   try {
-    const response = await dispatcher.request({
-      method: 'GET',
-      origin,
-      path: `${pathname === '/' ? '' : pathname}${path}`,
-      headers: {
-        accept: acceptOf(path),
-        'user-agent': 'depot',
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    const { status, body } = await pool.send(
+      { origin, trust, proxyUrl },
+      {
+        method: 'GET',
+        path: `${pathname === '/' ? '' : pathname}${path}`,
+        headers: {
+          accept: acceptOf(path),
+          'user-agent': 'depot',
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        },
       },
-      signal: AbortSignal.timeout(timeoutMs),
-    })
-    const { statusCode: status, body } = response
-    if (status >= 400) return { status, message: await messageIn(body) }
-    await body.dump({ limit: maxStatusBytes }).catch(() => undefined)
+    )
+    if (status >= 400)
+      return { status, message: messageIn(await readBounded(body, maxStatusBytes)) }
+    // To its end, so that the connection can be used again; a long one is given up.
+    await readBounded(body, maxStatusBytes).catch(() => discard(body))
     return { status, message: '' }
   } catch (cause) {
-    throw new Refusal(
-      'cluster_away',
-      'the cluster that has to decide about this cannot be reached: try again in a moment',
-      { cause },
-    )
+    throw failure(cause)
   }
 }
 
-/** The message of a metav1.Status. */
-async function messageIn(body: Dispatcher.ResponseData['body']): Promise<string> {
-  let text = ''
-  for await (const chunk of body) {
-    text += String(chunk)
-    if (text.length > maxStatusBytes) break
+function failure(cause: unknown): Refusal {
+  if (cause instanceof RegistryError && cause.reason === 'Unavailable') {
+    return new Refusal('busy', 'too many callers wait for the cluster: try again in a moment', {
+      cause,
+    })
   }
-  body.on('error', () => undefined).destroy()
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (/^ERR_OSSL|^ERR_SSL_.*KEY|KEY_VALUES_MISMATCH/.test(code)) return unusable()
+  return new Refusal(
+    'cluster_away',
+    'the cluster that has to decide about this cannot be reached: try again in a moment',
+    { cause },
+  )
+}
+
+/** The message of a metav1.Status. */
+function messageIn(bytes: Buffer): string {
   try {
-    const { message } = JSON.parse(text) as { message?: unknown }
+    const { message } = JSON.parse(bytes.toString()) as { message?: unknown }
     return typeof message === 'string' ? message.slice(0, 1000) : ''
   } catch {
     return ''

@@ -1,12 +1,11 @@
 import { Bounded } from '../memory/memory.ts'
 import { SingleFlight } from '../pacing/pacing.ts'
-import { bearerTokenOf } from './bearer.ts'
+import { checkToken } from './bearer.ts'
 import type { Caller } from './caller.ts'
-import { hashCharacters, passthroughSession } from './cluster-callers.ts'
 import type { Issuer } from './issuer.ts'
 import { readUnchecked } from './jwt-claims.ts'
-import { Refusal } from './refusal.ts'
-import type { Callers, Session } from './session.ts'
+import { quote, Refusal } from './refusal.ts'
+import { type Callers, callerHashOf, passthroughSession, type Session } from './session.ts'
 import { type TokenRules, verifyToken } from './token-verifier.ts'
 
 export interface IssuerCallersOptions extends TokenRules {
@@ -17,18 +16,23 @@ export interface IssuerCallersOptions extends TokenRules {
   readonly keyedHash: (text: string) => string
 }
 
-const maxRemembered = 50_000
+const maxSessions = 50_000
+/** Of all sessions together: a token may bring 48 kB of groups. */
+const maxSessionBytes = 64 * 1024 * 1024
+const maxGroupLists = 1000
 const maxVerifying = 1000
 
 /** Callers with a token of the OIDC issuer. Each token is checked once, and then known until it expires. */
 export class IssuerCallers implements Callers {
   readonly #options: IssuerCallersOptions
   readonly #issuer: Issuer
+  /** By the hash of the token. */
   readonly #sessions: Bounded<Session>
+  /** Callers of one team have equal lists, which need to be there only once. */
+  readonly #groupLists = new Bounded<readonly string[]>({ maxEntries: maxGroupLists })
   readonly #verifying = new SingleFlight<Session>({
     max: maxVerifying,
-    overload: () =>
-      new Refusal('cluster_away', 'too many new tokens at once: try again in a moment'),
+    overload: () => new Refusal('busy', 'too many new tokens at once: try again in a moment'),
   })
   readonly #guest: Session = {
     caller: { mode: 'oidc', kind: 'guest', subject: undefined, groups: [], hash: undefined },
@@ -37,7 +41,12 @@ export class IssuerCallers implements Callers {
   constructor(issuer: Issuer, options: IssuerCallersOptions) {
     this.#issuer = issuer
     this.#options = options
-    this.#sessions = new Bounded({ maxEntries: maxRemembered, clock: options.clock })
+    this.#sessions = new Bounded({
+      maxEntries: maxSessions,
+      maxBytes: maxSessionBytes,
+      sizeOf: bytesOf,
+      clock: options.clock,
+    })
   }
 
   /** Forgets every token, because a key may have been withdrawn. */
@@ -45,28 +54,23 @@ export class IssuerCallers implements Callers {
     this.#sessions.clear()
   }
 
-  identify(authorization: string | undefined): Session | Promise<Session> {
-    const { allowGuests, keyedHash } = this.#options
-    if (authorization === undefined) {
-      if (allowGuests) return this.#guest
-      throw new Refusal(
-        'missing',
-        'a token is needed: log in with terraform login, or send "Authorization: Bearer TOKEN"',
-      )
-    }
-    const hash = keyedHash(authorization)
-    return this.#sessions.get(hash) ?? this.#newcomer(authorization, hash)
+  identify(token: string | undefined, hash: string): Session | Promise<Session> {
+    if (token !== undefined) return this.#sessions.get(hash) ?? this.#newcomer(token, hash)
+    if (this.#options.allowGuests) return this.#guest
+    throw new Refusal(
+      'missing',
+      'a token is needed: log in with terraform login, or send "Authorization: Bearer TOKEN"',
+    )
   }
 
-  known(authorization: string | undefined): Session | undefined {
-    const { allowGuests, keyedHash } = this.#options
-    if (authorization === undefined) return allowGuests ? this.#guest : undefined
-    return this.#sessions.get(keyedHash(authorization))
+  known(token: string | undefined, hash: string): Session | undefined {
+    if (token === undefined) return this.#options.allowGuests ? this.#guest : undefined
+    return this.#sessions.get(hash)
   }
 
-  #newcomer(authorization: string, hash: string): Session | Promise<Session> {
+  #newcomer(token: string, hash: string): Session | Promise<Session> {
     const { issuerUrl, allowFallback } = this.#options
-    const token = bearerTokenOf(authorization) ?? ''
+    checkToken(token)
     const claims = readUnchecked(token)
     if (claims === undefined) {
       throw new Refusal('malformed', 'the token is no signed JWT: log in with terraform login')
@@ -75,23 +79,34 @@ export class IssuerCallers implements Callers {
       return this.#verifying.run(hash, () => this.#verify(token, hash))
     }
     if (allowFallback && claims.issuer !== undefined) {
-      return passthroughSession('oidc', 'token', authorization, hash)
+      return passthroughSession('oidc', { format: 'token', token, hash })
     }
     throw new Refusal(
       'issuer',
-      'the token is of another issuer: log in with terraform login, or have the server started with --oidc-allow-sa-fallback if it is one of the cluster',
+      `the token was issued by ${quote(claims.issuer)}, and this registry takes tokens of ${quote(issuerUrl)}: log in with terraform login, or have the server started with --oidc-allow-sa-fallback if it is one of the cluster`,
     )
   }
 
   async #verify(token: string, hash: string): Promise<Session> {
     const { keys } = this.#issuer
     const verified = await verifyToken(token, this.#issuer, this.#options)
-    const { kind, subject, groups, expiresAtMs } = verified
-    const callerHash = this.#options.keyedHash(subject).slice(0, hashCharacters)
+    const { kind, subject, expiresAtMs } = verified
+    const groups = this.#shared(verified.groups)
+    const callerHash = callerHashOf(this.#options.keyedHash(subject))
     const caller: Caller = { mode: 'oidc', kind, subject, groups, hash: callerHash }
     const session: Session = { caller }
     // Keys that came while it was being checked may be others than those that it was checked with.
     if (this.#issuer.keys === keys) this.#sessions.set(hash, session, expiresAtMs)
     return session
   }
+
+  #shared(groups: readonly string[]): readonly string[] {
+    return this.#groupLists.getOrMake(this.#options.keyedHash(JSON.stringify(groups)), () => groups)
+  }
+}
+
+/** What a session keeps alive at most, as if it shared its groups with no other. */
+function bytesOf({ caller: { subject = '', groups } }: Session): number {
+  const texts = groups.reduce((sum, group) => sum + 32 + Buffer.byteLength(group), 0)
+  return 600 + Buffer.byteLength(subject) + texts
 }

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, type LocalJWKSet } from 'jose'
-import { Agent } from 'undici'
+import { messageOf } from '../errors/errors.ts'
+import { createPool, type Pool, type ProxyRules, readBounded } from '../http/http.ts'
 import { gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
-import { fetchJson } from './fetch-json.ts'
 import {
   IssuerMismatch,
   type KeySet,
@@ -14,6 +14,8 @@ export interface IssuerOptions {
   readonly issuerUrl: string
   /** Where the issuer is reached instead of at its own address: scheme, host and port. */
   readonly reachedAt?: string | undefined
+  /** The ways out. Default: direct. */
+  readonly proxies?: ProxyRules | undefined
   readonly log: Logger
   readonly metrics: Metrics
   /** Milliseconds since 1970. */
@@ -42,15 +44,20 @@ const defaultTimings: IssuerTimings = {
   timeoutMs: 5000,
 }
 
-const maxWaiting = 100
+const maxDocumentBytes = 1024 * 1024
+
+/**
+ * What came of another look at the keys: there are others now; there are none, as of now; or it was not possible to look.
+ */
+export type Look = 'changed' | 'unchanged' | 'impossible'
 
 /** The OIDC provider, as far as it is needed: its metadata and its keys, which outlive its absence. */
 export class Issuer {
   readonly #options: IssuerOptions
   readonly #timings: IssuerTimings
-  readonly #agent = new Agent({ allowH2: false, connections: 4 })
+  readonly #pool: Pool
   readonly #started = Promise.withResolvers<void>()
-  readonly #onChange: () => void
+  #onChange: () => void = () => undefined
   #metadata: ProviderMetadata | undefined
   #keys: LocalJWKSet | undefined
   #keysText = ''
@@ -60,15 +67,21 @@ export class Issuer {
   #attemptedMs = Number.NEGATIVE_INFINITY
   #succeededMs = 0
   #failures = 0
-  /** Requests that wait for keys because their token names one that is not known. */
-  #waiting = 0
+  #lastError: string | undefined
   #closed = false
 
-  /** @param onChange called when the keys are other ones than before */
-  constructor(options: IssuerOptions, onChange: () => void) {
+  constructor(options: IssuerOptions) {
     this.#options = options
     this.#timings = { ...defaultTimings, ...options.timings }
-    this.#onChange = onChange
+    const { timeoutMs } = this.#timings
+    this.#pool = createPool({
+      connections: 4,
+      connectMs: timeoutMs,
+      headersMs: timeoutMs,
+      idleMs: timeoutMs,
+      totalMs: timeoutMs,
+      proxies: options.proxies,
+    })
     this.#started.promise.catch(() => undefined)
     gauge(
       options.metrics,
@@ -78,6 +91,11 @@ export class Issuer {
       },
       (it) => it.set(this.#succeededMs / 1000),
     )
+  }
+
+  /** @param onChange called when the keys are other ones than before */
+  start(onChange: () => void): void {
+    this.#onChange = onChange
     void this.#refresh()
   }
 
@@ -94,33 +112,42 @@ export class Issuer {
     return this.#keys
   }
 
+  /** Why the keys could not be fetched, where that was so the last time. */
+  get lastError(): string | undefined {
+    return this.#lastError
+  }
+
+  /** When the keys were fetched last, in milliseconds since 1970; 0: never. */
+  get succeededMs(): number {
+    return this.#succeededMs
+  }
+
+  /** In how many seconds the keys are fetched again. */
+  get retryAfterSeconds(): number {
+    const seconds = Math.ceil((this.#dueMs - this.#options.clock()) / 1000)
+    return Number.isFinite(seconds) ? Math.max(1, seconds) : 5
+  }
+
   /**
-   * Fetches the keys because a token names one that is not known; not too often, but then later. Never rejects.
-   *
-   * @returns whether it was worth asking again
+   * Fetches the keys because a token cannot be verified with those that are known; not too often, but then later. Never
+   * rejects. All who ask meanwhile wait for one answer.
    */
-  async missesKey(): Promise<boolean> {
+  async lookAgain(): Promise<Look> {
     const before = this.#keysText
     const waitMs = this.#attemptedMs + this.#timings.unknownKeyMs - this.#options.clock()
     if (this.#refreshing === undefined && waitMs > 0) {
       this.#schedule(waitMs)
-      return false
+      return 'impossible'
     }
-    // Whoever makes up key ids must not hold the places of those who come with known ones.
-    if (this.#waiting >= maxWaiting) return false
-    this.#waiting += 1
-    try {
-      await this.#refresh()
-    } finally {
-      this.#waiting -= 1
-    }
-    return this.#keysText !== before
+    await this.#refresh()
+    if (this.#lastError !== undefined) return 'impossible'
+    return this.#keysText === before ? 'unchanged' : 'changed'
   }
 
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
-    await this.#agent.destroy()
+    await this.#pool.close()
   }
 
   /** Sees to it that the next attempt is no later than this. */
@@ -151,6 +178,7 @@ export class Issuer {
       const keys = parseKeySet(await this.#get(metadata.jwks_uri))
       if (this.#failures > 0) log.info({ issuer: issuerUrl }, 'keys of the OIDC issuer fetched')
       this.#failures = 0
+      this.#lastError = undefined
       this.#succeededMs = clock()
       this.#metadata = metadata
       this.#takeKeys(keys)
@@ -158,6 +186,7 @@ export class Issuer {
     } catch (err) {
       if (this.#closed) return
       this.#failures += 1
+      this.#lastError = reasonOf(err)
       log.warn({ issuer: issuerUrl, err }, 'keys of the OIDC issuer cannot be fetched')
       if (err instanceof IssuerMismatch) this.#started.reject(err)
     }
@@ -173,14 +202,33 @@ export class Issuer {
 
   #get(url: string): Promise<unknown> {
     const { issuerUrl, reachedAt } = this.#options
-    const { origin, pathname, search, host, protocol } = new URL(url)
-    const shared = { dispatcher: this.#agent, timeoutMs: this.#timings.timeoutMs }
+    const { origin, host, protocol } = new URL(url)
     if (reachedAt === undefined || origin !== new URL(issuerUrl).origin) {
-      return fetchJson(url, shared)
+      return this.#json(url, origin, {})
     }
     // As if it had come through the proxy: an issuer may name its endpoints after the address that it is asked by.
-    const headers = { 'x-forwarded-host': host, 'x-forwarded-proto': protocol.slice(0, -1) }
-    return fetchJson(`${reachedAt}${pathname}${search}`, { ...shared, headers })
+    const forwarded = { 'x-forwarded-host': host, 'x-forwarded-proto': protocol.slice(0, -1) }
+    return this.#json(url, reachedAt, forwarded)
+  }
+
+  /**
+   * Redirects are not followed: the operator said whom to ask.
+   *
+   * @throws Error that says what went wrong, without the content
+   */
+  async #json(url: string, origin: string, own: Record<string, string>): Promise<unknown> {
+    const { pathname, search } = new URL(url)
+    const headers = { accept: 'application/json', 'user-agent': 'depot', ...own }
+    const request = { method: 'GET', path: pathname + search, headers } as const
+    const { status, body } = await this.#pool.send({ origin }, request)
+    const bytes = await readBounded(body, maxDocumentBytes)
+    const asked = `${origin}${pathname}`
+    if (status !== 200) throw new Error(`${asked} answered ${status}`)
+    try {
+      return JSON.parse(bytes.toString())
+    } catch {
+      throw new Error(`${asked} did not answer JSON`)
+    }
   }
 
   /** With jitter, so that replicas do not ask together. */
@@ -192,4 +240,11 @@ export class Issuer {
         : Math.min(maxRetryMs, firstRetryMs * 2 ** (this.#failures - 1))
     return delayMs * (0.75 + this.#options.random() / 2)
   }
+}
+
+/** Undici hides some reasons behind others, and some have a code and no words. */
+function reasonOf(thrown: unknown): string {
+  const cause = thrown instanceof Error ? thrown.cause : undefined
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
+  return [messageOf(thrown) || code, cause && messageOf(cause)].filter(Boolean).join(': ')
 }

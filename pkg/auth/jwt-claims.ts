@@ -14,6 +14,13 @@ export function readUnchecked(token: string): UncheckedClaims | undefined {
   return { issuer: typeof iss === 'string' ? iss : undefined }
 }
 
+/** When a token claims to be issued, in milliseconds since 1970; undefined where it does not say so. */
+export function issuedAtMs(token: string): number | undefined {
+  const [, payload = ''] = token.split('.')
+  const iat = objectOf(payload)?.['iat']
+  return typeof iat === 'number' ? iat * 1000 : undefined
+}
+
 function objectOf(part: string): Record<string, unknown> | undefined {
   if (!/^[\w-]+$/.test(part)) return undefined
   try {

@@ -2,10 +2,11 @@ import { apiVersion, type Kind, kinds } from '../apis/v1alpha1/v1alpha1.ts'
 import { Bounded } from '../memory/memory.ts'
 import { SingleFlight } from '../pacing/pacing.ts'
 import { histogram, type Metrics } from '../telemetry/telemetry.ts'
-import { bearerTokenOf } from './bearer.ts'
+import { checkToken } from './bearer.ts'
+import { type ClusterCredentials, credentialsOfKubeconfig } from './caller-kubeconfig.ts'
 import { CallerReads, type ClusterAddress, type Reading } from './caller-reads.ts'
-import { type ClusterCredentials, credentialsOfKubeconfig } from './kubeconfig.ts'
 import { Refusal } from './refusal.ts'
+import type { Presented } from './session.ts'
 
 export interface PassthroughOptions {
   readonly apiGroup: string
@@ -18,16 +19,7 @@ export interface PassthroughOptions {
   readonly clock: () => number
 }
 
-/** Credentials as they came, and what to call them. */
-export interface Presented {
-  readonly format: 'token' | 'kubeconfig'
-  /** The header. */
-  readonly authorization: string
-  /** Of the header, keyed; stands for the credentials in every key. */
-  readonly hash: string
-}
-
-/** What the cluster said about one caller and one thing. A refusal is a verdict too; that nobody answered is not. */
+/** What the cluster said about one caller and one thing. A refusal is a verdict too; that it was away is not. */
 type Verdict = 'allowed' | 'absent' | Refusal
 
 const maxRemembered = 10_000
@@ -35,6 +27,7 @@ const maxRunning = 500
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 /** Everybody who is authenticated may read it, unless an administrator took that away: then the answer is 403. */
 const anyPath = '/api'
+const versionsQuery = '?limit=1'
 
 /** Lets the cluster decide, by reading with the caller's own credentials what the caller asks us for. */
 export class Passthrough {
@@ -44,7 +37,7 @@ export class Passthrough {
   readonly #running = new SingleFlight<Verdict>({
     max: maxRunning,
     overload: () =>
-      new Refusal('cluster_away', 'too many callers wait for the cluster: try again in a moment'),
+      new Refusal('busy', 'too many callers wait for the cluster: try again in a moment'),
   })
   readonly #duration
 
@@ -79,13 +72,13 @@ export class Passthrough {
       // No object can be called so, and a path with it would lead elsewhere. Strangers still learn only that.
       return this.authenticate(presented).then(() => false)
     }
-    const key = `${kind} ${namespace}/${name}`
-    const known = this.#verdicts.get(`${presented.hash} ${key}`)
-    if (known !== undefined) return outcomeOf(known)
-    return this.#decide(presented, key, [
-      this.#path(kind, namespace, `/${name}`),
-      this.#path('Version', namespace, '?limit=1'),
-    ])
+    // Once for all modules and providers of a namespace.
+    const versions = this.#verdict(presented, this.#path('Version', namespace, versionsQuery))
+    const parent = this.#verdict(presented, this.#path(kind, namespace, `/${name}`))
+    if (versions instanceof Promise || parent instanceof Promise) {
+      return Promise.all([versions, parent]).then(allowed)
+    }
+    return allowed([versions, parent])
   }
 
   /** Whether the cluster has allowed that a moment ago. */
@@ -95,14 +88,16 @@ export class Passthrough {
     namespace: string,
     name: string,
   ): boolean {
-    return this.#verdicts.get(`${hash} ${kind} ${namespace}/${name}`) === 'allowed'
+    const isAllowed = (path: string) => this.#verdicts.get(`${hash} ${path}`) === 'allowed'
+    return (
+      isAllowed(this.#path(kind, namespace, `/${name}`)) &&
+      isAllowed(this.#path('Version', namespace, versionsQuery))
+    )
   }
 
   /** Makes sure that the cluster knows the caller at all. @throws Refusal */
   async authenticate(presented: Presented): Promise<void> {
-    const known = this.#verdicts.get(`${presented.hash} `)
-    if (known === undefined) await this.#decide(presented, '', [anyPath])
-    else outcomeOf(known)
+    allowed([await this.#verdict(presented, anyPath)])
   }
 
   close(): Promise<void> {
@@ -114,16 +109,17 @@ export class Passthrough {
     return `${root}/namespaces/${namespace}/${kinds[kind].plural}${rest}`
   }
 
-  async #decide(presented: Presented, key: string, paths: readonly string[]): Promise<boolean> {
+  #verdict(presented: Presented, path: string): Verdict | Promise<Verdict> {
     const { ttlMs, clock } = this.#options
-    const fullKey = `${presented.hash} ${key}`
-    const verdict = await this.#running.run(fullKey, async () => {
+    const key = `${presented.hash} ${path}`
+    const known = this.#verdicts.get(key)
+    if (known !== undefined) return known
+    return this.#running.run(key, async () => {
       const credentials = await this.#credentialsOf(presented)
-      const found = verdictOf(await this.#timed(credentials, paths), key === '')
-      if (ttlMs > 0) this.#verdicts.set(fullKey, found, clock() + ttlMs)
-      return found
+      const verdict = verdictOf(await this.#timed(credentials, path), path === anyPath)
+      if (ttlMs > 0) this.#verdicts.set(key, verdict, clock() + ttlMs)
+      return verdict
     })
-    return outcomeOf(verdict)
   }
 
   /** @throws Refusal where the server itself does not get that far: that is not the caller's fault */
@@ -140,21 +136,18 @@ export class Passthrough {
   }
 
   /** @throws Refusal */
-  async #credentialsOf({ format, authorization }: Presented): Promise<ClusterCredentials> {
-    const token = bearerTokenOf(authorization) ?? ''
+  async #credentialsOf({ format, token }: Presented): Promise<ClusterCredentials> {
+    checkToken(token)
     return format === 'token' ? { token } : credentialsOfKubeconfig(token, await this.#address())
   }
 
-  async #timed(
-    credentials: ClusterCredentials,
-    paths: readonly string[],
-  ): Promise<readonly Reading[]> {
+  async #timed(credentials: ClusterCredentials, path: string): Promise<Reading> {
     const start = performance.now()
     let result = 'unreachable'
     try {
-      const readings = await this.#reads.read(credentials, paths)
-      result = readings.every(({ status }) => status < 400) ? 'allowed' : 'refused'
-      return readings
+      const reading = await this.#reads.read(credentials, path)
+      result = reading.status < 400 ? 'allowed' : 'refused'
+      return reading
     } finally {
       this.#duration.observe({ result }, (performance.now() - start) / 1000)
     }
@@ -166,34 +159,29 @@ function isName(text: string): boolean {
   return text.length <= 253 && /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/.test(text)
 }
 
-/** @param anything whether only matters that the caller is known */
-function verdictOf(readings: readonly Reading[], anything: boolean): Verdict {
-  const worst = (status: number) => readings.find((reading) => reading.status === status)
-  const unauthenticated = worst(401)
-  if (unauthenticated !== undefined) {
+/** @param anything whether only matters that the caller is known @throws Refusal where that is no answer */
+function verdictOf({ status, message }: Reading, anything: boolean): Verdict {
+  if (status === 401) {
     return new Refusal(
       'cluster_unauthenticated',
-      `the cluster does not accept these credentials: ${unauthenticated.message || 'Unauthorized'}`,
+      `the cluster does not accept these credentials: ${message || 'Unauthorized'}`,
     )
   }
-  const forbidden = worst(403)
-  if (forbidden !== undefined && !anything) {
-    return new Refusal('cluster_forbidden', forbidden.message || 'the cluster forbids this')
+  if (status === 200 || (anything && status === 403)) return 'allowed'
+  if (status === 404) return 'absent'
+  if (status === 403) {
+    return new Refusal('cluster_forbidden', message || 'the cluster forbids this')
   }
-  const odd = readings.find(
-    ({ status }) => status !== 200 && status !== 404 && !(anything && status === 403),
+  throw new Refusal(
+    'cluster_away',
+    `the cluster that has to decide about this answered ${status}: try again in a moment`,
   )
-  if (odd !== undefined) {
-    throw new Refusal(
-      'cluster_away',
-      `the cluster that has to decide about this answered ${odd.status}: try again in a moment`,
-    )
-  }
-  return worst(404) === undefined ? 'allowed' : 'absent'
 }
 
-/** @throws Refusal */
-function outcomeOf(verdict: Verdict): boolean {
-  if (verdict instanceof Refusal) throw verdict
-  return verdict === 'allowed'
+/** That the cluster does not know the caller goes before that it forbids something. @throws Refusal */
+function allowed(verdicts: readonly Verdict[]): boolean {
+  const refusals = verdicts.filter((verdict) => verdict instanceof Refusal)
+  const [first] = refusals
+  if (first === undefined) return !verdicts.includes('absent')
+  throw refusals.find(({ reason }) => reason === 'cluster_unauthenticated') ?? first
 }

@@ -43,13 +43,28 @@ export function parseMetadata(raw: unknown, issuerUrl: string): ProviderMetadata
 /** Asymmetric ones; what an issuer publishes can be no secret. */
 const keyTypes: ReadonlySet<string> = new Set(['RSA', 'EC', 'OKP', 'AKP'])
 
-const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(200) })
-export type KeySet = z.infer<typeof KeySet>
+const KeySet = z.object({ keys: z.array(z.unknown()).max(200) })
+const Key = z.looseObject({ kty: z.string() })
+export interface KeySet {
+  readonly keys: z.infer<typeof Key>[]
+}
 
-/** The keys of an issuer that may sign tokens (RFC 7517). @throws Error where there are none */
+/**
+ * The keys of an issuer that may sign tokens (RFC 7517, section 5: what is not understood among them is left out).
+ *
+ * @throws Error where there are none
+ */
 export function parseKeySet(raw: unknown): KeySet {
-  const parsed = KeySet.safeParse(raw)
-  const keys = parsed.data?.keys.filter(({ kty }) => keyTypes.has(kty)) ?? []
-  if (keys.length === 0) throw new Error('the issuer publishes no keys that can sign tokens')
-  return { keys }
+  const published = KeySet.safeParse(raw).data?.keys
+  if (published === undefined) {
+    throw new Error(
+      'the keys of the issuer are no key set: it must have a list "keys" of 200 at most',
+    )
+  }
+  const keys = published.flatMap((key) => Key.safeParse(key).data ?? [])
+  const usable = keys.filter(({ kty }) => keyTypes.has(kty))
+  if (usable.length > 0) return { keys: usable }
+  throw new Error(
+    `the issuer publishes no keys that can sign tokens: ${published.length} keys, none of the types ${[...keyTypes].join(', ')}`,
+  )
 }

@@ -1,6 +1,6 @@
 import { RegistryError } from '../errors/errors.ts'
 
-/** Why somebody is turned away: also the `reason` of the metric, so there are few of them. */
+/** Why a caller is turned away: also the `reason` of the metric, so there are few of them. */
 const refusals = {
   /** No credentials at all. */
   missing: 'Unauthenticated',
@@ -24,12 +24,20 @@ const refusals = {
   unbound: 'Forbidden',
   /** RBAC says no. */
   cluster_forbidden: 'Forbidden',
+  /** The cluster that has to decide cannot be reached. */
   cluster_away: 'Unavailable',
+  /** The keys of the issuer are not known, or not as of now. */
+  issuer_away: 'Unavailable',
+  /** Too many wait already. */
+  busy: 'Unavailable',
 } as const
 
 export type RefusalReason = keyof typeof refusals
 
-/** Thrown inside the room, so that its door can count it before it becomes an answer. Never holds a part of a token. */
+/**
+ * Thrown within the package, so that its entry can count it before it becomes an answer. It shows claims, which are for the
+ * eyes of whoever has the token, and never a token or a part of one that lets anybody in.
+ */
 export class Refusal extends Error {
   readonly reason: RefusalReason
   /** Seconds after which to ask again. */
@@ -69,4 +77,12 @@ export class Refusal extends Error {
       ? 'Bearer realm="depot"'
       : 'Bearer realm="depot", error="invalid_token"'
   }
+}
+
+const longestQuote = 200
+
+/** A value of a claim for a message: as JSON, and no longer than can be read. */
+export function quote(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text
 }

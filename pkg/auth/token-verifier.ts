@@ -1,6 +1,14 @@
-import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose'
+import {
+  decodeProtectedHeader,
+  errors,
+  type JWTVerifyResult,
+  jwtVerify,
+  type ProtectedHeaderParameters,
+} from 'jose'
+import { groupsIn } from './groups-claim.ts'
 import type { Issuer } from './issuer.ts'
-import { Refusal } from './refusal.ts'
+import { issuedAtMs } from './jwt-claims.ts'
+import { quote, Refusal } from './refusal.ts'
 
 /** Whom a token of the issuer speaks for. */
 export interface Verified {
@@ -38,7 +46,7 @@ const algorithms = [
 ]
 /** By how much the clocks of the issuer and of this machine may differ. */
 const leewaySeconds = 30
-/** Of the group of a program. A person who comes with such a group does not get it, wherever it is from. */
+/** Of the group of a program. */
 const machinePrefix = 'client:'
 /** Of JWTs that an issuer signs, those that are for somebody to show. */
 const tokenTypes: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt'])
@@ -59,21 +67,32 @@ export async function verifyToken(
   const { payload, protectedHeader } = await checkSignature(token, issuer, rules)
   const typ: unknown = protectedHeader.typ
   if (typ !== undefined && !(typeof typ === 'string' && tokenTypes.has(typ.toLowerCase()))) {
-    throw new Refusal('claims', `the token is neither an ID token nor an access token: ${again}`)
+    throw new Refusal(
+      'claims',
+      `the token's header typ is ${quote(typ)}, which is neither an ID token nor an access token: ${again}`,
+    )
   }
   const { sub, exp = 0 } = payload
   if (typeof sub !== 'string' || sub === '') {
-    throw new Refusal('claims', 'the token names nobody: its claim sub is not a text')
+    throw new Refusal(
+      'claims',
+      `the token's claim sub is ${quote(sub)}, and must be a text that names the caller: have the issuer add it`,
+    )
   }
   const expiresAtMs = (exp + leewaySeconds) * 1000
   const audiences = [payload.aud ?? []].flat()
   if (rules.clientIds.some((clientId) => audiences.includes(clientId))) {
-    return { kind: 'user', subject: sub, groups: groupsOf(payload, rules), expiresAtMs }
+    return {
+      kind: 'user',
+      subject: sub,
+      groups: withoutMachines(groupsIn(payload, rules.groupsClaim)),
+      expiresAtMs,
+    }
   }
   if (!rules.allowClientCredentials) {
     throw new Refusal(
       'audience',
-      `the token is for another client of the issuer: ${again}, or have the server started with --oidc-allow-client-credentials if you are a program`,
+      `the token's claim aud is ${quote(payload.aud)}, and this registry takes tokens for ${rules.clientIds.map(quote).join(' and ')}: have the issuer add that audience to the tokens of its client (in Keycloak an audience mapper) and log in again with terraform login, or, if you are a program, have the server started with --oidc-allow-client-credentials`,
     )
   }
   return { kind: 'machine', subject: sub, groups: [machinePrefix + sub], expiresAtMs }
@@ -84,19 +103,51 @@ async function checkSignature(
   issuer: Issuer,
   rules: TokenRules,
 ): Promise<JWTVerifyResult> {
+  let missing: boolean
   try {
     return await verifyWithKeys(token, issuer, rules)
   } catch (thrown) {
-    if (!(thrown instanceof errors.JWKSNoMatchingKey)) throw refusalOf(thrown)
+    const unmatched = thrown instanceof errors.JWKSNoMatchingKey
+    if (!unmatched && !(thrown instanceof errors.JWSSignatureVerificationFailed)) {
+      throw refusalOf(thrown, token, rules)
+    }
+    missing = unmatched && !knowsKeyOf(token, issuer)
   }
-  if (await issuer.missesKey()) {
+  // The key may be new, or another one may have its id now.
+  const look = await issuer.lookAgain()
+  if (look === 'changed') {
     try {
       return await verifyWithKeys(token, issuer, rules)
     } catch (thrown) {
-      throw refusalOf(thrown)
+      throw refusalOf(thrown, token, rules)
     }
   }
-  throw new Refusal('signature', `the token is signed with a key that the issuer lacks: ${again}`)
+  if (missing && look === 'impossible' && mayBeNewer(token, issuer)) {
+    throw new Refusal(
+      'issuer_away',
+      'the token is signed with a key that is not known yet: the keys of the OIDC issuer are fetched again in a moment, try again then',
+      { retryAfterSeconds: issuer.retryAfterSeconds },
+    )
+  }
+  throw new Refusal(
+    'signature',
+    missing
+      ? `the token is signed with a key that the issuer does not publish: ${again}`
+      : `the signature of the token is not valid: ${again}`,
+  )
+}
+
+/** Whether there is a key of that id at all, if only of another kind. */
+function knowsKeyOf(token: string, issuer: Issuer): boolean {
+  const { kid } = headerOf(token)
+  const known = issuer.keys?.jwks()?.keys ?? []
+  return kid !== undefined && known.some((key) => key.kid === kid)
+}
+
+/** Whether the key of a token may have come after the keys were fetched. What a token says of its age is not checked yet. */
+function mayBeNewer(token: string, issuer: Issuer): boolean {
+  const issuedMs = issuedAtMs(token)
+  return issuedMs !== undefined && issuedMs + leewaySeconds * 1000 > issuer.succeededMs
 }
 
 async function verifyWithKeys(
@@ -106,7 +157,11 @@ async function verifyWithKeys(
 ): Promise<JWTVerifyResult> {
   const { keys } = issuer
   if (keys === undefined) {
-    throw new Refusal('cluster_away', 'the keys of the OIDC issuer are not known yet: try again')
+    throw new Refusal(
+      'issuer_away',
+      'the keys of the OIDC issuer are not known yet, so tokens cannot be checked: try again in a moment',
+      { retryAfterSeconds: issuer.retryAfterSeconds },
+    )
   }
   const options = {
     algorithms,
@@ -125,52 +180,70 @@ async function verifyWithKeys(
         return await jwtVerify(token, key, options)
       } catch (err) {
         tried += 1
-        const next =
-          err instanceof errors.JWSSignatureVerificationFailed && tried < maxCandidateKeys
-        if (!next) throw err
+        // A key that cannot be used says nothing about the others; a claim is wrong under every key.
+        const isOver =
+          err instanceof errors.JWTExpired || err instanceof errors.JWTClaimValidationFailed
+        if (isOver || tried >= maxCandidateKeys) throw err
       }
     }
     throw new errors.JWSSignatureVerificationFailed()
   }
 }
 
-function refusalOf(thrown: unknown): unknown {
+function refusalOf(thrown: unknown, token: string, { issuerUrl, clock }: TokenRules): unknown {
   if (thrown instanceof Refusal) return thrown
   if (thrown instanceof errors.JWTExpired) {
-    return new Refusal('time', `the token has expired: ${again}`)
+    const { exp } = thrown.payload
+    const agoSeconds = Math.round(clock() / 1000 - (exp ?? 0))
+    return new Refusal(
+      'time',
+      `the token expired ${agoSeconds} s ago (claim exp is ${exp}): ${again}`,
+    )
   }
-  if (thrown instanceof errors.JWTClaimValidationFailed) {
-    if (thrown.claim === 'nbf' && thrown.reason === 'check_failed') {
-      return new Refusal('time', 'the token is not valid yet: check the clocks of both machines')
-    }
-    return thrown.claim === 'iss'
-      ? new Refusal('issuer', `the token is of another issuer: ${again}`)
-      : new Refusal(
-          'claims',
-          `the claim ${thrown.claim} of the token is missing or wrong: ${again}`,
-        )
-  }
+  if (thrown instanceof errors.JWTClaimValidationFailed) return refusalOfClaim(thrown, issuerUrl)
   if (thrown instanceof errors.JOSEAlgNotAllowed) {
-    return new Refusal('signature', `the token is not signed with a key pair: ${again}`)
+    const { alg } = headerOf(token)
+    return new Refusal(
+      'signature',
+      `the token is signed with alg ${quote(alg)}, and must be signed with one of ${algorithms.join(', ')}: ${again}`,
+    )
   }
-  // Whatever is wrong with a token is for its sender to mend: a key too short, a header nobody understands.
+  // Whatever is wrong with a token is for its sender to fix: a key too short, a header that is not understood.
   return new Refusal('signature', `the signature of the token is not valid: ${again}`)
 }
 
-/** @throws Refusal where the claim is missing or no list of texts */
-function groupsOf(payload: JWTPayload, { groupsClaim }: TokenRules): readonly string[] {
-  const value = Object.hasOwn(payload, groupsClaim) ? payload[groupsClaim] : undefined
-  if (value === undefined || value === null) {
-    throw new Refusal(
-      'groups',
-      `the token has no claim ${JSON.stringify(groupsClaim)}: ask for the scope that adds it, or have the server started with another --oidc-groups-claim`,
+function refusalOfClaim(
+  { claim, reason, payload }: errors.JWTClaimValidationFailed,
+  issuerUrl: string,
+): Refusal {
+  const found = quote(payload[claim])
+  if (claim === 'nbf' && reason === 'check_failed') {
+    return new Refusal(
+      'time',
+      `the token is not valid yet (claim nbf is ${found}): check the clocks of both machines`,
     )
   }
-  if (!Array.isArray(value) || !value.every((group) => typeof group === 'string')) {
-    throw new Refusal(
-      'groups',
-      `the claim ${JSON.stringify(groupsClaim)} of the token is not a list of texts: have the issuer send one`,
+  if (claim === 'iss') {
+    return new Refusal(
+      'issuer',
+      `the token was issued by ${found}, and this registry takes tokens of ${quote(issuerUrl)}: ${again}`,
     )
   }
-  return value.filter((group) => !group.startsWith(machinePrefix))
+  return new Refusal(
+    'claims',
+    `the token's claim ${claim} is ${found}, which is missing or not of the right type: ${again}`,
+  )
+}
+
+function headerOf(token: string): ProtectedHeaderParameters {
+  try {
+    return decodeProtectedHeader(token)
+  } catch {
+    return {}
+  }
+}
+
+/** A person does not get the group of a program, even if the issuer says so. */
+function withoutMachines(groups: readonly string[]): readonly string[] {
+  return groups.filter((group) => !group.startsWith(machinePrefix))
 }

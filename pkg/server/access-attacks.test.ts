@@ -62,7 +62,8 @@ const hmac = (key: string, alg: 'HS256' | 'HS512' = 'HS256') => {
   return `${start}.${createHmac(hash, key).update(start).digest('base64url')}`
 }
 const sign = (claims: object = {}, options: Parameters<typeof issuer.sign>[1] = {}) =>
-  issuer.sign({ sub: mark, ...claims }, options)
+  // Old enough that a key which is not there when it is looked for does not exist.
+  issuer.sign({ sub: mark, iat: now - 600, ...claims }, options)
 const valid = await sign()
 const [head = '', body = '', signature = ''] = valid.split('.')
 const groupsOf = (count: number) => Array.from({ length: count }, (_, index) => `g${index}`)
@@ -164,7 +165,8 @@ const claims: readonly Row[] = [
   ['subject an object', 401, await issuer.sign({ sub: {} })],
   ['groups missing', 403, await sign({ groups: undefined })],
   ['groups null', 403, await sign({ groups: null })],
-  ['groups a text', 403, await sign({ groups: 'platform' })],
+  ['groups one text', 200, await sign({ groups: 'platform' })],
+  ['groups one text with a comma', 403, await sign({ groups: 'platform,dev' })],
   ['groups a number', 403, await sign({ groups: 7 })],
   ['groups true', 403, await sign({ groups: true })],
   ['groups an object', 403, await sign({ groups: { platform: true } })],
@@ -522,7 +524,8 @@ describe('names that are almost right', () => {
 describe('what the cluster gets to see', () => {
   it('is the credentials of the caller, and no header of the request', async () => {
     const before = cluster.requests.length
-    const config = asToken(kubeconfigOf({ token: 'kube-allowed' }, { server: cluster.url }))
+    cluster.tokens.set('kube-new', () => 200)
+    const config = asToken(kubeconfigOf({ token: 'kube-new' }, { server: cluster.url }))
     await apps.kubeconfig.request('/depot/providers/v1/platform/tool/versions', {
       headers: {
         authorization: `Bearer ${config}`,
@@ -533,12 +536,12 @@ describe('what the cluster gets to see', () => {
       },
     })
     const asked = cluster.requests.slice(before)
-    expect(asked.map((request) => request.path)).toEqual([
+    expect(asked.map((request) => request.path).toSorted()).toEqual([
       '/apis/depot.internal/v1alpha1/namespaces/platform/providers/tool',
       '/apis/depot.internal/v1alpha1/namespaces/platform/versions?limit=1',
     ])
     for (const { headers, token } of asked) {
-      expect(token).toBe('kube-allowed')
+      expect(token).toBe('kube-new')
       expect(Object.keys(headers).toSorted()).toEqual(
         ['accept', 'authorization', 'connection', 'host', 'user-agent'].toSorted(),
       )

@@ -134,7 +134,9 @@ describe('keys', () => {
     issuer.away = true
     expect(await statusOf(app, before)).toBe(200)
     expect(await statusOf(app, await issuer.sign({ sub: 'bob' }))).toBe(200)
-    expect(await statusOf(app, await issuer.sign({}, { key: await issuerKey('third') }))).toBe(401)
+    const third = await issuerKey('third')
+    expect(await statusOf(app, await issuer.sign({}, { key: third }))).toBe(503)
+    expect(await statusOf(app, await issuer.sign({ iat: 1 }, { key: third }))).toBe(401)
     expect(await statusOf(app, before)).toBe(200)
   })
 
@@ -143,7 +145,8 @@ describe('keys', () => {
     await auth.started
     for (let count = 0; count < 5; count++) {
       const key = await issuerKey(`made-up-${count}`, 'ES256')
-      expect(await statusOf(app, await issuer.sign({}, { key }))).toBe(401)
+      expect(await statusOf(app, await issuer.sign({ iat: 1 }, { key }))).toBe(401)
+      expect(await statusOf(app, await issuer.sign({}, { key }))).toBe(503)
     }
     expect(issuer.keyFetches).toBe(1)
   })
@@ -154,7 +157,7 @@ describe('keys', () => {
     const token = await issuer.sign()
     expect(await statusOf(app, token)).toBe(200)
     issuer.published = [(await issuerKey('second')).jwk]
-    await vi.waitFor(async () => expect(await statusOf(app, token)).toBe(401), 5000)
+    await vi.waitFor(async () => expect(await statusOf(app, token)).not.toBe(200), 5000)
   })
 
   it('make a token valid until it expires, and no longer', async () => {
@@ -171,18 +174,18 @@ describe('keys', () => {
 })
 
 describe('an issuer', () => {
-  it('that is away at first is waited for; discovery says what the operator said', async () => {
+  it('that is away at first is looked for; discovery says what the operator said', async () => {
     issuer.away = true
     const timings = { firstRetryMs: 20, maxRetryMs: 20 }
     const [authzUrl, tokenUrl] = ['https://login.example/a', 'https://login.example/t']
     const [app, auth] = open({ oidc: { ...oidc(), timings, authzUrl, tokenUrl } })
     const discovery = async () => (await app.request('/.well-known/terraform.json')).json()
-    expect(auth.waitingFor()).toHaveLength(1)
+    await vi.waitFor(() => expect(auth.impaired()).toEqual([expect.stringMatching(/fetched: \S/)]))
     expect(await discovery()).toMatchObject({ 'login.v1': { authz: authzUrl, token: tokenUrl } })
     expect(await statusOf(app, await issuer.sign())).toBe(503)
     issuer.away = false
     await auth.started
-    expect(auth.waitingFor()).toEqual([])
+    expect(auth.impaired()).toEqual([])
   })
 
   it('is asked where to log in, unless the operator says so', async () => {
@@ -318,6 +321,34 @@ it('two Authorization headers are refused, and the log tells callers apart, not 
   }
   expect(entries).toMatchObject([known, known, { mode: 'oidc', status: 401 }])
   expect(entries[0]).toHaveProperty('callerHash', Reflect.get(entries[1] ?? {}, 'callerHash'))
-  expect(entries[2]).not.toHaveProperty('callerHash')
+  expect(entries[2]).toMatchObject({
+    callerHash: expect.stringMatching(/^[\w-]{12}$/),
+    err: { reason: 'malformed', message: expect.stringContaining('more than one') },
+  })
   expect(lines.join('')).not.toMatch(/alice|eyJ/)
 })
+
+it('a slow API server fails none of 200 callers: the deadline of a question starts when it is sent', async () => {
+  const cluster = await TestCluster.start()
+  cluster.delayMs = 2000
+  const [app] = open({
+    mode: 'bearer',
+    cluster: {
+      apiGroup: 'depot.internal',
+      ttlMs: 10_000,
+      address: () => Promise.resolve({ server: cluster.url, ca: cluster.ca }),
+    },
+  })
+  const callers = Array.from({ length: 200 }, (_, index) => `caller-${index}`)
+  for (const caller of callers) cluster.tokens.set(caller, () => 200)
+  const statuses = await Promise.all(callers.map((caller) => statusOf(app, caller)))
+  expect(statuses.filter((status) => status === 200)).toHaveLength(200)
+  // The Versions of a namespace are asked for once a caller, whatever is read in it.
+  fixture.module('other')
+  fixture.version('Module', 'other', '1.0.0')
+  const before = cluster.requests.length
+  const other = '/depot/modules/v1/platform/other/aws/versions'
+  expect(await statusOf(app, 'caller-0', other)).toBe(200)
+  expect(cluster.requests.length - before).toBe(1)
+  cluster.stop()
+}, 60_000)

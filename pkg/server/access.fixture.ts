@@ -3,8 +3,9 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { generate } from 'selfsigned'
 import { stringify } from 'yaml'
+import { GroupBindings } from '../access/access.ts'
 import { parseResource } from '../apis/v1alpha1/v1alpha1.ts'
-import { Auth, type AuthOptions, GroupBindings } from '../auth/auth.ts'
+import { Auth, type AuthOptions } from '../auth/auth.ts'
 import { createMetrics } from '../telemetry/telemetry.ts'
 import { Fixture } from './registry.fixture.ts'
 
@@ -19,6 +20,8 @@ export class TestCluster {
   /** Status for a known token and a path; the others get 401. */
   readonly tokens = new Map<string, (path: string) => number>()
   readonly ca: string
+  /** How long each answer takes. */
+  delayMs = 0
   readonly #server: Server
   #port = 0
 
@@ -31,7 +34,9 @@ export class TestCluster {
       const status = this.tokens.get(token)?.(url) ?? 401
       const message = status === 401 ? 'Unauthorized' : `answer ${status}`
       response.writeHead(status, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ kind: 'Status', code: status, message }))
+      const body = JSON.stringify({ kind: 'Status', code: status, message })
+      if (this.delayMs === 0) response.end(body)
+      else setTimeout(() => response.end(body), this.delayMs)
     })
   }
 

@@ -68,11 +68,15 @@ function subjectFields({ route, namespace, kind, name, version }: RequestFacts):
   return fields
 }
 
-function callerFields({ mode, callerHash, view }: RequestFacts): string {
+function callerFields({ mode, callerHash, view, refusal }: RequestFacts): string {
   let fields = ''
   if (mode !== undefined) fields += `,"mode":"${mode}"`
   if (callerHash !== undefined) fields += `,"callerHash":"${callerHash}"`
   if (view !== undefined) fields += field('view', view)
+  if (refusal !== undefined) {
+    const { reason, message } = refusal
+    fields += `,"err":${JSON.stringify({ reason, message: message.slice(0, longestMessage) })}`
+  }
   return fields
 }
 
@@ -81,6 +85,7 @@ const isTraceparent = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/
 
 /** What a client wrote may be as long as it likes; a log line may not. */
 const longestField = 256
+const longestMessage = 1024
 
 const field = (key: string, value: string): string =>
   `,"${key}":${JSON.stringify(value.slice(0, longestField))}`

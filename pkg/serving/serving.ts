@@ -51,6 +51,8 @@ export interface ServeOptions {
   readonly shutdownDelayMs?: number
   /** What is still missing before this process is ready, in words; empty when it is. */
   readonly waitingFor: () => readonly string[]
+  /** What does not work although this process is ready, in words. Default: nothing. */
+  readonly impaired?: (() => readonly string[]) | undefined
 }
 
 export interface RunningServer {
@@ -101,9 +103,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   server.on('clientError', refuseMalformed(log))
   const admin = createHttpServer(
     asListener(
-      getRequestListener(createAdminApp({ metrics, waitingFor }).fetch, {
-        overrideGlobalObjects: false,
-      }),
+      getRequestListener(
+        createAdminApp({ metrics, waitingFor, impaired: options.impaired }).fetch,
+        {
+          overrideGlobalObjects: false,
+        },
+      ),
     ),
   )
 

@@ -15,4 +15,6 @@ export interface RequestFacts {
   callerHash?: string
   /** By what the caller is measured: `all`, `public`, `binding NAME`, or `cluster` where RBAC decides. */
   view?: string
+  /** Why the caller was turned away. */
+  refusal?: { readonly reason: string; readonly message: string }
 }

@@ -2,27 +2,39 @@ import { describe, expect, it } from 'vitest'
 import type { GroupBinding } from '../apis/v1alpha1/v1alpha1.ts'
 import { parseResource } from '../apis/v1alpha1/v1alpha1.ts'
 import { ExpressionError } from '../expr/expr.ts'
-import { allows, Bindings, compileBinding } from './access.ts'
+import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
+import { allows, compileBinding, GroupBindings } from './access.ts'
+
+const namespace = 'depot-system'
 
 type Lists = Pick<GroupBinding['spec'], 'moduleResources' | 'providerResources'>
 
 function binding(name: string, expression: string, lists: Lists = {}): GroupBinding {
   const parsed = parseResource('GroupBinding', {
-    metadata: { name },
+    metadata: { name, namespace },
     spec: { expression, ...lists },
   })
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues))
   return parsed.resource
 }
 
-function bindingsOf(...resources: GroupBinding[]): Bindings {
-  const bindings = new Bindings()
-  for (const resource of resources) bindings.upsert(resource)
+function bindingsOf(...resources: GroupBinding[]): GroupBindings {
+  const metrics = createMetrics({ version: 'test' })
+  const bindings = new GroupBindings({ namespace, log: createLogger('silent'), metrics })
+  for (const resource of resources) upsert(bindings, resource)
   return bindings
 }
 
+function upsert(bindings: GroupBindings, resource: GroupBinding): void {
+  bindings.apply({ type: 'upsert', resource })
+}
+
+function remove(bindings: GroupBindings, name: string): void {
+  bindings.apply({ type: 'delete', kind: 'GroupBinding', namespace, name })
+}
+
 /** The name of what matched, `none`, or `!` and the name of what failed. */
-function decide(bindings: Bindings, groups: readonly string[]): string {
+function decide(bindings: GroupBindings, groups: readonly string[]): string {
   const decision = bindings.decide(groups)
   if (decision.kind === 'matched') return decision.binding.name
   return decision.kind === 'failed' ? `!${decision.name}` : 'none'
@@ -132,21 +144,25 @@ describe('what was decided for a list of groups', () => {
   it.each([
     {
       name: 'a binding is added before',
-      change: (b: Bindings) => b.upsert(binding('a', 'true')),
+      change: (b: GroupBindings) => upsert(b, binding('a', 'true')),
       decision: 'a',
     },
-    { name: 'the binding is deleted', change: (b: Bindings) => b.delete('b'), decision: 'none' },
+    {
+      name: 'the binding is deleted',
+      change: (b: GroupBindings) => remove(b, 'b'),
+      decision: 'none',
+    },
     {
       name: 'the binding is changed',
-      change: (b: Bindings) => b.upsert(binding('b', 'false')),
+      change: (b: GroupBindings) => upsert(b, binding('b', 'false')),
       decision: 'none',
     },
     {
       name: 'the binding is broken',
-      change: (b: Bindings) => b.upsert(binding('b', 'nope')),
+      change: (b: GroupBindings) => upsert(b, binding('b', 'nope')),
       decision: '!b',
     },
-    { name: 'nothing changes', change: (b: Bindings) => b.delete('x'), decision: 'b' },
+    { name: 'nothing changes', change: (b: GroupBindings) => remove(b, 'x'), decision: 'b' },
   ])('is right at once when $name', ({ change, decision }) => {
     const bindings = bindingsOf(binding('b', '"dev" in groups'))
     expect(decide(bindings, ['dev'])).toBe('b')
@@ -157,7 +173,9 @@ describe('what was decided for a list of groups', () => {
   it('outlives a change of the status only', () => {
     const bindings = bindingsOf(binding('a', 'true'))
     const before = bindings.decide([])
-    expect(bindings.upsert({ ...binding('a', 'true'), status: { conditions: [] } })).toBeUndefined()
+    const { revision } = bindings
+    upsert(bindings, { ...binding('a', 'true'), status: { conditions: [] } })
+    expect(bindings.revision).toBe(revision)
     expect(bindings.decide([])).toBe(before)
   })
 

@@ -1,0 +1,50 @@
+import type { JWTPayload } from 'jose'
+import { quote, Refusal } from './refusal.ts'
+
+/** How many claims a message names. */
+const maxNames = 20
+
+/**
+ * The groups of a person, as the token has them.
+ *
+ * @param claim its name, or where no claim has that name, a path through objects such as `realm_access.roles`
+ * @throws Refusal where it is missing, or neither a list of texts nor one text
+ */
+export function groupsIn(payload: JWTPayload, claim: string): readonly string[] {
+  const value = valueAt(payload, claim)
+  if (value === undefined || value === null) throw missing(payload, claim)
+  const groups = typeof value === 'string' ? [value] : value
+  if (isTexts(groups)) return groups
+  throw new Refusal(
+    'groups',
+    `the token's claim ${quote(claim)} is ${quote(value)}, and must be a list of texts, or one text: have the issuer send one, or have the server started with another --oidc-groups-claim`,
+  )
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}
+
+function valueAt(payload: JWTPayload, claim: string): unknown {
+  if (Object.hasOwn(payload, claim)) return payload[claim]
+  return claim.split('.').reduce<unknown>((value, name) => {
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
+  }, payload)
+}
+
+function missing(payload: JWTPayload, claim: string): Refusal {
+  const start = `the token has no claim ${quote(claim)}`
+  // Entra ID leaves out more than 200 groups, and says where to ask for them instead.
+  if (Object.hasOwn(payload, '_claim_names') || payload['hasgroups'] === true) {
+    return new Refusal(
+      'groups',
+      `${start}, because the issuer found too many groups to put them into it: have it send only the groups that are assigned to the application`,
+    )
+  }
+  const names = Object.keys(payload).slice(0, maxNames).map(quote).join(', ')
+  return new Refusal(
+    'groups',
+    `${start}; it has ${names}: ask for the scope that adds it, add it to the client at the issuer, or have the server started with another --oidc-groups-claim`,
+  )
+}
