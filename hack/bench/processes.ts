@@ -4,6 +4,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { nodeOptions } from '../../pkg/memory/memory.ts'
 import type { Answer } from './bare.ts'
 import type { Loaded } from './catalog-server.ts'
 import type { Load, LoadResult } from './load.ts'
@@ -19,9 +20,12 @@ export interface Target {
   stop(): void
 }
 
-const forked = (file: string, args: readonly string[] = []): ChildProcess =>
+const forked = (file: string, args: readonly string[] = [], isDepot = false): ChildProcess =>
   // Their logs go nowhere: what counts is what it costs to write them.
-  fork(join(import.meta.dirname, file), args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  fork(join(import.meta.dirname, file), args, {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    ...(isDepot && { execArgv: [nodeOptions] }),
+  })
 
 /** Sends a message, if any, and waits for the next one that comes back. */
 async function ask<T>(child: ChildProcess, message?: object): Promise<T> {
@@ -71,11 +75,15 @@ export async function startCatalogServer(size: {
   readonly distinctFindings: number
   readonly signingKeyPath: string
 }): Promise<Target & { readonly loaded: Loaded }> {
-  const child = forked('catalog-server.ts', [
-    `--versions=${size.versions}`,
-    `--distinct=${size.distinctFindings}`,
-    `--key=${size.signingKeyPath}`,
-  ])
+  const child = forked(
+    'catalog-server.ts',
+    [
+      `--versions=${size.versions}`,
+      `--distinct=${size.distinctFindings}`,
+      `--key=${size.signingKeyPath}`,
+    ],
+    true,
+  )
   const loaded = await ask<Loaded>(child)
   const { adminUrl, url } = loaded
   return {
@@ -97,6 +105,7 @@ export async function startDepot(folders: {
   const child = spawn(
     process.execPath,
     [
+      nodeOptions,
       join(import.meta.dirname, '../../cmd/server/main.ts'),
       '--anonymous-auth',
       `--manifests=${folders.manifests}`,

@@ -54,7 +54,7 @@ const noReadmes: Readmes = { revision: 0, get: () => undefined }
  */
 export function createBrowse(options: BrowseOptions): {
   readonly routes: Hono<ServingEnv>
-  /** Finds the answers that are kept. */
+  /** Answers what needs nothing to be waited for. */
   readonly hot: Hot
 } {
   const routes = new Hono<ServingEnv>()
@@ -62,11 +62,14 @@ export function createBrowse(options: BrowseOptions): {
   const { all } = options.catalog.model.views
   const viewOf = options.viewOf ?? (() => all)
   const viewNow = options.viewNow ?? (() => ({ view: all, count: () => undefined }))
-  for (const endpoint of endpoints) {
-    const answer = answerer(endpoint, options, answers)
-    get(routes, prefix, patternOf(endpoint), (c) => {
-      note(c, subjectOf(c))
-      return after(viewOf(c), (view) => answer(c, view).toResponse(ifNoneMatch(c)))
+  const answerers = endpoints.map((endpoint) => answerer(endpoint, options, answers))
+  for (const { pattern, answer } of answerers) {
+    get(routes, prefix, pattern, (c) => {
+      const path: Path = c.req.param()
+      note(c, subjectOf(path))
+      return after(viewOf(c), (view) =>
+        answer(view, targetOf(c.req.url), path).toResponse(ifNoneMatch(c)),
+      )
     })
   }
   const description = { body: JSON.stringify(openApiDocument()), revision: () => 0 }
@@ -75,45 +78,95 @@ export function createBrowse(options: BrowseOptions): {
   return {
     routes,
     hot(request) {
-      if (!request.url.startsWith(prefix)) return undefined
+      const { url } = request
+      if (!url.startsWith(prefix)) return undefined
       const known = viewNow(request)
-      const answer = known && answers.get(keyOf(known.view, request.url))
-      if (answer !== undefined) known?.count()
+      if (known === undefined) return undefined
+      const answer =
+        answers.get(keyOf(known.view, url)) ?? answerPlainly(answerers, known.view, url)
+      if (answer !== undefined) known.count()
       return answer
     },
   }
 }
 
-const patternOf = ({ route }: Endpoint): string => route.replaceAll(/\{(\w+)\}/g, ':$1')
+type Path = Readonly<Record<string, string>>
+
+interface Answerer {
+  /** Of the route, below the prefix. */
+  readonly pattern: string
+  readonly answer: (view: View, target: string, path: Path) => ReadyAnswer
+}
 
 const keyOf = (view: View, target: string): string => `${view.key} ${target}`
 
+/** Path and query of an absolute URL. */
+const targetOf = (url: string): string => url.slice(url.indexOf('/', url.indexOf('://') + 3))
+
 /** Answers one endpoint: from memory where the same was asked before, in the same view, and nothing has changed. */
-function answerer(endpoint: Endpoint, options: BrowseOptions, answers: Answers) {
+function answerer(endpoint: Endpoint, options: BrowseOptions, answers: Answers): Answerer {
   const { catalog, readmes = noReadmes, now = () => new Date() } = options
-  const route = prefix + patternOf(endpoint)
-  return (c: Context<ServingEnv>, view: View): ReadyAnswer => {
-    const { url } = c.req
-    const target = url.slice(url.indexOf('/', url.indexOf('://') + 3))
-    const key = keyOf(view, target)
-    const known = answers.get(key)
-    if (known !== undefined) return known
-    const mark = target.indexOf('?')
-    const composed = endpoint.answer({
-      catalog,
-      view,
-      readmes,
-      now,
-      path: parse(endpoint.path, c.req.param()),
-      query: parseQuery(endpoint.query, mark === -1 ? '' : target.slice(mark + 1)),
-    })
-    return answers.put(key, composed, { route, ...subjectOf(c) })
+  const pattern = endpoint.route.replaceAll(/\{(\w+)\}/g, ':$1')
+  const route = prefix + pattern
+  return {
+    pattern,
+    answer(view, target, path) {
+      const key = keyOf(view, target)
+      const known = answers.get(key)
+      if (known !== undefined) return known
+      const mark = target.indexOf('?')
+      const composed = endpoint.answer({
+        catalog,
+        view,
+        readmes,
+        now,
+        path: parse(endpoint.path, path),
+        query: parseQuery(endpoint.query, mark === -1 ? '' : target.slice(mark + 1)),
+      })
+      return answers.put(key, composed, { route, ...subjectOf(path) })
+    },
   }
 }
 
+/** Paths and queries that mean the same to everybody: a URL of them is not changed by being parsed. */
+const plainTarget = /^(?:\/[\w~+-][\w.~+-]*)+(?:\?[\w.~+=&%,:-]*)?$/
+
+/** Finds the endpoint and has it answer; undefined where that takes more, such as an error, than an answer. */
+function answerPlainly(
+  answerers: readonly Answerer[],
+  view: View,
+  url: string,
+): ReadyAnswer | undefined {
+  if (!plainTarget.test(url)) return undefined
+  const mark = url.indexOf('?')
+  const segments = url.slice(prefix.length, mark === -1 ? url.length : mark).split('/')
+  for (const { pattern, answer } of answerers) {
+    const path = pathOf(pattern, segments)
+    if (path === undefined) continue
+    try {
+      return answer(view, url, path)
+    } catch {
+      return undefined
+    }
+  }
+  return undefined
+}
+
+/** The parameters of a path that a pattern is for. */
+function pathOf(pattern: string, segments: readonly string[]): Path | undefined {
+  const path: Record<string, string> = {}
+  const words = pattern.split('/')
+  if (words.length !== segments.length) return undefined
+  for (const [index, word] of words.entries()) {
+    const segment = segments[index] as string
+    if (word.startsWith(':')) path[word.slice(1)] = segment
+    else if (word !== segment) return undefined
+  }
+  return path
+}
+
 /** What the access log tells of the request. */
-function subjectOf(c: Context<ServingEnv>): RequestFacts {
-  const { namespace, kind, name }: Readonly<Record<string, string>> = c.req.param()
+function subjectOf({ namespace, kind, name }: Path): RequestFacts {
   if (namespace === undefined || name === undefined) return {}
   return { namespace, name, kind: kind === 'module' ? 'Module' : 'Provider' }
 }

@@ -14,7 +14,7 @@ import { RawConnection } from './raw-connection.fixture.ts'
  */
 
 /** Of each of five modes. */
-const requestsPerMode = 4000
+const requestsPerMode = 1500
 const issuer = await TestIssuer.start()
 const cluster = await TestCluster.start()
 afterAll(() => {
