@@ -27,7 +27,7 @@ LABEL org.opencontainers.image.title="Depot" \
       org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.version="${VERSION}"
 COPY --from=build /app /app
-ENV NODE_ENV=production
+ENV NODE_ENV=production NODE_OPTIONS=--max-semi-space-size=4
 USER 65532:65532
 WORKDIR /
 EXPOSE 8080 9090

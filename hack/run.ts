@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { prettyFactory } from 'pino-pretty'
+import { nodeOptions } from '../pkg/memory/memory.ts'
 import { preparePlayground } from './playground.ts'
 import { listenError, type RunningPages, startPages } from './run-explorer.ts'
 
@@ -61,6 +62,7 @@ const { archives, signingKey, statsPath, linesToType } = await preparePlayground
 const server = spawn(
   process.execPath,
   [
+    nodeOptions,
     join(repository, 'cmd/server/main.ts'),
     '--anonymous-auth',
     '--manifests',
@@ -77,7 +79,11 @@ const server = spawn(
     '127.0.0.1:0',
   ],
   // A process group of its own: Ctrl-C reaches this process alone, which then ends the server once.
-  { stdio: ['ignore', 'pipe', 'inherit'], detached: true },
+  {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+    env: { ...process.env, NODE_COMPILE_CACHE: resolve(values.dir, 'compile-cache') },
+  },
 )
 let pages: RunningPages | undefined
 const stop = (): void => {

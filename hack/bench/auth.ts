@@ -1,9 +1,7 @@
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { request } from 'node:http'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { TestIssuer } from '../../pkg/auth/issuer.fixture.ts'
+import { startKnownCallers } from './known-callers.ts'
 import { record, startBare, startLoad } from './processes.ts'
 import { measure, median } from './rounds.ts'
 
@@ -25,23 +23,8 @@ const path = '/depot/modules/v1/bench/small/aws/versions'
 const connections = 32
 const turnMs = 400
 
-const issuer = await TestIssuer.start()
-const tokens = await Promise.all(
-  Array.from({ length: Number(values.tokens) }, (_, index) => {
-    const team = Math.floor((index * Number(values.bindings)) / Number(values.tokens))
-    const groups = ['everybody', 'developers', `team-${team}`]
-    return issuer.sign({ sub: `user-${index}`, email: `user-${index}@example.com`, groups })
-  }),
-)
-const authorizations = tokens.map((token) => `Bearer ${token}`)
-const child = fork(
-  join(import.meta.dirname, 'auth-server.ts'),
-  [`--issuer=${issuer.url}`, `--bindings=${values.bindings}`],
-  { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
-)
-const died = once(child, 'exit').then(() => Promise.reject(new Error('the server has ended')))
-const [port] = (await Promise.race([once(child, 'message'), died])) as [number]
-died.catch(() => {})
+const server = await startKnownCallers(Number(values.tokens), Number(values.bindings))
+const { port, authorizations } = server
 const bare = await startBare()
 const load = await startLoad()
 
@@ -78,6 +61,5 @@ try {
 } finally {
   load.stop()
   bare.stop()
-  child.kill()
-  issuer.stop()
+  server.stop()
 }

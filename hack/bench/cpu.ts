@@ -13,3 +13,11 @@ export function cpuNanoseconds(pid: number): number {
     0,
   )
 }
+
+/** Memory of a process in MB of 10^6 bytes, now and at its highest. */
+export function residentMb(pid: number): { readonly now: number; readonly highest: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const megabytes = (name: string): number =>
+    (Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024) / 1e6
+  return { now: megabytes('VmRSS'), highest: megabytes('VmHWM') }
+}

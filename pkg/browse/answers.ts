@@ -59,13 +59,15 @@ export class Answers {
     this.#sizeBytes += sizeBytes - (this.#kept.get(key)?.sizeBytes ?? 0)
     this.#kept.delete(key)
     this.#kept.set(key, { answer, revision, madeAt: revision(), sizeBytes, isUsed: false })
-    this.#shrink()
+    if (this.#sizeBytes > this.#capacityBytes) this.#shrink()
     return answer
   }
 
+  /** Makes room for many at once: to find the oldest, a Map passes by all places that became empty since it was packed. */
   #shrink(): void {
+    const targetBytes = this.#capacityBytes * 0.9
     for (const [key, kept] of this.#kept) {
-      if (this.#sizeBytes <= this.#capacityBytes) return
+      if (this.#sizeBytes <= targetBytes) return
       this.#kept.delete(key)
       if (kept.isUsed) {
         kept.isUsed = false

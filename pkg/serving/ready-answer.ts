@@ -61,8 +61,8 @@ export class ReadyAnswer {
 }
 
 function encoded(text: string): string | Uint8Array<ArrayBuffer> {
-  const bytes = Buffer.from(text)
-  return bytes.length === text.length && text.length <= longestText ? text : bytes
+  const isPlain = text.length <= longestText && Buffer.byteLength(text) === text.length
+  return isPlain ? text : Buffer.from(text)
 }
 
 const linesOf = (headers: Readonly<Record<string, string>>): string =>
