@@ -1,0 +1,177 @@
+import { parseAllDocuments } from 'yaml'
+import { type Api, ApiError } from './api.ts'
+import { type BackedUp, collection, isCustom, order, titleOf } from './record.ts'
+
+export interface RestoreOptions {
+  readonly api: Api
+  /** What `save` wrote. */
+  readonly text: string
+  /** Group of the cluster's kinds. */
+  readonly apiGroup: string
+  /** Group of the backup that becomes `apiGroup`. */
+  readonly mapGroup?: string | undefined
+  /** Asks the API server about everything and changes nothing. */
+  readonly dryRun: boolean
+}
+
+export interface Restored {
+  readonly objects: number
+  readonly statuses: number
+  /** Objects that could not be tried, because their namespace would come first. */
+  readonly unchecked: number
+  readonly failures: readonly string[]
+}
+
+const atOnce = 16
+const applyPatch = 'application/apply-patch+yaml'
+
+/**
+ * Puts the objects of a backup into a cluster, parents before their Versions, then their statuses. Owner references are
+ * dropped: they name objects of a cluster that is gone, and the garbage collector would delete what has them.
+ *
+ * @throws Error where the backup cannot be used at all; single objects that fail are returned
+ */
+export async function restore(options: RestoreOptions): Promise<Restored> {
+  const { api, apiGroup, dryRun } = options
+  const objects = readBackup(options)
+  await untilDefined(api, apiGroup)
+  const failures: string[] = []
+  const missing = new Set<string>()
+  const made = { objects: 0, statuses: 0, unchecked: 0 }
+  const query = `?fieldManager=depot-restore&force=true${dryRun ? '&dryRun=All' : ''}`
+  const pathOf = ({ kind, metadata: { name, namespace } }: BackedUp) =>
+    `${collection(kind, apiGroup, namespace)}/${name}`
+
+  async function put(object: BackedUp): Promise<void> {
+    const { status: _, ...rest } = object
+    if (missing.has(object.metadata.namespace ?? '')) made.unchecked += 1
+    else await api.request('PATCH', `${pathOf(object)}${query}`, rest, applyPatch)
+    made.objects += 1
+  }
+  async function putStatus({ apiVersion, kind, metadata, status }: BackedUp): Promise<void> {
+    const { name, namespace } = metadata
+    const object = { apiVersion, kind, metadata: { name, namespace }, status }
+    const path = `${collection(kind, apiGroup, namespace)}/${name}/status${query}`
+    await api.request('PATCH', path, object, applyPatch)
+    made.statuses += 1
+  }
+
+  if (dryRun) {
+    for (const object of objects.filter(({ kind }) => kind === 'Namespace')) {
+      if (!(await exists(api, pathOf(object)))) missing.add(object.metadata.name)
+    }
+  }
+  for (const kind of order) {
+    await each(
+      objects.filter((object) => object.kind === kind),
+      put,
+      failures,
+    )
+  }
+  const withStatus = objects.filter(({ kind, status }) => isCustom(kind) && status !== undefined)
+  // Nothing is there yet that could have a status.
+  if (!dryRun) await each(withStatus, putStatus, failures)
+  return { ...made, failures }
+}
+
+/** @throws Error that says what is wrong with the backup */
+function readBackup({ text, apiGroup, mapGroup }: RestoreOptions): BackedUp[] {
+  const end = /^# end of backup, (?<count>\d+) objects$/m.exec(text)?.groups?.['count']
+  if (end === undefined) {
+    throw new Error('the backup has no end: it was cut short, or is no backup of this program')
+  }
+  const objects = parseAllDocuments(text, { version: '1.1' }).flatMap(
+    (document, index): BackedUp[] => {
+      const [error] = document.errors
+      if (error !== undefined) throw new Error(`object ${index + 1} is no YAML: ${error.message}`)
+      const object: unknown = document.toJS()
+      if (object === null) return []
+      if (!isBackedUp(object)) {
+        throw new Error(`object ${index + 1} is none of ${order.join(', ')} with a name`)
+      }
+      return [object]
+    },
+  )
+  if (objects.length !== Number(end)) {
+    throw new Error(`the backup has ${objects.length} objects, and says that there are ${end}`)
+  }
+  return objects.map((object) => mapped(object, apiGroup, mapGroup))
+}
+
+function isBackedUp(value: unknown): value is BackedUp {
+  if (!(value instanceof Object)) return false
+  const { apiVersion, kind, metadata } = value as Partial<BackedUp>
+  return (
+    typeof apiVersion === 'string' &&
+    order.some((known) => known === kind) &&
+    typeof metadata?.name === 'string' &&
+    (kind === 'Namespace' || typeof metadata.namespace === 'string')
+  )
+}
+
+/** The object in the cluster's group, without owners. */
+function mapped(object: BackedUp, apiGroup: string, mapGroup?: string): BackedUp {
+  const { ownerReferences: _, ...metadata } = object.metadata
+  const from = isCustom(object.kind) ? object.apiVersion.split('/')[0] : apiGroup
+  if (from !== apiGroup && from !== mapGroup) {
+    throw new Error(
+      `the backup is of the group ${from}, and the cluster's is ${apiGroup}: name both with --map-group ${from}=${apiGroup}`,
+    )
+  }
+  // Namespaces and READMEs may serve both groups, where they are in one cluster.
+  const isShared = !isCustom(object.kind)
+  const rename = (keys?: Readonly<Record<string, string>>) => {
+    if (keys === undefined || mapGroup === undefined) return keys
+    const isOld = (key: string) => key.startsWith(`${mapGroup}/`)
+    const named = Object.entries(keys).map(([key, value]) => [
+      isOld(key) ? `${apiGroup}${key.slice(mapGroup.length)}` : key,
+      value,
+    ])
+    return { ...(isShared && keys), ...Object.fromEntries(named) }
+  }
+  const labels = rename(metadata.labels)
+  const annotations = rename(metadata.annotations)
+  return {
+    ...object,
+    apiVersion: isCustom(object.kind) ? `${apiGroup}/v1alpha1` : object.apiVersion,
+    metadata: { ...metadata, ...(labels && { labels }), ...(annotations && { annotations }) },
+  }
+}
+
+async function untilDefined(api: Api, apiGroup: string): Promise<void> {
+  if (await exists(api, `/apis/${apiGroup}/v1alpha1`)) return
+  throw new Error(
+    `the cluster has no ${apiGroup}/v1alpha1: apply the definitions first, with kubectl apply --server-side -k config/crd`,
+  )
+}
+
+async function exists(api: Api, path: string): Promise<boolean> {
+  try {
+    await api.request('GET', path)
+    return true
+  } catch (thrown) {
+    if (thrown instanceof ApiError && thrown.status === 404) return false
+    throw thrown
+  }
+}
+
+/** Does the same to many objects, several at a time; one that fails does not stop the others. */
+async function each(
+  objects: readonly BackedUp[],
+  act: (object: BackedUp) => Promise<void>,
+  failures: string[],
+): Promise<void> {
+  const rest = objects.values()
+  async function work(): Promise<void> {
+    for (const object of rest) {
+      try {
+        await act(object)
+      } catch (thrown) {
+        failures.push(
+          `${titleOf(object)}: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+        )
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, work))
+}

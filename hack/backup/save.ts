@@ -1,0 +1,101 @@
+import { stringify } from 'yaml'
+import { customResourceKinds } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import type { Api } from './api.ts'
+import { type BackedUp, collection } from './record.ts'
+
+export interface SaveOptions {
+  readonly api: Api
+  readonly apiGroup: string
+  /** Default: all. */
+  readonly namespaces: readonly string[]
+  /** Time of the backup. */
+  readonly now: Date
+}
+
+/** What the API server adds by itself, or what only it may say. */
+const own = new Set([
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'managedFields',
+  'selfLink',
+])
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/** The last line of a backup, so that one that was cut short is noticed. */
+export const endOf = (count: number): string => `# end of backup, ${count} objects\n`
+
+/** Every record with its status, the READMEs that records name, and the labels of their namespaces, as YAML. */
+export async function save({ api, apiGroup, namespaces, now }: SaveOptions): Promise<string> {
+  const records: BackedUp[] = []
+  for (const kind of customResourceKinds) {
+    const paths =
+      namespaces.length === 0
+        ? [collection(kind, apiGroup)]
+        : namespaces.map((namespace) => collection(kind, apiGroup, namespace))
+    for (const path of paths) {
+      for (const item of await api.list(path)) {
+        records.push({ ...cleaned(item), apiVersion: `${apiGroup}/v1alpha1`, kind })
+      }
+    }
+  }
+  const wanted = new Set(records.flatMap(readmeOf))
+  const readmes = (await Promise.all([...wanted].map((path) => getOrNone(api, path)))).flat()
+  const places = new Set(records.flatMap(({ metadata }) => metadata.namespace ?? []))
+  const homes = await Promise.all(
+    [...places].toSorted().map((name) => api.request('GET', `/api/v1/namespaces/${name}`)),
+  )
+  const objects = [
+    ...homes.map((item) => ({
+      ...withoutSpec(cleaned(item)),
+      apiVersion: 'v1',
+      kind: 'Namespace',
+    })),
+    ...readmes.map((item) => ({ ...cleaned(item), apiVersion: 'v1', kind: 'ConfigMap' })),
+    ...records,
+  ]
+  const documents = objects.map((object) =>
+    stringify(sorted(object), { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false }),
+  )
+  const title = `# Backup of ${apiGroup}, ${now.toISOString()}\n`
+  return `${title}${documents.join('---\n')}${endOf(objects.length)}`
+}
+
+function readmeOf({ metadata: { namespace }, status }: BackedUp): string[] {
+  const { readmeConfigMapRef: ref } = (status ?? {}) as { readmeConfigMapRef?: { name: string } }
+  return ref === undefined || namespace === undefined
+    ? []
+    : [`${collection('ConfigMap', '', namespace)}/${ref.name}`]
+}
+
+/** A README may have gone since the Version was read. */
+async function getOrNone(api: Api, path: string): Promise<unknown[]> {
+  try {
+    return [await api.request('GET', path)]
+  } catch (thrown) {
+    if (thrown instanceof Error && 'status' in thrown && thrown.status === 404) return []
+    throw thrown
+  }
+}
+
+function cleaned(item: unknown): BackedUp {
+  const { metadata, ...rest } = item as BackedUp
+  const kept = Object.entries(metadata).filter(([key]) => !own.has(key))
+  const { annotations, ...others } = Object.fromEntries(kept) as BackedUp['metadata']
+  const notes = Object.entries(annotations ?? {}).filter(([key]) => key !== lastApplied)
+  return {
+    ...rest,
+    metadata: { ...others, ...(notes.length > 0 && { annotations: Object.fromEntries(notes) }) },
+  }
+}
+
+function withoutSpec({ metadata, apiVersion, kind }: BackedUp): BackedUp {
+  const { finalizers: _, ...rest } = metadata
+  return { apiVersion, kind, metadata: rest }
+}
+
+/** In the order that manifests have. */
+function sorted({ apiVersion, kind, metadata, ...rest }: BackedUp): object {
+  return { apiVersion, kind, metadata, ...rest }
+}
