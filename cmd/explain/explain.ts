@@ -1,7 +1,7 @@
 import { GroupBindings } from '../../pkg/access/access.ts'
 import { messageOf } from '../../pkg/errors/errors.ts'
 import { ExpressionError } from '../../pkg/expr/expr.ts'
-import { loadConnection, watchCluster } from '../../pkg/kube/kube.ts'
+import { loadConnection, openCluster } from '../../pkg/kube/kube.ts'
 import { watchManifests } from '../../pkg/manifests/manifests.ts'
 import { type ExplainOptions, OptionsError } from '../../pkg/options/options.ts'
 import { folderProblem } from '../../pkg/run/run.ts'
@@ -69,28 +69,25 @@ async function readBindings(options: ExplainOptions): Promise<GroupBindings> {
     await source.close()
     return bindings
   }
-  const cluster = watchCluster({
-    connection: connectionOf(kubeconfig),
-    apiGroup,
-    // Nothing but GroupBindings is wanted: of the rest, then, as little as there is.
-    watchNamespace: namespace,
-    bindingsNamespace: namespace,
+  const connection = connectionOf(kubeconfig)
+  const cluster = openCluster({ connection, apiGroup, log, metrics })
+  const { ready } = cluster.watch({
+    kinds: ['GroupBinding'],
+    scope: { bindingsNamespace: namespace },
     sink: bindings,
-    log,
-    metrics,
   })
   const late = AbortSignal.timeout(timeoutMs)
   const timedOut = new Promise<never>((_, reject) => {
     late.addEventListener('abort', () =>
       reject(
         new OptionsError([
-          `the cluster did not answer within ${timeoutMs / 1000} seconds: check --kubeconfig, and that you may list the resources of namespace ${namespace}`,
+          `the cluster did not answer within ${timeoutMs / 1000} seconds: check --kubeconfig, and that you may list and watch the GroupBindings of namespace ${namespace}`,
         ]),
       ),
     )
   })
   try {
-    await Promise.race([cluster.ready, timedOut])
+    await Promise.race([ready, timedOut])
   } finally {
     await cluster.close()
   }

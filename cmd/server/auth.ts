@@ -137,11 +137,17 @@ function both(catalog: ResourceSink, bindings: ResourceSink): ResourceSink {
       catalog.apply(change)
       bindings.apply(change)
     },
-    beginReplace(kind) {
-      const replacements = [catalog.beginReplace(kind), bindings.beginReplace(kind)]
+    beginReplace(kind, options) {
+      const replacements = [
+        catalog.beginReplace(kind, options),
+        bindings.beginReplace(kind, options),
+      ]
       return {
         add: (resource) => replacements.forEach((it) => it.add(resource)),
-        commit: () => replacements.forEach((it) => it.commit()),
+        keep: (key) => replacements.forEach((it) => it.keep(key)),
+        commit: async () => {
+          for (const replacement of replacements) await replacement.commit()
+        },
       }
     },
   }

@@ -1,6 +1,6 @@
-import type { ResourceSink } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import { kindNames, type ResourceSink } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
 import type { Catalog } from '../../pkg/catalog/catalog.ts'
-import { loadConnection, type Readmes, watchCluster } from '../../pkg/kube/kube.ts'
+import { loadConnection, openCluster, type Readmes } from '../../pkg/kube/kube.ts'
 import { watchManifests } from '../../pkg/manifests/manifests.ts'
 import type { ServerOptions } from '../../pkg/options/options.ts'
 import type { Runnable } from '../../pkg/run/run.ts'
@@ -88,14 +88,9 @@ function fromManifests({ options, sink, archives, log, metrics }: SourceOptions)
 
 function fromCluster({ options, sink, log, metrics }: SourceOptions): Source {
   const { apiGroup, kubeconfig, watchNamespace, namespace: bindingsNamespace } = options
-  const cluster = watchCluster({
-    connection: loadConnection({ kubeconfig, env: process.env }),
-    apiGroup,
-    watchNamespace,
-    bindingsNamespace,
-    sink,
-    log,
-    metrics,
-  })
-  return { loaded: cluster.ready, readmes: cluster.readmes, close: () => cluster.close() }
+  const connection = loadConnection({ kubeconfig, env: process.env })
+  const cluster = openCluster({ connection, apiGroup, log, metrics })
+  const scope = { watchNamespace, bindingsNamespace }
+  const { ready } = cluster.watch({ kinds: kindNames, scope, sink })
+  return { loaded: ready, readmes: cluster.readmes(scope), close: () => cluster.close() }
 }

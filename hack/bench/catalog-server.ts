@@ -65,7 +65,7 @@ async function fill(
     block = []
     await turn()
   }
-  for (const replacement of replacements.values()) replacement.commit()
+  for (const replacement of replacements.values()) await replacement.commit()
   return {
     loadSeconds: milliseconds / 1000,
     leastSeconds: leastMilliseconds / 1000,

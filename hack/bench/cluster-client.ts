@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Agent } from 'undici'
+import { kindNames } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
 import { Catalog } from '../../pkg/catalog/catalog.ts'
-import { loadConnection, watchCluster } from '../../pkg/kube/kube.ts'
+import { loadConnection, openCluster } from '../../pkg/kube/kube.ts'
 import { limitHeap } from '../../pkg/memory/memory.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 
@@ -71,14 +72,13 @@ async function readDepot(): Promise<number> {
   const catalog = new Catalog()
   const { hostname, port } = new URL(url)
   const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port }
-  const cluster = watchCluster({
+  const cluster = openCluster({
     connection: loadConnection({ env, serviceAccount }),
     apiGroup: 'depot.internal',
-    bindingsNamespace: 'depot-system',
-    sink: catalog,
     log: createLogger('warn'),
     metrics: createMetrics({ version: 'bench' }),
   })
-  await cluster.ready
+  const scope = { bindingsNamespace: 'depot-system' }
+  await cluster.watch({ kinds: kindNames, scope, sink: catalog }).ready
   return catalog.count('Version')
 }

@@ -1,5 +1,11 @@
 import { hash } from 'node:crypto'
-import type { Change, GroupBinding, Resource, ResourceSink } from '../apis/v1alpha1/v1alpha1.ts'
+import type {
+  Change,
+  GroupBinding,
+  Replacement,
+  Resource,
+  ResourceSink,
+} from '../apis/v1alpha1/v1alpha1.ts'
 import { compareText, listOf } from '../expr/expr.ts'
 import { Bounded } from '../memory/memory.ts'
 import { gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
@@ -22,6 +28,12 @@ export interface GroupBindingsOptions {
 
 /** How many lists of groups are remembered with what was decided about them. */
 const maxDecisions = 10_000
+
+const ignored: Replacement = {
+  add: () => undefined,
+  keep: () => undefined,
+  commit: () => undefined,
+}
 
 /** The GroupBindings in force, kept in step with where resources come from, and asked in the order of their names. */
 export class GroupBindings implements ResourceSink {
@@ -86,12 +98,15 @@ export class GroupBindings implements ResourceSink {
     }
   }
 
-  beginReplace(kind: Resource['kind']): { add(resource: Resource): void; commit(): void } {
-    if (kind !== 'GroupBinding') return { add: () => undefined, commit: () => undefined }
+  beginReplace(kind: Resource['kind']): Replacement {
+    if (kind !== 'GroupBinding') return ignored
     const added = new Set<string>()
     return {
       add: (resource) => {
         if (this.#upsert(resource)) added.add(resource.metadata.name)
+      },
+      keep: ({ namespace, name }) => {
+        if (namespace === this.#namespace) added.add(name)
       },
       commit: () => {
         for (const { name } of this.ordered) if (!added.has(name)) this.#delete(name)

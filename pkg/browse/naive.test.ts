@@ -74,14 +74,14 @@ class Compared {
   }
 
   /** Forgets all that was built up along the way. */
-  rebuild(): void {
+  async rebuild(): Promise<void> {
     this.#catalog = new Catalog()
     const objects = [...this.#objects.values()]
-    for (const kind of new Set(objects.map((object) => object.kind)))
-      this.#catalog.replace(
-        kind,
-        objects.filter((object) => object.kind === kind),
-      )
+    for (const kind of new Set(objects.map((object) => object.kind))) {
+      const replacement = this.#catalog.beginReplace(kind)
+      for (const object of objects) if (object.kind === kind) replacement.add(object)
+      await replacement.commit()
+    }
     this.#catalog.recordDownloads(this.#downloads)
     this.#app = this.#serve()
   }
@@ -165,7 +165,7 @@ it('answers so after any sequence of changes, and as a fresh start would', {
             comparisons += 1
           }
         }
-        compared.rebuild()
+        await compared.rebuild()
         for (const [index, [caller, path]] of last.entries())
           expect(await compared.answer(caller, path)).toEqual(answers[index])
       },

@@ -269,6 +269,12 @@ describe('the index by digest', () => {
   })
 })
 
+async function replace(catalog: Catalog, kind: Kind, resources: Iterable<Resource>): Promise<void> {
+  const replacement = catalog.beginReplace(kind)
+  for (const resource of resources) replacement.add(resource)
+  await replacement.commit()
+}
+
 describe('revisions', () => {
   const at = (resourceVersion: string, number: string) =>
     version('x', number, { metadata: { resourceVersion } })
@@ -284,46 +290,93 @@ describe('revisions', () => {
     expect(numbers(catalog)).toEqual([expected])
   })
 
-  it('may go back in a fresh list: the cluster was restored', () => {
+  it('may go back in a fresh list: the cluster was restored', async () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), at('100', '1.0.0'))
-    catalog.replace('Version', [at('50', '0.9.0')])
+    await replace(catalog, 'Version', [at('50', '0.9.0')])
     expect(numbers(catalog)).toEqual(['0.9.0'])
   })
 })
 
 describe('replace', () => {
-  it('removes what is not in the list and keeps the rest', () => {
+  it('removes what is not in the list and keeps the rest', async () => {
     const catalog = new Catalog()
-    catalog.replace('Module', [module('vpc')])
-    catalog.replace('Version', [version('a', '1.0.0'), version('b', '2.0.0')])
-    catalog.replace('Version', [version('b', '2.0.0'), version('c', '3.0.0')])
+    await replace(catalog, 'Module', [module('vpc')])
+    await replace(catalog, 'Version', [version('a', '1.0.0'), version('b', '2.0.0')])
+    await replace(catalog, 'Version', [version('b', '2.0.0'), version('c', '3.0.0')])
     expect(numbers(catalog)).toEqual(['3.0.0', '2.0.0'])
   })
 
-  it('serves the old content until it is committed', () => {
+  it('serves the old content until it is committed', async () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), version('a', '1.0.0'))
     const replacement = catalog.beginReplace('Version')
     replacement.add(version('b', '2.0.0'))
     expect(numbers(catalog)).toEqual(['2.0.0', '1.0.0'])
-    replacement.commit()
+    await replacement.commit()
     expect(numbers(catalog)).toEqual(['2.0.0'])
   })
 
-  it('keeps what was changed while it ran', () => {
+  it('keeps what was changed while it ran', async () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'))
     const replacement = catalog.beginReplace('Version')
     upsert(catalog, version('new', '1.0.0'))
-    replacement.commit()
+    await replacement.commit()
     expect(numbers(catalog)).toEqual(['1.0.0'])
   })
 
-  it('leaves other kinds alone', () => {
+  it('keeps an object that the list has in a state that is not valid', async () => {
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc'), version('a', '1.0.0'), version('b', '2.0.0'))
+    const replacement = catalog.beginReplace('Version')
+    replacement.keep({ kind: 'Version', namespace: 'platform', name: 'a' })
+    await replacement.commit()
+    expect(numbers(catalog)).toEqual(['1.0.0'])
+  })
+
+  it('takes an equal revision of another object for a change', async () => {
+    const catalog = new Catalog()
+    const at = (uid: string, number: string) =>
+      version('a', number, { metadata: { resourceVersion: '7', uid } })
+    upsert(catalog, module('vpc'), at('first', '1.0.0'))
+    await replace(catalog, 'Version', [at('first', '2.0.0')])
+    expect(numbers(catalog)).toEqual(['1.0.0'])
+    await replace(catalog, 'Version', [at('second', '2.0.0')])
+    expect(numbers(catalog)).toEqual(['2.0.0'])
+  })
+
+  it('takes nothing for known after the source went back in time', async () => {
+    const catalog = new Catalog()
+    const at = (number: string) =>
+      version('a', number, { metadata: { resourceVersion: '7', uid: 'first' } })
+    upsert(catalog, module('vpc'), at('1.0.0'))
+    const replacement = catalog.beginReplace('Version', { rewound: true })
+    replacement.add(at('2.0.0'))
+    await replacement.commit()
+    expect(numbers(catalog)).toEqual(['2.0.0'])
+  })
+
+  it('removes tens of thousands in turns, between which requests are answered', async () => {
+    const catalog = new Catalog()
+    for (let i = 0; i < 60_000; i += 1) {
+      const metadata = owner(`m${i % 600}`)
+      upsert(catalog, version(`v${i}`, `1.${i % 300}.${i}`, { metadata }))
+    }
+    let turns = 0
+    const timer = setInterval(() => {
+      turns += 1
+    }, 1)
+    await catalog.beginReplace('Version').commit()
+    clearInterval(timer)
+    expect(catalog.count('Version')).toBe(0)
+    expect(turns).toBeGreaterThan(3)
+  })
+
+  it('leaves other kinds alone', async () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), version('a', '1.0.0'))
-    catalog.replace('Provider', [])
+    await replace(catalog, 'Provider', [])
     expect(numbers(catalog)).toEqual(['1.0.0'])
   })
 })

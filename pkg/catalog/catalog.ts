@@ -6,10 +6,12 @@ import {
   kindNames,
   type Namespace,
   type ObjectKey,
+  type Replacement,
   type Resource,
   type ResourceSink,
   type StorageConfig,
 } from '../apis/v1alpha1/v1alpha1.ts'
+import { Turns } from '../pacing/pacing.ts'
 import { type DownloadCount, DownloadTable } from './downloads.ts'
 import { FindingTable } from './findings.ts'
 import { NamedRows } from './named-rows.ts'
@@ -19,7 +21,7 @@ import { byAge, isOlder } from './rank.ts'
 import { ReadModel } from './read-model.ts'
 import type { ReadmeListener } from './readme-ref.ts'
 import { ResourceRow } from './resource-row.ts'
-import { revisionOf } from './revision.ts'
+import { identityOf, revisionOf } from './revision.ts'
 import { isSemver } from './semver-order.ts'
 import { RowContext, VersionRow } from './version-row.ts'
 
@@ -44,11 +46,14 @@ type PlainResource = Depot | GroupBinding | Namespace
 class PlainRow {
   readonly resource: PlainResource
   readonly revision: number
+  /** Of the object's uid. */
+  readonly identity: number
   generation = 0
 
   constructor(resource: PlainResource) {
     this.resource = resource
     this.revision = revisionOf(resource.metadata.resourceVersion)
+    this.identity = identityOf(resource.metadata.uid)
   }
 }
 
@@ -122,26 +127,24 @@ export class Catalog implements ResourceSink {
     else if (!this.#isStale(change.resource)) this.#upsert(change.resource)
   }
 
-  beginReplace(kind: Kind): { add(resource: Resource): void; commit(): void } {
+  beginReplace(kind: Kind, options: { readonly rewound?: boolean } = {}): Replacement {
     this.#generation += 1
     const generation = this.#generation
+    const rows = this.#rowsOf(kind)
     return {
-      add: (resource) => this.#upsert(resource),
-      commit: () => {
-        const gone: [namespace: string, name: string][] = []
-        for (const [namespace, name, row] of this.#rowsOf(kind).entries()) {
-          if (row.generation < generation) gone.push([namespace, name])
+      add: (resource) => this.#upsert(resource, options.rewound),
+      keep: ({ namespace, name }) => {
+        const row = rows.get(namespace, name)
+        if (row !== undefined) row.generation = this.#generation
+      },
+      commit: async () => {
+        const turns = new Turns()
+        for (const [namespace, name, row] of rows.entries()) {
+          if (row.generation < generation) this.#delete({ kind, namespace, name })
+          if (turns.due) await turns.yield()
         }
-        for (const [namespace, name] of gone) this.#delete({ kind, namespace, name })
       },
     }
-  }
-
-  /** Replaces every object of a kind at once. */
-  replace(kind: Kind, resources: Iterable<Resource>): void {
-    const replacement = this.beginReplace(kind)
-    for (const resource of resources) replacement.add(resource)
-    replacement.commit()
   }
 
   /** Adds downloads to what is known. */
@@ -294,12 +297,14 @@ export class Catalog implements ResourceSink {
     return known !== undefined && revisionOf(metadata.resourceVersion) < known.revision
   }
 
-  #upsert(resource: Resource): void {
+  /** @param isNew whether it replaces what is known even where the revision is the same */
+  #upsert(resource: Resource, isNew = false): void {
     const { kind, metadata } = resource
     const rows = this.#rowsOf(kind)
     const old = rows.get(metadata.namespace, metadata.name)
     const revision = revisionOf(metadata.resourceVersion)
-    if (old !== undefined && old.revision === revision && !Number.isNaN(revision)) {
+    const isKnown = old?.revision === revision && old.identity === identityOf(metadata.uid)
+    if (isKnown && !isNew) {
       old.generation = this.#generation
       return
     }

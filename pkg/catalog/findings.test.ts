@@ -23,8 +23,8 @@ describe('findings that share one vulnerability id', () => {
     expect(table.size).toBe(72_000)
     for (const list of lists) table.release(list)
     expect(table.size).toBe(0)
-    // A walk along all of them took minutes.
-    expect(performance.now() - startMs).toBeLessThan(3_000)
+    // A walk along all of them took a minute on a quiet machine.
+    expect(performance.now() - startMs).toBeLessThan(15_000)
   })
 
   it('are kept once however they were found, and forgotten with the last list', () => {

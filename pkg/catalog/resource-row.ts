@@ -5,7 +5,7 @@ import {
   type Provider,
   type StorageConfig,
 } from '../apis/v1alpha1/v1alpha1.ts'
-import { revisionOf } from './revision.ts'
+import { identityOf, revisionOf } from './revision.ts'
 
 /** A Module or Provider, as far as it is served. */
 export class ResourceRow {
@@ -14,6 +14,8 @@ export class ResourceRow {
   readonly name: string
   readonly uid: string
   readonly revision: number
+  /** Of the object's uid. */
+  readonly identity: number
   /** Name in storage, and the name that Versions without an owner reference may use for their parent. */
   readonly configName: string
   readonly storage: StorageConfig | undefined
@@ -42,6 +44,7 @@ export class ResourceRow {
     this.name = metadata.name
     this.uid = metadata.uid
     this.revision = revisionOf(metadata.resourceVersion)
+    this.identity = identityOf(metadata.uid)
     this.configName = config.name ?? metadata.name
     this.storage = config.storageConfig
     this.system = resource.kind === 'Module' ? resource.spec.moduleConfig.provider : undefined

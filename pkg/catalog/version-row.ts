@@ -16,7 +16,7 @@ import { Interner } from './interner.ts'
 import type { Parent } from './parent.ts'
 import { byAge } from './rank.ts'
 import type { ReadmeRef } from './readme-ref.ts'
-import { revisionOf } from './revision.ts'
+import { identityOf, revisionOf } from './revision.ts'
 import { compareText, isSemver, newestFirst } from './semver-order.ts'
 
 /** What many rows have in common is kept once. */
@@ -55,6 +55,8 @@ export class VersionRow {
   readonly namespace: string
   readonly name: string
   readonly revision: number
+  /** Of the object's uid. */
+  readonly identity: number
   readonly kind: 'Module' | 'Provider'
   readonly parentName: string | undefined
   /**
@@ -99,6 +101,7 @@ export class VersionRow {
     this.namespace = context.string(metadata.namespace)
     this.name = metadata.name
     this.revision = revisionOf(metadata.resourceVersion)
+    this.identity = identityOf(metadata.uid)
     this.kind = spec.type
     this.parentName = context.optional(ref?.name)
     this.ownerUid = ref?.owned === true ? context.string(ref.uid) : undefined

@@ -219,7 +219,7 @@ it('uses one connection a watch, and no more of them over time', async () => {
   await fake.cluster.ready
   for (let round = 2; round < 12; round++) {
     fake.api.endWatches()
-    await vi.waitFor(() => expect(fake.api.requests.length).toBeGreaterThanOrEqual(6 * round))
+    await vi.waitFor(() => expect(fake.api.requestCount).toBeGreaterThanOrEqual(6 * round))
   }
   expect(fake.api.openConnections).toBeLessThanOrEqual(7)
 })

@@ -24,6 +24,8 @@ export interface Connection {
   credentials(): Promise<Credentials>
   /** Forgets what is cached, because the API server refused it. */
   reload(): void
+  /** Forgets it where its files were rewritten, because the API server cannot be reached. */
+  recheck(): void
 }
 
 /**

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
@@ -45,10 +45,12 @@ const Kubeconfig = z.object({
 export function connectByKubeconfig(files: readonly string[]): Connection {
   check(files)
   let config: Promise<KubeConfig> | undefined
+  let loaded = ''
   let asking: Promise<Credentials> | undefined
 
   async function ask(): Promise<Credentials> {
     try {
+      if (config === undefined) loaded = signatureOf(files)
       config ??= load(files)
       return await credentialsOf(await config)
     } catch (cause) {
@@ -69,7 +71,16 @@ export function connectByKubeconfig(files: readonly string[]): Connection {
     reload() {
       config = undefined
     },
+    recheck() {
+      if (signatureOf(files) !== loaded) config = undefined
+    },
   }
+}
+
+/** Changes whenever one of the files may have been rewritten. */
+function signatureOf(files: readonly string[]): string {
+  const stats = files.map((file) => statSync(file, { throwIfNoEntry: false }))
+  return stats.map((it) => `${it?.ino}:${it?.size}:${it?.mtimeMs}`).join()
 }
 
 /** Finds what can be known to be wrong before anything is asked for. */

@@ -1,7 +1,7 @@
 import { apiVersion, type Kind, kinds } from '../apis/v1alpha1/v1alpha1.ts'
 
 /** What a reflector reads: a resource of the API, all of it or one namespace. */
-export interface Target {
+export interface ListTarget {
   /** How metrics and log lines call it. */
   readonly kind: string
   /** As kubectl names it: `modules.depot.internal`. */
@@ -10,21 +10,24 @@ export interface Target {
   readonly path: string
   /** Selectors. */
   readonly query?: Readonly<Record<string, string>>
-  /** How to get the resource where the cluster does not have it; undefined: it always has. */
+  /** Whether there is nothing to read, and no reason to wait, where the cluster does not define the resource. */
   readonly optional?: boolean
 }
 
+/** Which objects of a cluster are read. */
 export interface Scope {
-  readonly apiGroup: string
+  /** This namespace only, for which a Role is enough. Default: all of them. */
   readonly watchNamespace?: string | undefined
+  /** The one namespace whose GroupBindings count. */
   readonly bindingsNamespace: string
 }
 
 /** GroupBindings count in one namespace only: who may write there decides who sees what. */
 export function targetOf(
   kind: Kind,
-  { apiGroup, watchNamespace, bindingsNamespace }: Scope,
-): Target {
+  apiGroup: string,
+  { watchNamespace, bindingsNamespace }: Scope,
+): ListTarget {
   const { plural, core } = kinds[kind]
   const root = core ? '/api/v1' : `/apis/${apiGroup}/${apiVersion}`
   const resource = core ? plural : `${plural}.${apiGroup}`
@@ -41,7 +44,7 @@ export function targetOf(
 
 /** Path and query of a request. */
 export function requestPath(
-  { path, query }: Target,
+  { path, query }: ListTarget,
   parameters: Readonly<Record<string, string | number>>,
 ): string {
   const all = { ...query, ...parameters }

@@ -1,7 +1,7 @@
 import { Turns } from '../pacing/pacing.ts'
-import { Ending, undecodable } from './ending.ts'
+import { type ListTarget, requestPath } from './list-target.ts'
 import { isRecord, isText, metadataOf, type ObservedObject, observe } from './object.ts'
-import { requestPath, type Target } from './target.ts'
+import { Outcome, undecodable } from './outcome.ts'
 import type { Timings } from './timings.ts'
 import type { Transport } from './transport.ts'
 
@@ -12,7 +12,7 @@ const maxPageBytes = 64 * 1024 * 1024
 
 export interface ListOptions {
   readonly transport: Transport
-  readonly target: Target
+  readonly target: ListTarget
   readonly timings: Timings
   readonly signal: AbortSignal
   /** Bytes have come. */
@@ -26,13 +26,13 @@ export interface ListOptions {
  *
  * @returns the resourceVersion to watch from
  */
-export async function list(options: ListOptions): Promise<{ resourceVersion: string } | Ending> {
+export async function list(options: ListOptions): Promise<{ resourceVersion: string } | Outcome> {
   const turns = new Turns()
   let limit = firstLimit
   let next = ''
   for (;;) {
     const page = await readPage(options, limit, next)
-    if (page instanceof Ending) return page
+    if (page instanceof Outcome) return page
     if (page === 'large') {
       limit = Math.max(1, Math.floor(limit / 5))
       continue
@@ -51,6 +51,15 @@ export async function list(options: ListOptions): Promise<{ resourceVersion: str
   }
 }
 
+/** The resourceVersion that the API server is at now, by its own consistent read. */
+export async function newestVersion(
+  options: Omit<ListOptions, 'onItem'>,
+): Promise<string | Outcome> {
+  const page = await readPage({ ...options, onItem: () => undefined }, 1, '')
+  if (page === 'large') return undecodable('size')
+  return page instanceof Outcome ? page : page.resourceVersion
+}
+
 interface Page {
   readonly items: readonly unknown[]
   readonly resourceVersion: string
@@ -62,7 +71,7 @@ async function readPage(
   { transport, target, timings, signal, onContact }: ListOptions,
   limit: number,
   next: string,
-): Promise<Page | 'large' | Ending> {
+): Promise<Page | 'large' | Outcome> {
   const path = requestPath(target, { limit, ...(next !== '' && { continue: next }) })
   const { pageMs: deadlineMs, headersMs: idleMs } = timings
   return transport.read({ path, signal, deadlineMs, idleMs }, async (body) => {
@@ -81,7 +90,7 @@ async function readPage(
   })
 }
 
-function parsePage(text: string): Page | Ending {
+function parsePage(text: string): Page | Outcome {
   let raw: unknown
   try {
     raw = JSON.parse(text)

@@ -1,7 +1,16 @@
-import { changeLagHistogram, counter, histogram, type Metrics } from '../telemetry/telemetry.ts'
+import type { Kind } from '../apis/v1alpha1/v1alpha1.ts'
+import {
+  changeLagHistogram,
+  counter,
+  gauge,
+  histogram,
+  type Metrics,
+} from '../telemetry/telemetry.ts'
+import type { Reflector } from './reflector.ts'
+import type { ResourceStore } from './store.ts'
 
 /** What reflectors count. */
-export function createMeters(metrics: Metrics) {
+export function createWatchMetrics(metrics: Metrics) {
   return {
     restarts: counter(metrics, {
       name: 'watch_restarts_total',
@@ -30,4 +39,44 @@ export function createMeters(metrics: Metrics) {
     ),
   }
 }
-export type Meters = ReturnType<typeof createMeters>
+export type WatchMetrics = ReturnType<typeof createWatchMetrics>
+
+export interface WatchedKind {
+  readonly kind: Kind
+  readonly reflector: Reflector
+  readonly store: ResourceStore
+}
+
+/** Shows the state of every watch at each scrape. */
+export function showWatches(metrics: Metrics, watched: readonly WatchedKind[]): void {
+  const perKind = (name: string, help: string, read: (it: WatchedKind) => number) =>
+    gauge(metrics, { name, help, labels: ['kind'] }, (it) => {
+      for (const one of watched) it.set({ kind: one.kind }, read(one))
+    })
+  perKind(
+    'watch_last_contact_timestamp_seconds',
+    'When the API server was heard of last, bookmarks included.',
+    ({ reflector }) => reflector.lastContactMs / 1000,
+  )
+  perKind(
+    'watch_stale',
+    '1 while changes of a kind may have happened that are not known.',
+    ({ reflector }) => (reflector.isStale ? 1 : 0),
+  )
+  perKind('catalog_synced', '1 once everything of a kind has been read.', ({ reflector }) =>
+    reflector.isSynced ? 1 : 0,
+  )
+  gauge(
+    metrics,
+    {
+      name: 'catalog_rejected_objects',
+      help: 'Objects that are not taken in because something is wrong with them.',
+      labels: ['kind', 'reason'],
+    },
+    (it) => {
+      for (const { kind, store } of watched) {
+        for (const [reason, count] of store.rejections()) it.set({ kind, reason }, count)
+      }
+    },
+  )
+}

@@ -8,7 +8,7 @@ import { messageOf, RegistryError } from '../errors/errors.ts'
 const consequences = {
   /** The server closed the stream, as it does every few minutes. */
   closed: { relist: 'never', wait: false },
-  /** It closed a stream at once, and nothing had come. */
+  /** It closed a stream at once. Whoever opened the next one at once would do so all the time. */
   short: { relist: 'never', wait: true },
   /** Nothing came for so long that the connection must be dead. */
   idle: { relist: 'never', wait: false },
@@ -35,7 +35,7 @@ const consequences = {
 } as const
 
 /** Stable and bounded: also the `reason` of metrics and log lines. */
-export type EndReason = keyof typeof consequences
+export type Reason = keyof typeof consequences
 
 /** What can be wrong with an answer that came whole. */
 const flaws = {
@@ -55,15 +55,15 @@ interface Details {
   readonly err?: unknown
 }
 
-export class Ending {
-  readonly reason: EndReason
+export class Outcome {
+  readonly reason: Reason
   readonly message: string
   readonly retryAfterMs: number
   /** Only with the reason `decode`. */
   readonly flaw: Flaw | undefined
   readonly err: unknown
 
-  constructor(reason: EndReason, message: string, { retryAfterMs = 0, flaw, err }: Details = {}) {
+  constructor(reason: Reason, message: string, { retryAfterMs = 0, flaw, err }: Details = {}) {
     this.reason = reason
     this.message = message
     this.retryAfterMs = retryAfterMs
@@ -78,10 +78,15 @@ export class Ending {
   get wait(): boolean {
     return consequences[this.reason].wait
   }
+
+  /** Whether a watch that ended so without anything newer may have missed changes: nobody said that there were none. */
+  get mayHideChanges(): boolean {
+    return ['closed', 'short', 'idle', 'deadline', 'network'].includes(this.reason)
+  }
 }
 
-export function undecodable(flaw: Flaw, err?: unknown): Ending {
-  return new Ending('decode', `the answer cannot be read: ${flaws[flaw]}`, { flaw, err })
+export function undecodable(flaw: Flaw, err?: unknown): Outcome {
+  return new Outcome('decode', `the answer cannot be read: ${flaws[flaw]}`, { flaw, err })
 }
 
 const Status = z.object({
@@ -102,18 +107,18 @@ const Status = z.object({
  * @param code status of the response; undefined for an event
  * @param retryAfterMs what the response's own header says
  */
-export function endingOfStatus(raw: unknown, code?: number, retryAfterMs?: number): Ending {
+export function outcomeOfStatus(raw: unknown, code?: number, retryAfterMs?: number): Outcome {
   const parsed = Status.safeParse(raw)
   const status = parsed.success ? parsed.data : Status.parse({})
   const number = code ?? status.code
   const text = status.message || `HTTP ${number}`
   const seconds = status.details.retryAfterSeconds ?? 0
-  return new Ending(reasonOf(number, status, code === undefined), text, {
+  return new Outcome(reasonOf(number, status, code === undefined), text, {
     retryAfterMs: retryAfterMs ?? seconds * 1000,
   })
 }
 
-function reasonOf(code: number, status: z.infer<typeof Status>, event: boolean): EndReason {
+function reasonOf(code: number, status: z.infer<typeof Status>, event: boolean): Reason {
   const tooLarge = status.details.causes.some(({ reason }) => reason === 'ResourceVersionTooLarge')
   if (tooLarge || status.message.includes('Too large resource version')) return 'ahead'
   if (code === 410 || status.reason === 'Expired' || status.reason === 'Gone') return 'expired'
@@ -127,11 +132,11 @@ function reasonOf(code: number, status: z.infer<typeof Status>, event: boolean):
 }
 
 /** What a failed connection, a broken body or a missing credential means. */
-export function endingOfThrown(thrown: unknown): Ending {
+export function outcomeOfThrown(thrown: unknown): Outcome {
   if (thrown instanceof RegistryError && thrown.reason === 'Unauthenticated') {
-    return new Ending('credentials', thrown.message, { err: thrown })
+    return new Outcome('credentials', thrown.message, { err: thrown })
   }
   const { code } = thrown as { code?: unknown }
-  if (code === 'UND_ERR_BODY_TIMEOUT') return new Ending('idle', 'nothing came for too long')
-  return new Ending('network', messageOf(thrown), { err: thrown })
+  if (code === 'UND_ERR_BODY_TIMEOUT') return new Outcome('idle', 'nothing came for too long')
+  return new Outcome('network', messageOf(thrown), { err: thrown })
 }

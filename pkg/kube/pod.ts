@@ -29,5 +29,6 @@ export function connectFromPod({
       }
     },
     reload() {},
+    recheck() {},
   }
 }

@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import type { Intake, Replacement } from './intake.ts'
 import { isRecord, type ObservedObject } from './object.ts'
+import type { Replacement, Store } from './store.ts'
 
 /** A ConfigMap holds a megabyte at most; what claims to be more is no README. */
 const maxTextBytes = 4 * 1024 * 1024
@@ -13,7 +13,7 @@ interface Held {
 }
 
 /** READMEs of the ConfigMaps that somebody wants, compressed; of the others not a byte. */
-export class ReadmeStore implements Intake {
+export class ReadmeStore implements Store {
   readonly #held = new Map<string, Held>()
   #revision = 0
   readonly #onMissing: (namespace: string, name: string) => void
@@ -57,25 +57,26 @@ export class ReadmeStore implements Intake {
     if (this.lacks(namespace, name)) this.#hold(object, false)
   }
 
-  begin(): Replacement {
+  replace(): Replacement {
     const seen = new Set<string>()
     return {
       add: (object) => {
         seen.add(keyOf(object))
-        this.put(object)
+        this.upsert(object)
       },
-      commit: () => {
+      delete: (object) => this.delete(object),
+      commit: async () => {
         for (const [key, held] of this.#held) if (!seen.has(key) && held.watched) this.#lose(key)
       },
     }
   }
 
-  put(object: ObservedObject): void {
+  upsert(object: ObservedObject): void {
     this.#hold(object, true)
   }
 
   /** Deleted, or only without its label now: asking for it by name tells. */
-  remove(object: ObservedObject): void {
+  delete(object: ObservedObject): void {
     this.#lose(keyOf(object))
   }
 

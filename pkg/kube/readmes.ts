@@ -1,9 +1,9 @@
 import { Backoff, pause } from '../pacing/pacing.ts'
-import { Ending } from './ending.ts'
 import { list } from './list.ts'
+import type { ListTarget } from './list-target.ts'
+import { Outcome } from './outcome.ts'
 import { ReadmeStore } from './readme-store.ts'
 import { Reflector, type ReflectorOptions } from './reflector.ts'
-import type { Target } from './target.ts'
 
 /** READMEs of module versions, which live in ConfigMaps. */
 export interface Readmes {
@@ -23,7 +23,7 @@ const parallelFetches = 4
  * it. Begins with the first one that is wanted.
  */
 export function watchReadmes(
-  options: Omit<ReflectorOptions, 'target' | 'intake'>,
+  options: Omit<ReflectorOptions, 'target' | 'store'>,
   { apiGroup, watchNamespace }: { apiGroup: string; watchNamespace?: string | undefined },
   signal: AbortSignal,
 ): { readonly readmes: Readmes; readonly ended: () => Promise<unknown> } {
@@ -40,7 +40,7 @@ export function watchReadmes(
 
   function start(): Promise<void> {
     const target = targetOf(`${apiGroup}/readme`, watchNamespace)
-    const reflector = new Reflector({ ...options, target, intake: store })
+    const reflector = new Reflector({ ...options, target, store: store })
     void fetchOnceSynced(reflector.synced)
     return reflector.run(signal)
   }
@@ -66,15 +66,15 @@ export function watchReadmes(
     for (let [next] = missing; next !== undefined && !signal.aborted; [next] = missing) {
       const [key, [namespace, name]] = next
       missing.delete(key)
-      const ending = store.lacks(namespace, name) ? await fetchOne(namespace, name) : undefined
-      if (ending === undefined || signal.aborted) continue
-      options.log.warn({ namespace, name, reason: ending.reason }, 'readme could not be read')
+      const outcome = store.lacks(namespace, name) ? await fetchOne(namespace, name) : undefined
+      if (outcome === undefined || signal.aborted) continue
+      options.log.warn({ namespace, name, reason: outcome.reason }, 'readme could not be read')
       missing.set(key, [namespace, name])
       await pause(backoff.nextMs(), signal)
     }
   }
 
-  async function fetchOne(namespace: string, name: string): Promise<Ending | undefined> {
+  async function fetchOne(namespace: string, name: string): Promise<Outcome | undefined> {
     const found = await list({
       ...options,
       target: byName(namespace, name),
@@ -82,13 +82,13 @@ export function watchReadmes(
       onContact: () => undefined,
       onItem: (object) => store.fetched(object),
     })
-    return found instanceof Ending ? found : undefined
+    return found instanceof Outcome ? found : undefined
   }
 
   return { readmes: store, ended: () => Promise.all([watching, ...fetching]) }
 }
 
-function targetOf(label: string, namespace: string | undefined): Target {
+function targetOf(label: string, namespace: string | undefined): ListTarget {
   const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`
   return {
     kind: 'ConfigMap',
@@ -100,7 +100,7 @@ function targetOf(label: string, namespace: string | undefined): Target {
 }
 
 /** A list of one: the server's identity needs to list and to watch, and nothing else. */
-function byName(namespace: string, name: string): Target {
+function byName(namespace: string, name: string): ListTarget {
   const query = { fieldSelector: `metadata.name=${name}` }
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps`
   return { kind: 'ConfigMap', resource: 'configmaps', namespace, path, query }

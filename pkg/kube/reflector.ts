@@ -1,66 +1,62 @@
-import { Backoff, pause } from '../pacing/pacing.ts'
+import { pause, type Random } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
-import { Ending } from './ending.ts'
-import type { Intake, Replacement } from './intake.ts'
-import { list } from './list.ts'
-import type { Meters } from './meters.ts'
+import { list, newestVersion } from './list.ts'
+import type { ListTarget } from './list-target.ts'
+import type { WatchMetrics } from './metrics.ts'
 import { isOlder } from './object.ts'
-import type { Target } from './target.ts'
+import { Outcome } from './outcome.ts'
+import {
+  afterList,
+  afterProgress,
+  isSilent,
+  nextList,
+  type RecoveryState,
+  recover,
+  untried,
+} from './recovery.ts'
+import { reportOutcome } from './report.ts'
+import type { Replacement, Store } from './store.ts'
 import type { Timings } from './timings.ts'
 import type { Transport } from './transport.ts'
 import { type WatchEvent, watch } from './watch.ts'
 
 export interface ReflectorOptions {
-  readonly target: Target
-  readonly intake: Intake
+  readonly target: ListTarget
+  readonly store: Store
   readonly transport: Transport
   readonly timings: Timings
   readonly log: Logger
-  readonly meters: Meters
+  readonly meters: WatchMetrics
   /** Milliseconds since 1970. */
   readonly clock: () => number
-  /** From 0 up to, and without, 1. */
-  readonly random: () => number
+  readonly random: Random
 }
 
-/** Every how many failed starts the list is read in pages instead of streamed. */
-const pagesEvery = 3
+type Step = 'list' | 'stream' | 'probe' | 'watch'
 
 /**
- * Keeps an intake equal to what the API server has of one resource: everything at first, then every change, for ever.
- * What it knows is a resourceVersion; as long as that one is good, a broken connection costs no more than a new watch.
+ * Keeps a store equal to what the API server has of one resource: everything at first, then every change, until it is
+ * stopped. What it knows is a resourceVersion; as long as that one is good, a broken connection costs one new watch.
  */
 export class Reflector {
   readonly #options: ReflectorOptions
-  readonly #retry: Backoff
-  readonly #relist: Backoff
   readonly #synced = Promise.withResolvers<void>()
   #isSynced = false
+  /** Where the next watch begins; empty: a list is due. */
   #resourceVersion = ''
-  #replacement: Replacement | undefined
-  #listStartedMs = 0
-  #streams = true
-  #failedStarts = 0
-  /** What it does, or did last. */
-  #verb: 'list' | 'watch' = 'watch'
-  /** Endings since the last event, of the sort that asks for everything anew when it repeats. */
-  #strikes = 0
+  /** The API server may have gone back in time: the list that is due replaces what looks newer. */
+  #rewound = false
+  /** Whether the last watch brought nothing newer, and nobody has said yet that there was nothing. */
+  #unproven = false
+  #recovery: RecoveryState = untried
   #failures = 0
-  #lastRelistMs = Number.NEGATIVE_INFINITY
-  #listedMs = 0
+  #wasStale = false
   #lastContactMs = 0
+  /** On the clock of `performance.now()`. */
   #bytesReadMs = 0
 
   constructor(options: ReflectorOptions) {
     this.#options = options
-    const { timings, random } = options
-    const { backoffMs: firstMs, backoffCapMs: capMs } = timings
-    this.#retry = new Backoff({ firstMs, capMs, jitter: 'full', random })
-    this.#relist = new Backoff({ firstMs, capMs, jitter: 'full', random })
-  }
-
-  get target(): Target {
-    return this.#options.target
   }
 
   get isSynced(): boolean {
@@ -77,55 +73,110 @@ export class Reflector {
     return this.#lastContactMs
   }
 
-  /** Runs until the signal says stop; never throws. */
+  /** Whether changes may have happened that are not known: nothing was heard for long, or watches bring nothing. */
+  get isStale(): boolean {
+    const { clock, timings } = this.#options
+    if (!this.#isSynced || this.#lastContactMs === 0) return false
+    return isSilent(this.#recovery) || clock() - this.#lastContactMs > 2 * timings.idleMs
+  }
+
+  /** Runs until the signal aborts; never throws. */
   async run(signal: AbortSignal): Promise<void> {
     const { transport } = this.#options
     while (!signal.aborted) {
-      const ending = await this.#step(signal)
-      if (ending === undefined || signal.aborted) continue
-      const { reason } = ending
-      const wasAway = reason === 'network' || reason === 'deadline'
-      await pause(this.#digest(ending), signal, wasAway ? transport.onReached : undefined)
+      const step = this.#nextStep()
+      const startedMs = performance.now()
+      const before = this.#resourceVersion
+      const outcome = await this.#take(step, signal)
+      if (signal.aborted) return
+      if (outcome === undefined) {
+        // The connection of that answer is free for the next request only then.
+        await pause(0, signal)
+        continue
+      }
+      if (this.#resourceVersion === before && step === 'watch' && outcome.mayHideChanges) {
+        this.#unproven = true
+      }
+      const verb = step === 'watch' || step === 'stream' ? 'watch' : 'list'
+      const delayMs = this.#recover(outcome, verb, this.#bytesReadMs < startedMs)
+      const wasAway = outcome.reason === 'network' || outcome.reason === 'deadline'
+      await pause(delayMs, signal, wasAway ? transport.onReached : undefined)
     }
   }
 
-  async #step(signal: AbortSignal): Promise<Ending | undefined> {
+  #nextStep(): Step {
+    if (this.#resourceVersion === '') {
+      return nextList(this.#recovery) === 'stream' ? 'stream' : 'list'
+    }
+    return this.#unproven ? 'probe' : 'watch'
+  }
+
+  async #take(step: Step, signal: AbortSignal): Promise<Outcome | undefined> {
     try {
-      this.#verb = 'watch'
-      if (this.#resourceVersion !== '') return await this.#watch(signal, this.#resourceVersion)
-      this.#listStartedMs = this.#options.clock()
-      this.#replacement = this.#options.intake.begin()
-      const streamed = this.#streams && this.#failedStarts % pagesEvery !== pagesEvery - 1
-      if (!streamed) this.#verb = 'list'
-      return await (streamed ? this.#watch(signal, undefined) : this.#list(signal))
+      if (step === 'probe') return await this.#probe(signal)
+      if (step === 'watch') return await this.#watch(signal)
+      return await this.#list(step, signal)
     } catch (err) {
-      return new Ending('internal', 'a mistake in the reflector', { err })
-    } finally {
-      this.#replacement = undefined
+      return mistake(err)
     }
   }
 
-  async #list(signal: AbortSignal): Promise<Ending | undefined> {
-    const replacement = this.#replacement
+  async #list(step: 'list' | 'stream', signal: AbortSignal): Promise<Outcome | undefined> {
+    const startedMs = this.#options.clock()
+    const replacement = this.#options.store.replace({ rewound: this.#rewound })
+    if (step === 'stream') return this.#stream(signal, replacement, startedMs)
     const listed = await list({
       ...this.#options,
       signal,
       onContact: this.#onContact,
-      onItem: (object) => replacement?.add(object),
+      onItem: (object) => replacement.add(object),
     })
-    if (listed instanceof Ending) return listed
-    this.#commit(listed.resourceVersion)
+    if (listed instanceof Outcome) return listed
+    await this.#commit(replacement, listed.resourceVersion, startedMs)
     return undefined
   }
 
-  #watch(signal: AbortSignal, resourceVersion: string | undefined): Promise<Ending> {
-    return watch({
-      ...this.#options,
-      signal,
-      resourceVersion,
-      onContact: this.#onContact,
-      onEvent: this.#onEvent,
+  /** A list as initial events of a watch, which goes on as one after the bookmark that ends them. */
+  #stream(signal: AbortSignal, replacement: Replacement, startedMs: number): Promise<Outcome> {
+    let initial = true
+    return this.#open(signal, undefined, (event) => {
+      if (!initial) return this.#onEvent(event)
+      if (event.type === 'DELETED') replacement.delete(event.object)
+      else if (event.type !== 'BOOKMARK') replacement.add(event.object)
+      else if (event.initialEventsEnd) {
+        initial = false
+        return this.#commit(replacement, event.resourceVersion, startedMs).catch(mistake)
+      }
+      return undefined
     })
+  }
+
+  #watch(signal: AbortSignal): Promise<Outcome> {
+    return this.#open(signal, this.#resourceVersion, this.#onEvent)
+  }
+
+  #open(
+    signal: AbortSignal,
+    resourceVersion: string | undefined,
+    onEvent: (event: WatchEvent) => Outcome | undefined | Promise<Outcome | undefined>,
+  ): Promise<Outcome> {
+    const onContact = this.#onContact
+    return watch({ ...this.#options, signal, resourceVersion, onContact, onEvent })
+  }
+
+  /**
+   * Asks for a list of one. An API server over a restored etcd sends nothing at all to a watch that begins in what it
+   * takes for the future, so a watch that brings nothing has to be checked.
+   */
+  async #probe(signal: AbortSignal): Promise<Outcome | undefined> {
+    const newest = await newestVersion({ ...this.#options, signal, onContact: this.#onContact })
+    if (newest instanceof Outcome) return newest
+    if (isOlder(newest, this.#resourceVersion)) return backwards(this.#resourceVersion, newest)
+    this.#unproven = false
+    // Nothing at all was written, so a watch that brought nothing brought everything.
+    const isCurrent = newest === this.#resourceVersion
+    if (isCurrent && !isSilent(this.#recovery)) this.#progress()
+    return undefined
   }
 
   readonly #onContact = (): void => {
@@ -133,55 +184,50 @@ export class Reflector {
     this.#bytesReadMs = performance.now()
   }
 
-  readonly #onEvent = (event: WatchEvent): Ending | undefined => {
+  readonly #onEvent = (event: WatchEvent): Outcome | undefined => {
     try {
       return this.#receive(event)
     } catch (err) {
-      return new Ending('internal', 'a mistake in taking a change in', { err })
+      return mistake(err)
     }
   }
 
-  #receive(event: WatchEvent): Ending | undefined {
-    if (this.#replacement !== undefined) return this.#onInitialEvent(event, this.#replacement)
-    const resourceVersion =
-      event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion
+  #receive(event: WatchEvent): Outcome | undefined {
+    const isBookmark = event.type === 'BOOKMARK'
+    const { resourceVersion } = isBookmark ? event : event.object.metadata
     if (isOlder(resourceVersion, this.#resourceVersion)) {
-      const step = `from ${this.#resourceVersion} to ${resourceVersion}`
-      return new Ending('backwards', `the resourceVersion went back ${step}`)
+      return backwards(this.#resourceVersion, resourceVersion)
     }
-    if (event.type !== 'BOOKMARK') this.#take(event)
+    if (!isBookmark) this.#change(event)
     this.#resourceVersion = resourceVersion
     this.#progress()
     return undefined
   }
 
-  #take({ type, object }: Exclude<WatchEvent, { type: 'BOOKMARK' }>): void {
-    const { intake, meters, target } = this.#options
-    if (type === 'DELETED') intake.remove(object)
-    else intake.put(object)
+  #change({ type, object }: Exclude<WatchEvent, { type: 'BOOKMARK' }>): void {
+    const { store, meters, target } = this.#options
+    if (type === 'DELETED') store.delete(object)
+    else store.upsert(object)
     const lagMs = performance.now() - this.#bytesReadMs
     meters.changeLag.observe({ kind: target.kind }, lagMs / 1000)
   }
 
-  /** Initial events come in no order; only the bookmark after the last one says where to go on. */
-  #onInitialEvent(event: WatchEvent, replacement: Replacement): undefined {
-    if (event.type === 'DELETED') this.#options.intake.remove(event.object)
-    else if (event.type !== 'BOOKMARK') replacement.add(event.object)
-    else if (event.initialEventsEnd) this.#commit(event.resourceVersion)
-  }
-
-  #commit(resourceVersion: string): void {
+  async #commit(
+    replacement: Replacement,
+    resourceVersion: string,
+    startedMs: number,
+  ): Promise<undefined> {
     const { target, clock, meters, log } = this.#options
-    this.#replacement?.commit()
-    this.#replacement = undefined
+    await replacement.commit()
     this.#resourceVersion = resourceVersion
-    this.#failedStarts = 0
-    this.#listedMs = clock()
-    const durationMs = this.#listedMs - this.#listStartedMs
+    this.#rewound = false
+    this.#recovery = afterList(this.#recovery, clock())
+    const durationMs = clock() - startedMs
     meters.syncDuration.observe({ kind: target.kind }, durationMs / 1000)
     log.info({ kind: target.kind, resourceVersion, durationMs }, 'resources listed')
-    this.#progress()
+    this.#reportRecovery()
     this.#markSynced()
+    return undefined
   }
 
   #markSynced(): void {
@@ -190,8 +236,13 @@ export class Reflector {
   }
 
   #progress(): void {
-    this.#strikes = 0
-    this.#retry.reset()
+    this.#recovery = afterProgress(this.#recovery)
+    this.#reportRecovery()
+  }
+
+  #reportRecovery(): void {
+    if (isSilent(this.#recovery)) return
+    this.#wasStale = false
     if (this.#failures === 0) return
     const { target, log } = this.#options
     log.info({ kind: target.kind, failures: this.#failures }, 'watch recovered')
@@ -199,68 +250,47 @@ export class Reflector {
   }
 
   /** @returns how long to wait */
-  #digest(ending: Ending): number {
-    const { target, transport, meters } = this.#options
-    const { reason } = ending
-    meters.restarts.inc({ kind: target.kind, reason })
-    if (ending.flaw) meters.decodeErrors.inc({ kind: target.kind, reason: ending.flaw })
+  #recover(outcome: Outcome, verb: 'list' | 'watch', silent: boolean): number {
+    const { target, transport, meters, clock, timings, random } = this.#options
+    const { kind } = target
+    const { reason } = outcome
+    meters.restarts.inc({ kind, reason })
+    if (outcome.flaw) meters.decodeErrors.inc({ kind, reason: outcome.flaw })
     if (reason === 'unauthorized') transport.reload()
-    const starting = this.#resourceVersion === ''
-    if (starting && reason === 'invalid' && this.#streams) {
-      this.#streams = false
-      this.#report(ending, 0)
-      return 0
-    }
-    if (starting) this.#failedStarts += 1
-    if (reason === 'missing' && target.optional === true) this.#markSynced()
-    const relist = !starting && this.#asksForRelist(ending)
+    if (reason === 'network') transport.recheck()
+    const listing = this.#resourceVersion === ''
+    if (listing && reason === 'missing' && target.optional === true) this.#markSynced()
+    const context = { listing, silent, nowMs: clock(), timings, random }
+    const { state, relist, delayMs } = recover(outcome, this.#recovery, context)
+    this.#recovery = state
     if (relist) {
       this.#resourceVersion = ''
-      meters.relists.inc({ kind: target.kind, reason })
+      this.#rewound ||= reason === 'backwards'
+      meters.relists.inc({ kind, reason })
     }
-    const delayMs = ending.wait || relist ? this.#waitMs(ending, relist) : 0
-    this.#report(ending, delayMs)
+    if (outcome.wait) this.#failures += 1
+    reportOutcome(this.#options, outcome, { verb, delayMs })
+    this.#reportStale()
     return delayMs
   }
 
-  #asksForRelist({ relist }: Ending): boolean {
-    if (relist === 'repeated') this.#strikes += 1
-    return relist === 'always' || this.#strikes >= 3
+  #reportStale(): void {
+    const { target, log, timings } = this.#options
+    if (this.#wasStale || !this.isStale) return
+    this.#wasStale = true
+    log.error(
+      { kind: target.kind, idleMs: timings.idleMs },
+      isSilent(this.#recovery)
+        ? 'watch brings nothing, changes are seen by lists alone: look for a proxy that buffers answers'
+        : 'nothing was heard from the API server, what is served may be out of date',
+    )
   }
+}
 
-  #waitMs({ reason, retryAfterMs }: Ending, relist: boolean): number {
-    const { clock, random, timings } = this.#options
-    // The server knows best; a little later than it says, so that not everybody comes at once.
-    if (retryAfterMs > 0) {
-      return Math.min(retryAfterMs, timings.retryAfterCapMs) + random() * timings.backoffMs
-    }
-    if (!relist) return this.#retry.nextMs()
-    // Each restart of an API server makes watches expire; that is no reason to become slower each time.
-    const forgetMs = reason === 'expired' ? timings.shortWatchMs : timings.backoffForgetMs
-    const lastMs = reason === 'expired' ? this.#listedMs : this.#lastRelistMs
-    if (clock() - lastMs > forgetMs) this.#relist.reset()
-    this.#lastRelistMs = clock()
-    return this.#relist.nextMs()
-  }
+function mistake(err: unknown): Outcome {
+  return new Outcome('internal', 'a mistake in taking in what was read', { err })
+}
 
-  #report(ending: Ending, delayMs: number): void {
-    const { target, transport, log } = this.#options
-    const { kind, resource, namespace } = target
-    const { reason, message, err } = ending
-    const event = { kind, reason, message, delayMs, ...(err !== undefined && { err }) }
-    if (!ending.wait) {
-      log.debug(event, 'watch ended')
-      return
-    }
-    this.#failures += 1
-    if (reason === 'unauthorized' || reason === 'forbidden') {
-      const { identity } = transport
-      log.error({ ...event, verb: this.#verb, resource, namespace, identity }, 'permission missing')
-    } else if (reason === 'missing') {
-      const remedy = 'kubectl apply --server-side -k config/crd'
-      log.error({ ...event, resource, remedy }, 'custom resource definition missing')
-    } else {
-      log.warn(event, 'watch failed')
-    }
-  }
+function backwards(from: string, to: string): Outcome {
+  return new Outcome('backwards', `the resourceVersion went back from ${from} to ${to}`)
 }

@@ -48,7 +48,7 @@ describe('a watch that is refused', () => {
       fake.api.faults.push(faultAt(paths.modules, refuse))
       fake.api.endWatches()
       fake.api.put(paths.modules, moduleObject('b'))
-      await vi.waitFor(() => expect(fake.sink.get('Module', 'team', 'b')).toBeDefined(), 5_000)
+      await vi.waitFor(() => expect(fake.sink.get('Module', 'team', 'b')).toBeDefined(), 15_000)
 
       const [first, ...again] = fake.api.requestsFor(paths.modules)
       expect(first?.query).toMatchObject({ sendInitialEvents: 'true' })
@@ -100,7 +100,7 @@ describe('a watch that is refused', () => {
       faultAt(paths.modules, (response) => sendStatus(response, 429, {}, { 'retry-after': '1' })),
     )
     fake.api.endWatches()
-    await vi.waitFor(() => expect(fake.api.requestsFor(paths.modules)).toHaveLength(3), 5_000)
+    await vi.waitFor(() => expect(fake.api.requestsFor(paths.modules)).toHaveLength(3), 15_000)
     const [, refused, next] = fake.api.requestsFor(paths.modules)
     expect((next?.receivedMs ?? 0) - (refused?.receivedMs ?? 0)).toBeGreaterThan(950)
   })

@@ -1,4 +1,6 @@
 import { expect, it, vi } from 'vitest'
+import { bookmarkLine, eventLine } from '../../hack/testbed/control-plane/fake-answers.ts'
+import { faultAt } from '../../hack/testbed/control-plane/fake-api-server.ts'
 import {
   moduleObject,
   paths,
@@ -32,17 +34,69 @@ it('leaves an object out that is not valid, and keeps the others', async () => {
   ])
 })
 
-it('no longer serves an object that was good and is not now, until it is good again', async () => {
+it('serves on what was good of an object that is not valid now, until it is good again or deleted', async () => {
   await using fake = await startFakeCluster({
     prepare: (api) => api.put(paths.modules, moduleObject('a')),
   })
   await fake.cluster.ready
   fake.api.put(paths.modules, bad('a'))
-  await vi.waitFor(() => expect(fake.sink.versions('Module')).toEqual({}))
-  expect(await fake.metric('catalog_rejected_objects', rejected)).toBe(1)
+  await vi.waitFor(async () =>
+    expect(await fake.metric('catalog_rejected_objects', rejected)).toBe(1),
+  )
+  expect(fake.sink.versions('Module')).toEqual({ 'team/a': '1001' })
+  fake.api.send(paths.modules, 'nonsense\n')
+  await vi.waitFor(() => expect(fake.sink.replacements).toBe(7))
+  await vi.waitFor(() => expect(fake.api.watchesOf(paths.modules)).toBe(1))
+  expect(fake.sink.versions('Module')).toEqual({ 'team/a': '1001' })
   fake.api.put(paths.modules, moduleObject('a'))
   await vi.waitFor(() => expect(fake.sink.versions('Module')).toEqual({ 'team/a': '1003' }))
   expect(await fake.metric('catalog_rejected_objects', rejected)).toBe(0)
+  fake.api.put(paths.modules, bad('a'))
+  fake.api.delete(paths.modules, 'a', 'team')
+  await vi.waitFor(() => expect(fake.sink.versions('Module')).toEqual({}))
+  expect(await fake.metric('catalog_rejected_objects', rejected)).toBe(0)
+})
+
+it('forgets an object that was not valid and was deleted while the list was streamed', async () => {
+  await using fake = await startFakeCluster({
+    prepare: (api) => {
+      api.faults.push(
+        faultAt(paths.modules, (response) => {
+          response.writeHead(200)
+          const invalid = {
+            ...bad('gone'),
+            metadata: { ...bad('gone').metadata, resourceVersion: '7' },
+          }
+          response.write(eventLine('ADDED', invalid))
+          response.write(eventLine('DELETED', invalid))
+          response.write(bookmarkLine('1001', true))
+        }),
+      )
+    },
+  })
+  await fake.cluster.ready
+  expect(await fake.metric('catalog_rejected_objects', rejected)).toBe(0)
+})
+
+it('says once a change what of an object cannot work, and serves it', async () => {
+  const named = (provider: string) => moduleObject('a', { provider })
+  await using fake = await startFakeCluster({
+    prepare: (api) => api.put(paths.modules, named('aws-gov')),
+  })
+  await fake.cluster.ready
+  fake.api.send(paths.modules, 'nonsense\n')
+  await vi.waitFor(() => expect(fake.sink.replacements).toBe(7))
+  fake.api.put(paths.modules, named('awsgov'))
+  await vi.waitFor(() => expect(fake.sink.versions('Module')).toEqual({ 'team/a': '1002' }))
+  expect(fake.logs.filter((line) => line.msg === 'object cannot work as it is')).toMatchObject([
+    {
+      kind: 'Module',
+      namespace: 'team',
+      name: 'a',
+      field: 'spec.moduleConfig.provider',
+      message: expect.stringContaining('write awsgov instead of aws-gov'),
+    },
+  ])
 })
 
 it('logs a bad object once for each change, however often it is listed', async () => {

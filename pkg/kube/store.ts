@@ -1,6 +1,8 @@
 import {
   formatPath,
   type Kind,
+  mistakesIn,
+  type ObjectKey,
   type Parsed,
   parseResource,
   type Resource,
@@ -10,30 +12,44 @@ import { messageOf } from '../errors/errors.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import type { ObservedObject } from './object.ts'
 
-/** Where a reflector puts what it reads; none of these throws. */
-export interface Intake {
-  /** Begins to replace everything by a fresh list; an abandoned one needs no clean-up. */
-  begin(): Replacement
-  put(object: ObservedObject): void
-  remove(object: ObservedObject): void
+/** Where a reflector puts what it reads; none of these throws, `commit` apart. */
+export interface Store {
+  /**
+   * Begins to replace everything by a fresh list; an abandoned one needs no clean-up.
+   *
+   * @param options.rewound the API server went back in time: a resourceVersion that is known may be another write
+   */
+  replace(options: { readonly rewound: boolean }): Replacement
+  upsert(object: ObservedObject): void
+  delete(object: ObservedObject): void
 }
 
 export interface Replacement {
   add(object: ObservedObject): void
-  commit(): void
+  /** The object went away while the list was read. */
+  delete(object: ObservedObject): void
+  commit(): Promise<void>
 }
 
-/** Objects that were left out, by namespace and name: the change that was logged, and why. */
+/** Beyond that a log is no way to look through them. */
+const maxQuestionLines = 200
+
+/** Objects that are not taken in, by namespace and name: the change that was logged, and why. */
 type Rejected = Map<string, { resourceVersion: string; reason: RejectReason }>
 /** `schema`: the object is not valid. `internal`: it is, and taking it in failed. */
 type RejectReason = 'schema' | 'internal'
 
-/** Checks objects of one kind and hands the good ones on; a bad one is left out, counted and logged once per change. */
-export class ResourceIntake implements Intake {
+/**
+ * Checks objects of one kind and hands the good ones on. What is not valid is counted and logged once a change, and what
+ * was valid of it before stays until it is fixed or deleted.
+ */
+export class ResourceStore implements Store {
   readonly #kind: Kind
   readonly #sink: ResourceSink
   readonly #log: Logger
   #rejected: Rejected = new Map()
+  /** Of objects that cannot work as they are: the change that was logged. */
+  readonly #questioned = new Map<string, string>()
 
   constructor({ kind, sink, log }: { kind: Kind; sink: ResourceSink; log: Logger }) {
     this.#kind = kind
@@ -52,36 +68,37 @@ export class ResourceIntake implements Intake {
     return counts
   }
 
-  begin(): Replacement {
-    const replacement = this.#sink.beginReplace(this.#kind)
+  replace(options: { readonly rewound: boolean }): Replacement {
+    const replacement = this.#sink.beginReplace(this.#kind, options)
     const rejected: Rejected = new Map()
     return {
-      add: (object) => this.#take(object, rejected, (resource) => replacement.add(resource)),
-      commit: () => {
-        replacement.commit()
+      add: (object) => {
+        const isTaken = this.#take(object, rejected, (resource) => replacement.add(resource))
+        if (!isTaken) replacement.keep(this.#keyOf(object))
+      },
+      delete: (object) => {
+        rejected.delete(idOf(object))
+        this.delete(object)
+      },
+      commit: async () => {
+        await replacement.commit()
         this.#rejected = rejected
       },
     }
   }
 
-  put(object: ObservedObject): void {
-    const known = this.#take(object, this.#rejected, (resource) =>
-      this.#sink.apply({ type: 'upsert', resource }),
-    )
-    if (!known) this.#delete(object)
+  upsert(object: ObservedObject): void {
+    this.#take(object, this.#rejected, (resource) => this.#sink.apply({ type: 'upsert', resource }))
   }
 
-  remove(object: ObservedObject): void {
-    this.#rejected.delete(keyOf(object))
-    this.#delete(object)
-  }
-
-  /** An object that is bad now is no longer what it was before: that must not be served. */
-  #delete({ metadata: { namespace = '', name } }: ObservedObject): void {
+  delete(object: ObservedObject): void {
+    this.#rejected.delete(idOf(object))
+    this.#questioned.delete(idOf(object))
+    const key = this.#keyOf(object)
     try {
-      this.#sink.apply({ type: 'delete', kind: this.#kind, namespace, name })
+      this.#sink.apply({ type: 'delete', ...key })
     } catch (err) {
-      this.#log.error({ kind: this.#kind, namespace, name, err }, 'object could not be removed')
+      this.#log.error({ ...key, err }, 'object could not be removed')
     }
   }
 
@@ -90,7 +107,8 @@ export class ResourceIntake implements Intake {
       const parsed: Parsed<Resource> = parseResource(this.#kind, object)
       if (parsed.ok) {
         use(parsed.resource)
-        if (rejected.size > 0) rejected.delete(keyOf(object))
+        if (rejected.size > 0) rejected.delete(idOf(object))
+        this.#question(object, parsed.resource)
         return true
       }
       const [issue] = parsed.issues
@@ -110,18 +128,37 @@ export class ResourceIntake implements Intake {
     reason: RejectReason,
     why: Record<string, unknown>,
   ): void {
-    const { namespace = '', name, resourceVersion } = object.metadata
-    const key = keyOf(object)
-    const logged = this.#rejected.get(key) ?? rejected.get(key)
-    rejected.set(key, { resourceVersion, reason })
+    const { resourceVersion } = object.metadata
+    const id = idOf(object)
+    const logged = this.#rejected.get(id) ?? rejected.get(id)
+    rejected.set(id, { resourceVersion, reason })
     if (logged?.resourceVersion === resourceVersion) return
-    this.#log.warn(
-      { kind: this.#kind, namespace, name, ...why, resourceVersion, reason },
-      'object rejected',
-    )
+    this.#log.warn({ ...this.#keyOf(object), ...why, resourceVersion, reason }, 'object rejected')
+  }
+
+  /** Says once a change what of an object that is older than a rule cannot work. */
+  #question(object: ObservedObject, resource: Resource): void {
+    const id = idOf(object)
+    const [mistake] = mistakesIn(resource)
+    const { resourceVersion } = object.metadata
+    if (mistake === undefined) {
+      if (this.#questioned.size > 0) this.#questioned.delete(id)
+    } else if (this.#questioned.get(id) !== resourceVersion) {
+      this.#questioned.set(id, resourceVersion)
+      const { path, message } = mistake
+      const level = this.#questioned.size > maxQuestionLines ? 'debug' : 'warn'
+      this.#log[level](
+        { ...this.#keyOf(object), field: formatPath(path), message },
+        'object cannot work as it is',
+      )
+    }
+  }
+
+  #keyOf({ metadata: { namespace = '', name } }: ObservedObject): ObjectKey {
+    return { kind: this.#kind, namespace, name }
   }
 }
 
-function keyOf({ metadata: { namespace = '', name } }: ObservedObject): string {
+function idOf({ metadata: { namespace = '', name } }: ObservedObject): string {
   return `${namespace}/${name}`
 }

@@ -2,8 +2,8 @@ import { createSecureContext } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
 import { Agent, type Dispatcher, ProxyAgent } from 'undici'
 import type { Connection, Credentials } from './connection.ts'
-import { Ending, endingOfStatus, endingOfThrown } from './ending.ts'
 import { identityOf } from './identity.ts'
+import { Outcome, outcomeOfStatus, outcomeOfThrown } from './outcome.ts'
 import type { Timings } from './timings.ts'
 
 const maxStatusBytes = 64 * 1024
@@ -41,6 +41,11 @@ export class Transport {
     this.#connection.reload()
   }
 
+  /** Reads files again that were rewritten, because the API server cannot be reached with what they said. */
+  recheck(): void {
+    this.#connection.recheck()
+  }
+
   /**
    * Calls back when some request gets an answer: who waits because the API server was away need wait no longer.
    *
@@ -56,12 +61,12 @@ export class Transport {
   }
 
   /**
-   * Sends a GET and hands the body of a 200 to `consume`. Everything that can go wrong is an Ending, never a throw.
+   * Sends a GET and hands the body of a 200 to `consume`. Everything that can go wrong is an Outcome, never a throw.
    */
   async read<T>(
     { path, signal, deadlineMs, idleMs }: Exchange,
     consume: (body: AsyncIterable<Buffer>) => Promise<T>,
-  ): Promise<T | Ending> {
+  ): Promise<T | Outcome> {
     const abort = new AbortController()
     const stop = () => abort.abort(signal.reason)
     let late = false
@@ -83,9 +88,9 @@ export class Transport {
         return await consume(body)
       }
       const status = await readStatus(body)
-      return endingOfStatus(status, reply.statusCode, retryAfterMs(reply.headers['retry-after']))
+      return outcomeOfStatus(status, reply.statusCode, retryAfterMs(reply.headers['retry-after']))
     } catch (thrown) {
-      return late ? new Ending('deadline', 'the answer took too long') : endingOfThrown(thrown)
+      return late ? new Outcome('deadline', 'the answer took too long') : outcomeOfThrown(thrown)
     } finally {
       clearTimeout(timer)
       signal.removeEventListener('abort', stop)

@@ -1,8 +1,8 @@
 import { Turns } from '../pacing/pacing.ts'
-import { Ending, endingOfStatus, undecodable } from './ending.ts'
 import { LineSplitter } from './lines.ts'
+import { type ListTarget, requestPath } from './list-target.ts'
 import { isRecord, isText, metadataOf, type ObservedObject, observe } from './object.ts'
-import { requestPath, type Target } from './target.ts'
+import { Outcome, outcomeOfStatus, undecodable } from './outcome.ts'
 import type { Timings } from './timings.ts'
 import type { Transport } from './transport.ts'
 
@@ -20,7 +20,7 @@ export type WatchEvent =
 
 export interface WatchOptions {
   readonly transport: Transport
-  readonly target: Target
+  readonly target: ListTarget
   readonly timings: Timings
   readonly random: () => number
   readonly signal: AbortSignal
@@ -28,12 +28,12 @@ export interface WatchOptions {
   readonly resourceVersion: string | undefined
   /** Bytes have come. */
   readonly onContact: () => void
-  /** @returns an Ending to stop here */
-  readonly onEvent: (event: WatchEvent) => Ending | undefined
+  /** @returns an Outcome to stop here */
+  readonly onEvent: (event: WatchEvent) => Outcome | undefined | Promise<Outcome | undefined>
 }
 
 /** One watch request, to its end. */
-export async function watch(options: WatchOptions): Promise<Ending> {
+export async function watch(options: WatchOptions): Promise<Outcome> {
   const { transport, target, timings, random, signal, resourceVersion } = options
   const timeoutSeconds = Math.ceil(timings.watchMinSeconds * (1 + random()))
   const from =
@@ -49,30 +49,28 @@ export async function watch(options: WatchOptions): Promise<Ending> {
   const deadlineMs = timeoutSeconds * 1000 + timings.watchGraceMs
   return transport.read({ path, signal, deadlineMs, idleMs: timings.idleMs }, async (body) => {
     const openedMs = performance.now()
-    const events = await consume(body, options)
-    if (events instanceof Ending) return events
-    const short = events === 0 && performance.now() - openedMs < timings.shortWatchMs
-    return short
-      ? new Ending('short', 'the API server closed the watch at once')
-      : new Ending('closed', 'the API server closed the watch')
+    const outcome = await consume(body, options)
+    if (outcome !== undefined) return outcome
+    return performance.now() - openedMs < timings.shortWatchMs
+      ? new Outcome('short', 'the API server closed the watch at once')
+      : new Outcome('closed', 'the API server closed the watch')
   })
 }
 
-/** @returns how many events came until the server closed the stream */
+/** @returns undefined where the server closed the stream, else what ended it */
 async function consume(
   body: AsyncIterable<Buffer>,
   { onContact, onEvent }: WatchOptions,
-): Promise<number | Ending> {
+): Promise<Outcome | undefined> {
   const splitter = new LineSplitter()
   const turns = new Turns()
-  let events = 0
   for await (const chunk of body) {
     onContact()
     for (const line of splitter.push(chunk)) {
       const event = decode(line)
-      const ending = event instanceof Ending ? event : onEvent(event)
-      if (ending !== undefined) return ending
-      events += 1
+      const answer = event instanceof Outcome ? event : onEvent(event)
+      const outcome = answer instanceof Promise ? await answer : answer
+      if (outcome !== undefined) return outcome
       if (turns.due) await turns.yield()
     }
     if (splitter.pendingBytes > maxLineBytes) {
@@ -80,10 +78,10 @@ async function consume(
     }
   }
   if (splitter.pendingBytes > 0) return undecodable('truncated')
-  return events
+  return undefined
 }
 
-function decode(line: string): WatchEvent | Ending {
+function decode(line: string): WatchEvent | Outcome {
   let raw: unknown
   try {
     raw = JSON.parse(line)
@@ -109,7 +107,7 @@ function decode(line: string): WatchEvent | Ending {
       return { type, resourceVersion, initialEventsEnd: end }
     }
     case 'ERROR':
-      return endingOfStatus(object)
+      return outcomeOfStatus(object)
     default:
       return undecodable('type', new Error(String(type).slice(0, 40)))
   }

@@ -27,7 +27,7 @@ export class Publisher {
       replacements.get(resource.kind)?.add(resource)
       await turns.yieldIfDue()
     }
-    for (const replacement of replacements.values()) replacement.commit()
+    for (const replacement of replacements.values()) await replacement.commit()
   }
 
   publish(id: string, { kind, namespace, name }: ObjectKey, resource: Resource | undefined): void {

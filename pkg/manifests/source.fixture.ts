@@ -31,7 +31,7 @@ class RecordingSink implements ResourceSink {
     const add = (resource: Resource) => {
       this.objects.set(`${resource.kind} ${resource.metadata.name}`, resource)
     }
-    return { add, commit: () => {} }
+    return { add, keep: () => {}, commit: () => {} }
   }
 
   get names(): string[] {

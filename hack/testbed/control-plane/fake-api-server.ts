@@ -28,13 +28,18 @@ export interface FakeRequest {
 /** Misbehaviour: takes one request over, or leaves it to the next fault or the server by returning false. */
 export type Fault = (request: FakeRequest, response: ServerResponse) => boolean
 
-/** A fault of the next request for one resource. */
+/** Whether a request only asks what the newest resourceVersion is. */
+function isProbe({ query }: FakeRequest): boolean {
+  return query['limit'] === '1' && query['continue'] === undefined
+}
+
+/** A fault of the next list or watch of one resource. */
 export function faultAt(
   path: string,
   misbehave: (response: ServerResponse, request: FakeRequest) => void,
 ): Fault {
   return (request, response) => {
-    if (request.path !== path) return false
+    if (request.path !== path || isProbe(request)) return false
     misbehave(response, request)
     return true
   }
@@ -179,8 +184,19 @@ export class FakeApiServer {
     return [...this.#watchers].filter((watcher) => watcher.path === path).length
   }
 
+  /** Lists and watches, of whatever resource. */
+  get requestCount(): number {
+    return this.requests.filter((request) => !isProbe(request)).length
+  }
+
+  /** Lists and watches of a resource. */
   requestsFor(path: string): FakeRequest[] {
-    return this.requests.filter((request) => request.path === path)
+    return this.requests.filter((request) => request.path === path && !isProbe(request))
+  }
+
+  /** Lists of one, which ask for the newest resourceVersion. */
+  probesOf(path: string): FakeRequest[] {
+    return this.requests.filter((request) => request.path === path && isProbe(request))
   }
 
   #collection(path: string): Map<string, Stored> {

@@ -1,19 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ClusterOptions } from '../../../pkg/kube/kube.ts'
 import { type Authority, createAuthority } from './certificates.ts'
 import { FakeApiServer, type FakeObject } from './fake-api-server.ts'
 import { kubeconfigOf } from './kubeconfig.ts'
-import { type Watched, watchKubeconfig } from './watched.ts'
+import { type Watched, type WatchOptions, watchKubeconfig } from './watched.ts'
 
 /** Waits that a test can sit through, and no chance in them. */
-const fastTimings = {
+export const fastTimings = {
   backoffMs: 10,
   backoffCapMs: 80,
-  headersMs: 400,
-  pageMs: 2_000,
-  idleMs: 600,
+  headersMs: 2_500,
+  pageMs: 20_000,
+  idleMs: 5_000,
   shortWatchMs: 20,
 }
 
@@ -32,7 +31,7 @@ export async function startFakeCluster({
   prepare,
   kubeconfig,
   ...options
-}: Partial<ClusterOptions> & {
+}: WatchOptions & {
   prepare?: (api: FakeApiServer) => void
   /** Content of the kubeconfig file, made of what is needed to reach the server. */
   kubeconfig?: (server: { url: string; ca: string; directory: string }) => string

@@ -1,11 +1,22 @@
 import { Writable } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
-import type { Change, Kind, Resource, ResourceSink } from '../../../pkg/apis/v1alpha1/v1alpha1.ts'
+import {
+  type Change,
+  type Kind,
+  kindNames,
+  type Replacement,
+  type Resource,
+  type ResourceSink,
+} from '../../../pkg/apis/v1alpha1/v1alpha1.ts'
 import {
   type Cluster,
   type ClusterOptions,
   loadConnection,
-  watchCluster,
+  openCluster,
+  type Readmes,
+  type Scope,
+  type Watch,
+  type WatchRequest,
 } from '../../../pkg/kube/kube.ts'
 import { createLogger, createMetrics, type Metrics } from '../../../pkg/telemetry/telemetry.ts'
 
@@ -13,6 +24,8 @@ import { createLogger, createMetrics, type Metrics } from '../../../pkg/telemetr
 export class RecordingSink implements ResourceSink {
   readonly changes: Change[] = []
   readonly #resources = new Map<string, Resource>()
+  /** Kinds that were replaced because the source went back in time. */
+  readonly rewound: Kind[] = []
   #replacing = 0
 
   apply(change: Change): void {
@@ -21,13 +34,17 @@ export class RecordingSink implements ResourceSink {
     else this.#resources.delete(`${change.kind}/${change.namespace}/${change.name}`)
   }
 
-  beginReplace(kind: Kind): { add(resource: Resource): void; commit(): void } {
+  beginReplace(kind: Kind, { rewound = false } = {}): Replacement {
+    if (rewound) this.rewound.push(kind)
     const seen = new Set<string>()
     this.#replacing += 1
     return {
       add: (resource) => {
         seen.add(keyOf(resource))
         this.#resources.set(keyOf(resource), resource)
+      },
+      keep: (key) => {
+        seen.add(`${key.kind}/${key.namespace}/${key.name}`)
       },
       commit: () => {
         for (const [key, resource] of this.#resources) {
@@ -65,7 +82,7 @@ function keyOf({ kind, metadata }: Resource): string {
 export type LogEvent = Readonly<Record<string, unknown>> & { readonly msg: string }
 
 export interface Watched {
-  readonly cluster: Cluster
+  readonly cluster: Pick<Cluster, 'close'> & Watch & { readonly readmes: Readmes }
   readonly sink: RecordingSink
   readonly logs: readonly LogEvent[]
   readonly metrics: Metrics
@@ -73,11 +90,10 @@ export interface Watched {
   metric(name: string, labels: Readonly<Record<string, string>>): Promise<number>
 }
 
-/** watchCluster on a kubeconfig file, with a sink, a log and metrics that a test can look into. */
-export function watchKubeconfig(
-  kubeconfig: string,
-  options: Partial<ClusterOptions> = {},
-): Watched {
+export type WatchOptions = Partial<ClusterOptions & Scope & WatchRequest>
+
+/** A watch of a cluster by a kubeconfig file, with a sink, a log and metrics that a test can look into. */
+export function watchKubeconfig(kubeconfig: string, options: WatchOptions = {}): Watched {
   const sink = new RecordingSink()
   const metrics = createMetrics({ version: 'test' })
   const logs: LogEvent[] = []
@@ -87,17 +103,21 @@ export function watchKubeconfig(
       done()
     },
   })
-  const cluster = watchCluster({
+  const scope = {
+    watchNamespace: options.watchNamespace,
+    bindingsNamespace: options.bindingsNamespace ?? 'depot-system',
+  }
+  const cluster = openCluster({
     connection: loadConnection({ kubeconfig, env: {} }),
     apiGroup: 'depot.internal',
-    bindingsNamespace: 'depot-system',
-    sink,
     log: createLogger('debug', destination),
     metrics,
     ...options,
   })
+  const watch = cluster.watch({ kinds: kindNames, scope, sink, ...options })
+  const readmes = cluster.readmes(scope)
   return {
-    cluster,
+    cluster: { ...watch, readmes, close: () => cluster.close() },
     sink,
     logs,
     metrics,

@@ -53,8 +53,19 @@ export interface ResourceSink {
   /**
    * Begins to replace every object of a kind by those of a fresh list. What was there stays and is served until it is
    * added again or `commit` removes it; an abandoned replacement needs no clean-up.
+   *
+   * @param options.rewound the source went back in time: a resourceVersion that is known may be another write
    */
-  beginReplace(kind: Kind): { add(resource: Resource): void; commit(): void }
+  beginReplace(kind: Kind, options?: { readonly rewound?: boolean }): Replacement
+}
+
+/** A fresh list of one kind on its way into a sink. */
+export interface Replacement {
+  add(resource: Resource): void
+  /** The list has the object, in a state that is not valid: what is known of it stays. */
+  keep(key: ObjectKey): void
+  /** Removes what the list did not have. Nothing else of this kind may be written until it resolves. */
+  commit(): void | Promise<void>
 }
 
 /** One thing that is wrong with an object: `spec.storageConfig.s3.bucket`, and what it should be. */
