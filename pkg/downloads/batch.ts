@@ -12,10 +12,16 @@ export interface Batch {
   /** The last event of the batch. */
   readonly last: number
   readonly archives: readonly DownloadCount[]
-  readonly hours: readonly (DownloadedResource & {
-    readonly hour: number
-    readonly count: number
-  })[]
+  /** Of each resource, and of each version that was downloaded. */
+  readonly hours: readonly HourOf[]
+}
+
+export interface HourOf extends DownloadedResource {
+  /** Absent: all versions together. */
+  readonly version?: string
+  /** Hours since the epoch. */
+  readonly hour: number
+  readonly count: number
 }
 
 export const hourMs = 3_600_000
@@ -46,19 +52,22 @@ export function batchOf(
   now: number,
 ): Batch {
   const archives = new Map<string, DownloadCount>()
-  const hours = new Map<string, Batch['hours'][number]>()
+  const hours = new Map<string, HourOf>()
+  const countHour = (one: Omit<HourOf, 'count'>): void => {
+    const key = JSON.stringify([one.kind, one.namespace, one.name, one.hour, one.version])
+    hours.set(key, { ...one, count: (hours.get(key)?.count ?? 0) + 1 })
+  }
   const oldest = hourOf(now) - historyDays * 24
   for (const { at, event } of records) {
     const key = archiveKey(event)
     const { count = 0, lastAt = 0 } = archives.get(key) ?? {}
     archives.set(key, { ...event, count: count + 1, lastAt: Math.max(lastAt, at) })
 
-    const { kind, namespace, name } = event
+    const { kind, namespace, name, version } = event
     const hour = hourOf(at)
     if (hour < oldest) continue
-    const hourKey = JSON.stringify([kind, namespace, name, hour])
-    const before = hours.get(hourKey)?.count ?? 0
-    hours.set(hourKey, { kind, namespace, name, hour, count: before + 1 })
+    countHour({ kind, namespace, name, hour })
+    countHour({ kind, namespace, name, hour, version })
   }
   const last = records.at(-1)?.sequence ?? after
   return { journal, after, last, archives: [...archives.values()], hours: [...hours.values()] }

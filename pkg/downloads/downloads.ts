@@ -41,8 +41,13 @@ export interface DownloadLimits extends JournalLimits {
 export interface Downloads {
   /** Counts one download. Never waits and never throws; within 100 ms the event survives the death of this process. */
   record(event: DownloadEvent): void
-  /** Hours of the last 90 days in which a resource was downloaded, oldest first. @throws Error while the store is away */
-  hourly(resource: DownloadedResource): Promise<HourlyCount[]>
+  /**
+   * Hours of the last 90 days in which a resource was downloaded, oldest first.
+   *
+   * @param versions whose hours come too, each by itself. Default: none
+   * @throws Error while the store is away
+   */
+  hourly(resource: DownloadedResource, versions?: readonly string[]): Promise<HourlyCount[]>
   /** Brings what waits to the store if it answers in time; the rest waits on disk for the next start. */
   close(deadlineMs: number): Promise<void>
 }
@@ -124,7 +129,7 @@ export function createDownloads(options: DownloadsOptions): Downloads {
       meters.recorded(event.kind)
       own.append(event)
     },
-    hourly: (resource) => store.hourly(resource),
+    hourly: (resource, versions = []) => store.hourly(resource, versions),
     close(deadlineMs) {
       closing ??= close(deadlineMs)
       return closing

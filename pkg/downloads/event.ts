@@ -17,10 +17,12 @@ export interface DownloadCount extends DownloadEvent {
   readonly lastAt: number
 }
 
-/** Downloads of one resource within one hour. */
+/** Downloads of one resource, or of one version of it, within one hour. */
 export interface HourlyCount {
   /** Start of the hour, in milliseconds since the epoch. */
   readonly startsAt: number
+  /** Absent: all versions together. */
+  readonly version?: string
   readonly count: number
 }
 

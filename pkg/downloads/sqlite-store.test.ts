@@ -33,11 +33,11 @@ it('forgets what is older than 90 days', async () => {
   await store.apply(batchOf('old', 0, [{ sequence: 1, at: now, event }], now))
   now += 91 * 24 * hourMs
   await store.apply(batchOf('new', 0, [{ sequence: 1, at: now, event }], now))
-  expect(await store.hourly(event)).toHaveLength(1)
+  expect(await store.hourly(event, [])).toHaveLength(1)
   expect(await store.applied('old')).toBe(0)
   const rows = (table: string) =>
     new DatabaseSync(path).prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n']
-  expect([rows('hours'), rows('journals'), rows('downloads')]).toEqual([1, 1, 1])
+  expect(['hours', 'version_hours', 'journals', 'downloads'].map(rows)).toEqual([1, 1, 1, 1])
 })
 
 it.each([

@@ -25,6 +25,15 @@ const schema = `
   PRAGMA user_version = ${layout};
 `
 
+/** Came later, beside what older releases know: they can still open the file. */
+const addition = `
+  CREATE TABLE IF NOT EXISTS version_hours (
+    kind TEXT, namespace TEXT, name TEXT, version TEXT, hour INTEGER, count INTEGER NOT NULL,
+    PRIMARY KEY (kind, namespace, name, version, hour)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS version_hours_by_hour ON version_hours (hour);
+`
+
 const statements = {
   applied: 'SELECT sequence FROM journals WHERE id = ?',
   remember: `INSERT INTO journals VALUES (?, ?, ?)
@@ -35,10 +44,15 @@ const statements = {
       last_at = max(last_at, excluded.last_at), revision = excluded.revision`,
   countHour: `INSERT INTO hours VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET count = count + excluded.count`,
+  countVersionHour: `INSERT INTO version_hours VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET count = count + excluded.count`,
   changes: 'SELECT * FROM downloads WHERE revision > ? ORDER BY revision LIMIT ?',
   hourly: `SELECT hour, count FROM hours
     WHERE kind = ? AND namespace = ? AND name = ? AND hour >= ? ORDER BY hour`,
+  versionHourly: `SELECT hour, count FROM version_hours
+    WHERE kind = ? AND namespace = ? AND name = ? AND version = ? AND hour >= ? ORDER BY hour`,
   pruneHours: 'DELETE FROM hours WHERE hour < ?',
+  pruneVersionHours: 'DELETE FROM version_hours WHERE hour < ?',
   pruneJournals: 'DELETE FROM journals WHERE changed_at < ?',
 } as const
 
@@ -71,8 +85,9 @@ export class SqliteStore implements CountStore {
         revision += 1
         run.count.run(kind, namespace, name, version, os, arch, of.count, of.lastAt, revision)
       }
-      for (const { kind, namespace, name, hour, count } of hours) {
-        run.countHour.run(kind, namespace, name, hour, count)
+      for (const { kind, namespace, name, version, hour, count } of hours) {
+        if (version === undefined) run.countHour.run(kind, namespace, name, hour, count)
+        else run.countVersionHour.run(kind, namespace, name, version, hour, count)
       }
       run.remember.run(journal, last, this.#clock())
       this.#prune(run)
@@ -94,14 +109,23 @@ export class SqliteStore implements CountStore {
     })
   }
 
-  async hourly({ kind, namespace, name }: DownloadedResource): Promise<HourlyCount[]> {
+  async hourly(
+    { kind, namespace, name }: DownloadedResource,
+    versions: readonly string[],
+  ): Promise<HourlyCount[]> {
     const oldest = hourOf(this.#clock()) - historyDays * 24
-    return this.#use(({ run }) =>
-      (run.hourly.all(kind, namespace, name, oldest) as Row[]).map(({ hour, count }) => ({
+    const counts = (rows: unknown[], version?: string) =>
+      (rows as Row[]).map(({ hour, count }) => ({
         startsAt: Number(hour) * hourMs,
+        ...(version !== undefined && { version }),
         count: Number(count),
-      })),
-    )
+      }))
+    return this.#use(({ run }) => [
+      ...counts(run.hourly.all(kind, namespace, name, oldest)),
+      ...versions.flatMap((version) =>
+        counts(run.versionHourly.all(kind, namespace, name, version, oldest), version),
+      ),
+    ])
   }
 
   async close(): Promise<void> {
@@ -135,6 +159,7 @@ export class SqliteStore implements CountStore {
     const now = this.#clock()
     if (hourOf(now) === this.#prunedHour) return
     run.pruneHours.run(hourOf(now) - historyDays * 24)
+    run.pruneVersionHours.run(hourOf(now) - historyDays * 24)
     run.pruneJournals.run(now - journalMemoryDays * 24 * hourMs)
     this.#prunedHour = hourOf(now)
   }
@@ -152,6 +177,7 @@ function openDatabase(path: string) {
       )
     }
     if (found === 0) database.exec(`BEGIN IMMEDIATE; ${schema} COMMIT;`)
+    database.exec(addition)
     const run = Object.fromEntries(
       Object.entries(statements).map(([name, sql]) => [name, database.prepare(sql)]),
     ) as Statements

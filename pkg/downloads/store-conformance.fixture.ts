@@ -84,7 +84,7 @@ export function describeStore(open: (clock: () => number) => Promise<OpenStore>)
         event: { ...module, name: `m${index}` },
       }))
       expect(await store.apply(batch(0, many))).toBe(1_000)
-      expect(await store.hourly({ ...module, name: 'm999' })).toHaveLength(1)
+      expect(await store.hourly({ ...module, name: 'm999' }, [])).toHaveLength(1)
     })
   })
 
@@ -126,19 +126,34 @@ export function describeStore(open: (clock: () => number) => Promise<OpenStore>)
       await store.apply(batch(4, records([module, other], 5)))
       await store.apply(batch(6, records([module], 7, now - 2 * hourMs)))
       const hour = Math.floor(now / hourMs) * hourMs
-      expect(await store.hourly(module)).toEqual([
+      expect(await store.hourly(module, [])).toEqual([
         { startsAt: hour - 26 * hourMs, count: 2 },
         { startsAt: hour - 2 * hourMs, count: 1 },
         { startsAt: hour, count: 3 },
       ])
-      expect(await store.hourly({ ...module, name: 'nobody' })).toEqual([])
+      expect(await store.hourly({ ...module, name: 'nobody' }, ['1.0.0'])).toEqual([])
+    })
+
+    it('is kept of each version too', async () => {
+      const { store } = await open(clock)
+      const next = { ...module, version: '2.0.0' }
+      await store.apply(batch(0, records([module, module, next], 1, now - 3 * hourMs)))
+      await store.apply(batch(3, records([next], 4)))
+      const hour = Math.floor(now / hourMs) * hourMs
+      expect(await store.hourly(module, [module.version, '2.0.0', '3.0.0'])).toEqual([
+        { startsAt: hour - 3 * hourMs, count: 3 },
+        { startsAt: hour, count: 1 },
+        { startsAt: hour - 3 * hourMs, version: module.version, count: 2 },
+        { startsAt: hour - 3 * hourMs, version: '2.0.0', count: 1 },
+        { startsAt: hour, version: '2.0.0', count: 1 },
+      ])
     })
 
     it('ends after 90 days, counts do not', async () => {
       const { store } = await open(clock)
       const at = now - 91 * 24 * hourMs
       await store.apply(batch(0, records([module], 1, at)))
-      expect(await store.hourly(module)).toEqual([])
+      expect(await store.hourly(module, [])).toEqual([])
       expect(await all(store)).toEqual([{ ...module, count: 1, lastAt: at }])
     })
   })

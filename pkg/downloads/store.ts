@@ -24,8 +24,12 @@ export interface CountStore {
    * @returns at most `limit` counts, and the revision to go on from
    */
   changes(after: number, limit: number): Promise<{ counts: DownloadCount[]; revision: number }>
-  /** Hours of the last 90 days in which a resource was downloaded, oldest first. */
-  hourly(resource: DownloadedResource): Promise<HourlyCount[]>
+  /**
+   * Hours of the last 90 days in which a resource was downloaded, oldest first.
+   *
+   * @param versions whose hours come too, each by itself
+   */
+  hourly(resource: DownloadedResource, versions: readonly string[]): Promise<HourlyCount[]>
   close(): Promise<void>
 }
 

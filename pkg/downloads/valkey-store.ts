@@ -115,7 +115,10 @@ export class ValkeyStore implements CountStore {
     return { counts, revision: Number(found.at(-1)) }
   }
 
-  async hourly(resource: DownloadedResource): Promise<HourlyCount[]> {
+  async hourly(
+    resource: DownloadedResource,
+    versions: readonly string[],
+  ): Promise<HourlyCount[]> {
     const newest = hourOf(this.#clock())
     const oldest = newest - historyDays * 24
     const first = Math.floor(oldest / 24)
@@ -123,15 +126,22 @@ export class ValkeyStore implements CountStore {
       { length: Math.floor(newest / 24) - first + 1 },
       (_, day) => first + day,
     )
-    const field = resourceField(resource)
+    const wanted = [undefined, ...versions]
+    const fields = wanted.map((version) => resourceField({ ...resource, version }))
     const found = await this.#ask((client) =>
-      Promise.all(days.map((day) => client.hget(dayKey(day), field))),
+      Promise.all(days.map((day) => client.hmget(dayKey(day), ...fields))),
     )
-    return days
-      .flatMap((day, index) => hoursOf(day, found[index] ?? ''))
-      .filter(({ hour }) => hour >= oldest)
-      .toSorted((a, b) => a.hour - b.hour)
-      .map(({ hour, count }) => ({ startsAt: hour * hourMs, count }))
+    return wanted.flatMap((version, column) =>
+      days
+        .flatMap((day, index) => hoursOf(day, found[index]?.[column] ?? ''))
+        .filter(({ hour }) => hour >= oldest)
+        .toSorted((a, b) => a.hour - b.hour)
+        .map(({ hour, count }) => ({
+          startsAt: hour * hourMs,
+          ...(version !== undefined && { version }),
+          count,
+        })),
+    )
   }
 
   async close(): Promise<void> {
@@ -168,8 +178,11 @@ function dayKey(day: number): string {
   return `${prefix}hours:${new Date(day * daySeconds * 1000).toISOString().slice(0, 10)}`
 }
 
-function resourceField({ kind, namespace, name }: DownloadedResource): string {
-  return JSON.stringify([kind, namespace, name])
+function resourceField(
+  of: DownloadedResource & { readonly version?: string | undefined },
+): string {
+  const { kind, namespace, name, version } = of
+  return JSON.stringify([kind, namespace, name, ...(version === undefined ? [] : [version])])
 }
 
 /** Reads one day of one resource: ` 9:2 17:1` is two at nine and one at five. */
