@@ -108,6 +108,7 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
         broker,
         readmes,
         onDownload: (download) => downloads.record(download),
+        history: (resource, versions) => downloads.hourly(resource, versions),
         log,
         metrics,
         waitingFor: () => source.waitingFor(),

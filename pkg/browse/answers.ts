@@ -52,8 +52,7 @@ export class Answers {
    * not.
    */
   put(key: string, { body, revision }: Composed, facts: ReadyAnswer['facts']): ReadyAnswer {
-    const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
-    const answer = new ReadyAnswer(body, headers, facts, etag)
+    const answer = unkept(body, facts)
     const sizeBytes = answer.body.length + key.length + overheadBytes
     if (sizeBytes > this.#capacityBytes / 2) return answer
     this.#sizeBytes += sizeBytes - (this.#kept.get(key)?.sizeBytes ?? 0)
@@ -75,4 +74,10 @@ export class Answers {
       } else this.#sizeBytes -= kept.sizeBytes
     }
   }
+}
+
+/** An answer that is made for one request. */
+export function unkept(body: string, facts: ReadyAnswer['facts'] = { route: '' }): ReadyAnswer {
+  const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
+  return new ReadyAnswer(body, headers, facts, etag)
 }

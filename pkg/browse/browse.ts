@@ -11,8 +11,10 @@ import {
 } from '../serving/serving.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
 import { Answers } from './answers.ts'
+import type { History } from './download-history.ts'
 import type { Endpoint, Readmes } from './endpoint.ts'
 import { endpoints, prefix } from './endpoints.ts'
+import { liveRoutes } from './live-routes.ts'
 import { openApiDocument } from './openapi.ts'
 import { parse, parseQuery } from './parameters.ts'
 
@@ -35,6 +37,10 @@ export interface BrowseOptions {
   readonly viewNow?: ((request: PlainRequest) => ViewNow | undefined) | undefined
   /** Default: there are none. */
   readonly readmes?: Readmes | undefined
+  /** Downloads over time. Default: there were none. */
+  readonly history?: History | undefined
+  /** What badges show, whoever asks. Default: everything. */
+  readonly badgeView?: View | undefined
   /** Default: the clock of the machine. */
   readonly now?: (() => Date) | undefined
 }
@@ -72,6 +78,7 @@ export function createBrowse(options: BrowseOptions): {
       )
     })
   }
+  routes.route('/', liveRoutes(options, viewOf))
   const description = { body: JSON.stringify(openApiDocument()), revision: () => 0 }
   const document = answers.put('', description, { route: `${prefix}/openapi.json` })
   get(routes, prefix, '/openapi.json', (c) => document.toResponse(ifNoneMatch(c)))

@@ -27,8 +27,8 @@ export interface Composed {
   readonly revision: () => number
 }
 
-/** One kind of question that callers ask: how it is parsed, answered and documented. */
-export interface Endpoint<
+/** One kind of question that callers ask: how it is parsed and documented. */
+export interface DescribedEndpoint<
   Q extends z.ZodObject = z.ZodObject,
   P extends z.ZodObject = z.ZodObject,
 > {
@@ -46,6 +46,11 @@ export interface Endpoint<
   readonly badRequest?: string
   /** Example of the message where something is not there, or not for the caller to see. */
   readonly notFound?: string
+}
+
+/** One that is answered from memory. */
+export interface Endpoint<Q extends z.ZodObject = z.ZodObject, P extends z.ZodObject = z.ZodObject>
+  extends DescribedEndpoint<Q, P> {
   answer(asked: Asked<z.output<Q>, z.output<P>>): Composed
 }
 

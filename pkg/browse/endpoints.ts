@@ -1,6 +1,7 @@
 import { depotGraph } from './depot-graph.ts'
 import { depots } from './depots.ts'
-import type { Endpoint } from './endpoint.ts'
+import { downloadHistory } from './download-history.ts'
+import type { DescribedEndpoint, Endpoint } from './endpoint.ts'
 import { namespaces } from './namespaces.ts'
 import { resource } from './resource.ts'
 import { resources } from './resources.ts'
@@ -11,7 +12,7 @@ import { versions } from './versions.ts'
 /** Where the browse API begins. */
 export const prefix = '/depot/ui/v1'
 
-/** All that callers can ask. */
+/** All that is answered from memory. */
 export const endpoints: readonly Endpoint[] = [
   namespaces,
   resources,
@@ -22,3 +23,6 @@ export const endpoints: readonly Endpoint[] = [
   depotGraph,
   stats,
 ]
+
+/** All that callers can ask. */
+export const described: readonly DescribedEndpoint[] = [...endpoints, downloadHistory]

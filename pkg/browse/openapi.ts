@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { components } from '../apis/browse/browse.ts'
-import type { Endpoint } from './endpoint.ts'
-import { endpoints, prefix } from './endpoints.ts'
+import type { DescribedEndpoint } from './endpoint.ts'
+import { described, prefix } from './endpoints.ts'
 import { isRepeatable } from './parameters.ts'
 
 type Json = Record<string, unknown>
@@ -36,7 +36,7 @@ export function openApiDocument(): Json {
     servers: [{ url: prefix }],
     security: [{ token: [] }, {}],
     paths: Object.fromEntries(
-      endpoints.map((endpoint) => [endpoint.route, { get: operation(endpoint) }]),
+      described.map((endpoint) => [endpoint.route, { get: operation(endpoint) }]),
     ),
     components: {
       schemas: componentSchemas(),
@@ -47,7 +47,7 @@ export function openApiDocument(): Json {
   }
 }
 
-function operation(endpoint: Endpoint): Json {
+function operation(endpoint: DescribedEndpoint): Json {
   const { operationId, summary, description, path, query, response } = endpoint
   return {
     operationId,

@@ -115,10 +115,7 @@ export class ValkeyStore implements CountStore {
     return { counts, revision: Number(found.at(-1)) }
   }
 
-  async hourly(
-    resource: DownloadedResource,
-    versions: readonly string[],
-  ): Promise<HourlyCount[]> {
+  async hourly(resource: DownloadedResource, versions: readonly string[]): Promise<HourlyCount[]> {
     const newest = hourOf(this.#clock())
     const oldest = newest - historyDays * 24
     const first = Math.floor(oldest / 24)
@@ -178,9 +175,7 @@ function dayKey(day: number): string {
   return `${prefix}hours:${new Date(day * daySeconds * 1000).toISOString().slice(0, 10)}`
 }
 
-function resourceField(
-  of: DownloadedResource & { readonly version?: string | undefined },
-): string {
+function resourceField(of: DownloadedResource & { readonly version?: string | undefined }): string {
   const { kind, namespace, name, version } = of
   return JSON.stringify([kind, namespace, name, ...(version === undefined ? [] : [version])])
 }

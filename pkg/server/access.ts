@@ -11,7 +11,7 @@ export function accessOf(
   auth: Auth,
   catalog: Catalog,
 ): Pick<RegistryOptions, 'mayRead' | 'mayReadNow' | 'answersDiffer' | 'login'> &
-  Pick<BrowseOptions, 'viewOf' | 'viewNow'> {
+  Pick<BrowseOptions, 'viewOf' | 'viewNow' | 'badgeView'> {
   const { model } = catalog
   const toView = (view: Awaited<ReturnType<Auth['viewOf']>>) => {
     if (view === 'all') return model.views.all
@@ -22,6 +22,7 @@ export function accessOf(
     mayReadNow: (request, kind, namespace, name) => auth.mayReadNow(request, kind, namespace, name),
     answersDiffer: auth.mode !== 'anonymous',
     login: () => auth.login(),
+    badgeView: auth.mode === 'anonymous' ? model.views.all : model.views.public,
     viewOf: (c) => after(auth.viewOf(requestOf(c)), toView),
     viewNow(request) {
       const known = auth.viewNow(request)

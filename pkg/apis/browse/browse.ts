@@ -222,6 +222,23 @@ export const BrowseStats = z
   .register(components, { id: 'BrowseStats' })
 export type BrowseStats = z.infer<typeof BrowseStats>
 
+const counts = z.array(tally).describe('One for each step, oldest first.')
+
+export const DownloadHistory = z
+  .strictObject({
+    from: moment.describe('Start of the first step, RFC 3339.'),
+    to: moment.describe('End of the last step, RFC 3339.'),
+    stepSeconds: z.int().min(3600),
+    total: tally.describe('Of all versions, those that are gone included.'),
+    counts,
+    versions: z
+      .array(z.strictObject({ version: z.string(), total: tally, counts }))
+      .max(20)
+      .describe('Those that were downloaded most, most first.'),
+  })
+  .register(components, { id: 'DownloadHistory' })
+export type DownloadHistory = z.infer<typeof DownloadHistory>
+
 export const Errors = z
   .strictObject({ errors: z.array(z.string()).describe('What is wrong, and what to do next.') })
   .register(components, { id: 'Errors' })
