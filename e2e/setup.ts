@@ -9,6 +9,9 @@ declare module 'vitest' {
     terraform: string | undefined
     tofu: string | undefined
     schemathesis: string | undefined
+    /** Identity providers. */
+    keycloak: string | undefined
+    dex: string | undefined
     /** The provider of hack/tools/stamp: a binary for each platform, as `os_arch`; undefined without Go. */
     stamp: Readonly<Record<string, string>> | undefined
   }
@@ -29,6 +32,14 @@ export default function setup({ provide }: TestProject): void {
   provide(
     'schemathesis',
     attempt('Schemathesis', () => toolPath('schemathesis')),
+  )
+  provide(
+    'keycloak',
+    attempt('Keycloak', () => toolPath('keycloak')),
+  )
+  provide(
+    'dex',
+    attempt('Dex', () => toolPath('dex')),
   )
   provide('stamp', attempt('the provider of hack/tools/stamp', stampBinaries))
 }

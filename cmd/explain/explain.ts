@@ -44,7 +44,7 @@ export async function explain(options: ExplainOptions): Promise<string> {
       `  providers: ${providerResources.join(', ') || 'none'}`,
     )
   } else if (decision.kind === 'failed') {
-    lines.push(`Result: denied (403), because ${decision.name} has no answer.`)
+    lines.push(`Result: denied (403), because ${decision.name} could not be evaluated.`)
   } else {
     lines.push('Result: none matches. The caller sees what is public.')
   }

@@ -74,7 +74,7 @@ const totals = new Map<string, number>()
 let different = 0
 /** Ours fails where the reference answers, mostly bounds of slices that the reference does not look at. */
 let refused = 0
-/** One fails when it is compiled and the other when it runs: nobody is let in either way. */
+/** One fails when it is compiled and the other when it runs: no caller is let in either way. */
 let deniedBoth = 0
 let asked = 0
 while (asked < Number(flags.count)) {

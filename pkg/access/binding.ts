@@ -17,7 +17,7 @@ export interface Binding {
 export type Decision =
   | { readonly kind: 'matched'; readonly binding: Binding }
   | { readonly kind: 'none' }
-  /** A binding before any match has no answer, so there is none at all. */
+  /** A binding before any match cannot be evaluated, so nothing is decided. */
   | { readonly kind: 'failed'; readonly name: string; readonly error: ExpressionError }
 
 /** What one binding says, whatever the others do. */

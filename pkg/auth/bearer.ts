@@ -32,7 +32,7 @@ function hasScheme(header: string): boolean {
 /**
  * Makes sure that this can be a token (RFC 6750, section 2.1).
  *
- * @param presented of several headers joined by commas, as `fetch` does; that is refused, because somebody on the way may
+ * @param presented of several headers joined by commas, as `fetch` does; that is refused, because a proxy on the way may
  *   have looked at another one than we would
  * @throws Refusal
  */

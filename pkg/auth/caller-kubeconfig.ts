@@ -19,7 +19,7 @@ export interface KnownCluster {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Each would have the server run, read, trust or visit what a stranger names, or act as somebody else. */
+/** Each would have the server run, read, trust or visit what a stranger names, or act as another user. */
 const refusedOfUser = [
   'exec',
   'auth-provider',
@@ -107,7 +107,7 @@ function currentOf(config: Fields): { context: Fields; user?: Fields; cluster?: 
   return { context, ...(user && { user }), ...(cluster && { cluster }) }
 }
 
-/** @throws Refusal where two have the same name, of which nobody can tell which one is meant */
+/** @throws Refusal where two have the same name, so that it is not clear which one is meant */
 function entryOf(config: Fields, list: string, field: string, name: unknown): Fields | undefined {
   const entries = config[list]
   if (!Array.isArray(entries) || typeof name !== 'string') return undefined

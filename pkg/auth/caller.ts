@@ -4,8 +4,8 @@ import type { Binding } from '../access/access.ts'
 export type AuthMode = 'anonymous' | 'kubeconfig' | 'bearer' | 'oidc'
 
 /**
- * `anonymous`: nobody is asked. `guest`: somebody without a token where that is allowed. `user`: a person with a token of
- * the issuer. `machine`: a program with one. `passthrough`: somebody whom only the cluster knows.
+ * `anonymous`: no caller is asked. `guest`: a caller without a token where that is allowed. `user`: a person with a token of
+ * the issuer. `machine`: a program with one. `passthrough`: a caller whom only the cluster knows.
  */
 export type CallerKind = 'anonymous' | 'guest' | 'user' | 'machine' | 'passthrough'
 

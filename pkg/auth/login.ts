@@ -22,7 +22,7 @@ export interface LoginOptions {
   readonly tokenUrl?: string | undefined
 }
 
-/** Undefined as long as nobody knows where to log in. */
+/** Undefined as long as it is not known where to log in. */
 export function loginOf(
   { clientId, scopes, authzUrl, tokenUrl }: LoginOptions,
   metadata: ProviderMetadata | undefined,

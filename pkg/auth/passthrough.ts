@@ -159,7 +159,7 @@ function isName(text: string): boolean {
   return text.length <= 253 && /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/.test(text)
 }
 
-/** @param anything whether only matters that the caller is known @throws Refusal where that is no answer */
+/** @param anything whether only matters that the caller is known @throws Refusal where that decides nothing */
 function verdictOf({ status, message }: Reading, anything: boolean): Verdict {
   if (status === 401) {
     return new Refusal(

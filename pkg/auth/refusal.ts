@@ -18,7 +18,7 @@ const refusals = {
   /** The cluster does not know the caller. */
   cluster_unauthenticated: 'Unauthenticated',
   groups: 'Forbidden',
-  /** A GroupBinding has no answer. */
+  /** A GroupBinding cannot be evaluated. */
   binding: 'Forbidden',
   /** No GroupBinding matches. */
   unbound: 'Forbidden',
@@ -36,7 +36,7 @@ export type RefusalReason = keyof typeof refusals
 
 /**
  * Thrown within the package, so that its entry can count it before it becomes an answer. It shows claims, which are for the
- * eyes of whoever has the token, and never a token or a part of one that lets anybody in.
+ * eyes of the caller who has the token, and never a token or a part of one.
  */
 export class Refusal extends Error {
   readonly reason: RefusalReason

@@ -48,7 +48,7 @@ const algorithms = [
 const leewaySeconds = 30
 /** Of the group of a program. */
 const machinePrefix = 'client:'
-/** Of JWTs that an issuer signs, those that are for somebody to show. */
+/** Of JWTs that an issuer signs, those that callers show. */
 const tokenTypes: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt'])
 const maxCandidateKeys = 10
 const again = 'log in again, for example with terraform login'

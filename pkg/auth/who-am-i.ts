@@ -15,12 +15,12 @@ export interface WhoAmI {
     readonly moduleResources: readonly string[]
     readonly providerResources: readonly string[]
   }
-  /** The GroupBinding that has no answer, for which every request is denied. */
+  /** The GroupBinding that cannot be evaluated, for which every request is denied. */
   readonly failedBinding?: { readonly name: string; readonly error: string }
 }
 
 const access = {
-  anonymous: 'everything: this server asks nobody who they are',
+  anonymous: 'everything: this server does not ask who its callers are',
   guest: 'what is public: log in to see more',
   passthrough:
     "what the cluster's RBAC rules let these credentials read; browsing shows what is public",
@@ -46,7 +46,8 @@ export function describe(caller: Caller, decision: Decision | undefined): WhoAmI
     const { name, error } = decision
     return {
       ...who,
-      access: 'nothing: a GroupBinding has no answer, and what it would have said is unknown',
+      access:
+        'nothing: a GroupBinding could not be evaluated, and what it would have said is unknown',
       failedBinding: { name, error: error.code },
     }
   }

@@ -19,7 +19,7 @@ export interface Position {
   readonly column: number
 }
 
-/** The expression is wrong, or has no answer for these groups; the message ends with the line and a caret under the place. */
+/** The expression is wrong, or cannot be evaluated for these groups; the message ends with the line and a caret under the place. */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError'
   readonly code: ExpressionErrorCode

@@ -40,7 +40,7 @@ export const lists: readonly (readonly [string, BuiltinFunction])[] = [
   [
     'sort',
     ([value = null, order], run, at) => {
-      // What is no list, which nobody could tell before, is sorted to nothing.
+      // What turns out to be no list is sorted to nothing.
       const list = isList(value) ? value : noList
       run.grow(list.length, at)
       const keyed = list.map((item) => ({ key: item }))

@@ -93,7 +93,7 @@ export function toList(value: Value, at: number): readonly Value[] {
 }
 
 /**
- * What is gone through, or chosen from by number. Where nobody could tell before that it would be a string, Go takes its
+ * What is gone through, or chosen from by number. Where it was not clear before that it would be a string, Go takes its
  * bytes; a map without entries is nothing to go through.
  */
 export function toItems(value: Value, at: number): readonly Value[] {

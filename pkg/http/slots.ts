@@ -44,7 +44,7 @@ export class Slots {
     }
   }
 
-  /** The place goes from hand to hand, so nobody who comes later takes it away from those who wait. */
+  /** The place goes from hand to hand, so that later requests do not overtake those that wait. */
   #release(): void {
     const [next] = this.#waiting
     if (next === undefined) this.#taken -= 1

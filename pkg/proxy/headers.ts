@@ -14,7 +14,7 @@ const hopByHop: ReadonlySet<string> = new Set([
 
 /**
  * What servers believe of the proxy in front of them: where a request came from, which path it had, who sent it. From a
- * client these are claims that nobody checked. Underscores count as hyphens, because some servers read them so.
+ * client these are claims that were not checked. Underscores count as hyphens, because some servers read them so.
  */
 const claims =
   /^(?:forwarded|via|x-forwarded(?:-.*)?|x-(?:original|rewrite|remote|auth-request|authenticated|ssl|client|envoy|amzn-oidc|goog-authenticated|ms-client|webauth)-.*|x-(?:real|true-client|cluster-client)-ip|x-(?:user|username|email|groups|roles|http-method-override|method-override|http-method)|(?:true-client|cf-connecting|fastly-client)-ip|(?:remote|ssl|client)-.*)$/

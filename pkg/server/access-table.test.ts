@@ -73,7 +73,7 @@ const tokens = {
   'no token at all, but some text': 'Bearer some-text',
   'user, a binding matches': await issuer.sign(),
   'user, no binding matches': await issuer.sign({ groups: ['others'] }),
-  'user, a binding has no answer': await issuer.sign({ groups: ['crash'] }),
+  'user, a binding cannot be evaluated': await issuer.sign({ groups: ['crash'] }),
   'user, no groups claim': await issuer.sign({ groups: undefined }),
   'user, expired': await issuer.sign({ exp: 1000 }),
   'user, signed by another key': await issuer.sign({}, { key: await issuerKey('first') }),
@@ -168,7 +168,7 @@ function standingOf(mode: Mode, token: TokenKind): Standing {
   if (token === 'none') return allowGuests ? 'guest' : 'nobody'
   if (token === 'user, a binding matches' || token === 'user of the explorer') return 'bound'
   if (token === 'user, no binding matches') return 'unbound'
-  if (token === 'user, a binding has no answer') return 'broken'
+  if (token === 'user, a binding cannot be evaluated') return 'broken'
   if (token === 'user, no groups claim') return 'no groups'
   if (token === 'program, a binding matches') return allowClientCredentials ? 'bound' : 'nobody'
   if (token === 'program, no binding matches') return allowClientCredentials ? 'unbound' : 'nobody'

@@ -6,6 +6,8 @@ export interface TerraformLogin {
   /** Where the token is to be kept. */
   readonly home: string
   readonly environment: NodeJS.ProcessEnv
+  /** The beginning of the address where one logs in. Default: that of a broker behind the registry's name. */
+  readonly authorization?: string
   /** Does what a person does in a browser. Resolves to where that leads. */
   readonly browse: (url: string) => Promise<string>
 }
@@ -15,6 +17,7 @@ export async function terraformLogin(
   options: TerraformLogin,
 ): Promise<{ code: number | null; output: string }> {
   const { terraform, host, home, environment, browse } = options
+  const { authorization = `https://${host}/broker/auth` } = options
   const child = spawn(terraform ?? '', ['login', '-no-color', host], {
     env: { PATH: '/nonexistent', HOME: home, ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -29,7 +32,8 @@ export async function terraformLogin(
   }
   const heard = (chunk: Buffer): void => {
     output += String(chunk)
-    const url = new RegExp(`https://${host}/broker/auth\\S+`).exec(output)?.[0]
+    const start = output.indexOf(`${authorization}?`)
+    const url = start < 0 ? undefined : /^\S+(?=\s)/.exec(output.slice(start))?.[0]
     if (url === undefined || sent) return
     sent = true
     void finish(url)

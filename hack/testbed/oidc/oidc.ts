@@ -140,7 +140,7 @@ export class Client {
       const action = /<form[^>]* action="([^"]+)"/.exec(text)?.[1]
       if (status >= 400 || action === undefined) return text
       url = new URL(action.replaceAll('&amp;', '&'), url).href
-      form = { login: 'alice', password: 'anything', ...fieldsOf(text) }
+      form = { login: 'alice', username: 'alice', password: 'anything', ...fieldsOf(text) }
     }
     throw new Error(`this login never ends: ${url}`)
   }
@@ -150,9 +150,14 @@ export class Client {
   }
 }
 
+/** What a page has filled in already. */
 function fieldsOf(page: string): Record<string, string> {
-  const inputs = page.match(/<input[^>]*type="hidden"[^>]*>/g) ?? []
+  const inputs = page.match(/<input[^>]*>/g) ?? []
   const attribute = (tag: string, name: string) =>
     new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? ''
-  return Object.fromEntries(inputs.map((tag) => [attribute(tag, 'name'), attribute(tag, 'value')]))
+  return Object.fromEntries(
+    inputs
+      .filter((tag) => attribute(tag, 'type') === 'hidden' || attribute(tag, 'value') !== '')
+      .map((tag) => [attribute(tag, 'name'), attribute(tag, 'value')]),
+  )
 }
