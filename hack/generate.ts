@@ -16,6 +16,7 @@ import {
   serverCommand,
 } from '../pkg/options/options.ts'
 import { chartFiles } from './chart/chart.ts'
+import { sampleReadmes } from './samples.ts'
 
 const root = join(import.meta.dirname, '..')
 const apiGroup = 'depot.internal'
@@ -50,6 +51,7 @@ export function generatedFiles(): Map<string, string> {
       optionsReference(explorerCommand),
     ].join('\n'),
   )
+  files.set('config/samples/readmes.yaml', sampleReadmes().map(yaml).join('---\n'))
   files.set('config/openapi.json', `${JSON.stringify(openApiDocument(), null, 2)}\n`)
   return files
 }

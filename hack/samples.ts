@@ -33,6 +33,27 @@ export function sampleVersions(): Version[] {
     })
 }
 
+/** The ConfigMap of each README in config/samples/sources, as a controller would write it beside its Version. */
+export function sampleReadmes(): object[] {
+  return sampleVersions().flatMap((version) => {
+    const ref = version.status?.readmeConfigMapRef
+    const file = join(sourcesOf(version), 'README.md')
+    if (ref === undefined || !existsSync(file)) return []
+    return [
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: {
+          name: ref.name,
+          namespace: version.metadata.namespace,
+          labels: { 'depot.internal/readme': 'true' },
+        },
+        data: { [ref.key]: readFileSync(file).toString('base64') },
+      },
+    ]
+  })
+}
+
 /** Name of its module or provider. */
 export const parentName = ({ spec }: Version): string =>
   (spec.moduleConfigRef ?? spec.providerConfigRef)?.name ?? ''
