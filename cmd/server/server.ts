@@ -14,7 +14,15 @@ import { startServer } from '../../pkg/server/server.ts'
 import type { RunningServer } from '../../pkg/serving/serving.ts'
 import { loadSigner } from '../../pkg/signing/signing.ts'
 import { createArchives } from '../../pkg/storage/storage.ts'
-import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
+import {
+  type AuditLog,
+  createLogger,
+  createMetrics,
+  type Logger,
+  type Metrics,
+  openAuditLog,
+} from '../../pkg/telemetry/telemetry.ts'
+import { auditOf } from './audit.ts'
 import { accessProblems, openAccess } from './auth.ts'
 import { observeCatalog } from './catalog-metrics.ts'
 import { conflictLog } from './conflict-log.ts'
@@ -95,6 +103,7 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
   const { auth, broker, sink } = access
   const source = new SourceInStep({ options, sink, archives, log, metrics }, catalog, readmes)
 
+  const audit = options.auditLog && openAudit(options.auditLog, { log, metrics })
   const http: Runnable & { running?: RunningServer } = {
     name: 'http',
     async start() {
@@ -109,6 +118,7 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
         readmes,
         onDownload: (download) => downloads.record(download),
         history: (resource, versions) => downloads.hourly(resource, versions),
+        onRequest: audit ? auditOf(audit) : undefined,
         log,
         metrics,
         waitingFor: () => source.waitingFor(),
@@ -126,6 +136,7 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
   const parts: Runnable[][] = [
     [
       { name: 'signing', start: () => undefined, stop: () => signer?.close() },
+      { name: 'audit', start: () => undefined, stop: () => (audit ? audit.close() : undefined) },
       { name: 'access', start: () => undefined, stop: () => access.close() },
       { name: 'downloads', start: () => undefined, stop: () => downloads.close(downloadsCloseMs) },
     ],
@@ -138,6 +149,15 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
     },
   )
   return undefined
+}
+
+/** @throws OptionsError */
+function openAudit(path: string, parts: { log: Logger; metrics: Metrics }): AuditLog {
+  try {
+    return openAuditLog({ path, ...parts })
+  } catch (error) {
+    throw new OptionsError([`--audit-log: ${messageOf(error)}`])
+  }
 }
 
 function portProblem({ listen, adminListen }: ServerOptions, error: unknown): string {

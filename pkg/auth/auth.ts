@@ -245,6 +245,7 @@ export class Auth {
     const answered = (session: Session): T | Promise<T> => {
       const { caller } = session
       if (facts !== undefined && caller.hash !== undefined) facts.callerHash = caller.hash
+      if (facts !== undefined && caller.subject !== undefined) facts.subject = caller.subject
       const result = answer(session)
       if (result instanceof Promise) return result.then((value) => this.#allow(caller, value))
       return this.#allow(caller, result)
@@ -353,10 +354,11 @@ export class Auth {
   }
 
   /** Tells the access log about the caller. */
-  #note({ facts }: AuthRequest, { hash }: Caller, view: string): void {
+  #note({ facts }: AuthRequest, { hash, subject }: Caller, view: string): void {
     if (facts === undefined) return
     facts.mode = this.#options.mode
     if (hash !== undefined) facts.callerHash = hash
+    if (subject !== undefined) facts.subject = subject
     facts.view = view
   }
 }

@@ -221,6 +221,13 @@ const options = {
     default: 'false',
     meaning: 'Redirect module archives to their storage too, where it is set to presign.',
   },
+  auditLog: {
+    flag: 'audit-log',
+    value: path,
+    otherwise: 'none',
+    meaning:
+      'File that says who downloaded what, in JSON lines with the subject of the token; `-` is standard output. It holds personal data.',
+  },
   shutdownDelayMs: {
     flag: 'shutdown-delay',
     value: durationMs({ least: '0', most: '1h' }),

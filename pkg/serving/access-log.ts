@@ -23,6 +23,20 @@ export interface LoggedRequest {
 /** Writes the one line of a request. @param answer where it was ready: what it tells by itself is put together once */
 export type AccessLog = (request: LoggedRequest, answer?: ReadyAnswer) => void
 
+/** What is known of a request when it is over. */
+export type OnRequest = (request: LoggedRequest) => void
+
+/** An access log that is read by another part too. */
+export function observed(write: AccessLog, onRequest: OnRequest | undefined): AccessLog {
+  if (onRequest === undefined) return write
+  return (request, answer) => {
+    write(request, answer)
+    onRequest(
+      answer === undefined ? request : { ...request, facts: { ...answer.facts, ...request.facts } },
+    )
+  }
+}
+
 export function accessLog(log: Logger): AccessLog {
   const write = lineWriter(log, 'request')
   const constant = new WeakMap<ReadyAnswer, string>()

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { RegistryError } from '../errors/errors.ts'
 import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'
-import { accessLog } from './access-log.ts'
+import { accessLog, type OnRequest, observed } from './access-log.ts'
 import type { Fetch } from './env.ts'
 import { errorResponse } from './error-response.ts'
 import { createHotListener } from './hot-listener.ts'
@@ -18,6 +18,8 @@ export interface ListenerOptions {
   readonly scheme: 'http' | 'https'
   readonly log: Logger
   readonly metrics: Metrics
+  /** Told of every request when it is over, beside the access log. */
+  readonly onRequest?: OnRequest | undefined
   /** Whether the server is about to stop: answers then ask the client to close the connection. */
   readonly draining: () => boolean
 }
@@ -37,7 +39,7 @@ const badRequest = new RegistryError(
 export function createListener(options: ListenerOptions) {
   const { log, draining, hot, scheme } = options
   const metrics = new RequestMetrics(options.metrics)
-  const logRequest = accessLog(log)
+  const logRequest = observed(accessLog(log), options.onRequest)
   const requestIdOf = createRequestIds()
   const answerReady = hot && createHotListener({ hot, scheme, requestIdOf, logRequest, metrics })
   /** Of the request that is being handed over: the adapter calls the app before it returns. */

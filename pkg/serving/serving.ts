@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
+import type { OnRequest } from './access-log.ts'
 import { createAdminApp } from './admin.ts'
 import { drain } from './drain.ts'
 import type { Fetch } from './env.ts'
@@ -18,6 +19,7 @@ import { readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
  * files, probes and metrics on a port of their own, and an end that drops no request.
  */
 
+export type { LoggedRequest, OnRequest } from './access-log.ts'
 export type { Fetch, ServingEnv } from './env.ts'
 export { answerErrors, errorResponse } from './error-response.ts'
 export type { Hot, PlainRequest } from './plain-request.ts'
@@ -44,6 +46,8 @@ export interface ServeOptions {
   readonly tlsReloadMs?: number
   readonly log: Logger
   readonly metrics: Metrics
+  /** Told of every request when it is over, beside the access log. */
+  readonly onRequest?: OnRequest | undefined
   /**
    * How long a process that was ready goes on taking requests when it is to stop, while its probes already say that it is
    * not ready: load balancers need a while to learn it. Default 0.
@@ -95,6 +99,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     scheme: tls === undefined ? 'http' : 'https',
     log: log.child({ component: 'http' }),
     metrics,
+    onRequest: options.onRequest,
     draining: () => draining,
   })
   const server =

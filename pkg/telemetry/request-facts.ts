@@ -13,6 +13,8 @@ export interface RequestFacts {
   mode?: string
   /** Tells callers apart, and not who they are. */
   callerHash?: string
+  /** `sub` of the caller's token: for the audit log alone, as it says who they are. */
+  subject?: string
   /** By what the caller is measured: `all`, `public`, `binding NAME`, or `cluster` where RBAC decides. */
   view?: string
   /** Why the caller was turned away. */

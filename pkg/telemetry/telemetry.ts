@@ -1,3 +1,4 @@
+export { type AuditLog, openAuditLog } from './audit-log.ts'
 export { createLogger, type Logger, lineWriter } from './log.ts'
 export { standardOutput } from './log-output.ts'
 export {

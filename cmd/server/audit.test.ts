@@ -1,0 +1,82 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { TestIssuer } from '../../pkg/auth/issuer.fixture.ts'
+import { AccessFixture } from '../../pkg/server/access.fixture.ts'
+import { startServer } from '../../pkg/server/server.ts'
+import { openAuditLog } from '../../pkg/telemetry/telemetry.ts'
+import { auditOf } from './audit.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'depot-audit-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+const anyPort = { host: '127.0.0.1', port: 0 }
+
+it('says who asked for an archive, by which binding, and what came of it', async () => {
+  const path = join(dir, 'new folder/audit.log')
+  const issuer = await TestIssuer.start()
+  using fixture = new AccessFixture()
+  fixture.module('vpc')
+  fixture.version('Module', 'vpc', '1.0.0')
+  fixture.bind('developers', { expression: '"dev" in groups', moduleResources: ['vpc'] })
+  const oidc = {
+    issuerUrl: issuer.url,
+    clientId: 'depot',
+    groupsClaim: 'groups',
+    scopes: [],
+    allowGuests: false,
+    allowFallback: false,
+    allowClientCredentials: false,
+  }
+  const auth = fixture.auth({ mode: 'oidc', oidc })
+  await auth.started
+  const audit = openAuditLog({ path, log: fixture.log, metrics: fixture.metrics })
+  const server = await startServer({
+    listen: anyPort,
+    adminListen: anyPort,
+    catalog: fixture.catalog,
+    archives: fixture.archives,
+    auth,
+    log: fixture.log,
+    metrics: fixture.metrics,
+    waitingFor: () => [],
+    onRequest: auditOf(audit),
+  })
+  try {
+    const base = `${server.url}/depot/modules/v1/platform/vpc/aws`
+    const token = await issuer.sign({ sub: 'ada', groups: ['dev'] })
+    const authorization = `Bearer ${token}`
+    await fetch(`${base}/versions`, { headers: { authorization } })
+    await fetch(`${base}/1.0.0/download?x=secret`, { headers: { authorization } })
+    await fetch(`${base}/9.9.9/download`, { headers: { authorization } })
+    await fetch(`${base}/1.0.0/download`, { headers: { authorization: 'Bearer nonsense' } })
+  } finally {
+    await server.stop(0)
+    audit.close()
+    await auth.close()
+    issuer.stop()
+  }
+  const lines = readFileSync(path, 'utf8').trim().split('\n')
+  const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  expect(
+    records.map(({ outcome, subject, view, path: asked }) => [outcome, subject, view, asked]),
+  ).toEqual([
+    ['served', 'ada', 'binding developers', '/depot/modules/v1/platform/vpc/aws/1.0.0/download'],
+    ['not found', 'ada', 'binding developers', '/depot/modules/v1/platform/vpc/aws/9.9.9/download'],
+    ['refused', undefined, undefined, '/depot/modules/v1/platform/vpc/aws/1.0.0/download'],
+  ])
+  expect(records[0]).toMatchObject({
+    kind: 'Module',
+    namespace: 'platform',
+    name: 'vpc',
+    version: '1.0.0',
+  })
+  expect(lines.join()).not.toContain('secret')
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+})
+
+it('cannot start where the file cannot be written', () => {
+  using fixture = new AccessFixture()
+  const { log, metrics } = fixture
+  expect(() => openAuditLog({ path: dir, log, metrics })).toThrow(/EISDIR/)
+})

@@ -1,0 +1,28 @@
+import type { LoggedRequest, OnRequest } from '../../pkg/serving/serving.ts'
+import type { AuditLog } from '../../pkg/telemetry/telemetry.ts'
+
+type Outcome = Parameters<AuditLog['write']>[0]['outcome']
+
+/** Writes a line for each request that is for an archive, or for where one is. */
+export function auditOf(audit: AuditLog): OnRequest {
+  return (request) => {
+    const { facts, requestId, status, remoteAddress: remoteAddr, url } = request
+    const { route, namespace, kind, name, version, subject, callerHash, view } = facts
+    if (route === undefined || !route.includes('/download')) return
+    const end = url.indexOf('?')
+    const path = (end === -1 ? url : url.slice(0, end)).slice(0, 1024)
+    const outcome = outcomeOf(request)
+    const who = { subject, callerHash, view, remoteAddr }
+    const what = { route, kind, namespace, name, version, path }
+    audit.write({ requestId, outcome, status, ...who, ...what })
+  }
+}
+
+function outcomeOf({ status, isAborted }: LoggedRequest): Outcome {
+  if (isAborted) return 'aborted'
+  if (status === 304) return 'unchanged'
+  if (status < 300) return 'served'
+  if (status < 400) return 'redirected'
+  if (status === 401 || status === 403) return 'refused'
+  return status < 500 ? 'not found' : 'failed'
+}
