@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { components } from '../apis/browse/browse.ts'
+import { components, WhoAmI } from '../apis/browse/browse.ts'
 import type { DescribedEndpoint } from './endpoint.ts'
 import { described, prefix } from './endpoints.ts'
 import { isRepeatable } from './parameters.ts'
@@ -35,9 +35,12 @@ export function openApiDocument(): Json {
     },
     servers: [{ url: prefix }],
     security: [{ token: [] }, {}],
-    paths: Object.fromEntries(
-      described.map((endpoint) => [endpoint.route, { get: operation(endpoint) }]),
-    ),
+    paths: {
+      ...Object.fromEntries(
+        described.map((endpoint) => [endpoint.route, { get: operation(endpoint) }]),
+      ),
+      '/whoami': { get: whoAmIOperation() },
+    },
     components: {
       schemas: componentSchemas(),
       securitySchemes: {
@@ -75,6 +78,33 @@ function operation(endpoint: DescribedEndpoint): Json {
       ...(endpoint.notFound && {
         404: error('It does not exist, or not for the caller.', endpoint.notFound),
       }),
+      503: error(commonErrors[503].description, commonErrors[503].message),
+    },
+  }
+}
+
+/** The one endpoint that says nothing of the registry; pkg/server answers it. */
+function whoAmIOperation(): Json {
+  const example: WhoAmI = {
+    mode: 'oidc',
+    kind: 'user',
+    subject: 'ann',
+    groups: ['platform'],
+    access: 'what is public, and what the binding allows',
+    binding: { name: 'platform', moduleResources: ['vpc-*'], providerResources: ['*'] },
+  }
+  return {
+    operationId: 'whoAmI',
+    summary: 'How the caller was understood',
+    description: 'Who the caller is taken for, and what decides about what it may see.',
+    parameters: [],
+    responses: {
+      200: {
+        description: 'The answer.',
+        content: { 'application/json': { schema: reference(WhoAmI), example } },
+      },
+      401: error(commonErrors[401].description, commonErrors[401].message),
+      403: error(commonErrors[403].description, commonErrors[403].message),
       503: error(commonErrors[503].description, commonErrors[503].message),
     },
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Context, Hono } from 'hono'
-import type { Auth, AuthRequest, WhoAmI } from '../auth/auth.ts'
+import type { WhoAmI } from '../apis/browse/browse.ts'
+import type { Auth, AuthRequest } from '../auth/auth.ts'
 import { type BrowseOptions, prefix } from '../browse/browse.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { RegistryOptions } from '../registry/registry.ts'

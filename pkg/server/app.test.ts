@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { gate } from './app.ts'
+import { belowBasePath, gate } from './app.ts'
 import { Fixture } from './registry.fixture.ts'
 
 const fixture = new Fixture()
@@ -99,6 +99,23 @@ describe('whatever a client sends', () => {
       ])
       expect(await response.json()).toEqual({ errors: [expect.any(String)] })
     }
+  })
+})
+
+describe('a base URL with a path', () => {
+  const baseUrl = 'https://example.com/tools/depot'
+  const { fetch: answer, request } = fixture.app({ baseUrl })
+  const below = belowBasePath(answer, baseUrl)
+  const path = '/depot/modules/v1/platform/vpc/aws/versions'
+
+  it('is what discovery says', async () => {
+    expect(await (await request('/.well-known/terraform.json')).json()).toMatchObject({
+      'modules.v1': '/tools/depot/depot/modules/v1/',
+    })
+  })
+
+  it.each([path, `/tools/depot${path}`])('is served at %s', async (at) => {
+    expect((await below(new Request(`http://localhost${at}`), {})).status).toBe(200)
   })
 })
 

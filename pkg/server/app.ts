@@ -48,6 +48,22 @@ export function createApp(options: AppOptions): App {
 }
 
 /**
+ * Takes the path of the base URL off, where a proxy has left it on; discovery stays at the root of the host.
+ *
+ * @param baseUrl without a trailing slash
+ */
+export function belowBasePath(fetch: Fetch, baseUrl: string | undefined): Fetch {
+  const { pathname } = new URL(baseUrl ?? 'http://none')
+  if (pathname === '/') return fetch
+  return (request, bindings) => {
+    const url = new URL(request.url)
+    if (!url.pathname.startsWith(`${pathname}/`)) return fetch(request, bindings)
+    url.pathname = url.pathname.slice(pathname.length)
+    return fetch(new Request(url, request), bindings)
+  }
+}
+
+/**
  * Lets discovery through and nothing else until the catalog is filled.
  *
  * Stands before the app and not in it, because a middleware would make every answer wait a turn of the event loop.

@@ -1,5 +1,5 @@
 import { type RunningServer, type ServeOptions, serve } from '../serving/serving.ts'
-import { type AppOptions, createApp, gate } from './app.ts'
+import { type AppOptions, belowBasePath, createApp, gate } from './app.ts'
 
 /* The registry's public port: its protocols, browsing and who one is, put together and opened. */
 
@@ -13,7 +13,7 @@ export function startServer(options: ServerOptions): Promise<RunningServer> {
   const app = createApp(options)
   return serve({
     ...options,
-    fetch: gate(app.routes.fetch, ready),
+    fetch: belowBasePath(gate(app.routes.fetch, ready), options.baseUrl),
     hot: (request) => (ready() ? app.hot(request) : undefined),
   })
 }

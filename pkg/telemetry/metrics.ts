@@ -17,6 +17,10 @@ export type Metrics = Registry
 export function createMetrics(build: { version: string; revision?: string }): Metrics {
   const metrics = new Registry()
   collectDefaultMetrics({ register: metrics })
+  // Gauges that are called like counters; what they count by kind is in those without the ending.
+  for (const name of ['handles', 'requests', 'resources']) {
+    metrics.removeSingleMetric(`nodejs_active_${name}_total`)
+  }
   gauge(metrics, {
     name: 'build_info',
     help: 'What is running; always 1.',

@@ -239,6 +239,33 @@ export const DownloadHistory = z
   .register(components, { id: 'DownloadHistory' })
 export type DownloadHistory = z.infer<typeof DownloadHistory>
 
+export const WhoAmI = z
+  .strictObject({
+    mode: z
+      .enum(['anonymous', 'kubeconfig', 'bearer', 'oidc'])
+      .describe('How the server recognizes callers.'),
+    kind: z
+      .enum(['anonymous', 'guest', 'user', 'machine', 'passthrough'])
+      .describe('What the caller is taken for.'),
+    subject: z.string().optional().describe('The claim `sub` of the token.'),
+    groups: z.array(z.string()).readonly(),
+    access: z.string().describe('What decides about modules and providers, in a sentence.'),
+    binding: z
+      .strictObject({
+        name,
+        moduleResources: z.array(z.string()).readonly(),
+        providerResources: z.array(z.string()).readonly(),
+      })
+      .optional()
+      .describe('The GroupBinding that matches, and what it allows beside what is public.'),
+    failedBinding: z
+      .strictObject({ name, error: z.string() })
+      .optional()
+      .describe('The GroupBinding that could not be evaluated: every request is denied.'),
+  })
+  .register(components, { id: 'WhoAmI' })
+export type WhoAmI = z.infer<typeof WhoAmI>
+
 export const Errors = z
   .strictObject({ errors: z.array(z.string()).describe('What is wrong, and what to do next.') })
   .register(components, { id: 'Errors' })

@@ -1,0 +1,14 @@
+import { execFileSync } from 'node:child_process'
+import { expect, it } from 'vitest'
+
+const entered = (): string[] =>
+  execFileSync(process.execPath, ['hack/entered-files.ts'], { encoding: 'utf8' }).trim().split('\n')
+
+/** More of them, and nobody can follow a request any more. */
+const most = 31
+
+it('a list of versions with a known token enters few files', () => {
+  const files = entered()
+  expect(files).toContain('pkg/registry/modules.ts')
+  expect(files.length).toBeLessThanOrEqual(most)
+})
