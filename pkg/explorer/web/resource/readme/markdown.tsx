@@ -6,8 +6,6 @@ import type { ReadmeHeading } from './readme.tsx'
 export interface DrawnReadme {
   readonly content: ComponentChildren
   readonly headings: readonly ReadmeHeading[]
-  /** Whether it is too deep to draw. */
-  readonly isPlain: boolean
 }
 
 const drawnBefore = new Map<string, DrawnReadme>()
@@ -24,9 +22,7 @@ export function drawReadme(markdown: string): DrawnReadme {
 }
 
 function draw(markdown: string): DrawnReadme {
-  const tree = parseMarkdown(markdown)
-  if (tree === undefined) return { content: null, headings: [], isPlain: true }
-  const drawing = new Drawing(tree)
+  const drawing = new Drawing(parseMarkdown(markdown))
   const content = drawing.root()
-  return { content, headings: drawing.sections, isPlain: false }
+  return { content, headings: drawing.sections }
 }

@@ -32,6 +32,8 @@ export function textOf(nodes: readonly Nodes[]): string {
 /** Ids inside the README. All begin with `readme-`, so that none is one of the page's own. */
 export class Ids {
   readonly #used = new Set(['readme'])
+  /** The last number that a heading got, so that thousands of one name are quick to name. */
+  readonly #repeated = new Map<string, number>()
 
   /** As GitHub names headings, with a number where a name comes again. */
   forHeading(words: string): string {
@@ -42,8 +44,10 @@ export class Ids {
       .replaceAll(/\s+/g, '-')
       .slice(0, 100)
     const base = `readme-${slug === '' ? 'section' : slug}`
-    let id = base
-    for (let number = 1; this.#used.has(id); number += 1) id = `${base}-${number}`
+    let number = this.#repeated.get(base) ?? 0
+    let id = number === 0 ? base : `${base}-${number}`
+    for (; this.#used.has(id); id = `${base}-${number}`) number += 1
+    this.#repeated.set(base, number)
     this.#used.add(id)
     return id
   }

@@ -1,32 +1,58 @@
-import type { Nodes, Root } from 'mdast'
+import type { Nodes, Root, RootContent } from 'mdast'
 import { fromMarkdown } from 'mdast-util-from-markdown'
 import { gfmFromMarkdown } from 'mdast-util-gfm'
 import { gfm } from 'micromark-extension-gfm'
+import { definitionsOf, type Piece, piecesOf, withDefinitions } from './pieces.ts'
 
-/** Deeper documents are attacks or accidents, and drawing goes as deep as they do. */
+/** Deeper pieces are attacks or accidents, and drawing goes as deep as they do. */
 const deepest = 60
+/** What is left after that long is shown as it is written. */
+const longestMs = 1500
 
-/**
- * Undefined for a document that is nested too deeply: in its text, where reading it would take long, or in what was read.
- */
-export function parseMarkdown(markdown: string): Root | undefined {
-  if (isNestedText(markdown)) return undefined
-  const tree = fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] })
-  return depthOf(tree) > deepest ? undefined : tree
+const options = { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }
+
+/** A document as a tree. What cannot be read in reasonable time stands in it as code, so that nothing is lost. */
+export function parseMarkdown(markdown: string): Root {
+  const began = performance.now()
+  const definitions = definitionsOf(markdown)
+  const pieces = piecesOf(markdown)
+  const children: RootContent[] = []
+  for (const [at, piece] of pieces.entries()) {
+    if (performance.now() - began > longestMs) {
+      const rest = pieces.slice(at).map(({ text }) => text)
+      children.push({ type: 'code', value: rest.join('\n\n') })
+      break
+    }
+    append(children, piece, definitions)
+  }
+  return { type: 'root', children }
 }
 
-const suspicious = [
-  // Quotes and lists inside each other, on one line.
-  /^(?:[ \t]*(?:>|[-+*]|\d{1,9}[.)])[ \t]?){61}/m,
-  // Brackets, emphasis and code marks that never close cost the parser the square of their number.
-  /(?:!?\[[^\]\n]{0,3}){400}/,
-  /(?:[*_~]{1,3}[^*_~\n]{1,3}){3000}/,
-  /(?:`+[^`\n]{1,3}){3000}/,
-  /(?:<[^>\n]{0,3}){3000}/,
-]
+function append(
+  children: RootContent[],
+  { kind, text, language }: Piece,
+  definitions: ReadonlyMap<string, string>,
+): void {
+  if (kind === 'code') children.push({ type: 'code', value: text, lang: language ?? null })
+  else if (kind === 'text')
+    children.push({ type: 'paragraph', children: [{ type: 'text', value: text }] })
+  else {
+    const read = fromMarkdown(withDefinitions(text, definitions), options)
+    if (depthOf(read) > deepest) {
+      children.push({ type: 'code', value: text })
+      return
+    }
+    const [first] = read.children
+    const last = children.findLast((node) => !isDefinition(node))
+    if (kind === 'rows' && first?.type === 'table' && last?.type === 'table') {
+      last.children.push(...first.children.slice(1))
+      children.push(...read.children.slice(1))
+    } else children.push(...read.children)
+  }
+}
 
-const isNestedText = (markdown: string): boolean =>
-  suspicious.some((pattern) => pattern.test(markdown))
+const isDefinition = ({ type }: RootContent): boolean =>
+  type === 'definition' || type === 'footnoteDefinition'
 
 function depthOf(tree: Nodes): number {
   let depth = 0

@@ -64,11 +64,7 @@ function Markdown({ content, onHeadings }: Pick<Props, 'content' | 'onHeadings'>
       </div>
     )
   }
-  return drawn.isPlain ? (
-    <Plain content={content} why="It is nested too deeply to draw, so it is shown as written." />
-  ) : (
-    <div class="prose">{drawn.content}</div>
-  )
+  return <div class="prose">{drawn.content}</div>
 }
 
 const Plain = ({ content, why }: { readonly content: string; readonly why: string }) => (

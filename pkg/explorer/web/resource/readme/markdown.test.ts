@@ -1,0 +1,128 @@
+import { Fragment, isValidElement } from 'preact'
+import { expect, it } from 'vitest'
+import { CodeBlock } from '../../parts/code-block.tsx'
+import { heavyTexts, hostileTexts } from './hostile.fixture.ts'
+import { drawReadme } from './markdown.tsx'
+
+interface Drawn {
+  readonly type: string
+  readonly props: Readonly<Record<string, unknown>>
+}
+
+/** Of the only component that a README is drawn with, or a fragment. */
+const nameOf = (type: unknown): string =>
+  type === CodeBlock ? 'CodeBlock' : type === Fragment ? 'Fragment' : 'unknown'
+
+/** Every element of a drawing, and its texts. */
+function elementsOf(node: unknown, found: (Drawn | string)[] = []): (Drawn | string)[] {
+  const left: unknown[] = [node]
+  while (left.length > 0) {
+    const next = left.pop()
+    if (Array.isArray(next)) left.push(...next.toReversed())
+    else if (typeof next === 'string') found.push(next)
+    else if (isValidElement(next)) {
+      const props = next.props as Record<string, unknown>
+      const type = typeof next.type === 'string' ? next.type : nameOf(next.type)
+      found.push({ type, props })
+      left.push(props['children'])
+    }
+  }
+  return found
+}
+
+const textOf = (markdown: string): string =>
+  elementsOf(drawReadme(markdown).content)
+    .filter((it) => typeof it === 'string')
+    .join('')
+
+const tagsOf = (markdown: string): string[] =>
+  elementsOf(drawReadme(markdown).content).flatMap((it) => (typeof it === 'string' ? [] : it.type))
+
+const allowed = new Set(
+  'Fragment p h3 h4 h5 h6 em strong del code CodeBlock blockquote ul ol li label input span table thead tbody tr th td div hr br a sup'.split(
+    ' ',
+  ),
+)
+const attributes = new Set(
+  'children id class href rel start type checked disabled tabIndex role aria-label scope text what hcl'.split(
+    ' ',
+  ),
+)
+
+it(`is attacked by a hundred documents or more`, () => {
+  expect(hostileTexts.length + heavyTexts.length).toBeGreaterThanOrEqual(100)
+})
+
+it.each(hostileTexts)('lets nothing through of %j', (markdown) => {
+  for (const it of elementsOf(drawReadme(markdown).content)) {
+    if (typeof it === 'string') continue
+    expect([...allowed]).toContain(it.type)
+    expect(Object.keys(it.props).filter((name) => !attributes.has(name))).toEqual([])
+    const { href, id } = it.props
+    if (href !== undefined) expect(String(href)).toMatch(/^(?:https?:\/\/|mailto:|#readme-)/)
+    if (id !== undefined) expect(String(id)).toMatch(/^readme-/)
+  }
+})
+
+it.each(heavyTexts.map((text, at) => [at, text.slice(0, 12), text] as const))(
+  'reads the heavy document %i, %j…, in short time',
+  (_at, _start, markdown) => {
+    const began = performance.now()
+    drawReadme(markdown)
+    expect(performance.now() - began).toBeLessThan(3000)
+  },
+)
+
+it('draws tables, task lists, strikethrough and footnotes', () => {
+  const tags = tagsOf('| a |\n|-|\n| b |\n\n- [x] c\n\n~~d~~ e[^1]\n\n[^1]: f')
+  expect(tags).toEqual(expect.arrayContaining(['table', 'input', 'del', 'sup']))
+})
+
+it('shifts headings below the heading of the card, and leaves out no level', () => {
+  const markdown = '# One\n\n#### Deep\n\n## Two\n\n## Two'
+  expect(tagsOf(markdown).filter((tag) => tag.startsWith('h'))).toEqual(['h3', 'h4', 'h4', 'h4'])
+  expect(drawReadme(markdown).headings).toEqual([
+    { id: 'readme-deep', words: 'Deep' },
+    { id: 'readme-two', words: 'Two' },
+    { id: 'readme-two-1', words: 'Two' },
+  ])
+})
+
+it('makes pictures links, and relative links text', () => {
+  const drawn = elementsOf(drawReadme('![alt](https://a.example/b.png) [here](docs/a.md)').content)
+  const links = drawn.flatMap((it) => (typeof it === 'string' ? [] : (it.props['href'] ?? [])))
+  expect(links).toEqual(['https://a.example/b.png'])
+  expect(textOf('![alt](https://a.example/b.png) [here](docs/a.md)')).toBe('alt here')
+})
+
+it('keeps what terraform-docs writes: line breaks and names to link to', () => {
+  const markdown = '| n |\n|-|\n| <a name="input_a"></a> [a](#input\\_a) x<br>y<br/>z |'
+  const drawn = elementsOf(drawReadme(markdown).content).filter((it) => typeof it !== 'string')
+  expect(drawn.filter(({ type }) => type === 'br')).toHaveLength(2)
+  expect(drawn.some(({ props }) => props['id'] === 'readme-input_a')).toBe(true)
+  expect(drawn.some(({ props }) => props['href'] === '#readme-input_a')).toBe(true)
+})
+
+it('shows what is nested too deeply as it is written, and draws the rest', () => {
+  const deep = '> '.repeat(1000)
+  expect(tagsOf(`# Fine\n\n${deep}\n\n## Fine too`)).toEqual(['h3', 'CodeBlock', 'h4'])
+})
+
+it('keeps a long table in one piece, and code as it is written', () => {
+  const rows = Array.from({ length: 500 }, (_item, at) => `| input_${at} | [text][ref] | \`x\` |`)
+  const code = `# not a heading\n\n${'x'.repeat(9000)}`
+  const markdown = `| a | b | c |\n|---|---|---|\n${rows.join('\n')}\n\n\`\`\`hcl\n${code}\n\`\`\`\n\n[ref]: https://a.example`
+  const drawn = elementsOf(drawReadme(markdown).content).filter((it) => typeof it !== 'string')
+  expect(drawn.filter(({ type }) => type === 'table')).toHaveLength(1)
+  expect(drawn.filter(({ type }) => type === 'tr')).toHaveLength(501)
+  expect(drawn.filter(({ props }) => props['href'] === 'https://a.example/')).toHaveLength(500)
+  expect(drawn.find(({ type }) => type === 'CodeBlock')?.props['text']).toBe(code)
+})
+
+it('shows what is left as it is written after reading for too long', () => {
+  const began = performance.now()
+  const { content } = drawReadme(`${'- a\n  - *b*\n'.repeat(20_000)}\n\nthe end`)
+  expect(performance.now() - began).toBeLessThan(6000)
+  const last = elementsOf(content).findLast((it) => typeof it !== 'string')
+  expect(String(last?.props['text'] ?? last?.props['children'])).toContain('the end')
+})
