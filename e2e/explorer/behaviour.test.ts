@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import { chromiumPath, settled, watch } from './browser.fixture.ts'
-import { startExplorer } from './explorer.fixture.ts'
 import { type Showcase, startShowcase, withReadme } from './showcase-explorer.fixture.ts'
 
 /* What people see and do, in a real browser: the rows of the table of behaviour that need no login. */
@@ -104,6 +104,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     expect(readmeTop).toBeLessThan(overviewTop ?? 0)
     expect(await prose.locator('input[type=checkbox]').count()).toBe(2)
     expect(await prose.locator('del').innerText()).toBe('gone')
+    expect(await prose.innerText()).toContain('R&D © &unknown;')
     expect(await prose.locator('script, img, iframe, [onerror], [style]').count()).toBe(0)
     expect(await prose.getByText('bad link').locator('xpath=ancestor-or-self::a').count()).toBe(0)
     expect(await page.evaluate('globalThis.ran')).toBeUndefined()
@@ -326,7 +327,7 @@ const readme = `# Title
 - [x] done
 - [ ] open
 
-~~gone~~
+~~gone~~ R&amp;D &copy; &unknown;
 
 <script>globalThis.ran = 1</script>
 <img src="x" onerror="globalThis.ran = 1">

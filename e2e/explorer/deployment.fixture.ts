@@ -30,6 +30,8 @@ export interface DeploymentOptions {
   readonly accepted?: string
   /** Of the explorer, where it must be known before. */
   readonly port?: number
+  /** Whether it serves the pages as they were built; else bare ones, which need no build. */
+  readonly isBuilt?: boolean
   /** Whether the issuer is `{base URL}/broker`, behind the server's broker proxy. */
   readonly isBroker?: boolean
 }
@@ -89,8 +91,9 @@ export async function deploy(options: DeploymentOptions = {}): Promise<Deploymen
         ...more.environment,
       },
       flags: [
-        '--dist-path',
-        writeBarePages(join(registry.dir, 'pages')),
+        ...(options.isBuilt === true
+          ? []
+          : ['--dist-path', writeBarePages(join(registry.dir, 'pages'))]),
         '--base-url',
         baseUrl,
         '--oidc-issuer-url',

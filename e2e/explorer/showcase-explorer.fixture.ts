@@ -1,15 +1,15 @@
 import type { Browser, Page } from 'playwright-core'
+import { type ExplorerProcess, startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { type Server, startServer } from '../../hack/testbed/server/server.ts'
 import { type Look, launchBrowser, type Watched, watch } from './browser.fixture.ts'
-import { type Explorer, startExplorer } from './explorer.fixture.ts'
 import { type Sample, type SampleDepot, writeRegistry } from './registry.fixture.ts'
 import { showcase, showcaseDepots } from './showcase.fixture.ts'
 
 /** A server of a registry, an explorer before it, and a browser. */
 export interface Showcase {
   readonly server: Server
-  readonly explorer: Explorer
+  readonly explorer: ExplorerProcess
   readonly browser: Browser
   /** Opens a path and waits until it is drawn. */
   readonly open: (path: string, look?: Look) => Promise<Watched>

@@ -16,6 +16,11 @@ export default defineConfig({
   root: import.meta.dirname,
   base: '/',
   plugins: [inlineIcons()],
+  resolve: {
+    alias: {
+      'decode-named-character-reference': join(import.meta.dirname, 'resource/readme/entities.ts'),
+    },
+  },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: '../dist',

@@ -1,0 +1,172 @@
+import { spawnSync } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { freePort, startExplorer } from '../../hack/testbed/explorer/explorer.ts'
+import { SignInProvider } from '../../hack/testbed/oidc/sign-in.ts'
+import { moduleObjects, Registry } from '../../hack/testbed/registry/registry.ts'
+import { startAs } from '../../hack/testbed/server/server.ts'
+import { chromiumPath, launchBrowser, settled, watch } from './browser.fixture.ts'
+import { binding, deploy } from './deployment.fixture.ts'
+
+/* Rows 1 to 3 of the table of behaviour, in a real browser with a real provider. */
+
+let browser: Browser
+
+beforeAll(async () => {
+  if (chromiumPath !== undefined) browser = await launchBrowser()
+})
+afterAll(() => browser?.close())
+
+async function logIn(page: Page, name: string): Promise<void> {
+  await page.locator('input[name=login]').fill(name)
+  await page.locator('input[name=password]').fill('any')
+  await page.locator('[type=submit]').click()
+  await page.getByRole('button', { name: /continue/i }).click()
+}
+
+const watchAll = (origin: string, expected: readonly number[] = []) =>
+  watch(browser, origin, { expected })
+
+describe.skipIf(chromiumPath === undefined)('a session', () => {
+  it('1. is an encrypted HttpOnly cookie, and needs a password of 32 characters', async () => {
+    const { explorer } = await deploy({ isBuilt: true })
+    const { page, close } = await watchAll(explorer.baseUrl)
+    await page.goto('/')
+    await logIn(page, 'alice')
+    await page.waitForURL(`${explorer.baseUrl}/`)
+    const cookies = await page.context().cookies(explorer.baseUrl)
+    const session = cookies.filter(({ name }) => name.startsWith('depot-session'))
+    expect(session.map(({ httpOnly, sameSite }) => [httpOnly, sameSite])).toEqual([[true, 'Lax']])
+    expect(session[0]?.value).not.toMatch(/eyJ|alice|platform/)
+    expect(await page.evaluate(() => document.cookie)).not.toContain('depot-session')
+    await close()
+
+    const short = spawnSync(
+      process.execPath,
+      [join(import.meta.dirname, '../../cmd/ui/main.ts'), '--dev-token-input'],
+      { env: { ...process.env, DEPOT_SESSION_PASSWORD: 'x'.repeat(31) }, encoding: 'utf8' },
+    )
+    expect(short.status).toBe(2)
+    expect(short.stderr).toMatch(/session.password/i)
+  })
+
+  it('2. begins by way of the provider, and ends on the page that was asked for', async () => {
+    const { explorer, provider } = await deploy({
+      isBuilt: true,
+      flags: ['--oidc-callback-path', '/sign-in/done', '--oidc-scopes', 'openid email groups'],
+    })
+    // A first answer that comes late leaves the 401 to the page, and the provider's own pages ask for a font and an icon.
+    const { page, problems, close } = await watchAll(explorer.baseUrl, [401, 404])
+    await page.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ body: '' }))
+    const asked: URL[] = []
+    page.on('request', (request) => void asked.push(new URL(request.url())))
+    await page.goto('/stats')
+    await logIn(page, 'alice')
+    await page.waitForURL(`${explorer.baseUrl}/stats`)
+    await settled(page)
+    const authorization = asked.find(
+      ({ origin, pathname }) => origin === provider.url && pathname === '/auth',
+    )
+    expect(Object.fromEntries(authorization?.searchParams ?? [])).toMatchObject({
+      scope: 'openid email groups',
+      redirect_uri: `${explorer.baseUrl}/sign-in/done`,
+      code_challenge_method: 'S256',
+    })
+    expect(asked.some(({ pathname }) => pathname === '/sign-in/done')).toBe(true)
+    expect(await page.locator('.side .who').innerText()).toContain('alice@example.com')
+    expect(await page.locator('.figures').innerText()).toMatch(/Modules\s+1/)
+    // Signing out forgets what was seen.
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.waitForURL((url) => url.origin === provider.url)
+    expect(problems.filter((it) => !it.includes('fonts.googleapis.com'))).toEqual([])
+    await close()
+  })
+
+  it('3. takes a developer token where that is enabled, and has no field elsewhere', async () => {
+    const port = await freePort()
+    const baseUrl = `http://127.0.0.1:${port}`
+    const callback = `${baseUrl}/callback`
+    const provider = await SignInProvider.start({ callbacks: [callback] })
+    onTestFinished(() => provider.stop())
+    const registry = new Registry()
+    onTestFinished(() => registry.remove())
+    registry.write('network.yaml', [
+      ...moduleObjects({ name: 'network', versions: [{ version: '1.0.0', fileName: 'a.zip' }] }),
+      binding,
+    ])
+    const server = await startAs(
+      registry,
+      '--manifests',
+      registry.manifests,
+      '--anonymous-auth',
+      '--oidc-issuer-url',
+      provider.url,
+      '--oidc-client-id',
+      'depot-ui-public',
+    )
+    onTestFinished(() => void server.stop())
+    const plain = await startExplorer({ serverUrl: server.url })
+    onTestFinished(() => void plain.stop())
+    const enabled = await startExplorer({
+      serverUrl: server.url,
+      port,
+      flags: ['--dev-token-input'],
+    })
+    onTestFinished(() => void enabled.stop())
+
+    const without = await watchAll(plain.url, [404])
+    await without.page.goto('/')
+    await settled(without.page)
+    expect(await without.page.getByLabel('Bearer token').count()).toBe(0)
+    const refused = await without.page.evaluate(
+      async () => (await fetch('/auth/dev-token', { method: 'POST' })).status,
+    )
+    expect(refused).toBe(404)
+    await without.close()
+
+    const { page, problems, close } = await watchAll(enabled.url, [404])
+    await page.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ body: '' }))
+    const token = await idToken(page, provider.url, callback)
+    await page.goto('/')
+    await page.getByText('Nothing is visible to you yet.').waitFor()
+    await page.getByLabel('Bearer token').fill(token)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('link', { name: 'network' }).first().waitFor()
+    expect(await page.getByText('Developer token in use.').isVisible()).toBe(true)
+    expect(await page.content()).not.toContain(token.slice(0, 20))
+    await page.getByRole('button', { name: 'Clear token' }).click()
+    await page.getByText('Nothing is visible to you yet.').waitFor()
+    expect(problems.filter((it) => !it.includes('fonts.googleapis.com'))).toEqual([])
+    await close()
+  })
+})
+
+/** Signs in at the provider as a command-line tool does. */
+async function idToken(page: Page, issuer: string, callback: string): Promise<string> {
+  const verifier = randomBytes(32).toString('base64url')
+  const query = new URLSearchParams({
+    client_id: 'depot-ui-public',
+    response_type: 'code',
+    scope: 'openid email groups',
+    redirect_uri: callback,
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  })
+  await page.route(`${callback}*`, (route) => route.fulfill({ body: 'done' }))
+  await page.goto(`${issuer}/auth?${query.toString()}`)
+  await logIn(page, 'alice')
+  await page.waitForURL(`${callback}*`)
+  const answer = await fetch(`${issuer}/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      client_id: 'depot-ui-public',
+      code: new URL(page.url()).searchParams.get('code') ?? '',
+      redirect_uri: callback,
+      code_verifier: verifier,
+    }),
+  })
+  return ((await answer.json()) as { id_token: string }).id_token
+}
