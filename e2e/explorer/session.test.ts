@@ -80,7 +80,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     // Signing out forgets what was seen.
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.waitForURL((url) => url.origin === provider.url)
-    expect(problems.filter((it) => !it.includes('fonts.googleapis.com'))).toEqual([])
+    expect(problems.filter((problem) => !problem.includes('fonts.googleapis.com'))).toEqual([])
     await close()
   })
 
@@ -138,7 +138,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     expect(await page.content()).not.toContain(token.slice(0, 20))
     await page.getByRole('button', { name: 'Clear token' }).click()
     await page.getByText('Nothing is visible to you yet.').waitFor()
-    expect(problems.filter((it) => !it.includes('fonts.googleapis.com'))).toEqual([])
+    expect(problems.filter((problem) => !problem.includes('fonts.googleapis.com'))).toEqual([])
     await close()
   })
 })
