@@ -42,7 +42,7 @@ const packages = [
 export function findingsOf(counts: readonly number[], isModule: boolean): Finding[] {
   return counts.flatMap((count, rank) =>
     Array.from({ length: count }, (_, at) => {
-      const number = rank * 1000 + at
+      const number = rank * 10_000 + at
       const severity = severities[rank] ?? 'UNKNOWN'
       return isModule
         ? {
