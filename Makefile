@@ -7,7 +7,7 @@ UI_PORT ?= 3000
 modules := node_modules/.package-lock.json
 pages := pkg/explorer/dist/index.html
 
-.PHONY: help install tools ui run run-cluster samples test unit integration e2e image image-size lint format generate chart-test backup bench clean
+.PHONY: help install tools ui screenshots run run-cluster samples test unit integration e2e image image-size lint format generate chart-test backup bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ chart-test: $(modules) ## Render the chart in both Helms and check what comes ou
 
 backup: $(modules) ## Print a backup of the cluster's records; see docs/operations.md for restoring one
 	@$(NODE) node hack/backup.ts
+
+screenshots: $(modules) $(pages) ## Take the pictures of the explorer for the documentation
+	@$(NODE) node hack/screenshots.ts
 
 bench: $(modules) ## Measure the server against bare node:http (takes minutes)
 	@$(NODE) node hack/bench/main.ts

@@ -1,7 +1,13 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { accessibilityProblems, chromiumPath, settled, watch } from './browser.fixture.ts'
-import { type Showcase, startShowcase, withReadme } from './showcase-explorer.fixture.ts'
+import {
+  accessibilityProblems,
+  chromiumPath,
+  settled,
+  watch,
+  withReadme,
+} from './browser.fixture.ts'
+import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
 /* Every page and what opens on it, in both themes and at two widths: axe-core finds nothing, nothing is wider than the page. */
 

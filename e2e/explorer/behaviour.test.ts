@@ -1,8 +1,8 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
-import { chromiumPath, settled, watch } from './browser.fixture.ts'
-import { type Showcase, startShowcase, withReadme } from './showcase-explorer.fixture.ts'
+import { chromiumPath, settled, watch, withReadme } from './browser.fixture.ts'
+import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
 /* What people see and do, in a real browser: the rows of the table of behaviour that need no login. */
 

@@ -1,30 +1,14 @@
-import { existsSync } from 'node:fs'
 import axe, { type AxeResults } from 'axe-core'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { chromiumPath } from '../../hack/testbed/explorer/browser.ts'
 
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-const quiet = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-
-/** Chromium of this machine; undefined where there is none. In CI that fails, on a laptop it skips. */
-export const chromiumPath: string | undefined =
-  process.env['CHROMIUM_PATH'] ?? places.find((path) => existsSync(path))
+export { chromiumPath, launchBrowser, withReadme } from '../../hack/testbed/explorer/browser.ts'
 
 if (chromiumPath === undefined) {
   if (!['', '0', 'false'].includes(process.env['CI'] ?? ''))
     throw new Error('the tests of the explorer need Chromium: install it, or set CHROMIUM_PATH')
   console.warn('e2e: the tests of the explorer are SKIPPED: there is no Chromium here')
 }
-
-export const launchBrowser = (...flags: readonly string[]): Promise<Browser> =>
-  chromium.launch({ executablePath: chromiumPath ?? '', args: [...quiet, ...flags] })
 
 export interface Watched {
   readonly page: Page

@@ -5,8 +5,8 @@ import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
+import type { Sample, SampleDepot } from '../../hack/testbed/explorer/manifests.ts'
 import { chromiumPath, settled, watch } from './browser.fixture.ts'
-import type { Sample, SampleDepot } from './registry.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
 /*
@@ -74,12 +74,12 @@ const median = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
 const isBusy = (): boolean => (loadavg()[0] ?? 0) > availableParallelism()
 
-function check(what: string, value: number, budget: number, unit: string, timed = true): void {
+/** Prints a figure. Empty where it is within its budget, or where the machine is too busy to tell. */
+function over(what: string, value: number, budget: number, unit: string, timed = true): string {
   const busy = timed && isBusy()
-  console.log(
-    `budget: ${what}: ${value.toFixed(unit === '' ? 3 : 0)}${unit} of ${budget}${unit}${busy ? ' (machine is busy)' : ''}`,
-  )
-  if (!busy) expect(value).toBeLessThanOrEqual(budget * tolerance)
+  const figure = `${what}: ${value.toFixed(unit === '' ? 3 : 0)}${unit} of ${budget}${unit}`
+  console.log(`budget: ${figure}${busy ? ' (machine is busy)' : ''}`)
+  return busy || value <= budget * tolerance ? '' : figure
 }
 
 /** Starts to write down what the page shows first, and what moves. */
@@ -140,10 +140,10 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
     const size = (pattern: string): number =>
       globSync(pattern, { cwd: join(dist, '-/assets') })
         .map((file) => gzipSync(readFileSync(join(dist, '-/assets', file)), { level: 9 }).length)
-        .reduce((sum, it) => sum + it, 0) / 1024
-    check('JS and CSS of /', size('{index,app}-*.{js,css}'), 45, ' KB', false)
-    check('README', size('markdown-*.js'), 30, ' KB', false)
-    check('other pages, all', size('{page,safe-href}-*.js'), 30, ' KB', false)
+        .reduce((sum, bytes) => sum + bytes, 0) / 1024
+    expect(over('JS and CSS of /', size('{index,app}-*.{js,css}'), 45, ' KB', false)).toBe('')
+    expect(over('README', size('markdown-*.js'), 30, ' KB', false)).toBe('')
+    expect(over('other pages, all', size('{page,safe-href}-*.js'), 30, ' KB', false)).toBe('')
   })
 
   it('the first page, quick and slow', async () => {
@@ -153,17 +153,19 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
       quick.push(await firstLoad('/', false))
       slow.push(await firstLoad('/', true))
     }
-    check('LCP of /', median(quick.map(({ lcp }) => lcp)), 250, ' ms')
-    check('FCP, slow', median(slow.map(({ fcp }) => fcp)), 350, ' ms')
-    check('LCP, slow', median(slow.map(({ lcp }) => lcp)), 600, ' ms')
-    check('layout shift', median([...quick, ...slow].map(({ shift }) => shift)), 0.02, '', false)
+    expect(over('LCP of /', median(quick.map(({ lcp }) => lcp)), 250, ' ms')).toBe('')
+    expect(over('FCP, slow', median(slow.map(({ fcp }) => fcp)), 350, ' ms')).toBe('')
+    expect(over('LCP, slow', median(slow.map(({ lcp }) => lcp)), 600, ' ms')).toBe('')
+    expect(
+      over('layout shift', median([...quick, ...slow].map(({ shift }) => shift)), 0.02, '', false),
+    ).toBe('')
   })
 
   it.each(['/huge/module/module', '/stats', '/depots', '/access', '/?view=cards'])(
     'nothing moves on %s while it loads',
     async (path) => {
       const { shift } = await firstLoad(path, false)
-      check(`layout shift of ${path}`, shift, 0.02, '', false)
+      expect(over(`layout shift of ${path}`, shift, 0.02, '', false)).toBe('')
     },
   )
 
@@ -190,12 +192,14 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
     const began = await page.evaluate(() => performance.now())
     await section.getByLabel('Severity of findings').selectOption('Critical')
     await section.getByText('20 of 500 that match').waitFor()
-    check(
-      'filtering 5,000 findings',
-      (await page.evaluate(() => performance.now())) - began,
-      300,
-      ' ms',
-    )
+    expect(
+      over(
+        'filtering 5,000 findings',
+        (await page.evaluate(() => performance.now())) - began,
+        300,
+        ' ms',
+      ),
+    ).toBe('')
     expect(problems).toEqual([])
     await close()
   })
@@ -221,18 +225,18 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
       await close()
     }
     // From the click, with the request: the budget of 100 ms is for layout and drawing alone.
-    check('graph, from click to first draw', median(drawn), 300, ' ms')
-    check('graph, frame time p95', median(frames), 34, ' ms')
-    check('graph, longest task', Math.max(0, ...tasks), 50, ' ms')
+    expect(over('graph, from click to first draw', median(drawn), 300, ' ms')).toBe('')
+    expect(over('graph, frame time p95', median(frames), 34, ' ms')).toBe('')
+    expect(over('graph, longest task', Math.max(0, ...tasks), 50, ' ms')).toBe('')
   })
 
   it('the process: start and idle memory', async () => {
     const began = performance.now()
     const explorer = await startExplorer({ serverUrl: large.server.url })
-    check('start', performance.now() - began, 500, ' ms')
+    expect(over('start', performance.now() - began, 500, ' ms')).toBe('')
     const status = readFileSync(`/proc/${explorer.pid}/status`, 'utf8')
     const kilobytes = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1])
-    check('memory, idle', kilobytes / 1024, 120, ' MB', false)
+    expect(over('memory, idle', kilobytes / 1024, 120, ' MB', false)).toBe('')
     await explorer.stop()
   })
 })

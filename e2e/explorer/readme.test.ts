@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { heavyTexts, hostileTexts } from '../../pkg/explorer/web/resource/readme/hostile.fixture.ts'
-import { chromiumPath, watch } from './browser.fixture.ts'
-import { type Showcase, startShowcase, withReadme } from './showcase-explorer.fixture.ts'
+import { chromiumPath, watch, withReadme } from './browser.fixture.ts'
+import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
 /* A hundred hostile READMEs in a real browser: nothing runs, no request leaves, no style escapes, the page stays usable. */
 

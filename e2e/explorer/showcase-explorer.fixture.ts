@@ -1,10 +1,14 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { type ExplorerProcess, startExplorer } from '../../hack/testbed/explorer/explorer.ts'
+import {
+  type Sample,
+  type SampleDepot,
+  writeRegistry,
+} from '../../hack/testbed/explorer/manifests.ts'
+import { showcase, showcaseDepots } from '../../hack/testbed/explorer/showcase.ts'
 import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { type Server, startServer } from '../../hack/testbed/server/server.ts'
 import { type Look, launchBrowser, type Watched, watch } from './browser.fixture.ts'
-import { type Sample, type SampleDepot, writeRegistry } from './registry.fixture.ts'
-import { showcase, showcaseDepots } from './showcase.fixture.ts'
 
 /** A server of a registry, an explorer before it, and a browser. */
 export interface Showcase {
@@ -42,25 +46,4 @@ export async function startShowcase(
       registry.remove()
     },
   }
-}
-
-/** Gives a module a README, in the answer that the server sends along with its page. */
-export async function withReadme(page: Page, path: string, markdown: string): Promise<void> {
-  await page.route(
-    (url) => url.pathname === path,
-    async (route) => {
-      const response = await route.fetch()
-      const html = await response.text()
-      await route.fulfill({
-        response,
-        body: html.replace(
-          /(<script type="application\/json" id="prime"[^>]*>)([^<]*)/,
-          (_all, start: string, json: string) => {
-            const detail = { ...(JSON.parse(json) as object), readmeContent: markdown }
-            return start + JSON.stringify(detail).replaceAll('<', '\\u003c')
-          },
-        ),
-      })
-    },
-  )
 }

@@ -1,4 +1,4 @@
-import type { Sample, SampleDepot } from './registry.fixture.ts'
+import type { Sample, SampleDepot } from './manifests.ts'
 
 /* A registry as a company has one: what pages look like with real names, trouble and all. */
 
@@ -120,3 +120,43 @@ export const showcaseDepots: readonly SampleDepot[] = [
     providers: [],
   },
 ]
+
+/** Of network/vpc. */
+export const readme = `# AWS VPC
+
+Creates a VPC with public, private, intra and database subnets across up to six availability zones, NAT gateways, flow logs and the tags that our [clusters](#inputs) expect.
+
+- [x] IPv6 and dual-stack subnets
+- [x] Flow logs to S3 or CloudWatch
+- [ ] IPAM pools
+
+## Usage
+
+\`\`\`hcl
+module "vpc" {
+  source  = "depot.example.com/network/vpc/aws"
+  version = "~> 6.40"
+
+  name = "prod-eu-central-1"
+  cidr = "10.40.0.0/16"
+
+  azs             = ["eu-central-1a", "eu-central-1b", "eu-central-1c"]
+  private_subnets = ["10.40.0.0/19", "10.40.32.0/19", "10.40.64.0/19"]
+
+  single_nat_gateway = false # one per zone
+}
+\`\`\`
+
+## Inputs
+
+| Name | Description | Type | Default | Required |
+|------|-------------|------|---------|:--------:|
+| azs | Availability zones to place subnets in. | \`list(string)\` | n/a | yes |
+| cidr | IPv4 block of the VPC. | \`string\` | \`"10.0.0.0/16"\` | no |
+
+## Outputs
+
+| Name | Description |
+|------|-------------|
+| vpc_id | Id of the VPC. |
+`

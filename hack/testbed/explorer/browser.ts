@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs'
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const quiet = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** Chromium of this machine: `CHROMIUM_PATH`, else where packages put it. Undefined where there is none. */
+export const chromiumPath: string | undefined =
+  process.env['CHROMIUM_PATH'] ?? places.find((path) => existsSync(path))
+
+export const launchBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: chromiumPath ?? '', args: quiet })
+
+/**
+ * Gives a module a README, in the answer that the explorer sends along with its page: READMEs come from a cluster, and a
+ * folder of manifests has none.
+ */
+export async function withReadme(page: Page, path: string, markdown: string): Promise<void> {
+  await page.route(
+    (url) => url.pathname === path,
+    async (route) => {
+      const response = await route.fetch()
+      const html = await response.text()
+      await route.fulfill({
+        response,
+        body: html.replace(
+          /(<script type="application\/json" id="prime"[^>]*>)([^<]*)/,
+          (_all, start: string, json: string) => {
+            const detail = { ...(JSON.parse(json) as object), readmeContent: markdown }
+            return start + JSON.stringify(detail).replaceAll('<', '\\u003c')
+          },
+        ),
+      })
+    },
+  )
+}
