@@ -54,6 +54,7 @@ function card(model: NaiveModel, owner: Owner) {
     kind: kindName(owner),
     namespace: owner.metadata.namespace,
     name: owner.metadata.name,
+    address: model.address(owner),
     latestVersion: model.latest(owner),
     synced:
       owner.status?.synced ??

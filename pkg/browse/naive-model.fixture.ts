@@ -190,8 +190,8 @@ export class NaiveModel {
     )
   }
 
-  /** Whether an older one has its address, and neither has it by its own name. */
-  #isDisplaced(owner: Owner): boolean {
+  /** Who has what its config says: the one with that name, or else the oldest that says the same. */
+  #holder(owner: Owner): { readonly owner: Owner; readonly isNamed: boolean } {
     const near = (this.#all(owner.kind) as Owner[]).filter(
       (other) => other.metadata.namespace === owner.metadata.namespace,
     )
@@ -199,8 +199,20 @@ export class NaiveModel {
     const has = (other: Owner) =>
       systemOf(other) === undefined || (system !== undefined && systemOf(other) === system)
     const named = near.find((other) => other.metadata.name === name)
-    if (named !== undefined && has(named)) return false
-    return near.some((other) => nameOf(other) === name && has(other) && byAge(other, owner) < 0)
+    if (named !== undefined && has(named)) return { owner: named, isNamed: true }
+    const same = near.filter((other) => nameOf(other) === name && has(other)).toSorted(byAge)
+    return { owner: same[0] ?? owner, isNamed: false }
+  }
+
+  /** Whether an older one has its address, and neither has it by its own name. */
+  #isDisplaced(owner: Owner): boolean {
+    const holder = this.#holder(owner)
+    return holder.owner !== owner && !holder.isNamed
+  }
+
+  address(owner: Owner): string {
+    const own = this.#holder(owner).owner === owner ? nameOf(owner) : owner.metadata.name
+    return owner.kind === 'Provider' ? own : `${own}/${systemOf(owner) ?? 'generic'}`
   }
 
   /** Of one archive, of one version, or of everything that was ever there. */

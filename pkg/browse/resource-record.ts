@@ -36,6 +36,7 @@ export function resourceRecord(entry: Entry): Resource {
     kind: nameOfKind[facts.kind],
     namespace: facts.namespace,
     name: facts.name,
+    address: facts.address,
     latestVersion: facts.latestVersion,
     synced: facts.synced,
     provider: resource.system,

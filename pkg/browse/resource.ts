@@ -16,6 +16,7 @@ export const resource = endpoint({
     kind: 'module',
     namespace: 'platform',
     name: 'network',
+    address: 'network/aws',
     latestVersion: '2.0.0',
     synced: true,
     provider: 'aws',

@@ -72,6 +72,7 @@ export const resources = endpoint({
         kind: 'module',
         namespace: 'platform',
         name: 'network',
+        address: 'network/aws',
         latestVersion: '2.0.0',
         synced: true,
         provider: 'aws',

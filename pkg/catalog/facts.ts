@@ -15,6 +15,8 @@ export interface Facts {
   readonly namespace: string
   readonly name: string
   readonly resource: ResourceRow
+  /** What stands for it in configurations after the namespace: `network/aws`, or the type of a provider. */
+  readonly address: string
   readonly latestVersion: string | undefined
   /** Of the latest version; undefined where that was not scanned. */
   readonly scanCounts: ScanCounts | undefined
@@ -55,6 +57,7 @@ export function factsOf(parent: Parent, resource: ResourceRow, sources: FactSour
     namespace,
     name,
     resource,
+    address: addressOf(parent, resource),
     latestVersion,
     scanCounts: scanCounts(sources.findings, latest),
     synced: resource.synced ?? (versions.length > 0 && !hasUnsynced),
@@ -68,6 +71,15 @@ export function factsOf(parent: Parent, resource: ResourceRow, sources: FactSour
     totals: totalsOf(parent, resource, downloads?.count ?? 0, sources.findings),
     readme: latest.find((row) => row.readme !== undefined)?.readme,
   }
+}
+
+/** A module that names no system answers to any. */
+function addressOf(
+  { kind, name, hasAddress }: Parent,
+  { configName, system }: ResourceRow,
+): string {
+  const own = hasAddress ? configName : name
+  return kind === 'Provider' ? own : `${own}/${system ?? 'generic'}`
 }
 
 /** Downloads of each version that exists, its platforms together; only what was downloaded. */

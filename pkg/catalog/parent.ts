@@ -11,6 +11,7 @@ export class Parent {
   readonly #versions = new VersionList()
   #resource: ResourceRow | undefined
   #displacedBy: string | undefined
+  #hasAddress = true
   #memo: Map<string, unknown> | undefined
 
   constructor(kind: 'Module' | 'Provider', namespace: string, name: string) {
@@ -35,6 +36,16 @@ export class Parent {
 
   set displacedBy(name: string | undefined) {
     this.#displacedBy = name
+    this.#memo = undefined
+  }
+
+  /** Whether it answers to the name in its config, and not to its `metadata.name` alone. */
+  get hasAddress(): boolean {
+    return this.#hasAddress
+  }
+
+  set hasAddress(hasAddress: boolean) {
+    this.#hasAddress = hasAddress
     this.#memo = undefined
   }
 

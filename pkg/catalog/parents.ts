@@ -155,8 +155,9 @@ export class Parents {
       const lost = winner !== claim
       // The one whose name it is takes the address alone; what lost to it is still had by its own name.
       const displacedBy = lost && winner !== named ? winner.name : undefined
-      if (claim.displacedBy !== displacedBy) {
+      if (claim.displacedBy !== displacedBy || claim.hasAddress === lost) {
         claim.displacedBy = displacedBy
+        claim.hasAddress = !lost
         this.#options.onChange(claim)
       }
       if (lost) this.#lose(claim, `its address ${addressOf(claim)} is that of ${winner.name}`)

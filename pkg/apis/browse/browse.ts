@@ -43,6 +43,12 @@ const card = {
   kind,
   namespace: name,
   name,
+  address: z
+    .string()
+    .min(1)
+    .describe(
+      'What stands for it in configurations after the namespace: `{name}/{system}` of a module, the type of a provider.',
+    ),
   latestVersion: z.string().optional().describe('Absent where there is no version.'),
   synced: z.boolean().describe('Of the resource itself, whatever its versions say.'),
   provider: z.string().optional().describe('Target system; modules only.'),
