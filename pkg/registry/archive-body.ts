@@ -12,13 +12,17 @@ interface Head {
 /**
  * Answers with a body. Where there is a connection it goes there directly: a chunk is written while the next one is read
  * into a buffer that is used again, so a download takes the memory of two chunks, however long and slow it is.
+ *
+ * @param onSent called when all of it was handed to the system
  */
 export function bodyResponse(
   body: ArchiveBody,
   head: Head,
   outgoing: Outgoing | undefined,
+  onSent: () => void = () => {},
 ): Response {
-  if (outgoing === undefined) return new Response(asStream(body), head)
+  if (outgoing === undefined) return new Response(asStream(body, onSent), head)
+  outgoing.once('finish', onSent)
   void send(body, head, outgoing)
   return RESPONSE_ALREADY_SENT
 }
@@ -68,7 +72,7 @@ async function send(body: ArchiveBody, head: Head, outgoing: Outgoing): Promise<
 }
 
 /** For who asks the app without a connection; the error stays an error. */
-function asStream(body: ArchiveBody): ReadableStream<Uint8Array<ArrayBuffer>> {
+function asStream(body: ArchiveBody, onEnd: () => void): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream(
     {
       async pull(controller) {
@@ -76,6 +80,7 @@ function asStream(body: ArchiveBody): ReadableStream<Uint8Array<ArrayBuffer>> {
           const chunk = await body.read()
           if (chunk !== undefined) return controller.enqueue(new Uint8Array(chunk))
           controller.close()
+          onEnd()
         } catch (error) {
           controller.error(error)
         }

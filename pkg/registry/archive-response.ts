@@ -9,6 +9,7 @@ import type { Archives, ServedArchive } from './ports.ts'
  * Answers GET and HEAD for an archive, whole or a range of it, and 304 for who has it already. The ETag is the digest, so
  * it never names other bytes.
  *
+ * @param onWhole called when a client was given all of the archive, or a URL of it
  * @param mayPresign whether a GET may be sent on to the storage; HEAD never is, as a URL signed for GET refuses it
  */
 export function archiveResponse(
@@ -16,6 +17,7 @@ export function archiveResponse(
   archives: Archives,
   archive: ServedArchive,
   mayPresign: boolean,
+  onWhole: () => void = () => {},
 ): Response | Promise<Response> {
   const etag = `"${archive.sha256}"`
   const headers: Record<string, string> = {
@@ -31,13 +33,16 @@ export function archiveResponse(
   if (c.req.method === 'HEAD') return headResponse(c, archives, archive, headers, etag)
   const presigns = mayPresign && archive.location.storage.presign?.enabled === true
   const range = isCurrent(c.req.header('if-range'), etag) ? c.req.header('range') : undefined
-  if (presigns) return redirectOr(archives, archive, () => bytesResponse(range))
+  if (presigns) return redirectOr(archives, archive, onWhole, () => bytesResponse(range))
   return bytesResponse(range)
 
   function bytesResponse(wanted: string | undefined): Response | Promise<Response> {
-    if (wanted !== undefined) return partResponse(c, archives, archive, headers, wanted)
+    if (wanted !== undefined) return partResponse(c, archives, archive, headers, wanted, onWhole)
     const bytes = archives.inMemory(archive)
-    if (bytes === undefined) return wholeResponse(c, archives, archive, headers)
+    if (bytes === undefined) return wholeResponse(c, archives, archive, headers, onWhole)
+    const outgoing = c.env?.outgoing
+    if (outgoing === undefined) onWhole()
+    else outgoing.once('finish', onWhole)
     headers['Content-Length'] = String(bytes.length)
     return new Response(bytes as Uint8Array<ArrayBuffer>, { headers })
   }
@@ -46,10 +51,12 @@ export function archiveResponse(
 async function redirectOr(
   archives: Archives,
   archive: ServedArchive,
+  onWhole: () => void,
   otherwise: () => Response | Promise<Response>,
 ): Promise<Response> {
   const url = await archives.presign(archive)
   if (url === undefined) return otherwise()
+  onWhole()
   // Whoever has the URL has the archive, and only for a while: nobody is to keep it.
   return new Response(null, {
     status: 307,
@@ -75,9 +82,10 @@ async function wholeResponse(
   archives: Archives,
   archive: ServedArchive,
   headers: Record<string, string>,
+  onWhole: () => void,
 ): Promise<Response> {
   const { sizeBytes, body } = await archives.open(archive)
-  return bodyResponse(body, head(headers, sizeBytes), c.env?.outgoing)
+  return bodyResponse(body, head(headers, sizeBytes), c.env?.outgoing, onWhole)
 }
 
 async function partResponse(
@@ -86,10 +94,14 @@ async function partResponse(
   archive: ServedArchive,
   headers: Record<string, string>,
   wanted: string,
+  onWhole: () => void,
 ): Promise<Response> {
   const range = partOf(wanted, await archives.sizeOf(archive))
   const opened = await archives.open(archive, range)
-  return bodyResponse(opened.body, head(headers, opened.sizeBytes, opened.range), c.env?.outgoing)
+  const { sizeBytes, range: given, body } = opened
+  const isWhole = given === undefined || (given.start === 0 && given.end === sizeBytes - 1)
+  const onSent = isWhole ? onWhole : undefined
+  return bodyResponse(body, head(headers, sizeBytes, given), c.env?.outgoing, onSent)
 }
 
 /** @throws RegistryError RangeNotSatisfiable */

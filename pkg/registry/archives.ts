@@ -44,25 +44,15 @@ export function providerArchiveRoutes(
   prefix: string,
   options: RegistryOptions,
 ): void {
-  get(app, prefix, '/download/:namespace/:type/:version', async (c) => {
+  get(app, prefix, '/download/:namespace/:type/:version', (c) => {
     const { namespace, type } = c.req.param()
     const version = normalizeVersion(c.req.param('version'))
     const { platforms } = findRelease(findProvider(options.catalog, namespace, type), version)
     const row = choosePlatform(platforms, c.req.query('os'), c.req.query('arch'))
-    const response = await archiveResponse(c, options.archives, named(c, row), true)
-    if (beginsDownload(c, response)) options.onDownload?.(downloadOf(row))
-    return response
+    // Nothing is seen of what comes after a redirect to storage, so that counts.
+    const count = () => options.onDownload?.(downloadOf(row))
+    return archiveResponse(c, options.archives, named(c, row), true, count)
   })
-}
-
-/**
- * Once for each archive: what asks for its rest, or whether it changed, was counted when it began. A redirect to storage
- * counts, as nothing of what comes then is seen here.
- */
-function beginsDownload({ req }: Context<ServingEnv>, { status }: Response): boolean {
-  if (req.method === 'HEAD' || ![200, 206, 307].includes(status)) return false
-  const range = req.header('range')
-  return range === undefined || !/^\s*bytes\s*=/i.test(range) || /=\s*0+\s*-/.test(range)
 }
 
 /** Names the archive for storage and for the log. */

@@ -1,4 +1,6 @@
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, expect, it, vi } from 'vitest'
+import { serve } from '../serving/serving.ts'
+import { createMetrics } from '../telemetry/telemetry.ts'
 import { Fixture } from './registry.fixture.ts'
 
 const fixture = new Fixture()
@@ -46,6 +48,27 @@ it.each([
     path: archive,
     headers: { range: 'bytes=0-1' },
     status: 206,
+    tells: [],
+  },
+  {
+    what: 'a part of it that is the whole',
+    path: archive,
+    headers: { range: 'bytes=0-' },
+    status: 206,
+    tells: [ofProvider],
+  },
+  {
+    what: 'a range that means nothing',
+    path: archive,
+    headers: { range: 'bytes=3-1' },
+    status: 200,
+    tells: [ofProvider],
+  },
+  {
+    what: 'an archive that changed since the client had it',
+    path: archive,
+    headers: { 'if-none-match': '"other"', 'if-range': '"other"', range: 'bytes=2-' },
+    status: 200,
     tells: [ofProvider],
   },
   { what: 'the rest of it', path: archive, headers: { range: 'bytes=2-' }, status: 206, tells: [] },
@@ -72,5 +95,37 @@ it.each([
     const response = await app.request(path, { method, headers })
     await response.arrayBuffer()
     expect([response.status, told]).toEqual([status, tells])
+  },
+)
+
+it.each([20_000, 20_000_000])(
+  'an archive of %i bytes that is broken off does not count, one that is read to its end does',
+  async (sizeBytes) => {
+    const own = new Fixture()
+    own.provider('large')
+    const content = Buffer.alloc(sizeBytes, 1)
+    own.version('Provider', 'large', '1.0.0', { ...platform, content })
+    const told: unknown[] = []
+    const app = own.app({ onDownload: (download) => told.push(download) })
+    const server = await serve({
+      fetch: (request, env) => app.request(request, undefined, env),
+      listen: { host: '127.0.0.1', port: 0 },
+      adminListen: { host: '127.0.0.1', port: 0 },
+      log: own.log,
+      metrics: createMetrics({ version: 'test' }),
+      waitingFor: () => [],
+    })
+    const url = `${server.url}/depot/providers/v1/download/platform/large/1.0.0`
+    const broken = new AbortController()
+    const response = await fetch(url, { signal: broken.signal })
+    const reader = response.body?.getReader()
+    await reader?.read()
+    broken.abort()
+    const whole = await (await fetch(url)).arrayBuffer()
+    expect(whole.byteLength).toBe(sizeBytes)
+    // A small one was handed over before the client could go.
+    await vi.waitFor(() => expect(told).toHaveLength(sizeBytes > 1e6 ? 1 : 2))
+    await server.stop(0)
+    own[Symbol.dispose]()
   },
 )
