@@ -1,20 +1,148 @@
+import { readFile } from 'node:fs/promises'
 import { IamAwsProvider } from 'minio'
+import { request } from 'undici'
+
+type Environment = Readonly<Record<string, string | undefined>>
 
 type Credentials = Awaited<ReturnType<IamAwsProvider['getCredentials']>>
 
+/** Before they expire, credentials are fetched again: what they sign lives for a while. */
+const marginMs = 5 * 60_000
+const deadlineMs = 5000
+const instanceUrl = 'http://169.254.169.254'
+
 /**
- * The credentials of a role, from wherever this machine or pod has them: web identity of EKS (IRSA), ECS, EC2. They are
- * fetched once for however many requests need them, and again before they expire.
+ * The credentials of a role, from wherever this machine or pod has them: web identity of EKS (IRSA), the agent of EKS Pod
+ * Identity, ECS, EC2. They are fetched once for however many requests need them, and again before they expire.
  */
 class Role extends IamAwsProvider {
+  readonly #env: Environment
   #fetching: Promise<Credentials> | undefined
+  #keys: Keys | undefined
+
+  constructor(env: Environment) {
+    super({})
+    this.#env = env
+  }
 
   override getCredentials(): Promise<Credentials> {
-    this.#fetching ??= super.getCredentials().finally(() => {
+    if (this.#keys !== undefined && this.#keys.expiresMs - marginMs > Date.now()) {
+      return Promise.resolve(this.#keys)
+    }
+    this.#fetching ??= this.#fetch().finally(() => {
       this.#fetching = undefined
     })
     return this.#fetching
   }
+
+  async #fetch(): Promise<Credentials> {
+    if (this.#env['AWS_WEB_IDENTITY_TOKEN_FILE']) return super.getCredentials()
+    this.#keys = new Keys(await fetchCredentials(this.#env))
+    return this.#keys
+  }
 }
 
-export const createRole = (): IamAwsProvider => new Role({})
+/** The library has such a class, which it keeps for itself. */
+class Keys implements Credentials {
+  accessKey: string
+  secretKey: string
+  sessionToken: string
+  readonly expiresMs: number
+
+  constructor({ AccessKeyId, SecretAccessKey, Token, Expiration }: RoleAnswer) {
+    this.accessKey = AccessKeyId
+    this.secretKey = SecretAccessKey
+    this.sessionToken = Token
+    this.expiresMs = Date.parse(Expiration)
+  }
+
+  getAccessKey = (): string => this.accessKey
+  getSecretKey = (): string => this.secretKey
+  getSessionToken = (): string => this.sessionToken
+  get = (): this => this
+
+  setAccessKey(accessKey: string): void {
+    this.accessKey = accessKey
+  }
+
+  setSecretKey(secretKey: string): void {
+    this.secretKey = secretKey
+  }
+
+  setSessionToken(sessionToken: string): void {
+    this.sessionToken = sessionToken
+  }
+}
+
+interface RoleAnswer {
+  readonly AccessKeyId: string
+  readonly SecretAccessKey: string
+  readonly Token: string
+  readonly Expiration: string
+}
+
+/** @throws Error that names the address, never what it answered */
+async function fetchCredentials(env: Environment): Promise<RoleAnswer> {
+  const container = containerUrl(env)
+  if (container !== undefined) {
+    const token = await containerToken(env)
+    const headers: Record<string, string> = token === undefined ? {} : { authorization: token }
+    return parsed(await ask('GET', container, headers), container)
+  }
+  const lifetime = { 'x-aws-ec2-metadata-token-ttl-seconds': '21600' }
+  const session = await ask('PUT', new URL('/latest/api/token', instanceUrl), lifetime)
+  const headers = { 'x-aws-ec2-metadata-token': session }
+  const roles = new URL('/latest/meta-data/iam/security-credentials/', instanceUrl)
+  const [role = ''] = (await ask('GET', roles, headers)).split('\n')
+  const url = new URL(encodeURIComponent(role.trim()), roles)
+  return parsed(await ask('GET', url, headers), url)
+}
+
+/** Where a container asks; nothing where it is told of no such place. */
+function containerUrl(env: Environment): URL | undefined {
+  const relative = env['AWS_CONTAINER_CREDENTIALS_RELATIVE_URI']
+  if (relative) return new URL(relative, 'http://169.254.170.2')
+  const full = env['AWS_CONTAINER_CREDENTIALS_FULL_URI']
+  if (!full) return undefined
+  const url = new URL(full)
+  const local = /^(?:localhost|127\.[\d.]+|\[::1\]|169\.254\.170\.(?:2|23)|\[fd00:ec2::23\])$/
+  if (url.protocol === 'https:' || local.test(url.hostname)) return url
+  throw new Error(
+    'AWS_CONTAINER_CREDENTIALS_FULL_URI must be https, or an address of this machine or of the agent',
+  )
+}
+
+/** EKS Pod Identity puts the token into a file, and renews it there. */
+async function containerToken(env: Environment): Promise<string | undefined> {
+  const file = env['AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE']
+  if (!file) return env['AWS_CONTAINER_AUTHORIZATION_TOKEN']
+  const token = (await readFile(file, 'utf8')).trim()
+  if (/[\r\n]/.test(token))
+    throw new Error(`${file} holds more than one line, and should hold a token`)
+  return token
+}
+
+async function ask(
+  method: 'GET' | 'PUT',
+  url: URL,
+  headers: Record<string, string>,
+): Promise<string> {
+  const signal = AbortSignal.timeout(deadlineMs)
+  const { statusCode, body } = await request(url, { method, headers, signal })
+  const text = await body.text()
+  if (statusCode === 200) return text
+  throw new Error(`${url.href} answered ${statusCode} when asked for the credentials of a role`)
+}
+
+function parsed(text: string, url: URL): RoleAnswer {
+  const answer: unknown = JSON.parse(text)
+  const names = ['AccessKeyId', 'SecretAccessKey', 'Token', 'Expiration'] as const
+  const isComplete =
+    typeof answer === 'object' &&
+    answer !== null &&
+    names.every((name) => typeof (answer as Record<string, unknown>)[name] === 'string')
+  if (isComplete) return answer as RoleAnswer
+  throw new Error(`${url.href} gave no credentials of a role: ${names.join(', ')} are expected`)
+}
+
+export const createRole = (env: Environment): IamAwsProvider => new Role(env)

@@ -2,7 +2,7 @@ import type { Client, IamAwsProvider } from 'minio'
 import { notFound } from '../../errors/errors.ts'
 import type { RemoteStore } from './remote-store.ts'
 
-/** Keys as the environment of the AWS tools has them. Without them, a role is looked for: web identity, ECS, EC2. */
+/** Keys as the environment of the AWS tools has them. Without them, a role is looked for: web identity, EKS Pod Identity, ECS, EC2. */
 export interface S3Settings {
   /** URL of another service that speaks the protocol of S3; default: AWS. */
   readonly endpoint?: string | undefined
@@ -15,7 +15,7 @@ export interface S3Settings {
 const ownTtlSeconds = 900
 
 const advice =
-  'check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the role (AWS_ROLE_ARN, AWS_WEB_IDENTITY_TOKEN_FILE), that it may s3:GetObject here, and the region in the storageConfig'
+  'check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the role (AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE, or AWS_CONTAINER_CREDENTIALS_FULL_URI and AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE), that it may s3:GetObject here, and the region in the storageConfig'
 
 /** Makes stores that share one place where their credentials come from. */
 export function createS3Stores(
@@ -40,7 +40,7 @@ export function createS3Stores(
         const keys = { accessKey, secretKey, ...(sessionToken && { sessionToken }) }
         return new minio.Client({ ...addressOf(region, settings.endpoint), ...keys })
       }
-      role ??= import('./s3-role.ts').then(({ createRole }) => createRole())
+      role ??= import('./s3-role.ts').then(({ createRole }) => createRole(process.env))
       const credentialsProvider = await role
       return new minio.Client({ ...addressOf(region, settings.endpoint), credentialsProvider })
     }
