@@ -51,12 +51,18 @@ it('the service account of the server may read all that it needs, and only lists
     await cluster.admin.apply(`/api/v1/namespaces/platform/configmaps/${name}`, {
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      metadata: { name, labels },
+      metadata: {
+        name,
+        labels,
+        ownerReferences: [
+          { apiVersion: 'depot.internal/v1alpha1', kind: 'Version', name, uid: name },
+        ],
+      },
       data: { README: Buffer.from(`# ${name}`).toString('base64') },
     })
     watching.readmes.want('platform', name)
     await vi.waitFor(
-      () => expect(watching.readmes.get('platform', name, 'README')).toBe(`# ${name}`),
+      () => expect(watching.readmes.get('platform', name, 'README', name)).toBe(`# ${name}`),
       wait,
     )
   }

@@ -28,7 +28,7 @@ async function start(prepare: (api: FakeApiServer) => void) {
   return {
     fake,
     readmes,
-    get: (name: string) => readmes.get('team', name, 'README'),
+    get: (name: string) => readmes.get('team', name, 'README', 'v1'),
     [Symbol.asyncDispose]: () => fake[Symbol.asyncDispose](),
   }
 }

@@ -17,8 +17,8 @@ export class LatestReadmes {
     return this.#kept?.revision ?? 0
   }
 
-  get(namespace: string, name: string, key: string): string | undefined {
-    return this.#kept?.get(namespace, name, key)
+  get(namespace: string, name: string, key: string, version: string): string | undefined {
+    return this.#kept?.get(namespace, name, key, version)
   }
 
   /** Takes note of where the README of a module is now, and where it was. */

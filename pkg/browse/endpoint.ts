@@ -5,8 +5,8 @@ import type { Catalog, View } from '../catalog/catalog.ts'
 export interface Readmes {
   /** Counts changes. */
   readonly revision: number
-  /** Decoded markdown. */
-  get(namespace: string, configMapName: string, key: string): string | undefined
+  /** Decoded markdown; nothing where the ConfigMap is none that the Version may show. */
+  get(namespace: string, configMapName: string, key: string, version: string): string | undefined
 }
 
 /** A request whose parameters are known to be well-formed. */

@@ -67,7 +67,8 @@ export const resource = endpoint({
               ]),
             ),
       readmeContent:
-        facts.readme && readmes.get(facts.namespace, facts.readme.name, facts.readme.key),
+        facts.readme &&
+        readmes.get(facts.namespace, facts.readme.name, facts.readme.key, facts.readme.version),
     }
     return {
       body: JSON.stringify(detail),

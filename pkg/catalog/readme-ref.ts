@@ -1,5 +1,7 @@
-/** A key of a ConfigMap in the namespace of the Version. */
+/** A key of a ConfigMap in the namespace of a Version. */
 export interface ReadmeRef {
+  /** Name of the Version. */
+  readonly version: string
   readonly name: string
   readonly key: string
 }

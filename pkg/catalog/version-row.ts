@@ -126,7 +126,8 @@ export class VersionRow {
     const binaryScan = isProvider ? status?.binaryScan : undefined
     this.binaryScannedAt = scannedAt(binaryScan)
     this.binaryFindings = context.findings.hold(binaryScan?.findings ?? [])
-    this.readme = spec.type === 'Module' ? status?.readmeConfigMapRef : undefined
+    const readme = isProvider ? undefined : status?.readmeConfigMapRef
+    this.readme = readme && { ...readme, version: metadata.name }
   }
 
   /** Where the archive is; undefined while nobody has said. */

@@ -5,6 +5,8 @@ export interface ObservedObject {
     readonly namespace?: string
     readonly resourceVersion: string
     readonly annotations?: Readonly<Record<string, string>>
+    readonly labels?: Readonly<Record<string, string>>
+    readonly ownerReferences?: unknown
   }
 }
 

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { isRecord, type ObservedObject } from './object.ts'
+import { isRecord, isText, type ObservedObject } from './object.ts'
 import type { Replacement, Store } from './store.ts'
 
 /** A ConfigMap holds a megabyte at most; what claims to be more is no README. */
@@ -10,16 +10,20 @@ interface Held {
   texts: ReadonlyMap<string, Buffer> | undefined
   /** True where the watch brought it, and so will tell when it goes. */
   watched: boolean
+  /** Names of the Versions that own it; undefined where its label says that it is anybody's README. */
+  owners?: ReadonlySet<string> | undefined
 }
 
 /** READMEs of the ConfigMaps that somebody wants, compressed; of the others not a byte. */
 export class ReadmeStore implements Store {
   readonly #held = new Map<string, Held>()
   #revision = 0
+  readonly #apiGroup: string
   readonly #onMissing: (namespace: string, name: string) => void
 
   /** @param onMissing told of a ConfigMap that is wanted and that the watch does not have, or no longer */
-  constructor(onMissing: (namespace: string, name: string) => void) {
+  constructor(apiGroup: string, onMissing: (namespace: string, name: string) => void) {
+    this.#apiGroup = apiGroup
     this.#onMissing = onMissing
   }
 
@@ -45,9 +49,14 @@ export class ReadmeStore implements Store {
     return held !== undefined && held.texts === undefined
   }
 
-  /** The README as text; undefined where there is none, or not yet. */
-  get(namespace: string, name: string, key: string): string | undefined {
-    const text = this.#held.get(`${namespace}/${name}`)?.texts?.get(key)
+  /**
+   * The README as text; undefined where there is none, or not yet, or where its ConfigMap is neither labelled as a README
+   * nor owned by the Version: whoever may write a Version must not show what is in any ConfigMap.
+   */
+  get(namespace: string, name: string, key: string, version: string): string | undefined {
+    const held = this.#held.get(`${namespace}/${name}`)
+    if (held?.owners !== undefined && !held.owners.has(version)) return undefined
+    const text = held?.texts?.get(key)
     return text && inflateRawSync(text, { maxOutputLength: maxTextBytes }).toString()
   }
 
@@ -92,8 +101,23 @@ export class ReadmeStore implements Store {
     const key = keyOf(object)
     if (!this.#held.has(key)) return
     this.#revision += 1
-    this.#held.set(key, { texts: textsOf(object), watched })
+    const isReadme = object.metadata.labels?.[`${this.#apiGroup}/readme`] !== undefined
+    const owners = isReadme ? undefined : ownersOf(object, this.#apiGroup)
+    this.#held.set(key, { texts: textsOf(object), watched, owners })
   }
+}
+
+/** The Versions that own an object. */
+function ownersOf({ metadata }: ObservedObject, apiGroup: string): ReadonlySet<string> {
+  const { ownerReferences } = metadata
+  const owners = new Set<string>()
+  for (const owner of Array.isArray(ownerReferences) ? ownerReferences : []) {
+    if (!isRecord(owner) || owner['kind'] !== 'Version') continue
+    const { apiVersion, name } = owner
+    if (isText(apiVersion) && isText(name) && apiVersion.startsWith(`${apiGroup}/`))
+      owners.add(name)
+  }
+  return owners
 }
 
 /** Only keys whose value is text: `data` holds the README as base64. */

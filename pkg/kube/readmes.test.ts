@@ -24,16 +24,16 @@ it('keeps those that are wanted, as they change, and no other', async () => {
   })
   const { readmes } = fake.cluster
   readmes.want('team', 'a')
-  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README')).toBe('# Größe 1'))
-  expect(readmes.get('team', 'a', 'OTHER')).toBeUndefined()
-  expect(readmes.get('team', 'b', 'README')).toBeUndefined()
+  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README', 'v1')).toBe('# Größe 1'))
+  expect(readmes.get('team', 'a', 'OTHER', 'v1')).toBeUndefined()
+  expect(readmes.get('team', 'b', 'README', 'v1')).toBeUndefined()
 
   fake.api.put(configMaps, readmeObject('a', '# 2'))
-  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README')).toBe('# 2'))
+  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README', 'v1')).toBe('# 2'))
   expect(fake.api.requestsFor(byName)).toEqual([])
 
   readmes.forget('team', 'a')
-  expect(readmes.get('team', 'a', 'README')).toBeUndefined()
+  expect(readmes.get('team', 'a', 'README', 'v1')).toBeUndefined()
 })
 
 it('asks by name for one that is wanted only later', async () => {
@@ -45,9 +45,9 @@ it('asks by name for one that is wanted only later', async () => {
   })
   const { readmes } = fake.cluster
   readmes.want('team', 'a')
-  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README')).toBe('# A'))
+  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README', 'v1')).toBe('# A'))
   readmes.want('team', 'b')
-  await vi.waitFor(() => expect(readmes.get('team', 'b', 'README')).toBe('# B'))
+  await vi.waitFor(() => expect(readmes.get('team', 'b', 'README', 'v1')).toBe('# B'))
   const queries = fake.api.requestsFor(byName).map((request) => request.query)
   expect(queries).toEqual([{ fieldSelector: 'metadata.name=b', limit: '250' }])
 })
@@ -60,7 +60,26 @@ it('asks by name for one without the label, again where that fails', async () =>
     },
   })
   fake.cluster.readmes.want('team', 'a')
-  await vi.waitFor(() => expect(fake.cluster.readmes.get('team', 'a', 'README')).toBe('# A'))
+  await vi.waitFor(() => expect(fake.cluster.readmes.get('team', 'a', 'README', 'v1')).toBe('# A'))
+})
+
+it('shows one without the label to the Version that owns it alone', async () => {
+  await using fake = await startFakeCluster({
+    prepare: (api) => {
+      api.put(configMaps, readmeObject('a', '# A', { labelled: false, owner: 'v2' }))
+      const { ownerReferences: _, ...metadata } = readmeObject('s', '', { labelled: false })
+        .metadata as Record<string, unknown> & { name: string }
+      const secret = Buffer.from('a secret').toString('base64')
+      api.put(configMaps, { kind: 'ConfigMap', metadata, data: { README: secret } })
+    },
+  })
+  const { readmes } = fake.cluster
+  readmes.want('team', 'a')
+  readmes.want('team', 's')
+  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README', 'v2')).toBe('# A'))
+  await vi.waitFor(() => expect(fake.api.requestsFor(byName).length).toBeGreaterThanOrEqual(2))
+  expect(readmes.get('team', 'a', 'README', 'v1')).toBeUndefined()
+  expect(readmes.get('team', 's', 'README', 'v2')).toBeUndefined()
 })
 
 it('no longer has one that was deleted', async () => {
@@ -69,11 +88,11 @@ it('no longer has one that was deleted', async () => {
   })
   const { readmes } = fake.cluster
   readmes.want('team', 'a')
-  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README')).toBe('# A'))
+  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README', 'v1')).toBe('# A'))
   fake.api.delete(configMaps, 'a', 'team')
-  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README')).toBeUndefined())
+  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README', 'v1')).toBeUndefined())
   fake.api.put(configMaps, readmeObject('a', '# back'))
-  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README')).toBe('# back'))
+  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README', 'v1')).toBe('# back'))
 })
 
 it('fetches many at once, and each one', async () => {
@@ -86,7 +105,7 @@ it('fetches many at once, and each one', async () => {
   const { readmes } = fake.cluster
   for (const name of names) readmes.want('team', name)
   await vi.waitFor(() => {
-    expect(names.map((name) => readmes.get('team', name, 'README'))).toEqual(names)
+    expect(names.map((name) => readmes.get('team', name, 'README', 'v1'))).toEqual(names)
   }, 5_000)
   expect(fake.api.requestsFor(byName)).toHaveLength(200)
 })

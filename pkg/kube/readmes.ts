@@ -12,8 +12,8 @@ export interface Readmes {
   /** Keeps the README of a ConfigMap from now on, and fetches it where the watch does not bring it. */
   want(namespace: string, name: string): void
   forget(namespace: string, name: string): void
-  /** The README as text; undefined where there is none, or not yet. Never waits. */
-  get(namespace: string, name: string, key: string): string | undefined
+  /** The README of a Version as text; undefined where there is none, not yet, or none of its own. Never waits. */
+  get(namespace: string, name: string, key: string, version: string): string | undefined
 }
 
 const parallelFetches = 4
@@ -32,7 +32,7 @@ export function watchReadmes(
   let watching: Promise<void> | undefined
   let isSynced = false
 
-  const store = new ReadmeStore((namespace, name) => {
+  const store = new ReadmeStore(apiGroup, (namespace, name) => {
     missing.set(`${namespace}/${name}`, [namespace, name])
     watching ??= start()
     fetchMissing()

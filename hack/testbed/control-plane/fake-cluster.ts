@@ -82,8 +82,14 @@ export function moduleObject(name: string, fields: Record<string, unknown> = {})
 export const configMaps = '/api/v1/configmaps'
 
 /** A README as a controller keeps it; with the label it is watched, without it is asked for by name. */
-export function readmeObject(name: string, text: string, { labelled = true } = {}): FakeObject {
+export function readmeObject(
+  name: string,
+  text: string,
+  { labelled = true, owner = 'v1' } = {},
+): FakeObject {
   const labels = labelled ? { 'depot.internal/readme': 'true' } : {}
-  const metadata = { name, namespace: 'team', labels }
+  const apiVersion = 'depot.internal/v1alpha1'
+  const ownerReferences = labelled ? [] : [{ apiVersion, kind: 'Version', name: owner, uid: 'u' }]
+  const metadata = { name, namespace: 'team', labels, ownerReferences }
   return { kind: 'ConfigMap', metadata, data: { README: Buffer.from(text).toString('base64') } }
 }
