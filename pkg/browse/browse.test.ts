@@ -273,7 +273,8 @@ describe('an answer', () => {
       get revision() {
         return revision
       },
-      get: (...key: string[]) => (key.join() === 'open,readme-1,README.md,open-1' ? text : undefined),
+      get: (...key: string[]) =>
+        key.join() === 'open,readme-1,README.md,open-1' ? text : undefined,
     }
     registry.put('Version', 'open-1', {
       namespace: 'open',
