@@ -50,11 +50,9 @@ export class VersionList {
 
   /** The one that a duplicate is a duplicate of. */
   originalOf(row: VersionRow): VersionRow | undefined {
-    let index = this.#lowerBound(
-      (other) => !isSameArchive(other, row) && versionOrder(other, row) < 0,
-    )
-    while (this.#rows[index]?.isDuplicate) index -= 1
-    return this.#rows[index]
+    return this.#rows[
+      this.#lowerBound((other) => !isSameArchive(other, row) && versionOrder(other, row) < 0)
+    ]
   }
 
   #merge(more: readonly VersionRow[]): void {

@@ -142,7 +142,8 @@ export class VersionRow {
 
   /** Whether a CLI can have it: a checksum, a file name and a backend are known, and the version is semver. */
   get downloadable(): boolean {
-    return this.unavailable === undefined
+    // Of a duplicate the reason takes a search.
+    return !this.isDuplicate && this.unavailable === undefined
   }
 
   /** Why it cannot be downloaded, as the end of a sentence; undefined where it can. */
