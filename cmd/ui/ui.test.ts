@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, expect, it } from 'vitest'
+import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
+import { dataOf, writeBarePages } from '../../hack/testbed/explorer/pages.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'depot-ui-'))
+const dist = writeBarePages(join(folder, 'pages'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const password = 'p'.repeat(32)
+const oidc = [
+  '--oidc-issuer-url=https://login.example.com',
+  '--oidc-client-id=depot-ui',
+  '--base-url=https://registry.example.com',
+]
+
+function file(name: string, content: string): string {
+  const path = join(folder, name)
+  writeFileSync(path, content)
+  return path
+}
+
+/** Starts it as an operator does, and waits for its end. */
+async function endOf(flags: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...flags], {
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+  return { code: code as number, errors }
+}
+
+it.each([
+  [
+    'a session password of 31 characters',
+    ['--dev-token-input'],
+    { DEPOT_SESSION_PASSWORD: 'p'.repeat(31) },
+    '--session-password-path (or DEPOT_SESSION_PASSWORD): line 1 has 31 characters',
+  ],
+  [
+    'a short one behind a long one',
+    ['--dev-token-input'],
+    { DEPOT_SESSION_PASSWORD: `${password}\nshort` },
+    'line 2 has 5 characters',
+  ],
+  ['a developer token without one', ['--dev-token-input'], {}, '--dev-token-input needs --session'],
+  ['a login without one', oidc, {}, '--oidc-issuer-url needs --session-password-path'],
+  [
+    'two base URLs',
+    [],
+    { NEXT_PUBLIC_BASE_URL: 'https://a.example', DEPOT_BASE_URL: 'https://b.example' },
+    'DEPOT_BASE_URL and NEXT_PUBLIC_BASE_URL differ',
+  ],
+  ['a base URL with a path', ['--base-url=https://a.example/x'], {}, 'has a path'],
+  ['an issuer without a client', oidc.slice(0, 1), {}, 'needs --oidc-client-id'],
+  ['a login without a base URL', oidc.slice(0, 2), {}, 'needs --base-url'],
+  ['an issuer over http', ['--oidc-issuer-url=http://login.example.com'], {}, 'without encryption'],
+  ['a callback that is of the server', ['--oidc-callback-path=/depot/x'], {}, 'keep out of /depot'],
+  ['a callback that is a login', ['--oidc-callback-path=/auth/login'], {}, 'belongs to something'],
+  ['scopes without openid', ['--oidc-scopes=profile'], {}, 'lacks openid'],
+  ['pages that are not built', [`--dist-path=${folder}`], {}, 'run `make ui`'],
+  ['a password as a flag', ['--session-password=x'], {}, 'DEPOT_SESSION_PASSWORD_FILE'],
+])('%s ends it with 2 and says which option', async (_what, flags, env, message) => {
+  const { code, errors } = await endOf(
+    flags.some((flag) => flag.startsWith('--dist-path'))
+      ? flags
+      : [`--dist-path=${dist}`, ...flags],
+    env,
+  )
+  expect(errors).toContain(message)
+  expect(code).toBe(2)
+})
+
+it('takes its base URL from NEXT_PUBLIC_BASE_URL when it starts, without a build', async () => {
+  for (const baseUrl of ['https://one.example', 'https://two.example:8443']) {
+    const explorer = await startExplorer({
+      serverUrl: 'http://127.0.0.1:9',
+      flags: ['--dist-path', dist],
+      environment: { NEXT_PUBLIC_BASE_URL: baseUrl },
+    })
+    const page = await (await fetch(`${explorer.url}/access`)).text()
+    expect(dataOf(page, 'boot')).toMatchObject({ registryHost: new URL(baseUrl).host, baseUrl })
+    expect(await explorer.stop()).toBe(0)
+  }
+})
+
+it('warns of the developer token, and reads its password from a file', async () => {
+  const explorer = await startExplorer({
+    serverUrl: 'http://127.0.0.1:9',
+    flags: [
+      '--dist-path',
+      dist,
+      '--dev-token-input',
+      '--session-password-path',
+      file('passwords', `${password}\n`),
+    ],
+    environment: { DEPOT_SESSION_PASSWORD: '' },
+  })
+  expect(explorer.log.find((line) => line.includes('not for production'))).toContain('"warn"')
+  expect((await fetch(`${explorer.adminUrl}/livez`)).status).toBe(200)
+  expect((await fetch(`${explorer.adminUrl}/readyz`)).status).toBe(200)
+  expect(await (await fetch(`${explorer.adminUrl}/metrics`)).text()).toContain('depot_build_info')
+  expect(await explorer.stop()).toBe(0)
+})
