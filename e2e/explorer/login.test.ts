@@ -281,6 +281,29 @@ describe('a session that expires', () => {
   })
 })
 
+it('a pasted token widens what is listed, wins over the sign-in, and is gone when it is cleared', async () => {
+  const { explorer } = await deploy({
+    serverFlags: ['--anonymous-auth'],
+    flags: ['--dev-token-input'],
+  })
+  const alice = new Visitor()
+  await alice.signIn(`${explorer.baseUrl}/auth/login`)
+  await alice.script(`${explorer.baseUrl}/auth/logout`, { method: 'POST' })
+  const end = await alice.ask(`${explorer.baseUrl}/auth/logged-out`)
+  const location = new URL(String(end.headers['location']))
+  const token = location.searchParams.get('id_token_hint') ?? ''
+
+  const guest = new Visitor()
+  const url = `${explorer.baseUrl}/auth/dev-token`
+  expect(namesOf(await guest.open(explorer.baseUrl))).toEqual([])
+  await guest.script(url, { method: 'POST', body: JSON.stringify({ token }) })
+  const widened = await guest.open(explorer.baseUrl)
+  expect([namesOf(widened), bootOf(widened).devTokenInUse]).toEqual([['network'], true])
+  expect(widened.text).not.toContain(token)
+  await guest.script(url, { method: 'DELETE' })
+  expect(namesOf(await guest.open(explorer.baseUrl))).toEqual([])
+})
+
 it('two explorers behind one address share sessions', async () => {
   const { explorer, another } = await deploy()
   const visitor = new Visitor()

@@ -48,5 +48,4 @@ const badgeHeaders = {
   'Cache-Control': 'public, max-age=300',
   'Content-Security-Policy': "default-src 'none'; sandbox",
   'Cross-Origin-Resource-Policy': 'cross-origin',
-  'X-Content-Type-Options': 'nosniff',
 }

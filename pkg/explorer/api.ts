@@ -15,7 +15,6 @@ const passed: ReadonlySet<string> = new Set([
   'content-encoding',
   'etag',
   'retry-after',
-  'x-request-id',
 ])
 
 /**

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'
+import { themeAttribute } from './theme.ts'
 
 const path = '/auth/error'
 
@@ -27,7 +28,7 @@ const problems = {
   too_many_groups: [
     'Your identity carries too many groups',
     (count: number) =>
-      `Your token names ${count === 0 ? 'more groups' : `${count} groups`} than a browser can keep. Ask for fewer of them in the token: filter the groups claim at the identity provider.`,
+      `Your token names ${count === 0 ? 'more groups' : `${count} groups, more`} than a browser can keep. Ask for fewer of them in the token: filter the groups claim at the identity provider.`,
   ],
 } as const satisfies Record<string, readonly [string, (count: number) => string]>
 
@@ -47,8 +48,9 @@ export function authErrorRoutes(stylesheets: readonly string[]): Hono<ExplorerEn
     const text = explain(/^\d{1,6}$/.test(count) ? Number(count) : 0)
     const links = stylesheets.map((href) => `<link rel="stylesheet" href="${href}">`).join('')
     return c.html(
-      `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title} · Depot</title><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">${links}</head><body><main class="auth-error"><h1>${title}</h1><p>${text}</p><p><a class="button" href="/auth/login">Sign in again</a> <a href="/">Registry</a></p></main></body></html>`,
-      400,
+      `<!doctype html><html${themeAttribute(c)} lang="en"><head><meta charset="utf-8"><title>${title} · Depot</title><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><link rel="icon" href="/favicon.svg" type="image/svg+xml">${links}</head><body><main class="auth-error"><h1>${title}</h1><p>${text}</p><p><a class="button" href="/auth/login">Sign in again</a> <a href="/">Registry</a></p></main></body></html>`,
+      200,
+      { 'Cache-Control': 'no-store' },
     )
   })
 }

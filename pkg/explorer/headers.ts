@@ -12,8 +12,8 @@ const policy = [
   "trusted-types 'none'",
 ].join('; ')
 
+/** Beside `nosniff`, which every answer of this process has. */
 const everywhere = {
-  'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -33,7 +33,6 @@ export function ownHeaders({ isHttps }: { readonly isHttps: boolean }): Record<s
 
 /** Of what the server answers by way of the explorer: a file of a tenant must not become a page of this origin. */
 export const inertHeaders = {
-  'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
 } as const
 

@@ -55,6 +55,24 @@ describe('what belongs to the server', () => {
     })
   })
 
+  it('has one request id, in both logs and in the answer', async () => {
+    await using explorer = await startExplorer((_request, response, { headers }) => {
+      response.writeHead(200, {
+        'x-request-id': String(headers['x-request-id']),
+        'x-content-type-options': 'nosniff',
+      })
+      response.end()
+    })
+    for (const path of ['/depot/x', '/-/api/stats', '/broker/x']) {
+      const { headers } = await explorer.get(path)
+      expect(headers['x-request-id']).toBe(explorer.reached.at(-1)?.headers['x-request-id'])
+      expect(headers['x-request-id']).toMatch(/^[\w.:-]{1,64}$/)
+      expect(headers['x-content-type-options']).toBe('nosniff')
+    }
+    await explorer.get('/depot/x', { 'x-request-id': 'mine' })
+    expect(explorer.reached.at(-1)?.headers['x-request-id']).toBe('mine')
+  })
+
   it('is answered as the server answers, redirects included', async () => {
     await using explorer = await startExplorer((_request, response) => {
       response.writeHead(307, { location: 'https://storage.example/a', 'x-registry-get': 'b' })

@@ -25,6 +25,8 @@ export function proxyRoutes(upstream: Upstream): Hono<ExplorerEnv> {
         },
       })
       keepOurCookies(answer.headers, isBroker)
+      // This process says both itself.
+      for (const name of ['x-request-id', 'x-content-type-options']) answer.headers.delete(name)
       if (!isBroker) addMissing(answer.headers, inertHeaders)
       return answer
     })

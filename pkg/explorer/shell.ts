@@ -1,8 +1,7 @@
 import { Hono } from 'hono'
-import { parse } from 'hono/utils/cookie'
 import { keep, stateOf } from './auth.ts'
 import { errorPath } from './auth-error.ts'
-import { type Boot, dataBlock, type Prime, parseTheme, themeCookie } from './boot.ts'
+import { type Boot, dataBlock, type Prime } from './boot.ts'
 import { fetchSiteOf } from './headers.ts'
 import { arrivedCookie } from './login.ts'
 import { claimsOf } from './packed-token.ts'
@@ -10,6 +9,7 @@ import { fetchPrime } from './prime.ts'
 import type { Refresher } from './refresh.ts'
 import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'
 import { bearerOf, type Session, type Sessions } from './session.ts'
+import { themeAttribute } from './theme.ts'
 import type { Upstream } from './upstream.ts'
 import { matchRoute, type Route } from './web/routes.ts'
 
@@ -136,8 +136,7 @@ interface Filling {
 
 /** Puts the data of a request into the page. Every value is JSON in a data block, or one of a few words. */
 function fill(page: string, c: ExplorerContext, { route, boot, prime }: Filling): string {
-  const theme = parseTheme(parse(c.req.header('cookie') ?? '', themeCookie)[themeCookie])
-  const attributes = `${theme === undefined ? '' : ` data-theme="${theme}"`} data-page="${route.page}"`
+  const attributes = `${themeAttribute(c)} data-page="${route.page}"`
   const blocks = [
     `<script type="application/json" id="boot">${dataBlock(boot)}</script>`,
     prime === undefined

@@ -55,7 +55,7 @@ export class Upstream {
   forward(c: Incoming, external: External, { path, headers }: Forwarding): Promise<Response> {
     return this.#proxy.forward(c, {
       ...(path !== undefined && { path }),
-      headers: { ...headers, ...hostHeaders(external) },
+      headers: { ...headers, ...hostHeaders(external), 'x-request-id': requestIdOf(c) },
     })
   }
 
@@ -80,6 +80,12 @@ export class Upstream {
 /** The text of an answer. @throws RegistryError TooLarge */
 export async function textOf({ body }: Answer, maxBytes: number): Promise<string> {
   return (await readBounded(body, maxBytes)).toString()
+}
+
+/** The same in both logs; undefined where no listener gave one. */
+function requestIdOf({ env }: Incoming): string | undefined {
+  const { outgoing } = (env ?? {}) as { readonly outgoing?: { readonly requestId?: string } }
+  return outgoing?.requestId
 }
 
 function hostHeaders({ host, isHttps }: External): Record<string, string> {
