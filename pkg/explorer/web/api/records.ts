@@ -46,12 +46,3 @@ export interface WhoAmI {
   }
   readonly failedBinding?: { readonly name: string; readonly error: string }
 }
-
-/** Downloads of one resource, by time. */
-export interface Downloads {
-  readonly items?: readonly DownloadStep[]
-}
-export interface DownloadStep {
-  readonly from: string
-  readonly total: number
-}

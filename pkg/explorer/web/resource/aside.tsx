@@ -56,6 +56,7 @@ function sectionsOf(detail: Props['detail'], headings: readonly ReadmeHeading[])
     { id: 'usage', words: 'Usage' },
     { id: 'versions', words: 'Versions', count: detail.versions.length },
     { id: 'findings', words: 'Findings', count: countOf(detail) },
+    ...(detail.totalDownloads > 0 ? [{ id: 'downloads', words: 'Downloads' }] : []),
   ]
 }
 

@@ -105,7 +105,7 @@ function Detail({ address, detail, values, change }: SectionProps) {
         <Usage {...section} version={version} platforms={platforms} />
         <VersionsSection {...section} />
         <FindingsSection {...section} />
-        <DownloadsSection address={address} />
+        <DownloadsSection address={address} detail={detail} />
       </div>
     </div>
   )

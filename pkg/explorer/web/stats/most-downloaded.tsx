@@ -3,8 +3,8 @@ import { AddressLink } from '../parts/address.tsx'
 import { number } from '../parts/format.ts'
 import { Hidden } from '../parts/icon.tsx'
 import { Cell, RowHead, Table } from '../parts/table.tsx'
+import { ThinBar } from '../parts/thin-bar.tsx'
 import { TimeAgo } from '../parts/time-ago.tsx'
-import { ThinBar } from './bars.tsx'
 
 type Rows = BrowseStats['mostDownloaded']
 

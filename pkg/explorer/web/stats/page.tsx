@@ -5,6 +5,7 @@ import { nameOptions, Pick } from '../parts/pick.tsx'
 import { Region } from '../parts/region.tsx'
 import { ranks } from '../parts/severity-counts.tsx'
 import { Bone, Lines } from '../parts/skeleton.tsx'
+import { ThinBar } from '../parts/thin-bar.tsx'
 import { useTitle } from '../shell/title.ts'
 import { navigate } from '../url/navigate.ts'
 import {
@@ -17,7 +18,7 @@ import {
   statsUrl,
 } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
-import { SyncBar, ThinBar } from './bars.tsx'
+import { SyncBar } from './bars.tsx'
 import { MostDownloaded } from './most-downloaded.tsx'
 
 /** Sums over what the caller may see. */

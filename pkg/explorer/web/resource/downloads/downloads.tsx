@@ -1,2 +1,66 @@
-import type { Address } from '../../url/pages.ts'
-export const DownloadsSection = (_props: { readonly address: Address }) => null
+import { useMemo } from 'preact/hooks'
+import type { ResourceDetail, VersionPage, VersionRow } from '../../api/records.ts'
+import { useQuery } from '../../api/use-query.ts'
+import { number, plural } from '../../parts/format.ts'
+import { Region } from '../../parts/region.tsx'
+import { Lines } from '../../parts/skeleton.tsx'
+import { ThinBar } from '../../parts/thin-bar.tsx'
+import { type Address, resourceHref, resourceUrl } from '../../url/pages.ts'
+import { downloadsByVersion } from './by-version.ts'
+
+interface Props {
+  readonly address: Address
+  readonly detail: ResourceDetail
+}
+
+/** Which versions are in use: how often each of them was downloaded. Left out where nothing was. */
+export function DownloadsSection({ address, detail }: Props) {
+  const wanted = detail.totalDownloads > 0
+  const query = useQuery<VersionPage>(
+    wanted ? `${resourceUrl(address)}/versions?page_size=100` : undefined,
+  )
+  if (!wanted) return null
+  return (
+    <section class="sec" aria-labelledby="downloads">
+      <header>
+        <h2 id="downloads">Downloads</h2>
+        <span class="quiet">{plural(detail.totalDownloads, 'download')} in all</span>
+      </header>
+      <Region query={query} what="The downloads" skeleton={<Lines count={5} />}>
+        {(data) => <Chart rows={data.items} address={address} total={data.totalCount} />}
+      </Region>
+    </section>
+  )
+}
+
+interface ChartProps {
+  readonly rows: readonly VersionRow[]
+  readonly address: Address
+  /** Rows on all pages. */
+  readonly total: number
+}
+
+function Chart({ rows, address, total }: ChartProps) {
+  const bars = useMemo(() => downloadsByVersion(rows), [rows])
+  const most = Math.max(1, ...bars.map(({ count }) => count))
+  return (
+    <>
+      <dl class="rows downloads">
+        {bars.map(({ version, count }) => (
+          <div key={version}>
+            <dt>
+              <a href={resourceHref(address, { version })} data-keep>
+                <code>{version}</code>
+              </a>
+            </dt>
+            <dd>
+              <ThinBar share={count / most} />
+              <span class="num">{number(count)}</span>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {total > rows.length && <p class="quiet">Of the newest {number(rows.length)} archives.</p>}
+    </>
+  )
+}
