@@ -100,7 +100,7 @@ async function take(browser: Browser, origin: string, folder: string, shot: Shot
   await withReadme(page, '/network/module/vpc', readme)
   await page.goto(shot.path)
   await page.waitForLoadState('networkidle')
-  await page.waitForFunction('document.querySelector("[aria-busy=true]") === null')
+  await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
   const path = join(folder, shot.file)
   await page.screenshot({ path, animations: 'disabled' })
   console.log(`${path} ${Math.round(statSync(path).size / 1024)} KiB`)
