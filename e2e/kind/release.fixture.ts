@@ -1,4 +1,6 @@
+import { type IncomingHttpHeaders, request } from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { pathOf, sampleVersions } from '../../hack/samples.ts'
 import { sampleStatus } from '../../hack/testbed/control-plane/sample-status.ts'
 import {
@@ -41,7 +43,10 @@ function merged(base: Values, over: Values): Values {
 
 /** What every release of the suite has: images that are in the nodes already, a port, and archives on a claim. */
 const base: Values = {
-  global: { image: { registry: 'docker.io', repository: 'depot/depot', tag: 'e2e' } },
+  global: {
+    imagePullPolicy: 'Never',
+    image: { registry: 'docker.io', repository: 'depot/depot', tag: 'e2e' },
+  },
   server: { service: { type: 'NodePort', nodePort: 30_000 } },
   valkey: { image: { repository: 'docker.io/valkey/valkey', tag: 'e2e' } },
   broker: { image: { repository: 'docker.io/dexidp/dex', tag: 'e2e' } },
@@ -68,24 +73,30 @@ export function upgrade(values: Values, options: InstallOptions = {}): Promise<O
 export async function install(values: Values, options?: InstallOptions): Promise<string> {
   const { code, stdout, stderr } = await upgrade(values, options)
   if (code !== 0) throw new Error(`helm ended with ${code}: ${stderr}${stdout}\n${await story()}`)
+  await until(leavingPods, (pods) => pods.length === 0)
   return stderr
+}
+
+/** Pods that were replaced serve the connections that they have for a few seconds more. */
+async function leavingPods(): Promise<string[]> {
+  const { items } = await json<{
+    items: { metadata: { name: string; deletionTimestamp?: string } }[]
+  }>('-n', namespace, 'get', 'pods', '-l', `app.kubernetes.io/instance=${release}`)
+  return items
+    .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+    .map(({ metadata }) => metadata.name)
 }
 
 /** What is known about pods that did not become ready. */
 async function story(): Promise<string> {
   const here = ['-n', namespace]
+  const pods = `-lapp.kubernetes.io/instance=${release}`
   const outcomes = await Promise.all([
-    run('kubectl', [...here, 'get', 'pods', '-o', 'wide']),
-    run('kubectl', [...here, 'get', 'events', '--field-selector=type=Warning']),
-    run('kubectl', [
-      ...here,
-      'logs',
-      '--tail=5',
-      '--prefix',
-      `-lapp.kubernetes.io/instance=${release}`,
-    ]),
+    run('kubectl', [...here, 'get', 'pods']),
+    run('kubectl', [...here, 'get', 'events', '--sort-by=.lastTimestamp']),
+    run('kubectl', [...here, 'logs', '--tail=2', '--prefix', pods]),
   ])
-  return outcomes.map(({ stdout, stderr }) => stdout + stderr).join('\n')
+  return outcomes.map(({ stdout }) => stdout.split('\n').slice(-8).join('\n')).join('\n')
 }
 
 export async function uninstall(helm = kind.tools.helm): Promise<void> {
@@ -201,4 +212,77 @@ export async function untilServed(token?: string): Promise<void> {
     () => versionsOf('platform/network/aws', token),
     (versions) => typeof versions !== 'number' && versions.length === 3,
   )
+}
+
+/** The samples, their archives, and the moment when both are served. */
+export async function prepare(token?: string): Promise<void> {
+  await applySamples()
+  await fillClaim()
+  await untilServed(token)
+}
+
+/** Downloads the archive of a module's version as the CLIs do, over a connection of its own. @returns the HTTP status */
+export async function download(module: string, version: string): Promise<number> {
+  const found = await get(`${url}/depot/modules/v1/${module}/${version}/download`)
+  const location = found.headers['x-terraform-get']
+  if (typeof location !== 'string') return found.status
+  return (await get(new URL(location, url).href)).status
+}
+
+/** One request over a new connection. @throws Error where the connection breaks */
+export function get(
+  address: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ status: number; headers: IncomingHttpHeaders; text: string }> {
+  return new Promise((done, failed) => {
+    const asked = request(address, { agent: false, headers, timeout: 20_000 }, (response) => {
+      text(response).then(
+        (body) => done({ status: response.statusCode ?? 0, headers: response.headers, text: body }),
+        failed,
+      )
+    })
+    asked.on('timeout', () => asked.destroy(new Error(`no answer from ${address} in 20 s`)))
+    asked.on('error', failed)
+    asked.end()
+  })
+}
+
+/** Asks one pod, past the Service. */
+export const getFrom = (pod: string, path: string, port = 8080): Promise<string> =>
+  kubectl('get', '--raw', `/api/v1/namespaces/${namespace}/pods/${pod}:${port}/proxy${path}`)
+
+/** How often a version was downloaded, as one pod sees it. */
+export async function countOf(pod: string, name: string, version: string): Promise<number> {
+  const { mostDownloaded } = JSON.parse(await getFrom(pod, '/depot/ui/v1/stats')) as {
+    mostDownloaded: { name: string; version: string; downloadCount: number }[]
+  }
+  const found = mostDownloaded.find((one) => one.name === name && one.version === version)
+  return found?.downloadCount ?? 0
+}
+
+/** A loop of requests, each over a new connection, until it is stopped. */
+export function startLoad(): { stop(): Promise<{ answered: number; failed: string[] }> } {
+  let stopping = false
+  let answered = 0
+  const failed: string[] = []
+  const loop = async (): Promise<void> => {
+    while (!stopping) {
+      try {
+        const { status } = await get(`${url}/depot/modules/v1/platform/network/aws/versions`)
+        if (status === 200) answered += 1
+        else failed.push(`HTTP ${status}`)
+      } catch (err) {
+        failed.push(String(err))
+      }
+      await new Promise((done) => setTimeout(done, 20))
+    }
+  }
+  const loops = [loop(), loop()]
+  return {
+    async stop() {
+      stopping = true
+      await Promise.all(loops)
+      return { answered, failed }
+    },
+  }
 }

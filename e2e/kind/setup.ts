@@ -32,7 +32,7 @@ const hack = (name: string): string => join(repository, 'hack', name)
 /** Another name lets two suites run on one machine. */
 const name = process.env['DEPOT_E2E_CLUSTER'] ?? 'depot-e2e'
 
-/** Keeps the cluster for the next run, and takes the one that is there. */
+/** Keeps the cluster for the next run, and takes the one that is there with the images that it has. */
 const keep = process.env['DEPOT_E2E_KEEP'] === 'true'
 
 async function output(program: string, args: readonly string[], env = {}): Promise<string> {
@@ -61,22 +61,9 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
     console.log(`e2e: ${what} after ${Math.round((Date.now() - began) / 1000)} s`)
   const archives = mkdtempSync(join(tmpdir(), 'depot-e2e-archives-'))
   const dockerHost = await output(hack('kind/engine'), ['start'])
-  const image = join(repository, '.depot/image/e2e.tar')
-  mkdirSync(dirname(image), { recursive: true })
-  const built = await output(hack('kind/node-image'), [], { DOCKER_HOST: dockerHost })
-  const [cluster, workloads] = await Promise.all([
-    startCluster(dockerHost),
-    output(hack('kind/workloads'), []),
-    output(hack('image/image'), [], {
-      ...(built !== '' && { BASES: 'local' }),
-      TAG: 'docker.io/depot/depot:e2e',
-      ARCHIVE: image,
-    }),
-    buildSamples(archives),
-  ])
-  say('a cluster and all images')
-  await output(hack('kind/cluster'), ['load', name, image, ...workloads.split('\n')])
-  say('images in the cluster')
+  const kept = keep ? await keptCluster(dockerHost) : undefined
+  const cluster = kept ?? (await newCluster(dockerHost, say))
+  await buildSamples(archives)
   const tools = await Promise.all(
     (['helm', 'helm3', 'terraform', 'tofu'] as const).map(
       async (tool) => [tool, await output(hack('tool'), [tool])] as const,
@@ -97,25 +84,36 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
   }
 }
 
-async function startCluster(dockerHost: string): Promise<{ folder: string; ports: number[] }> {
-  const kind = await output(hack('tool'), ['kind'])
-  const clusters = await output(kind, ['get', 'clusters', '--quiet'], { DOCKER_HOST: dockerHost })
-  if (clusters.split('\n').includes(name)) {
-    if (keep) return keptCluster(dockerHost)
-    await output(hack('kind/cluster'), ['delete', name])
-  }
+type Cluster = { readonly folder: string; readonly ports: readonly number[] }
+
+async function newCluster(dockerHost: string, say: (what: string) => void): Promise<Cluster> {
+  const image = join(repository, '.depot/image/e2e.tar')
+  mkdirSync(dirname(image), { recursive: true })
+  await output(hack('kind/cluster'), ['delete', name])
+  const built = await output(hack('kind/node-image'), [], { DOCKER_HOST: dockerHost })
   const ports = await freePorts(3)
-  const folder = await output(hack('kind/cluster'), ['create', name, ...ports.map(String)])
+  const [folder, workloads] = await Promise.all([
+    output(hack('kind/cluster'), ['create', name, ...ports.map(String)]),
+    output(hack('kind/workloads'), []),
+    output(hack('image/image'), [], {
+      ...(built !== '' && { BASES: 'local' }),
+      TAG: 'docker.io/depot/depot:e2e',
+      ARCHIVE: image,
+    }),
+  ])
+  say('a cluster and all images')
+  await output(hack('kind/cluster'), ['load', name, image, ...workloads.split('\n')])
+  say('images in the cluster')
   return { folder, ports }
 }
 
-async function keptCluster(dockerHost: string): Promise<{ folder: string; ports: number[] }> {
-  const lines = await output('docker', ['port', `${name}-control-plane`], {
-    DOCKER_HOST: dockerHost,
-  })
-  const ports = [30000, 30001, 30002].map((port) =>
+/** The cluster that an earlier run has left; undefined where there is none. */
+async function keptCluster(dockerHost: string): Promise<Cluster | undefined> {
+  const env = { DOCKER_HOST: dockerHost }
+  const lines = await output('docker', ['port', `${name}-control-plane`], env).catch(() => '')
+  if (lines === '') return undefined
+  const ports = [30_000, 30_001, 30_002].map((port) =>
     Number(new RegExp(`^${port}/tcp -> 127.0.0.1:(\\d+)$`, 'm').exec(lines)?.[1]),
   )
-  const folder = await output(hack('kind/cluster'), ['folder', name])
-  return { folder, ports }
+  return { folder: await output(hack('kind/cluster'), ['folder', name]), ports }
 }

@@ -1,0 +1,80 @@
+import { beforeAll, expect, it } from 'vitest'
+import { apply, json, kind, kubectl, must, namespace } from './cluster.fixture.ts'
+import {
+  applySamples,
+  install,
+  makeNamespace,
+  prepare,
+  startLoad,
+  uninstall,
+  untilServed,
+} from './release.fixture.ts'
+
+/* What an operator does to a release that is in use. */
+
+interface Definition {
+  readonly metadata: { readonly labels: object; readonly annotations: object }
+  readonly spec: {
+    readonly versions: readonly {
+      readonly schema: {
+        readonly openAPIV3Schema: {
+          readonly properties: { readonly status: { readonly properties: Record<string, unknown> } }
+        }
+      }
+    }[]
+  }
+}
+
+const values = { server: { anonymousAuth: true, replicaCount: 2 } }
+
+beforeAll(async () => {
+  await makeNamespace()
+  await install(values)
+  await prepare()
+})
+
+it('an upgrade under load loses no request', async () => {
+  const load = startLoad()
+  await install({ server: { ...values.server, podAnnotations: { changed: 'once' } } })
+  const { answered, failed } = await load.stop()
+  expect(failed).toEqual([])
+  expect(answered).toBeGreaterThan(100)
+})
+
+it('a rollback under load loses no request', async () => {
+  const load = startLoad()
+  await must(kind.tools.helm, ['rollback', 'depot', '-n', namespace, '--wait', '--timeout', '120s'])
+  const { answered, failed } = await load.stop()
+  expect(failed).toEqual([])
+  expect(answered).toBeGreaterThan(100)
+})
+
+it('an upgrade brings the definitions of the release with it', async () => {
+  const name = 'versions.depot.internal'
+  const older = await json<Definition>('get', 'crd', name)
+  const { labels, annotations } = older.metadata
+  for (const { schema } of older.spec.versions)
+    delete schema.openAPIV3Schema.properties.status.properties['archiveSizeBytes']
+  // As an earlier release of the chart has left it.
+  const flags = ['--field-manager=helm', '--force-conflicts']
+  await apply([{ ...older, metadata: { name, labels, annotations }, status: undefined }], ...flags)
+  await install({ server: { ...values.server, podAnnotations: { changed: 'twice' } } })
+  const { spec } = await json<Definition>('get', 'crd', name)
+  const fields = spec.versions.map(
+    ({ schema }) => schema.openAPIV3Schema.properties.status.properties,
+  )
+  expect(fields[0]).toHaveProperty('archiveSizeBytes')
+  await applySamples()
+})
+
+it('uninstalling keeps definitions, records and archives, and installing again takes them', async () => {
+  const before = (await kubectl('get', 'versions.depot.internal', '-A', '-o', 'name')).split('\n')
+  await uninstall()
+  expect((await kubectl('get', 'versions.depot.internal', '-A', '-o', 'name')).split('\n')).toEqual(
+    before,
+  )
+  expect(await kubectl('-n', namespace, 'get', 'pvc', '-o', 'name')).toContain('depot-modules')
+  await install(values)
+  await untilServed()
+  await applySamples()
+})
