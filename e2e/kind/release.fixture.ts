@@ -1,6 +1,5 @@
-import { type IncomingHttpHeaders, request } from 'node:http'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { Agent, request } from 'undici'
 import { pathOf, sampleVersions } from '../../hack/samples.ts'
 import { sampleStatus } from '../../hack/testbed/control-plane/sample-status.ts'
 import {
@@ -56,16 +55,18 @@ const base: Values = {
 export interface InstallOptions {
   readonly helm?: string
   readonly wait?: boolean
+  /** With the chart's own defaults, not those of the suite. */
+  readonly plain?: boolean
 }
 
 /** `helm upgrade --install`, whatever it ends with. */
 export function upgrade(values: Values, options: InstallOptions = {}): Promise<Outcome> {
-  const { helm = kind.tools.helm, wait = true } = options
+  const { helm = kind.tools.helm, wait = true, plain = false } = options
   const flags = ['-n', namespace, '-f', '-', ...(wait ? ['--wait', '--timeout', '150s'] : [])]
   return run(
     helm,
     ['upgrade', '--install', release, chart, ...flags],
-    JSON.stringify(merged(base, values)),
+    JSON.stringify(plain ? values : merged(base, values)),
   )
 }
 
@@ -138,10 +139,17 @@ export async function fillClaim(claim = `${release}-modules`): Promise<void> {
   await kubectl('-n', namespace, 'delete', 'pod', 'filler', '--wait=false')
 }
 
+interface ShellOptions {
+  /** Mounted at /data. */
+  readonly claim?: string
+  readonly command?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
 /** A pod with a shell, Terraform and an S3 server in it, that passes the restricted level. */
 export async function startShell(
   name: string,
-  { claim, command = ['sleep', '86400'] }: { claim?: string; command?: readonly string[] } = {},
+  { claim, command = ['sleep', '86400'], env = {} }: ShellOptions = {},
 ): Promise<void> {
   const volume =
     claim === undefined ? { emptyDir: {} } : { persistentVolumeClaim: { claimName: claim } }
@@ -165,7 +173,10 @@ export async function startShell(
             image: 'docker.io/depot/e2e-tools:e2e',
             imagePullPolicy: 'Never',
             command,
-            env: [{ name: 'HOME', value: '/data' }],
+            env: Object.entries({ HOME: '/data', ...env }).map(([key, value]) => ({
+              name: key,
+              value,
+            })),
             securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
             volumeMounts: [{ name: 'data', mountPath: '/data' }],
           },
@@ -229,22 +240,26 @@ export async function download(module: string, version: string): Promise<number>
   return (await get(new URL(location, url).href)).status
 }
 
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly bytes: Buffer
+  readonly text: string
+}
+
 /** One request over a new connection. @throws Error where the connection breaks */
-export function get(
+export async function get(
   address: string,
   headers: Readonly<Record<string, string>> = {},
-): Promise<{ status: number; headers: IncomingHttpHeaders; text: string }> {
-  return new Promise((done, failed) => {
-    const asked = request(address, { agent: false, headers, timeout: 20_000 }, (response) => {
-      text(response).then(
-        (body) => done({ status: response.statusCode ?? 0, headers: response.headers, text: body }),
-        failed,
-      )
-    })
-    asked.on('timeout', () => asked.destroy(new Error(`no answer from ${address} in 20 s`)))
-    asked.on('error', failed)
-    asked.end()
-  })
+): Promise<Answer> {
+  const dispatcher = new Agent({ allowH2: false, headersTimeout: 20_000, bodyTimeout: 20_000 })
+  try {
+    const answer = await request(address, { dispatcher, headers })
+    const bytes = Buffer.from(await answer.body.arrayBuffer())
+    return { status: answer.statusCode, headers: answer.headers, bytes, text: String(bytes) }
+  } finally {
+    await dispatcher.destroy()
+  }
 }
 
 /** Asks one pod, past the Service. */
@@ -262,11 +277,11 @@ export async function countOf(pod: string, name: string, version: string): Promi
 
 /** A loop of requests, each over a new connection, until it is stopped. */
 export function startLoad(): { stop(): Promise<{ answered: number; failed: string[] }> } {
-  let stopping = false
+  const stopping = new AbortController()
   let answered = 0
   const failed: string[] = []
   const loop = async (): Promise<void> => {
-    while (!stopping) {
+    while (!stopping.signal.aborted) {
       try {
         const { status } = await get(`${url}/depot/modules/v1/platform/network/aws/versions`)
         if (status === 200) answered += 1
@@ -280,7 +295,7 @@ export function startLoad(): { stop(): Promise<{ answered: number; failed: strin
   const loops = [loop(), loop()]
   return {
     async stop() {
-      stopping = true
+      stopping.abort()
       await Promise.all(loops)
       return { answered, failed }
     },

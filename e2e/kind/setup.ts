@@ -1,9 +1,9 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { TestProject } from 'vitest/node'
 import { buildSamples } from '../../hack/samples.ts'
@@ -21,6 +21,12 @@ declare module 'vitest' {
       /** Name of the container that is the node. */
       readonly node: string
       readonly dockerHost: string
+      /** The image under test. */
+      readonly image: {
+        readonly archive: string
+        /** How it was built. */
+        readonly settings: Readonly<Record<string, string>>
+      }
       readonly tools: Readonly<Record<'helm' | 'helm3' | 'terraform' | 'tofu', string>>
     }
   }
@@ -61,8 +67,13 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
     console.log(`e2e: ${what} after ${Math.round((Date.now() - began) / 1000)} s`)
   const archives = mkdtempSync(join(tmpdir(), 'depot-e2e-archives-'))
   const dockerHost = await output(hack('kind/engine'), ['start'])
+  const nodeImage = await output(hack('kind/node-image'), [], { DOCKER_HOST: dockerHost })
+  const image = {
+    archive: join(repository, '.depot/image/e2e.tar'),
+    settings: { TAG: 'docker.io/depot/depot:e2e', BASES: nodeImage === '' ? '' : 'local' },
+  }
   const kept = keep ? await keptCluster(dockerHost) : undefined
-  const cluster = kept ?? (await newCluster(dockerHost, say))
+  const cluster = kept ?? (await newCluster(image, say))
   await buildSamples(archives)
   const tools = await Promise.all(
     (['helm', 'helm3', 'terraform', 'tofu'] as const).map(
@@ -76,6 +87,7 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
     archives,
     node: `${name}-control-plane`,
     dockerHost,
+    image,
     tools: Object.fromEntries(tools) as Record<(typeof tools)[number][0], string>,
   })
   return () => {
@@ -86,23 +98,19 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
 
 type Cluster = { readonly folder: string; readonly ports: readonly number[] }
 
-async function newCluster(dockerHost: string, say: (what: string) => void): Promise<Cluster> {
-  const image = join(repository, '.depot/image/e2e.tar')
-  mkdirSync(dirname(image), { recursive: true })
+async function newCluster(
+  image: { readonly archive: string; readonly settings: Readonly<Record<string, string>> },
+  say: (what: string) => void,
+): Promise<Cluster> {
   await output(hack('kind/cluster'), ['delete', name])
-  const built = await output(hack('kind/node-image'), [], { DOCKER_HOST: dockerHost })
   const ports = await freePorts(3)
   const [folder, workloads] = await Promise.all([
     output(hack('kind/cluster'), ['create', name, ...ports.map(String)]),
     output(hack('kind/workloads'), []),
-    output(hack('image/image'), [], {
-      ...(built !== '' && { BASES: 'local' }),
-      TAG: 'docker.io/depot/depot:e2e',
-      ARCHIVE: image,
-    }),
+    output(hack('image/image'), [], { ...image.settings, ARCHIVE: image.archive }),
   ])
   say('a cluster and all images')
-  await output(hack('kind/cluster'), ['load', name, image, ...workloads.split('\n')])
+  await output(hack('kind/cluster'), ['load', name, image.archive, ...workloads.split('\n')])
   say('images in the cluster')
   return { folder, ports }
 }

@@ -1,0 +1,357 @@
+import type { Values } from './helm.fixture.ts'
+
+/** OIDC with another provider. */
+export const oidc = (more: object): Values => ({
+  server: { oidc: { enabled: true, issuerUrl: 'https://id.example.com', ...more } },
+})
+const proxied = (more: object, broker: object = {}): Values => ({
+  broker: { enabled: true, ...broker },
+  server: {
+    oidc: {
+      enabled: true,
+      clientSecretName: 'c',
+      issuerUrl: 'https://depot.example.com/broker',
+      brokerProxy: { enabled: true },
+      ...more,
+    },
+  },
+})
+const ui = (more: object, server: object = {}): Values => ({
+  ui: { enabled: true, sessionPasswordSecretName: 's', ...more },
+  server,
+})
+const login = (more: object, base: object = { baseUrl: 'https://depot.example.com' }): Values =>
+  ui(
+    { ...base, oidc: { enabled: true, clientSecretName: 'u', ...more } },
+    { oidc: { enabled: true, issuerUrl: 'https://id.example.com' } },
+  )
+
+const filesystem = (more: object, values: object = {}): Values => ({
+  ...values,
+  storage: { filesystem: { enabled: true, ...more } },
+})
+
+const prefer =
+  'V01 server.oidc.clientSecret or server.oidc.clientSecretName is required when broker.enabled and server.oidc.enabled are true; prefer clientSecretName (Secret with key clientSecret)'
+const counters =
+  'V20 download counters would live in a SQLite file per pod and every replica would show other numbers; enable valkey, set server.stats.valkeyAddr, or use one replica'
+
+/** Values that contradict each other, and what the render says of them. */
+export const cases: readonly (readonly [what: string, values: Values, message: string])[] = [
+  ['V01', { broker: { enabled: true }, server: { oidc: { enabled: true } } }, prefer],
+  [
+    'V02',
+    oidc({ issuerUrl: 'https://id.example.com/broker', brokerProxy: { enabled: true } }),
+    'V02 server.oidc.brokerProxy.enabled proxies only the bundled broker, and the issuer "https://id.example.com/broker" is external; set brokerProxy.enabled=false or broker.enabled=true',
+  ],
+  [
+    'V03',
+    proxied({ enabled: false }),
+    'V03 server.oidc.brokerProxy.enabled needs server.oidc.enabled=true',
+  ],
+  [
+    'V04',
+    proxied({ issuerUrl: '' }),
+    'V04 server.oidc.issuerUrl must be the external URL of the broker, for example https://depot.example.com/broker',
+  ],
+  [
+    'V05',
+    proxied({}, { config: { issuer: 'https://depot.example.com/broker/' } }),
+    'V05 broker.config.issuer "https://depot.example.com/broker/" and server.oidc.issuerUrl "https://depot.example.com/broker" must be exactly equal (a trailing slash counts)',
+  ],
+  [
+    'V06',
+    proxied({ issuerUrl: 'https://depot.example.com/dex' }),
+    'V06 the path of server.oidc.issuerUrl must be /broker, because the server proxies /broker/* unchanged',
+  ],
+  [
+    'V07',
+    oidc({ issuerUrl: '' }),
+    'V07 server.oidc.issuerUrl is required without the bundled broker',
+  ],
+  ...(
+    [
+      'http://id.example.com',
+      'http://127.0.0.1.example.com',
+      'http://depot.svc.evil.example',
+      'id.example.com',
+      'https://',
+      'https:// id',
+      'https://user@id.example.com',
+      'http://[::1',
+    ] as const
+  ).map(
+    (url) =>
+      [
+        `V08 ${url}`,
+        oidc({ issuerUrl: url }),
+        `V08 server.oidc.issuerUrl "${url}" must use https; http is allowed only for 127.0.0.1, localhost and in-cluster names`,
+      ] as const,
+  ),
+  [
+    'V08 of the explorer',
+    login({ issuerUrl: 'http://id.example.com' }),
+    'V08 ui.oidc.issuerUrl "http://id.example.com" must use https; http is allowed only for 127.0.0.1, localhost and in-cluster names',
+  ],
+  ['V09', oidc({ clientId: '' }), 'V09 server.oidc.clientId is required'],
+  [
+    'V10',
+    { server: { ...(oidc({})['server'] as object), useBearerToken: true } },
+    'V10 OIDC and bearer-token modes are mutually exclusive; set server.useBearerToken=false, and server.oidc.allowServiceAccountFallback=true if service accounts must still get in',
+  ],
+  [
+    'V11',
+    { server: { anonymousAuth: true, useBearerToken: true } },
+    'V11 server.anonymousAuth and server.useBearerToken are mutually exclusive',
+  ],
+  [
+    'V12 fallback',
+    { server: { oidc: { allowServiceAccountFallback: true } } },
+    'V12 server.oidc.allowServiceAccountFallback needs server.oidc.enabled=true',
+  ],
+  [
+    'V12 client credentials',
+    { server: { oidc: { allowClientCredentials: true } } },
+    'V12 server.oidc.allowClientCredentials needs server.oidc.enabled=true',
+  ],
+  [
+    'V13 authorization',
+    oidc({ authzUrl: 'ftp://id/auth' }),
+    'V13 server.oidc.authzUrl "ftp://id/auth" is not a well-formed http or https URL',
+  ],
+  [
+    'V13 token',
+    oidc({ tokenUrl: 'https:///token' }),
+    'V13 server.oidc.tokenUrl "https:///token" is not a well-formed http or https URL',
+  ],
+  [
+    'V13 of the explorer',
+    login({ authzUrl: '%%' }),
+    'V13 ui.oidc.authzUrl "%%" is not a well-formed http or https URL',
+  ],
+  [
+    'V14',
+    { ui: { enabled: true } },
+    'V14 ui.sessionPasswordSecretName is required: a Secret whose key sessionPassword holds at least 32 characters',
+  ],
+  ['V15', ui({}, { enabled: false }), 'V15 the UI needs server.enabled=true or ui.serverHost'],
+  [
+    'V16 mode',
+    ui({ baseUrl: 'https://depot.example.com', oidc: { enabled: true, clientSecretName: 'u' } }),
+    'V16 ui.oidc.enabled needs server.oidc.enabled=true',
+  ],
+  [
+    'V16 secret',
+    login({ clientSecretName: '' }),
+    'V16 ui.oidc.clientSecretName is required (Secret with key clientSecret)',
+  ],
+  [
+    'V16 base URL',
+    login({}, {}),
+    'V16 ui.baseUrl is required, because redirect URIs are made from it',
+  ],
+  ['V16 scopes', login({ scopes: 'email openidx' }), 'V16 ui.oidc.scopes must contain openid'],
+  ...['auth', '/depot/auth', '/broker', '/.well-known/x'].map(
+    (path) =>
+      [
+        `V16 callback ${path}`,
+        login({ callbackPath: path }),
+        `V16 ui.oidc.callbackPath "${path}" must start with / and stay outside /depot, /broker and /.well-known`,
+      ] as const,
+  ),
+  [
+    'V17',
+    login({ clientId: 'depot' }),
+    "V17 ui.oidc.clientId must differ from server.oidc.clientId: the CLI's client is public, the UI's is not",
+  ],
+  ...['ftp://x', 'https://x/depot', 'https://x?y', 'https://x#y', 'x'].map(
+    (url) =>
+      [
+        `V18 ${url}`,
+        { server: { baseUrl: url } },
+        'V18 server.baseUrl must be scheme, host and port only',
+      ] as const,
+  ),
+  [
+    'V18 of the explorer',
+    ui({ baseUrl: 'https://x/y' }),
+    'V18 ui.baseUrl must be scheme, host and port only',
+  ],
+  [
+    'V19 no host',
+    { server: { ingress: { enabled: true } } },
+    'V19 server.ingress.hosts must not be empty',
+  ],
+  [
+    'V19 twice',
+    { server: { ingress: { enabled: true, hosts: [{ host: 'a' }, { host: 'a' }] } } },
+    'V19 server.ingress lists host "a" twice',
+  ],
+  ...['/depot', '/depot/x', '/.well-known', '/broker/auth'].map(
+    (path) =>
+      [
+        `V19 ${path}`,
+        ui({ ingress: { enabled: true, hosts: [{ host: 'a', paths: [{ path }] }] } }),
+        `V19 ui.ingress path "${path}" belongs to the server; remove it, the chart adds it`,
+      ] as const,
+  ),
+  [
+    'V19 route',
+    { server: { route: { enabled: true, hostnames: ['a'] } } },
+    'V19 server.route.parentRefs must not be empty',
+  ],
+  [
+    'V19 gateway',
+    { server: { ingress: { istio: { enabled: true, hosts: ['a'] } } } },
+    'V19 server.ingress.istio.gateway must not be empty',
+  ],
+  ['V20 replicas', { valkey: { enabled: false }, server: { replicaCount: 2 } }, counters],
+  [
+    'V20 scaling',
+    { valkey: { enabled: false }, server: { autoscaling: { enabled: true } } },
+    counters,
+  ],
+  [
+    'V21',
+    { server: { stats: { valkeyAddr: 'valkey:6379' } } },
+    'V21 use the bundled valkey or server.stats.valkeyAddr, not both (valkey.enabled=false)',
+  ],
+  [
+    'V22 password',
+    { valkey: { auth: { enabled: true } } },
+    'V22 valkey.auth.usersExistingSecret is required (Secret with key default)',
+  ],
+  [
+    'V22 pods',
+    { valkey: { replicaCount: 3 } },
+    'V22 the bundled valkey runs one pod; for more, set server.stats.valkeyAddr',
+  ],
+  [
+    'V23 several pods',
+    filesystem({ accessMode: 'ReadWriteOnce' }, { server: { replicaCount: 2 } }),
+    'V23 storage.filesystem.accessMode=ReadWriteOnce cannot be shared by 3 pods on several nodes; use ReadWriteMany or singleNode=true',
+  ],
+  [
+    'V23 one pod',
+    filesystem({ accessMode: 'ReadWriteOncePod', singleNode: true }),
+    'V23 storage.filesystem.accessMode=ReadWriteOncePod cannot be shared by 2 pods on several nodes; use ReadWriteMany or singleNode=true',
+  ],
+  [
+    'V23 two places',
+    filesystem({ hostPath: '/srv', existingClaim: 'c' }),
+    'V23 set only one of hostPath and existingClaim',
+  ],
+  [
+    'V24',
+    { server: { tls: { enabled: true } } },
+    'V24 server.tls.secretName is required (Secret of type kubernetes.io/tls), or enable server.tls.certManager',
+  ],
+  [
+    'V25 variable',
+    { server: { extraEnv: [{ name: 'NODE_OPTIONS', value: 'x' }] } },
+    'V25 server.extraEnv sets NODE_OPTIONS, which the chart sets from server.resources.limits.memory',
+  ],
+  [
+    'V25 variable of an option',
+    { server: { extraEnv: [{ name: 'DEPOT_ANONYMOUS_AUTH', value: 'true' }] } },
+    'V25 server.extraEnv sets DEPOT_ANONYMOUS_AUTH, which the chart sets from server.anonymousAuth',
+  ],
+  [
+    'V25 flag',
+    { server: { extraArgs: ['--log-level=debug'] } },
+    'V25 server.extraArgs sets --log-level, which the chart sets from server.logLevel',
+  ],
+  [
+    'V25 volume',
+    { server: { extraVolumes: [{ name: 'tmp', emptyDir: {} }] } },
+    'V25 server.extraVolumes sets tmp, which the chart sets from the read-only root file system',
+  ],
+  [
+    'V25 path',
+    { server: { extraVolumeMounts: [{ name: 'x', mountPath: '/var/lib/depot' }] } },
+    'V25 server.extraVolumeMounts sets /var/lib/depot, which the chart sets from server.stats.persistence.enabled',
+  ],
+  [
+    'V26 both',
+    {
+      server: {
+        replicaCount: 3,
+        podDisruptionBudget: { enabled: true, minAvailable: 1, maxUnavailable: 1 },
+      },
+    },
+    'V26 server.podDisruptionBudget takes minAvailable or maxUnavailable, not both',
+  ],
+  ...(
+    [
+      [2, 2],
+      [2, '51%'],
+      [1, 1],
+    ] as const
+  ).map(
+    ([pods, least]) =>
+      [
+        `V26 ${least} of ${pods}`,
+        {
+          server: {
+            replicaCount: pods,
+            podDisruptionBudget: { enabled: true, minAvailable: least },
+          },
+        },
+        `V26 server.podDisruptionBudget.minAvailable=${least} with ${pods} replicas would block every node drain`,
+      ] as const,
+  ),
+  [
+    'V27',
+    { server: { autoscaling: { enabled: true, minReplicas: 7 } } },
+    'V27 server.autoscaling.minReplicas (7) is above maxReplicas (6)',
+  ],
+  [
+    'V28',
+    { apiGroup: 'registry.example.com' },
+    'V28 the CRDs of registry.example.com belong to another installation; set crds.install=false',
+  ],
+  [
+    'V29',
+    { broker: { enabled: true, replicaCount: 2, config: { storage: { type: 'memory' } } } },
+    'V29 login codes and signing keys would differ per pod',
+  ],
+  [
+    'V30',
+    { broker: { enabled: true, config: { staticClients: [{ id: 'other' }] } } },
+    'V30 broker.config.staticClients has no client "depot"',
+  ],
+  ['V31 dex', { dex: { enabled: true } }, 'V31 dex is now broker; see docs/migrating.md'],
+  [
+    'V31 path of dex',
+    { dex: { config: { issuer: 'https://depot.example.com/dex' } } },
+    'V31 the path /dex of dex.config.issuer is now /broker; see docs/migrating.md',
+  ],
+  ...['version', 'module', 'depot', 'provider'].map(
+    (old) =>
+      [
+        `V31 ${old}`,
+        { [old]: { replicaCount: 2 } },
+        `V31 ${old}.replicaCount is now controller.replicaCount; see docs/migrating.md`,
+      ] as const,
+  ),
+  [
+    'V31 proxy',
+    { server: { oidc: { dexProxy: { enabled: true } } } },
+    'V31 server.oidc.dexProxy is now server.oidc.brokerProxy; see docs/migrating.md',
+  ],
+  [
+    'V31 log level',
+    { server: { zapLogLevel: 5 } },
+    'V31 server.zapLogLevel is now server.logLevel; see docs/migrating.md',
+  ],
+  [
+    'V31 nginx',
+    { ui: { nginx: { preserveHostPort: true } } },
+    'V31 ui.nginx is now gone (Host is always kept, and the container port is 3000); see docs/migrating.md',
+  ],
+  [
+    'V31 image',
+    { server: { image: { repository: 'ghcr.io/x/opendepot/server' } } },
+    'V31 server.image.repository "ghcr.io/x/opendepot/server" is now one image for everything, global.image; see docs/migrating.md',
+  ],
+]

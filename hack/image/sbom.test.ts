@@ -1,0 +1,63 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { notices } from './notices.ts'
+import { sbom } from './sbom.ts'
+import { systemPackages } from './system-packages.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'depot-sbom-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+const packageOf = (name: string, license: string) => ({
+  name,
+  SPDXID: `SPDXRef-Package-${name}-1.0.0`,
+  versionInfo: '1.0.0',
+  packageFileName: `node_modules/${name}`,
+  licenseDeclared: license,
+})
+
+const packages = [packageOf('one', 'MIT'), packageOf('two', 'MIT'), packageOf('three', 'ISC')]
+const system = [{ name: 'libstdc++6', version: '1:12.2+b1', architecture: 'amd64' }]
+const document = (epoch: number) =>
+  sbom({ name: 'depot', version: '1.2.3', epoch, packages, system })
+
+it('the bill of materials names every package, and the same inputs give the same file', () => {
+  const parsed = JSON.parse(document(1_700_000_000))
+  expect(parsed.packages.map(({ name }: { name: string }) => name)).toEqual([
+    'depot',
+    'one',
+    'two',
+    'three',
+    'libstdc++6',
+  ])
+  expect(parsed.creationInfo.created).toBe('2023-11-14T22:13:20Z')
+  expect(parsed.packages[4].externalRefs[0].referenceLocator).toBe(
+    'pkg:deb/debian/libstdc%2B%2B6@1%3A12.2%2Bb1?arch=amd64',
+  )
+  expect(parsed.relationships).toHaveLength(4)
+  expect(document(1_700_000_000)).toBe(document(1_700_000_000))
+})
+
+it('the system packages are those of status.d, checksums left out', () => {
+  const folder = join(dir, 'status.d')
+  mkdirSync(folder)
+  const control = 'Package: libc6\nArchitecture: amd64\nVersion: 2.36-9\nDescription: C\n more\n'
+  writeFileSync(join(folder, 'libc6'), control)
+  writeFileSync(join(folder, 'libc6.md5sums'), 'x')
+  expect(systemPackages(folder)).toEqual([
+    { name: 'libc6', version: '2.36-9', architecture: 'amd64' },
+  ])
+  expect(systemPackages(join(dir, 'missing'))).toEqual([])
+})
+
+it('notices print a text once for all packages that share it', () => {
+  for (const name of ['one', 'two']) {
+    mkdirSync(join(dir, 'node_modules', name), { recursive: true })
+    writeFileSync(join(dir, 'node_modules', name, 'LICENSE'), 'The same words.\r\n')
+  }
+  const text = notices(dir, packages, system)
+  expect(text).toContain('one 1.0.0 (MIT)\ntwo 1.0.0 (MIT)\n\nThe same words.\n')
+  expect(text).toContain('three 1.0.0 (ISC)\n\nLicense: ISC\n')
+  expect(text).toContain('libstdc++6 1:12.2+b1\n')
+})
