@@ -97,7 +97,7 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
   observeCatalog(catalog, metrics)
   const grantsOf = (namespace: string) => catalog.storageGrants(namespace)
   const settings = storageSettings(options, process.env, grantsOf)
-  const archives = createArchives({ ...settings, log, metrics })
+  const archives = createArchives({ ...settings, proxies, log, metrics })
   const downloads = openDownloads({ options, secrets, catalog, log, metrics })
   const access = openAccess({ options, proxies, catalog, log, metrics })
   const { auth, broker, sink } = access

@@ -63,7 +63,7 @@ function ours({ expr, groups }: Question): string {
 }
 
 /** Searches from the end that the optimizer of the reference makes; see Generator.rule. */
-const misread = /last\(\(*filter\(|\)\[-1\]|\)\[\(*-1/
+const misread = /last\(\(*(?:map\(\(*)?filter\(|\)\[-1\]|\)\[\(*-1/
 
 const isError = (answer: string) => answer.endsWith('-error')
 

@@ -1,7 +1,5 @@
-import { createSecureContext } from 'node:tls'
-import { isDeepStrictEqual } from 'node:util'
-import { Agent, type Dispatcher, ProxyAgent } from 'undici'
-import type { Connection, Credentials } from './connection.ts'
+import { type Answer, createPool, discard, readBounded, retryAfterMs } from '../http/http.ts'
+import type { Connection } from './connection.ts'
 import { identityOf } from './identity.ts'
 import { Outcome, outcomeOfStatus, outcomeOfThrown } from './outcome.ts'
 import type { Timings } from './timings.ts'
@@ -23,7 +21,8 @@ export class Transport {
   readonly #connection: Connection
   readonly #timings: Timings
   readonly #waiting = new Set<() => void>()
-  #agent: { dispatcher: Dispatcher; for: unknown } | undefined
+  /** The deadlines are those of an exchange, below. A watch ends on the connections that it began on. */
+  readonly #pool = createPool({ connectMs: 10_000, headersMs: 0, idleMs: 0 })
   #identity = 'unknown'
 
   constructor(connection: Connection, timings: Timings) {
@@ -57,7 +56,7 @@ export class Transport {
   }
 
   close(): Promise<void> {
-    return this.#agent?.dispatcher.destroy() ?? Promise.resolve()
+    return this.#pool.close()
   }
 
   /**
@@ -76,83 +75,49 @@ export class Transport {
     }
     signal.addEventListener('abort', stop, { once: true })
     let timer = setTimeout(expire, this.#timings.headersMs)
-    let body: Dispatcher.ResponseData['body'] | undefined
+    let body: Answer['body'] | undefined
     try {
       signal.throwIfAborted()
       const reply = await this.#send(path, abort.signal, idleMs)
       body = reply.body
       clearTimeout(timer)
       timer = setTimeout(expire, deadlineMs)
-      if (reply.statusCode === 200) {
+      if (reply.status === 200) {
         for (const callback of this.#waiting) callback()
         return await consume(body)
       }
       const status = await readStatus(body)
-      return outcomeOfStatus(status, reply.statusCode, retryAfterMs(reply.headers['retry-after']))
+      const waitMs = retryAfterMs(reply.header('retry-after'), Date.now())
+      return outcomeOfStatus(status, reply.status, waitMs)
     } catch (thrown) {
       return late ? new Outcome('deadline', 'the answer took too long') : outcomeOfThrown(thrown)
     } finally {
       clearTimeout(timer)
       signal.removeEventListener('abort', stop)
-      body?.on('error', () => undefined).destroy()
+      if (body !== undefined) discard(body)
     }
   }
 
-  async #send(path: string, signal: AbortSignal, idleMs: number): Promise<Dispatcher.ResponseData> {
+  async #send(path: string, signal: AbortSignal, idleMs: number): Promise<Answer> {
     const credentials = await orAborted(this.#connection.credentials(), signal)
     this.#identity = identityOf(credentials)
-    const { origin, pathname } = new URL(credentials.server)
-    return this.#dispatcher(credentials).request({
-      method: 'GET',
-      origin,
-      path: `${pathname === '/' ? '' : pathname}${path}`,
-      headers: { ...credentials.headers, accept: 'application/json', 'user-agent': 'depot' },
-      signal,
-      headersTimeout: 0,
-      bodyTimeout: idleMs,
-    })
-  }
-
-  /** One pool, made again when a certificate or an authority has changed; running watches end on the old one. */
-  #dispatcher({ tls, proxyUrl }: Credentials): Dispatcher {
-    if (this.#agent !== undefined && isDeepStrictEqual(this.#agent.for, { tls, proxyUrl })) {
-      return this.#agent.dispatcher
-    }
-    const { servername, rejectUnauthorized, ...rest } = tls
-    const options = {
-      secureContext: createSecureContext(rest),
-      ...(servername !== undefined && { servername }),
-      ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
-      allowH2: false,
-    }
-    const connect = { keepAlive: true, keepAliveInitialDelay: 30_000, timeout: 10_000 }
-    const dispatcher =
-      proxyUrl === undefined
-        ? new Agent({ allowH2: false, connect: { ...connect, ...options } })
-        : new ProxyAgent({ uri: proxyUrl, allowH2: false, requestTls: options, connect })
-    void this.#agent?.dispatcher.close().catch(() => undefined)
-    this.#agent = { dispatcher, for: { tls, proxyUrl } }
-    return dispatcher
+    const { server, tls: trust, proxyUrl, headers } = credentials
+    const { origin, pathname } = new URL(server)
+    return this.#pool.send(
+      { origin, trust, proxyUrl },
+      {
+        method: 'GET',
+        path: `${pathname === '/' ? '' : pathname}${path}`,
+        headers: { ...headers, accept: 'application/json', 'user-agent': 'depot' },
+        signal,
+        idleMs,
+      },
+    )
   }
 }
 
-/** @param header seconds, or a date */
-function retryAfterMs(header: string | string[] | undefined): number | undefined {
-  const text = Array.isArray(header) ? header[0] : header
-  if (text === undefined) return undefined
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
-  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
-}
-
-async function readStatus(body: AsyncIterable<Buffer>): Promise<unknown> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.length
-    if (bytes > maxStatusBytes) break
-    chunks.push(chunk)
-  }
-  const text = Buffer.concat(chunks).toString()
+async function readStatus(body: Answer['body']): Promise<unknown> {
+  const text = String(await readBounded(body, maxStatusBytes))
   try {
     return JSON.parse(text)
   } catch {

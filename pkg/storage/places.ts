@@ -1,4 +1,5 @@
 import type { ArchiveLocation } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ProxyRules } from '../http/http.ts'
 import { Bounded } from '../memory/memory.ts'
 import type { Backend } from './backends.ts'
 import type { Driver } from './driver.ts'
@@ -29,6 +30,8 @@ export interface StorageSettings {
   readonly s3?: S3Settings
   readonly azure?: AzureSettings
   readonly gcs?: GcsSettings
+  /** The ways out to the stores. Default: direct. */
+  readonly proxies?: ProxyRules | undefined
   readonly timings?: Partial<RemoteTimings>
 }
 
@@ -44,7 +47,7 @@ export function createPlaces(settings: StorageSettings): (location: ArchiveLocat
   const mountPath = settings.filesystemMountPath
   const filesystem = createFilesystemDriver({ mountPath })
   const timings = { ...defaultTimings, ...settings.timings }
-  const transport = createTransport(timings)
+  const transport = createTransport(timings, settings.proxies)
   const drivers = new Bounded<Driver>({ maxEntries: maxDrivers })
   const driverFor = (store: () => RemoteStore, ...key: string[]) =>
     drivers.getOrMake(JSON.stringify(key), () =>

@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { discard } from '../../http/http.ts'
 import { type ByteSource, withDeadline } from '../../spool/spool.ts'
 import type { ByteRange } from '../driver.ts'
-import { discard, type StoreAnswer } from './transport.ts'
+import type { StoreAnswer } from './transport.ts'
 
 /** After so many bytes other work gets its turn: a fast store fills the buffers of the kernel faster than they are read. */
 const turnBytes = 64 * 1024

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RegistryError } from '../../errors/errors.ts'
+import { discard } from '../../http/http.ts'
 import { withDeadline } from '../../spool/spool.ts'
 import type { ByteRange, Driver, ObjectInfo } from '../driver.ts'
 import { checkObjectName } from '../object-name.ts'
@@ -7,7 +8,7 @@ import { isRange, notSatisfiable } from '../satisfiable.ts'
 import { RemoteSource } from './remote-body.ts'
 import { badGateway, connectionError, credentialsError, refusalError } from './remote-error.ts'
 import type { RemoteStore } from './remote-store.ts'
-import { discard, type RemoteTimings, type StoreAnswer, type Transport } from './transport.ts'
+import type { RemoteTimings, StoreAnswer, Transport } from './transport.ts'
 
 const maxAttempts = 3
 const worthRetrying: ReadonlySet<number> = new Set([500, 502, 503, 504])

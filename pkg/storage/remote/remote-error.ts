@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream'
 import { notFound, RegistryError } from '../../errors/errors.ts'
+import { discard } from '../../http/http.ts'
 import { unavailable } from '../../spool/spool.ts'
 import type { RemoteStore } from './remote-store.ts'
-import { discard, type StoreAnswer } from './transport.ts'
+import type { StoreAnswer } from './transport.ts'
 
 const maxDetailBytes = 4096
 const maxRetryAfterSeconds = 120

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { Agent } from 'undici'
+import { createPool, discard, type ProxyRules } from '../../http/http.ts'
 import { withDeadline } from '../../spool/spool.ts'
 import type { StoreRequest } from './remote-store.ts'
 
@@ -44,14 +44,17 @@ export interface Transport {
   ): Promise<StoreAnswer>
 }
 
-export function createTransport({ connectMs, firstByteMs, idleMs }: RemoteTimings): Transport {
-  const agent = new Agent({
-    connect: { timeout: connectMs },
-    headersTimeout: firstByteMs,
-    bodyTimeout: idleMs,
+export function createTransport(
+  { connectMs, firstByteMs, idleMs }: RemoteTimings,
+  proxies?: ProxyRules,
+): Transport {
+  const pool = createPool({
     connections: maxConnections,
-    keepAliveTimeout: 30_000,
-    maxResponseSize: -1,
+    connectMs,
+    headersMs: firstByteMs,
+    idleMs,
+    keepAliveMs: 30_000,
+    proxies,
   })
   // Where every connection is busy, a request waits for one without any other deadline.
   const inAllMs = connectMs + 2 * firstByteMs
@@ -65,39 +68,24 @@ export function createTransport({ connectMs, firstByteMs, idleMs }: RemoteTiming
 
     async send(method, { url, headers: own }, headers) {
       const { origin, pathname, search } = new URL(url)
-      const answer = agent.request({
-        origin,
-        path: pathname + search,
-        method,
-        headers: { 'accept-encoding': 'identity', ...own, ...headers },
-        // One chunk at a time: several that wait would be copied into one.
-        highWaterMark: 1,
-      })
-      const {
-        statusCode,
-        headers: received,
-        body,
-      } = await withDeadline(answer, inAllMs, ({ body: late }) => discard(late))
-      running += 1
-      body
-        .on('error', () => {})
-        .once('close', () => {
-          running -= 1
-        })
-      return {
-        status: statusCode,
-        header(name) {
-          const value = received[name]
-          return Array.isArray(value) ? value[0] : value
+      const answer = pool.send(
+        { origin },
+        {
+          method,
+          path: pathname + search,
+          headers: { 'accept-encoding': 'identity', ...own, ...headers },
+          // One chunk at a time: several that wait would be copied into one.
+          highWaterMark: 1,
         },
-        body,
-      }
+      )
+      const { status, header, body } = await withDeadline(answer, inAllMs, ({ body: late }) =>
+        discard(late),
+      )
+      running += 1
+      body.once('close', () => {
+        running -= 1
+      })
+      return { status, header, body }
     },
   }
-}
-
-/** Gives up a body, and its connection with it. */
-export function discard(body: Readable): void {
-  body.on('error', () => {})
-  body.destroy()
 }
