@@ -1,7 +1,7 @@
 import type { RequestFacts } from '../telemetry/telemetry.ts'
 import { matchesEtag } from './routes.ts'
 
-/** Longer text goes out faster as bytes, which need not be copied behind the head. */
+/** What is longer goes out faster as bytes, which need not be copied behind the head. */
 const longestText = 8192
 
 /**
@@ -9,8 +9,8 @@ const longestText = 8192
  * already. Whoever keeps it knows when it is out of date.
  */
 export class ReadyAnswer {
-  /** Text of one byte a character, or bytes. */
-  readonly body: string | Uint8Array<ArrayBuffer>
+  /** Bytes, or a short body as text of one byte a character, which goes out in one piece with the head. */
+  readonly body: string | Buffer<ArrayBuffer>
   /** Names the body for conditional requests, quotes included; undefined: they are not answered. */
   readonly etag: string | undefined
   /** What the access log tells of every request that gets it. */
@@ -26,7 +26,8 @@ export class ReadyAnswer {
     facts: ReadyAnswer['facts'],
     etag?: string,
   ) {
-    this.body = typeof content === 'string' ? encoded(content) : new Uint8Array(content)
+    const bytes = typeof content === 'string' ? Buffer.from(content) : Buffer.copyBytesFrom(content)
+    this.body = bytes.length > longestText ? bytes : bytes.toString('latin1')
     this.etag = etag
     this.facts = facts
     this.#shared = headers
@@ -48,7 +49,9 @@ export class ReadyAnswer {
     if (this.isKnownBy(ifNoneMatch)) {
       return new Response(null, { status: 304, headers: this.#notModifiedHeaders() })
     }
-    return new Response(this.body, { headers: this.#headers() })
+    const { body } = this
+    const bytes = typeof body === 'string' ? Buffer.from(body, 'latin1') : body
+    return new Response(bytes, { headers: this.#headers() })
   }
 
   #headers(): Record<string, string> {
@@ -58,11 +61,6 @@ export class ReadyAnswer {
   #notModifiedHeaders(): Record<string, string> {
     return this.etag === undefined ? { ...this.#shared } : { ...this.#shared, ETag: this.etag }
   }
-}
-
-function encoded(text: string): string | Uint8Array<ArrayBuffer> {
-  const isPlain = text.length <= longestText && Buffer.byteLength(text) === text.length
-  return isPlain ? text : Buffer.from(text)
 }
 
 const linesOf = (headers: Readonly<Record<string, string>>): string =>
