@@ -54,7 +54,8 @@ export class ArchiveIndex {
   locate(version: Version): ArchiveLocation | undefined {
     const own = configOfVersion(version)
     const ref = parentRefOf(version)
-    const parent = ref && this.#parentOf(version.metadata.namespace, ref)
+    const system = version.spec.moduleConfigRef?.provider
+    const parent = ref && this.#parentOf(version.metadata.namespace, ref, system)
     const inherited: ArchiveConfig | undefined = parent && configOfParent(parent)
     const storage = own?.storageConfig ?? inherited?.storageConfig
     const configName = own?.name ?? inherited?.name ?? parent?.metadata.name ?? ref?.name
@@ -67,15 +68,16 @@ export class ArchiveIndex {
   #parentOf(
     namespace: string,
     ref: { kind: 'Module' | 'Provider'; name: string; owned: boolean },
+    system: string | undefined,
   ): Module | Provider | undefined {
     const { kind, name, owned } = ref
     const id = idOf({ kind, namespace, name })
     const parent = this.#parents.get(id)
-    if (parent !== undefined || owned) return parent
-    const alias = this.#aliases.get(id)?.[0]
-    return alias === undefined
-      ? undefined
-      : this.#parents.get(idOf({ kind, namespace, name: alias }))
+    if (owned || (parent !== undefined && fits(parent, system))) return parent
+    const candidates = (this.#aliases.get(id) ?? [])
+      .map((alias) => this.#parents.get(idOf({ kind, namespace, name: alias })))
+      .filter((other) => other !== undefined && fits(other, system))
+    return candidates.length === 1 ? candidates[0] : undefined
   }
 
   #rename(
@@ -90,4 +92,10 @@ export class ArchiveIndex {
     if (names.length === 0) this.#aliases.delete(id)
     else this.#aliases.set(id, names)
   }
+}
+
+/** Whether a Version for a system may belong to a parent; what says none fits all. */
+function fits(parent: Module | Provider, system: string | undefined): boolean {
+  const own = parent.kind === 'Module' ? parent.spec.moduleConfig.provider : undefined
+  return own === undefined || system === undefined || own === system
 }
