@@ -101,7 +101,9 @@ describe.skipIf(missing.s3).each(clis)('storage that fails, with $name', ({ path
       const cutting = setInterval(() => proxy.cut(), 15)
       const workspace = new Workspace(path, server.url, configuration('whole'))
       try {
-        expect((await workspace.run('init')).output).not.toContain('checksum')
+        const { output } = await workspace.run('init')
+        // URLs of archives hold the word.
+        expect(output.replaceAll(/https?:\S+/g, '')).not.toContain('checksum')
       } finally {
         clearInterval(cutting)
       }

@@ -130,9 +130,12 @@ function platformsOf(rows: readonly VersionRow[]): string[] {
 
 function lastScannedAt(rows: readonly VersionRow[]): number | undefined {
   let last: number | undefined
+  let known: string | undefined
   for (const row of rows) {
     for (const scannedAt of [row.sourceScannedAt, row.binaryScannedAt]) {
-      if (scannedAt === undefined || scannedAt === '') continue
+      // One scan covers many Versions.
+      if (scannedAt === undefined || scannedAt === '' || scannedAt === known) continue
+      known = scannedAt
       const time = Date.parse(scannedAt)
       if (time > (last ?? Number.NEGATIVE_INFINITY)) last = time
     }

@@ -301,6 +301,7 @@ export class ArchiveReader implements Archives {
     const cache = place.backend === 'filesystem' ? undefined : this.#cache
     const cached = await cache?.open(sha256, range)
     if (cached !== undefined) return fromCache(cached)
+    await this.#firstReads.conceal(() => this.#refuseBad(archive, place))
     if (range === undefined && cache === undefined) {
       const openedAtMs = this.#now()
       const known = await this.#firstReads.conceal(() => this.#openObject(place))

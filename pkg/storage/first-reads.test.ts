@@ -187,6 +187,18 @@ describe('a link inside of the mount', () => {
   })
 })
 
+it('a storm of requests for what is wrong does not become one of requests to storage', async () => {
+  const archives = create()
+  const foreign = archiveOf(wrong)
+  expect(await failure(archives.open(foreign))).toMatchObject({ status: 404 })
+  const before = store.requests
+  const failures = await Promise.all(
+    Array.from({ length: 100 }, () => failure(archives.open(foreign))),
+  )
+  expect(failures.every((one) => (one as { status: number }).status === 404)).toBe(true)
+  expect(store.requests - before).toBeLessThanOrEqual(2)
+})
+
 it('a store without entity tags is refused rather than trusted', async () => {
   store.behave((response) => {
     response.writeHead(200, { 'Content-Length': bytes.length }).end(bytes)
