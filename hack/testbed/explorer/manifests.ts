@@ -110,7 +110,7 @@ function objectsOf(sample: Sample): object[] {
           syncStatus: isFailed ? 'failed: the repository has no such tag' : 'synced',
           ...(!isFailed && {
             checksum: createHash('sha256').update(`${name}${version}${platform}`).digest('hex'),
-            archiveSizeBytes: 188_621 - index * 997,
+            archiveSizeBytes: 188_621 - (index % 180) * 997,
           }),
           ...(sample.findings !== undefined &&
             index < 3 && { [isModule ? 'sourceScan' : 'binaryScan']: scan }),
