@@ -279,9 +279,12 @@ describe('a server that misbehaves', () => {
     expect((await explorer.get('/stats')).status).toBe(503)
   })
 
-  it('that breaks off an answer has the connection broken off here too', async () => {
+  it.each([
+    ['of a known length', { 'content-length': '1000' }],
+    ['of unknown length', {}],
+  ])('that breaks off an answer %s has the connection broken off here too', async (_, headers) => {
     await using explorer = await startExplorer((_request, response) => {
-      response.writeHead(200, { 'content-length': '1000' })
+      response.writeHead(200, headers)
       response.write('the beginning', () => response.destroy())
     })
     await expect(explorer.get('/depot/x')).rejects.toThrow(/terminated|closed|aborted/)

@@ -49,11 +49,14 @@ export interface Incoming {
   }
   readonly env?:
     | {
-        readonly incoming?:
-          | { readonly socket: { readonly remoteAddress?: string | undefined } }
-          | undefined
+        readonly incoming?: { readonly socket: Connection } | undefined
       }
     | undefined
+}
+
+interface Connection {
+  readonly remoteAddress?: string | undefined
+  readonly destroy?: () => unknown
 }
 
 export interface Forwarding {
@@ -121,7 +124,8 @@ export class ReverseProxy {
           signal: raw.signal,
         },
       )
-      return respond(answer, method, maxResponseBytes)
+      const socket = c.env?.incoming?.socket
+      return respond(answer, method, maxResponseBytes, socket)
     } catch (thrown) {
       throw this.#failure(body?.error ?? thrown)
     }
@@ -202,7 +206,7 @@ async function* bounded(
   }
 }
 
-function respond(answer: Answer, method: string, maxBytes: number) {
+function respond(answer: Answer, method: string, maxBytes: number, client?: Connection) {
   const { status, statusText, headers, header, body } = answer
   const init = { status, statusText, headers: returnedHeaders(headers) }
   if (method === 'HEAD' || withoutBody.has(status)) {
@@ -213,18 +217,30 @@ function respond(answer: Answer, method: string, maxBytes: number) {
     discard(body)
     throw answerTooLarge(maxBytes)
   }
-  return new Response(streamOf(body, maxBytes), init)
+  return new Response(streamOf(body, maxBytes, client), init)
 }
 
-/** Hands a body on piece by piece, no faster than it is taken. */
-function streamOf(body: Readable, maxBytes: number): ReadableStream<Uint8Array> {
+/**
+ * Hands a body on piece by piece, no faster than it is taken. Where it breaks off, so does the connection to the client,
+ * before anything can end the answer as if it were whole.
+ */
+function streamOf(
+  body: Readable,
+  maxBytes: number,
+  client: Connection | undefined,
+): ReadableStream<Uint8Array> {
   const chunks = bounded(body as AsyncIterable<Uint8Array>, maxBytes, answerTooLarge)
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await chunks.next()
-        if (done) controller.close()
-        else controller.enqueue(value)
+        const next = await chunks.next().catch((error: unknown) => {
+          if (client?.destroy === undefined) throw error
+          client.destroy()
+          // The reader is told by the connection, and cancels.
+          return new Promise<never>(() => undefined)
+        })
+        if (next.done) controller.close()
+        else controller.enqueue(next.value)
       },
       cancel: () => discard(body),
     },
