@@ -117,7 +117,8 @@ const options = {
     flag: 'oidc-groups-claim',
     value: name,
     default: 'groups',
-    meaning: "Claim that holds the caller's groups.",
+    meaning:
+      "Claim that holds the caller's groups: a list or one text; where no claim has that name, a path such as `realm_access.roles`.",
   },
   oidcAuthzUrl: {
     flag: 'oidc-authz-url',
