@@ -72,13 +72,13 @@ export class Passthrough {
       // No object can be called so, and a path with it would lead elsewhere. Strangers still learn only that.
       return this.authenticate(presented).then(() => false)
     }
+    const parent = this.#verdict(presented, this.#path(kind, namespace, `/${name}`))
     // Once for all modules and providers of a namespace.
     const versions = this.#verdict(presented, this.#path('Version', namespace, versionsQuery))
-    const parent = this.#verdict(presented, this.#path(kind, namespace, `/${name}`))
     if (versions instanceof Promise || parent instanceof Promise) {
-      return Promise.all([versions, parent]).then(allowed)
+      return Promise.all([parent, versions]).then(allowed)
     }
-    return allowed([versions, parent])
+    return allowed([parent, versions])
   }
 
   /** Whether the cluster has allowed that a moment ago. */
