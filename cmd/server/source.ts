@@ -13,8 +13,8 @@ import type { LatestReadmes } from './readmes.ts'
 interface Source {
   /** Resolves when the sink has everything. @throws where that can never be */
   readonly loaded: Promise<void>
-  /** READMEs of module versions; undefined where this source has none. */
-  readonly readmes?: Readmes
+  /** READMEs of module versions, once everything is loaded. */
+  readmes(): Promise<Readmes>
   close(): Promise<void>
 }
 
@@ -55,9 +55,7 @@ export class SourceInStep implements Runnable {
     // Lists are put together in the background; the first reader should find them whole.
     await this.#catalog.model.whenSettled
     this.#isLoaded = true
-    if (this.#source.readmes !== undefined) {
-      void this.#readmes.keepIn(this.#source.readmes, this.#catalog)
-    }
+    void this.#readmes.keepIn(await this.#source.readmes(), this.#catalog)
     this.#all.log.info({ versions: this.#catalog.count('Version') }, 'ready')
   }
 
@@ -77,11 +75,13 @@ function fromManifests({ options, sink, archives, log, metrics }: SourceOptions)
     apiGroup: options.apiGroup,
     sink,
     probe: archiveProbe(archives),
+    allowEmpty: options.allowEmptyManifests,
     log,
     metrics,
   })
   return {
     loaded: manifests.then(() => undefined),
+    readmes: async () => (await manifests).readmes,
     close: async () => (await manifests).close(),
   }
 }
@@ -92,5 +92,6 @@ function fromCluster({ options, sink, log, metrics }: SourceOptions): Source {
   const cluster = openCluster({ connection, apiGroup, log, metrics })
   const scope = { watchNamespace, bindingsNamespace }
   const { ready } = cluster.watch({ kinds: kindNames, scope, sink })
-  return { loaded: ready, readmes: cluster.readmes(scope), close: () => cluster.close() }
+  const readmes = async () => cluster.readmes(scope)
+  return { loaded: ready, readmes, close: () => cluster.close() }
 }

@@ -43,10 +43,15 @@ export class ReadmeStore implements Store {
     this.#held.delete(`${namespace}/${name}`)
   }
 
-  /** True where it is wanted and not here. */
-  lacks(namespace: string, name: string): boolean {
-    const held = this.#held.get(`${namespace}/${name}`)
-    return held !== undefined && held.texts === undefined
+  /** Those that no watch brings, and that have to be asked for again to be known to be there still. */
+  get unwatched(): readonly (readonly [namespace: string, name: string])[] {
+    const keys = [...this.#held].filter(([, held]) => !held.watched).map(([key]) => key)
+    return keys.map((key) => [key.slice(0, key.indexOf('/')), key.slice(key.indexOf('/') + 1)])
+  }
+
+  /** Whether the watch has it, which knows better than an answer to a question. */
+  isWatched(namespace: string, name: string): boolean {
+    return this.#held.get(`${namespace}/${name}`)?.watched === true
   }
 
   /**
@@ -60,10 +65,18 @@ export class ReadmeStore implements Store {
     return text && inflateRawSync(text, { maxOutputLength: maxTextBytes }).toString()
   }
 
-  /** Takes what was asked for by name, where the watch has not been faster with something newer. */
-  fetched(object: ObservedObject): void {
-    const { namespace = '', name } = object.metadata
-    if (this.lacks(namespace, name)) this.#hold(object, false)
+  /**
+   * Takes what was asked for by name, where the watch has not been faster with something newer.
+   *
+   * @param object undefined where there is none
+   */
+  fetched(namespace: string, name: string, object: ObservedObject | undefined): void {
+    if (this.isWatched(namespace, name)) return
+    if (object !== undefined) this.#hold(object, false)
+    else if (this.#held.get(`${namespace}/${name}`)?.texts !== undefined) {
+      this.#revision += 1
+      this.#held.set(`${namespace}/${name}`, { texts: undefined, watched: false })
+    }
   }
 
   replace(): Replacement {

@@ -3,6 +3,7 @@ import { sendStatus } from '../../hack/testbed/control-plane/fake-answers.ts'
 import { faultAt } from '../../hack/testbed/control-plane/fake-api-server.ts'
 import {
   configMaps,
+  fastTimings,
   readmeObject,
   startFakeCluster,
 } from '../../hack/testbed/control-plane/fake-cluster.ts'
@@ -121,4 +122,38 @@ it('does not keep the server from being ready where ConfigMaps may not be read',
       expect.objectContaining({ msg: 'permission missing', resource: 'configmaps', verb: 'watch' }),
     ),
   )
+})
+
+it('asks again for one that no watch brings, and lets it go when it is gone', async () => {
+  await using fake = await startFakeCluster({
+    timings: { ...fastTimings, readmeRefreshMs: 50 },
+    prepare: (api) => api.put(configMaps, readmeObject('a', '# A', { labelled: false })),
+  })
+  const { readmes } = fake.cluster
+  readmes.want('team', 'a')
+  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README', 'v1')).toBe('# A'))
+  fake.api.delete(configMaps, 'a', 'team')
+  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README', 'v1')).toBeUndefined())
+})
+
+it('does not keep one that was deleted while it was fetched', async () => {
+  await using fake = await startFakeCluster()
+  const { readmes } = fake.cluster
+  fake.api.put(configMaps, readmeObject('first', '# first'))
+  readmes.want('team', 'first')
+  await vi.waitFor(() => expect(readmes.get('team', 'first', 'README', 'v1')).toBe('# first'))
+  fake.api.put(configMaps, readmeObject('a', '# A'))
+  const stored = readmeObject('a', '# A')
+  const metadata = { ...stored.metadata, resourceVersion: '1002' }
+  fake.api.faults.push(
+    faultAt(byName, (response) => {
+      fake.api.delete(configMaps, 'a', 'team')
+      const body = { metadata: { resourceVersion: '1002' }, items: [{ ...stored, metadata }] }
+      setTimeout(() => response.end(JSON.stringify(body)), 100)
+    }),
+  )
+  const asked = fake.api.requestsFor(byName).length
+  readmes.want('team', 'a')
+  await vi.waitFor(() => expect(fake.api.requestsFor(byName).length).toBeGreaterThan(asked + 1))
+  await vi.waitFor(() => expect(readmes.get('team', 'a', 'README', 'v1')).toBeUndefined())
 })

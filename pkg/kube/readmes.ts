@@ -1,6 +1,7 @@
 import { Backoff, pause } from '../pacing/pacing.ts'
 import { list } from './list.ts'
 import type { ListTarget } from './list-target.ts'
+import type { ObservedObject } from './object.ts'
 import { Outcome } from './outcome.ts'
 import { ReadmeStore } from './readme-store.ts'
 import { Reflector, type ReflectorOptions } from './reflector.ts'
@@ -50,6 +51,13 @@ export function watchReadmes(
     await synced
     isSynced = true
     fetchMissing()
+    while (!signal.aborted) {
+      await pause(options.timings.readmeRefreshMs, signal)
+      for (const [namespace, name] of store.unwatched) {
+        missing.set(`${namespace}/${name}`, [namespace, name])
+      }
+      fetchMissing()
+    }
   }
 
   function fetchMissing(): void {
@@ -66,7 +74,7 @@ export function watchReadmes(
     for (let [next] = missing; next !== undefined && !signal.aborted; [next] = missing) {
       const [key, [namespace, name]] = next
       missing.delete(key)
-      const outcome = store.lacks(namespace, name) ? await fetchOne(namespace, name) : undefined
+      const outcome = store.isWatched(namespace, name) ? undefined : await fetchOne(namespace, name)
       if (outcome === undefined || signal.aborted) continue
       options.log.warn({ namespace, name, reason: outcome.reason }, 'readme could not be read')
       missing.set(key, [namespace, name])
@@ -75,14 +83,20 @@ export function watchReadmes(
   }
 
   async function fetchOne(namespace: string, name: string): Promise<Outcome | undefined> {
-    const found = await list({
+    let found: ObservedObject | undefined
+    const listed = await list({
       ...options,
       target: byName(namespace, name),
       signal,
       onContact: () => undefined,
-      onItem: (object) => store.fetched(object),
+      onItem: (object) => {
+        found = object
+      },
     })
-    return found instanceof Outcome ? found : undefined
+    if (listed instanceof Outcome) return listed
+    // Deleted while it was read: what was read is out of date.
+    if (!missing.has(`${namespace}/${name}`)) store.fetched(namespace, name, found)
+    return undefined
   }
 
   return { readmes: store, ended: () => Promise.all([watching, ...fetching]) }

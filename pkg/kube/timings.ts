@@ -19,6 +19,8 @@ export interface Timings {
   readonly watchGraceMs: number
   /** A watch that ends sooner and brought nothing is a failure. */
   readonly shortWatchMs: number
+  /** How often READMEs that no watch brings are asked for again. */
+  readonly readmeRefreshMs: number
 }
 
 export const defaultTimings: Timings = {
@@ -32,4 +34,5 @@ export const defaultTimings: Timings = {
   watchMinSeconds: 300,
   watchGraceMs: 10_000,
   shortWatchMs: 1_000,
+  readmeRefreshMs: 300_000,
 }

@@ -23,6 +23,8 @@ interface Claim {
 export interface Ruling {
   readonly id: string
   readonly key: ObjectKey
+  /** The file that changed it last. */
+  readonly file: string
   /** Undefined where the object is gone. */
   readonly resource: Resource | undefined
   /** Places that say something about an object which an earlier place defines. */
@@ -37,7 +39,7 @@ export class Claims {
   readonly #files = new Map<string, readonly Claim[]>()
   readonly #places = new Map<string, Claim[]>()
   readonly #current = new Map<string, Resource>()
-  readonly #dirty = new Map<string, ObjectKey>()
+  readonly #dirty = new Map<string, { readonly key: ObjectKey; readonly file: string }>()
 
   get size(): number {
     return this.#current.size
@@ -75,7 +77,7 @@ export class Claims {
       const places = this.#places.get(id)
       if (places === undefined) this.#places.set(id, [claim])
       else places.push(claim)
-      this.#dirty.set(id, claim.key)
+      this.#dirty.set(id, { key: claim.key, file })
     }
   }
 
@@ -90,7 +92,7 @@ export class Claims {
    * @param mayTurnUp whether an object that is nowhere now may be about to turn up elsewhere: then it stays for now
    */
   *settle(mayTurnUp: boolean): Generator<Ruling> {
-    for (const [id, key] of this.#dirty) {
+    for (const [id, { key, file }] of this.#dirty) {
       const places = this.#places.get(id) ?? []
       places.sort((a, b) => (a.file === b.file ? a.order - b.order : a.file < b.file ? -1 : 1))
       const usable = places.filter(({ resource }) => resource !== undefined)
@@ -102,9 +104,8 @@ export class Claims {
       const duplicates = places
         .filter((place) => place.state === 'valid' && place !== winner)
         .map((place) => duplicateOf(place, winner))
-      yield { id, key, resource, duplicates }
-      // Only now: what a failing caller did not take is ruled on again.
       this.#dirty.delete(id)
+      yield { id, key, file, resource, duplicates }
     }
   }
 
@@ -114,8 +115,13 @@ export class Claims {
       const rest = this.#places.get(id)?.filter((place) => place.file !== file) ?? []
       if (rest.length === 0) this.#places.delete(id)
       else this.#places.set(id, rest)
-      this.#dirty.set(id, key)
+      this.#dirty.set(id, { key, file })
     }
+  }
+
+  /** Has these ruled on again, because they were not taken. */
+  reopen(rulings: readonly Ruling[]): void {
+    for (const { id, key, file } of rulings) this.#dirty.set(id, { key, file })
   }
 }
 

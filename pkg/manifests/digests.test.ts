@@ -64,7 +64,8 @@ it('leaves a Version with a checksum, and one on another backend, as they are wr
 })
 
 describe('finds the archive', () => {
-  const owner = '  ownerReferences: [{apiVersion: x, kind: Module, name: parent}]\nspec:'
+  const owner =
+    '  ownerReferences: [{apiVersion: depot.internal/v1alpha1, kind: Module, name: parent}]\nspec:'
   it.each([
     { name: 'by the name of the parent', parent: moduleText('vpc'), version: '' },
     {

@@ -13,6 +13,7 @@ import {
   readObject,
 } from './objects.ts'
 import type { FileText } from './read-text.ts'
+import { type Readme, readmeIn } from './readme.ts'
 import type { Rejection } from './rejections.ts'
 
 /** An object that a file says something about. */
@@ -26,6 +27,7 @@ export interface Entry {
 /** What a file holds. */
 export interface ManifestFile {
   readonly entries: readonly Entry[]
+  readonly readmes: readonly Readme[]
   readonly rejections: readonly Rejection[]
   /** Whether some part could not be told to be any object: it may be one that the file held before. */
   readonly incomplete: boolean
@@ -38,6 +40,7 @@ interface Outcome {
   readonly line: number | undefined
   readonly key: ObjectKey | undefined
   readonly resource?: Resource
+  readonly readme?: Readme
   readonly rejection?: Omit<Rejection, 'file' | 'line'>
 }
 
@@ -56,12 +59,14 @@ export async function parseManifest(
   { apiGroup, previous, turns }: ParseOptions,
 ): Promise<ManifestFile> {
   const entries: Entry[] = []
+  const readmes: Readme[] = []
   const rejections: Rejection[] = []
   const parts = new Map<string, readonly Outcome[]>()
   let incomplete = false
 
   const take = (outcomes: readonly Outcome[], firstLine: number) => {
-    for (const { line: offset, key, resource, rejection } of outcomes) {
+    for (const { line: offset, key, resource, readme, rejection } of outcomes) {
+      if (readme !== undefined) readmes.push(readme)
       const line = offset === undefined ? undefined : firstLine + offset
       if (key !== undefined) entries.push({ key, line, resource })
       if (rejection === undefined) continue
@@ -81,12 +86,12 @@ export async function parseManifest(
   if ('problem' in file) {
     const { problem: message, reason, line } = file
     const rejection = { file: path, line, reason, kind: 'unknown', message } as const
-    return { entries, rejections: [rejection], incomplete: true, parts }
+    return { entries, readmes, rejections: [rejection], incomplete: true, parts }
   }
   const json = /\.json$/i.test(path) ? parseJson(file.text) : undefined
   if (json !== undefined) {
     take(await outcomesOf(json, apiGroup, turns), 1)
-    return { entries, rejections, incomplete, parts }
+    return { entries, readmes, rejections, incomplete, parts }
   }
   for (const document of documentsOf(file.text)) {
     const list = listItemsOf(document)
@@ -96,7 +101,7 @@ export async function parseManifest(
       for (const { text, line } of list?.items ?? []) await part(text, line, { apiVersion, kind })
     } else await part(document.text, document.line)
   }
-  return { entries, rejections, incomplete, parts }
+  return { entries, readmes, rejections, incomplete, parts }
 }
 
 /** @param list where the document is the sequence of one item of this list */
@@ -114,6 +119,8 @@ async function outcomesOf(
   const outcomes: Outcome[] = []
   const whole = list ? itemOf(document.value, list) : document.value
   for (const { value, path } of objectsIn(whole, list ? [0] : [])) {
+    const readme = readmeIn(value, apiGroup)
+    if (readme !== undefined) outcomes.push({ key: undefined, line: undefined, readme })
     const reading = readObject(value, apiGroup)
     if (reading.type === 'accepted') {
       const line = document.linesAreCheap ? document.lineOf(path) : undefined

@@ -1,6 +1,6 @@
 import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { watchManifests } from './manifests.ts'
 import { moduleText, startSource, versionText } from './source.fixture.ts'
 
@@ -308,4 +308,123 @@ it.each([
   await expect(watchManifests({ ...source.options(), dir })).rejects.toThrow(
     `manifests folder ${dir} ${problem}; correct --manifests`,
   )
+})
+
+describe('links', () => {
+  it('into the kernel stop nothing, and are told', async () => {
+    await using source = await startSource({ 'a.yaml': moduleText('a') })
+    await symlink('/proc', join(source.dir, 'processes'))
+    await symlink('/proc/self/status', join(source.dir, 'status.yaml'))
+    await symlink('/sys', join(source.dir, 'system'))
+    await source.write('b.yaml', moduleText('b'))
+    await vi.waitFor(() => expect(source.sink.names).toEqual(['Module a', 'Module b']), wait)
+    await vi.waitFor(
+      () =>
+        expect(
+          source
+            .logged('object rejected')
+            .map(({ file }) => file)
+            .toSorted((a, b) => (String(a) < String(b) ? -1 : 1)),
+        ).toEqual(['processes', 'status.yaml', 'system']),
+      wait,
+    )
+  })
+
+  it('to a folder elsewhere are followed, but not from there on', async () => {
+    await using elsewhere = await startSource({ 'deep/c.yaml': moduleText('c') })
+    await symlink('/usr', join(elsewhere.dir, 'deep/usr'))
+    await using source = await startSource({ 'a.yaml': moduleText('a') })
+    await symlink(elsewhere.dir, join(source.dir, 'linked'))
+    await vi.waitFor(() => expect(source.sink.names).toEqual(['Module a', 'Module c']), wait)
+    expect(await source.rejected()).toEqual([])
+  })
+})
+
+describe('a folder that is empty all at once', () => {
+  const files = { 'a.yaml': moduleText('a'), 'b.yaml': moduleText('b') }
+  const empty = async (dir: string) => {
+    await rename(dir, `${dir}-away`)
+    await mkdir(dir)
+  }
+
+  it('is taken for a volume that is not mounted: what was served stays, and the log tells', async () => {
+    await using source = await startSource(files)
+    await empty(source.dir)
+    await vi.waitFor(
+      () =>
+        expect(source.logged('manifests cannot be read, what was read last stays')).toHaveLength(1),
+      wait,
+    )
+    expect(source.sink.names).toEqual(['Module a', 'Module b'])
+    expect(await source.rejected()).toEqual(['{kind="unknown",reason="unreadable"} 1'])
+    expect(JSON.stringify(source.logged('object rejected'))).toContain('--allow-empty-manifests')
+    await source.write('b.yaml', moduleText('b'))
+    await vi.waitFor(() => expect(source.sink.names).toEqual(['Module b']), wait)
+    expect(await source.rejected()).toEqual([])
+  })
+
+  it('is believed where that was allowed', async () => {
+    await using source = await startSource(files, { allowEmpty: true })
+    await empty(source.dir)
+    await vi.waitFor(() => expect(source.sink.names).toEqual([]), wait)
+  })
+
+  it('is believed where the files went one by one', async () => {
+    await using source = await startSource(files)
+    await rm(join(source.dir, 'a.yaml'))
+    await vi.waitFor(() => expect(source.sink.names).toEqual(['Module b']), wait)
+    await rm(join(source.dir, 'b.yaml'))
+    await vi.waitFor(() => expect(source.sink.names).toEqual([]), wait)
+  })
+})
+
+it('changes the objects of one file in one step', async () => {
+  const file = (system: string) =>
+    Array.from({ length: 800 }, (_, i) => moduleText(`m${i}`, system)).join('---\n')
+  await using source = await startSource({ 'a.yaml': file('aws') })
+  const systems = () =>
+    new Set(
+      [...source.sink.objects.values()].map((one) =>
+        one.kind === 'Module' ? one.spec.moduleConfig.provider : undefined,
+      ),
+    )
+  const seen: number[] = []
+  let watching = true
+  const look = () => {
+    seen.push(systems().size)
+    if (watching) setImmediate(look)
+  }
+  look()
+  await source.write('a.yaml', file('gcp'))
+  await vi.waitFor(() => expect([...systems()]).toEqual(['gcp']), { ...wait, timeout: 20_000 })
+  watching = false
+  expect(new Set(seen)).toEqual(new Set([1]))
+})
+
+describe('READMEs', () => {
+  const configMap = (name: string, metadata: string, text: string) =>
+    `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n${metadata}data:\n  README.md: |\n    ${text}\n`
+  const label = '  labels:\n    depot.internal/readme: "true"\n'
+  const owned =
+    '  ownerReferences:\n    - {apiVersion: depot.internal/v1alpha1, kind: Version, name: a-1.0.0}\n'
+
+  it('are ConfigMaps with the label, or of the Version that shows them', async () => {
+    await using source = await startSource({
+      'labelled.yaml': configMap('labelled', label, '# Labelled'),
+      'owned.yaml': configMap('owned', owned, Buffer.from('# Größe').toString('base64')),
+      'other.yaml': configMap('other', '', '# Nobody may read this'),
+    })
+    const get = (name: string, version = 'a-1.0.0') =>
+      source.readmes.get('default', name, 'README.md', version)
+    expect([get('labelled'), get('labelled', 'b')]).toEqual(['# Labelled\n', '# Labelled\n'])
+    expect([get('owned'), get('owned', 'b')]).toEqual(['# Größe', undefined])
+    expect(get('other')).toBeUndefined()
+    const before = source.readmes.revision
+    await source.write('labelled.yaml', configMap('labelled', label, '# New'))
+    await vi.waitFor(() => expect(get('labelled')).toBe('# New\n'), wait)
+    expect(source.readmes.revision).toBeGreaterThan(before)
+    await rm(join(source.dir, 'labelled.yaml'))
+    await vi.waitFor(() => expect(get('labelled')).toBeUndefined(), wait)
+    expect(await source.rejected()).toEqual([])
+  })
 })

@@ -4,6 +4,7 @@ import type { ResourceSink } from '../apis/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../errors/errors.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import type { ArchiveProbe } from './archive-state.ts'
+import type { FolderReadmes } from './readme.ts'
 import { Scanner } from './scanner.ts'
 import { codeOf } from './tree.ts'
 
@@ -20,11 +21,18 @@ export interface ManifestOptions {
   readonly probe: ArchiveProbe
   readonly log: Logger
   readonly metrics: Metrics
+  /**
+   * Whether a folder that is found empty all at once means that there is nothing to serve. Default false: it is taken for
+   * a volume that is not mounted, and what was served stays.
+   */
+  readonly allowEmpty?: boolean
   /** How long the start waits for archives to be hashed, in milliseconds. Default 30000; 0 does not wait. */
   readonly firstDigestsMs?: number
 }
 
 export interface ManifestSource {
+  /** READMEs of module versions: the ConfigMaps of the folder. */
+  readonly readmes: FolderReadmes
   /** Stops watching; resolves when nothing is handed on any more. */
   close(): Promise<void>
 }
@@ -42,7 +50,7 @@ const debounceMs = 50
 export async function watchManifests(options: ManifestOptions): Promise<ManifestSource> {
   const dir = resolve(options.dir)
   const log = options.log.child({ component: 'manifests' })
-  const scanner = new Scanner({ ...options, dir, log })
+  const scanner = new Scanner({ allowEmpty: false, ...options, dir, log })
   // Events only ask for a scan, and scans are made without them too: so none needs to be complete or right.
   const watcher = watch(dir, {
     ignoreInitial: true,
@@ -62,7 +70,7 @@ export async function watchManifests(options: ManifestOptions): Promise<Manifest
     const message = `manifests folder ${dir} ${problem}; correct --manifests`
     throw new RegistryError('NotConfigured', message, { cause: error })
   }
-  return { close }
+  return { readmes: scanner.readmes, close }
 }
 
 const problems: Readonly<Record<string, string>> = {

@@ -10,6 +10,7 @@ import { type ManifestFile, parseManifest } from './manifest-file.ts'
 import { createMeters } from './meters.ts'
 import { Publisher } from './publisher.ts'
 import { readText } from './read-text.ts'
+import { FolderReadmes } from './readme.ts'
 import { type Rejection, Rejections } from './rejections.ts'
 import { type Difference, Settling } from './settling.ts'
 import { codeOf, identityOf, isGone, type Listing, walk } from './tree.ts'
@@ -26,7 +27,12 @@ const scanShare = 1 / 50
 const maxScanMs = 30_000
 const retries = { firstMs: 2 * scanMs, capMs: 5_000, jitter: 'equal', random: Math.random } as const
 
+/** Objects of one file that change in one step; more than that would keep requests waiting. */
+const maxTogether = 1_000
+
 interface ScannerOptions {
+  /** Whether a folder that is empty all at once means that there is nothing to serve. */
+  readonly allowEmpty: boolean
   readonly dir: string
   readonly apiGroup: string
   readonly sink: ResourceSink
@@ -40,6 +46,8 @@ export class Scanner {
   readonly #dir: string
   readonly #apiGroup: string
   readonly #log: Logger
+  readonly #allowEmpty: boolean
+  readonly readmes = new FolderReadmes()
   readonly #settling = new Settling(settleMs)
   readonly #claims = new Claims()
   readonly #files = new Map<string, ManifestFile>()
@@ -48,14 +56,16 @@ export class Scanner {
   readonly #publisher: Publisher
   readonly #digests: Digests
   readonly #loop = new Loop(() => this.#turn())
+  #root = ''
   #restlessSinceMs = Infinity
   #failures = 0
   #started = false
   #closed = false
 
-  constructor({ dir, apiGroup, sink, probe, log, metrics }: ScannerOptions) {
+  constructor({ dir, apiGroup, allowEmpty, sink, probe, log, metrics }: ScannerOptions) {
     this.#dir = dir
     this.#apiGroup = apiGroup
+    this.#allowEmpty = allowEmpty
     this.#log = log
     this.#rejections = new Rejections(log, metrics)
     this.#meters = createMeters(metrics, () => this.#started)
@@ -67,6 +77,7 @@ export class Scanner {
   async start(firstDigestsMs: number): Promise<void> {
     const startMs = performance.now()
     const listing = await walk(this.#dir)
+    this.#root = listing.root
     const turns = new Turns()
     await this.#read(
       this.#settling.compare(listing.files, startMs, () => false, 0),
@@ -105,6 +116,8 @@ export class Scanner {
     const startMs = performance.now()
     try {
       const listing = await walk(this.#dir)
+      if (this.#isEmptied(listing)) throw new EmptiedFolder(this.#files.size)
+      this.#root = listing.root
       const nowMs = performance.now()
       const isVeiled = (path: string) => isCovered(path, listing.problems)
       const difference = this.#settling.compare(listing.files, nowMs, isVeiled)
@@ -113,24 +126,45 @@ export class Scanner {
       if (!isRestless) this.#restlessSinceMs = Infinity
       else if (this.#restlessSinceMs === Infinity) this.#restlessSinceMs = nowMs
       const mayTurnUp = isRestless && nowMs - this.#restlessSinceMs < maxRestlessMs
-      const turns = new Turns()
-      for (const ruling of this.#claims.settle(mayTurnUp)) {
-        this.#note(ruling)
-        const { id, key, resource } = ruling
-        this.#publisher.publish(id, key, resource && this.#digests.complete(resource))
-        this.#meters.published(key.kind, startMs)
-        await turns.yieldIfDue()
-      }
+      await this.#publish([...this.#claims.settle(mayTurnUp)], startMs)
       this.#rejections.set('folder', [])
       if (this.#failures > 0) this.#log.info('manifests can be read again')
       this.#failures = 0
       if (isRestless) return settleMs
       return Math.min(maxScanMs, Math.max(scanMs, (nowMs - startMs) / scanShare))
     } catch (err) {
-      if (this.#failures++ === 0)
-        this.#log.error({ err }, 'manifests cannot be read, what was read last stays')
+      if (this.#failures++ === 0) {
+        const files = this.#files.size
+        this.#log.error({ files, err }, 'manifests cannot be read, what was read last stays')
+      }
       this.#rejections.set('folder', [unreadable('.', err)])
       return backoffMs(retries, this.#failures)
+    }
+  }
+
+  /** An unmounted volume looks like this; files that are removed one by one do not. */
+  #isEmptied({ root, files, problems }: Listing): boolean {
+    if (this.#allowEmpty || files.size > 0 || problems.size > 0) return false
+    return this.#files.size > (root === this.#root ? 1 : 0)
+  }
+
+  /** Hands rulings on, those of one file in one step, so that no reader sees half of a change. */
+  async #publish(rulings: readonly Ruling[], readMs: number): Promise<void> {
+    const turns = new Turns()
+    const steps = Map.groupBy(rulings, ({ file }) => file).values()
+    const waiting = [...steps].flatMap((step) => chunksOf(step, maxTogether))
+    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
+      try {
+        for (const ruling of step) this.#note(ruling)
+        for (const { id, key, resource } of step) {
+          this.#publisher.publish(id, key, resource && this.#digests.complete(resource))
+          this.#meters.published(key.kind, readMs)
+        }
+      } catch (error) {
+        this.#claims.reopen([step, ...waiting].flat())
+        throw error
+      }
+      await turns.yieldIfDue()
     }
   }
 
@@ -160,6 +194,7 @@ export class Scanner {
     for (const { path, signature, from, content } of read) {
       this.#claims.replace(path, content, from)
       this.#files.set(path, content)
+      this.readmes.set(path, content.readmes)
       this.#settling.accept(path, signature)
       const unknown = content.rejections.some(({ object }) => object === undefined)
       this.#rejections.set(path, content.rejections, ({ object }) =>
@@ -169,6 +204,7 @@ export class Scanner {
     for (const path of removed) {
       this.#claims.remove(path)
       this.#files.delete(path)
+      this.readmes.set(path, [])
       this.#settling.forget(path)
       this.#rejections.set(path, [])
     }
@@ -199,6 +235,20 @@ export class Scanner {
       this.#publisher.publish(id, key, this.#digests.complete(resource))
     }
   }
+}
+
+class EmptiedFolder extends Error {
+  constructor(files: number) {
+    super(
+      `holds no manifest any more, where there were ${files} files: mount it again, or start with --allow-empty-manifests if it is meant to be empty`,
+    )
+  }
+}
+
+function chunksOf<T>(items: readonly T[], size: number): T[][] {
+  const chunks: T[][] = []
+  for (let at = 0; at < items.length; at += size) chunks.push(items.slice(at, at + size))
+  return chunks
 }
 
 /** Messages of the file system name a path of the host after a comma. */

@@ -96,6 +96,7 @@ export async function startSource(
     dir,
     archives,
     sink,
+    readmes: source.readmes,
     write,
     /** For another source. */
     metrics,

@@ -1,15 +1,25 @@
 import type { BigIntStats, Dirent } from 'node:fs'
-import { readdir, realpath, stat } from 'node:fs/promises'
+import { readdir, realpath, stat, statfs } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { eachLimited } from '../pacing/pacing.ts'
 
 /** What is below a folder. Paths are relative to it, with `/`, in order. */
 export interface Listing {
+  /** Changes when another folder stands in the place of this one, as when a volume is unmounted. */
+  readonly root: string
   /** Manifests, each with its {@link signatureOf}. */
   readonly files: ReadonlyMap<string, string>
   /** Files and folders that are there but cannot be looked at. */
   readonly problems: ReadonlyMap<string, Error>
 }
+
+/** What lies behind one link is looked at up to here: a link to a whole disk must not stop everything else. */
+const maxBehindLink = 20_000
+
+/** proc, sysfs, devpts, cgroup, cgroup2, debugfs, tracefs, securityfs, bpf: what is read there never ends, or never comes. */
+const kernelFileSystems = new Set([
+  0x9fa0, 0x62656572, 0x1cd1, 0x27e0eb, 0x63677270, 0x64626720, 0x74726163, 0x73636673, 0xcafe4a11,
+])
 
 const manifest = /\.(?:ya?ml|json)$/i
 
@@ -31,12 +41,18 @@ export function identityOf(signature: string): string {
  */
 export async function walk(dir: string): Promise<Listing> {
   const root = await realpath(dir)
+  const { dev, ino } = await stat(root, { bigint: true })
   const files: [path: string, signature: string][] = []
   const problems = new Map<string, Error>()
   const followed = new Set<string>()
+  /** What may still be looked at behind the link that is being followed. */
+  let budget = Number.POSITIVE_INFINITY
 
   const visitFolder = async (folder: string): Promise<void> => {
     const entries = await readdir(join(root, folder), { withFileTypes: true })
+    budget -= entries.length
+    if (budget < 0)
+      throw new Error(`leads to more than ${maxBehindLink} files; link to a smaller folder`)
     const visible = entries
       .filter(({ name }) => !isHidden(name))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -51,16 +67,34 @@ export async function walk(dir: string): Promise<Listing> {
     const wanted = manifest.test(entry.name)
     if (entry.isFile() && !wanted) return
     try {
+      if (entry.isSymbolicLink() && budget < Number.POSITIVE_INFINITY && !wanted) return
+      if (entry.isSymbolicLink()) await refuseKernel(join(root, path))
       const stats = await stat(join(root, path), { bigint: true })
       if (!stats.isDirectory() && !wanted) return
       if (entry.isSymbolicLink() && (await isFoundElsewhere(path))) return
-      if (stats.isDirectory()) await visitFolder(path)
+      if (stats.isDirectory() && entry.isSymbolicLink()) await followLink(path)
+      else if (stats.isDirectory()) await visitFolder(path)
       else if (stats.isFile()) files.push([path, signatureOf(stats)])
       else problems.set(path, new Error('is not a regular file'))
     } catch (error) {
       if (isGone(error) && !entry.isSymbolicLink()) return
       if (isGone(error) && !wanted) return
+      if (budget < 0 && !entry.isSymbolicLink()) throw error
       problems.set(path, isGone(error) ? new Error('is a link to nothing') : (error as Error))
+    }
+  }
+
+  /** All of what lies behind a link, or nothing of it. */
+  const followLink = async (path: string): Promise<void> => {
+    const found = files.length
+    budget = maxBehindLink
+    try {
+      await visitFolder(path)
+    } catch (error) {
+      files.length = found
+      throw error
+    } finally {
+      budget = Number.POSITIVE_INFINITY
     }
   }
 
@@ -73,7 +107,13 @@ export async function walk(dir: string): Promise<Listing> {
 
   await visitFolder('')
   files.sort(([a], [b]) => (a < b ? -1 : 1))
-  return { files: new Map(files), problems }
+  return { root: `${dev}:${ino}`, files: new Map(files), problems }
+}
+
+async function refuseKernel(path: string): Promise<void> {
+  const { type } = await statfs(path)
+  if (kernelFileSystems.has(type))
+    throw new Error('is a link into the kernel, which holds no manifests')
 }
 
 function isHidden(name: string): boolean {

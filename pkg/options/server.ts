@@ -76,6 +76,13 @@ const options = {
     value: path,
     meaning: 'Directory of YAML manifests that takes the place of a cluster.',
   },
+  allowEmptyManifests: {
+    flag: 'allow-empty-manifests',
+    value: onOff,
+    default: 'false',
+    meaning:
+      'Serve nothing when `--manifests` is found empty all at once; else that is taken for a volume that is not mounted.',
+  },
   watchNamespace: {
     flag: 'watch-namespace',
     value: namespaceOrAll,

@@ -19,6 +19,9 @@ export const Metadata = z.object({
   creationTimestamp: z.string().default(''),
   labels: z.record(z.string(), z.string()).default({}),
   ownerReferences: z.array(OwnerReference).default([]),
+  generation: z.int().optional(),
+  deletionTimestamp: z.string().optional(),
+  finalizers: z.array(z.string()).optional(),
 })
 
 /** The fields of `status` by which a controller tells how the last synchronisation went. */

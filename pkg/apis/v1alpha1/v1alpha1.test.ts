@@ -100,3 +100,15 @@ it('reads the first 2,000 findings of a scan, so that no object holds everything
   expect(status?.sourceScan?.findings).toHaveLength(2_000)
   expect(status?.sourceScan?.findings.at(-1)?.vulnerabilityID).toBe('CVE-1999')
 })
+
+it('drops owners of other groups, whose kinds may have the same names', () => {
+  const owner = (apiVersion: string) => ({ apiVersion, kind: 'Module', name: 'm', uid: 'u' })
+  const ownerReferences = [owner('other.example/v1'), owner('depot.internal/v1')]
+  const parsed = parseResource('Version', {
+    apiVersion: 'depot.internal/v1alpha1',
+    metadata: { name: 'v', ownerReferences },
+    spec: { type: 'Module', version: '1.0.0' },
+  })
+  const owners = parsed.ok ? parsed.resource.metadata.ownerReferences : []
+  expect(owners.map(({ apiVersion }) => apiVersion)).toEqual(['depot.internal/v1'])
+})

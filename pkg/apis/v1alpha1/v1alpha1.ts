@@ -94,7 +94,11 @@ export function parseResource<K extends Kind>(kind: K, raw: unknown): Parsed<Res
   const withKind = isObject(raw) ? { ...(kind === 'Version' ? withinBounds(raw) : raw), kind } : raw
   let result = schema.safeParse(withKind)
   if (!result.success && isObject(withKind)) result = schema.safeParse(withoutNulls(withKind))
-  if (result.success) return { ok: true, resource: result.data as ResourceOf<K> }
+  if (result.success) {
+    const resource = result.data as ResourceOf<K>
+    dropForeignOwners(resource, raw)
+    return { ok: true, resource }
+  }
   return { ok: false, issues: result.error.issues.map(toFieldIssue) }
 }
 
@@ -104,6 +108,16 @@ export function formatPath(path: readonly (string | number)[]): string {
     if (typeof step === 'number') return `${text}[${step}]`
     return text === '' ? step : `${text}.${step}`
   }, '')
+}
+
+/** Kinds of other groups may have the same names. */
+function dropForeignOwners({ metadata }: Resource, raw: unknown): void {
+  const own = isObject(raw) ? raw['apiVersion'] : undefined
+  if (metadata.ownerReferences.length === 0 || typeof own !== 'string') return
+  const group = own.slice(0, own.indexOf('/') + 1)
+  metadata.ownerReferences = metadata.ownerReferences.filter((owner) =>
+    owner.apiVersion.startsWith(group),
+  )
 }
 
 function toFieldIssue(issue: z.core.$ZodIssue): FieldIssue {
