@@ -36,6 +36,8 @@ export interface ControlPlane {
   startApiServer(): Promise<void>
   /** Forgets all history in etcd: a watch from an older resourceVersion expires. */
   compact(): Promise<void>
+  /** Stops both, hands over the folder that etcd keeps its data in, and starts them again. */
+  whileStopped(change: (data: string) => Promise<void>): Promise<void>
   /** Ends both and removes the directory. */
   stop(): Promise<void>
 }
@@ -74,10 +76,12 @@ export async function startControlPlane({
   await mkdir(file('etcd'), { mode: 0o700 })
 
   const etcdUrl = `http://127.0.0.1:${etcdPort}`
-  const etcd = supervise(etcdBinary, etcdFlags(file('etcd'), etcdUrl, peerPort), {
-    logFile: file('etcd.log'),
-    directory,
-  })
+  const startEtcd = () =>
+    supervise(etcdBinary, etcdFlags(file('etcd'), etcdUrl, peerPort), {
+      logFile: file('etcd.log'),
+      directory,
+    })
+  let etcd = startEtcd()
   const admin = createApiClient({ url, ca: authority.cert, token: tokens['admin'] ?? '' })
   const serving = authority.server('kube-apiserver')
   const flags = apiServerFlags({ file, etcdUrl, port: apiPort, serving, authority })
@@ -106,9 +110,13 @@ export async function startControlPlane({
     await rm(directory, { recursive: true, force: true })
   }
 
-  try {
+  async function untilEtcdIsReady(): Promise<void> {
     const health = async () => (await fetch(`${etcdUrl}/health`)).ok
     await untilReady('etcd', etcd, health, file('etcd.log'), 30_000)
+  }
+
+  try {
+    await untilEtcdIsReady()
     await startApiServer()
   } catch (err) {
     await stop()
@@ -139,6 +147,14 @@ export async function startControlPlane({
     },
     startApiServer,
     compact: () => compact(etcdUrl),
+    async whileStopped(change) {
+      await apiServer?.stop()
+      await etcd.stop()
+      await change(file('etcd'))
+      etcd = startEtcd()
+      await untilEtcdIsReady()
+      await startApiServer()
+    },
     stop,
   }
 }

@@ -1,0 +1,62 @@
+import { cp, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import {
+  type ControlPlane,
+  startControlPlane,
+} from '../hack/testbed/control-plane/control-plane.ts'
+import { applyManifests } from '../hack/testbed/control-plane/manifests.ts'
+import { type Watched, watchKubeconfig } from '../hack/testbed/control-plane/watched.ts'
+
+const path = '/apis/depot.internal/v1alpha1/namespaces/team/modules'
+const wait = { timeout: 60_000, interval: 100 }
+
+let cluster: ControlPlane
+let watched: Watched
+
+beforeAll(async () => {
+  cluster = await startControlPlane()
+  await applyManifests(cluster.admin, 'config/crd/bases')
+  await cluster.admin.request('POST', '/api/v1/namespaces', { metadata: { name: 'team' } })
+})
+afterAll(async () => {
+  await watched?.cluster.close()
+  await cluster?.stop()
+})
+
+const put = (name: string, provider: string) =>
+  cluster.admin.apply(`${path}/${name}`, {
+    apiVersion: 'depot.internal/v1alpha1',
+    kind: 'Module',
+    metadata: { name, namespace: 'team' },
+    spec: { moduleConfig: { provider } },
+  })
+
+const served = (name: string) => {
+  const found = watched.sink.get('Module', 'team', name)
+  return found?.kind === 'Module' ? found.spec.moduleConfig.provider : undefined
+}
+
+it('follows an etcd that was restored from a backup: what was lost goes, what is written then is served', async () => {
+  await put('kept', 'old')
+  const backup = join(cluster.directory, 'etcd-backup')
+  await cluster.whileStopped((data) => cp(data, backup, { recursive: true }))
+
+  watched = watchKubeconfig(cluster.kubeconfigFile, {
+    timings: { backoffMs: 50, backoffCapMs: 1_000, idleMs: 4_000, headersMs: 4_000 },
+  })
+  await watched.cluster.ready
+  for (let round = 0; round < 30; round += 1) await put('kept', `lost${round}`)
+  await put('lost', 'lost')
+  await vi.waitFor(() => expect([served('kept'), served('lost')]).toEqual(['lost29', 'lost']), wait)
+
+  await cluster.whileStopped(async (data) => {
+    await rm(data, { recursive: true })
+    await rename(backup, data)
+  })
+  await vi.waitFor(() => expect([served('kept'), served('lost')]).toEqual(['old', undefined]), wait)
+  await put('kept', 'new')
+  await vi.waitFor(() => expect(served('kept')).toBe('new'), wait)
+  const backwards = { kind: 'Module', reason: 'backwards' }
+  expect(await watched.metric('watch_relists_total', backwards)).toBe(1)
+})
