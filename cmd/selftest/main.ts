@@ -101,6 +101,14 @@ function ping(address: string): Promise<string> {
   return promise
 }
 
+/** fetch says only that it failed, and keeps the reason for itself. */
+function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown)
+  return thrown.cause instanceof Error
+    ? `${thrown.message}: ${thrown.cause.message}`
+    : thrown.message
+}
+
 const [url] = positionals
 if (url === undefined) {
   process.stderr.write(
@@ -124,7 +132,7 @@ for (const [what, check] of checks) {
   try {
     process.stdout.write(`ok      ${what} ${await check()}\n`)
   } catch (thrown) {
-    const why = thrown instanceof Error ? thrown.message : String(thrown)
+    const why = reasonOf(thrown)
     process.stdout.write(`failed  ${what} ${why}\n`)
     process.exitCode = 1
   }

@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { createServer as createTcpServer } from 'node:net'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+let registry: Server
+const valkey = createTcpServer((socket) => {
+  socket.on('data', (data) =>
+    socket.write(data.toString() === 'PING\r\n' ? '+PONG\r\n' : '-ERR\r\n'),
+  )
+})
+let discovery = '{"modules.v1":"/depot/modules/v1/"}'
+let isReady = true
+
+beforeAll(async () => {
+  registry = createServer(({ url }, response) => {
+    if (url === '/.well-known/terraform.json') response.end(discovery)
+    else
+      response.writeHead(url === '/readyz' && isReady ? 200 : 503).end('the caches are not filled')
+  })
+  await Promise.all([
+    once(registry.listen(0, '127.0.0.1'), 'listening'),
+    once(valkey.listen(0, '127.0.0.1'), 'listening'),
+  ])
+})
+afterAll(() => {
+  registry.close()
+  valkey.close()
+})
+
+const portOf = (server: { address(): unknown }): number =>
+  (server.address() as { port: number }).port
+
+interface Ended {
+  readonly code: number
+  readonly stdout: string
+}
+
+async function selftest(...args: readonly string[]): Promise<Ended> {
+  try {
+    const line = ['cmd/selftest/main.ts', ...args]
+    return { code: 0, ...(await promisify(execFile)(process.execPath, line)) }
+  } catch (thrown) {
+    return thrown as Ended
+  }
+}
+
+async function all(): Promise<Ended> {
+  const url = `http://127.0.0.1:${portOf(registry)}`
+  return selftest(url, `--admin-url=${url}`, `--valkey-addr=127.0.0.1:${portOf(valkey)}`)
+}
+
+it('prints a line for each check, and fails where one does', async () => {
+  const { code, stdout } = await all()
+  // There is no cluster around this test.
+  expect(code).toBe(1)
+  expect(stdout).toMatch(
+    /^ok +discovery at .* names the module registry\nok +server at .* is ready\n/,
+  )
+  expect(stdout).toMatch(
+    /failed +API server, group depot\.internal, no service account token is mounted\n/,
+  )
+  expect(stdout).toMatch(/ok +Valkey at .* answers PING\n$/)
+})
+
+it('says what it found in the place of what it expected', async () => {
+  discovery = '{}'
+  isReady = false
+  const { stdout } = await all()
+  expect(stdout).toContain('names no module registry: {}')
+  expect(stdout).toContain('answered 503, expected 200: the caches are not filled')
+})
+
+it('says why nobody could be reached', async () => {
+  const { code, stdout } = await selftest('http://127.0.0.1:1', '--valkey-addr=127.0.0.1:1')
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/failed +discovery at http:\/\/127\.0\.0\.1:1 .*(ECONNREFUSED|bad port)/)
+  expect(stdout).toMatch(/failed +Valkey at 127\.0\.0\.1:1 .*ECONNREFUSED/)
+})
+
+it('asks for an address', async () => {
+  expect((await selftest()).code).toBe(2)
+})
