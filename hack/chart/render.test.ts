@@ -201,6 +201,34 @@ describe('pods', () => {
 })
 
 describe('values', () => {
+  it('that look like numbers or hold blanks stay text', () => {
+    const odd = '0123'
+    const text = renderText({
+      ...withoutDefinitions,
+      global: { namespace: '123' },
+      server: {
+        priorityClassName: odd,
+        serviceAccount: { name: odd },
+        gpg: { secretName: odd, privateKeyKey: odd, passphraseKey: odd },
+        tls: { enabled: true, secretName: odd },
+        ingress: { istio: { enabled: true, hosts: ['a'], gateway: odd } },
+      },
+      ui: {
+        enabled: true,
+        sessionPasswordSecretName: odd,
+        ingress: { enabled: true, className: odd, hosts: [{ host: 'a' }] },
+      },
+      valkey: {
+        fullnameOverride: odd,
+        auth: { enabled: true, usersExistingSecret: odd },
+        dataStorage: { className: odd },
+      },
+      storage: { filesystem: { enabled: true, existingClaim: odd } },
+    })
+    expect(schemas.check(text)).toEqual([])
+    expect(text).not.toMatch(/: 0?123$/m)
+  })
+
   it.each([
     [{ server: { anonymusAuth: true } }, /anonymusAuth/],
     [{ sever: {} }, /sever/],
@@ -208,6 +236,7 @@ describe('values', () => {
     [{ server: { oidc: { enabled: 'yes' } } }, /enabled/],
     [{ global: { image: { digest: 'sha256:short' } } }, /digest/],
     [{ server: { service: { port: 70_000 } } }, /port/],
+    [{ server: { oidc: { enabled: null } } }, /enabled/],
   ])('that are unknown or of a wrong type are refused: %j', (values, message) => {
     for (const helm of helms) expect(() => mistakes(values, { helm })).toThrow(message)
   })

@@ -4,9 +4,16 @@ interface Branch {
   readonly type: 'object'
   readonly additionalProperties: false
   readonly properties: Record<string, Branch | Schema>
+  /** A null takes a value away, and every template would have to ask for it. */
+  readonly required: string[]
 }
 
-const branch = (): Branch => ({ type: 'object', additionalProperties: false, properties: {} })
+const branch = (): Branch => ({
+  type: 'object',
+  additionalProperties: false,
+  properties: {},
+  required: [],
+})
 
 /** values.schema.json: Helm refuses a value that is not in the table, or is of another type. */
 export function schemaOf(values: readonly Value[]): object {
@@ -14,7 +21,9 @@ export function schemaOf(values: readonly Value[]): object {
   for (const value of values) {
     const path = value.name.split('.')
     const key = path.pop() ?? ''
-    parentOf(root, path).properties[key] = leaf(value)
+    const parent = parentOf(root, path)
+    parent.properties[key] = leaf(value)
+    if (!value.retired) parent.required.push(key)
   }
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

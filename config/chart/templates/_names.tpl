@@ -33,8 +33,8 @@
 {{- end }}
 
 {{- define "depot.selector" -}}
-app.kubernetes.io/name: {{ include "depot.name" .root }}
-app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/name: {{ include "depot.name" .root | quote }}
+app.kubernetes.io/instance: {{ .root.Release.Name | quote }}
 app.kubernetes.io/component: {{ .component }}
 {{- end }}
 
@@ -50,9 +50,9 @@ app.kubernetes.io/component: {{ .component }}
 
 {{- /* Also takes "name", "labels", "annotations", and "cluster" for objects without a namespace. */ -}}
 {{- define "depot.metadata" -}}
-name: {{ .name | default (include "depot.component" .) }}
+name: {{ .name | default (include "depot.component" .) | quote }}
 {{- if not .cluster }}
-namespace: {{ include "depot.namespace" .root }}
+namespace: {{ include "depot.namespace" .root | quote }}
 {{- end }}
 labels:
   {{- include "depot.labels" . | nindent 2 }}

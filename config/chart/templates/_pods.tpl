@@ -16,7 +16,7 @@ annotations:
 {{- with .root.Values.global.imagePullSecrets }}
 imagePullSecrets:
   {{- range . }}
-  - name: {{ ternary . (get (kindIs "map" . | ternary . (dict)) "name") (kindIs "string" .) }}
+  - name: {{ ternary . (get (kindIs "map" . | ternary . (dict)) "name") (kindIs "string" .) | quote }}
   {{- end }}
 {{- end }}
 {{- end }}
@@ -24,7 +24,7 @@ imagePullSecrets:
 {{- /* "token": whether the component talks to the API server. */ -}}
 {{- define "depot.podIdentity" -}}
 {{- if .account }}
-serviceAccountName: {{ include "depot.serviceAccountName" . }}
+serviceAccountName: {{ include "depot.serviceAccountName" . | quote }}
 {{- end }}
 automountServiceAccountToken: {{ and .token .root.Values.serviceAccount.automount }}
 enableServiceLinks: false
@@ -72,7 +72,7 @@ topologySpreadConstraints:
   {{- toYaml $c.topologySpreadConstraints | nindent 2 }}
 {{- end }}
 {{- with $c.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- with $c.hostAliases }}
 hostAliases:
@@ -176,7 +176,7 @@ spec:
   scaleTargetRef:
     apiVersion: apps/v1
     kind: {{ .kind }}
-    name: {{ include "depot.component" . }}
+    name: {{ include "depot.component" . | quote }}
   minReplicas: {{ int $a.minReplicas }}
   maxReplicas: {{ int $a.maxReplicas }}
   metrics:

@@ -12,9 +12,9 @@
 {{- define "depot.ingressBackend" -}}
 backend:
   service:
-    name: {{ include "depot.component" . }}
+    name: {{ include "depot.component" . | quote }}
     port:
-      name: {{ include "depot.portName" . }}
+      name: {{ include "depot.portName" . | quote }}
 {{- end }}
 
 {{- define "depot.portName" -}}
@@ -33,7 +33,7 @@ metadata:
   {{- include "depot.metadata" (merge (dict "annotations" $c.ingress.annotations) .) | nindent 2 }}
 spec:
   {{- with $c.ingress.className }}
-  ingressClassName: {{ . }}
+  ingressClassName: {{ . | quote }}
   {{- end }}
   {{- with $c.ingress.tls }}
   tls:
@@ -45,13 +45,13 @@ spec:
       http:
         paths:
           {{- range $paths }}
-          - path: {{ . }}
+          - path: {{ . | quote }}
             pathType: Prefix
             {{- include "depot.ingressBackend" $server | nindent 12 }}
           {{- end }}
           {{- range .paths | default (list (dict "path" "/")) }}
           {{- if not (and (has .path $paths) (eq (.pathType | default "Prefix") "Prefix")) }}
-          - path: {{ .path }}
+          - path: {{ .path | quote }}
             pathType: {{ .pathType | default "Prefix" }}
             {{- include "depot.ingressBackend" $rest | nindent 12 }}
           {{- end }}
@@ -84,7 +84,7 @@ spec:
       timeouts:
         request: 0s
       backendRefs:
-        - name: {{ include "depot.component" (dict "root" .root "component" "server") }}
+        - name: {{ include "depot.component" (dict "root" .root "component" "server") | quote }}
           port: {{ int $v.server.service.port }}
     - matches:
         - path:
@@ -93,6 +93,6 @@ spec:
       timeouts:
         request: 0s
       backendRefs:
-        - name: {{ include "depot.component" . }}
+        - name: {{ include "depot.component" . | quote }}
           port: {{ int $c.service.port }}
 {{- end }}

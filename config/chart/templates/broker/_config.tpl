@@ -26,7 +26,7 @@
 {{- $v := .Values -}}
 {{- $oidc := $v.server.oidc -}}
 # No secret: Dex compares the one of every client, and CLIs send none.
-- id: {{ $oidc.clientId }}
+- id: {{ $oidc.clientId | quote }}
   name: Terraform and OpenTofu
   public: true
   redirectURIs:
@@ -34,16 +34,16 @@
     - http://localhost:{{ . }}/login
     {{- end }}
 {{- if $oidc.allowClientCredentials }}
-- id: {{ $oidc.clientId }}-machine
+- id: {{ printf "%s-machine" $oidc.clientId | quote }}
   name: Machines
   secretEnv: DEPOT_BROKER_CLIENT_SECRET
 {{- end }}
 {{- if and $v.ui.enabled $v.ui.oidc.enabled }}
-- id: {{ $v.ui.oidc.clientId }}
+- id: {{ $v.ui.oidc.clientId | quote }}
   name: Explorer
   secretEnv: DEPOT_BROKER_UI_CLIENT_SECRET
   redirectURIs:
-    - {{ $v.ui.baseUrl }}{{ $v.ui.oidc.callbackPath }}
+    - {{ printf "%s%s" $v.ui.baseUrl $v.ui.oidc.callbackPath | quote }}
 {{- end }}
 {{- end }}
 
@@ -62,7 +62,7 @@
   from: {{ ternary "server.oidc.clientSecretName" "server.oidc.clientSecret" (ne $oidc.clientSecretName "") }}
   valueFrom:
     secretKeyRef:
-      name: {{ $oidc.clientSecretName | default (printf "%s-client" (include "depot.component" (dict "root" . "component" "broker"))) }}
+      name: {{ $oidc.clientSecretName | default (printf "%s-client" (include "depot.component" (dict "root" . "component" "broker"))) | quote }}
       key: clientSecret
 {{- end }}
 {{- if and $v.ui.enabled $v.ui.oidc.enabled }}
@@ -70,7 +70,7 @@
   from: ui.oidc.clientSecretName
   valueFrom:
     secretKeyRef:
-      name: {{ $v.ui.oidc.clientSecretName }}
+      name: {{ $v.ui.oidc.clientSecretName | quote }}
       key: clientSecret
 {{- end }}
 {{- end }}
@@ -79,7 +79,7 @@
 - name: config
   from: broker.config
   secret:
-    secretName: {{ include "depot.component" (dict "root" . "component" "broker") }}
+    secretName: {{ include "depot.component" (dict "root" . "component" "broker") | quote }}
     defaultMode: 0440
 - name: tmp
   from: the read-only root file system

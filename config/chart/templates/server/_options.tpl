@@ -56,8 +56,8 @@
   from: server.gpg.passphraseKey
   valueFrom:
     secretKeyRef:
-      name: {{ $v.server.gpg.secretName }}
-      key: {{ $v.server.gpg.passphraseKey }}
+      name: {{ $v.server.gpg.secretName | quote }}
+      key: {{ $v.server.gpg.passphraseKey | quote }}
       optional: true
 {{- end }}
 {{- with $f.valkeyPasswordSecret }}
@@ -65,8 +65,8 @@
   from: {{ ternary "server.stats.valkeyPasswordSecretName" "valkey.auth.usersExistingSecret" (ne $v.server.stats.valkeyPasswordSecretName "") }}
   valueFrom:
     secretKeyRef:
-      name: {{ . }}
-      key: {{ $v.server.stats.valkeyPasswordKey }}
+      name: {{ . | quote }}
+      key: {{ $v.server.stats.valkeyPasswordKey | quote }}
 {{- end }}
 {{- end }}
 
@@ -95,28 +95,28 @@
   from: storage.filesystem.enabled
   {{- if $v.storage.filesystem.hostPath }}
   hostPath:
-    path: {{ $v.storage.filesystem.hostPath }}
+    path: {{ $v.storage.filesystem.hostPath | quote }}
     type: Directory
   {{- else }}
   persistentVolumeClaim:
-    claimName: {{ $v.storage.filesystem.existingClaim | default (printf "%s-modules" (include "depot.fullname" .)) }}
+    claimName: {{ $v.storage.filesystem.existingClaim | default (printf "%s-modules" (include "depot.fullname" .)) | quote }}
   {{- end }}
 {{- end }}
 {{- if $v.server.tls.enabled }}
 - name: tls
   from: server.tls.secretName
   secret:
-    secretName: {{ $f.tlsSecret }}
+    secretName: {{ $f.tlsSecret | quote }}
     defaultMode: 0440
 {{- end }}
 {{- if $v.server.gpg.secretName }}
 - name: gpg
   from: server.gpg.secretName
   secret:
-    secretName: {{ $v.server.gpg.secretName }}
+    secretName: {{ $v.server.gpg.secretName | quote }}
     defaultMode: 0440
     items:
-      - key: {{ $v.server.gpg.privateKeyKey }}
+      - key: {{ $v.server.gpg.privateKeyKey | quote }}
         path: private-key.asc
 {{- end }}
 {{- end }}

@@ -40,7 +40,7 @@
   from: ui.sessionPasswordSecretName
   valueFrom:
     secretKeyRef:
-      name: {{ . }}
+      name: {{ . | quote }}
       key: sessionPassword
 {{- end }}
 {{- if $v.ui.oidc.enabled }}
@@ -48,7 +48,7 @@
   from: ui.oidc.clientSecretName
   valueFrom:
     secretKeyRef:
-      name: {{ $v.ui.oidc.clientSecretName }}
+      name: {{ $v.ui.oidc.clientSecretName | quote }}
       key: clientSecret
 {{- end }}
 {{- end }}
@@ -62,7 +62,7 @@
 - name: server-ca
   from: server.tls.secretName
   secret:
-    secretName: {{ (include "depot.facts" . | fromYaml).tlsSecret }}
+    secretName: {{ (include "depot.facts" . | fromYaml).tlsSecret | quote }}
     items:
       - key: ca.crt
         path: ca.crt
