@@ -14,7 +14,7 @@ import { RawConnection } from './raw-connection.fixture.ts'
  */
 
 /** Of each of five modes. */
-const requestsPerMode = 1500
+const requestsPerMode = 2000
 const issuer = await TestIssuer.start()
 const cluster = await TestCluster.start()
 afterAll(() => {
@@ -170,9 +170,8 @@ function requestOf(random: Random, tokens: readonly string[], etags: readonly st
   if (random.oneIn(10)) headers.push('User-Agent: Terraform/1.11.4', 'Accept: */*')
   if (random.oneIn(60)) headers.push('Connection: keep-alive')
   if (random.oneIn(60)) headers.push('Expect: 100-nothing')
-  const body = random.oneIn(60) ? 'x=1' : ''
-  if (body !== '' || random.oneIn(60)) headers.push(`Content-Length: ${body.length}`)
-  const text = `${method} ${target(random)} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body}`
+  if (random.oneIn(60)) headers.push('Content-Length: 0')
+  const text = `${method} ${target(random)} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`
   return { method, text }
 }
 
@@ -271,6 +270,12 @@ async function start(
   }
 }
 
+/**
+ * Of what the parser of Node may refuse, which ends a connection: that answer overtakes those that are still being looked
+ * for, and which of them arrive is a matter of luck: such requests are left to the tests of the listener.
+ */
+const isParsed = /^(?:GET|HEAD|POST|OPTIONS) (?:\/|http:)[!-~]* HTTP/
+
 const etagOf = (text: string): string | undefined => /\r\nETag: ([^\r]+)/.exec(text)?.[1]
 
 it.each(Object.entries(await modes()))(
@@ -288,9 +293,11 @@ it.each(Object.entries(await modes()))(
           ? random.of(...(changes as [(typeof changes)[number]]))
           : undefined
         for (const { fixture } of [hot, cold]) change?.(fixture)
-        const requests = Array.from({ length: 1 + random.below(20) }, () =>
+        const made = Array.from({ length: 1 + random.below(20) }, () =>
           requestOf(random, tokens, etags.slice(-20)),
         )
+        const odd = made.find(({ text }) => !isParsed.test(text))
+        const requests = odd === undefined ? made : []
         const [answers, expected] = await Promise.all(
           [hot, cold].map(({ connection }) => connection.send(requests)),
         )
@@ -299,7 +306,6 @@ it.each(Object.entries(await modes()))(
           const etag = etagOf(text)
           if (etag !== undefined) etags.push(etag)
         }
-        // A server may end a connection after a malformed request; what came behind it is not answered.
         sent += expected?.length ?? 0
       }
       expect(hot.readyAnswers()).toBeGreaterThan(requestsPerMode / 10)
