@@ -206,12 +206,9 @@ export async function podsOf(component: string): Promise<string[]> {
 /** The versions of a module as the registry lists them, newest first; the HTTP status where it lists none. */
 export async function versionsOf(module: string, token?: string): Promise<string[] | number> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const response = await fetch(`${url}/depot/modules/v1/${module}/versions`, {
-    headers,
-    signal: AbortSignal.timeout(10_000),
-  })
-  if (!response.ok) return response.status
-  const { modules } = (await response.json()) as {
+  const { status, text } = await get(`${url}/depot/modules/v1/${module}/versions`, headers)
+  if (status !== 200) return status
+  const { modules } = JSON.parse(text) as {
     modules: { versions: { version: string }[] }[]
   }
   return modules.flatMap(({ versions }) => versions.map(({ version }) => version))

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cases } from '../../hack/chart/mistakes.fixture.ts'
+import { apply, kind, kubectl, must, namespace, run, until } from './cluster.fixture.ts'
+import { install, makeNamespace, podsOf, uninstall, upgrade } from './release.fixture.ts'
+
+/* Values that cannot work, and secrets that are not what their values say. */
+
+beforeAll(async () => {
+  await makeNamespace()
+  await uninstall()
+  await kubectl(
+    '-n',
+    namespace,
+    'delete',
+    'configmaps,secrets,pods,services',
+    '--all',
+    '--wait=false',
+  )
+})
+afterAll(async () => {
+  await uninstall()
+})
+
+describe('an install that is refused', () => {
+  const kinds = 'deployments,statefulsets,services,pods,secrets,serviceaccounts,roles,rolebindings'
+  const objects = async (): Promise<string> =>
+    kubectl('-n', namespace, 'get', kinds, '-o', 'name', '-l', 'app.kubernetes.io/instance=depot')
+
+  it('says what is wrong and leaves nothing behind, whichever mistake it is', async () => {
+    for (const [what, values, message] of cases) {
+      const { code, stderr } = await upgrade(values, { wait: false, plain: true })
+      expect({ what, code, said: stderr.includes(message) }).toEqual({ what, code: 1, said: true })
+    }
+    expect(await must(kind.tools.helm, ['list', '--short', '-n', namespace])).toBe('')
+    expect(await objects()).toBe('')
+  })
+
+  it('refuses names that no value has', async () => {
+    const { code, stderr } = await upgrade({ server: { replicas: 2 } }, { wait: false })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/additional propert.*'replicas'/i)
+    expect(await objects()).toBe('')
+  })
+})
+
+describe('secrets that are wrong', () => {
+  const secret = (name: string, stringData: object): object => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace },
+    stringData,
+  })
+  const logOf = async (component: string): Promise<string> => {
+    const [pod = ''] = await podsOf(component)
+    const logs = ['logs', pod, '--tail=20']
+    const [now, before] = [
+      await run('kubectl', ['-n', namespace, ...logs]),
+      await run('kubectl', ['-n', namespace, ...logs, '--previous']),
+    ]
+    return now.stdout + before.stdout
+  }
+
+  it('a Secret without the key is named, with the key, in the events of the pod', async () => {
+    await apply([secret('session', { password: 'under another name' })])
+    await upgrade(
+      {
+        server: { anonymousAuth: true },
+        ui: { enabled: true, sessionPasswordSecretName: 'session' },
+      },
+      { wait: false },
+    )
+    const events = await until(
+      () => kubectl('-n', namespace, 'get', 'events', '-o', 'jsonpath={.items[*].message}'),
+      (seen) => seen.includes('find key sessionPassword in Secret depot-system/session'),
+    )
+    expect(events).toContain('sessionPassword')
+  })
+
+  it('a session password that is too short is said in the log of the explorer', async () => {
+    await apply([secret('session', { sessionPassword: 'short' })])
+    await kubectl(
+      '-n',
+      namespace,
+      'delete',
+      'pods',
+      '-l',
+      'app.kubernetes.io/component=ui',
+      '--wait=false',
+    )
+    const log = await until(
+      () => logOf('ui'),
+      (seen) => seen.includes('DEPOT_SESSION_PASSWORD'),
+    )
+    expect(log).toMatch(/DEPOT_SESSION_PASSWORD.*32/)
+  })
+
+  it('a signing key that is none keeps the new pods out of service, and the old one answers', async () => {
+    await install({ server: { anonymousAuth: true } })
+    const [good = ''] = await podsOf('server')
+    await apply([secret('signing', { privateKey: 'this is no key' })])
+    await upgrade(
+      { server: { anonymousAuth: true, gpg: { secretName: 'signing' } } },
+      { wait: false },
+    )
+    const pods = await until(
+      () => podsOf('server'),
+      (found) => found.length === 2,
+    )
+    const [bad = ''] = pods.filter((pod) => pod !== good)
+    await until(
+      async () => {
+        const now = await run('kubectl', ['-n', namespace, 'logs', bad])
+        const before = await run('kubectl', ['-n', namespace, 'logs', bad, '--previous'])
+        return now.stdout + before.stdout
+      },
+      (log) => log.includes('/etc/depot/gpg/private-key.asc'),
+    )
+    const ready = [
+      'get',
+      'pod',
+      good,
+      '-o',
+      'jsonpath={.status.conditions[?(@.type=="Ready")].status}',
+    ]
+    expect(await kubectl('-n', namespace, ...ready)).toBe('True')
+  })
+})

@@ -1,0 +1,49 @@
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { kind, must } from './cluster.fixture.ts'
+
+/* What is in the image that the other tests run. */
+
+const repository = join(import.meta.dirname, '../..')
+const hack = (name: string): string => join(repository, 'hack/image', name)
+const fileOf = (path: string): Promise<string> => must(hack('file'), [kind.image.archive, path])
+
+/** Of the image's configuration, which has those of its layers. */
+async function digestOf(archive: string): Promise<string> {
+  const manifest = await must('tar', ['-xOf', archive, 'manifest.json'])
+  const [image] = JSON.parse(manifest) as { Config: string }[]
+  return image?.Config.replace('.json', '') ?? ''
+}
+
+it('the image is no larger than it may be', async () => {
+  const size = await must(process.execPath, [hack('size.ts'), kind.image.archive])
+  expect(size).toContain('MiB compressed')
+})
+
+it('says who the image runs as, where it is from, and under which licence', async () => {
+  const { archive } = kind.image
+  const text = await must('tar', ['-xOf', archive, `${await digestOf(archive)}.json`])
+  const { config } = JSON.parse(text) as { config: object }
+  expect(config).toMatchObject({
+    User: '65532:65532',
+    Entrypoint: ['/nodejs/bin/node'],
+    Cmd: ['/app/server.mjs'],
+    Labels: {
+      'org.opencontainers.image.licenses': 'Apache-2.0',
+      'org.opencontainers.image.revision': expect.stringMatching(/^[0-9a-f]{40}$/),
+      'org.opencontainers.image.version': expect.stringMatching(/^\d+\.\d+\.\d+/),
+      'org.opencontainers.image.source': expect.stringMatching(/^https:/),
+    },
+  })
+})
+
+it('the bill of materials has the packages of the bundle and of the system', async () => {
+  const { packages } = JSON.parse(await fileOf('app/sbom.spdx.json')) as {
+    packages: { name: string; externalRefs?: { referenceLocator: string }[] }[]
+  }
+  const names = packages.map(({ name }) => name)
+  expect(names).toEqual(expect.arrayContaining(['hono', 'pino', 'libc6', 'ca-certificates']))
+  expect(names).not.toContain('vitest')
+  expect(await fileOf('app/NOTICES')).toContain('hono ')
+  expect(await fileOf('app/LICENSE')).toContain('Apache License')
+})

@@ -1,0 +1,65 @@
+import { beforeAll, expect, it } from 'vitest'
+import { json, kubectlHere, namespace, until } from './cluster.fixture.ts'
+import {
+  countOf,
+  download,
+  getFrom,
+  install,
+  makeNamespace,
+  podsOf,
+  prepare,
+} from './release.fixture.ts'
+
+/* Three replicas, one number. */
+
+const server = { anonymousAuth: true, replicaCount: 3, stats: { refreshInterval: '1s' } }
+
+beforeAll(async () => {
+  await makeNamespace()
+  await install({ server })
+  await prepare()
+})
+
+it('every replica shows the same counts, whichever served the downloads', async () => {
+  const pods = await podsOf('server')
+  expect(pods).toHaveLength(3)
+  const [first = ''] = pods
+  const before = await countOf(first, 'network', '2.0.0')
+  for (let count = 0; count < 30; count += 1)
+    expect(await download('platform/network/aws', '2.0.0')).toBe(200)
+  for (const pod of pods) {
+    await until(
+      () => countOf(pod, 'network', '2.0.0'),
+      (seen) => seen === before + 30,
+    )
+  }
+})
+
+it('a pod is ready only when it has read everything', async () => {
+  const [pod = ''] = await podsOf('server')
+  await kubectlHere('delete', 'pod', pod, '--wait=false')
+  const replaced = await until(
+    () => podsOf('server'),
+    (pods) => pods.length === 3 && !pods.includes(pod),
+  )
+  for (const one of replaced) {
+    await kubectlHere('wait', '--for=condition=Ready', `pod/${one}`, '--timeout=60s')
+    expect(await getFrom(one, '/depot/modules/v1/platform/network/aws/versions')).toContain('2.0.0')
+  }
+})
+
+it('an autoscaler may set the number of replicas', async () => {
+  await install({ server: { ...server, autoscaling: { enabled: true, minReplicas: 3 } } })
+  const { items } = await json<{ items: { spec: { minReplicas: number } }[] }>(
+    '-n',
+    namespace,
+    'get',
+    'hpa',
+  )
+  expect(items.map(({ spec }) => spec.minReplicas)).toEqual([3])
+  const pods = await until(
+    () => podsOf('server'),
+    (found) => found.length === 3,
+  )
+  expect(pods).toHaveLength(3)
+})
