@@ -87,8 +87,7 @@ it('sums up as straight loops over the hours do', async () => {
       const response = await ask(`?${query.toString()}`)
       const end = to === undefined ? now : Date.parse(to)
       const begin = from === undefined ? Math.min(end, now) - 30 * 24 * hourMs : Date.parse(from)
-      expect(response.status).toBe(begin < end ? 200 : 400)
-      if (response.status !== 200) return
+      expect(response.status).toBe(200)
       const body = DownloadHistory.parse(await response.json())
       const starts = body.counts.map(
         (_, index) => Date.parse(body.from) + index * body.stepSeconds * 1000,
@@ -103,7 +102,8 @@ it('sums up as straight loops over the hours do', async () => {
         }
       }
       const oldest = startOf(Math.max(Math.min(begin, now), now - 90 * 24 * hourMs), asked.step)
-      expect(starts[0]).toBe(oldest)
+      const last = Math.min(end, now)
+      expect(starts[0]).toBe(begin < last && oldest < last ? oldest : undefined)
       expect(body.total).toBe(body.counts.reduce((sum, count) => sum + count, 0))
       expect(body.versions.reduce((sum, { total }) => sum + total, 0)).toBe(body.total)
     }),
@@ -130,7 +130,6 @@ describe('the history of downloads', () => {
     ['from=2026-02-30T00:00:00Z', 'from must be a time'],
     ['step=5m', 'step must be one of 1h, 6h, 1d, 7d'],
     ['step=1d&step=1h', 'step must be given once'],
-    ['from=2026-01-30T00:00:00Z&to=2026-01-30T00:00:00Z', 'from must be before to'],
   ])('refuses %s', async (query, message) => {
     const response = await serve({})(`?${query}`)
     expect(response.status).toBe(400)

@@ -34,10 +34,10 @@ const stepMs = { '1h': hourMs, '6h': 6 * hourMs, '1d': dayMs, '7d': 7 * dayMs } 
 /** The versions that were downloaded most have a line of their own. */
 const mostVersions = 20
 
-const time = z.iso
-  .datetime({ offset: true, error: 'must be a time as in RFC 3339, such as 2026-01-31T00:00:00Z' })
-  .transform((text) => Date.parse(text))
-  .pipe(z.number('must be a time as in RFC 3339, such as 2026-01-31T00:00:00Z'))
+const time = z.iso.datetime({
+  offset: true,
+  error: 'must be a time as in RFC 3339, such as 2026-01-31T00:00:00Z',
+})
 
 const query = z.object({
   from: time.optional().meta({
@@ -71,12 +71,12 @@ export const downloadHistory = {
     counts: [4, 0, 3],
     versions: [{ version: '2.0.0', total: 3, counts: [0, 0, 3] }],
   },
-  badRequest: 'from must be before to',
+  badRequest: 'from must be a time as in RFC 3339, such as 2026-01-31T00:00:00Z',
   notFound:
     'module platform/network not found, or not for you to see: check its namespace and name, and your access',
 } satisfies DescribedEndpoint
 
-/** @throws RegistryError NotFound, BadRequest, Unavailable where the history cannot be read */
+/** @throws RegistryError NotFound, Unavailable where the history cannot be read */
 export async function historyRecord(
   { catalog, view, path, query: asked, now }: Asked<Query, z.output<typeof resourcePath>>,
   history: History,
@@ -119,16 +119,15 @@ interface Steps {
   readonly count: number
 }
 
-/** Whole steps that hold the time asked for, as far as there is history. */
+/** Whole steps that hold the time asked for, as far as there is history; none where it ends before it begins. */
 function stepsOf({ from, to, step }: Query, now: number): Steps {
   const ms = stepMs[step]
-  const end = Math.min(to ?? now, now)
-  const start = from ?? end - defaultSpanMs
-  if (start >= (to ?? now)) throw new RegistryError('BadRequest', 'from must be before to')
+  const end = Math.min(to === undefined ? now : Date.parse(to), now)
+  const start = from === undefined ? end - defaultSpanMs : Date.parse(from)
   const offset = step === '7d' ? mondayMs : 0
   const floor = (at: number) => Math.floor((at - offset) / ms) * ms + offset
   const first = floor(Math.max(Math.min(start, now), now - historyMs))
-  return { first, ms, count: Math.max(1, Math.ceil((end - first) / ms)) }
+  return { first, ms, count: start < end ? Math.max(0, Math.ceil((end - first) / ms)) : 0 }
 }
 
 function sumsOf(hours: readonly HourlyDownloads[], { first, ms, count }: Steps) {
