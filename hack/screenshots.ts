@@ -74,9 +74,15 @@ function everything(): Shot[] {
 function fillDownloads(file: string): void {
   const database = new DatabaseSync(file)
   const insert = database.prepare('INSERT INTO downloads VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const hour = database.prepare('INSERT INTO hours VALUES (?, ?, ?, ?, ?)')
+  const now = Math.floor(Date.now() / 3_600_000)
   let revision = 1
   for (const [at, { kind, namespace, name, versions, platforms = [''] }] of showcase.entries()) {
     const kindName = kind === 'module' ? 'Module' : 'Provider'
+    for (let days = 0; days < 30; days += 1) {
+      const count = 20 + ((days * 37 + at * 11) % 53) + (days % 7 < 5 ? 60 : 0)
+      hour.run(kindName, namespace, name, now - days * 24, count)
+    }
     for (const [age, version] of versions.entries()) {
       const [os = '', arch = ''] = (platforms[0] ?? '').split('/')
       const count = Math.round(

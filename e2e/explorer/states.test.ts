@@ -242,6 +242,20 @@ describe.skipIf(chromiumPath === undefined)('going back', () => {
   })
 })
 
+describe.skipIf(chromiumPath === undefined)('a link to a section', () => {
+  it('leads there although what is above comes later, and the sidebar stays in view', async () => {
+    const { page, problems, close } = await showcase.open('/network/module/vpc#findings')
+    const top = (selector: string) =>
+      page.evaluate((it) => document.querySelector(it)?.getBoundingClientRect().top, selector)
+    await page.waitForLoadState('networkidle')
+    await expect.poll(() => top('#findings')).toBeLessThan(400)
+    expect(await page.evaluate(() => scrollY)).toBeGreaterThan(400)
+    expect(await top('.side')).toBeGreaterThan(-2)
+    expect(problems).toEqual([])
+    await close()
+  })
+})
+
 describe.skipIf(chromiumPath === undefined)('odd URLs', () => {
   it.each([
     ['/?page=0&page_size=7&severity=bad&sort_by=no&view=x', 200],

@@ -3,13 +3,14 @@ import type { output } from 'zod'
 import type {
   BrowseStats,
   DepotGraph as DepotGraphRecord,
+  DownloadHistory,
   Resource,
   ResourceDetail,
   ScanFindings,
   Version,
 } from '../../../apis/browse/browse.ts'
 
-export type { BrowseStats, Resource, ResourceDetail, ScanFindings }
+export type { BrowseStats, DownloadHistory, Resource, ResourceDetail, ScanFindings }
 
 export type DepotGraph = output<typeof DepotGraphRecord>
 export type ScanCounts = NonNullable<Resource['scanCounts']>

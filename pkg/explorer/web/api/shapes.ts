@@ -25,6 +25,10 @@ const shapes: readonly (readonly [path: RegExp, check: Check])[] = [
     /^\/-\/api\/resources\/[^/]+\/[^/]+\/[^/]+$/,
     has({ ...card, versions: listOf(has({ version: isText })) }),
   ],
+  [
+    /\/downloads$/,
+    has({ from: isText, stepSeconds: isNumber, total: isNumber, counts: listOf(isNumber) }),
+  ],
   [/\/versions$/, has({ ...page, items: listOf(has({ version: isText })) })],
   [/^\/-\/api\/namespaces$/, has({ items: listOf(has({ name: isText })) })],
   [

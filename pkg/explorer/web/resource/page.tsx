@@ -80,8 +80,26 @@ function useScrollToHash(found: boolean): void {
     if (!found || done.current) return
     done.current = true
     const id = location.hash.slice(1)
-    if (id !== '' && scrollY === 0) document.getElementById(id)?.scrollIntoView()
+    if (id !== '' && scrollY === 0) stayAt(id)
   }, [found])
+}
+
+/** How long what is above a section may still grow. */
+const longestMs = 4000
+
+/** Scrolls to a section, and again while what is above it grows, until somebody does something. */
+function stayAt(id: string): void {
+  const stop = new AbortController()
+  const go = (): void => document.getElementById(id)?.scrollIntoView()
+  const observer = new ResizeObserver(go)
+  observer.observe(document.body)
+  const end = (): void => {
+    observer.disconnect()
+    stop.abort()
+  }
+  for (const event of ['keydown', 'pointerdown', 'wheel', 'popstate', 'click'])
+    addEventListener(event, end, { signal: stop.signal, passive: true })
+  setTimeout(end, longestMs)
 }
 
 function Detail({ address, detail, values, change }: SectionProps) {

@@ -7,6 +7,7 @@ import { Lines } from '../../parts/skeleton.tsx'
 import { ThinBar } from '../../parts/thin-bar.tsx'
 import { type Address, resourceHref, resourceUrl } from '../../url/pages.ts'
 import { downloadsByVersion } from './by-version.ts'
+import { History } from './history.tsx'
 
 interface Props {
   readonly address: Address
@@ -26,6 +27,7 @@ export function DownloadsSection({ address, detail }: Props) {
         <h2 id="downloads">Downloads</h2>
         <span class="quiet">{plural(detail.totalDownloads, 'download')} in all</span>
       </header>
+      <History address={address} />
       <Region query={query} what="The downloads" skeleton={<Lines count={5} />}>
         {(data) => <Chart rows={data.items} address={address} total={data.totalCount} />}
       </Region>
