@@ -246,7 +246,10 @@ describe.skipIf(chromiumPath === undefined)('a link to a section', () => {
   it('leads there although what is above comes later, and the sidebar stays in view', async () => {
     const { page, problems, close } = await showcase.open('/network/module/vpc#findings')
     const top = (selector: string) =>
-      page.evaluate((it) => document.querySelector(it)?.getBoundingClientRect().top, selector)
+      page.evaluate(
+        (chosen) => document.querySelector(chosen)?.getBoundingClientRect().top,
+        selector,
+      )
     await page.waitForLoadState('networkidle')
     await expect.poll(() => top('#findings')).toBeLessThan(400)
     expect(await page.evaluate(() => scrollY)).toBeGreaterThan(400)
