@@ -194,7 +194,9 @@ describe('a watch that breaks', () => {
     fake.api.endWatches()
     fake.api.put(paths.modules, moduleObject('b'))
     await vi.waitFor(() => expect(fake.sink.get('Module', 'team', 'b')).toBeDefined())
-    expect(await fake.metric('watch_restarts_total', { kind: 'Module', reason: 'short' })).toBe(5)
+    // The watch that was ended here may have been open for as short a time.
+    const short = await fake.metric('watch_restarts_total', { kind: 'Module', reason: 'short' })
+    expect([5, 6]).toContain(short)
   })
 
   it('comes back for every kind after the server was away, without a storm or a list', async () => {
