@@ -96,7 +96,7 @@ describe('a folder of manifests that changes while it is served', () => {
       leaves: ['1.1.0', '1.0.0'],
     },
     {
-      what: 'a file is mended',
+      what: 'a file is fixed',
       step: () => registry.write('moved.yaml', objects('moving', '1.0.0')),
       name: 'moving',
       leaves: ['1.0.0'],

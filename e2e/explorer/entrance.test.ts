@@ -206,7 +206,7 @@ it('a server that goes away and comes back needs no restart of the explorer', as
   await expect.poll(async () => (await fetch(`${explorer.url}/stats`)).status).toBe(200)
 })
 
-it('ends in peace at SIGTERM, and finishes what it was sending', async () => {
+it('ends gracefully at SIGTERM, and finishes what it was sending', async () => {
   const other = await startExplorer({
     serverUrl: server.url,
     flags: ['--dist-path', join(registry.dir, 'pages')],

@@ -26,7 +26,7 @@ export function badgeOf(
     known === undefined || name === undefined
       ? undefined
       : catalog.model.find(view, kindOf[known], namespace, name)
-  const version = entry?.facts.latestVersion
+  const version = entry?.summary.latestVersion
   if (name === undefined || version === undefined) {
     throw notFound('no such badge: there is one for each public module and provider')
   }

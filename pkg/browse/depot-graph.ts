@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { DepotGraph } from '../apis/browse/browse.ts'
-import type { Entry, ShownDepot, View } from '../catalog/catalog.ts'
+import type { Listed, ShownDepot, View } from '../catalog/catalog.ts'
 import { depotQuery, managedNames } from './depots.ts'
 import { endpoint } from './endpoint.ts'
 import { nameOfKind, noParameters } from './parameters.ts'
@@ -59,7 +59,7 @@ export const depotGraph = endpoint({
 
 /** Everything but the time. Pieces of text are put together, because there may be 20,000 of them. */
 function graphParts(depots: readonly ShownDepot[]): string {
-  const firstDepot = new Map<Entry, string>()
+  const firstDepot = new Map<Listed, string>()
   const edges: string[] = []
   const nodes = depots.map((depot) => {
     const source = inner(`${depot.namespace}/${depot.name}`)
@@ -82,7 +82,7 @@ function graphParts(depots: readonly ShownDepot[]): string {
   const providers: string[] = []
   for (const [entry, depot] of firstDepot) {
     const node = entry.memo('node', nodeOf)
-    if (entry.facts.kind === 'Provider') providers.push(`${node}}`)
+    if (entry.summary.kind === 'Provider') providers.push(`${node}}`)
     else modules.push(`${node},"depotID":"${depot}"}`)
   }
   const summary = {
@@ -94,16 +94,16 @@ function graphParts(depots: readonly ShownDepot[]): string {
 }
 
 /** A node without its closing brace. */
-function nodeOf(entry: Entry): string {
-  const { kind, namespace, name, resource, latestVersion, scanCounts, synced } = entry.facts
+function nodeOf(entry: Listed): string {
+  const { kind, namespace, name, resource, latestVersion, scanCounts, synced } = entry.summary
   const module = kind === 'Module' && { provider: resource.system, latestVersion, scanCounts }
   const rest = JSON.stringify({ namespace, name, synced, ...module })
   return `{"id":"${idOf(entry)}",${rest.slice(1, -1)}`
 }
 
 /** As it stands in JSON, without the quotes. */
-function idOf(entry: Entry): string {
-  const { kind, namespace, name } = entry.facts
+function idOf(entry: Listed): string {
+  const { kind, namespace, name } = entry.summary
   return entry.memo('id', () => inner(`${namespace}/${nameOfKind[kind]}/${name}`))
 }
 

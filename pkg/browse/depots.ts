@@ -48,8 +48,8 @@ export const depots = endpoint({
 /** Names of what a Depot manages; those in other namespaces with their namespace. */
 export function managedNames(depot: ShownDepot, kind: 'Module' | 'Provider'): string[] {
   return depot.managed
-    .filter(({ facts }) => facts.kind === kind)
-    .map(({ facts: { namespace, name } }) =>
+    .filter(({ summary }) => summary.kind === kind)
+    .map(({ summary: { namespace, name } }) =>
       namespace === depot.namespace ? name : `${namespace}/${name}`,
     )
 }

@@ -81,9 +81,9 @@ export async function historyRecord(
   { catalog, view, path, query: asked, now }: Asked<Query, z.output<typeof resourcePath>>,
   history: History,
 ): Promise<DownloadHistory> {
-  const { parent, facts } = findResource(catalog, view, path)
+  const { parent, summary } = findResource(catalog, view, path)
   const steps = stepsOf(asked, now().getTime())
-  const { kind, namespace, name } = facts
+  const { kind, namespace, name } = summary
   const downloads = catalog.downloads.of(kind, namespace, name)
   const totals = new Map<string, number>()
   for (const row of parent.versions) {

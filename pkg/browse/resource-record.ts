@@ -1,5 +1,5 @@
 import type { Resource } from '../apis/browse/browse.ts'
-import type { Catalog, Entry, VersionRow, View } from '../catalog/catalog.ts'
+import type { Catalog, Listed, VersionRow, View } from '../catalog/catalog.ts'
 import { notFound, type RegistryError } from '../errors/errors.ts'
 import { kindOf, nameOfKind } from './parameters.ts'
 
@@ -10,7 +10,7 @@ export interface ResourceAddress {
 }
 
 /** @throws RegistryError NotFound, whether it does not exist or is not for the caller to see */
-export function findResource(catalog: Catalog, view: View, address: ResourceAddress): Entry {
+export function findResource(catalog: Catalog, view: View, address: ResourceAddress): Listed {
   const { namespace, kind, name } = address
   const entry = catalog.model.find(view, kindOf[kind], namespace, name)
   if (entry === undefined) throw noResource(address)
@@ -29,23 +29,23 @@ export function revisionOf(catalog: Catalog, view: View, address: ResourceAddres
   return catalog.model.find(view, kindOf[kind], namespace, name)?.revision ?? Number.NaN
 }
 
-export function resourceRecord(entry: Entry): Resource {
-  const { facts } = entry
-  const { resource } = facts
+export function resourceRecord(entry: Listed): Resource {
+  const { summary } = entry
+  const { resource } = summary
   return {
-    kind: nameOfKind[facts.kind],
-    namespace: facts.namespace,
-    name: facts.name,
-    address: facts.address,
-    latestVersion: facts.latestVersion,
-    synced: facts.synced,
+    kind: nameOfKind[summary.kind],
+    namespace: summary.namespace,
+    name: summary.name,
+    address: summary.address,
+    latestVersion: summary.latestVersion,
+    synced: summary.synced,
     provider: resource.system,
     repoUrl: resource.repoUrl,
-    scanCounts: facts.scanCounts,
+    scanCounts: summary.scanCounts,
     public: entry.isPublic,
-    hasUnsyncedVersions: facts.hasUnsynced || undefined,
-    totalDownloads: facts.downloads,
-    lastDownloadedAt: rfc3339(facts.lastDownloadedAt),
+    hasUnsyncedVersions: summary.hasUnsynced || undefined,
+    totalDownloads: summary.downloads,
+    lastDownloadedAt: rfc3339(summary.lastDownloadedAt),
   }
 }
 

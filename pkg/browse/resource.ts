@@ -42,8 +42,8 @@ export const resource = endpoint({
     'module platform/network not found, or not for you to see: check its namespace and name, and your access',
   answer({ catalog, view, path, readmes }) {
     const entry = findResource(catalog, view, path)
-    const { parent, facts } = entry
-    const latest = facts.latestVersion === undefined ? [] : parent.rowsOf(facts.latestVersion)
+    const { parent, summary } = entry
+    const latest = summary.latestVersion === undefined ? [] : parent.rowsOf(summary.latestVersion)
     const findingsOf = (rows: readonly VersionRow[], scan: 'sourceFindings' | 'binaryFindings') =>
       distinctFindings(
         catalog.findings,
@@ -58,7 +58,7 @@ export const resource = endpoint({
       versions: versionsOf(parent.versions),
       sourceScanFindings: findingsOf(latest, 'sourceFindings'),
       binaryScanFindings:
-        facts.kind === 'Module'
+        summary.kind === 'Module'
           ? undefined
           : Object.fromEntries(
               Array.from(binaries, ([platform, rows]) => [
@@ -67,8 +67,13 @@ export const resource = endpoint({
               ]),
             ),
       readmeContent:
-        facts.readme &&
-        readmes.get(facts.namespace, facts.readme.name, facts.readme.key, facts.readme.version),
+        summary.readme &&
+        readmes.get(
+          summary.namespace,
+          summary.readme.name,
+          summary.readme.key,
+          summary.readme.version,
+        ),
     }
     return {
       body: JSON.stringify(detail),

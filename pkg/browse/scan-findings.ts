@@ -45,9 +45,9 @@ export const scanFindings = endpoint({
   badRequest: 'version must not be empty',
   notFound: 'module platform/network has no version 9.9.9: see its list of versions',
   answer({ catalog, view, path, query: asked }) {
-    const { parent, facts } = findResource(catalog, view, path)
+    const { parent, summary } = findResource(catalog, view, path)
     const source = sourceScan(parent, asked.version)
-    const binary = facts.kind === 'Module' ? noBinaries : binaryScans(parent, asked.binaryVersion)
+    const binary = summary.kind === 'Module' ? noBinaries : binaryScans(parent, asked.binaryVersion)
     const anyScan = source.versions.length > 0 || binary.versions.length > 0
     const findings: ScanFindings = {
       sourceScanFindings: someOf(

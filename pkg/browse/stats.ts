@@ -69,10 +69,10 @@ export const stats = endpoint({
       storageDistribution: backends
         .map((backend) => ({ backend, count: totals[backend] }))
         .filter(({ count }) => count > 0),
-      mostDownloaded: mostDownloaded.map(({ entry: { facts }, version, count, lastAt }) => ({
-        namespace: facts.namespace,
-        kind: nameOfKind[facts.kind],
-        name: facts.name,
+      mostDownloaded: mostDownloaded.map(({ entry: { summary }, version, count, lastAt }) => ({
+        namespace: summary.namespace,
+        kind: nameOfKind[summary.kind],
+        name: summary.name,
         version,
         downloadCount: count,
         lastDownloadedAt: rfc3339(lastAt),

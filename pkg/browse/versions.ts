@@ -51,13 +51,13 @@ export const versions = endpoint({
     'module platform/network not found, or not for you to see: check its namespace and name, and your access',
   answer({ catalog, view, path, query: asked }) {
     const { page, pageSize, offset } = pageOf(asked)
-    const { parent, facts } = findResource(catalog, view, path)
-    const isProvider = facts.kind === 'Provider'
+    const { parent, summary } = findResource(catalog, view, path)
+    const isProvider = summary.kind === 'Provider'
     const rows = chosenOf(
       parent.versions,
       isProvider ? asked : { ...asked, os: undefined, arch: undefined },
     )
-    const downloads = catalog.downloads.of(facts.kind, facts.namespace, facts.name)
+    const downloads = catalog.downloads.of(summary.kind, summary.namespace, summary.name)
     const answer: z.infer<typeof VersionList> = {
       items: rows
         .slice(offset, offset + pageSize)

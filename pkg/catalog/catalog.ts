@@ -27,7 +27,7 @@ import { RowContext, VersionRow } from './version-row.ts'
 
 export type { ShownDepot } from './depots.ts'
 export type { DownloadCount, ResourceDownloads } from './downloads.ts'
-export type { Entry } from './entry.ts'
+export type { Listed } from './listed.ts'
 export type { SortBy } from './orders.ts'
 export type { Parent } from './parent.ts'
 export type { PageRequest, ReadModel } from './read-model.ts'
@@ -43,7 +43,7 @@ export type { View } from './views.ts'
 type PlainResource = Depot | GroupBinding | Namespace
 
 /** What is neither a Version nor a parent of some is kept as it is: there are few of them. */
-class PlainRow {
+class OtherRow {
   readonly resource: PlainResource
   readonly revision: number
   /** Of the object's uid. */
@@ -57,7 +57,7 @@ class PlainRow {
   }
 }
 
-type Row = VersionRow | ResourceRow | PlainRow
+type Row = VersionRow | ResourceRow | OtherRow
 
 export interface CatalogOptions {
   /** Told of each Version that is left out because its version is not semver. */
@@ -228,7 +228,7 @@ export class Catalog implements ResourceSink {
   /** The places of storage that an administrator granted to a namespace, as its annotation says them. */
   storageGrants(namespace: string): string | undefined {
     const row = this.#rowsOf('Namespace').get('', namespace)
-    if (!(row instanceof PlainRow) || row.resource.kind !== 'Namespace') return undefined
+    if (!(row instanceof OtherRow) || row.resource.kind !== 'Namespace') return undefined
     return row.resource.metadata.annotations[`${this.#apiGroup}/storage`]
   }
 
@@ -310,7 +310,7 @@ export class Catalog implements ResourceSink {
     }
     const row = this.#rowFor(resource)
     row.generation = this.#generation
-    if (!(row instanceof PlainRow)) row.rank = this.#rankOf(resource, old)
+    if (!(row instanceof OtherRow)) row.rank = this.#rankOf(resource, old)
     rows.set(metadata.namespace, metadata.name, row)
     this.#link(row, old)
   }
@@ -319,7 +319,7 @@ export class Catalog implements ResourceSink {
     const created =
       this.#firstBy === 'creation' ? Date.parse(metadata.creationTimestamp) : Number.NaN
     if (!Number.isNaN(created)) return Math.floor(created / 1000)
-    if (old !== undefined && !(old instanceof PlainRow)) return old.rank
+    if (old !== undefined && !(old instanceof OtherRow)) return old.rank
     this.#arrivals += 1
     return this.#arrivals
   }
@@ -334,7 +334,7 @@ export class Catalog implements ResourceSink {
   #rowFor(resource: Resource): Row {
     if (resource.kind === 'Version') return new VersionRow(resource, this.#context)
     if (resource.kind === 'Module' || resource.kind === 'Provider') return new ResourceRow(resource)
-    return new PlainRow(resource)
+    return new OtherRow(resource)
   }
 
   #link(row: Row | undefined, old: Row | undefined): void {
@@ -344,11 +344,11 @@ export class Catalog implements ResourceSink {
     const oldResource = old instanceof ResourceRow ? old : undefined
     const changed = resource ?? oldResource
     if (changed !== undefined) this.#parents[changed.kind].change(resource, oldResource)
-    if (row instanceof PlainRow) this.#linkPlain(row.resource, row.resource)
-    else if (old instanceof PlainRow) this.#linkPlain(undefined, old.resource)
+    if (row instanceof OtherRow) this.#linkOther(row.resource, row.resource)
+    else if (old instanceof OtherRow) this.#linkOther(undefined, old.resource)
   }
 
-  #linkPlain(resource: PlainResource | undefined, { kind, metadata }: PlainResource): void {
+  #linkOther(resource: PlainResource | undefined, { kind, metadata }: PlainResource): void {
     const { namespace, name } = metadata
     if (kind === 'Namespace') this.model.namespaceChanged(resource as Namespace | undefined, name)
     if (kind === 'Depot') this.model.depotChanged(resource as Depot | undefined, namespace, name)

@@ -1,5 +1,5 @@
 import type { Depot } from '../apis/v1alpha1/v1alpha1.ts'
-import type { Entry } from './entry.ts'
+import type { Listed } from './listed.ts'
 import { NamedRows } from './named-rows.ts'
 import { compareAddress } from './orders.ts'
 import { compareText } from './semver-order.ts'
@@ -15,7 +15,7 @@ export interface ShownDepot {
   /** 0: never. */
   readonly pollingIntervalMinutes: number
   /** Sorted by namespace, kind and name. */
-  readonly managed: readonly Entry[]
+  readonly managed: readonly Listed[]
 }
 
 export interface DepotQuery {
@@ -25,12 +25,16 @@ export interface DepotQuery {
   readonly namespace?: string | undefined
 }
 
-type FindEntry = (kind: 'Module' | 'Provider', namespace: string, name: string) => Entry | undefined
+type FindEntry = (
+  kind: 'Module' | 'Provider',
+  namespace: string,
+  name: string,
+) => Listed | undefined
 
 /** The Depots, and what of the registry each of them manages. */
 export class Depots {
   readonly #depots = new NamedRows<Depot>()
-  readonly #managed = new Map<Depot, readonly Entry[]>()
+  readonly #managed = new Map<Depot, readonly Listed[]>()
   readonly #find: FindEntry
 
   constructor(find: FindEntry) {
@@ -66,7 +70,7 @@ export class Depots {
       }))
   }
 
-  #managedBy(depot: Depot): readonly Entry[] {
+  #managedBy(depot: Depot): readonly Listed[] {
     const known = this.#managed.get(depot) ?? managedBy(depot, this.#find)
     this.#managed.set(depot, known)
     return known
@@ -74,8 +78,8 @@ export class Depots {
 }
 
 /** What a Depot says it manages, if it exists. */
-function managedBy({ metadata, status }: Depot, find: FindEntry): Entry[] {
-  const found = new Set<Entry>()
+function managedBy({ metadata, status }: Depot, find: FindEntry): Listed[] {
+  const found = new Set<Listed>()
   const add = (kind: 'Module' | 'Provider', names: readonly string[] = []): void => {
     for (const full of names) {
       const slash = full.indexOf('/')
@@ -86,7 +90,7 @@ function managedBy({ metadata, status }: Depot, find: FindEntry): Entry[] {
   }
   add('Module', status?.modules)
   add('Provider', status?.providers)
-  return [...found].toSorted((a, b) => compareAddress(a.facts, b.facts))
+  return [...found].toSorted((a, b) => compareAddress(a.summary, b.summary))
 }
 
 /** What holds for everything, else what the first says that says anything. */

@@ -1,12 +1,12 @@
 import type { DownloadTable } from './downloads.ts'
-import type { Entry } from './entry.ts'
-import { downloadsByVersion } from './facts.ts'
+import type { Listed } from './listed.ts'
 import { compareAddress } from './orders.ts'
 import { newestFirst } from './semver-order.ts'
+import { downloadsByVersion } from './summary.ts'
 
 /** Downloads of one version, all its platforms together. */
 export interface MostDownloaded {
-  readonly entry: Entry
+  readonly entry: Listed
   readonly version: string
   readonly count: number
   /** In milliseconds since the epoch. */
@@ -19,7 +19,7 @@ export interface MostDownloaded {
  * @param best the `limit` entries with the most downloaded versions: others cannot have one among the first
  */
 export function mostDownloaded(
-  best: readonly Entry[],
+  best: readonly Listed[],
   limit: number,
   downloads: DownloadTable,
 ): MostDownloaded[] {
@@ -34,7 +34,7 @@ export function mostDownloaded(
     .toSorted(
       (a, b) =>
         b.count - a.count ||
-        compareAddress(a.entry.facts, b.entry.facts) ||
+        compareAddress(a.entry.summary, b.entry.summary) ||
         newestFirst(a.version, b.version),
     )
     .slice(0, limit)

@@ -1,5 +1,5 @@
 import { Bits } from './bits.ts'
-import type { Entry } from './entry.ts'
+import type { Listed } from './listed.ts'
 
 const noEntries = new Bits()
 
@@ -13,8 +13,8 @@ export class NameSearch {
   /** In lower case, by number. */
   readonly #names: string[] = []
 
-  add({ number, facts }: Entry): void {
-    const name = facts.name.toLowerCase()
+  add({ number, summary }: Listed): void {
+    const name = summary.name.toLowerCase()
     this.#names[number] = name
     for (const gram of gramsOf(name)) {
       const set = this.#grams.get(gram) ?? new Bits()
@@ -23,9 +23,9 @@ export class NameSearch {
     }
   }
 
-  delete({ number, facts }: Entry): void {
+  delete({ number, summary }: Listed): void {
     this.#names[number] = ''
-    for (const gram of gramsOf(facts.name.toLowerCase())) {
+    for (const gram of gramsOf(summary.name.toLowerCase())) {
       const set = this.#grams.get(gram)
       set?.delete(number)
       if (set?.empty) this.#grams.delete(gram)

@@ -1,19 +1,19 @@
 import type { Bits } from './bits.ts'
-import type { Entry } from './entry.ts'
-import type { Facts } from './facts.ts'
+import type { Listed } from './listed.ts'
 import { comparePrecedence, compareText } from './semver-order.ts'
 import { severities } from './severity.ts'
+import type { Summary } from './summary.ts'
 
 interface SortKey {
   /** Ascending, of two that have the key. */
-  readonly compare: (a: Facts, b: Facts) => number
+  readonly compare: (a: Summary, b: Summary) => number
   /** Whether there is nothing to compare: those come last in both directions. */
-  readonly isMissing?: (facts: Facts) => boolean
+  readonly isMissing?: (summary: Summary) => boolean
 }
 
-const amount = (of: (facts: Facts) => number | undefined): SortKey => ({
+const amount = (of: (summary: Summary) => number | undefined): SortKey => ({
   compare: (a, b) => (of(a) ?? 0) - (of(b) ?? 0),
-  isMissing: (facts) => of(facts) === undefined,
+  isMissing: (summary) => of(summary) === undefined,
 })
 
 /** What lists can be sorted by. */
@@ -23,7 +23,7 @@ export const sortKeys = {
   kind: { compare: (a, b) => compareText(a.kind, b.kind) },
   latestVersion: {
     compare: (a, b) => comparePrecedence(a.latestVersion ?? '', b.latestVersion ?? ''),
-    isMissing: (facts) => facts.latestVersion === undefined,
+    isMissing: (summary) => summary.latestVersion === undefined,
   },
   synced: { compare: (a, b) => Number(a.synced) - Number(b.synced) },
   severity: {
@@ -34,22 +34,22 @@ export const sortKeys = {
       }
       return 0
     },
-    isMissing: (facts) => facts.scanCounts === undefined,
+    isMissing: (summary) => summary.scanCounts === undefined,
   },
-  totalDownloads: amount((facts) => facts.downloads),
-  lastDownloadedAt: amount((facts) => facts.lastDownloadedAt),
-  lastScanned: amount((facts) => facts.lastScannedAt),
+  totalDownloads: amount((summary) => summary.downloads),
+  lastDownloadedAt: amount((summary) => summary.lastDownloadedAt),
+  lastScanned: amount((summary) => summary.lastScannedAt),
 } satisfies Record<string, SortKey>
 
 export type SortBy = keyof typeof sortKeys
 
 /** By the most downloaded version, for the list of those. */
-export const bestDownloads: SortKey = amount((facts) => facts.bestDownloads || undefined)
+export const bestDownloads: SortKey = amount((summary) => summary.bestDownloads || undefined)
 
 /** Every entry, sorted by one key and kept so. Ties are ascending by namespace, kind and name. */
 export class SortOrder {
   readonly #key: SortKey
-  readonly #entries: readonly (Entry | undefined)[]
+  readonly #entries: readonly (Listed | undefined)[]
   /** Numbers of entries: moving thousands of them to make room is a matter of microseconds. */
   #numbers = new Uint32Array(16)
   #length = 0
@@ -57,13 +57,13 @@ export class SortOrder {
   #present = 0
 
   /** @param entries by number; one must be there for as long as it is in the order */
-  constructor(key: SortKey, entries: readonly (Entry | undefined)[]) {
+  constructor(key: SortKey, entries: readonly (Listed | undefined)[]) {
     this.#key = key
     this.#entries = entries
   }
 
-  insert(entry: Entry): void {
-    const position = this.#positionOf(entry.facts)
+  insert(entry: Listed): void {
+    const position = this.#positionOf(entry.summary)
     if (this.#length === this.#numbers.length) {
       const grown = new Uint32Array(this.#length * 2)
       grown.set(this.#numbers)
@@ -72,43 +72,43 @@ export class SortOrder {
     this.#numbers.copyWithin(position + 1, position, this.#length)
     this.#numbers[position] = entry.number
     this.#length += 1
-    if (!this.#isMissing(entry.facts)) this.#present += 1
+    if (!this.#isMissing(entry.summary)) this.#present += 1
   }
 
-  /** To be called while the entry still has the facts that it was inserted with. */
-  remove(entry: Entry): void {
-    const position = this.#positionOf(entry.facts)
+  /** To be called while the entry still has the summary that it was inserted with. */
+  remove(entry: Listed): void {
+    const position = this.#positionOf(entry.summary)
     if (position >= this.#length || this.#numbers[position] !== entry.number) return
     this.#numbers.copyWithin(position, position + 1, this.#length)
     this.#length -= 1
-    if (!this.#isMissing(entry.facts)) this.#present -= 1
+    if (!this.#isMissing(entry.summary)) this.#present -= 1
   }
 
-  /** Whether an entry stays where it is when its facts change from one to the other. */
-  isSamePlace(a: Facts, b: Facts): boolean {
+  /** Whether an entry stays where it is when its summary change from one to the other. */
+  isSamePlace(a: Summary, b: Summary): boolean {
     return this.#compare(a, b) === 0
   }
 
   /** Up to `limit` entries of a set, after `offset` of them were passed over. */
-  page(set: Bits, descending: boolean, offset: number, limit: number): Entry[] {
-    const page: Entry[] = []
+  page(set: Bits, descending: boolean, offset: number, limit: number): Listed[] {
+    const page: Listed[] = []
     let left = offset
     for (const index of descending ? this.#descending() : this.#ascending()) {
       const number = this.#numbers[index] as number
       if (!set.has(number)) continue
       if (left > 0) left -= 1
-      else if (page.push(this.#entries[number] as Entry) >= limit) break
+      else if (page.push(this.#entries[number] as Listed) >= limit) break
     }
     return page
   }
 
   /** The first few of a set, largest first; only what has the key. */
-  largest(set: Bits, limit: number): Entry[] {
-    const largest: Entry[] = []
+  largest(set: Bits, limit: number): Listed[] {
+    const largest: Listed[] = []
     for (const index of this.#descending()) {
       if (index >= this.#present) break
       const number = this.#numbers[index] as number
-      if (set.has(number) && largest.push(this.#entries[number] as Entry) >= limit) break
+      if (set.has(number) && largest.push(this.#entries[number] as Listed) >= limit) break
     }
     return largest
   }
@@ -129,9 +129,9 @@ export class SortOrder {
 
   /** Index of the first entry that ties with the one at `index`: most have none, some have half of all. */
   #startOfTie(index: number): number {
-    const facts = this.#factsAt(index)
+    const summary = this.#summaryAt(index)
     const ties = (at: number): boolean =>
-      at >= 0 && this.#key.compare(this.#factsAt(at), facts) === 0
+      at >= 0 && this.#key.compare(this.#summaryAt(at), summary) === 0
     let step = 1
     while (ties(index - step)) step *= 2
     let [low, high] = [Math.max(-1, index - step), index - (step >> 1)]
@@ -143,25 +143,25 @@ export class SortOrder {
     return high
   }
 
-  #positionOf(facts: Facts): number {
+  #positionOf(summary: Summary): number {
     let [low, high] = [0, this.#length]
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (this.#compare(this.#factsAt(middle), facts) < 0) low = middle + 1
+      if (this.#compare(this.#summaryAt(middle), summary) < 0) low = middle + 1
       else high = middle
     }
     return low
   }
 
-  #factsAt(index: number): Facts {
-    return (this.#entries[this.#numbers[index] as number] as Entry).facts
+  #summaryAt(index: number): Summary {
+    return (this.#entries[this.#numbers[index] as number] as Listed).summary
   }
 
-  #isMissing(facts: Facts): boolean {
-    return this.#key.isMissing?.(facts) ?? false
+  #isMissing(summary: Summary): boolean {
+    return this.#key.isMissing?.(summary) ?? false
   }
 
-  #compare(a: Facts, b: Facts): number {
+  #compare(a: Summary, b: Summary): number {
     const [aMissing, bMissing] = [this.#isMissing(a), this.#isMissing(b)]
     if (aMissing !== bMissing) return aMissing ? 1 : -1
     return (aMissing ? 0 : this.#key.compare(a, b)) || compareAddress(a, b)
@@ -169,7 +169,7 @@ export class SortOrder {
 }
 
 /** By namespace, kind and name: never 0 for two entries. */
-export function compareAddress(a: Facts, b: Facts): number {
+export function compareAddress(a: Summary, b: Summary): number {
   return (
     compareText(a.namespace, b.namespace) ||
     compareText(a.kind, b.kind) ||

@@ -45,7 +45,7 @@ class Registry {
   }
 
   names(view: View): string[] {
-    return this.model.page(view, {}, byName).entries.map((entry) => entry.facts.name)
+    return this.model.page(view, {}, byName).entries.map((entry) => entry.summary.name)
   }
 }
 
@@ -78,7 +78,7 @@ describe('the view of a binding', () => {
     expect(registry.names(view)).toEqual([])
   })
 
-  it('is made anew when the binding is', () => {
+  it('is made again when the binding is', () => {
     const registry = new Registry().put(module('vpc'), module('db'))
     const before = registry.model.viewOf(binding('vpc'))
     const after = registry.model.viewOf(binding('db'))
@@ -141,15 +141,15 @@ describe('downloads', () => {
     count: 2,
     lastAt: 5,
   } as const
-  const factsOf = ({ model }: Registry) =>
-    model.find(model.views.all, 'Module', 'platform', 'vpc')?.facts
+  const summaryOf = ({ model }: Registry) =>
+    model.find(model.views.all, 'Module', 'platform', 'vpc')?.summary
 
   it('add up, or are replaced, and the last one is the latest', () => {
     const registry = new Registry().put(module('vpc'))
     registry.catalog.recordDownloads([counted, { ...counted, count: 1, lastAt: 3 }])
-    expect(factsOf(registry)).toMatchObject({ downloads: 3, lastDownloadedAt: 5 })
+    expect(summaryOf(registry)).toMatchObject({ downloads: 3, lastDownloadedAt: 5 })
     registry.catalog.setDownloads([{ ...counted, count: 10, lastAt: 9 }])
-    expect(factsOf(registry)).toMatchObject({ downloads: 10, lastDownloadedAt: 9 })
+    expect(summaryOf(registry)).toMatchObject({ downloads: 10, lastDownloadedAt: 9 })
   })
 
   it('may be known before their resource and outlive it', () => {
@@ -157,9 +157,9 @@ describe('downloads', () => {
     registry.catalog.recordDownloads([counted])
     registry.put(module('vpc'))
     registry.drop('Module', 'vpc')
-    expect(factsOf(registry)).toBeUndefined()
+    expect(summaryOf(registry)).toBeUndefined()
     registry.put(module('vpc'))
-    expect(factsOf(registry)).toMatchObject({ downloads: 2 })
+    expect(summaryOf(registry)).toMatchObject({ downloads: 2 })
   })
 })
 
@@ -182,6 +182,6 @@ describe('a burst of changes', () => {
     expect(registry.names(model.views.all)).toEqual(['vpc'])
     registry.put(...burst, module('vpc', {}, { synced: true }))
     const entry = model.find(model.views.all, 'Module', 'platform', 'vpc')
-    expect(entry?.facts.resource.synced).toBe(true)
+    expect(entry?.summary.resource.synced).toBe(true)
   })
 })

@@ -2,8 +2,7 @@ import type { Binding } from '../access/access.ts'
 import type { Depot, Namespace } from '../apis/v1alpha1/v1alpha1.ts'
 import { Backlog } from './backlog.ts'
 import { Depots, type ShownDepot } from './depots.ts'
-import { Entry } from './entry.ts'
-import { type FactSources, type Facts, factsOf } from './facts.ts'
+import { Listed } from './listed.ts'
 import { type MostDownloaded, mostDownloaded } from './most-downloaded.ts'
 import { NameSearch } from './name-search.ts'
 import { NamedRows } from './named-rows.ts'
@@ -12,6 +11,7 @@ import type { Parent } from './parent.ts'
 import type { ReadmeListener } from './readme-ref.ts'
 import { chosen, type Selection } from './selection.ts'
 import { compareText } from './semver-order.ts'
+import { type Summary, type SummarySources, summaryOf } from './summary.ts'
 import { TagSets, tag } from './tags.ts'
 import { namedTotals } from './totals.ts'
 import { addStates, noStates, type VersionStates } from './version-states.ts'
@@ -29,7 +29,7 @@ export interface PageRequest {
 }
 
 export interface Page {
-  readonly entries: readonly Entry[]
+  readonly entries: readonly Listed[]
   /** Of all pages. */
   readonly totalCount: number
 }
@@ -39,7 +39,7 @@ export interface Stats {
   readonly mostDownloaded: readonly MostDownloaded[]
 }
 
-export interface ReadModelOptions extends FactSources {
+export interface ReadModelOptions extends SummarySources {
   /** Label that makes a namespace, a resource or a Depot public where its value is `true`. */
   readonly publicLabel: string
   readonly onReadme: ReadmeListener
@@ -55,10 +55,10 @@ export interface ReadModelOptions extends FactSources {
 export class ReadModel {
   readonly views = new Views()
   readonly #options: ReadModelOptions
-  readonly #entries: (Entry | undefined)[] = []
+  readonly #entries: (Listed | undefined)[] = []
   readonly #free: number[] = []
-  readonly #byParent = new Map<Parent, Entry>()
-  readonly #byName = { Module: new NamedRows<Entry>(), Provider: new NamedRows<Entry>() }
+  readonly #byParent = new Map<Parent, Listed>()
+  readonly #byName = { Module: new NamedRows<Listed>(), Provider: new NamedRows<Listed>() }
   readonly #tags = new TagSets()
   readonly #names = new NameSearch()
   readonly #orders = Object.fromEntries(
@@ -119,8 +119,8 @@ export class ReadModel {
     else this.#publicNamespaces.delete(name)
     this.#graphRevision = ++this.#revision
     for (const number of this.#tags.get(tag.namespace(name))) {
-      const entry = this.#entries[number] as Entry
-      entry.isPublic = this.#mayBePublic(entry.facts)
+      const entry = this.#entries[number] as Listed
+      entry.isPublic = this.#mayBePublic(entry.summary)
       entry.revision = this.#revision
     }
     this.views.republish(this.#tags.get(tag.namespace(name)), this.#entries)
@@ -143,7 +143,7 @@ export class ReadModel {
   }
 
   /** A module or provider, if the view shows it. */
-  find(view: View, kind: Entry['facts']['kind'], namespace: string, name: string) {
+  find(view: View, kind: Listed['summary']['kind'], namespace: string, name: string) {
     this.#backlog.advance()
     const entry = this.#byName[kind].get(namespace, name)
     if (entry !== undefined) this.#backlog.finish(entry.parent)
@@ -202,29 +202,29 @@ export class ReadModel {
     if (resource === undefined) {
       if (known === undefined) return 1
       this.#remove(known)
-      addStates(this.#states[parent.kind], known.facts.states, -1)
-      this.#options.onReadme(parent.namespace, undefined, known.facts.readme)
+      addStates(this.#states[parent.kind], known.summary.states, -1)
+      this.#options.onReadme(parent.namespace, undefined, known.summary.readme)
       return 1
     }
-    const facts = factsOf(parent, resource, this.#options)
-    const before = known?.facts.states ?? noStates()
+    const summary = summaryOf(parent, resource, this.#options)
+    const before = known?.summary.states ?? noStates()
     addStates(this.#states[parent.kind], before, -1)
-    addStates(this.#states[parent.kind], facts.states, 1)
-    if (facts.states.duplicate > before.duplicate) this.#options.onDuplicates(parent)
-    this.#options.onReadme(parent.namespace, facts.readme, known?.facts.readme)
-    if (known === undefined) this.#add(parent, facts)
-    else this.#change(known, facts)
+    addStates(this.#states[parent.kind], summary.states, 1)
+    if (summary.states.duplicate > before.duplicate) this.#options.onDuplicates(parent)
+    this.#options.onReadme(parent.namespace, summary.readme, known?.summary.readme)
+    if (known === undefined) this.#add(parent, summary)
+    else this.#change(known, summary)
     return 1 + parent.versions.length
   }
 
-  #add(parent: Parent, facts: Facts): void {
-    const entry = new Entry(this.#free.pop() ?? this.#entries.length, parent, facts)
+  #add(parent: Parent, summary: Summary): void {
+    const entry = new Listed(this.#free.pop() ?? this.#entries.length, parent, summary)
     entry.revision = this.#revision
-    entry.isPublic = this.#mayBePublic(facts)
+    entry.isPublic = this.#mayBePublic(summary)
     this.#entries[entry.number] = entry
     this.#byParent.set(parent, entry)
-    this.#byName[facts.kind].set(facts.namespace, facts.name, entry)
-    this.#tags.update(entry.number, undefined, facts)
+    this.#byName[summary.kind].set(summary.namespace, summary.name, entry)
+    this.#tags.update(entry.number, undefined, summary)
     this.#names.add(entry)
     for (const order of this.#everyOrder()) order.insert(entry)
     for (const view of this.views.each()) view.admit(entry)
@@ -232,15 +232,15 @@ export class ReadModel {
     this.#graphRevision = this.#revision
   }
 
-  #remove(entry: Entry): void {
-    const { number, facts } = entry
+  #remove(entry: Listed): void {
+    const { number, summary } = entry
     for (const view of this.views.each()) view.dismiss(entry)
     for (const order of this.#everyOrder()) order.remove(entry)
     this.#names.delete(entry)
-    this.#tags.update(number, facts, undefined)
+    this.#tags.update(number, summary, undefined)
     this.#byParent.delete(entry.parent)
-    if (this.#byName[facts.kind].get(facts.namespace, facts.name) === entry) {
-      this.#byName[facts.kind].delete(facts.namespace, facts.name)
+    if (this.#byName[summary.kind].get(summary.namespace, summary.name) === entry) {
+      this.#byName[summary.kind].delete(summary.namespace, summary.name)
     }
     this.#entries[number] = undefined
     this.#free.push(number)
@@ -248,22 +248,22 @@ export class ReadModel {
     this.#graphRevision = this.#revision
   }
 
-  #change(entry: Entry, facts: Facts): void {
-    const old = entry.facts
-    const moved = this.#everyOrder().filter((order) => !order.isSamePlace(old, facts))
+  #change(entry: Listed, summary: Summary): void {
+    const old = entry.summary
+    const moved = this.#everyOrder().filter((order) => !order.isSamePlace(old, summary))
     for (const order of moved) order.remove(entry)
-    for (const view of this.views.each()) view.adjust(entry, facts)
-    this.#tags.update(entry.number, old, facts)
-    entry.facts = facts
+    for (const view of this.views.each()) view.adjust(entry, summary)
+    this.#tags.update(entry.number, old, summary)
+    entry.summary = summary
     entry.revision = this.#revision
     for (const order of moved) order.insert(entry)
     this.#publish(entry)
-    if (!isSameNode(old, facts)) this.#graphRevision = this.#revision
+    if (!isSameNode(old, summary)) this.#graphRevision = this.#revision
   }
 
   /** Follows the labels that make an entry public. */
-  #publish(entry: Entry): void {
-    const isPublic = this.#mayBePublic(entry.facts)
+  #publish(entry: Listed): void {
+    const isPublic = this.#mayBePublic(entry.summary)
     if (isPublic === entry.isPublic) return
     entry.isPublic = isPublic
     entry.revision = this.#revision
@@ -271,7 +271,7 @@ export class ReadModel {
     this.#graphRevision = this.#revision
   }
 
-  #mayBePublic({ namespace, resource }: Facts): boolean {
+  #mayBePublic({ namespace, resource }: Summary): boolean {
     return this.#publicNamespaces.has(namespace) && this.#isLabelled(resource.labels)
   }
 
@@ -281,7 +281,7 @@ export class ReadModel {
 }
 
 /** Whether two states of an entry look the same in a graph. */
-function isSameNode(a: Facts, b: Facts): boolean {
+function isSameNode(a: Summary, b: Summary): boolean {
   return (
     a.latestVersion === b.latestVersion &&
     a.synced === b.synced &&

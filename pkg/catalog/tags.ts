@@ -1,6 +1,6 @@
 import { Bits } from './bits.ts'
-import type { Facts } from './facts.ts'
 import { severities } from './severity.ts'
+import type { Summary } from './summary.ts'
 
 /** The severities that a list can be cut at: whoever has one of them has all that are milder. */
 const severityLevels = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'] as const
@@ -16,10 +16,10 @@ export class TagSets {
     return this.#sets.get(tag) ?? noEntries
   }
 
-  /** Moves an entry from the sets of its old facts to those of its new ones. */
-  update(number: number, old: Facts | undefined, facts: Facts | undefined): void {
+  /** Moves an entry from the sets of its old summary to those of its new ones. */
+  update(number: number, old: Summary | undefined, summary: Summary | undefined): void {
     const before = new Set(old && tagsOf(old))
-    const after = new Set(facts && tagsOf(facts))
+    const after = new Set(summary && tagsOf(summary))
     for (const tag of before) if (!after.has(tag)) this.#delete(tag, number)
     for (const tag of after) if (!before.has(tag)) this.#add(tag, number)
   }
@@ -50,7 +50,7 @@ export const tag = {
   severity: (level: SeverityLevel) => `severity ${level}`,
 }
 
-function tagsOf({ kind, namespace, synced, platforms, scanCounts }: Facts): string[] {
+function tagsOf({ kind, namespace, synced, platforms, scanCounts }: Summary): string[] {
   const tags = [tag.kind(kind), tag.namespace(namespace), tag.synced(synced)]
   for (const platform of platforms) {
     const [os, arch] = platform.split('/')

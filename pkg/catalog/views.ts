@@ -1,14 +1,14 @@
 import { allows, type Binding } from '../access/access.ts'
 import { Bits } from './bits.ts'
-import type { Entry } from './entry.ts'
-import type { Facts } from './facts.ts'
+import type { Listed } from './listed.ts'
+import type { Summary } from './summary.ts'
 import { accumulate, noTotals, type Totals } from './totals.ts'
 
 /** What is seen beside what is public. */
 type Allows = (kind: 'Module' | 'Provider', name: string) => boolean
 
 /** Entries by number; numbers of entries that are gone stand empty. */
-export type Numbered = readonly (Entry | undefined)[]
+export type Numbered = readonly (Listed | undefined)[]
 
 /**
  * What one kind of caller may see, as a set over the numbers of entries: `all`, `public`, or that of one GroupBinding,
@@ -42,8 +42,8 @@ export class View {
   }
 
   /** Takes an entry in that is new, if it may be seen. */
-  admit(entry: Entry): void {
-    const { kind, name, totals } = entry.facts
+  admit(entry: Listed): void {
+    const { kind, name, totals } = entry.summary
     if (this.#allows(kind, name)) this.#allowed.add(entry.number)
     else if (!entry.isPublic) return
     this.#seen.add(entry.number)
@@ -51,30 +51,30 @@ export class View {
   }
 
   /** Forgets an entry that is gone. */
-  dismiss(entry: Entry): void {
+  dismiss(entry: Listed): void {
     this.adjust(entry, undefined)
     this.#allowed.delete(entry.number)
     this.#seen.delete(entry.number)
   }
 
-  /** Follows a change of facts. To be called while the entry still has the old ones. */
-  adjust(entry: Entry, facts: Facts | undefined): void {
+  /** Follows a change of summary. To be called while the entry still has the old ones. */
+  adjust(entry: Listed, summary: Summary | undefined): void {
     if (this.#totals === undefined || !this.#seen.has(entry.number)) return
-    accumulate(this.#totals, entry.facts.totals, -1)
-    if (facts !== undefined) accumulate(this.#totals, facts.totals, 1)
+    accumulate(this.#totals, entry.summary.totals, -1)
+    if (summary !== undefined) accumulate(this.#totals, summary.totals, 1)
   }
 
   /** Follows a change of `isPublic` of one entry. */
-  review(entry: Entry): void {
+  review(entry: Listed): void {
     this.adjust(entry, undefined)
     if (entry.isPublic || this.#allowed.has(entry.number)) this.#seen.add(entry.number)
     else this.#seen.delete(entry.number)
     if (this.#totals !== undefined && this.#seen.has(entry.number)) {
-      accumulate(this.#totals, entry.facts.totals, 1)
+      accumulate(this.#totals, entry.summary.totals, 1)
     }
   }
 
-  /** Follows a change of `isPublic` of many: then it is cheaper to sum up anew, when somebody asks. */
+  /** Follows a change of `isPublic` of many: then it is cheaper to sum up again, when somebody asks. */
   reviewAll(isPublic: Bits): void {
     const seen = this.#allowed.copy().merge(isPublic)
     if (seen.equals(this.#seen)) return
@@ -87,7 +87,7 @@ export function sumOf(set: Bits, entries: Numbered): Totals {
   const sum = noTotals()
   for (const number of set) {
     const entry = entries[number]
-    if (entry !== undefined) accumulate(sum, entry.facts.totals, 1)
+    if (entry !== undefined) accumulate(sum, entry.summary.totals, 1)
   }
   return sum
 }

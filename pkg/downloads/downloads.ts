@@ -5,7 +5,7 @@ import { type CountSink, Delivery } from './delivery.ts'
 import type { DownloadEvent, DownloadedResource, HourlyCount } from './event.ts'
 import { Journal, type JournalLimits } from './journal.ts'
 import { Journals } from './journals.ts'
-import { createMeters, reportDrops } from './meters.ts'
+import { createMeters, reportDrops } from './metrics.ts'
 import { SqliteStore } from './sqlite-store.ts'
 import { type ValkeyAddress, ValkeyStore } from './valkey-store.ts'
 

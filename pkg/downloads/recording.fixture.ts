@@ -15,7 +15,7 @@ export interface Recorder {
   readonly reports: Report[]
   /** Ends it as a crash does. @returns how many downloads must have been counted, and how many may have been */
   readonly kill: () => Promise<{ least: number; most: number }>
-  /** Ends it in peace. @returns its last words */
+  /** Ends it gracefully. @returns its last words */
   readonly stop: () => Promise<Report>
 }
 

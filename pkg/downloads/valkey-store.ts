@@ -54,7 +54,7 @@ export class ValkeyStore implements CountStore {
       maxRetriesPerRequest: 0,
       retryStrategy: (attempt) =>
         backoffMs({ firstMs: 100, capMs: 3_000, jitter: 'equal', random }, attempt),
-      // What was promoted or demoted meanwhile is found by connecting anew.
+      // What was promoted or demoted meanwhile is found by connecting again.
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
     })
     this.#client.defineCommand('applyBatch', { lua: applyScript })

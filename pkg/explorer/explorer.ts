@@ -133,7 +133,7 @@ export function createExplorer(options: ExplorerOptions): Explorer {
     throw new RegistryError('NotFound', 'no such endpoint: there is no login here')
   })
   app.all('/-/assets/*', () => {
-    throw new RegistryError('NotFound', 'no such file: the page was built anew, load it again')
+    throw new RegistryError('NotFound', 'no such file: the page was built again, load it again')
   })
   app.route(
     '/',

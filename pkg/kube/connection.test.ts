@@ -115,7 +115,7 @@ it('a certificate tells its common name', () => {
 })
 
 describe('a watch goes on', () => {
-  it('when a token has been rotated: it is read anew when the old one is refused', async () => {
+  it('when a token has been rotated: it is read again when the old one is refused', async () => {
     await using fake = await startFakeCluster({
       kubeconfig: ({ url, ca, directory: files }) => {
         writeFileSync(join(files, 'token'), 'old')

@@ -19,7 +19,7 @@ export function createWatchMetrics(metrics: Metrics) {
     }),
     relists: counter(metrics, {
       name: 'watch_relists_total',
-      help: 'How often everything had to be read anew, by why.',
+      help: 'How often everything had to be read again, by why.',
       labels: ['kind', 'reason'],
     }),
     decodeErrors: counter(metrics, {

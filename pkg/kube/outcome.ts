@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { messageOf, RegistryError } from '../errors/errors.ts'
 
 /**
- * What follows when a request or a stream has ended. `relist`: whether everything has to be read anew, or only when it
+ * What follows when a request or a stream has ended. `relist`: whether everything has to be read again, or only when it
  * happens again without progress in between. `wait`: whether the next request waits for the backoff.
  */
 const consequences = {

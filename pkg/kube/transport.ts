@@ -35,7 +35,7 @@ export class Transport {
     return this.#identity
   }
 
-  /** Reads credentials anew before the next request, because the API server refused these. */
+  /** Reads credentials again before the next request, because the API server refused these. */
   reload(): void {
     this.#connection.reload()
   }

@@ -12,7 +12,7 @@ import {
   type Resource,
   type Version,
 } from '../apis/v1alpha1/v1alpha1.ts'
-import { idOf } from './claims.ts'
+import { idOf } from './definitions.ts'
 
 /** Which Versions need their archive looked at, and where those archives are. */
 export class ArchiveIndex {

@@ -114,18 +114,18 @@ export class Digests {
   async #poll(): Promise<number> {
     const startMs = performance.now()
     const moved = await this.#regroup()
-    let isRestless = false
+    let isChanging = false
     await eachLimited(this.#archives.values(), 16, async (archive) => {
-      if (await this.#look(archive)) isRestless = true
+      if (await this.#look(archive)) isChanging = true
     })
     this.#onChange(moved)
     this.#hashNext()
     if (this.#index.versions.size === 0) return maxPollMs
-    const leastMs = isRestless ? settleMs : pollMs
+    const leastMs = isChanging ? settleMs : pollMs
     return Math.min(maxPollMs, Math.max(leastMs, (performance.now() - startMs) / pollShare))
   }
 
-  /** Finds every archive anew. @returns the Versions whose archive is another one than before */
+  /** Finds every archive again. @returns the Versions whose archive is another one than before */
   async #regroup(): Promise<string[]> {
     const turns = new Turns()
     const locations = new Map<string, string>()

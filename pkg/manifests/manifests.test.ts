@@ -83,7 +83,7 @@ it('hands on nothing when files and folders are renamed and objects move', async
   expect(source.sink.changes).toEqual(['upsert Module last', 'upsert Module c'])
 })
 
-it('keeps what was served of a file that breaks, through a rename, until it is mended', async () => {
+it('keeps what was served of a file that breaks, through a rename, until it is fixed', async () => {
   const text = `${moduleText('a')}---\n${moduleText('b')}`
   await using source = await startSource({ 'a.yaml': text })
   await source.write('a.yaml', `${broken}---\n${moduleText('b', 'gcp')}`)

@@ -40,12 +40,12 @@ export class Rejections {
   /**
    * Replaces what is known about one file, or one object.
    *
-   * @param isMended whether something that is rejected no more is in order now, rather than gone
+   * @param isFixed whether something that is rejected no more is in order now, rather than gone
    */
   set(
     group: string,
     rejections: readonly Rejection[],
-    isMended: (rejection: Rejection) => boolean = () => false,
+    isFixed: (rejection: Rejection) => boolean = () => false,
   ): void {
     const before = this.#groups.get(group) ?? []
     if (before.length === 0 && rejections.length === 0) return
@@ -65,7 +65,7 @@ export class Rejections {
     }
     const still = new Set(rejections.map(subjectOf))
     for (const rejection of before.slice(0, maxLines)) {
-      if (still.has(subjectOf(rejection)) || !isMended(rejection)) continue
+      if (still.has(subjectOf(rejection)) || !isFixed(rejection)) continue
       const { file, kind, namespace, name } = fieldsOf(rejection)
       this.#log.info({ file, kind, namespace, name }, 'object accepted again')
     }

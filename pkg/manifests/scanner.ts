@@ -4,10 +4,10 @@ import { messageOf } from '../errors/errors.ts'
 import { backoffMs, eachLimited, Loop, Turns } from '../pacing/pacing.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import type { ArchiveProbe } from './archive-state.ts'
-import { Claims, type Ruling } from './claims.ts'
+import { Definitions, type Resolution } from './definitions.ts'
 import { Digests } from './digests.ts'
 import { type ManifestFile, parseManifest } from './manifest-file.ts'
-import { createMeters } from './meters.ts'
+import { createMeters } from './metrics.ts'
 import { Publisher } from './publisher.ts'
 import { readText } from './read-text.ts'
 import { FolderReadmes } from './readme.ts'
@@ -18,7 +18,7 @@ import { codeOf, identityOf, isGone, type Listing, walk } from './tree.ts'
 /** How long a file must look the same before it is read. */
 const settleMs = 100
 /** How long an object that is nowhere stays while files change, because it may be moving between them. */
-const maxRestlessMs = 2_000
+const maxChangingMs = 2_000
 /** Files that are read at a time. */
 const maxReading = 4
 /** Scans that no event asked for, for file systems without events; they take at most this part of the time. */
@@ -49,7 +49,7 @@ export class Scanner {
   readonly #allowEmpty: boolean
   readonly readmes = new FolderReadmes()
   readonly #settling = new Settling(settleMs)
-  readonly #claims = new Claims()
+  readonly #definitions = new Definitions()
   readonly #files = new Map<string, ManifestFile>()
   readonly #rejections: Rejections
   readonly #meters: ReturnType<typeof createMeters>
@@ -57,7 +57,7 @@ export class Scanner {
   readonly #digests: Digests
   readonly #loop = new Loop(() => this.#turn())
   #root = ''
-  #restlessSinceMs = Infinity
+  #changingSinceMs = Infinity
   #failures = 0
   #started = false
   #closed = false
@@ -83,19 +83,19 @@ export class Scanner {
       this.#settling.compare(listing.files, startMs, () => false, 0),
       listing,
     )
-    const rulings: Ruling[] = []
-    for (const ruling of this.#claims.settle(false)) {
-      this.#note(ruling)
-      rulings.push(ruling)
+    const resolutions: Resolution[] = []
+    for (const resolution of this.#definitions.resolve(false)) {
+      this.#note(resolution)
+      resolutions.push(resolution)
       await turns.yieldIfDue()
     }
-    const resources = rulings.flatMap(({ id, resource }) =>
+    const resources = resolutions.flatMap(({ id, resource }) =>
       resource === undefined ? [] : [[id, resource] as const],
     )
     await this.#publisher.replace(resources, turns)
     await this.#digests.start(firstDigestsMs)
     const durationMs = Math.round(performance.now() - startMs)
-    const counts = { files: listing.files.size, objects: this.#claims.size }
+    const counts = { files: listing.files.size, objects: this.#definitions.size }
     const rejected = this.#rejections.count
     this.#log.info({ ...counts, rejected, durationMs }, 'manifests loaded')
     this.#started = true
@@ -119,18 +119,18 @@ export class Scanner {
       if (this.#isEmptied(listing)) throw new EmptiedFolder(this.#files.size)
       this.#root = listing.root
       const nowMs = performance.now()
-      const isVeiled = (path: string) => isCovered(path, listing.problems)
-      const difference = this.#settling.compare(listing.files, nowMs, isVeiled)
+      const isUnknown = (path: string) => isCovered(path, listing.problems)
+      const difference = this.#settling.compare(listing.files, nowMs, isUnknown)
       const isRead = await this.#read(difference, listing)
-      const isRestless = difference.waiting || !isRead
-      if (!isRestless) this.#restlessSinceMs = Infinity
-      else if (this.#restlessSinceMs === Infinity) this.#restlessSinceMs = nowMs
-      const mayTurnUp = isRestless && nowMs - this.#restlessSinceMs < maxRestlessMs
-      await this.#publish([...this.#claims.settle(mayTurnUp)], startMs)
+      const isChanging = difference.waiting || !isRead
+      if (!isChanging) this.#changingSinceMs = Infinity
+      else if (this.#changingSinceMs === Infinity) this.#changingSinceMs = nowMs
+      const mayReappear = isChanging && nowMs - this.#changingSinceMs < maxChangingMs
+      await this.#publish([...this.#definitions.resolve(mayReappear)], startMs)
       this.#rejections.set('folder', [])
       if (this.#failures > 0) this.#log.info('manifests can be read again')
       this.#failures = 0
-      if (isRestless) return settleMs
+      if (isChanging) return settleMs
       return Math.min(maxScanMs, Math.max(scanMs, (nowMs - startMs) / scanShare))
     } catch (err) {
       if (this.#failures++ === 0) {
@@ -148,20 +148,20 @@ export class Scanner {
     return this.#files.size > (root === this.#root ? 1 : 0)
   }
 
-  /** Hands rulings on, those of one file in one step, so that no reader sees half of a change. */
-  async #publish(rulings: readonly Ruling[], readMs: number): Promise<void> {
+  /** Hands resolutions on, those of one file in one step, so that no reader sees half of a change. */
+  async #publish(resolutions: readonly Resolution[], readMs: number): Promise<void> {
     const turns = new Turns()
-    const steps = Map.groupBy(rulings, ({ file }) => file).values()
+    const steps = Map.groupBy(resolutions, ({ file }) => file).values()
     const waiting = [...steps].flatMap((step) => chunksOf(step, maxTogether))
     for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
       try {
-        for (const ruling of step) this.#note(ruling)
+        for (const resolution of step) this.#note(resolution)
         for (const { id, key, resource } of step) {
           this.#publisher.publish(id, key, resource && this.#digests.complete(resource))
           this.#meters.published(key.kind, readMs)
         }
       } catch (error) {
-        this.#claims.reopen([step, ...waiting].flat())
+        this.#definitions.reopen([step, ...waiting].flat())
         throw error
       }
       await turns.yieldIfDue()
@@ -192,17 +192,17 @@ export class Scanner {
     })
     if (this.#closed) return true
     for (const { path, signature, from, content } of read) {
-      this.#claims.replace(path, content, from)
+      this.#definitions.replace(path, content, from)
       this.#files.set(path, content)
       this.readmes.set(path, content.readmes)
       this.#settling.accept(path, signature)
       const unknown = content.rejections.some(({ object }) => object === undefined)
       this.#rejections.set(path, content.rejections, ({ object }) =>
-        object === undefined ? !unknown : this.#claims.defines(path, object),
+        object === undefined ? !unknown : this.#definitions.defines(path, object),
       )
     }
     for (const path of removed) {
-      this.#claims.remove(path)
+      this.#definitions.remove(path)
       this.#files.delete(path)
       this.readmes.set(path, [])
       this.#settling.forget(path)
@@ -218,17 +218,17 @@ export class Scanner {
   }
 
   /** Takes note of what an object is now, before it is handed on. */
-  #note({ id, key, resource, duplicates }: Ruling): void {
+  #note({ id, key, resource, duplicates }: Resolution): void {
     this.#digests.set(key, resource)
     this.#rejections.set(`duplicate ${id}`, duplicates, ({ file }) =>
-      this.#claims.defines(file, key),
+      this.#definitions.defines(file, key),
     )
   }
 
   /** Hands on Versions of which the archive has changed. */
   #republish(ids: Iterable<string>): void {
     for (const id of ids) {
-      const resource = this.#claims.get(id)
+      const resource = this.#definitions.get(id)
       if (resource === undefined) continue
       const { kind, metadata } = resource
       const key = { kind, namespace: metadata.namespace, name: metadata.name }

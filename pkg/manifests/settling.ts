@@ -47,13 +47,13 @@ export class Settling {
 
   /**
    * @param nowMs of a clock that never goes back
-   * @param isVeiled whether nothing is known about a path, so that its absence means nothing
+   * @param isUnknown whether nothing is known about a path, so that its absence means nothing
    * @param settleMs 0 for a first look, which takes everything as it is
    */
   compare(
     files: ReadonlyMap<string, string>,
     nowMs: number,
-    isVeiled: (path: string) => boolean,
+    isUnknown: (path: string) => boolean,
     settleMs: number = this.#settleMs,
   ): Difference {
     const sightings = new Map<string, Sighting>()
@@ -73,7 +73,7 @@ export class Settling {
       else waiting = true
     }
     for (const path of this.#accepted.keys()) {
-      if (files.has(path) || isVeiled(path)) continue
+      if (files.has(path) || isUnknown(path)) continue
       if (hasSettled(path, undefined)) removed.push(path)
       else waiting = true
     }

@@ -54,7 +54,7 @@ async function statusOf(app: Routes, token: string, at = path): Promise<number> 
 describe('GroupBindings', () => {
   const everything = { expression: '"platform" in groups', moduleResources: ['*'] }
 
-  it('take effect at once when they come, change, break, are mended and go', async () => {
+  it('take effect at once when they come, change, break, are fixed and go', async () => {
     const [app, auth] = open()
     await auth.started
     const token = await issuer.sign()

@@ -36,7 +36,7 @@ export interface SigningKey {
  * Reads and unlocks a private key and tries it.
  *
  * @param text an OpenPGP private key, armored, or base64 of that
- * @throws RegistryError NotConfigured: what is wrong and how to mend it
+ * @throws RegistryError NotConfigured: what is wrong and how to fix it
  */
 export async function readSigningKey(
   text: string,

@@ -1,10 +1,10 @@
 import { RegistryError } from '../errors/errors.ts'
 import { type AbortReason, mismatch } from '../spool/spool.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
-import type { ArchiveMetrics } from './archive-metrics.ts'
 import type { Archive } from './archives.ts'
 import { BadArchives } from './bad-archives.ts'
 import type { ObjectInfo } from './driver.ts'
+import type { ArchiveMetrics } from './metrics.ts'
 import type { Place } from './places.ts'
 
 /** Logs and counts archives that are not what they should be, and remembers for a while which ones are wrong. */

@@ -63,7 +63,7 @@ export class ChangingVersions {
     }
   }
 
-  /** What the cluster has, asked anew: the archives of each module, newest first. */
+  /** What the cluster has, asked again: the archives of each module, newest first. */
   async list(): Promise<Record<string, Archive[]>> {
     const answer = await this.#cluster.admin.request('GET', this.#path('versions', ''))
     const { items } = answer as { items: VersionObject[] }

@@ -1,28 +1,28 @@
-import type { Facts } from './facts.ts'
 import type { Parent } from './parent.ts'
+import type { Summary } from './summary.ts'
 
 /** A module or provider that exists, under the number by which sets know it. */
-export class Entry {
+export class Listed {
   readonly number: number
   readonly parent: Parent
-  #facts: Facts
+  #summary: Summary
   #isPublic = false
   /** Revision of the read model at which it changed last. */
   revision = 0
   #memo: Map<string, string> | undefined
 
-  constructor(number: number, parent: Parent, facts: Facts) {
+  constructor(number: number, parent: Parent, summary: Summary) {
     this.number = number
     this.parent = parent
-    this.#facts = facts
+    this.#summary = summary
   }
 
-  get facts(): Facts {
-    return this.#facts
+  get summary(): Summary {
+    return this.#summary
   }
 
-  set facts(facts: Facts) {
-    this.#facts = facts
+  set summary(summary: Summary) {
+    this.#summary = summary
     this.#memo = undefined
   }
 
@@ -37,7 +37,7 @@ export class Entry {
   }
 
   /** Remembers a piece of text until the entry changes, so that it is put together once a change. */
-  memo(key: string, compose: (entry: Entry) => string): string {
+  memo(key: string, compose: (entry: Listed) => string): string {
     this.#memo ??= new Map()
     const known = this.#memo.get(key)
     if (known !== undefined) return known

@@ -10,7 +10,7 @@ import type { VersionRow } from './version-row.ts'
 import { statesOf, type VersionStates } from './version-states.ts'
 
 /** What is known of one module or provider and all its Versions, at one moment. */
-export interface Facts {
+export interface Summary {
   readonly kind: 'Module' | 'Provider'
   readonly namespace: string
   readonly name: string
@@ -39,13 +39,13 @@ export interface Facts {
   readonly readme: ReadmeRef | undefined
 }
 
-export interface FactSources {
+export interface SummarySources {
   readonly findings: FindingTable
   readonly downloads: DownloadTable
 }
 
 /** Reads a parent that exists. Costs what its Versions and their findings cost. */
-export function factsOf(parent: Parent, resource: ResourceRow, sources: FactSources): Facts {
+export function summaryOf(parent: Parent, resource: ResourceRow, sources: SummarySources): Summary {
   const { kind, namespace, name, versions } = parent
   const downloads = sources.downloads.of(kind, namespace, name)
   const latestVersion = latestVersionOf(parent, resource)

@@ -20,7 +20,7 @@ interface Claim {
 }
 
 /** What is to be served of an object, after a change. */
-export interface Ruling {
+export interface Resolution {
   readonly id: string
   readonly key: ObjectKey
   /** The file that changed it last. */
@@ -35,7 +35,7 @@ export interface Ruling {
  * The union of what all files say. Of several places that define an object, the first in order of path wins; and where
  * no place does because of a mistake, what was served last stays.
  */
-export class Claims {
+export class Definitions {
   readonly #files = new Map<string, readonly Claim[]>()
   readonly #places = new Map<string, Claim[]>()
   readonly #current = new Map<string, Resource>()
@@ -89,16 +89,16 @@ export class Claims {
   /**
    * Rules on every object that a change since the last call may have touched.
    *
-   * @param mayTurnUp whether an object that is nowhere now may be about to turn up elsewhere: then it stays for now
+   * @param mayReappear whether an object that is nowhere now may be about to turn up elsewhere: then it stays for now
    */
-  *settle(mayTurnUp: boolean): Generator<Ruling> {
+  *resolve(mayReappear: boolean): Generator<Resolution> {
     for (const [id, { key, file }] of this.#dirty) {
       const places = this.#places.get(id) ?? []
       places.sort((a, b) => (a.file === b.file ? a.order - b.order : a.file < b.file ? -1 : 1))
       const usable = places.filter(({ resource }) => resource !== undefined)
       const winner = usable.find(({ state }) => state !== 'lost') ?? usable[0]
       const resource = winner?.resource ?? (places.length > 0 ? this.#current.get(id) : undefined)
-      if (resource === undefined && mayTurnUp && this.#current.has(id)) continue
+      if (resource === undefined && mayReappear && this.#current.has(id)) continue
       if (resource === undefined) this.#current.delete(id)
       else this.#current.set(id, resource)
       const duplicates = places
@@ -120,8 +120,8 @@ export class Claims {
   }
 
   /** Has these ruled on again, because they were not taken. */
-  reopen(rulings: readonly Ruling[]): void {
-    for (const { id, key, file } of rulings) this.#dirty.set(id, { key, file })
+  reopen(resolutions: readonly Resolution[]): void {
+    for (const { id, key, file } of resolutions) this.#dirty.set(id, { key, file })
   }
 }
 
