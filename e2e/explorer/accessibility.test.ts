@@ -49,6 +49,7 @@ const views: readonly View[] = [
     path: '/',
     act: async (page) => {
       await pressK(page)
+      await page.getByRole('combobox', { name: 'Go to a module' }).waitFor()
       await page.keyboard.type('vpc')
       await page
         .getByRole('option', { name: /network\/vpc/ })

@@ -82,6 +82,7 @@ describe.skipIf(chromiumPath === undefined)('with keys alone', () => {
     await page.keyboard.press('Escape')
     expect(await link.evaluate((element) => element === document.activeElement)).toBe(true)
     await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Go to a module' }).waitFor()
     await page.keyboard.type('redis')
     await option.waitFor()
     const opened = page.context().waitForEvent('page')
