@@ -335,7 +335,7 @@ it('a slow API server fails none of 200 callers: the deadline of a question star
     mode: 'bearer',
     cluster: {
       apiGroup: 'depot.internal',
-      ttlMs: 10_000,
+      ttlMs: 600_000,
       address: () => Promise.resolve({ server: cluster.url, ca: cluster.ca }),
     },
   })
