@@ -8,11 +8,13 @@ const repository = join(import.meta.dirname, '../..')
 const hack = (name: string): string => join(repository, 'hack/image', name)
 const fileOf = (path: string): Promise<string> => must(hack('file'), [kind.image.archive, path])
 
-/** Of the image's configuration, which has those of its layers. */
-async function digestOf(archive: string): Promise<string> {
+/** What a container gets: the layers and the settings. Apart from these an image says when its steps were run. */
+async function configOf(archive: string): Promise<{ config: object; rootfs: object }> {
   const manifest = await must('tar', ['-xOf', archive, 'manifest.json'])
   const [image] = JSON.parse(manifest) as { Config: string }[]
-  return image?.Config.replace('.json', '') ?? ''
+  const text = await must('tar', ['-xOf', archive, image?.Config ?? ''])
+  const { config, rootfs } = JSON.parse(text) as { config: object; rootfs: object }
+  return { config, rootfs }
 }
 
 it('the image is no larger than it may be', async () => {
@@ -21,9 +23,7 @@ it('the image is no larger than it may be', async () => {
 })
 
 it('says who the image runs as, where it is from, and under which licence', async () => {
-  const { archive } = kind.image
-  const text = await must('tar', ['-xOf', archive, `${await digestOf(archive)}.json`])
-  const { config } = JSON.parse(text) as { config: object }
+  const { config } = await configOf(kind.image.archive)
   expect(config).toMatchObject({
     User: '65532:65532',
     Entrypoint: ['/nodejs/bin/node'],
@@ -47,3 +47,11 @@ it('the bill of materials has the packages of the bundle and of the system', asy
   expect(await fileOf('app/NOTICES')).toContain('hono ')
   expect(await fileOf('app/LICENSE')).toContain('Apache License')
 })
+
+it('built again without any cache it has the same layers and settings', async () => {
+  const archive = join(repository, '.depot/image/again.tar')
+  const environment = { ...kind.image.settings, ARCHIVE: archive, NO_CACHE: 'true' }
+  const settings = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
+  await must('env', [...settings, hack('image')], '', 280_000)
+  expect(await configOf(archive)).toEqual(await configOf(kind.image.archive))
+}, 300_000)
