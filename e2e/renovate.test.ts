@@ -1,0 +1,111 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { generate } from 'selfsigned'
+import { afterAll, expect, it } from 'vitest'
+import { buildSamples } from '../hack/samples.ts'
+import { Registry } from '../hack/testbed/registry/registry.ts'
+import { startServer } from '../hack/testbed/server/server.ts'
+import { startTunnel } from '../hack/testbed/server/tunnel.ts'
+import { toolPath } from '../hack/testbed/tools.ts'
+
+const run = promisify(execFile)
+const samples = join(dirname(import.meta.dirname), 'config/samples')
+const host = 'registry.example.com'
+const registry = new Registry()
+const folder = mkdtempSync(join(tmpdir(), 'depot-renovate-'))
+afterAll(() => {
+  registry.remove()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+interface Dependency {
+  readonly depName: string
+  readonly sourceUrl?: string
+  readonly updates: readonly { readonly newVersion: string }[]
+}
+
+it('Renovate finds updates of a module and a provider, and where a changelog would be', async () => {
+  await registry.sign()
+  await buildSamples(registry.archives)
+  for (const file of ['network.yaml', 'hello.yaml']) {
+    registry.writeText(file, readFileSync(join(samples, file), 'utf8'))
+  }
+  const keys = await generate([{ name: 'commonName', value: host }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: host }] }],
+  })
+  const [certPath, keyPath] = [join(folder, 'tls.crt'), join(folder, 'tls.key')]
+  writeFileSync(certPath, keys.cert)
+  writeFileSync(keyPath, keys.private)
+  const server = await startServer(registry, '--tls-cert-path', certPath, '--tls-cert-key', keyPath)
+  const tunnel = await startTunnel(server.url)
+  try {
+    writeFileSync(
+      join(folder, 'main.tf'),
+      `terraform {
+  required_providers {
+    hello = {
+      source  = "${host}/platform/hello"
+      version = "1.0.0"
+    }
+  }
+}
+module "network" {
+  source  = "${host}/platform/network/aws"
+  version = "1.0.0"
+}
+`,
+    )
+    await run('git', ['init', '-q'], { cwd: folder })
+    await run('git', ['add', 'main.tf'], { cwd: folder })
+    const node = dirname(process.execPath)
+    const { stdout } = await run(toolPath('renovate'), [], {
+      cwd: folder,
+      maxBuffer: 64 * 1024 * 1024,
+      env: {
+        PATH: `${node}:${process.env['PATH'] ?? ''}`,
+        HOME: folder,
+        HTTPS_PROXY: tunnel.url,
+        NODE_EXTRA_CA_CERTS: certPath,
+        LOG_LEVEL: 'debug',
+        LOG_FORMAT: 'json',
+        RENOVATE_PLATFORM: 'local',
+        RENOVATE_DRY_RUN: 'lookup',
+        RENOVATE_ENABLED_MANAGERS: '["terraform"]',
+        RENOVATE_BASE_DIR: join(folder, 'base'),
+        RENOVATE_ONBOARDING: 'false',
+        RENOVATE_REQUIRE_CONFIG: 'ignored',
+      },
+    })
+    const found = stdout
+      .split('\n')
+      .filter((line) => line.includes('packageFiles with updates'))
+      .map((line) => JSON.parse(line) as { config: { terraform: { deps: Dependency[] }[] } })
+      .flatMap(({ config }) => config.terraform.flatMap(({ deps }) => deps))
+    const summary = found.map(({ depName, sourceUrl, updates }) => ({
+      depName,
+      sourceUrl,
+      to: updates.map(({ newVersion }) => newVersion),
+    }))
+    expect(summary).toEqual(
+      expect.arrayContaining([
+        {
+          depName: `${host}/platform/network/aws`,
+          sourceUrl: 'https://git.example.com/platform/terraform-aws-network',
+          to: expect.arrayContaining(['2.0.0']) as unknown,
+        },
+        expect.objectContaining({
+          depName: 'hello',
+          to: expect.arrayContaining(['1.1.0']) as unknown,
+        }),
+      ]),
+    )
+  } finally {
+    tunnel.close()
+    await server.stop()
+  }
+})
