@@ -107,6 +107,25 @@ it('keeps what was served of a file that breaks, through a rename, until it is f
   expect(source.logged('object accepted again')).toMatchObject([{ level: 'info', file: 'b.yaml' }])
 })
 
+it('says once what of a valid object cannot work', async () => {
+  const text = (fileName: string) => `apiVersion: depot.internal/v1alpha1
+kind: Version
+metadata: {name: v, namespace: team}
+spec: {type: Module, version: 1.0.0, fileName: '${fileName}', moduleConfigRef: {name: a}}
+`
+  await using source = await startSource({ 'v.yaml': text('../a.zip') })
+  const said = () => source.logged('object cannot work as it is')
+  expect(said()).toMatchObject([
+    { level: 'warn', file: 'v.yaml', line: 1, kind: 'Version', name: 'v', field: 'spec.fileName' },
+  ])
+  await source.write('v.yaml', `${text('../a.zip')}# the same\n---\n${moduleText('a')}`)
+  await vi.waitFor(() => expect(source.sink.names).toContain('Module a'), wait)
+  expect(said()).toHaveLength(1)
+  await source.write('v.yaml', text('a.rar'))
+  await vi.waitFor(() => expect(said()).toHaveLength(2), wait)
+  expect(said()[1]).toMatchObject({ message: expect.stringContaining('.zip, .tar.gz or .tgz') })
+})
+
 it('keeps what was served of an object that does not validate', async () => {
   await using source = await startSource({ 'a.yaml': `${moduleText('a')}---\n${moduleText('b')}` })
   await source.write('a.yaml', `${invalid('a')}---\n${moduleText('b')}`)

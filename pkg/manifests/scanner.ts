@@ -8,6 +8,7 @@ import { Definitions, type Resolution } from './definitions.ts'
 import { Digests } from './digests.ts'
 import { type ManifestFile, parseManifest } from './manifest-file.ts'
 import { createMeters } from './metrics.ts'
+import { Mistakes } from './mistakes.ts'
 import { Publisher } from './publisher.ts'
 import { readText } from './read-text.ts'
 import { FolderReadmes } from './readme.ts'
@@ -52,6 +53,7 @@ export class Scanner {
   readonly #definitions = new Definitions()
   readonly #files = new Map<string, ManifestFile>()
   readonly #rejections: Rejections
+  readonly #mistakes: Mistakes
   readonly #meters: ReturnType<typeof createMeters>
   readonly #publisher: Publisher
   readonly #digests: Digests
@@ -68,6 +70,7 @@ export class Scanner {
     this.#allowEmpty = allowEmpty
     this.#log = log
     this.#rejections = new Rejections(log, metrics)
+    this.#mistakes = new Mistakes(log)
     this.#meters = createMeters(metrics, () => this.#started)
     this.#publisher = new Publisher(sink)
     this.#digests = new Digests({ probe, log, onChange: (ids) => this.#republish(ids) })
@@ -194,6 +197,7 @@ export class Scanner {
     for (const { path, signature, from, content } of read) {
       this.#definitions.replace(path, content, from)
       this.#files.set(path, content)
+      this.#mistakes.look(path, content.entries)
       this.readmes.set(path, content.readmes)
       this.#settling.accept(path, signature)
       const unknown = content.rejections.some(({ object }) => object === undefined)
