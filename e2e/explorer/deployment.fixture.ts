@@ -5,6 +5,7 @@ import {
   freePort,
   startExplorer,
 } from '../../hack/testbed/explorer/explorer.ts'
+import { type Ingress, startIngress } from '../../hack/testbed/explorer/ingress.ts'
 import { writeBarePages } from '../../hack/testbed/explorer/pages.ts'
 import { clientSecret, SignInProvider } from '../../hack/testbed/oidc/sign-in.ts'
 import { moduleObjects, Registry } from '../../hack/testbed/registry/registry.ts'
@@ -15,6 +16,8 @@ export interface Deployment {
   readonly server: Server
   readonly provider: SignInProvider
   readonly explorer: ExplorerProcess
+  /** Where `isSplit` asked for one. */
+  readonly ingress: Ingress | undefined
   /** Starts another explorer with the same configuration. */
   readonly another: (options?: DeploymentOptions) => Promise<ExplorerProcess>
 }
@@ -30,6 +33,8 @@ export interface DeploymentOptions {
   readonly accepted?: string
   /** Of the explorer, where it must be known before. */
   readonly port?: number
+  /** Whether an ingress stands at the base URL and sends the server's paths past the explorer. */
+  readonly isSplit?: boolean
   /** Whether it serves the pages as they were built; else bare ones, which need no build. */
   readonly isBuilt?: boolean
   /** Whether the issuer is `{base URL}/broker`, behind the server's broker proxy. */
@@ -107,11 +112,17 @@ export async function deploy(options: DeploymentOptions = {}): Promise<Deploymen
     onTestFinished(() => void explorer.stop())
     return { ...explorer, baseUrl }
   }
+  const explorer = await start({ ...options, flags: [] }, options.isSplit ? 0 : port)
+  const ingress = options.isSplit
+    ? await startIngress(port, { server: server.url, explorer: explorer.url })
+    : undefined
+  onTestFinished(() => ingress?.stop())
   return {
     registry,
     server,
     provider,
-    explorer: await start({ ...options, flags: [] }, port),
+    explorer,
+    ingress,
     another: (more = {}) => start(more, more.port ?? 0),
   }
 }

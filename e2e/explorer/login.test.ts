@@ -329,6 +329,20 @@ it('a changed session password ends sessions of the old one, and a list of both 
   expect(await statusAt(`${fresh}\na password of more than 32 letters\n`)).toBe(200)
 })
 
+it('an ingress that sends /depot past the explorer keeps no session from the pages', async () => {
+  const { explorer, ingress } = await deploy({ isSplit: true })
+  const visitor = new Visitor()
+  const seen = await visitor.signIn(`${explorer.baseUrl}/`)
+  expect(namesOf(seen)).toEqual(['network'])
+  const own = await visitor.script(`${explorer.baseUrl}/-/api/resources`)
+  expect([own.status, own.text]).toEqual([200, expect.stringContaining('"network"')])
+  const past = await visitor.script(`${explorer.baseUrl}/depot/ui/v1/resources`)
+  expect(past.status).toBe(401)
+  const discovery = await visitor.ask(`${explorer.baseUrl}/.well-known/terraform.json`)
+  expect(Object.keys(JSON.parse(discovery.text) as object)).toContain('login.v1')
+  expect(ingress?.toServer).toEqual(['/depot/ui/v1/resources', '/.well-known/terraform.json'])
+})
+
 it('works through the broker behind the same address, without going out', async () => {
   const { explorer, provider } = await deploy({ isBroker: true })
   const visitor = new Visitor()
