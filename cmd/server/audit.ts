@@ -1,4 +1,4 @@
-import type { LoggedRequest, OnRequest } from '../../pkg/serving/serving.ts'
+import { type LoggedRequest, type OnRequest, pathOf } from '../../pkg/serving/serving.ts'
 import type { AuditLog } from '../../pkg/telemetry/telemetry.ts'
 
 type Outcome = Parameters<AuditLog['write']>[0]['outcome']
@@ -9,11 +9,9 @@ export function auditOf(audit: AuditLog): OnRequest {
     const { facts, requestId, status, remoteAddress: remoteAddr, url } = request
     const { route, namespace, kind, name, version, subject, callerHash, view } = facts
     if (route === undefined || !route.includes('/download')) return
-    const end = url.indexOf('?')
-    const path = (end === -1 ? url : url.slice(0, end)).slice(0, 1024)
     const outcome = outcomeOf(request)
     const who = { subject, callerHash, view, remoteAddr }
-    const what = { route, kind, namespace, name, version, path }
+    const what = { route, kind, namespace, name, version, path: pathOf(url) }
     audit.write({ requestId, outcome, status, ...who, ...what })
   }
 }

@@ -105,7 +105,7 @@ const field = (key: string, value: string): string =>
   `,"${key}":${JSON.stringify(value.slice(0, longestField))}`
 
 /** Without the query, which may hold secrets; a log line need not be longer than this. */
-function pathOf(url: string): string {
+export function pathOf(url: string): string {
   const end = url.indexOf('?')
   return (end === -1 ? url : url.slice(0, end)).slice(0, 1024)
 }

@@ -19,7 +19,7 @@ import { readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
  * files, probes and metrics on a port of their own, and an end that drops no request.
  */
 
-export type { LoggedRequest, OnRequest } from './access-log.ts'
+export { type LoggedRequest, type OnRequest, pathOf } from './access-log.ts'
 export type { Fetch, ServingEnv } from './env.ts'
 export { answerErrors, errorResponse } from './error-response.ts'
 export type { Hot, PlainRequest } from './plain-request.ts'
