@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { DepotGraph } from '../api/records.ts'
 import { SyncChip } from '../parts/badge.tsx'
+import { Fact } from '../parts/fact.tsx'
 import { number, plural } from '../parts/format.ts'
 import { Hidden, Icon, kindIcon } from '../parts/icon.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
@@ -87,13 +88,6 @@ export function Panel({ graph, id, onClose }: Props) {
     </section>
   )
 }
-
-const Fact = (props: { readonly words: string; readonly children: preact.ComponentChildren }) => (
-  <div>
-    <dt>{props.words}</dt>
-    <dd>{props.children}</dd>
-  </div>
-)
 
 function DepotFacts(props: { graph: DepotGraph; depot: DepotGraph['depots'][number] }) {
   const { graph, depot } = props

@@ -2,6 +2,7 @@ import { boot } from '../api/boot.ts'
 import type { ResourceDetail } from '../api/records.ts'
 import { SyncChip, Visibility } from '../parts/badge.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { Fact } from '../parts/fact.tsx'
 import { number, plural } from '../parts/format.ts'
 import { TimeAgo } from '../parts/time-ago.tsx'
 import { resourcesHref } from '../url/pages.ts'
@@ -80,13 +81,6 @@ export function Overview({ detail, platforms, shown }: Props) {
     </section>
   )
 }
-
-const Fact = (props: { readonly words: string; readonly children: preact.ComponentChildren }) => (
-  <div>
-    <dt>{props.words}</dt>
-    <dd>{props.children}</dd>
-  </div>
-)
 
 function Repository({ url }: { readonly url: string }) {
   const href = safeHref(url)
