@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { freePort } from '../hack/testbed/ports.ts'
 
 const repository = dirname(import.meta.dirname)
 const parent = mkdtempSync(join(tmpdir(), 'depot first run '))
@@ -61,15 +62,6 @@ function makeRun(port: number): Run {
       return code
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** The lines to type are those that are indented. */

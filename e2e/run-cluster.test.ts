@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, expect, inject, it } from 'vitest'
-import { freePorts } from '../hack/testbed/control-plane/supervised.ts'
+import { freePorts } from '../hack/testbed/ports.ts'
 
 const repository = dirname(import.meta.dirname)
 const dir = mkdtempSync(join(tmpdir(), 'depot run cluster '))

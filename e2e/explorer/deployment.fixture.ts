@@ -1,13 +1,10 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import {
-  type ExplorerProcess,
-  freePort,
-  startExplorer,
-} from '../../hack/testbed/explorer/explorer.ts'
+import { type ExplorerProcess, startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import { type Ingress, startIngress } from '../../hack/testbed/explorer/ingress.ts'
 import { writeBarePages } from '../../hack/testbed/explorer/pages.ts'
 import { clientSecret, SignInProvider } from '../../hack/testbed/oidc/sign-in.ts'
+import { freePort } from '../../hack/testbed/ports.ts'
 import { moduleObjects, Registry } from '../../hack/testbed/registry/registry.ts'
 import { type Server, startAs } from '../../hack/testbed/server/server.ts'
 

@@ -1,12 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { TestProject } from 'vitest/node'
 import { buildSamples } from '../../hack/samples.ts'
+import { freePorts } from '../../hack/testbed/ports.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -49,15 +48,6 @@ async function output(program: string, args: readonly string[], env = {}): Promi
   })
   if (stderr.includes('depot:')) process.stderr.write(stderr)
   return stdout.trim()
-}
-
-/** Ports that nothing listens on now. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => new Promise((done) => server.once('listening', done))))
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  for (const server of servers) server.close()
-  return ports
 }
 
 /** Makes the cluster and, at the same time, the images; then puts them into the cluster. */

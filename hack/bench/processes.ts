@@ -1,10 +1,10 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nodeOptions } from '../../pkg/memory/memory.ts'
+import { freePort } from '../testbed/ports.ts'
 import type { Answer } from './bare.ts'
 import type { Loaded } from './catalog-server.ts'
 import type { Load, LoadResult } from './load.ts'
@@ -131,14 +131,6 @@ const isReady = (adminUrl: string): Promise<boolean> =>
     (response) => response.ok,
     () => false,
   )
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 /** Memory of a process, in MB of 10^6 bytes, as its own metrics tell. */
 export async function memoryOf(adminUrl: string): Promise<{ rssMb: number; heapUsedMb: number }> {

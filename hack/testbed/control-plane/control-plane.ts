@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePorts } from '../ports.ts'
 import { toolPath } from '../tools.ts'
 import { type Authority, createAuthority, createSigningKey } from './certificates.ts'
 import { apiServerFlags, auditPolicy, etcdFlags } from './flags.ts'
 import { kubeconfigOf } from './kubeconfig.ts'
 import { type ApiClient, createApiClient } from './request.ts'
-import { freePorts, type Supervised, supervise, untilReady } from './supervised.ts'
+import { type Supervised, supervise, untilReady } from './supervised.ts'
 
 export interface ControlPlane {
   /** Of the API server, such as https://127.0.0.1:40123; the same after a restart. */

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A server process that is started, asked to stop or killed, by its process id. */
@@ -80,18 +79,4 @@ export async function untilReady(
     }
     await sleep(50)
   }
-}
-
-/** Ports of 127.0.0.1 that nobody listens on. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer())
-  const ports: number[] = []
-  for (const server of servers) {
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
-    if (address !== null && typeof address === 'object') ports.push(address.port)
-  }
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
-  return ports
 }

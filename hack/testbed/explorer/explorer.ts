@@ -1,5 +1,3 @@
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { launchProgram, type Server } from '../server/server.ts'
 
 export const sessionPassword = 'a password of more than 32 letters'
@@ -34,17 +32,4 @@ export async function startExplorer(options: ExplorerFlags): Promise<ExplorerPro
     { DEPOT_SESSION_PASSWORD: sessionPassword, ...environment },
   )
   return { ...started, baseUrl: started.url }
-}
-
-/** A port that was free a moment ago: for addresses that must be known before something listens there. */
-export async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((done) => {
-    probe.listen(0, '127.0.0.1', done)
-  })
-  const { port } = probe.address() as AddressInfo
-  await new Promise((done) => {
-    probe.close(done)
-  })
-  return port
 }
