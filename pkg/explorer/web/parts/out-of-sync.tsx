@@ -1,11 +1,12 @@
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useState } from 'preact/hooks'
 import { Hidden, Icon } from './icon.tsx'
 
 /** The amber icon of a resource with versions out of sync. Hover, focus and tap show why; Escape hides it. */
 export function OutOfSync() {
   const [shown, setShown] = useState(false)
   const id = useId()
-  useEffect(() => {
+  // Before the page is painted, so that no key that follows what is seen is lost.
+  useLayoutEffect(() => {
     if (!shown) return undefined
     const onKey = (event: KeyboardEvent): void => {
       if (event.key === 'Escape') setShown(false)
