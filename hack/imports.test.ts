@@ -38,7 +38,7 @@ const packages: readonly Package[] = [
     'The indexed store that every answer comes from.',
     [...ground, 'pkg/access', 'pkg/expr'],
   ],
-  ['pkg/objects', 'Whole objects for reconcilers.', ground],
+  ['pkg/objects', 'Whole objects for reconcilers.', [...ground, 'pkg/kube', 'pkg/manifests']],
   ['pkg/auth', 'Who is calling.', [...ground, 'pkg/access', 'pkg/expr']],
   ['pkg/access', 'What a caller may see.', [...ground, 'pkg/expr']],
   ['pkg/lease', 'Which replica may write.', [...ground, 'pkg/kube']],

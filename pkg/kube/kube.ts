@@ -1,10 +1,11 @@
 /**
- * Reads a cluster: lists and watches of one kind each, over one pool of connections, that survive whatever an API server
- * does. Objects go into a sink as they come.
+ * Reads and writes a cluster, over one pool of connections: lists and watches of one kind each that survive whatever an API
+ * server does, with objects that go into a sink as they come; and single objects that are read and written by name.
  */
 
 import type { Kind, ResourceSink } from '../apis/v1alpha1/v1alpha1.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
+import { createClient, type KubeClient } from './client.ts'
 import type { Connection } from './connection.ts'
 import { type Scope, targetOf } from './list-target.ts'
 import { createWatchMetrics, showWatches, type WatchedKind } from './metrics.ts'
@@ -14,9 +15,13 @@ import { ResourceStore } from './store.ts'
 import { defaultTimings, type Timings } from './timings.ts'
 import { Transport } from './transport.ts'
 
+export { ApiError, type ApiErrorReason } from './api-error.ts'
+export type { JsonPatchOperation, KubeClient, ObjectToWrite, RequestOptions } from './client.ts'
 export { type Connection, type Credentials, loadConnection } from './connection.ts'
 export type { Scope } from './list-target.ts'
+export type { ObservedObject } from './object.ts'
 export type { Readmes } from './readmes.ts'
+export type { ObjectRef, WrittenKind } from './resource-path.ts'
 
 export interface ClusterOptions {
   readonly connection: Connection
@@ -47,6 +52,8 @@ export interface Watch {
 }
 
 export interface Cluster {
+  /** Reads and writes single objects. */
+  readonly client: KubeClient
   /**
    * Fills a sink with what the cluster has of some kinds and keeps it so until the cluster is closed. Where Depot and
    * GroupBinding are not defined on the cluster there are none of them; they are asked for again and again.
@@ -72,6 +79,7 @@ export function openCluster(options: ClusterOptions): Cluster {
   showWatches(metrics, watched)
 
   return {
+    client: createClient({ transport, apiGroup, timings }),
     watch({ kinds, scope, sink }) {
       const reflectors = kinds.map((kind) => {
         const store = new ResourceStore({ kind, sink, log })

@@ -51,6 +51,8 @@ export type Flaw = keyof typeof flaws
 
 interface Details {
   readonly retryAfterMs?: number | undefined
+  readonly code?: number | undefined
+  readonly word?: string | undefined
   readonly flaw?: Flaw
   readonly err?: unknown
 }
@@ -59,14 +61,21 @@ export class Outcome {
   readonly reason: Reason
   readonly message: string
   readonly retryAfterMs: number
+  /** HTTP status of a refusal; undefined where there was no answer. */
+  readonly code: number | undefined
+  /** The `reason` of the API server's own Status, such as `AlreadyExists`; empty: none. */
+  readonly word: string
   /** Only with the reason `decode`. */
   readonly flaw: Flaw | undefined
   readonly err: unknown
 
-  constructor(reason: Reason, message: string, { retryAfterMs = 0, flaw, err }: Details = {}) {
+  constructor(reason: Reason, message: string, details: Details = {}) {
+    const { retryAfterMs = 0, code, word = '', flaw, err } = details
     this.reason = reason
     this.message = message
     this.retryAfterMs = retryAfterMs
+    this.code = code
+    this.word = word
     this.flaw = flaw
     this.err = err
   }
@@ -115,6 +124,8 @@ export function outcomeOfStatus(raw: unknown, code?: number, retryAfterMs?: numb
   const seconds = status.details.retryAfterSeconds ?? 0
   return new Outcome(reasonOf(number, status, code === undefined), text, {
     retryAfterMs: retryAfterMs ?? seconds * 1000,
+    code,
+    word: status.reason,
   })
 }
 

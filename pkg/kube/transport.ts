@@ -14,6 +14,14 @@ export interface Exchange {
   readonly deadlineMs: number
   /** How long the body may be silent. */
   readonly idleMs: number
+  /** What is written. Default: a GET. */
+  readonly write?: Write
+}
+
+export interface Write {
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly contentType: string
+  readonly body: string
 }
 
 /** Requests to one API server over one pool of connections, with fresh credentials each time. */
@@ -60,11 +68,11 @@ export class Transport {
   }
 
   /**
-   * Sends a GET and hands the body of a 200 to `consume`. Everything that can go wrong is an Outcome, never a throw.
+   * Sends a request and hands the body of a good answer to `consume`. Everything that can go wrong is an Outcome, never a throw.
    */
   async read<T>(
-    { path, signal, deadlineMs, idleMs }: Exchange,
-    consume: (body: AsyncIterable<Buffer>) => Promise<T>,
+    { path, signal, deadlineMs, idleMs, write }: Exchange,
+    consume: (body: Answer['body']) => Promise<T>,
   ): Promise<T | Outcome> {
     const abort = new AbortController()
     const stop = () => abort.abort(signal.reason)
@@ -78,11 +86,11 @@ export class Transport {
     let body: Answer['body'] | undefined
     try {
       signal.throwIfAborted()
-      const reply = await this.#send(path, abort.signal, idleMs)
+      const reply = await this.#send(path, abort.signal, idleMs, write)
       body = reply.body
       clearTimeout(timer)
       timer = setTimeout(expire, deadlineMs)
-      if (reply.status === 200) {
+      if (reply.status >= 200 && reply.status < 300) {
         for (const callback of this.#waiting) callback()
         return await consume(body)
       }
@@ -98,7 +106,12 @@ export class Transport {
     }
   }
 
-  async #send(path: string, signal: AbortSignal, idleMs: number): Promise<Answer> {
+  async #send(
+    path: string,
+    signal: AbortSignal,
+    idleMs: number,
+    write: Write | undefined,
+  ): Promise<Answer> {
     const credentials = await orAborted(this.#connection.credentials(), signal)
     this.#identity = identityOf(credentials)
     const { server, tls: trust, proxyUrl, headers } = credentials
@@ -106,9 +119,15 @@ export class Transport {
     return this.#pool.send(
       { origin, trust, proxyUrl },
       {
-        method: 'GET',
+        method: write?.method ?? 'GET',
         path: `${pathname === '/' ? '' : pathname}${path}`,
-        headers: { ...headers, accept: 'application/json', 'user-agent': 'depot' },
+        headers: {
+          ...headers,
+          accept: 'application/json',
+          'user-agent': 'depot',
+          ...(write && { 'content-type': write.contentType }),
+        },
+        ...(write && { body: write.body }),
         signal,
         idleMs,
       },

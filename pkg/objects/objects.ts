@@ -1,0 +1,136 @@
+/**
+ * Whole objects for reconcilers: what is known of them in memory, and how they are written. A cluster and a folder of
+ * manifests are the two places that hold them, and reconcilers cannot tell which.
+ */
+
+import type { JsonPatchOperation } from '../kube/kube.ts'
+
+export { ApiError, type ApiErrorReason, type JsonPatchOperation } from '../kube/kube.ts'
+
+/** The kinds that reconcilers see to. */
+export type ObjectKind = 'Depot' | 'Module' | 'Provider' | 'Version'
+
+export interface OwnerReference {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+  readonly controller?: boolean
+  readonly blockOwnerDeletion?: boolean
+}
+
+export interface ObjectMetadata {
+  readonly name: string
+  readonly namespace: string
+  readonly uid: string
+  /** What this state is called; a later write may ask for it. */
+  readonly resourceVersion: string
+  /** Another number with each change of the spec. In a cluster they count up; in a folder they do not. */
+  readonly generation: number
+  readonly creationTimestamp: string
+  /** Set while the object waits for its finalizers to be taken away. */
+  readonly deletionTimestamp?: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+  readonly finalizers: readonly string[]
+  readonly ownerReferences: readonly OwnerReference[]
+}
+
+/** An object with every field that it has. It is shared: never change it, make another one. */
+export interface StoredObject<Spec = unknown, Status = unknown> {
+  readonly kind: ObjectKind
+  readonly metadata: ObjectMetadata
+  readonly spec: Spec
+  readonly status?: Status
+}
+
+export interface StoredRef {
+  readonly kind: ObjectKind
+  readonly namespace: string
+  readonly name: string
+}
+
+/** An object as a controller wants it. */
+export interface AppliedObject {
+  readonly kind: ObjectKind
+  readonly metadata: {
+    readonly name: string
+    readonly namespace: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+    readonly ownerReferences?: readonly OwnerReference[]
+  }
+  readonly spec: unknown
+}
+
+export interface ObjectFilter {
+  readonly namespace?: string
+  /** Of the object that one of the ownerReferences names. */
+  readonly ownerUid?: string
+  /** Name and value, or a name alone for any value. */
+  readonly label?: { readonly name: string; readonly value?: string }
+}
+
+export type ChangeListener = (
+  ref: StoredRef,
+  /** Undefined: it was not there. */
+  before: StoredObject | undefined,
+  /** Undefined: it is gone. */
+  after: StoredObject | undefined,
+) => void
+
+export interface ObjectEvent {
+  readonly object: StoredObject
+  readonly type: 'Normal' | 'Warning'
+  /** A constant, such as `Synced`. */
+  readonly reason: string
+  /** For people, at most 1,024 characters. */
+  readonly note: string
+}
+
+/** Objects as reconcilers know them. Every method that writes throws ApiError. */
+export interface Objects {
+  /** From memory. What this process wrote is there at once. */
+  get(kind: ObjectKind, namespace: string, name: string): StoredObject | undefined
+  /** From memory, in no order. */
+  list(kind: ObjectKind, filter?: ObjectFilter): StoredObject[]
+  /**
+   * Calls back for every change, this process's own included; what was there before the call is not repeated.
+   *
+   * @returns what takes it back
+   */
+  onChange(listener: ChangeListener): () => void
+  /** Resolves once everything is in memory. */
+  readonly ready: Promise<void>
+  /** Asks the place itself. */
+  fresh(kind: ObjectKind, namespace: string, name: string): Promise<StoredObject | undefined>
+  /**
+   * Creates the object, or makes these fields what they are here. Labels, annotations, finalizers and fields of a spec that
+   * others wrote stay.
+   */
+  apply(object: AppliedObject): Promise<StoredObject>
+  /**
+   * A merge patch, or a JSON patch where it is a list; for finalizers and `forceSync`.
+   *
+   * @throws ApiError Conflict where the object is not in the state `resourceVersion` any more; Invalid where a `test` fails
+   */
+  patch(
+    ref: StoredRef,
+    patch: Readonly<Record<string, unknown>> | readonly JsonPatchOperation[],
+    options?: { readonly resourceVersion?: string },
+  ): Promise<StoredObject>
+  /**
+   * Replaces the status. What would change nothing is not sent.
+   *
+   * @param object the state that the status was made from
+   * @throws ApiError Conflict where the object is in another state now
+   */
+  writeStatus(object: StoredObject, status: unknown): Promise<StoredObject>
+  /** One that is gone already is no error. */
+  delete(ref: StoredRef, options?: { readonly uid?: string }): Promise<void>
+  /** Never throws and never waits; the same one is written at most every ten minutes. */
+  event(event: ObjectEvent): void
+  /** Values of a Secret by key; undefined where there is none. */
+  secret(namespace: string, name: string): Promise<Readonly<Record<string, Buffer>> | undefined>
+  close(): Promise<void>
+}

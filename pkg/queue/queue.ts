@@ -1,0 +1,49 @@
+/**
+ * A queue of keys: each is worked on by one worker at a time, is in it once, and comes back with a growing delay when its
+ * work fails.
+ */
+
+import type { Logger, Metrics } from '../telemetry/telemetry.ts'
+
+/** What people wrote comes before what a start has listed, and that before what is only looked at again. */
+export type Priority = 'user' | 'listing' | 'poll'
+
+export interface Reconciled {
+  /** When to look again, although nothing has changed. Default: never. */
+  readonly afterMs?: number
+}
+
+export interface QueueOptions {
+  /** For logs and metrics, such as `Version`. */
+  readonly kind: string
+  /** How many keys are worked on at a time. */
+  readonly workers: number
+  /**
+   * Brings what a key names to where it should be. What it throws is logged, and the key comes again: after the
+   * `retryAfterMs` of the error where it has one, else after the backoff.
+   *
+   * @param signal aborted when the queue is stopped
+   */
+  readonly reconcile: (key: string, signal: AbortSignal) => Promise<Reconciled | void>
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** From 0 up to, and without, 1. Default: Math.random. */
+  readonly random?: () => number
+  /** Default: 1 s and 15 min. */
+  readonly backoff?: { readonly firstMs: number; readonly capMs: number }
+}
+
+export interface Queue {
+  /** Asks for work on a key; one that waits already keeps its place, or gets a better one. */
+  add(key: string, priority: Priority): void
+  /** Asks for it after a while. One that waits already, or is due sooner, stays as it is. */
+  addAfter(key: string, delayMs: number): void
+  /** Resolves when no key waits or is worked on; those that are due later do not count. */
+  idle(): Promise<void>
+  /** Keys that failed last and wait for their next try. */
+  readonly failing: ReadonlySet<string>
+  /** Begins to work. */
+  start(): void
+  /** Aborts what runs and resolves when it has ended; nothing is begun after that. */
+  stop(): Promise<void>
+}
