@@ -220,6 +220,58 @@ const useless: readonly Mistake[] = [
   },
 ]
 
+/** Refused by patterns of the definition, which say less than Depot does. */
+const unusable: readonly (Mistake & { readonly field: RegExp })[] = [
+  {
+    name: 'a source with a password in its URL',
+    ...moduleWith({ source: { type: 'git', url: 'https://me:secret@git.example.com/vpc.git' } }),
+    field: /source\.url/,
+    says: /credentials belong into the Secret/,
+  },
+  {
+    name: 'a source over ssh',
+    ...moduleWith({ source: { type: 'git', url: 'git@git.example.com:vpc.git' } }),
+    field: /source\.url/,
+    says: /must be an https URL/,
+  },
+  {
+    name: 'a path that leads out of the archive',
+    ...moduleWith({ source: { type: 'github', path: 'modules/../../vpc' } }),
+    field: /source\.path/,
+    says: /without \.\./,
+  },
+  {
+    name: 'a source without a url',
+    ...moduleWith({ source: { type: 'registry' } }),
+    field: /needs a url/,
+    says: /needs a url/,
+  },
+  {
+    name: 'an archive without a version in its url',
+    ...moduleWith({ source: { type: 'archive', url: 'https://example.com/vpc.zip' } }),
+    field: /must hold \{version\}/,
+    says: /must hold \{version\}/,
+  },
+  {
+    name: 'a GitHub API over http',
+    ...moduleWith({ githubClientConfig: { apiUrl: 'http://github.example.com/api/v3' } }),
+    field: /githubClientConfig\.apiUrl/,
+    says: /must be an https URL/,
+  },
+  {
+    name: 'an upstream as a URL',
+    ...providerWith({ upstreamHost: 'https://registry.opentofu.org' }),
+    field: /upstreamHost/,
+    says: /without https/,
+  },
+  {
+    name: 'a trusted key by its short id',
+    ...providerWith({ trustedKeys: ['0xDEADBEEF'] }),
+    field: /trustedKeys\[0\]/,
+    says: /a short key id can be forged/,
+  },
+]
+
 const objectOf = ({ kind, spec }: Mistake) => ({
   apiVersion: 'depot.internal/v1alpha1',
   kind,
@@ -248,6 +300,16 @@ describe('what an API server refuses of an object that cannot work says what to 
 
   it.each(useless)('and Depot finds by itself: $name', (mistake) => {
     const parsed = parseResource(mistake.kind, { ...objectOf(mistake), status: mistake.status })
+    const messages = parsed.ok ? mistakesIn(parsed.resource).map(({ message }) => message) : []
+    expect(messages).toHaveLength(1)
+    expect(messages[0]).toMatch(mistake.says)
+  })
+})
+
+describe('what patterns of the definition refuse, Depot explains', () => {
+  it.each(unusable)('$name', async (mistake) => {
+    await expect(write(mistake)).rejects.toThrow(mistake.field)
+    const parsed = parseResource(mistake.kind, objectOf(mistake))
     const messages = parsed.ok ? mistakesIn(parsed.resource).map(({ message }) => message) : []
     expect(messages).toHaveLength(1)
     expect(messages[0]).toMatch(mistake.says)
@@ -284,6 +346,26 @@ describe('what works is accepted by the API server and by Depot', () => {
       ...binding({ moduleResources: ['vpc-*'], providerResources: ['*'] }),
     },
     { name: 'protocols', ...providerWith({ protocols: ['5.0', '6.10'] }) },
+    {
+      name: 'a module of a registry',
+      ...moduleWith({ source: { type: 'registry', url: 'registry.opentofu.org/acme/vpc/aws' } }),
+    },
+    {
+      name: 'a module of a monorepo',
+      ...moduleWith({
+        source: {
+          type: 'git',
+          url: 'https://git.example.com:8443/infra.git',
+          path: 'modules/v1..2/.hidden',
+          tagPrefix: 'vpc/v',
+          secretRef: { name: 'git' },
+        },
+      }),
+    },
+    {
+      name: 'a provider with trusted keys',
+      ...providerWith({ trustedKeys: ['C874011F0AB405110D02105534365D9472D7468F'] }),
+    },
   ] as const)('$name', async (fine) => {
     const mistake = { ...fine, says: /never/ }
     await expect(write(mistake)).resolves.toBeDefined()

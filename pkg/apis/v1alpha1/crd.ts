@@ -19,6 +19,17 @@ const syncColumns = [
   { name: 'Synced', type: 'boolean', jsonPath: '.status.synced' },
   { name: 'Status', type: 'string', jsonPath: '.status.syncStatus' },
 ] as const
+const ready = {
+  name: 'Ready',
+  type: 'string',
+  jsonPath: '.status.conditions[?(@.type=="Ready")].status',
+} as const
+const reason = {
+  name: 'Reason',
+  type: 'string',
+  jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
+  priority: 1,
+} as const
 const age = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' } as const
 
 /** What `kubectl` shows of each kind. Short names of their own: other products have modules and providers too. */
@@ -39,12 +50,14 @@ const presentation: Readonly<
       { name: 'Provider', type: 'string', jsonPath: '.spec.moduleConfig.provider' },
       latest,
       ...syncColumns,
+      ready,
+      reason,
     ],
   },
   Provider: {
     description: 'Provider is a Terraform provider: where it comes from, and which versions exist.',
     shortNames: ['tfprov'],
-    columns: [latest, ...syncColumns],
+    columns: [latest, ...syncColumns, ready, reason],
   },
   Version: {
     description:
@@ -56,6 +69,8 @@ const presentation: Readonly<
       { name: 'OS', type: 'string', jsonPath: '.spec.operatingSystem' },
       { name: 'Arch', type: 'string', jsonPath: '.spec.architecture' },
       ...syncColumns,
+      ready,
+      reason,
     ],
   },
   Depot: {
@@ -64,6 +79,8 @@ const presentation: Readonly<
     shortNames: [],
     columns: [
       { name: 'Interval', type: 'integer', jsonPath: '.spec.pollingIntervalMinutes' },
+      ready,
+      reason,
       { name: 'Modules', type: 'string', jsonPath: '.status.modules', priority: 1 },
       { name: 'Providers', type: 'string', jsonPath: '.status.providers', priority: 1 },
     ],
@@ -71,10 +88,7 @@ const presentation: Readonly<
   GroupBinding: {
     description: 'GroupBinding says which modules and providers the members of a group may see.',
     shortNames: ['gb'],
-    columns: [
-      { name: 'Expression', type: 'string', jsonPath: '.spec.expression' },
-      { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-    ],
+    columns: [{ name: 'Expression', type: 'string', jsonPath: '.spec.expression' }, ready],
   },
 }
 

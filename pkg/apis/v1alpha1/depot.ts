@@ -3,6 +3,7 @@ import { GithubClientConfig, Metadata } from './metadata.ts'
 import { ModuleConfig } from './module.ts'
 import { ProviderConfig } from './provider.ts'
 import { StorageConfig } from './storage-config.ts'
+import { DepotReport, Reconciled, Suspend } from './sync-status.ts'
 
 const names = z.array(z.string())
 
@@ -36,6 +37,14 @@ export const Depot = z.object({
         .min(0)
         .optional()
         .describe('How often to look for new versions, in minutes. Default 0: never.'),
+      deletionPolicy: z
+        .enum(['Orphan', 'Delete'])
+        .optional()
+        .describe(
+          'What happens to a resource whose config is removed, and to all with the Depot. Default Orphan: it stays.',
+        ),
+      forceSync: z.boolean().optional().describe('Synchronise again although nothing changed.'),
+      ...Suspend,
     })
     .describe('What is wanted.'),
   status: z
@@ -46,6 +55,8 @@ export const Depot = z.object({
       providers: names
         .optional()
         .describe('Providers that this Depot manages: name or namespace/name.'),
+      ...DepotReport,
+      ...Reconciled,
     })
     .optional()
     .describe('What was seen last.'),

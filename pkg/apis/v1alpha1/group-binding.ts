@@ -1,15 +1,7 @@
 import { z } from 'zod'
+import { conditions } from './condition.ts'
 import { Metadata } from './metadata.ts'
 import * as rules from './rules.ts'
-
-const Condition = z.object({
-  type: z.string().describe('Name of the condition.'),
-  status: z.enum(['True', 'False', 'Unknown']).describe('Whether the condition holds.'),
-  observedGeneration: z.int().optional().describe('Generation of the spec that was looked at.'),
-  lastTransitionTime: z.iso.datetime({ offset: true }).describe('When the status changed last.'),
-  reason: z.string().describe('One word for why.'),
-  message: z.string().describe('A sentence for people.'),
-})
 
 /** What members of a group may see. */
 export const GroupBinding = z.object({
@@ -44,14 +36,7 @@ export const GroupBinding = z.object({
     .describe('What is wanted.'),
   status: z
     .object({
-      conditions: z
-        .array(Condition)
-        .optional()
-        .meta({
-          description: 'Whether the expression compiles.',
-          'x-kubernetes-list-type': 'map',
-          'x-kubernetes-list-map-keys': ['type'],
-        }),
+      conditions: conditions('Whether the expression compiles.'),
     })
     .optional()
     .describe('What was seen last.'),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import * as rules from './rules.ts'
 
 const OwnerReference = z.object({
   apiVersion: z.string(),
@@ -39,5 +40,20 @@ export const GithubClientConfig = z
       .boolean()
       .optional()
       .describe('Use the configured GitHub credentials instead of anonymous requests.'),
+    secretName: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'Secret in the namespace of the resource with a token or the keys of a GitHub App. Default: --github-secret-name.',
+      ),
+    apiUrl: z
+      .string()
+      .optional()
+      .meta({
+        description: 'API of a GitHub Enterprise server. Default https://api.github.com.',
+        ...rules.patterned(rules.httpsUrl, 1024),
+      }),
   })
   .describe('How GitHub is asked.')
+export type GithubClientConfig = z.infer<typeof GithubClientConfig>

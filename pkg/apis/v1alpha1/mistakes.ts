@@ -1,4 +1,6 @@
+import type { GithubClientConfig } from './metadata.ts'
 import type { ModuleConfig } from './module.ts'
+import type { ModuleSource } from './module-source.ts'
 import type { ProviderConfig } from './provider.ts'
 import * as rules from './rules.ts'
 import type { StorageConfig } from './storage-config.ts'
@@ -30,6 +32,7 @@ function* mistakesOf(resource: Resource): Issues {
   if (kind !== 'Depot') return
   const { global, moduleConfigs = [], providerConfigs = [] } = resource.spec
   yield* inModule(global?.moduleConfig, ['spec', 'global', 'moduleConfig'])
+  yield* inGithub(global?.githubClientConfig, ['spec', 'global'])
   yield* inStorage(global?.storageConfig, ['spec', 'global', 'storageConfig'])
   for (const [index, config] of moduleConfigs.entries()) {
     yield* inModule(config, ['spec', 'moduleConfigs', index])
@@ -56,13 +59,28 @@ function* inModule(config: ModuleConfig | undefined, path: Path): Issues {
   if (config === undefined) return
   yield* inValue([rules.moduleName], config.name, [...path, 'name'])
   yield* inValue([rules.targetSystem], config.provider, [...path, 'provider'])
+  yield* inSource(config.source, [...path, 'source'])
+  yield* inGithub(config.githubClientConfig, path)
   yield* inStorage(config.storageConfig, [...path, 'storageConfig'])
+}
+
+function* inSource(source: ModuleSource | undefined, path: Path): Issues {
+  yield* inValue(rules.moduleSource, source, path)
+  yield* inValue([rules.sourceUrl], source?.url, [...path, 'url'])
+  yield* inValue([rules.innerPath], source?.path, [...path, 'path'])
+}
+
+function* inGithub(config: GithubClientConfig | undefined, path: Path): Issues {
+  yield* inValue([rules.httpsUrl], config?.apiUrl, [...path, 'githubClientConfig', 'apiUrl'])
 }
 
 function* inProvider(config: ProviderConfig | undefined, path: Path): Issues {
   if (config === undefined) return
   yield* inValue([rules.providerType], config.name, [...path, 'name'])
   yield* inEach([rules.protocol], config.protocols, [...path, 'protocols'])
+  yield* inValue([rules.hostName], config.upstreamHost, [...path, 'upstreamHost'])
+  yield* inEach([rules.trustedKey], config.trustedKeys, [...path, 'trustedKeys'])
+  yield* inGithub(config.githubClientConfig, path)
   yield* inStorage(config.storageConfig, [...path, 'storageConfig'])
 }
 

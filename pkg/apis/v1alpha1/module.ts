@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { Metadata, SyncState } from './metadata.ts'
+import { ModuleSource } from './module-source.ts'
 import * as rules from './rules.ts'
 import { SharedConfig } from './shared-config.ts'
+import { ParentCounts, Reconciled, Suspend } from './sync-status.ts'
 
 /** How a module is found, fetched and stored. */
 export const ModuleConfig = z
@@ -24,6 +26,7 @@ export const ModuleConfig = z
       }),
     repoOwner: z.string().optional().describe('Owner of the source repository.'),
     repoUrl: z.string().optional().describe('URL of the source repository.'),
+    source: ModuleSource.optional(),
     fileFormat: z.enum(['zip', 'tar']).optional().describe('Format of the archives.'),
     immutable: z
       .boolean()
@@ -60,6 +63,7 @@ export const Module = z.object({
       moduleConfig: ModuleConfig,
       versions: z.array(ModuleVersion).default([]).describe('The versions that should exist.'),
       forceSync: z.boolean().optional().describe('Synchronise again although nothing changed.'),
+      ...Suspend,
     })
     .describe('What is wanted.'),
   status: z
@@ -68,6 +72,8 @@ export const Module = z.object({
       fileName: z.string().optional().describe('Name of the archive of the newest version.'),
       ...SyncState,
       moduleVersionRefs: VersionRefs.optional(),
+      ...ParentCounts,
+      ...Reconciled,
     })
     .optional()
     .describe('What was seen last.'),

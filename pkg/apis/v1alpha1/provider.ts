@@ -4,6 +4,7 @@ import { VersionRefs } from './module.ts'
 import { Protocols } from './protocols.ts'
 import * as rules from './rules.ts'
 import { SharedConfig } from './shared-config.ts'
+import { ParentCounts, Reconciled, Suspend } from './sync-status.ts'
 
 /** How a provider is found, fetched and stored. */
 export const ProviderConfig = z
@@ -32,6 +33,32 @@ export const ProviderConfig = z
       .string()
       .optional()
       .describe('URL of the source repository. Default: what the public registry says.'),
+    upstreamHost: z
+      .string()
+      .optional()
+      .meta({
+        description:
+          'Registry that the provider comes from; one of --upstream-hosts. Default: the first of them.',
+        ...rules.patterned(rules.hostName, 253),
+      }),
+    signature: z
+      .enum(['Required', 'IfPresent'])
+      .optional()
+      .describe('Whether a release must be signed. Default Required.'),
+    trustedKeys: z
+      .array(z.string().meta(rules.patterned(rules.trustedKey, 65_536)))
+      .optional()
+      .meta({
+        description:
+          'Fingerprints or armored public keys; where there are any, one of them must have signed.',
+        maxItems: 20,
+      }),
+    keyPolicy: z
+      .enum(['Hold', 'Follow'])
+      .optional()
+      .describe(
+        'What to do with a release that another key signed: hold it back, or follow. Default Hold.',
+      ),
     ...SharedConfig,
   })
   .describe('How a provider is found, fetched and stored.')
@@ -53,6 +80,7 @@ export const Provider = z.object({
       providerConfig: ProviderConfig,
       versions: z.array(ProviderVersion).default([]).describe('The versions that should exist.'),
       forceSync: z.boolean().optional().describe('Synchronise again although nothing changed.'),
+      ...Suspend,
     })
     .describe('What is wanted.'),
   status: z
@@ -61,6 +89,12 @@ export const Provider = z.object({
       fileName: z.string().optional().describe('Name of the archive of the newest version.'),
       ...SyncState,
       providerVersionRefs: VersionRefs.optional(),
+      signingKey: z
+        .string()
+        .optional()
+        .describe('Fingerprint of the key that signed the first version that was stored.'),
+      ...ParentCounts,
+      ...Reconciled,
       resolvedSourceRepository: z
         .string()
         .optional()

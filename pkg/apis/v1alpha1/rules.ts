@@ -91,6 +91,69 @@ export const digest = pattern(
   'must be a SHA-256 digest, as 64 hexadecimal digits (sha256sum FILE) or as base64',
 )
 
+/**
+ * A rule that definitions carry as a plain `pattern`: what an API server reckons a rule in CEL to cost is too much for
+ * long values in long lists.
+ */
+export interface PlainPattern extends Rule<string> {
+  readonly pattern: string
+}
+
+/** A field with such a rule. */
+export function patterned({ pattern: source }: PlainPattern, maxLength: number) {
+  return { pattern: source, maxLength }
+}
+
+function plainPattern(source: string, message: string): PlainPattern {
+  return { ...pattern(source, message), pattern: source }
+}
+
+/** Of what a controller asks. Nothing that could hold a password, because specs are read by many. */
+export const sourceUrl = plainPattern(
+  '^(https://)?[^\\s/@:]+(:[0-9]{1,5})?(/[^\\s]*)?$',
+  'must be an https URL without a name or password in it: credentials belong into the Secret of secretRef',
+)
+
+export const httpsUrl = plainPattern(
+  '^https://[^\\s/@:]+(:[0-9]{1,5})?(/[^\\s]*)?$',
+  'must be an https URL without a name or password in it',
+)
+
+export const innerPath = plainPattern(
+  '^([^./\\\\][^/\\\\]*|[.][^./\\\\][^/\\\\]*|[.])(/([^./\\\\][^/\\\\]*|[.][^./\\\\][^/\\\\]*|[.])?)*$',
+  'must be a path inside the archive, such as modules/vpc, without .. and not absolute',
+)
+
+export const hostName = plainPattern(
+  '^[0-9a-z]([0-9a-z.-]*[0-9a-z])?(:[0-9]{1,5})?$',
+  'must be the name of a host in lower case, such as registry.opentofu.org, without https://',
+)
+
+export const trustedKey = plainPattern(
+  '^((0x)?([0-9A-Fa-f]{40}|[0-9A-Fa-f]{64})$|\\s*-----BEGIN PGP PUBLIC KEY BLOCK-----)',
+  'must be the fingerprint of a key in 40 hexadecimal digits (gpg --fingerprint KEY) or an armored public key; a short key id can be forged',
+)
+
+/** The fields of a source that have to agree. */
+interface SourceFields {
+  readonly type: 'github' | 'git' | 'archive' | 'registry'
+  readonly url?: string | undefined
+}
+
+export const moduleSource: readonly Rule<SourceFields>[] = [
+  {
+    rule: "self.type == 'github' || has(self.url)",
+    message: 'a source of type git, archive or registry needs a url',
+    holds: ({ type, url }) => type === 'github' || url !== undefined,
+  },
+  {
+    rule: "self.type != 'archive' || !has(self.url) || self.url.contains('{version}')",
+    message:
+      'the url of an archive must hold {version}, as in https://example.com/vpc-{version}.zip',
+    holds: ({ type, url }) => type !== 'archive' || url === undefined || url.includes('{version}'),
+  },
+]
+
 export const exactProvider: Rule<string> = {
   rule: "self == '*' || !self.matches('[*?{}]|\\\\[|\\\\]')",
   message:

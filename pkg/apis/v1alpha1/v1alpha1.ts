@@ -20,10 +20,13 @@ export {
   parentRefOf,
   sha256Hex,
 } from './archive.ts'
+export type { Artifact, Release } from './artifact.ts'
+export type { Condition } from './condition.ts'
 export { customResourceDefinition, customResourceKinds } from './crd.ts'
 export { apiVersion, type Kind, kindNames, kinds } from './kinds.ts'
 export { mistakesIn } from './mistakes.ts'
 export type { ModuleConfig } from './module.ts'
+export type { ModuleSource } from './module-source.ts'
 export type { ProviderConfig } from './provider.ts'
 export type { StorageConfig } from './storage-config.ts'
 export type { Scan, SecurityFinding } from './version.ts'

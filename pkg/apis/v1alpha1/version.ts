@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { Artifact, Drift, Release, Replaced } from './artifact.ts'
 import { Metadata, SyncState } from './metadata.ts'
 import { ModuleConfig } from './module.ts'
 import { Protocols } from './protocols.ts'
 import { ProviderConfig } from './provider.ts'
 import * as rules from './rules.ts'
+import { Reconciled, Suspend } from './sync-status.ts'
 
 /** Of one scan. The rest is not read: no object may be so much work that everything else waits for it. */
 const maxFindings = 2_000
@@ -43,6 +45,7 @@ const Upload = z
       ...rules.ruled([rules.digest], { minLength: 43, maxLength: 64 }),
     }),
     sizeBytes: z.int().min(0).optional().describe('Size of the archive, in bytes.'),
+    contentDigest: z.string().optional().describe('Digest of what is in the archive.'),
   })
   .describe(
     'The archive, where it was put into storage by hand or by CI. What the status says of it wins.',
@@ -79,6 +82,11 @@ export const Version = z.object({
         maxItems: 20,
       }),
       forceSync: z.boolean().optional().describe('Synchronise again although nothing changed.'),
+      retain: z
+        .boolean()
+        .optional()
+        .describe('Keep this Version although its parent no longer names it.'),
+      ...Suspend,
       moduleConfigRef: ModuleConfig.optional(),
       providerConfigRef: ProviderConfig.optional(),
       upload: Upload.optional(),
@@ -110,12 +118,18 @@ export const Version = z.object({
         }),
       ...SyncState,
       archiveSizeBytes: z.int().min(0).optional().describe('Size of the archive, in bytes.'),
-      artifact: z
-        .object({
-          fileName: z.string().optional().describe('Name of the archive that is served.'),
-        })
+      artifact: Artifact.optional().meta({
+        description: 'The archive that is served.',
+        ...openToNewFields,
+      }),
+      release: Release.optional().describe('Documents of the upstream release; providers only.'),
+      drift: Drift.optional().describe('What upstream has instead of what is served.'),
+      replaced: z.array(Replaced).optional().describe('Archives that newer ones replaced.'),
+      previousDigests: z
+        .array(z.string())
         .optional()
-        .meta({ description: 'The archive that is served.', ...openToNewFields }),
+        .meta({ description: 'Content digests of what was served before.', maxItems: 5 }),
+      ...Reconciled,
       sourceScan: Scan.optional().describe('Scan of the source code.'),
       binaryScan: Scan.optional().describe('Scan of the binary; providers only.'),
       readmeConfigMapRef: ReadmeConfigMapRef.optional().describe(

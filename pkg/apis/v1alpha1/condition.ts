@@ -1,0 +1,26 @@
+import { z } from 'zod'
+
+/** A condition as Kubernetes has them, read leniently: what somebody wrote of an object must not keep it from being served. */
+const Condition = z.object({
+  type: z.string().describe('Name of the condition.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('Whether the condition holds.'),
+  observedGeneration: z.int().optional().describe('Generation of the spec that was looked at.'),
+  lastTransitionTime: z
+    .string()
+    .meta({ description: 'When the status changed last.', format: 'date-time' }),
+  reason: z.string().describe('One word for why.'),
+  message: z.string().describe('A sentence for people.'),
+})
+export type Condition = z.infer<typeof Condition>
+
+/** `status.conditions`, at most one of a type. */
+export function conditions(description: string) {
+  return z
+    .array(Condition)
+    .optional()
+    .meta({
+      description,
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['type'],
+    })
+}

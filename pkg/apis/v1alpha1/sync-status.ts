@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { conditions } from './condition.ts'
+
+/** What the controller writes into the status of every kind that it reconciles. */
+export const Reconciled = {
+  conditions: conditions('What the controller found: Ready, Reconciling, Stalled and others.'),
+  observedGeneration: z.int().optional().describe('Generation of the spec that was looked at.'),
+  lastHandledSync: z
+    .string()
+    .optional()
+    .describe('Value of the annotation sync-requested-at that was handled last.'),
+  lastForcedSync: z
+    .string()
+    .optional()
+    .describe('When a forceSync was handled last, RFC 3339; one is handled every 10 minutes.'),
+}
+
+/** In the spec of every kind that the controller reconciles. */
+export const Suspend = {
+  suspend: z
+    .boolean()
+    .optional()
+    .describe(
+      'Leave this object as it is: nothing is fetched, changed or removed but by deletion.',
+    ),
+}
+
+/** So that a status stays readable, and small. */
+const maxItems = 200
+
+const SkippedItem = z.object({
+  version: z.string().describe('Version that was wanted.'),
+  platform: z.string().optional().describe('Platform that was wanted, such as linux/amd64.'),
+  message: z.string().describe('Why there is no Version object for it.'),
+})
+
+/** What parents report of their children. */
+export const ParentCounts = {
+  retained: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('How many Versions are kept although spec.versions does not name them.'),
+  skipped: z
+    .array(SkippedItem)
+    .optional()
+    .meta({ description: 'What was wanted and cannot be had, at most 200.', maxItems }),
+}
+
+const DepotItem = z.object({
+  kind: z.enum(['Module', 'Provider']).describe('Kind of the resource.'),
+  name: z.string().describe('Name of the config, and of the resource.'),
+  found: z.int().min(0).optional().describe('How many versions upstream has.'),
+  matched: z.int().min(0).optional().describe('How many of them are kept.'),
+  message: z.string().optional().describe('What went wrong. Absent: nothing.'),
+})
+
+/** What a Depot reports of its configs. */
+export const DepotReport = {
+  items: z
+    .array(DepotItem)
+    .optional()
+    .meta({ description: 'How each config fared, at most 200; failures first.', maxItems }),
+  retained: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('How many versions are kept although upstream has them no more.'),
+  skipped: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('How many names of upstream are no semantic version.'),
+  lastPoll: z.string().optional().describe('When every config was looked at last, RFC 3339.'),
+  polledGeneration: z.int().optional().describe('Generation of the spec at the last poll.'),
+}
