@@ -1,0 +1,56 @@
+import { SemVer } from 'semver'
+import { expect, it } from 'vitest'
+import { ConstraintError, parseConstraints, selectVersions } from './constraint.ts'
+
+it.each([
+  ['> 1.2.x', 0],
+  ['>= 1.0, ~>', 8],
+  ['>= 1.0,', 7],
+  ['1.2.3.4', 0],
+  ['^1.2', 0],
+  ['>= 1.0 < 2.0', 0],
+  ['=> 1', 0],
+  ['latest', 0],
+  ['1.0.0-01', 0],
+  ['>= 99999999999999999999.0', 0],
+  [`>= 1.0${' '.repeat(2000)}`, 1024],
+])('refuses %j and says where', (text, position) => {
+  expect(() => parseConstraints(text)).toThrow(
+    expect.objectContaining({ name: 'ConstraintError', position }),
+  )
+})
+
+it('shows the clause that is wrong, without control characters', () => {
+  expect(() => parseConstraints('>= 1, \u001b[31m')).toThrow(ConstraintError)
+  expect(() => parseConstraints('>= 1, \u001b[31m')).toThrow(/"\\u001b\[31m" at character 7/)
+})
+
+it('chooses everything but prereleases where there are no clauses', () => {
+  const versions = ['v1.0.0', '2.0.0-rc.1', '1.10.0', 'latest', '1.9.0', '1.0.0']
+  expect(selectVersions(versions, parseConstraints(' '))).toEqual({
+    versions: ['1.10.0', '1.9.0', 'v1.0.0'],
+    skipped: 1,
+  })
+})
+
+it('chooses a prerelease only where a clause names one of the same numbers', () => {
+  const versions = ['1.0.0-rc.1', '1.0.0-rc.2', '1.1.0-rc.1', '1.0.0']
+  const chosen = (text: string) => selectVersions(versions, parseConstraints(text)).versions
+  expect(chosen('!= 1.0.0')).toEqual([])
+  expect(chosen('>= 1.0.0-rc.2')).toEqual(['1.0.0', '1.0.0-rc.2'])
+  expect(chosen('1.1.0-rc.1')).toEqual(['1.1.0-rc.1'])
+})
+
+it('keeps the newest by precedence', () => {
+  const versions = ['1.2.0', '1.10.0', '1.9.0']
+  const all = parseConstraints('')
+  const newest = (historyLimit?: number) => selectVersions(versions, all, { historyLimit }).versions
+  expect(newest(2)).toEqual(['1.10.0', '1.9.0'])
+  expect([newest(0), newest(-1), newest()]).toEqual(Array(3).fill(['1.10.0', '1.9.0', '1.2.0']))
+})
+
+it('has no bound above for ~> with one number', () => {
+  expect(parseConstraints('~> 1').allows(new SemVer('7.0.0'))).toBe(true)
+  expect(parseConstraints('~> 1.2').allows(new SemVer('1.9.0'))).toBe(true)
+  expect(parseConstraints('~> 1.2').allows(new SemVer('2.0.0'))).toBe(false)
+})
