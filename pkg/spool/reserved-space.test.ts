@@ -1,0 +1,75 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { openSpool, SpoolTooSmallError } from './spool.ts'
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'depot-spool-'))
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+const { signal } = new AbortController()
+
+it('hands out room for files, and takes it back with the file', async () => {
+  const spool = await openSpool({ dir, sizeBytes: 100 })
+  const file = await spool.reserve(60, { signal })
+  writeFileSync(file.path, 'x')
+  expect(spool.reservedBytes).toBe(60)
+  file.shrink(10)
+  expect([spool.reservedBytes, file.reservedBytes]).toEqual([10, 10])
+  await file.remove()
+  await file.remove()
+  expect([spool.reservedBytes, existsSync(file.path)]).toEqual([0, false])
+  await spool.close()
+  expect(readdirSync(dir)).toEqual([])
+})
+
+it('lets those wait for whom there is no room, in their order', async () => {
+  const spool = await openSpool({ dir, sizeBytes: 100 })
+  const first = await spool.reserve(60, { signal })
+  const order: string[] = []
+  let waited = 0
+  const onWaiting = () => {
+    waited += 1
+  }
+  const large = spool.reserve(80, { signal, onWaiting }).then((file) => {
+    order.push('large')
+    return file
+  })
+  const small = spool.reserve(20, { signal, onWaiting }).then(() => order.push('small'))
+  expect(waited).toBe(2)
+  await first.remove()
+  await (await large).remove()
+  await small
+  expect(order).toEqual(['large', 'small'])
+})
+
+it('forgets a waiter whose signal ends, and lets the next one go on', async () => {
+  const spool = await openSpool({ dir, sizeBytes: 100 })
+  await spool.reserve(60, { signal })
+  const leaving = new AbortController()
+  const left = spool.reserve(100, { signal: leaving.signal })
+  const next = spool.reserve(40, { signal })
+  leaving.abort(new Error('left'))
+  await expect(left).rejects.toThrow('left')
+  await next
+  expect(spool.reservedBytes).toBe(100)
+})
+
+it('refuses what could never fit', async () => {
+  const spool = await openSpool({ dir, sizeBytes: 100 })
+  await expect(spool.reserve(101, { signal })).rejects.toThrow(SpoolTooSmallError)
+})
+
+it('removes what a process that is gone left behind, and nothing else', async () => {
+  mkdirSync(join(dir, 'fetch-999999999-abc'))
+  mkdirSync(join(dir, `fetch-${process.ppid}-abc`))
+  mkdirSync(join(dir, 'fetches'))
+  await openSpool({ dir, sizeBytes: 100 })
+  const left = readdirSync(dir)
+  expect(left).toContain('fetches')
+  expect(left).toContain(`fetch-${process.ppid}-abc`)
+  expect(left).not.toContain('fetch-999999999-abc')
+})

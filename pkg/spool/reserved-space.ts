@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export interface SpoolOptions {
+  /** Made where it is missing. What a process that is gone left there is removed. */
+  readonly dir: string
+  /** What all files together may take. */
+  readonly sizeBytes: number
+}
+
+/** A folder for files on their way, whose room is handed out before anything is written. */
+export interface Spool {
+  readonly sizeBytes: number
+  /** What is handed out now. */
+  readonly reservedBytes: number
+  /**
+   * Waits, first come first served, until there is room.
+   *
+   * @param onWaiting called once where there is none at this moment
+   * @throws SpoolTooSmallError where it could never fit; the reason of the signal where that ends the waiting
+   */
+  reserve(
+    bytes: number,
+    options: { readonly signal: AbortSignal; readonly onWaiting?: () => void },
+  ): Promise<SpoolFile>
+  /** Removes everything. */
+  close(): Promise<void>
+}
+
+/** Room for one file, which does not exist yet. */
+export interface SpoolFile {
+  readonly path: string
+  readonly reservedBytes: number
+  /** Gives back what the file turned out not to need. */
+  shrink(bytes: number): void
+  /** Removes the file and gives its room back; twice is fine. */
+  remove(): Promise<void>
+}
+
+/** A file is larger than the whole spool. */
+export class SpoolTooSmallError extends Error {
+  override readonly name = 'SpoolTooSmallError'
+}
+
+/** @throws Error where the folder cannot be made or written */
+export async function openSpool({ dir, sizeBytes }: SpoolOptions): Promise<Spool> {
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  await removeLeftOvers(dir)
+  return new ReservedSpool(await mkdtemp(join(dir, `${prefix}${process.pid}-`)), sizeBytes)
+}
+
+const prefix = 'fetch-'
+
+/** A process in a container is always number 1, so a folder with our own number is from one that was before us. */
+async function removeLeftOvers(dir: string): Promise<void> {
+  for (const name of await readdir(dir)) {
+    const [, pid] = /^fetch-(\d+)-/.exec(name) ?? []
+    if (pid === undefined || isOtherProcess(Number(pid))) continue
+    await rm(join(dir, name), { recursive: true, force: true })
+  }
+}
+
+/** Spools that this process has open now. */
+const own = new Set<string>()
+
+function isOtherProcess(pid: number): boolean {
+  if (pid === process.pid) return own.size > 0
+  try {
+    return process.kill(pid, 0)
+  } catch (thrown) {
+    return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM'
+  }
+}
+
+interface Waiter {
+  readonly bytes: number
+  readonly go: () => void
+}
+
+class ReservedSpool implements Spool {
+  readonly sizeBytes: number
+  readonly #dir: string
+  readonly #waiting: Waiter[] = []
+  #reservedBytes = 0
+
+  constructor(dir: string, sizeBytes: number) {
+    this.#dir = dir
+    this.sizeBytes = sizeBytes
+    own.add(dir)
+  }
+
+  get reservedBytes(): number {
+    return this.#reservedBytes
+  }
+
+  async reserve(
+    bytes: number,
+    { signal, onWaiting }: { readonly signal: AbortSignal; readonly onWaiting?: () => void },
+  ): Promise<SpoolFile> {
+    signal.throwIfAborted()
+    if (bytes > this.sizeBytes) {
+      throw new SpoolTooSmallError(
+        `the spool has ${this.sizeBytes} bytes and this needs ${bytes}: raise --spool-size`,
+      )
+    }
+    if (this.#waiting.length > 0 || this.#reservedBytes + bytes > this.sizeBytes) {
+      onWaiting?.()
+      await this.#wait(bytes, signal)
+    } else {
+      this.#reservedBytes += bytes
+    }
+    return this.#file(bytes)
+  }
+
+  async close(): Promise<void> {
+    own.delete(this.#dir)
+    await rm(this.#dir, { recursive: true, force: true })
+  }
+
+  #file(bytes: number): SpoolFile {
+    const path = join(this.#dir, randomBytes(12).toString('hex'))
+    let held = bytes
+    const keep = (wanted: number) => {
+      const given = Math.max(0, held - wanted)
+      held -= given
+      this.#giveBack(given)
+    }
+    return {
+      path,
+      get reservedBytes() {
+        return held
+      },
+      shrink: keep,
+      remove: async () => {
+        await rm(path, { recursive: true, force: true })
+        keep(0)
+      },
+    }
+  }
+
+  async #wait(bytes: number, signal: AbortSignal): Promise<void> {
+    const turn = Promise.withResolvers<void>()
+    const waiter: Waiter = { bytes, go: turn.resolve }
+    const leave = () => {
+      const place = this.#waiting.indexOf(waiter)
+      if (place === -1) return
+      this.#waiting.splice(place, 1)
+      turn.reject(signal.reason)
+      this.#giveBack(0)
+    }
+    this.#waiting.push(waiter)
+    signal.addEventListener('abort', leave, { once: true })
+    try {
+      await turn.promise
+    } finally {
+      signal.removeEventListener('abort', leave)
+    }
+  }
+
+  /** Lets those go on who have waited longest, as far as there is room. */
+  #giveBack(bytes: number): void {
+    this.#reservedBytes -= bytes
+    for (;;) {
+      const [next] = this.#waiting
+      if (next === undefined || this.#reservedBytes + next.bytes > this.sizeBytes) return
+      this.#waiting.shift()
+      this.#reservedBytes += next.bytes
+      next.go()
+    }
+  }
+}
