@@ -48,7 +48,7 @@ const packages: readonly Package[] = [
   [
     'pkg/sources',
     'Where archives come from.',
-    [...ground, 'pkg/egress', 'pkg/archive', 'pkg/constraint'],
+    [...ground, 'pkg/egress', 'pkg/archive', 'pkg/constraint', 'pkg/spool'],
   ],
   ['pkg/spool', 'A file that grows while many read it.', ground],
   ['pkg/signing', 'Signs lists of checksums.', ground],

@@ -1,0 +1,19 @@
+/**
+ * The only way out to an upstream: which hosts may be asked, which addresses may be connected to, redirects that are
+ * followed with care, bodies with a bound, and the patience that each host asks for.
+ */
+export { type AddressRules, addressRules } from './addresses.ts'
+export {
+  type Credential,
+  type Download,
+  type DownloadRequest,
+  type Egress,
+  type EgressAnswer,
+  type EgressOptions,
+  type EgressPolicy,
+  type EgressRequest,
+  openEgress,
+  type Route,
+} from './client.ts'
+export { EgressError, type EgressReason, RateLimitedError } from './errors.ts'
+export { printable, shownUrl } from './printable.ts'
