@@ -29,6 +29,7 @@ export interface Container {
   readonly image: string
   readonly args?: readonly string[]
   readonly env?: readonly { readonly name: string; readonly value?: string }[]
+  readonly volumeMounts?: readonly { readonly name: string }[]
   readonly lifecycle?: object
   readonly securityContext: object
 }
@@ -48,7 +49,10 @@ interface PathMatch {
 export interface Rendered {
   readonly kind: string
   readonly metadata: { readonly name: string; readonly namespace?: string }
-  readonly rules?: readonly { readonly verbs: readonly string[] }[]
+  readonly rules?: readonly {
+    readonly resources: readonly string[]
+    readonly verbs: readonly string[]
+  }[]
   readonly stringData?: Readonly<Record<string, string>>
   readonly data?: Readonly<Record<string, string>>
   readonly text?: string

@@ -96,6 +96,16 @@ const everything: Values = {
     autoscaling: { enabled: true },
     podDisruptionBudget: { enabled: true },
   },
+  controller: {
+    enabled: true,
+    replicaCount: 2,
+    github: { secretName: 'github' },
+    secretNames: ['github', 'git'],
+    spool: { storageClassName: 'fast' },
+    upstreamHosts: ['registry.opentofu.org', 'registry.terraform.io'],
+    sourceHosts: ['github.com', 'codeload.github.com'],
+    egress: { allow: ['git.example.com'], privateCidrs: ['10.1.0.0/16'] },
+  },
   broker: {
     ...(broker['broker'] as object),
     image: { digest },

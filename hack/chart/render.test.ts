@@ -139,6 +139,7 @@ describe('pods', () => {
   it('there is one of each component, and the self-test', () => {
     expect(all.map(({ name }) => name).toSorted()).toEqual([
       'depot-broker',
+      'depot-controller',
       'depot-selftest',
       'depot-server',
       'depot-ui',
@@ -181,6 +182,37 @@ describe('pods', () => {
       expect(rules.length).toBeGreaterThan(1)
       for (const rule of rules) expect(rule?.verbs).toEqual(['list', 'watch'])
     }
+  })
+
+  it.each([false, true])(
+    'the controller reads secrets by name, in its namespace alone where it is kept there: %s',
+    (scopeToNamespace) => {
+      const controller = { enabled: true, secretNames: ['github'] }
+      const objects = render({ ...withoutDefinitions, rbac: { scopeToNamespace }, controller })
+      const roles = objects.filter(
+        ({ kind, metadata }) => kind.endsWith('Role') && metadata.name === 'depot-controller',
+      )
+      expect(roles.map(({ kind }) => kind)).toEqual(
+        scopeToNamespace ? ['Role'] : ['ClusterRole', 'Role'],
+      )
+      const rules = roles.flatMap((role) => role.rules ?? [])
+      expect(rules.filter(({ resources }) => resources.includes('secrets'))).toEqual([
+        { apiGroups: [''], resources: ['secrets'], resourceNames: ['github'], verbs: ['get'] },
+      ])
+      expect(JSON.stringify(rules)).not.toMatch(/"\*"|groupbindings|escalate|impersonate/)
+    },
+  )
+
+  it('the controller may write to the volume that servers only read', () => {
+    const mounts = ['depot-server', 'depot-controller'].map((name) =>
+      podsOf(render({ ...profiles['everything'], ...withoutDefinitions }))
+        .find((pod) => pod.name === name)
+        ?.spec.containers[0]?.volumeMounts?.find((mount) => mount.name === 'modules'),
+    )
+    expect(mounts).toEqual([
+      { name: 'modules', mountPath: '/data/modules', readOnly: true },
+      { name: 'modules', mountPath: '/data/modules' },
+    ])
   })
 
   it('the secret of the CLI client stays with the broker', () => {

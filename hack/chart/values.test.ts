@@ -11,8 +11,8 @@ const templates = globSync('templates/**/*.{yaml,tpl,txt}', { cwd: chart })
   .join('\n')
 
 it('every value appears in a template', () => {
-  // The controller is a part of its own; its values are there so that they need no change when it comes.
-  const later = /^(controller|scanning)\./
+  // Scanning is a part that is yet to come; its values are there so that they need no change when it does.
+  const later = /^scanning\./
   const unused = values
     .filter(({ name, retired }) => !later.test(name) && !retired)
     .filter(({ name }) => !new RegExp(`\\b${name.split('.').at(-1)}\\b`).test(templates))

@@ -151,6 +151,21 @@ lifecycle:
 {{- end }}
 {{- end }}
 
+{{- /* The volume that servers read archives from and the controller writes them to. */ -}}
+{{- define "depot.archiveVolume" -}}
+{{- $f := .Values.storage.filesystem -}}
+name: modules
+from: storage.filesystem.enabled
+{{- if $f.hostPath }}
+hostPath:
+  path: {{ $f.hostPath | quote }}
+  type: Directory
+{{- else }}
+persistentVolumeClaim:
+  claimName: {{ $f.existingClaim | default (printf "%s-modules" (include "depot.fullname" .)) | quote }}
+{{- end }}
+{{- end }}
+
 {{- define "depot.serviceAccount" -}}
 {{- $c := index .root.Values .component -}}
 {{- if and $c.serviceAccount.create .root.Values.serviceAccount.create -}}

@@ -1,7 +1,7 @@
 {{- /* What users add must not repeat what the chart sets: the second one would win, or the pod be refused. */ -}}
 {{- define "depot.validate.repeats" -}}
 {{- $in := . -}}
-{{- range $c := list "server" "ui" "broker" -}}
+{{- range $c := list "server" "ui" "controller" "broker" -}}
 {{- $values := index $in.v $c -}}
 {{- if $values.enabled -}}
 {{- $env := dict -}}

@@ -15,10 +15,13 @@
 {{- end -}}
 {{- $f := $v.storage.filesystem -}}
 {{- if $f.enabled -}}
-{{- $pods := add $servers (ternary 1 0 $v.controller.enabled) -}}
+{{- $pods := add $servers (ternary (int $v.controller.replicaCount) 0 $v.controller.enabled) -}}
 {{- $once := and (eq $f.accessMode "ReadWriteOnce") (not $f.singleNode) -}}
 {{- if and (gt (int $pods) 1) (or $once (eq $f.accessMode "ReadWriteOncePod")) -}}
 {{- include "depot.found" (dict "in" . "text" (printf "V23 storage.filesystem.accessMode=%s cannot be shared by %d pods on several nodes; use ReadWriteMany or singleNode=true" $f.accessMode (int $pods))) -}}
+{{- end -}}
+{{- if and (eq $f.accessMode "ReadOnlyMany") $v.controller.enabled -}}
+{{- include "depot.found" (dict "in" . "text" "V23 storage.filesystem.accessMode=ReadOnlyMany lets the controller store nothing; use ReadWriteMany or controller.enabled=false") -}}
 {{- end -}}
 {{- if and $f.hostPath $f.existingClaim -}}
 {{- include "depot.found" (dict "in" . "text" "V23 set only one of hostPath and existingClaim") -}}

@@ -1,9 +1,12 @@
-import { bool, integer, list, map, quantity, text, texts, type Value } from '../value.ts'
+import { bool, integer, list, map, port, quantity, text, texts, type Value } from '../value.ts'
 import { pods, serviceAccount } from './pods.ts'
 
-/** The names are fixed before the controller exists, so that values need no change when it comes. */
 export const controllerValues: readonly Value[] = [
-  bool('controller.enabled', true, 'Run the controller. Renders nothing yet.'),
+  bool(
+    'controller.enabled',
+    false,
+    'Run the controller, which fetches, verifies and stores what Depots, Modules and Providers ask for.',
+  ),
   ...pods({
     component: 'controller',
     user: 65532,
@@ -13,7 +16,44 @@ export const controllerValues: readonly Value[] = [
   ...serviceAccount('controller'),
   integer('controller.concurrency', 4, 'How many objects are worked on at once.', { minimum: 1 }),
   text('controller.logLevel', 'info', 'Least level that is logged.'),
-  text('controller.github.secretName', '', 'Secret with credentials for GitHub.'),
+  port('controller.adminPort', 9090, 'Port of metrics and probes.'),
+  text(
+    'controller.github.secretName',
+    '',
+    'Secret with credentials for GitHub, in each namespace that has one; empty: `depot-github`.',
+  ),
+  texts(
+    'controller.secretNames',
+    [],
+    'Names of the Secrets that the controller may read; empty: each that a resource of its namespace names.',
+  ),
+  quantity('controller.spool.size', '10Gi', 'Room for archives on their way to storage.'),
+  text(
+    'controller.spool.storageClassName',
+    '',
+    "Class of a volume that lives as long as the pod; empty: the node's disk.",
+  ),
+  texts(
+    'controller.upstreamHosts',
+    [],
+    'Registries that modules and providers may come from, the first being the default; empty: that of the controller.',
+  ),
+  texts(
+    'controller.sourceHosts',
+    [],
+    'Hosts of sources; empty: github.com and those that serve its archives.',
+  ),
+  texts('controller.egress.allow', [], 'Other hosts that sources may be on.'),
+  texts(
+    'controller.egress.privateCidrs',
+    [],
+    'Networks that are not public and may be reached, where the host is named too.',
+  ),
+  bool(
+    'controller.egress.publicDownloads',
+    true,
+    'Fetch what a registry names from any public host by HTTPS.',
+  ),
   bool('scanning.enabled', false, 'Scan archives.'),
   bool('scanning.providerScanning', false, 'Scan the binaries of providers too.'),
   bool('scanning.offline', false, 'Never fetch a database.'),

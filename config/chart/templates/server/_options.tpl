@@ -91,16 +91,7 @@
     sizeLimit: {{ div (mul (include "depot.bytes" $v.server.archiveCache.size | int64) 11) 10 | quote }}
 {{- end }}
 {{- if $v.storage.filesystem.enabled }}
-- name: modules
-  from: storage.filesystem.enabled
-  {{- if $v.storage.filesystem.hostPath }}
-  hostPath:
-    path: {{ $v.storage.filesystem.hostPath | quote }}
-    type: Directory
-  {{- else }}
-  persistentVolumeClaim:
-    claimName: {{ $v.storage.filesystem.existingClaim | default (printf "%s-modules" (include "depot.fullname" .)) | quote }}
-  {{- end }}
+- {{ include "depot.archiveVolume" . | nindent 2 | trim }}
 {{- end }}
 {{- if $v.server.tls.enabled }}
 - name: tls

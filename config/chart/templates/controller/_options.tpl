@@ -1,0 +1,70 @@
+{{- /* Every flag of the controller that a value sets: its text (empty: not given) and the value it comes from. */ -}}
+{{- define "depot.controller.options" -}}
+{{- $v := .Values -}}
+{{- $c := $v.controller -}}
+- {flag: admin-listen, text: {{ printf ":%d" (int $c.adminPort) | quote }}, from: controller.adminPort}
+- {flag: api-group, text: {{ $v.apiGroup | quote }}, from: apiGroup}
+- {flag: watch-namespace, text: {{ ternary (include "depot.namespace" .) "" $v.rbac.scopeToNamespace | quote }}, from: rbac.scopeToNamespace}
+- {flag: namespace, text: {{ include "depot.namespace" . | quote }}, from: global.namespace}
+- {flag: lease-name, text: {{ include "depot.component" (dict "root" . "component" "controller") | quote }}, from: fullnameOverride}
+- {flag: concurrency, text: {{ $c.concurrency | quote }}, from: controller.concurrency}
+- {flag: filesystem-mount-path, text: {{ ternary $v.storage.filesystem.mountPath "" $v.storage.filesystem.enabled | quote }}, from: storage.filesystem.mountPath}
+- {flag: spool-dir, text: /var/lib/depot/spool, from: controller.spool.size}
+- {flag: spool-size, text: {{ include "depot.bytes" $c.spool.size | quote }}, from: controller.spool.size}
+- {flag: github-secret-name, text: {{ $c.github.secretName | quote }}, from: controller.github.secretName}
+- {flag: upstream-hosts, text: {{ join "," $c.upstreamHosts | quote }}, from: controller.upstreamHosts}
+- {flag: source-hosts, text: {{ join "," $c.sourceHosts | quote }}, from: controller.sourceHosts}
+- {flag: egress-allow, text: {{ join "," $c.egress.allow | quote }}, from: controller.egress.allow}
+- {flag: egress-private-cidrs, text: {{ join "," $c.egress.privateCidrs | quote }}, from: controller.egress.privateCidrs}
+- {flag: egress-public-downloads, text: {{ $c.egress.publicDownloads | quote }}, from: controller.egress.publicDownloads}
+- {flag: log-level, text: {{ $c.logLevel | quote }}, from: controller.logLevel}
+{{- end }}
+
+{{- define "depot.controller.env" -}}
+- name: POD_NAMESPACE
+  from: global.namespace
+  value: {{ include "depot.namespace" . | quote }}
+{{- with include "depot.heapMiB" (dict "root" . "component" "controller") }}
+- name: NODE_OPTIONS
+  from: controller.resources.limits.memory
+  value: --max-old-space-size={{ . }}
+{{- end }}
+{{- end }}
+
+{{- /* Archives are fetched into the spool before they are stored: a tenth more than the controller may use of it. */ -}}
+{{- define "depot.controller.volumes" -}}
+{{- $v := .Values -}}
+{{- $spool := $v.controller.spool -}}
+{{- $room := div (mul (include "depot.bytes" $spool.size | int64) 11) 10 | quote -}}
+- name: tmp
+  from: the read-only root file system
+  emptyDir:
+    sizeLimit: 64Mi
+- name: spool
+  from: controller.spool.size
+  {{- if $spool.storageClassName }}
+  ephemeral:
+    volumeClaimTemplate:
+      spec:
+        accessModes: [ReadWriteOnce]
+        storageClassName: {{ $spool.storageClassName | quote }}
+        resources:
+          requests:
+            storage: {{ $room }}
+  {{- else }}
+  emptyDir:
+    sizeLimit: {{ $room }}
+  {{- end }}
+{{- if $v.storage.filesystem.enabled }}
+- {{ include "depot.archiveVolume" . | nindent 2 | trim }}
+{{- end }}
+{{- end }}
+
+{{- define "depot.controller.mounts" -}}
+{{- $v := .Values -}}
+- {name: tmp, mountPath: /tmp, from: the read-only root file system}
+- {name: spool, mountPath: /var/lib/depot/spool, from: controller.spool.size}
+{{- if $v.storage.filesystem.enabled }}
+- {name: modules, mountPath: {{ $v.storage.filesystem.mountPath | quote }}, from: storage.filesystem.mountPath}
+{{- end }}
+{{- end }}
