@@ -13,7 +13,7 @@ export interface DriverUnderTest {
   close(): Promise<void>
 }
 
-const oddNames = [
+export const oddNames = [
   'with blanks/a b.zip',
   'plus/1.0.0+build.5.zip',
   'percent/a%2Fb%00.zip',
@@ -28,7 +28,7 @@ const oddNames = [
   `long/${'x'.repeat(200)}.zip`,
 ]
 
-const impossibleNames = [
+export const impossibleNames = [
   '',
   '/',
   'a',

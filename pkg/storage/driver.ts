@@ -56,3 +56,53 @@ export interface Driver {
 
 /** The age from which on a fingerprint can be trusted: the clocks of file systems tick every 4 ms to 2 s. */
 export const settledAfterMs = 3000
+
+/** A file on the local disk that is to become an object. */
+export interface LocalFile {
+  readonly path: string
+  readonly sizeBytes: number
+  /** In lower-case hexadecimal. */
+  readonly sha256: string
+}
+
+export interface ListedObject {
+  readonly object: string
+  readonly sizeBytes: number
+  /** In ms since 1970. */
+  readonly changedAtMs: number
+}
+
+/** A driver that fills its place, too. A name is written once: an object is never overwritten. */
+export interface WritableDriver extends Driver {
+  /**
+   * Stores a file; no reader ever sees a part of it. Where there is an object of that name, it is left as it is:
+   * `verify` tells whether it is the same.
+   *
+   * @throws RegistryError BadGateway, Unavailable, GatewayTimeout; nothing is stored then, or the whole file
+   */
+  put(
+    object: string,
+    file: LocalFile,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<'created' | 'exists'>
+  /**
+   * Whether an object has this size and digest, by the backend's own SHA-256 of the whole object, else by reading it.
+   *
+   * @returns false where it is missing
+   * @throws RegistryError BadGateway, Unavailable, GatewayTimeout
+   */
+  verify(
+    object: string,
+    expected: { readonly sizeBytes: number; readonly sha256: string },
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<boolean>
+  /** Removes an object; one that is missing is removed already. @throws RegistryError as `put` */
+  remove(object: string): Promise<void>
+  /**
+   * Every object whose name begins with a prefix, in no order. What is written or removed meanwhile may be there or not.
+   *
+   * @param prefix ends with `/`, or is empty
+   * @throws RegistryError as `put`
+   */
+  list(prefix: string): AsyncIterable<ListedObject>
+}

@@ -2,7 +2,7 @@ import type { ArchiveLocation } from '../apis/v1alpha1/v1alpha1.ts'
 import type { ProxyRules } from '../http/http.ts'
 import { Bounded } from '../memory/memory.ts'
 import type { Backend } from './backends.ts'
-import type { Driver } from './driver.ts'
+import type { Driver, WritableDriver } from './driver.ts'
 import { createFilesystemDriver, directoryInMount } from './file/filesystem.ts'
 import { placeUrl } from './grants.ts'
 import { type AzureSettings, createAzureStores } from './remote/azure.ts'
@@ -21,6 +21,11 @@ export interface Place {
   readonly url: string
   /** Unlike that of any other object. */
   readonly key: string
+}
+
+/** The same place, for those that fill it. */
+export interface WritablePlace extends Place {
+  readonly driver: WritableDriver
 }
 
 /** How each backend is reached. Nothing here comes from a request or from a Version. */
@@ -43,12 +48,14 @@ const maxDrivers = 1000
  *
  * @throws RegistryError NotFound where there cannot be such an object
  */
-export function createPlaces(settings: StorageSettings): (location: ArchiveLocation) => Place {
+export function createPlaces(
+  settings: StorageSettings,
+): (location: ArchiveLocation) => WritablePlace {
   const mountPath = settings.filesystemMountPath
   const filesystem = createFilesystemDriver({ mountPath })
   const timings = { ...defaultTimings, ...settings.timings }
   const transport = createTransport(timings, settings.proxies)
-  const drivers = new Bounded<Driver>({ maxEntries: maxDrivers })
+  const drivers = new Bounded<WritableDriver>({ maxEntries: maxDrivers })
   const driverFor = (store: () => RemoteStore, ...key: string[]) =>
     drivers.getOrMake(JSON.stringify(key), () =>
       createRemoteDriver({ store: store(), transport, timings }),
@@ -59,7 +66,11 @@ export function createPlaces(settings: StorageSettings): (location: ArchiveLocat
   const azureAccount = createAzureStores(settings.azure ?? {})
   const azureAccounts = new Bounded<ReturnType<typeof azureAccount>>({ maxEntries: maxDrivers })
 
-  const find = ({ storage, configName, fileName }: ArchiveLocation): Omit<Place, 'url' | 'key'> => {
+  const find = ({
+    storage,
+    configName,
+    fileName,
+  }: ArchiveLocation): Omit<WritablePlace, 'url' | 'key'> => {
     const { s3, azureStorage: azure, gcs, fileSystem } = storage
     const object = `${configName}/${fileName}`
     if (s3) {

@@ -1,3 +1,7 @@
+/** Where archives are: read and checked for callers of the registry, and written by what fills it. */
+export { type ArchivePlace, type ArchiveStore, openArchiveStore } from './archive-store.ts'
 export { type Archives, type ArchivesOptions, createArchives } from './archives.ts'
 export { type Backend, backendOf, locationSegments } from './backends.ts'
+export type { ListedObject, LocalFile, WritableDriver } from './driver.ts'
 export { grantProblems } from './grants.ts'
+export type { StorageSettings } from './places.ts'

@@ -1,13 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-} from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import {
   appendFile,
   link,
@@ -28,6 +20,7 @@ import { bytesOf, driverConformance } from '../conformance.fixture.ts'
 import type { Driver } from '../driver.ts'
 import { fileError } from './file-error.ts'
 import { createFilesystemDriver, directoryInMount } from './filesystem.ts'
+import { openFiles } from './open-files.fixture.ts'
 
 driverConformance('the filesystem', async () => {
   const mountPath = tempDir()
@@ -259,16 +252,4 @@ describe('errors of the file system', () => {
 
 function tempDir(): string {
   return realpathSync(mkdtempSync(join(tmpdir(), 'depot-storage-')))
-}
-
-/** Descriptors of this process below a directory. */
-function openFiles(directory: string): number {
-  if (!existsSync('/proc/self/fd')) return 0
-  return readdirSync('/proc/self/fd').filter((fd) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(`${directory}/`)
-    } catch {
-      return false
-    }
-  }).length
 }

@@ -3,11 +3,13 @@ import { constants, type FileHandle, open, readlink, realpath, stat } from 'node
 import { join, relative, resolve } from 'node:path'
 import { notFound } from '../../errors/errors.ts'
 import { release, unavailable, withDeadline } from '../../spool/spool.ts'
-import type { Driver, ObjectInfo, OpenObject } from '../driver.ts'
+import type { Driver, ObjectInfo, OpenObject, WritableDriver } from '../driver.ts'
 import { checkObjectName } from '../object-name.ts'
 import { satisfiable } from '../satisfiable.ts'
+import { verifyByReading } from '../verifying.ts'
 import { FileSource } from './file-body.ts'
 import { fileError } from './file-error.ts'
+import { createFileWriting } from './file-writing.ts'
 
 const openDeadlineMs = 10_000
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
@@ -18,7 +20,12 @@ const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
  *
  * @param options.mountPath absolute; may itself be a link
  */
-export function createFilesystemDriver({ mountPath }: { mountPath: string }): Driver {
+export function createFilesystemDriver({ mountPath }: { mountPath: string }): WritableDriver {
+  const reading = createFileReading(mountPath)
+  return { ...reading, ...createFileWriting(mountPath), verify: verifyByReading(reading) }
+}
+
+function createFileReading(mountPath: string): Driver {
   return {
     async stat(object) {
       const { file, info } = await openInside(mountPath, object)

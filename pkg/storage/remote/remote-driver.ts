@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RegistryError } from '../../errors/errors.ts'
 import { discard } from '../../http/http.ts'
 import { withDeadline } from '../../spool/spool.ts'
-import type { ByteRange, Driver, ObjectInfo } from '../driver.ts'
+import type { ByteRange, Driver, ObjectInfo, WritableDriver } from '../driver.ts'
 import { checkObjectName } from '../object-name.ts'
 import { isRange, notSatisfiable } from '../satisfiable.ts'
+import { verifyByReading } from '../verifying.ts'
 import { RemoteSource } from './remote-body.ts'
 import { badGateway, connectionError, credentialsError, refusalError } from './remote-error.ts'
 import type { RemoteStore } from './remote-store.ts'
@@ -20,8 +21,21 @@ export interface RemoteOptions {
   readonly timings: RemoteTimings
 }
 
-/** Reads the objects of a bucket or container over HTTP. */
-export function createRemoteDriver({ store, transport, timings }: RemoteOptions): Driver {
+/** The objects of a bucket or container, over HTTP. */
+export function createRemoteDriver(options: RemoteOptions): WritableDriver {
+  const reading = createRemoteReading(options)
+  return {
+    ...reading,
+    verify: verifyByReading(reading),
+    put: () => Promise.reject(badGateway('this archive storage cannot be written yet')),
+    remove: () => Promise.reject(badGateway('this archive storage cannot be written yet')),
+    list: () => {
+      throw badGateway('this archive storage cannot be listed yet')
+    },
+  }
+}
+
+function createRemoteReading({ store, transport, timings }: RemoteOptions): Driver {
   /** Asks until there is an answer that asking again would not better. */
   async function ask(
     method: 'GET' | 'HEAD',

@@ -1,0 +1,14 @@
+/**
+ * Archives from outside: read safely whatever is in them, modules rewritten so that the same files always give the same
+ * bytes, providers read through and left as they are. Nothing is ever unpacked under a name that an archive chose.
+ */
+export { ArchiveError, type ArchiveReason } from './archive-error.ts'
+export { inspectProvider, type ProviderArchive } from './inspect-provider.ts'
+export { type ArchiveLimits, moduleLimits, providerLimits } from './limits.ts'
+export {
+  type ArchiveFormat,
+  type ModuleArchive,
+  type NormaliseOptions,
+  normaliseModule,
+  normaliserVersion,
+} from './normalise-module.ts'

@@ -1,0 +1,128 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { rename, symlink, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { WritableDriver } from '../driver.ts'
+import { localFiles, writingConformance } from '../writing.fixture.ts'
+import { createFilesystemDriver } from './filesystem.ts'
+import { openFiles } from './open-files.fixture.ts'
+
+writingConformance('the filesystem', async () => {
+  const mountPath = realpathSync(mkdtempSync(join(tmpdir(), 'depot-storage-')))
+  return {
+    driver: createFilesystemDriver({ mountPath }),
+    held: () => openFiles(mountPath),
+    close: async () => rmSync(mountPath, { recursive: true }),
+  }
+})
+
+let base: string
+let mountPath: string
+let driver: WritableDriver
+const { file, remove } = localFiles()
+const archive = file(Buffer.from('an archive'))
+
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), 'depot-storage-')))
+  mountPath = join(base, 'mount')
+  mkdirSync(join(mountPath, 'vpc'), { recursive: true })
+  mkdirSync(join(base, 'outside'))
+  driver = createFilesystemDriver({ mountPath })
+})
+afterEach(async () => {
+  await vi.waitUntil(() => openFiles(base) === 0, { timeout: 5000 })
+  rmSync(base, { recursive: true })
+  return () => remove()
+})
+
+describe('the mount', () => {
+  it('is not left by a link that stands for a directory', async () => {
+    await symlink('../outside', join(mountPath, 'linked'))
+    for (const object of ['linked/1.zip', 'linked/below/1.zip']) {
+      await expect(driver.put(object, archive)).rejects.toMatchObject({ reason: 'NotFound' })
+    }
+    await writeFile(join(base, 'outside/2.zip'), 'of others')
+    await expect(driver.remove('linked/2.zip')).rejects.toMatchObject({ reason: 'NotFound' })
+    expect(await Array.fromAsync(driver.list('linked/'))).toEqual([])
+    expect(readdirSync(join(base, 'outside'))).toEqual(['2.zip'])
+  })
+
+  it('is not left while a directory on the way is swapped for a link, again and again', async () => {
+    await symlink('../outside', join(mountPath, 'evil'))
+    const [vpc, evil] = [join(mountPath, 'vpc'), join(mountPath, 'evil')]
+    const over = new AbortController()
+    const swapping = (async () => {
+      for (let round = 0; !over.signal.aborted; round += 1) {
+        const spare = join(mountPath, `spare-${round}`)
+        const moves = [vpc, spare, evil, vpc, vpc, evil, spare, vpc]
+        for (let move = 0; move < moves.length; move += 2) {
+          // Where the driver has just made the directory again, a move fails.
+          await rename(moves[move] ?? '', moves[move + 1] ?? '').catch(() => undefined)
+        }
+      }
+    })()
+    let stored = 0
+    for (let round = 0; round < 400; round += 1) {
+      await driver.put(`vpc/${round}.zip`, archive).then(
+        () => stored++,
+        () => undefined,
+      )
+    }
+    over.abort()
+    await swapping
+    expect(stored).toBeGreaterThan(0)
+    expect(readdirSync(join(base, 'outside'))).toEqual([])
+  })
+
+  it('follows links that stay inside', async () => {
+    await symlink('vpc', join(mountPath, 'network'))
+    expect(await driver.put('network/1.zip', archive)).toBe('created')
+    expect(readdirSync(join(mountPath, 'vpc'))).toEqual(['1.zip'])
+  })
+
+  it('that is away is unavailable, and is not made', async () => {
+    const unmounted = createFilesystemDriver({ mountPath: join(base, 'nothing') })
+    await expect(unmounted.put('vpc/1.zip', archive)).rejects.toMatchObject({
+      reason: 'Unavailable',
+      message: 'the storage of the archives is not mounted; try again in a moment',
+    })
+    expect(existsSync(join(base, 'nothing'))).toBe(false)
+  })
+})
+
+it('removes what a killed process left, once it is a day old', async () => {
+  const part = (digit: string) => join(mountPath, 'vpc', `.depot-${digit.repeat(36)}.part`)
+  await writeFile(part('a'), 'old')
+  await utimes(part('a'), 0, 0)
+  await writeFile(part('b'), 'being written')
+  expect(await Array.fromAsync(driver.list('vpc/'))).toEqual([])
+  await driver.put('vpc/1.zip', archive)
+  expect(readdirSync(join(mountPath, 'vpc')).toSorted()).toEqual([
+    part('b').split('/').at(-1),
+    '1.zip',
+  ])
+})
+
+it('never takes an archive for a temporary file', async () => {
+  const putting = driver.put(`vpc/.depot-${'a'.repeat(36)}.part`, archive)
+  await expect(putting).rejects.toMatchObject({ reason: 'NotFound' })
+})
+
+it('lets others read what it stores, and nobody write it', async () => {
+  await driver.put('vpc/1.zip', archive)
+  expect(statSync(join(mountPath, 'vpc/1.zip')).mode & 0o777).toBe(0o644)
+})
+
+it('does not remove a directory', async () => {
+  await expect(driver.remove('vpc')).rejects.toMatchObject({ name: 'RegistryError' })
+  expect(readdirSync(mountPath)).toEqual(['vpc'])
+})

@@ -1,0 +1,13 @@
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
+
+/** Descriptors of this process for a directory and what is below it. */
+export function openFiles(directory: string): number {
+  if (!existsSync('/proc/self/fd')) return 0
+  return readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return `${readlinkSync(`/proc/self/fd/${fd}`)}/`.startsWith(`${directory}/`)
+    } catch {
+      return false
+    }
+  }).length
+}
