@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -11,6 +11,13 @@ it('actionlint accepts every workflow', () => {
   expect(workflows).not.toEqual([])
   const flags = ['-shellcheck=', '-pyflakes=']
   execFileSync(toolPath('actionlint'), [...flags, ...workflows], { encoding: 'utf8' })
+})
+
+it('hadolint accepts the Dockerfile, and sees a tag that may move', () => {
+  const hadolint = toolPath('hadolint')
+  execFileSync(hadolint, [join(repository, 'Dockerfile')], { encoding: 'utf8' })
+  const moving = spawnSync(hadolint, ['-'], { input: 'FROM debian\n', encoding: 'utf8' })
+  expect(moving.stdout).toContain('DL3006')
 })
 
 it('actions are pinned by commit, and the bases of the image by digest', () => {
