@@ -14,6 +14,7 @@ const values = { crds: { install: false }, monitoring: { prometheusRule: { enabl
 interface Rule {
   readonly alert?: string
   readonly expr: string
+  readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
 }
 const groups = (find(render(values), 'PrometheusRule', 'depot').spec?.groups ?? []) as readonly {
@@ -47,11 +48,15 @@ type Series = Readonly<Record<string, string>>
 
 interface Case {
   readonly alert: string
+  /** Which of several rules of that name. */
+  readonly window?: string | undefined
   /** Input in promtool's notation, one value a minute. */
   readonly fires: Series
   readonly quiet: Series
   /** When to look. Default: 30m */
   readonly at?: string
+  /** That no other rule fires along with it. */
+  readonly alone?: true
 }
 
 const cases: readonly Case[] = [
@@ -65,6 +70,7 @@ const cases: readonly Case[] = [
   },
   {
     alert: 'DepotErrorBudgetBurn',
+    window: '1h',
     fires: { [count('200')]: '0+100x60', [count('503')]: '0+2x60' },
     // A client that asks for what is not there is not our failure.
     quiet: {
@@ -75,10 +81,21 @@ const cases: readonly Case[] = [
   },
   {
     alert: 'DepotErrorBudgetBurn',
+    window: '6h',
     // 0.8 % of the requests: too little for a burn of 14.4, enough for one of 6.
     fires: { [count('200')]: '0+992x500', [count('503')]: '0+8x500' },
     quiet: { [count('200')]: '0+9999x500', [count('503')]: '0+0.5x500' },
     at: '7h',
+  },
+  {
+    alert: 'DepotErrorBudgetBurn',
+    window: '3d',
+    // 0.2 % for four days: too little for both of the others.
+    fires: { [count('200')]: '0+998x5760', [count('503')]: '0+2x5760' },
+    // As much, but only until yesterday.
+    quiet: { [count('200')]: '0+998x5760', [count('503')]: '0+2x4320 8640x1440' },
+    at: '96h',
+    alone: true,
   },
   {
     alert: 'DepotLatencyHigh',
@@ -199,10 +216,13 @@ function promtool(...args: readonly string[]): string {
   return status === 0 ? '' : `${stdout}${stderr}`
 }
 
+const selectorOf = ({ alert, window }: Pick<Case, 'alert' | 'window'>): string =>
+  `alertname="${alert}"${window === undefined ? '' : `,window="${window}"`}`
+
 /** Asks whether an alert fires at a time. @returns promtool's report where it is not as expected */
-function firing(alert: string, input: Series, at: string, expected: boolean): string {
+function firing(selector: string, input: Series, at: string, expected: boolean): string {
   const file = join(folder, 'test.yaml')
-  const expr = `count(ALERTS{alertname="${alert}",alertstate="firing"} > 0) > bool 0`
+  const expr = `count(ALERTS{${selector},alertstate="firing"} > 0) > bool 0`
   writeFileSync(
     file,
     stringify({
@@ -230,18 +250,26 @@ describe('alerts', () => {
     expect(promtool('check', 'rules', join(folder, 'rules.yaml'))).toBe('')
   })
 
-  it.each(cases)('$alert fires', ({ alert, fires, at = '30m' }) => {
-    expect(firing(alert, fires, at, true)).toBe('')
+  it.each(cases)('$alert $window fires', ({ fires, at = '30m', ...which }) => {
+    expect(firing(selectorOf(which), fires, at, true)).toBe('')
   })
 
-  it.each(cases)('$alert keeps quiet', ({ alert, quiet, at = '30m' }) => {
-    expect(firing(alert, quiet, at, false)).toBe('')
+  it.each(cases)('$alert $window keeps quiet', ({ quiet, at = '30m', ...which }) => {
+    expect(firing(selectorOf(which), quiet, at, false)).toBe('')
+  })
+
+  it.each(cases.filter(({ alone }) => alone))('$alert $window fires alone', (of) => {
+    const { alert, window, fires, at = '30m' } = of
+    expect(firing(`alertname="${alert}",window!="${window}"`, fires, at, false)).toBe('')
   })
 
   const names = [...new Set(rules.flatMap(({ alert }) => alert ?? []))]
 
   it('are all tested', () => {
-    expect(new Set(cases.map(({ alert }) => alert))).toEqual(new Set(names))
+    const selectors = rules.flatMap(({ alert, labels }) =>
+      alert === undefined ? [] : selectorOf({ alert, window: labels?.['window'] }),
+    )
+    expect(new Set(cases.map(selectorOf))).toEqual(new Set(selectors))
   })
 
   it.each(names)('%s has a section of the runbooks', (name) => {
