@@ -17,15 +17,10 @@ ARG SOURCE_DATE_EPOCH=0
 RUN SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH} node hack/image/app.ts /app /packages
 
 FROM runtime
-ARG SOURCE=https://github.com/depot/depot
-ARG REVISION=unknown
-ARG VERSION=0.0.0
+# hack/image/image adds where it is from, the revision and the version, as far as they are known.
 LABEL org.opencontainers.image.title="Depot" \
       org.opencontainers.image.description="A private registry for Terraform and OpenTofu" \
-      org.opencontainers.image.licenses="Apache-2.0" \
-      org.opencontainers.image.source="${SOURCE}" \
-      org.opencontainers.image.revision="${REVISION}" \
-      org.opencontainers.image.version="${VERSION}"
+      org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /app /app
 ENV NODE_ENV=production NODE_OPTIONS=--max-semi-space-size=4
 USER 65532:65532

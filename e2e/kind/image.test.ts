@@ -32,7 +32,7 @@ it('says who the image runs as, where it is from, and under which licence', asyn
       'org.opencontainers.image.licenses': 'Apache-2.0',
       'org.opencontainers.image.revision': expect.stringMatching(/^[0-9a-f]{40}$/),
       'org.opencontainers.image.version': expect.stringMatching(/^\d+\.\d+\.\d+/),
-      'org.opencontainers.image.source': expect.stringMatching(/^https:/),
+      'org.opencontainers.image.source': 'https://git.example.com/depot',
     },
   })
 })

@@ -60,7 +60,11 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
   const nodeImage = await output(hack('kind/node-image'), [], { DOCKER_HOST: dockerHost })
   const image = {
     archive: join(repository, '.depot/image/e2e.tar'),
-    settings: { TAG: 'docker.io/depot/depot:e2e', BASES: nodeImage === '' ? '' : 'local' },
+    settings: {
+      TAG: 'docker.io/depot/depot:e2e',
+      BASES: nodeImage === '' ? '' : 'local',
+      SOURCE: 'https://git.example.com/depot',
+    },
   }
   const kept = keep ? await keptCluster(dockerHost) : undefined
   const cluster = kept ?? (await newCluster(image, say))
