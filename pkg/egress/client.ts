@@ -58,7 +58,6 @@ export interface DownloadRequest extends EgressRequest {
 }
 
 export interface Download {
-  readonly status: number
   readonly header: (name: string) => string | undefined
   readonly url: URL
   readonly sizeBytes: number
@@ -67,12 +66,12 @@ export interface Download {
 }
 
 /** How another program reaches a host. */
-export type Route = { readonly address: string } | { readonly proxyUrl: string }
+export type Route = { readonly addresses: readonly string[] } | { readonly proxyUrl: string }
 
 export interface Egress {
   /** @throws EgressError; any status is an answer but 429 and what means the same */
   request(url: string, request: EgressRequest): Promise<EgressAnswer>
-  /** Writes a body of status 200 to a file. @throws EgressError; for any other status see `DownloadStatusError` */
+  /** Writes a body to a file. @throws EgressError; StatusError for any status but 200 */
   download(url: string, request: DownloadRequest): Promise<Download>
   /** For programs that make connections of their own, such as git. @throws EgressError */
   routeTo(url: string, options?: { readonly namedByUpstream?: boolean }): Promise<Route>
@@ -91,9 +90,4 @@ export interface EgressOptions {
   readonly resolve?: (hostname: string) => Promise<readonly string[]>
   /** Milliseconds since 1970. */
   readonly clock?: () => number
-}
-
-/** @throws Error where the policy cannot be read */
-export function openEgress(_options: EgressOptions): Egress {
-  throw new Error('to be written')
 }

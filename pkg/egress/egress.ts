@@ -2,7 +2,6 @@
  * The only way out to an upstream: which hosts may be asked, which addresses may be connected to, redirects that are
  * followed with care, bodies with a bound, and the patience that each host asks for.
  */
-export { type AddressRules, addressRules } from './addresses.ts'
 export {
   type Credential,
   type Download,
@@ -12,8 +11,8 @@ export {
   type EgressOptions,
   type EgressPolicy,
   type EgressRequest,
-  openEgress,
   type Route,
 } from './client.ts'
-export { EgressError, type EgressReason, RateLimitedError } from './errors.ts'
+export { EgressError, type EgressReason, RateLimitedError, StatusError } from './errors.ts'
+export { openEgress } from './open.ts'
 export { printable, shownUrl } from './printable.ts'

@@ -10,6 +10,8 @@ export type EgressReason =
   | 'TooLarge'
   /** More redirects than allowed, or one that leads nowhere. */
   | 'BadRedirect'
+  /** A download was answered with another status than 200. */
+  | 'BadStatus'
   /** The file on our side could not be written. */
   | 'DiskFailed'
 
@@ -33,5 +35,16 @@ export class RateLimitedError extends EgressError {
   constructor(message: string, untilMs: number) {
     super('RateLimited', message)
     this.untilMs = untilMs
+  }
+}
+
+/** What was to be downloaded was answered with another status than 200. */
+export class StatusError extends EgressError {
+  override readonly name = 'StatusError'
+  readonly status: number
+
+  constructor(message: string, status: number) {
+    super('BadStatus', message)
+    this.status = status
   }
 }

@@ -5,6 +5,7 @@
 
 export { discard, readBounded } from './bodies.ts'
 export {
+  type Address,
   type Answer,
   createPool,
   type Destination,

@@ -1,7 +1,8 @@
+import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
-import { isDeepStrictEqual } from 'node:util'
-import { Agent, type Dispatcher, ProxyAgent } from 'undici'
+import { callbackify, isDeepStrictEqual } from 'node:util'
+import { Agent, buildConnector, type Dispatcher, ProxyAgent } from 'undici'
 import type { ProxyRules } from './proxy-rules.ts'
 import { Slots } from './slots.ts'
 
@@ -33,6 +34,16 @@ export interface PoolOptions {
   readonly keepAliveMs?: number
   /** The ways out where a destination names none itself. Default: direct. */
   readonly proxies?: ProxyRules | undefined
+  /**
+   * Says for each connection that goes direct which addresses of a host it may use; what it throws is what `send` fails
+   * with. A host that is an address already is asked for as well. Default: all that the machine finds.
+   */
+  readonly addresses?: (hostname: string) => Promise<readonly Address[]>
+}
+
+export interface Address {
+  readonly address: string
+  readonly family: 4 | 6
 }
 
 export interface Destination {
@@ -190,12 +201,48 @@ class ConnectionPool implements Pool {
     }
     const connect = { timeout: connectMs, keepAlive: true, keepAliveInitialDelay: 30_000 }
     const tls = trust && tlsOf(trust)
-    if (proxy === undefined) return new Agent({ ...shared, connect: { ...connect, ...tls } })
+    if (proxy === undefined) {
+      const { addresses } = this.#options
+      const direct = { ...connect, ...tls }
+      return new Agent({ ...shared, connect: addresses ? checked(direct, addresses) : direct })
+    }
     return new ProxyAgent({
       ...shared,
       uri: proxy,
       connectTimeout: connectMs,
       ...(tls && { requestTls: tls }),
+    })
+  }
+}
+
+type Addresses = NonNullable<PoolOptions['addresses']>
+
+/** Connects to what was approved, and to nothing that a second look at the name might find. */
+function checked(
+  options: buildConnector.BuildOptions,
+  addresses: Addresses,
+): buildConnector.connector {
+  const find = callbackify(addresses)
+  const lookup: LookupFunction = (hostname, { all }, done) => {
+    find(hostname, (error, found) => {
+      const [first] = found ?? []
+      if (error !== null) done(error, '')
+      else if (first === undefined) done(new Error('the host has no address'), '')
+      else if (all === true) done(null, [...found])
+      else done(null, first.address, first.family)
+    })
+  }
+  const connect = buildConnector({ ...options, lookup })
+  return (to, done) => {
+    const host = to.hostname.replace(/^\[|\]$/g, '')
+    if (isIP(host) === 0) {
+      connect(to, done)
+      return
+    }
+    // Nothing is looked up for what is an address already.
+    find(host, (error) => {
+      if (error === null) connect(to, done)
+      else done(error, null)
     })
   }
 }

@@ -11,8 +11,8 @@ export interface Certificate {
 }
 
 export interface Authority extends Certificate {
-  /** A server's certificate for 127.0.0.1 and localhost. */
-  server(name: string): Certificate
+  /** A server's certificate for 127.0.0.1, localhost and further names. */
+  server(name: string, names?: readonly string[]): Certificate
   /** A client's certificate: who it is, and its groups. */
   client(name: string, groups?: readonly string[]): Certificate
 }
@@ -47,12 +47,11 @@ export function createAuthority(directory: string, commonName = 'depot test'): A
 
   return {
     ...certificate('ca'),
-    server: (name) =>
-      sign(
-        name,
-        `/CN=${name}`,
-        'subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=serverAuth\n',
-      ),
+    server: (name, names = []) => {
+      const all = ['IP:127.0.0.1', ...['localhost', ...names].map((one) => `DNS:${one}`)]
+      const extensions = `subjectAltName=${all.join(',')}\nextendedKeyUsage=serverAuth\n`
+      return sign(name, `/CN=${name}`, extensions)
+    },
     client: (name, groups = []) =>
       sign(
         `client-${name.replaceAll(':', '-')}`,

@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { IncomingMessage, RequestListener } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Authority, createAuthority } from '../control-plane/certificates.ts'
+
+/** An authority for stand-ins of upstreams, in a folder of its own. */
+export interface UpstreamAuthority {
+  readonly authority: Authority
+  /** PEM, and the same as a file. */
+  readonly ca: string
+  readonly caFile: string
+  remove(): void
+}
+
+export function createUpstreamAuthority(): UpstreamAuthority {
+  const dir = mkdtempSync(join(tmpdir(), 'depot-upstream-'))
+  const authority = createAuthority(dir)
+  return {
+    authority,
+    ca: authority.cert,
+    caFile: authority.certFile,
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  }
+}
+
+/** A request as a stand-in got it. */
+export interface SeenRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: IncomingMessage['headers']
+}
+
+export interface HttpsServer {
+  readonly port: number
+  /** `localhost:PORT`. */
+  readonly host: string
+  /** `https://localhost:PORT`. */
+  readonly origin: string
+  /** What was asked so far. */
+  readonly seen: SeenRequest[]
+  close(): Promise<void>
+}
+
+/** Serves TLS on a free port of 127.0.0.1. @param names further names that its certificate is good for */
+export async function serveHttps(
+  { authority }: UpstreamAuthority,
+  name: string,
+  listener: RequestListener,
+  names: readonly string[] = [],
+): Promise<HttpsServer> {
+  const { cert, key } = authority.server(name, names)
+  const seen: SeenRequest[] = []
+  const server = createServer({ cert, key }, (incoming, outgoing) => {
+    const { method = '', url = '', headers } = incoming
+    seen.push({ method, url, headers })
+    listener(incoming, outgoing)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    host: `localhost:${port}`,
+    origin: `https://localhost:${port}`,
+    seen,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

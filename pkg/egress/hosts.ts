@@ -1,0 +1,55 @@
+import ipaddr from 'ipaddr.js'
+import type { EgressPolicy } from './client.ts'
+import { EgressError } from './errors.ts'
+import { shownUrl } from './printable.ts'
+
+/** How a URL may be asked: a host that is named may be private, where its network is named too. */
+export type Access = 'named' | 'public'
+
+/** Which URLs may be asked. */
+export interface HostRules {
+  /** @throws EgressError Refused */
+  accessTo(url: URL, namedByUpstream: boolean): Access
+  /** For metrics: the host, or `other` where it was not named. */
+  labelOf(url: URL): string
+}
+
+/** @throws Error for an entry that is no host */
+export function hostRules({ hosts, publicDownloads }: EgressPolicy): HostRules {
+  const named = new Set(hosts.map(keyOfEntry))
+  return {
+    accessTo(url, namedByUpstream) {
+      if (url.protocol !== 'https:') throw refused(url, 'only https is allowed')
+      if (named.has(keyOf(url))) return 'named'
+      if (!namedByUpstream) {
+        throw refused(
+          url,
+          'its host is not among those of --source-hosts, --upstream-hosts and --egress-allow',
+        )
+      }
+      if (publicDownloads) return 'public'
+      throw refused(url, 'its host is not allowed, and --egress-public-downloads is off')
+    },
+    labelOf: (url) => (named.has(keyOf(url)) ? url.host : 'other'),
+  }
+}
+
+export function refused(url: URL, why: string): EgressError {
+  return new EgressError('Refused', `${shownUrl(url)} is refused: ${why}`)
+}
+
+/** A host that is an address, without the brackets of a URL. */
+export function literalOf(url: URL): string | undefined {
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  return ipaddr.isValid(host) ? host : undefined
+}
+
+const keyOf = (url: URL): string =>
+  `${url.hostname.replace(/\.$/, '')}:${url.port === '' ? '443' : url.port}`
+
+function keyOfEntry(entry: string): string {
+  const url = URL.parse(`https://${entry}`)
+  const isHost = url !== null && !/[/?#@\\\s]/.test(entry) && url.hostname !== ''
+  if (!isHost) throw new Error(`"${entry}" is no host: write it as example.com or example.com:8443`)
+  return keyOf(url)
+}
