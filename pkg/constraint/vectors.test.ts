@@ -20,8 +20,10 @@ it(`lets through what HashiCorp's library lets through, in ${vectors.length} con
     const constraints = parseConstraints(constraint)
     const isAllowed = (version: string) => constraints.allows(new SemVer(version))
     return [
-      ...allows.filter((version) => !isAllowed(version)).map((it) => `${constraint} allows ${it}`),
-      ...refuses.filter(isAllowed).map((it) => `${constraint} refuses ${it}`),
+      ...allows
+        .filter((version) => !isAllowed(version))
+        .map((version) => `${constraint} allows ${version}`),
+      ...refuses.filter(isAllowed).map((version) => `${constraint} refuses ${version}`),
     ]
   })
   expect(differences).toEqual([])
