@@ -4,6 +4,7 @@
  */
 
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
+import { KeyedQueue } from './keyed-queue.ts'
 
 /** What people wrote comes before what a start has listed, and that before what is only looked at again. */
 export type Priority = 'user' | 'listing' | 'poll'
@@ -46,4 +47,9 @@ export interface Queue {
   start(): void
   /** Aborts what runs and resolves when it has ended; nothing is begun after that. */
   stop(): Promise<void>
+}
+
+/** An empty queue that does not work yet. */
+export function createQueue(options: QueueOptions): Queue {
+  return new KeyedQueue(options)
 }

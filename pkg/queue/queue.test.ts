@@ -1,0 +1,216 @@
+import { Writable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
+import { createQueue, type Queue, type QueueOptions } from './queue.ts'
+
+const log = createLogger('silent', new Writable({ write: (_chunk, _encoding, done) => done() }))
+const metrics = createMetrics({ version: 'test' })
+
+beforeEach(() => vi.useFakeTimers())
+afterEach(() => vi.useRealTimers())
+
+function queueOf(options: Partial<QueueOptions> & Pick<QueueOptions, 'reconcile'>): Queue {
+  const queue = createQueue({
+    kind: 'Version',
+    workers: 1,
+    log,
+    metrics,
+    random: () => 1,
+    ...options,
+  })
+  queue.start()
+  return queue
+}
+
+/** Work that is written down and lasts until it is let go. */
+function heldWork() {
+  const began: string[] = []
+  const releases = new Map<string, () => void>()
+  const reconcile = async (key: string) => {
+    began.push(key)
+    await new Promise<void>((resolve) => releases.set(key, resolve))
+  }
+  const release = async (key: string) => {
+    releases.get(key)?.()
+    await vi.advanceTimersByTimeAsync(0)
+  }
+  return { began, reconcile, release }
+}
+
+describe('keys', () => {
+  it('are worked on once, however often they are asked for, and once more where that was meanwhile', async () => {
+    const { began, reconcile, release } = heldWork()
+    const queue = queueOf({ workers: 4, reconcile })
+    for (let i = 0; i < 3; i++) queue.add('a', 'user')
+    expect(began).toEqual(['a'])
+    for (let i = 0; i < 3; i++) queue.add('a', 'poll')
+    expect(began).toEqual(['a'])
+    await release('a')
+    expect(began).toEqual(['a', 'a'])
+    await release('a')
+    await queue.idle()
+    expect(began).toEqual(['a', 'a'])
+  })
+
+  it('of people come before what was listed, and that before polls', async () => {
+    const { began, reconcile, release } = heldWork()
+    const queue = queueOf({ reconcile })
+    queue.add('first', 'poll')
+    queue.add('poll', 'poll')
+    queue.add('listing', 'listing')
+    queue.add('raised', 'poll')
+    queue.add('user', 'user')
+    queue.add('raised', 'user')
+    queue.add('user', 'poll')
+    for (const key of ['first', 'user', 'raised', 'listing', 'poll']) {
+      expect(began.at(-1)).toBe(key)
+      await release(key)
+    }
+    expect(began).toHaveLength(5)
+  })
+
+  it('do not wait for each other beyond the number of workers', () => {
+    const { began, reconcile } = heldWork()
+    const queue = queueOf({ workers: 2, reconcile })
+    for (const key of ['a', 'b', 'c']) queue.add(key, 'listing')
+    expect(began).toEqual(['a', 'b'])
+  })
+})
+
+describe('work that fails', () => {
+  it('comes again after a delay that doubles to 15 minutes, and starts again after a success', async () => {
+    const startedMs: number[] = []
+    let fails = true
+    const reconcile = async () => {
+      startedMs.push(Date.now())
+      if (fails) throw new Error('away')
+    }
+    const queue = queueOf({ reconcile })
+    queue.add('a', 'user')
+    await vi.advanceTimersByTimeAsync(3_600_000)
+    const waitsMs = startedMs.slice(1).map((ms, index) => ms - (startedMs[index] ?? 0))
+    const doubled = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512].map((seconds) => seconds * 1000)
+    expect(waitsMs).toEqual([...doubled, 900_000, 900_000])
+    expect([...queue.failing]).toEqual(['a'])
+
+    fails = false
+    await vi.advanceTimersByTimeAsync(900_000)
+    expect(queue.failing.size).toBe(0)
+    fails = true
+    queue.add('a', 'user')
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect((startedMs.at(-1) ?? 0) - (startedMs.at(-2) ?? 0)).toBe(1_000)
+  })
+
+  it('comes when the error says, whatever the delay would be, unless that is at once', async () => {
+    const failures = [90_000, 0, undefined]
+    const startedMs: number[] = []
+    const reconcile = async () => {
+      startedMs.push(Date.now())
+      const retryAfterMs = failures[startedMs.length - 1]
+      if (startedMs.length < 4) throw Object.assign(new Error('busy'), { retryAfterMs })
+    }
+    queueOf({ reconcile }).add('a', 'user')
+    await vi.advanceTimersByTimeAsync(600_000)
+    const waitsMs = startedMs.slice(1).map((ms, index) => ms - (startedMs[index] ?? 0))
+    expect(waitsMs).toEqual([90_000, 2_000, 4_000])
+  })
+
+  it('never delays another key, and comes at once where a person changes the object', async () => {
+    const began: string[] = []
+    const reconcile = async (key: string) => {
+      began.push(key)
+      if (key === 'bad') throw new Error('no')
+    }
+    const queue = queueOf({ reconcile })
+    queue.add('bad', 'listing')
+    queue.add('good', 'poll')
+    await vi.advanceTimersByTimeAsync(0)
+    queue.add('bad', 'user')
+    await vi.advanceTimersByTimeAsync(0)
+    expect(began).toEqual(['bad', 'good', 'bad'])
+  })
+})
+
+describe('later', () => {
+  it('is when the work says, and the earlier of two times counts', async () => {
+    const began: number[] = []
+    const startMs = Date.now()
+    const queue = queueOf({
+      reconcile: async () => {
+        began.push(Date.now() - startMs)
+        return began.length === 1 ? { afterMs: 60_000 } : undefined
+      },
+    })
+    queue.add('a', 'user')
+    await vi.advanceTimersByTimeAsync(10)
+    queue.addAfter('a', 100_000)
+    queue.addAfter('a', 30_000)
+    await vi.advanceTimersByTimeAsync(200_000)
+    expect(began).toEqual([0, 30_010])
+  })
+
+  it('may be further away than a timer of Node can be', async () => {
+    let runs = 0
+    const queue = queueOf({
+      reconcile: async () => {
+        runs += 1
+      },
+    })
+    const day = 86_400_000
+    queue.addAfter('a', 30 * day)
+    await vi.advanceTimersByTimeAsync(30 * day - 1)
+    expect(runs).toBe(0)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(runs).toBe(1)
+  })
+})
+
+it('is idle when nothing waits, although something is due later', async () => {
+  const { reconcile, release } = heldWork()
+  const queue = queueOf({ reconcile })
+  queue.add('a', 'user')
+  queue.addAfter('b', 1_000)
+  let isIdle = false
+  const waitUntilIdle = async () => {
+    await queue.idle()
+    isIdle = true
+  }
+  const idle = waitUntilIdle()
+  await vi.advanceTimersByTimeAsync(10)
+  expect(isIdle).toBe(false)
+  await release('a')
+  await idle
+  expect(isIdle).toBe(true)
+})
+
+it('aborts what runs when it is stopped, and begins nothing after that', async () => {
+  const began: string[] = []
+  const queue = queueOf({
+    reconcile: (key, signal) => {
+      began.push(key)
+      return new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason))
+      })
+    },
+  })
+  queue.add('a', 'user')
+  queue.add('b', 'user')
+  queue.addAfter('c', 10)
+  await queue.stop()
+  queue.add('d', 'user')
+  await vi.advanceTimersByTimeAsync(1_000_000)
+  expect(began).toEqual(['a'])
+})
+
+it('shows how much waits, for how long, and how often work was tried again', async () => {
+  const own = createMetrics({ version: 'test' })
+  const { reconcile } = heldWork()
+  const queue = queueOf({ metrics: own, reconcile })
+  for (const key of ['a', 'b', 'c']) queue.add(key, 'listing')
+  await vi.advanceTimersByTimeAsync(3_000)
+  const text = await own.metrics()
+  expect(text).toContain('depot_sync_queue_depth{kind="Version",priority="listing"} 2')
+  expect(text).toMatch(/depot_sync_queue_oldest_seconds\{kind="Version"\} 3\n/)
+  expect(text).toContain('# TYPE depot_sync_retries_total counter')
+})
