@@ -72,8 +72,12 @@ export interface KubeClient {
    * Deletes an object; one that is gone already is no error.
    *
    * @param options.uid only the object that has this uid
+   * @returns the object, where it has to wait for its finalizers
    */
-  delete(ref: ObjectRef, options?: RequestOptions & { readonly uid?: string }): Promise<void>
+  delete(
+    ref: ObjectRef,
+    options?: RequestOptions & { readonly uid?: string },
+  ): Promise<ObservedObject | undefined>
 }
 
 export function createClient({
@@ -149,11 +153,12 @@ export function createClient({
       const body = JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', preconditions })
       const write = { method: 'DELETE', contentType: json, body } as const
       try {
-        await exchange(pathOf(ref, apiGroup), named('delete', ref), write, options)
+        return await exchange(pathOf(ref, apiGroup), named('delete', ref), write, options)
       } catch (error) {
         // With another uid it is another object: the one that was meant is gone.
         const isGone = error instanceof ApiError && goneReasons.has(error.reason)
         if (!isGone) throw error
+        return undefined
       }
     },
   }

@@ -11,7 +11,7 @@ import { type Scope, targetOf } from './list-target.ts'
 import { createWatchMetrics, showWatches, type WatchedKind } from './metrics.ts'
 import { type Readmes, watchReadmes } from './readmes.ts'
 import { Reflector } from './reflector.ts'
-import { ResourceStore } from './store.ts'
+import { ResourceStore, type Store } from './store.ts'
 import { defaultTimings, type Timings } from './timings.ts'
 import { Transport } from './transport.ts'
 
@@ -19,9 +19,10 @@ export { ApiError, type ApiErrorReason } from './api-error.ts'
 export type { JsonPatchOperation, KubeClient, ObjectToWrite, RequestOptions } from './client.ts'
 export { type Connection, type Credentials, loadConnection } from './connection.ts'
 export type { Scope } from './list-target.ts'
-export type { ObservedObject } from './object.ts'
+export { isOlder, type ObservedObject } from './object.ts'
 export type { Readmes } from './readmes.ts'
 export type { ObjectRef, WrittenKind } from './resource-path.ts'
+export type { Replacement, Store } from './store.ts'
 
 export interface ClusterOptions {
   readonly connection: Connection
@@ -44,6 +45,13 @@ export interface WatchRequest {
   readonly sink: ResourceSink
 }
 
+export interface ObserveRequest<K extends Kind> {
+  readonly kinds: readonly K[]
+  readonly scope: Scope
+  /** Where the objects of a kind go, as they came out of JSON: nothing is checked. */
+  readonly storeOf: (kind: K) => Store
+}
+
 export interface Watch {
   /** True once every kind has been read, and from then on. */
   synced(): boolean
@@ -59,6 +67,8 @@ export interface Cluster {
    * GroupBinding are not defined on the cluster there are none of them; they are asked for again and again.
    */
   watch(request: WatchRequest): Watch
+  /** The same, with whole objects. */
+  observe<K extends Kind>(request: ObserveRequest<K>): Watch
   /** READMEs of module versions, which live in ConfigMaps; call it once. */
   readmes(scope: Scope): Readmes
   /** Ends every watch. */
@@ -78,23 +88,21 @@ export function openCluster(options: ClusterOptions): Cluster {
   const running: (() => Promise<unknown>)[] = []
   showWatches(metrics, watched)
 
+  function reflect(kind: Kind, scope: Scope, store: Store): Reflector {
+    const target = targetOf(kind, apiGroup, scope)
+    const reflector = new Reflector({ target, store, ...shared })
+    watched.push({ kind, reflector, ...(store instanceof ResourceStore && { store }) })
+    const ended = reflector.run(stop.signal)
+    running.push(() => ended)
+    return reflector
+  }
+
   return {
     client: createClient({ transport, apiGroup, timings }),
-    watch({ kinds, scope, sink }) {
-      const reflectors = kinds.map((kind) => {
-        const store = new ResourceStore({ kind, sink, log })
-        const target = targetOf(kind, apiGroup, scope)
-        const reflector = new Reflector({ target, store, ...shared })
-        watched.push({ kind, store, reflector })
-        const ended = reflector.run(stop.signal)
-        running.push(() => ended)
-        return reflector
-      })
-      return {
-        synced: () => reflectors.every(({ isSynced }) => isSynced),
-        ready: Promise.all(reflectors.map(({ synced }) => synced)).then(() => undefined),
-      }
-    },
+    watch: ({ kinds, scope, sink }) =>
+      watchOf(kinds.map((kind) => reflect(kind, scope, new ResourceStore({ kind, sink, log })))),
+    observe: ({ kinds, scope, storeOf }) =>
+      watchOf(kinds.map((kind) => reflect(kind, scope, storeOf(kind)))),
     readmes({ watchNamespace }) {
       const { readmes, ended } = watchReadmes(shared, { apiGroup, watchNamespace }, stop.signal)
       running.push(ended)
@@ -105,5 +113,12 @@ export function openCluster(options: ClusterOptions): Cluster {
       await Promise.all(running.map((ended) => ended()))
       await transport.close()
     },
+  }
+}
+
+function watchOf(reflectors: readonly Reflector[]): Watch {
+  return {
+    synced: () => reflectors.every(({ isSynced }) => isSynced),
+    ready: Promise.all(reflectors.map(({ synced }) => synced)).then(() => undefined),
   }
 }

@@ -44,7 +44,8 @@ export type WatchMetrics = ReturnType<typeof createWatchMetrics>
 export interface WatchedKind {
   readonly kind: Kind
   readonly reflector: Reflector
-  readonly store: ResourceStore
+  /** Undefined where objects are taken as they are, so that none is rejected. */
+  readonly store?: ResourceStore
 }
 
 /** Shows the state of every watch at each scrape. */
@@ -75,7 +76,7 @@ export function showWatches(metrics: Metrics, watched: readonly WatchedKind[]): 
     },
     (it) => {
       for (const { kind, store } of watched) {
-        for (const [reason, count] of store.rejections()) it.set({ kind, reason }, count)
+        for (const [reason, count] of store?.rejections() ?? []) it.set({ kind, reason }, count)
       }
     },
   )

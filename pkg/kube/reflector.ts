@@ -218,7 +218,7 @@ export class Reflector {
     startedMs: number,
   ): Promise<undefined> {
     const { target, clock, meters, log } = this.#options
-    await replacement.commit()
+    await replacement.commit(resourceVersion)
     this.#resourceVersion = resourceVersion
     this.#rewound = false
     this.#recovery = afterList(this.#recovery, clock())

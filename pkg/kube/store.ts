@@ -28,7 +28,8 @@ export interface Replacement {
   add(object: ObservedObject): void
   /** The object went away while the list was read. */
   delete(object: ObservedObject): void
-  commit(): Promise<void>
+  /** @param resourceVersion the state of the cluster that the list is of */
+  commit(resourceVersion: string): Promise<void>
 }
 
 /** Beyond that a log is no way to look through them. */

@@ -1,0 +1,106 @@
+import { isOlder, type ObservedObject, type Replacement, type Store } from '../kube/kube.ts'
+import { type FieldSet, fieldsAppliedBy } from './applied-fields.ts'
+import { idOf, type ObjectMemory } from './memory.ts'
+import type { ObjectKind, StoredObject, StoredRef } from './objects.ts'
+import { wholeObject } from './whole-object.ts'
+
+/**
+ * Puts into memory what a watch of one kind brings, and what this process wrote before the watch brings it. Of two states
+ * the newer one counts, wherever it comes from.
+ */
+export class ClusterStore implements Store {
+  readonly #kind: ObjectKind
+  /** Whose objects the watch brings; undefined: of every namespace. */
+  readonly #namespace: string | undefined
+  readonly #fieldManager: string
+  readonly #memory: ObjectMemory
+  readonly #applied = new Map<string, FieldSet>()
+  /** The newest state of the cluster that the watch has told everything about. */
+  #seen = ''
+
+  constructor(options: {
+    readonly kind: ObjectKind
+    readonly namespace?: string | undefined
+    readonly fieldManager: string
+    readonly memory: ObjectMemory
+  }) {
+    this.#kind = options.kind
+    this.#namespace = options.namespace
+    this.#fieldManager = options.fieldManager
+    this.#memory = options.memory
+  }
+
+  /** The fields that this controller has applied before. */
+  appliedTo({ namespace, name }: Omit<StoredRef, 'kind'>): FieldSet | undefined {
+    return this.#applied.get(idOf(namespace, name))
+  }
+
+  /**
+   * Takes in the answer to a write or a question, unless the watch knows better already.
+   *
+   * @returns the object of the answer
+   */
+  learn(answer: ObservedObject): StoredObject {
+    const object = wholeObject(this.#kind, answer)
+    const isGone = object.metadata.deletionTimestamp && object.metadata.finalizers.length === 0
+    const { resourceVersion } = object.metadata
+    const watchHasIt = resourceVersion === this.#seen || isOlder(resourceVersion, this.#seen)
+    if (!watchHasIt && !isGone) this.#keep(object, answer)
+    return object
+  }
+
+  replace({ rewound }: { readonly rewound: boolean }): Replacement {
+    const named = new Set<string>()
+    return {
+      add: (raw) => {
+        const object = wholeObject(this.#kind, raw)
+        named.add(idOf(object.metadata.namespace, object.metadata.name))
+        this.#keep(object, raw, rewound)
+      },
+      delete: (raw) => this.delete(raw),
+      commit: async (resourceVersion) => {
+        for (const object of this.#memory.list(this.#kind, this.#filter)) {
+          const { namespace, name, resourceVersion: held } = object.metadata
+          // What was written after the list was made is told by the watch that follows it.
+          const isLater = !rewound && isOlder(resourceVersion, held)
+          if (!named.has(idOf(namespace, name)) && !isLater) this.#forget(object.metadata)
+        }
+        this.#seen = resourceVersion
+      },
+    }
+  }
+
+  upsert(raw: ObservedObject): void {
+    this.#seen = raw.metadata.resourceVersion
+    this.#keep(wholeObject(this.#kind, raw), raw)
+  }
+
+  delete(raw: ObservedObject): void {
+    const { namespace = '', name, resourceVersion } = raw.metadata
+    this.#seen = resourceVersion
+    const held = this.#memory.get(this.#kind, namespace, name)
+    // It was made again already.
+    if (held !== undefined && isOlder(resourceVersion, held.metadata.resourceVersion)) return
+    this.#forget({ namespace, name })
+  }
+
+  get #filter(): { readonly namespace?: string } {
+    return this.#namespace === undefined ? {} : { namespace: this.#namespace }
+  }
+
+  #keep(object: StoredObject, raw: ObservedObject, rewound = false): void {
+    const { namespace, name, resourceVersion } = object.metadata
+    const held = this.#memory.get(this.#kind, namespace, name)?.metadata.resourceVersion
+    if (held === resourceVersion) return
+    if (held !== undefined && !rewound && isOlder(resourceVersion, held)) return
+    const fields = fieldsAppliedBy(this.#fieldManager, raw)
+    if (fields === undefined) this.#applied.delete(idOf(namespace, name))
+    else this.#applied.set(idOf(namespace, name), fields)
+    this.#memory.set(object)
+  }
+
+  #forget({ namespace, name }: Omit<StoredRef, 'kind'>): void {
+    this.#applied.delete(idOf(namespace, name))
+    this.#memory.delete({ kind: this.#kind, namespace, name })
+  }
+}
