@@ -11,7 +11,7 @@ export interface Measured {
 export interface Cost {
   /** CPU time that the bare server takes for a request, divided by ours: above 1 ours is cheaper. */
   readonly cpuRatio: number
-  /** Requests per second, ours divided by the bare server's. */
+  /** Bytes per second, ours divided by the bare server's. */
   readonly throughputRatio: number
   /** CPU time of a request, in microseconds. */
   readonly cpuMicroseconds: number
@@ -30,17 +30,19 @@ interface Turn extends WrkResult {
  */
 export async function compareCost(
   servers: { readonly bare: Measured; readonly own: Measured },
-  load: Omit<WrkLoad, 'url' | 'seconds'> & { readonly path: string },
+  load: Omit<WrkLoad, 'url' | 'seconds'> & {
+    readonly path: string
+    /** Of one answer, where a turn is over before many are: then bytes are counted, and not the answers that were whole. */
+    readonly answerBytes?: number
+  },
   rounds = 7,
 ): Promise<Cost> {
-  const { path, ...rest } = load
+  const { path, answerBytes, ...rest } = load
   const turn = async ({ port, pid }: Measured): Promise<Turn> => {
     const before = cpuNanoseconds(pid)
     const result = await wrk({ ...rest, url: `http://127.0.0.1:${port}${path}`, seconds: 1 })
-    return {
-      ...result,
-      cpuMicroseconds: (cpuNanoseconds(pid) - before) / 1000 / result.requests,
-    }
+    const requests = answerBytes === undefined ? result.requests : result.bytes / answerBytes
+    return { ...result, cpuMicroseconds: (cpuNanoseconds(pid) - before) / 1000 / requests }
   }
   await turn(servers.bare)
   await turn(servers.own)
@@ -56,7 +58,7 @@ export async function compareCost(
   const middle = (of: (round: (typeof seen)[number]) => number): number => median(seen.map(of))
   return {
     cpuRatio: middle(({ bare, own }) => bare.cpuMicroseconds / own.cpuMicroseconds),
-    throughputRatio: middle(({ bare, own }) => own.requestsPerSecond / bare.requestsPerSecond),
+    throughputRatio: middle(({ bare, own }) => own.bytesPerSecond / bare.bytesPerSecond),
     cpuMicroseconds: middle(({ own }) => own.cpuMicroseconds),
     bareCpuMicroseconds: middle(({ bare }) => bare.cpuMicroseconds),
     p50Ms: middle(({ own }) => own.p50Ms),
@@ -68,6 +70,7 @@ function mean(a: Turn, b: Turn): Turn {
   const half = (of: (turn: Turn) => number): number => (of(a) + of(b)) / 2
   return {
     requests: a.requests + b.requests,
+    bytes: a.bytes + b.bytes,
     requestsPerSecond: half((turn) => turn.requestsPerSecond),
     bytesPerSecond: half((turn) => turn.bytesPerSecond),
     cpuMicroseconds: half((turn) => turn.cpuMicroseconds),

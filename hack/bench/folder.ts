@@ -8,6 +8,7 @@ import { archiveObjects, type BenchObject, benchObjects } from './registry.ts'
 export interface ArchiveCase {
   readonly name: string
   readonly file: string
+  readonly sizeBytes: number
   /** Path of the endpoint that says where the archive is. */
   readonly downloadPath: string
 }
@@ -41,7 +42,8 @@ export async function createFixture(size: {
     writeFileSync(file, bytes)
     const sha256 = createHash('sha256').update(bytes).digest('hex')
     const downloadPath = `/depot/modules/v1/bench/${module}/aws/1.0.0/download`
-    return { name, file, downloadPath, objects: archiveObjects({ name: module, fileName, sha256 }) }
+    const objects = archiveObjects({ name: module, fileName, sha256 })
+    return { name, file, sizeBytes, downloadPath, objects }
   })
   const objects: BenchObject[] = made.flatMap((archive) => archive.objects)
   for (const object of benchObjects({ ...size, findingsPerVersion: 20 })) objects.push(object)

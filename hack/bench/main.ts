@@ -1,13 +1,13 @@
 import { cpus, totalmem } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { benchCases } from './cases.ts'
 import { residentMb } from './cpu.ts'
 import { type Cost, compareCost } from './cpu-rounds.ts'
 import { createFixture } from './folder.ts'
 import { atLeast, atMost, type Goal, goalTable } from './goals.ts'
 import { startKnownCallers } from './known-callers.ts'
-import { record, startBare, startCatalogServer, startDepot, type Target } from './processes.ts'
-import { jsonCases, uncachedCases } from './registry.ts'
+import { record, startBare, startCatalogServer, startDepot } from './processes.ts'
 
 /*
  * `make bench`: Depot beside a bare server of node:http that gives the same answers, and a table of what was wanted and what
@@ -23,7 +23,7 @@ const { values } = parseArgs({
 const rounds = values.quick ? 1 : 7
 const smallVersions = 1050
 const largeVersions = Number(values.versions)
-const settleMs = 3000
+const settleMs = 3500
 const goals: Goal[] = []
 const running: { stop(): void }[] = []
 const started = async <T extends { stop(): void }>(starting: Promise<T>): Promise<T> => {
@@ -59,29 +59,14 @@ try {
   const size = `${largeVersions} Versions, 20 findings each`
   report(atMost('RSS after loading, MB', 260, residentMb(large.pid).now, size))
 
-  const measured = (own: Target, path: string, unique = false): Promise<Cost> =>
-    compareCost({ bare, own }, { path, connections: 32, unique }, rounds)
-  for (const { name, path } of jsonCases) {
-    await bare.teach(await record(small.port, path))
-    const cost = await measured(small, path)
-    report(atLeast(name, 1, cost.cpuRatio, summary(cost)))
-    const other = await measured(large, path)
+  for (const { name, leastRatio, isCached, answer, ...load } of await benchCases(small, fixture)) {
+    await bare.teach(answer)
+    const cost = await compareCost({ bare, own: small }, load, rounds)
+    report(atLeast(name, leastRatio, cost.cpuRatio, summary(cost)))
+    if (!isCached) continue
+    const other = await compareCost({ bare, own: large }, load, rounds)
     const change = other.cpuMicroseconds / cost.cpuMicroseconds
     report(atMost(`${name}: CPU at ${largeVersions} Versions`, 1.1, change, summary(other)))
-  }
-  for (const { name, path } of uncachedCases) {
-    await bare.teach(await record(small.port, path))
-    const cost = await measured(small, path, true)
-    report(atLeast(name, 0.6, cost.cpuRatio, summary(cost)))
-  }
-  for (const { name, file, downloadPath } of fixture.archiveCases) {
-    const path = await archivePath(small, downloadPath)
-    const answer = await record(small.port, path)
-    const isLarge = name.includes('MB')
-    await bare.teach(isLarge ? { path, headers: answer.headers, file } : answer)
-    const connections = isLarge ? 4 : 32
-    const cost = await compareCost({ bare, own: small }, { path, connections }, rounds)
-    report(atLeast(name, isLarge ? 1.5 : 0.9, cost.cpuRatio, summary(cost)))
   }
   const { now, highest } = residentMb(small.pid)
   report(atMost('RSS under load, MB', 130, now, `highest ${highest.toFixed(0)} MB`))
@@ -102,11 +87,4 @@ try {
   console.log(goalTable(goals))
 } finally {
   for (const target of running.toReversed()) target.stop()
-}
-
-/** The archive endpoint of a module, as a CLI is told it. */
-async function archivePath({ port }: Target, downloadPath: string): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${port}${downloadPath}`)
-  const { pathname, search } = new URL(response.headers.get('x-terraform-get') ?? '')
-  return pathname + search
 }

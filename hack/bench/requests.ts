@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { benchCases } from './cases.ts'
 import { compareCost } from './cpu-rounds.ts'
 import { createFixture } from './folder.ts'
-import { record, startBare, startDepot } from './processes.ts'
-import { jsonCases, uncachedCases } from './registry.ts'
+import { startBare, startDepot } from './processes.ts'
 
 /*
  * What an answer costs beside a bare server of node:http that gives the same bytes. For a quick look while changing
@@ -15,22 +16,17 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '7' },
   },
 })
+/** What is younger is hashed every time, because a change might not show. */
+const settledMs = 3500
 const fixture = await createFixture({ versions: 1050, distinctFindings: 4000 })
 const bare = await startBare()
 const own = await startDepot(fixture)
 try {
-  const cases = [
-    ...jsonCases.map((it) => ({ ...it, unique: false })),
-    ...uncachedCases.map((it) => ({ ...it, unique: true })),
-  ]
-  for (const { name, path, unique } of cases) {
+  await sleep(settledMs)
+  for (const { name, answer, ...load } of await benchCases(own, fixture)) {
     if (!name.includes(values.only)) continue
-    await bare.teach(await record(own.port, path))
-    const cost = await compareCost(
-      { bare, own },
-      { path, connections: 32, unique },
-      Number(values.rounds),
-    )
+    await bare.teach(answer)
+    const cost = await compareCost({ bare, own }, load, Number(values.rounds))
     console.log(
       `${name.padEnd(28)} CPU ratio ${cost.cpuRatio.toFixed(2)} (${cost.bareCpuMicroseconds.toFixed(1)} / ${cost.cpuMicroseconds.toFixed(1)} us), throughput ${cost.throughputRatio.toFixed(2)}`,
     )

@@ -16,6 +16,8 @@ export interface WrkLoad {
 
 export interface WrkResult {
   readonly requests: number
+  /** Of whole answers and of those that were cut off at the end. */
+  readonly bytes: number
   readonly requestsPerSecond: number
   readonly bytesPerSecond: number
   readonly p50Ms: number
@@ -57,6 +59,7 @@ function parse(url: string, output: string): WrkResult {
   }
   return {
     requests: value(/(\d+) requests in/),
+    bytes: value(/requests in [^,]+, ([\d.]+)([KMG]?B) read/, byteUnits),
     requestsPerSecond: value(/Requests\/sec:\s+([\d.]+)/),
     bytesPerSecond: value(/Transfer\/sec:\s+([\d.]+)([KMG]?B)/, byteUnits),
     p50Ms: value(/50%\s+([\d.]+)(us|ms|s|m)/, timeUnits),
