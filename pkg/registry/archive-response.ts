@@ -19,17 +19,11 @@ export function archiveResponse(
   mayPresign: boolean,
   onWhole: () => void = () => {},
 ): Response | Promise<Response> {
-  const etag = `"${archive.sha256}"`
-  const headers: Record<string, string> = {
-    'Accept-Ranges': 'bytes',
-    'Cache-Control': 'private, max-age=0, must-revalidate',
-    ETag: etag,
-  }
+  const etag = etagOf(archive.sha256)
   if (matchesEtag(c.req.header('if-none-match'), etag)) {
-    return new Response(null, { status: 304, headers })
+    return new Response(null, { status: 304, headers: { ...sharedHeaders, ETag: etag } })
   }
-
-  headers['Content-Type'] = contentType(archive.location.fileName)
+  const headers = { ...archiveHeaders(archive.location.fileName), ETag: etag }
   if (c.req.method === 'HEAD') return headResponse(c, archives, archive, headers, etag)
   const presigns = mayPresign && archive.location.storage.presign?.enabled === true
   const range = isCurrent(c.req.header('if-range'), etag) ? c.req.header('range') : undefined
@@ -38,13 +32,13 @@ export function archiveResponse(
 
   function bytesResponse(wanted: string | undefined): Response | Promise<Response> {
     if (wanted !== undefined) return partResponse(c, archives, archive, headers, wanted, onWhole)
-    const bytes = archives.inMemory(archive)
+    const bytes = archives.inMemory(archive.sha256)
     if (bytes === undefined) return wholeResponse(c, archives, archive, headers, onWhole)
     const outgoing = c.env?.outgoing
     if (outgoing === undefined) onWhole()
     else outgoing.once('finish', onWhole)
-    headers['Content-Length'] = String(bytes.length)
-    return new Response(bytes as Uint8Array<ArrayBuffer>, { headers })
+    const whole = { ...headers, 'Content-Length': String(bytes.length) }
+    return new Response(bytes, { headers: whole })
   }
 }
 
@@ -130,8 +124,18 @@ function head(headers: Record<string, string>, sizeBytes: number, range?: ByteRa
   }
 }
 
-function contentType(fileName: string): string {
-  return /\.(tar\.gz|tgz)$/i.test(fileName) ? 'application/gzip' : 'application/zip'
+/** The ETag of an archive, which is its digest. */
+export const etagOf = (sha256: string): string => `"${sha256}"`
+
+const sharedHeaders = {
+  'Accept-Ranges': 'bytes',
+  'Cache-Control': 'private, max-age=0, must-revalidate',
+} as const
+
+/** Headers of an archive, but for its ETag and its length. */
+export function archiveHeaders(fileName: string): Record<string, string> {
+  const isTar = /\.(tar\.gz|tgz)$/i.test(fileName)
+  return { ...sharedHeaders, 'Content-Type': isTar ? 'application/gzip' : 'application/zip' }
 }
 
 /** If-Range compares strongly; a date never matches, as archives have none. */

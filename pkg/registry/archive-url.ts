@@ -12,6 +12,12 @@ export const archivePaths = {
   filesystem: { name: 'fileSystem', parameters: ['directory', 'name', 'fileName'] },
 } as const satisfies Record<Backend, { name: string; parameters: readonly string[] }>
 
+/** Pattern of the route of a backend's archives, below the module protocol. */
+export function archivePattern(backend: Backend): `/download/${string}` {
+  const { name, parameters } = archivePaths[backend]
+  return `/download/${name}/:${parameters.join('/:')}`
+}
+
 /** Path of an archive below the module protocol: its segments, each encoded, so that they may hold slashes. */
 export function archivePath(location: ArchiveLocation): string {
   const segments = locationSegments(location).map((segment) => encodeURIComponent(segment))

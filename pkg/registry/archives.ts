@@ -5,9 +5,10 @@ import { notFound, RegistryError } from '../errors/errors.ts'
 import { get, note, type ServingEnv } from '../serving/serving.ts'
 import type { Backend } from '../storage/storage.ts'
 import { archiveResponse } from './archive-response.ts'
-import { archivePaths, isAt } from './archive-url.ts'
+import { archivePaths, archivePattern, isAt } from './archive-url.ts'
 import { findPlatform, findProvider, findRelease, platformNames } from './find.ts'
 import type { RegistryOptions, ServedArchive } from './ports.ts'
+import type { ReadyArchives } from './ready-archives.ts'
 import { downloadOf, servedArchive } from './respond.ts'
 
 /** Of Versions that an old URL may mean. */
@@ -22,17 +23,24 @@ export function moduleArchiveRoutes(
   app: Hono<ServingEnv>,
   prefix: string,
   options: RegistryOptions,
+  ready: ReadyArchives,
 ): void {
   for (const backend of Object.keys(archivePaths) as Backend[]) {
-    const { name, parameters } = archivePaths[backend]
-    get(app, prefix, `/download/${name}/:${parameters.join('/:')}`, (c) => {
+    const { parameters } = archivePaths[backend]
+    get(app, prefix, archivePattern(backend), (c) => {
       const path: Readonly<Record<string, string>> = c.req.param()
       const segments = parameters.map((parameter) => path[parameter] ?? '')
       const presign = options.presignModules ?? false
       const { fileChecksum, version } = c.req.query()
       return firstGood(
         findModuleArchives(options.catalog, { backend, segments, fileChecksum, version }),
-        (row) => archiveResponse(c, options.archives, named(c, row), presign),
+        (row) => {
+          const response = archiveResponse(c, options.archives, named(c, row), presign)
+          // What needs no waiting and is no 304 comes from memory.
+          const isReady = response instanceof Response && response.status === 200
+          if (isReady && version !== undefined) ready.remember(c.env?.incoming?.url, row)
+          return response
+        },
       )
     })
   }

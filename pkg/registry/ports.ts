@@ -24,8 +24,8 @@ export interface ArchiveBody {
 
 export interface Archives {
   sizeOf(archive: ServedArchive): Promise<number>
-  /** A small archive that many ask for, whole and at once. */
-  inMemory(archive: ServedArchive): Uint8Array | undefined
+  /** A small archive that many ask for, whole and at once, by its digest; the same object for as long as it is kept. */
+  inMemory(sha256: string): Uint8Array<ArrayBuffer> | undefined
   /**
    * Bytes `start` to `end`, both included; `range` is missing from the answer where the whole is given all the same.
    * Reading fails where the bytes do not match the digest.

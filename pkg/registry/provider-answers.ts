@@ -80,7 +80,7 @@ export class ProviderAnswers {
   keepSignature(build: Build, keyRevision: number, signature: Uint8Array): ReadyAnswer {
     const { provider, release, row } = build
     const facts = factsOf('signature', provider, row.version)
-    const answer = new ReadyAnswer(signature, signatureHeaders, facts)
+    const answer = new ReadyAnswer(new Uint8Array(signature), signatureHeaders, facts)
     return this.#signatures.set(release, { release, keyRevision, baseUrl: '', answer })
   }
 

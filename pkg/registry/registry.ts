@@ -6,6 +6,7 @@ import { moduleRoutes, readyModuleAnswer } from './modules.ts'
 import type { RegistryOptions } from './ports.ts'
 import { ProviderAnswers } from './provider-answers.ts'
 import { providerRoutes, readyProviderAnswer } from './providers.ts'
+import { ReadyArchives } from './ready-archives.ts'
 
 export { discoveryPaths } from './discovery.ts'
 export type { RegistryOptions } from './ports.ts'
@@ -13,6 +14,8 @@ export type { RegistryOptions } from './ports.ts'
 /** Where each protocol answers: below what discovery says, and where tools look that skip discovery. */
 const modulePrefixes = [modulePrefix, '/v1/modules']
 const providerPrefixes = [providerPrefix, '/v1/providers']
+
+const archivePrefix = `${modulePrefix}/download/`
 
 /** Paths that mean the same to everybody: no escapes, no query, nothing empty, no dots that lead elsewhere. */
 const plainPath = /^(?:\/[\w~+-][\w.~+-]*)+$/
@@ -32,9 +35,10 @@ export function createRegistry(options: RegistryOptions): {
   const routes = new Hono<ServingEnv>()
   const discovery = createDiscovery(options)
   const providers = new ProviderAnswers(options)
+  const archives = new ReadyArchives(options)
   discoveryRoutes(routes, discovery)
   for (const prefix of modulePrefixes) {
-    moduleArchiveRoutes(routes, prefix, options)
+    moduleArchiveRoutes(routes, prefix, options, archives)
     moduleRoutes(routes, prefix, options)
   }
   for (const prefix of providerPrefixes) {
@@ -46,6 +50,7 @@ export function createRegistry(options: RegistryOptions): {
     hot(request) {
       const { url } = request
       if (url.startsWith('/.well-known/')) return discovery(url)
+      if (url.startsWith(archivePrefix)) return archives.find(request)
       if (!url.startsWith('/depot/') || !plainPath.test(url)) return undefined
       const segments = url.split('/')
       if (segments[3] !== 'v1') return undefined

@@ -64,8 +64,8 @@ export class RawConnection {
       const head = this.#received.slice(0, end)
       const status = Number(head.slice(9, 12))
       const bodyless = method === 'HEAD' || status === 204 || status === 304
-      const length = bodyless ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
-      if (end > 3 && this.#received.length >= end + length) {
+      const length = bodyless ? 0 : bodyLength(head, this.#received.slice(end))
+      if (end > 3 && length !== undefined && this.#received.length >= end + length) {
         const text = this.#received.slice(0, end + length).replace(/\r\nDate: [^\r]+/, '')
         this.#received = this.#received.slice(end + length)
         return { status, text }
@@ -76,4 +76,15 @@ export class RawConnection {
       })
     }
   }
+}
+
+const lastChunk = '0\r\n\r\n'
+
+/** @returns undefined where that is not known yet */
+function bodyLength(head: string, received: string): number | undefined {
+  if (!/\r\ntransfer-encoding: chunked/i.test(head)) {
+    return Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
+  }
+  const end = received.indexOf(lastChunk)
+  return end === -1 ? undefined : end + lastChunk.length
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterAll, expect, it } from 'vitest'
 import type { AuthOptions } from '../auth/auth.ts'
 import { TestIssuer } from '../auth/issuer.fixture.ts'
@@ -92,7 +93,16 @@ const changes: readonly ((fixture: AccessFixture) => void)[] = [
   (own) =>
     own.catalog.apply({ type: 'delete', kind: 'Module', namespace: 'platform', name: 'any' }),
   (own) => own.module('any', { provider: undefined }),
+  (own) => own.module('vpc', { storageConfig: { fileSystem: { directoryPath: 'elsewhere' } } }),
+  (own) => own.version('Module', 'vpc', '1.0.0', { content: 'replaced' }),
+  (own) => own.version('Module', 'vpc', '1.0.0'),
 ]
+
+/** What the download endpoint gives out for a version of `vpc`, perhaps while its archive was another. */
+function archiveUrl(version: string, content: string): string {
+  const sha256 = createHash('sha256').update(content).digest('hex')
+  return `/depot/modules/v1/download/fileSystem/modules/vpc/vpc_${version}.zip?fileChecksum=${sha256}&version=platform%2Fvpc-${version}`
+}
 
 function target(random: Random): string {
   const module = random.of('vpc', 'vpc', 'secret', 'open', 'any', 'none', 'ümlaut', '..', '')
@@ -112,6 +122,9 @@ function target(random: Random): string {
     `/depot/providers/v1/platform/${type}/${version}/download/${os}/${arch}`,
     `/depot/providers/v1/platform/${type}/${version}/SHA256SUMS/${os}/${arch}`,
     `/depot/providers/v1/platform/${type}/${version}/SHA256SUMS.sig/${os}/${arch}`,
+    archiveUrl('1.0.0', 'vpc 1.0.0'),
+    archiveUrl('1.0.0', 'replaced'),
+    archiveUrl('2.0.0', 'vpc 2.0.0'),
     '/depot/ui/v1/resources',
     '/depot/ui/v1/resources?page_size=2&page=2',
     '/depot/ui/v1/resources?q=v',
@@ -130,7 +143,7 @@ function target(random: Random): string {
   return random.of(
     encodeURI(path),
     `${plain}/`,
-    `${plain}?x=1`,
+    `${plain}${plain.includes('?') ? '&' : '?'}x=1`,
     `${plain}?`,
     `${plain}#part`,
     plain.replace('/v1/', '//v1/'),
@@ -168,6 +181,7 @@ function requestOf(random: Random, tokens: readonly string[], etags: readonly st
   headers.push(`X-Request-Id: ${random.below(1e6)}`)
   if (random.oneIn(30)) headers.push('X-Forwarded-Proto: https', 'X-Forwarded-Host: else.test')
   if (random.oneIn(10)) headers.push('User-Agent: Terraform/1.11.4', 'Accept: */*')
+  if (random.oneIn(10)) headers.push(`Range: bytes=${random.of('0-3', '2-', '-1', '99-', 'x')}`)
   if (random.oneIn(60)) headers.push('Connection: keep-alive')
   if (random.oneIn(60)) headers.push('Expect: 100-nothing')
   if (random.oneIn(60)) headers.push('Content-Length: 0')
@@ -240,12 +254,14 @@ async function start(
     now,
   })
   let ready = 0
+  let readyArchives = 0
   const server = await serve({
     fetch: gate(app.routes.fetch, () => true),
     ...(withReadyAnswers && {
       hot(request) {
         const answer = app.hot(request)
         if (answer !== undefined) ready += 1
+        if (answer?.facts.route.includes('/download/fileSystem/')) readyArchives += 1
         return answer
       },
     }),
@@ -261,6 +277,7 @@ async function start(
     signer: ownSigner,
     connection,
     readyAnswers: () => ready,
+    readyArchives: () => readyArchives,
     async stop() {
       connection.close()
       await server.stop(0)
@@ -309,6 +326,7 @@ it.each(Object.entries(await modes()))(
         sent += expected?.length ?? 0
       }
       expect(hot.readyAnswers()).toBeGreaterThan(requestsPerMode / 10)
+      expect(hot.readyArchives()).toBeGreaterThan(requestsPerMode / 200)
     } finally {
       await hot.stop()
       await cold.stop()

@@ -75,6 +75,7 @@ export function createPlainReader(scheme: 'http' | 'https') {
         case 'x-forwarded-proto':
           isForwarded = true
           break
+        case 'range':
         case 'content-length':
         case 'transfer-encoding':
         case 'expect':

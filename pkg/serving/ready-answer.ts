@@ -19,14 +19,17 @@ export class ReadyAnswer {
   #head: string | undefined
   #notModifiedHead: string | undefined
 
-  /** @param headers of the answer but for `ETag` and `Content-Length`; one object may be shared by many answers */
+  /**
+   * @param content bytes are kept, and not copied: they must stay as they are
+   * @param headers of the answer but for `ETag` and `Content-Length`; one object may be shared by many answers
+   */
   constructor(
-    content: string | Uint8Array,
+    content: string | Uint8Array<ArrayBuffer>,
     headers: Readonly<Record<string, string>>,
     facts: ReadyAnswer['facts'],
     etag?: string,
   ) {
-    const bytes = typeof content === 'string' ? Buffer.from(content) : Buffer.copyBytesFrom(content)
+    const bytes = typeof content === 'string' ? Buffer.from(content) : bufferOver(content)
     this.body = bytes.length > longestText ? bytes : bytes.toString('latin1')
     this.etag = etag
     this.facts = facts
@@ -62,6 +65,9 @@ export class ReadyAnswer {
     return this.etag === undefined ? { ...this.#shared } : { ...this.#shared, ETag: this.etag }
   }
 }
+
+const bufferOver = ({ buffer, byteOffset, length }: Uint8Array<ArrayBuffer>) =>
+  Buffer.from(buffer, byteOffset, length)
 
 const linesOf = (headers: Readonly<Record<string, string>>): string =>
   Object.entries(headers)

@@ -82,7 +82,7 @@ export class ArchiveReader implements Archives {
     return this.#hashing.digest(this.#placeOf(location), signal)
   }
 
-  inMemory({ sha256 }: Archive): Uint8Array | undefined {
+  inMemory(sha256: string): Uint8Array<ArrayBuffer> | undefined {
     const bytes = this.#hot.get(sha256)
     if (bytes !== undefined) this.#metrics.sent('cache', bytes.length)
     return bytes

@@ -37,8 +37,8 @@ export interface Archives {
    * @throws the signal's reason, once it is aborted
    */
   digest(location: ArchiveLocation, signal?: AbortSignal): Promise<ArchiveDigest>
-  /** A small archive that many ask for, whole, checked and at once; nothing where it is not in memory. */
-  inMemory(archive: Archive): Uint8Array | undefined
+  /** A small archive that many ask for, whole, checked and at once; nothing where none of this digest is in memory. */
+  inMemory(sha256: string): Uint8Array<ArrayBuffer> | undefined
   /** Size of an archive in bytes, from the cache where it is there. */
   sizeOf(archive: Archive): Promise<number>
   /**

@@ -4,7 +4,7 @@ export interface Counting {
   /** Called with the size of each chunk as it is given. */
   readonly onBytes: (sizeBytes: number) => void
   /** Called with a copy of all bytes when the last one is given; not given where no copy is wanted. */
-  readonly onWhole?: ((bytes: Uint8Array) => void) | undefined
+  readonly onWhole?: ((bytes: Uint8Array<ArrayBuffer>) => void) | undefined
 }
 
 /** Passes a body on, counts what is given, and may keep a copy of it. @param sizeBytes of the body */

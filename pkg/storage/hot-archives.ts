@@ -4,7 +4,7 @@ const maxRemembered = 10_000
 
 /** Small archives that were asked for more than once, in memory within a bound; the one used least recently goes first. */
 export class HotArchives {
-  readonly #archives = new Map<string, Uint8Array>()
+  readonly #archives = new Map<string, Uint8Array<ArrayBuffer>>()
   readonly #askedOnce = new Set<string>()
   readonly #limitBytes: number
   #usedBytes = 0
@@ -13,7 +13,7 @@ export class HotArchives {
     this.#limitBytes = limitBytes
   }
 
-  get(sha256: string): Uint8Array | undefined {
+  get(sha256: string): Uint8Array<ArrayBuffer> | undefined {
     const bytes = this.#archives.get(sha256)
     if (bytes === undefined) return undefined
     this.#archives.delete(sha256)
@@ -31,7 +31,7 @@ export class HotArchives {
   }
 
   /** @param bytes checked, and nobody else's */
-  put(sha256: string, bytes: Uint8Array): void {
+  put(sha256: string, bytes: Uint8Array<ArrayBuffer>): void {
     if (this.#archives.has(sha256)) return
     this.#archives.set(sha256, bytes)
     this.#usedBytes += bytes.length
