@@ -59,12 +59,12 @@ try {
   const size = `${largeVersions} Versions, 20 findings each`
   report(atMost('RSS after loading, MB', 260, residentMb(large.pid).now, size))
 
-  for (const { name, leastRatio, isCached, answer, ...load } of await benchCases(small, fixture)) {
+  for (const { name, leastRatio, isCached, answer, ...asked } of await benchCases(small, fixture)) {
     await bare.teach(answer)
-    const cost = await compareCost({ bare, own: small }, load, rounds)
+    const cost = await compareCost({ bare, own: small }, asked, rounds)
     report(atLeast(name, leastRatio, cost.cpuRatio, summary(cost)))
     if (!isCached) continue
-    const other = await compareCost({ bare, own: large }, load, rounds)
+    const other = await compareCost({ bare, own: large }, asked, rounds)
     const change = other.cpuMicroseconds / cost.cpuMicroseconds
     report(atMost(`${name}: CPU at ${largeVersions} Versions`, 1.1, change, summary(other)))
   }
