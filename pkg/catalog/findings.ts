@@ -88,7 +88,8 @@ export class FindingTable {
   #find(finding: SecurityFinding): number | undefined {
     let id = this.#first.get(finding.vulnerabilityID)
     for (; id !== undefined; id = this.#next[id]) {
-      if (isSame(this.#findings[id] as SecurityFinding, finding)) return id
+      const known = this.#findings[id] as SecurityFinding
+      if (known === finding || isSame(known, finding)) return id
     }
     return this.#others.size === 0 ? undefined : this.#others.get(wholeOf(finding))
   }

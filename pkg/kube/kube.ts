@@ -3,7 +3,7 @@
  * server does, with objects that go into a sink as they come; and single objects that are read and written by name.
  */
 
-import type { Kind, ResourceSink } from '../apis/v1alpha1/v1alpha1.ts'
+import { JsonReader, type Kind, type ResourceSink } from '../apis/v1alpha1/v1alpha1.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import { createClient, type KubeClient } from './client.ts'
 import type { Connection } from './connection.ts'
@@ -83,7 +83,7 @@ export function openCluster(options: ClusterOptions): Cluster {
   const transport = new Transport(options.connection, timings)
   const meters = createWatchMetrics(metrics)
   const stop = new AbortController()
-  const shared = { transport, timings, log, meters, clock, random }
+  const shared = { transport, timings, json: new JsonReader(), log, meters, clock, random }
   const watched: WatchedKind[] = []
   const running: (() => Promise<unknown>)[] = []
   showWatches(metrics, watched)

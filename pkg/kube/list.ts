@@ -1,3 +1,4 @@
+import type { JsonReader } from '../apis/v1alpha1/v1alpha1.ts'
 import { Turns } from '../pacing/pacing.ts'
 import { type ListTarget, requestPath } from './list-target.ts'
 import { isRecord, isText, metadataOf, type ObservedObject, observe } from './object.ts'
@@ -15,6 +16,7 @@ export interface ListOptions {
   readonly target: ListTarget
   readonly timings: Timings
   readonly signal: AbortSignal
+  readonly json: JsonReader
   /** Bytes have come. */
   readonly onContact: () => void
   readonly onItem: (object: ObservedObject) => void
@@ -68,7 +70,7 @@ interface Page {
 }
 
 async function readPage(
-  { transport, target, timings, signal, onContact }: ListOptions,
+  { transport, target, timings, signal, json, onContact }: ListOptions,
   limit: number,
   next: string,
 ): Promise<Page | 'large' | Outcome> {
@@ -86,14 +88,14 @@ async function readPage(
       }
       chunks.push(chunk)
     }
-    return parsePage(Buffer.concat(chunks).toString())
+    return parsePage(json, Buffer.concat(chunks).toString())
   })
 }
 
-function parsePage(text: string): Page | Outcome {
+function parsePage(json: JsonReader, text: string): Page | Outcome {
   let raw: unknown
   try {
-    raw = JSON.parse(text)
+    raw = json.parse(text)
   } catch (err) {
     return undecodable('json', err)
   }

@@ -1,3 +1,4 @@
+import type { JsonReader } from '../apis/v1alpha1/v1alpha1.ts'
 import { pause, type Random } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import { list, newestVersion } from './list.ts'
@@ -25,6 +26,7 @@ export interface ReflectorOptions {
   readonly store: Store
   readonly transport: Transport
   readonly timings: Timings
+  readonly json: JsonReader
   readonly log: Logger
   readonly meters: WatchMetrics
   /** Milliseconds since 1970. */

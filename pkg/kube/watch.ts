@@ -1,3 +1,4 @@
+import type { JsonReader } from '../apis/v1alpha1/v1alpha1.ts'
 import { Turns } from '../pacing/pacing.ts'
 import { LineSplitter } from './lines.ts'
 import { type ListTarget, requestPath } from './list-target.ts'
@@ -24,6 +25,7 @@ export interface WatchOptions {
   readonly timings: Timings
   readonly random: () => number
   readonly signal: AbortSignal
+  readonly json: JsonReader
   /** Where to go on; undefined: first everything there is, as ADDED events. */
   readonly resourceVersion: string | undefined
   /** Bytes have come. */
@@ -60,14 +62,14 @@ export async function watch(options: WatchOptions): Promise<Outcome> {
 /** @returns undefined where the server closed the stream, else what ended it */
 async function consume(
   body: AsyncIterable<Buffer>,
-  { onContact, onEvent }: WatchOptions,
+  { json, onContact, onEvent }: WatchOptions,
 ): Promise<Outcome | undefined> {
   const splitter = new LineSplitter()
   const turns = new Turns()
   for await (const chunk of body) {
     onContact()
     for (const line of splitter.push(chunk)) {
-      const event = decode(line)
+      const event = decode(json, line)
       const answer = event instanceof Outcome ? event : onEvent(event)
       const outcome = answer instanceof Promise ? await answer : answer
       if (outcome !== undefined) return outcome
@@ -81,10 +83,10 @@ async function consume(
   return undefined
 }
 
-function decode(line: string): WatchEvent | Outcome {
+function decode(json: JsonReader, line: string): WatchEvent | Outcome {
   let raw: unknown
   try {
-    raw = JSON.parse(line)
+    raw = json.parse(line)
   } catch (err) {
     return undecodable('json', err)
   }

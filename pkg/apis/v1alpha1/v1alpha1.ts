@@ -5,7 +5,7 @@ import { apiVersion, type Kind, kinds } from './kinds.ts'
 import type { Module } from './module.ts'
 import type { Namespace } from './namespace.ts'
 import type { Provider } from './provider.ts'
-import { type Version, withinBounds } from './version.ts'
+import type { Version } from './version.ts'
 
 export {
   type ArchiveConfig,
@@ -23,13 +23,14 @@ export {
 export type { Artifact, Release } from './artifact.ts'
 export type { Condition } from './condition.ts'
 export { customResourceDefinition, customResourceKinds } from './crd.ts'
+export { JsonReader } from './json-reader.ts'
 export { apiVersion, type Kind, kindNames, kinds } from './kinds.ts'
 export { mistakesIn } from './mistakes.ts'
 export type { ModuleConfig } from './module.ts'
 export type { ModuleSource } from './module-source.ts'
 export type { ProviderConfig } from './provider.ts'
+export type { Scan, SecurityFinding } from './scan.ts'
 export type { StorageConfig } from './storage-config.ts'
-export type { Scan, SecurityFinding } from './version.ts'
 export type { Depot, GroupBinding, Module, Namespace, Provider, Version }
 
 /** An object of one of the kinds, checked, with nothing in it that Depot does not read. */
@@ -94,7 +95,7 @@ export function apiVersionOf(kind: Kind, apiGroup: string): string {
  */
 export function parseResource<K extends Kind>(kind: K, raw: unknown): Parsed<ResourceOf<K>> {
   const { schema } = kinds[kind]
-  const withKind = isObject(raw) ? { ...(kind === 'Version' ? withinBounds(raw) : raw), kind } : raw
+  const withKind = isObject(raw) ? { ...raw, kind } : raw
   let result = schema.safeParse(withKind)
   if (!result.success && isObject(withKind)) result = schema.safeParse(withoutNulls(withKind))
   if (result.success) {

@@ -5,29 +5,8 @@ import { ModuleConfig } from './module.ts'
 import { Protocols } from './protocols.ts'
 import { ProviderConfig } from './provider.ts'
 import * as rules from './rules.ts'
+import { Scan } from './scan.ts'
 import { Reconciled, Suspend } from './sync-status.ts'
-
-/** Of one scan. The rest is not read: no object may be so much work that everything else waits for it. */
-const maxFindings = 2_000
-
-const SecurityFinding = z.object({
-  vulnerabilityID: z.string().default('').describe('CVE, GHSA or rule of the scanner.'),
-  pkgName: z.string().default('').describe('Package that is affected.'),
-  installedVersion: z.string().default('').describe('Version in use.'),
-  fixedVersion: z.string().optional().describe('Lowest version that is not affected, if known.'),
-  severity: z.string().default('UNKNOWN').describe('CRITICAL, HIGH, MEDIUM, LOW or UNKNOWN.'),
-  title: z.string().default('').describe('Short description.'),
-})
-export type SecurityFinding = z.infer<typeof SecurityFinding>
-
-const Scan = z.object({
-  scannedAt: z.string().optional().describe('When the scan ended, RFC 3339.'),
-  findings: z
-    .array(SecurityFinding)
-    .default([])
-    .meta({ description: 'What the scan found; at most 2,000.', maxItems: maxFindings }),
-})
-export type Scan = z.infer<typeof Scan>
 
 const ReadmeConfigMapRef = z.object({
   name: z.string().describe('Name of the ConfigMap.'),
@@ -140,19 +119,3 @@ export const Version = z.object({
     .meta({ description: 'What was seen last.', ...openToNewFields }),
 })
 export type Version = z.infer<typeof Version>
-
-/** A Version as it came out of JSON, with no more findings than are read. */
-export function withinBounds(raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const { status } = raw
-  if (!isObject(status)) return raw
-  const cut = Object.entries(status).flatMap(([field, scan]) =>
-    isObject(scan) && Array.isArray(scan['findings']) && scan['findings'].length > maxFindings
-      ? [[field, { ...scan, findings: scan['findings'].slice(0, maxFindings) }] as const]
-      : [],
-  )
-  return cut.length === 0 ? raw : { ...raw, status: { ...status, ...Object.fromEntries(cut) } }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

@@ -1,0 +1,130 @@
+import { checkFinding, type SecurityFinding, scanFields, shareChecked } from './scan.ts'
+import { TextTable } from './text-table.ts'
+
+/** Brackets are rare, quotes are not: so the place is found by the former. */
+const [name, opening] = ['"findings":', '[{']
+const [comma, closingBracket] = [44, 93]
+
+interface KnownFinding {
+  readonly text: string
+  readonly raw: object
+  readonly checked: SecurityFinding
+}
+
+/** A list of findings as it came out of JSON, and what the schema made of it. */
+interface FindingList {
+  readonly raw: object[]
+  readonly checked: SecurityFinding[]
+}
+
+/**
+ * Reads JSON as `JSON.parse` does, but a finding that was read before not again: lists of findings are cut out by position
+ * and each finding is looked up by its text. Nine tenths of what a cluster sends of Versions is findings, and most of them
+ * repeat. Whatever does not look as expected is left to `JSON.parse`.
+ */
+export class JsonReader {
+  readonly #known = new TextTable<KnownFinding>()
+  /** Stands for a list; random, so that no object can hold it by itself. */
+  readonly #mark = `${crypto.randomUUID()}:`
+
+  /**
+   * @param text of an object, of an event of a watch, or of a list
+   * @throws SyntaxError where it is no JSON
+   */
+  parse(text: string): unknown {
+    const lists: FindingList[] = []
+    const rest = this.#cut(text, lists)
+    if (lists.length === 0 || rest === undefined) return JSON.parse(text)
+    const raw: unknown = JSON.parse(rest)
+    return this.#putBack(raw, lists) ? raw : JSON.parse(text)
+  }
+
+  /** @returns the text with a mark in place of each list; undefined where that cannot be done */
+  #cut(text: string, lists: FindingList[]): string | undefined {
+    let rest = ''
+    let end = 0
+    for (let at = text.indexOf(opening); at !== -1; at = text.indexOf(opening, at)) {
+      if (text.startsWith(name, at - name.length)) {
+        rest += `${text.slice(end, at)}"${this.#mark}${lists.length}"`
+        const list: FindingList = { raw: [], checked: [] }
+        end = this.#readList(text, at + 1, list)
+        if (end === -1) return undefined
+        lists.push(list)
+        at = end
+      } else at += 1
+    }
+    return rest + text.slice(end)
+  }
+
+  /**
+   * @param start where the first finding begins
+   * @returns where the text goes on behind the list; -1 where it is not what was expected
+   */
+  #readList(text: string, start: number, { raw, checked }: FindingList): number {
+    for (let from = start; ; ) {
+      // A brace may stand in a string. Then what is cut here is no JSON, because an object ends where it is complete.
+      const end = text.indexOf('}', from) + 1
+      const finding = this.#read(text.slice(from, end))
+      if (finding === undefined) return -1
+      raw.push(finding.raw)
+      checked.push(finding.checked)
+      const next = text.charCodeAt(end)
+      if (next === closingBracket) return end + 1
+      if (next !== comma) return -1
+      from = end + 1
+    }
+  }
+
+  #read(text: string) {
+    const known = this.#known.get(text)
+    if (known !== undefined) return known
+    const raw = parsed(text)
+    const checked = raw && checkFinding(raw)
+    if (raw === undefined || checked === undefined) return undefined
+    const finding = { text: copyOf(text), raw, checked }
+    this.#known.set(finding)
+    return finding
+  }
+
+  /** @returns whether every list is in its place */
+  #putBack(raw: unknown, lists: readonly FindingList[]): boolean {
+    let put = 0
+    for (const object of objectsIn(raw)) {
+      const status = member(object, 'status')
+      for (const field of scanFields) {
+        const scan = member(status, field) as { findings?: unknown } | undefined
+        const mark = member(scan, 'findings')
+        if (scan === undefined || typeof mark !== 'string' || !mark.startsWith(this.#mark)) continue
+        const list = lists[Number(mark.slice(this.#mark.length))]
+        if (list === undefined) return false
+        scan.findings = list.raw
+        shareChecked(list.raw, list.checked)
+        put += 1
+      }
+    }
+    return put === lists.length
+  }
+}
+
+/** A slice keeps the whole text alive that it was cut from. */
+function copyOf(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string
+}
+
+function parsed(text: string): object | undefined {
+  try {
+    return JSON.parse(text) as object
+  } catch {
+    return undefined
+  }
+}
+
+/** The objects of an answer: itself, that of an event, those of a list. */
+function objectsIn(raw: unknown): readonly unknown[] {
+  const items = member(raw, 'items')
+  return Array.isArray(items) ? items : [raw, member(raw, 'object')]
+}
+
+function member(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as never)[key] : undefined
+}
