@@ -24,6 +24,9 @@ export class ArchiveError extends Error {
   }
 }
 
+/** A name out of an archive as a message shows it: in quotes, and no longer than 100 characters. */
+export const quoted = (name: string): string => JSON.stringify(printable(name, 100))
+
 /** Text from outside with everything replaced that a terminal, a log or a page could stumble over. */
 function printable(text: string, maxLength: number): string {
   const clean = text.toWellFormed().replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')

@@ -1,5 +1,13 @@
-import { ArchiveError } from './archive-error.ts'
-import type { ArchiveLimits } from './limits.ts'
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { ArchiveError, quoted } from './archive-error.ts'
+import { packageDigest } from './content-digest.ts'
+import { checkDistinct } from './distinct-paths.ts'
+import type { Entry, Reading } from './entry.ts'
+import { type ArchiveLimits, providerLimits } from './limits.ts'
+import { formatOfFile } from './reading.ts'
+import { readZip } from './zip-reading.ts'
 
 export interface ProviderArchive {
   /** Of the zip, in lower-case hexadecimal; `zh:` and this are what lock files hold. */
@@ -19,11 +27,55 @@ export interface ProviderArchive {
  * @param options.limits default: `providerLimits`
  * @throws ArchiveError
  */
-export function inspectProvider(options: {
+export async function inspectProvider(options: {
   readonly file: string
   readonly type: string
   readonly limits?: ArchiveLimits | undefined
   readonly signal?: AbortSignal | undefined
 }): Promise<ProviderArchive> {
-  return Promise.reject(new ArchiveError('NotAnArchive', `cannot read ${options.type} yet`))
+  const { file, type, limits = providerLimits, signal } = options
+  signal?.throwIfAborted()
+  const reading = { file, limits, signal }
+  if ((await formatOfFile(reading)) !== 'zip') {
+    throw new ArchiveError(
+      'NotAnArchive',
+      'this is no zip, and both CLIs install providers from zips only',
+    )
+  }
+  const sha256 = await digestOf(file, signal)
+  const h1 = packageDigest(await filesOf(reading, type))
+  const { size: sizeBytes } = await stat(file)
+  return { sha256, sizeBytes, h1, contentDigest: sha256 }
+}
+
+async function filesOf(reading: Reading, type: string) {
+  const entries: (Pick<Entry, 'path' | 'kind'> & { sha256: string })[] = []
+  for await (const { path, kind, content } of readZip(reading)) {
+    if (kind === 'symlink') {
+      throw new ArchiveError('UnsafeArchive', `${quoted(path)} is a link: pack the file instead`)
+    }
+    const hash = createHash('sha256')
+    if (kind === 'file') for await (const chunk of content) hash.update(chunk)
+    entries.push({ path, kind, sha256: hash.digest('hex') })
+  }
+  checkDistinct(entries)
+  const files = entries.filter(({ kind }) => kind === 'file')
+  const executable = `terraform-provider-${type}`
+  if (!files.some(({ path }) => path.startsWith(executable))) {
+    throw new ArchiveError(
+      'NoProviderInArchive',
+      `the zip holds no ${quoted(`${executable}*`)}: it is not the archive of this provider`,
+    )
+  }
+  return files
+}
+
+async function digestOf(file: string, signal: AbortSignal | undefined): Promise<string> {
+  const hash = createHash('sha256')
+  const chunks: AsyncIterable<Buffer> = createReadStream(file, {
+    highWaterMark: 1024 * 1024,
+    signal,
+  })
+  for await (const chunk of chunks) hash.update(chunk)
+  return hash.digest('hex')
 }

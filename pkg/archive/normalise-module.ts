@@ -1,5 +1,10 @@
-import { ArchiveError } from './archive-error.ts'
-import type { ArchiveLimits } from './limits.ts'
+import { byPath, treeDigest } from './content-digest.ts'
+import { type ArchiveLimits, moduleLimits } from './limits.ts'
+import { moduleFiles, type TreeFile } from './module-tree.ts'
+import { packTarGz, packZip } from './packing.ts'
+import { readTree } from './read-tree.ts'
+import { readmeOf } from './readme.ts'
+import { Scratch } from './scratch.ts'
 
 /** What a normalised module is packed as. */
 export type ArchiveFormat = 'zip' | 'tar.gz'
@@ -42,6 +47,26 @@ export interface ModuleArchive {
  *
  * @throws ArchiveError
  */
-export function normaliseModule(options: NormaliseOptions): Promise<ModuleArchive> {
-  return Promise.reject(new ArchiveError('NotAnArchive', `cannot read ${options.format} yet`))
+export async function normaliseModule(options: NormaliseOptions): Promise<ModuleArchive> {
+  const { file, into, format, path, limits = moduleLimits, signal } = options
+  signal?.throwIfAborted()
+  const scratch = await Scratch.open(`${into}.scratch`)
+  try {
+    const { files: all, leftOut } = await readTree({ file, limits, signal }, scratch)
+    const files = moduleFiles(all, path).toSorted(byPath)
+    const read = (each: TreeFile) => scratch.read(each)
+    const pack = format === 'zip' ? packZip : packTarGz
+    const packed = await pack({ files, read, into, signal })
+    const readme = await readmeOf(files, read)
+    return {
+      file: into,
+      extension: format === 'zip' ? '.zip' : '.tar.gz',
+      ...packed,
+      contentDigest: treeDigest(files),
+      leftOut,
+      ...(readme && { readme }),
+    }
+  } finally {
+    await scratch.close()
+  }
 }

@@ -1,0 +1,49 @@
+import { ArchiveError, quoted } from './archive-error.ts'
+import type { Entry } from './entry.ts'
+
+type Named = Pick<Entry, 'path' | 'kind'>
+
+/**
+ * Refuses an archive in which two names are one file somewhere: twice the same, names that differ only in case or in how
+ * Unicode writes them, and a file that has others below it. Such an archive unpacks to different files on different systems.
+ *
+ * Sorted by how they look without these differences, names that clash stand side by side, so that each is compared once.
+ *
+ * @throws ArchiveError UnsafeArchive
+ */
+export function checkDistinct(entries: readonly Named[]): void {
+  const sorted = entries
+    .map((entry) => ({ ...entry, folded: folded(entry.path) }))
+    .toSorted((a, b) => (a.folded < b.folded ? -1 : Number(a.folded > b.folded)))
+  sorted.forEach((entry, index) => {
+    const before = sorted[index - 1]
+    if (before !== undefined) compare(before, entry)
+  })
+}
+
+/** No name has a NUL, so that what is below a directory comes right behind it. */
+const folded = (path: string): string =>
+  path.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC').replaceAll('/', '\0')
+
+function compare(first: Named & { folded: string }, second: Named & { folded: string }): void {
+  const [a, b] = [first.folded.split('\0'), second.folded.split('\0')]
+  const [before, after] = [first.path.split('/'), second.path.split('/')]
+  let same = 0
+  while (same < a.length && a[same] === b[same]) {
+    if (before[same] !== after[same]) {
+      throw clash(first.path, second.path, 'differ only in case or in how Unicode writes them')
+    }
+    same += 1
+  }
+  if (same < a.length) return
+  if (a.length === b.length) throw clash(first.path, second.path, 'are the same')
+  if (first.kind !== 'directory') {
+    throw clash(first.path, second.path, 'cannot be, a file and something below it')
+  }
+}
+
+const clash = (first: string, second: string, what: string): ArchiveError =>
+  new ArchiveError(
+    'UnsafeArchive',
+    `${quoted(first)} and ${quoted(second)} ${what}: keep one of them`,
+  )

@@ -1,0 +1,106 @@
+import { posix } from 'node:path'
+import { ArchiveError, quoted } from './archive-error.ts'
+import type { Extent } from './scratch.ts'
+
+/** A file of an archive, whose bytes are in the scratch file. */
+export interface TreeFile extends Extent {
+  readonly path: string
+  readonly executable: boolean
+  readonly sha256: string
+}
+
+export interface TreeLink {
+  readonly path: string
+  readonly target: string
+}
+
+const maxLinks = 10
+
+/**
+ * Puts a copy of its file in the place of every link.
+ *
+ * @throws ArchiveError UnsafeArchive where a link leads out of the archive, to nothing, to a directory or in a circle
+ */
+export function resolveLinks(files: readonly TreeFile[], links: readonly TreeLink[]): TreeFile[] {
+  const fileAt = new Map(files.map((file) => [file.path, file]))
+  const linkAt = new Map(links.map((link) => [link.path, link]))
+  const copies = links.map((link) => {
+    let at: TreeLink | undefined = link
+    for (let followed = 0; followed < maxLinks; followed += 1) {
+      const path = targetOf(at)
+      const file = fileAt.get(path)
+      if (file !== undefined) return { ...file, path: link.path }
+      at = linkAt.get(path)
+      if (at === undefined) throw unusable(link, 'which is no file of this archive')
+    }
+    throw unusable(link, 'and on, through more than 10 links')
+  })
+  return [...files, ...copies]
+}
+
+function targetOf(link: TreeLink): string {
+  const { path, target } = link
+  const joined = posix.join(posix.dirname(path), target)
+  const outside =
+    target === '' || target.startsWith('/') || joined === '..' || joined.startsWith('../')
+  if (outside || target.includes('\\')) throw unusable(link, 'which is outside of the archive')
+  return joined
+}
+
+const unusable = ({ path, target }: TreeLink, why: string): ArchiveError =>
+  new ArchiveError(
+    'UnsafeArchive',
+    `the link ${quoted(path)} leads to ${quoted(target)}, ${why}: replace it by the file`,
+  )
+
+/** What a repository or a working directory has beside the module: history, installed modules and providers, states. */
+export function isLeftOut(path: string): boolean {
+  return path
+    .toLowerCase()
+    .split('/')
+    .some((part) => part === '.git' || part === '.terraform' || part.includes('.tfstate'))
+}
+
+/**
+ * The files of the module: without a directory that wraps all of them, and those below a path only.
+ *
+ * @throws ArchiveError NoModuleAtRoot
+ */
+export function moduleFiles(files: readonly TreeFile[], path: string | undefined): TreeFile[] {
+  const unwrapped = withoutWrapper(files)
+  const directory = (path ?? '')
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .join('/')
+  const found = directory === '' ? unwrapped : below(unwrapped, directory)
+  if (found.some((file) => isConfiguration(file.path))) return found
+  const where = directory === '' ? 'at the root of the archive' : `in ${quoted(directory)}`
+  throw new ArchiveError(
+    'NoModuleAtRoot',
+    `there is no *.tf or *.tofu file ${where}: ${adviceFor(unwrapped)}`,
+  )
+}
+
+function withoutWrapper(files: readonly TreeFile[]): TreeFile[] {
+  const [first] = files
+  const wrapper = first?.path.includes('/') ? (first.path.split('/')[0] ?? '') : ''
+  const wrapped = wrapper !== '' && files.every((file) => file.path.startsWith(`${wrapper}/`))
+  return wrapped ? below(files, wrapper) : [...files]
+}
+
+const below = (files: readonly TreeFile[], directory: string): TreeFile[] =>
+  files
+    .filter((file) => file.path.startsWith(`${directory}/`))
+    .map((file) => ({ ...file, path: file.path.slice(directory.length + 1) }))
+
+const isConfiguration = (name: string): boolean => /^[^/]+\.(?:tf|tofu)(?:\.json)?$/.test(name)
+
+function adviceFor(files: readonly TreeFile[]): string {
+  const directories = files
+    .filter(({ path }) => isConfiguration(posix.basename(path)))
+    .map(({ path }) => posix.dirname(path))
+  const [first, ...others] = Array.from(new Set(directories)).toSorted()
+  if (first === undefined) return 'there is none anywhere in it'
+  const more = others.length > 0 ? ` or ${quoted(others[0] ?? '')}` : ''
+  return `set the path of the source to a directory that has one, such as ${quoted(first)}${more}`
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { unlink } from 'node:fs/promises'
+import { Readable, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { pack } from 'tar-stream'
+import { ZipFile } from 'yazl'
+import { drained } from './drained.ts'
+import type { TreeFile } from './module-tree.ts'
+
+/** The bytes of a file. */
+type Read = (file: TreeFile) => AsyncIterable<Uint8Array>
+
+interface Packing {
+  /** Sorted by the bytes of their paths. */
+  readonly files: readonly TreeFile[]
+  readonly read: Read
+  readonly into: string
+  readonly signal: AbortSignal | undefined
+}
+
+/** A file that holds nothing but names, modes and bytes: the same files always give the same archive. */
+export async function packZip({ files, read, into, signal }: Packing): Promise<Packed> {
+  const zip = new ZipFile()
+  const output = new Readable().wrap(zip.outputStream)
+  const stop = (error: Error) => void output.destroy(error)
+  zip.on('error', stop)
+  let current: Readable | undefined
+  for (const file of files) {
+    const options = {
+      // A zip has local times: only a date that is made from local numbers is the same everywhere.
+      mtime: new Date(1980, 0, 1),
+      forceDosTimestamp: true,
+      mode: 0o100000 | modeOf(file),
+      size: file.sizeBytes,
+    }
+    zip.addReadStreamLazy(file.path, options, (give) => {
+      if (output.destroyed) return
+      current = Readable.from(read(file), { objectMode: false }).on('error', stop)
+      give(null, current)
+    })
+  }
+  zip.end()
+  try {
+    return await write(output, into, signal)
+  } finally {
+    output.destroy()
+    current?.destroy()
+  }
+}
+
+/** As `packZip`. */
+export async function packTarGz({ files, read, into, signal }: Packing): Promise<Packed> {
+  const tar = pack()
+  const filling = fill().catch((error: unknown) =>
+    tar.destroy(error instanceof Error ? error : new Error(String(error))),
+  )
+  const output = Readable.from(tar, { objectMode: false })
+  const gzip = createGzip()
+  output.on('error', (error) => gzip.destroy(error))
+  try {
+    return await write(output.pipe(gzip), into, signal)
+  } finally {
+    tar.destroy()
+    output.destroy()
+    await filling
+  }
+
+  async function fill(): Promise<void> {
+    for (const file of files) {
+      const { path: name, sizeBytes: size } = file
+      const written = Promise.withResolvers<void>()
+      tar.once('close', written.resolve)
+      const entry = tar.entry({ name, size, mode: modeOf(file), mtime: new Date(0) }, (error) =>
+        error ? tar.destroy(error) : written.resolve(),
+      )
+      for await (const chunk of read(file)) {
+        if (tar.destroyed) return
+        if (!entry.write(chunk)) await drained(entry)
+      }
+      entry.end(null)
+      await written.promise
+      tar.off('close', written.resolve)
+    }
+    tar.finalize()
+  }
+}
+
+const modeOf = ({ executable }: TreeFile): number => (executable ? 0o755 : 0o644)
+
+interface Packed {
+  readonly sha256: string
+  readonly sizeBytes: number
+}
+
+async function write(source: Readable, into: string, signal?: AbortSignal): Promise<Packed> {
+  const hash = createHash('sha256')
+  let sizeBytes = 0
+  const count = new Transform({
+    transform(chunk: Buffer, _, done) {
+      hash.update(chunk)
+      sizeBytes += chunk.length
+      done(null, chunk)
+    },
+  })
+  try {
+    await pipeline(source, count, createWriteStream(into, { flags: 'wx', mode: 0o600 }), {
+      signal,
+    })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
+      await unlink(into).catch(() => undefined)
+    throw error
+  }
+  return { sha256: hash.digest('hex'), sizeBytes }
+}

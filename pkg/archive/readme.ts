@@ -1,0 +1,26 @@
+import { byPath } from './content-digest.ts'
+import type { TreeFile } from './module-tree.ts'
+
+const maxBytes = 512 * 1024
+const cutNote = '\n\n*The rest of this README is left out: it has more than 512 KiB.*\n'
+
+/** The README among the files of a module: one that is Markdown before others. */
+export async function readmeOf(
+  files: readonly TreeFile[],
+  read: (file: TreeFile) => AsyncIterable<Uint8Array>,
+): Promise<{ path: string; text: string } | undefined> {
+  const [file] = files
+    .filter(({ path }) => /^readme[^/]*$/i.test(path))
+    .toSorted((a, b) => Number(isMarkdown(b)) - Number(isMarkdown(a)) || byPath(a, b))
+  if (file === undefined) return undefined
+  const cut = file.sizeBytes > maxBytes
+  const chunks: Uint8Array[] = []
+  for await (const chunk of read({ ...file, sizeBytes: Math.min(file.sizeBytes, maxBytes) })) {
+    chunks.push(chunk)
+  }
+  // A character that is cut at the end is left out, too.
+  const text = new TextDecoder().decode(Buffer.concat(chunks), { stream: cut })
+  return { path: file.path, text: cut ? text + cutNote : text }
+}
+
+const isMarkdown = ({ path }: TreeFile): boolean => /\.md$/i.test(path)

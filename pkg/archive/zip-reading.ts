@@ -1,0 +1,89 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
+import { ArchiveError, quoted } from './archive-error.ts'
+import type { Entry, Reading } from './entry.ts'
+import { damagedZip } from './zip-error.ts'
+import { readZipLayout, type ZipEntry } from './zip-layout.ts'
+
+const chunkBytes = 256 * 1024
+/** Entries up to this size, packed and unpacked, are inflated in one go: a stream for each costs more than they do. */
+const smallBytes = 512 * 1024
+/** No bytes may hide between the end of an entry's data and the next entry. */
+const rejectGarbageAfterEnd = true
+
+/**
+ * The entries of a zip, in the order of their bytes.
+ *
+ * @throws ArchiveError from the iteration
+ */
+export async function* readZip({ file, limits, signal }: Reading): AsyncGenerator<Entry> {
+  const handle = await open(file, 'r')
+  try {
+    for (const entry of await readZipLayout(handle, limits, signal)) {
+      const { path, kind, executable } = entry
+      yield { path, kind, executable, content: contentOf(handle, entry, signal) }
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The bytes of an entry, which are what its size and CRC say; otherwise it throws before the last of them. */
+async function* contentOf(
+  file: FileHandle,
+  entry: ZipEntry,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  let sum = 0
+  let sizeBytes = 0
+  let held: Uint8Array | undefined
+  const chunks = entry.compressed ? inflated(file, entry) : stored(file, entry)
+  for await (const chunk of chunks) {
+    signal?.throwIfAborted()
+    sum = crc32(chunk, sum)
+    sizeBytes += chunk.length
+    if (sizeBytes > entry.sizeBytes) throw wrong(entry, 'is larger than it says')
+    if (held !== undefined) yield held
+    held = chunk
+  }
+  if (sizeBytes !== entry.sizeBytes) throw wrong(entry, 'is smaller than it says')
+  if (sum !== entry.crc32) throw wrong(entry, 'has a wrong CRC')
+  if (held !== undefined) yield held
+}
+
+async function* stored(file: FileHandle, { dataStart, packedBytes }: ZipEntry) {
+  for (let at = 0; at < packedBytes; at += chunkBytes) {
+    const length = Math.min(chunkBytes, packedBytes - at)
+    const { buffer, bytesRead } = await file.read(
+      Buffer.allocUnsafe(length),
+      0,
+      length,
+      dataStart + at,
+    )
+    if (bytesRead !== length) throw damagedZip('it changed while it was read')
+    yield buffer
+  }
+}
+
+async function* inflated(file: FileHandle, entry: ZipEntry): AsyncGenerator<Uint8Array> {
+  const { packedBytes, sizeBytes } = entry
+  try {
+    if (packedBytes <= smallBytes && sizeBytes <= smallBytes) {
+      const packed = await Array.fromAsync(stored(file, entry))
+      const maxOutputLength = Math.max(sizeBytes, 1)
+      yield inflateRawSync(Buffer.concat(packed), { maxOutputLength, rejectGarbageAfterEnd })
+      return
+    }
+    const inflate = createInflateRaw({ chunkSize: chunkBytes, rejectGarbageAfterEnd })
+    const packed = Readable.from(stored(file, entry), { objectMode: false })
+    packed.on('error', (error) => inflate.destroy(error))
+    yield* packed.pipe(inflate) as AsyncIterable<Buffer>
+  } catch (thrown) {
+    if (thrown instanceof ArchiveError) throw thrown
+    throw wrong(entry, 'cannot be unpacked', thrown)
+  }
+}
+
+const wrong = (entry: ZipEntry, what: string, cause?: unknown): ArchiveError =>
+  damagedZip(`${quoted(entry.path)} ${what}`, cause)
