@@ -41,6 +41,12 @@ export const Drift = z.object({
   since: z.string().optional().describe('When it was first seen, RFC 3339.'),
 })
 
+/** What failed for good, so that it is not fetched again before something changed. */
+export const Attempt = z.object({
+  sourceKey: z.string().describe('Digest of what the archive is made from.'),
+  revision: z.string().describe('What upstream had.'),
+})
+
 /** An archive that a newer one replaced, until it is removed. */
 export const Replaced = z.object({
   fileName: z.string().describe('Name of the archive.'),

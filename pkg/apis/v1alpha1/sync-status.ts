@@ -72,5 +72,5 @@ export const DepotReport = {
     .optional()
     .describe('How many names of upstream are no semantic version.'),
   lastPoll: z.string().optional().describe('When every config was looked at last, RFC 3339.'),
-  polledGeneration: z.int().optional().describe('Generation of the spec at the last poll.'),
+  polledSpec: z.string().optional().describe('Digest of the configs at the last poll.'),
 }

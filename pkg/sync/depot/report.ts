@@ -1,0 +1,102 @@
+import {
+  type ConditionChanges,
+  type ConditionState,
+  conditionFalse,
+  conditionTrue,
+  settled,
+} from '../conditions.ts'
+import type { Failure } from '../failure.ts'
+import type { StatusChange } from '../status.ts'
+import type { DepotStatus } from './configs.ts'
+import type { ItemResult } from './item.ts'
+
+const maxItems = 200
+
+/** What the status of a Depot says of its configs. */
+export function reportOf(
+  results: readonly ItemResult[],
+  before: DepotStatus | undefined,
+): StatusChange<DepotStatus> {
+  const sorted = results.toSorted(
+    (a, b) =>
+      rank(a) - rank(b) || compare(a.item.kind, b.item.kind) || compare(a.item.name, b.item.name),
+  )
+  const namesOf = (kind: string) =>
+    sorted
+      .filter(({ item, isManaged }) => isManaged && item.kind === kind)
+      .map(({ item }) => item.objectName)
+      .toSorted(compare)
+  const sum = (field: 'retained' | 'skipped') => results.reduce((all, one) => all + one[field], 0)
+  return {
+    fields: {
+      modules: namesOf('Module'),
+      providers: namesOf('Provider'),
+      items: sorted.slice(0, maxItems).map(({ item: { kind, name }, found, matched, failure }) => ({
+        kind,
+        name,
+        ...(found !== undefined && { found }),
+        ...(matched !== undefined && { matched }),
+        ...(failure !== undefined && { message: failure.message }),
+      })),
+      // Where upstream was not asked, nothing new is known of these.
+      retained: before === undefined ? sum('retained') : before.retained,
+      skipped: before === undefined ? sum('skipped') : before.skipped,
+    },
+    conditions: conditionsOf(results),
+  }
+}
+
+const rank = ({ failure }: ItemResult) => (failure === undefined ? 1 : 0)
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+function conditionsOf(results: readonly ItemResult[]): ConditionChanges {
+  const failed = results.filter(({ failure }) => failure !== undefined)
+  const withReason = (reason: Failure['reason']) =>
+    failed.find(({ failure }) => failure?.reason === reason)
+  const isRetried = failed.some(({ failure }) => failure?.terminal === false)
+  const ready = readyOf(failed, results.length)
+  return {
+    ...settled,
+    Ready: ready,
+    Reconciling: isRetried ? conditionTrue('Progressing', 'what failed is tried again') : undefined,
+    Stalled:
+      failed.length > 0 && !isRetried ? conditionTrue('SyncFailed', ready.message) : undefined,
+    Conflict: flag(withReason('Conflict'), 'Conflict', 'NoConflict'),
+    UpstreamSuspicious: flag(
+      withReason('UpstreamSuspicious'),
+      'UpstreamSuspicious',
+      'UpstreamPlausible',
+    ),
+  }
+}
+
+function readyOf(failed: readonly ItemResult[], total: number): ConditionState {
+  const [first] = failed
+  if (first === undefined) {
+    return conditionTrue('Synced', `${total} of ${total} configs are as upstream has them`)
+  }
+  const message = `${failed.length} of ${total} configs failed; ${first.item.name}: ${first.failure?.message ?? ''}`
+  return conditionFalse(failed.length < total ? 'PartiallySynced' : 'SyncFailed', message)
+}
+
+function flag(
+  found: ItemResult | undefined,
+  reason: Failure['reason'],
+  otherwise: Failure['reason'],
+): ConditionState {
+  return found === undefined
+    ? conditionFalse(otherwise, 'nothing to report')
+    : conditionTrue(reason, `${found.item.name}: ${found.failure?.message ?? ''}`)
+}
+
+/** The spec of a Depot cannot be read. */
+export function failedDepot({ reason, message }: Failure): StatusChange<DepotStatus> {
+  return {
+    fields: {},
+    conditions: {
+      ...settled,
+      Ready: conditionFalse(reason, message),
+      Stalled: conditionTrue(reason, message),
+    },
+  }
+}

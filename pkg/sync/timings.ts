@@ -1,0 +1,48 @@
+/** How long things may take, and how often they are done, in milliseconds. */
+export interface SyncTimings {
+  readonly listMs: number
+  readonly fetchMs: number
+  readonly uploadMs: number
+  /** How often it is looked whether a stored archive is there. */
+  readonly verifyMs: number
+  /** How often all of a stored archive is read and hashed. */
+  readonly rehashMs: number
+  /** How long the archive of a deleted Version stays, so that servers have seen the deletion. */
+  readonly archiveDeleteDelayMs: number
+  /** How long an archive that another one replaced stays. */
+  readonly replacedMs: number
+  /** How often a forceSync of one object is followed. */
+  readonly forceSyncMs: number
+  /** When what is stalled is looked at again. */
+  readonly stalledMs: number
+  /** How long a fetched archive is kept for a storage that is away. */
+  readonly heldMs: number
+  readonly sweepMs: number
+}
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+
+export const defaultTimings: SyncTimings = {
+  listMs: minute,
+  fetchMs: 30 * minute,
+  uploadMs: 30 * minute,
+  verifyMs: 24 * hour,
+  rehashMs: 30 * 24 * hour,
+  archiveDeleteDelayMs: minute,
+  replacedMs: 10 * minute,
+  forceSyncMs: 10 * minute,
+  stalledMs: hour,
+  heldMs: hour,
+  sweepMs: 24 * hour,
+}
+
+/** A part of an interval that is the same for the same text, from 0.9 to 1.1, so that not everything is due at once. */
+export function jittered(intervalMs: number, text: string): number {
+  let hash = 2166136261
+  for (let i = 0; i < text.length; i += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(i), 16777619) >>> 0
+  }
+  return intervalMs * (0.9 + (hash % 1000) / 5000)
+}

@@ -1,0 +1,44 @@
+import { rename } from 'node:fs/promises'
+import { moduleLimits, normaliseModule } from '../../archive/archive.ts'
+import type { FetchOptions, Resolved } from '../../sources/sources.ts'
+import type { Context } from '../context.ts'
+import type { Candidate } from './candidate.ts'
+import type { ModulePlan } from './plan.ts'
+
+/** Fetches a module and rewrites it, so that the same files give the same bytes. */
+export async function fetchModule(
+  { spool }: Context,
+  plan: ModulePlan,
+  resolved: Resolved,
+  options: FetchOptions,
+): Promise<Candidate> {
+  const fetched = await plan.source.fetch(resolved, options)
+  try {
+    const { signal } = options
+    const room = await spool.reserve(moduleLimits.packedBytes, {
+      signal,
+      ...(options.onWaiting && { onWaiting: options.onWaiting }),
+    })
+    try {
+      const { path } = fetched
+      const archive = await normaliseModule({
+        file: fetched.file.path,
+        into: `${room.path}.normal`,
+        format: plan.format,
+        path,
+        signal,
+      })
+      await rename(archive.file, room.path)
+      room.shrink(archive.sizeBytes)
+      const { sha256, sizeBytes, contentDigest, extension } = archive
+      const stem = `${plan.configName}-${plan.version}-${sha256.slice(0, 12)}`
+      const { revision } = fetched
+      return { file: room, fileName: stem + extension, sha256, sizeBytes, contentDigest, revision }
+    } catch (error) {
+      await room.remove()
+      throw error
+    }
+  } finally {
+    await fetched.file.remove()
+  }
+}

@@ -1,0 +1,66 @@
+import { RegistryError } from '../../errors/errors.ts'
+import type { StoredObject } from '../../objects/objects.ts'
+import { type Context, msOf, timeOf } from '../context.ts'
+import { jittered } from '../timings.ts'
+import type { Placed } from './plan.ts'
+import type { VersionStatus } from './status.ts'
+
+export interface Verified {
+  readonly state: 'whole' | 'lost'
+  /** Fields of the artifact that say when it was looked at; empty where it was not due. */
+  readonly seen: { readonly verifiedAt?: string; readonly rehashedAt?: string }
+}
+
+/** When a stored archive is to be looked at next, in ms since 1970. */
+export function verificationDueMs(
+  { timings }: Context,
+  { metadata: { uid } }: StoredObject,
+  artifact: NonNullable<VersionStatus['artifact']>,
+): { readonly verify: number; readonly rehash: number } {
+  return {
+    verify: (msOf(artifact.verifiedAt) ?? 0) + jittered(timings.verifyMs, uid),
+    rehash: (msOf(artifact.rehashedAt ?? artifact.storedAt) ?? 0) + jittered(timings.rehashMs, uid),
+  }
+}
+
+/** Looks whether a stored archive is there, and now and then whether it is what was stored. @throws RegistryError */
+export async function verifyStored(
+  context: Context,
+  object: StoredObject,
+  { place }: Placed,
+  signal: AbortSignal,
+): Promise<Verified> {
+  const artifact = (object.status as VersionStatus | undefined)?.artifact
+  const { fileName, sha256, sizeBytes } = artifact ?? {}
+  if (artifact === undefined || fileName === undefined) return { state: 'lost', seen: {} }
+  const due = verificationDueMs(context, object, artifact)
+  const nowMs = context.clock()
+  const now = timeOf(nowMs)
+  const name = place.object(fileName)
+  if (due.rehash <= nowMs && sha256 !== undefined && sizeBytes !== undefined) {
+    const isWhole = await place.driver.verify(name, { sizeBytes, sha256 }, { signal })
+    return lostOr(context, isWhole, { verifiedAt: now, rehashedAt: now })
+  }
+  if (due.verify > nowMs) return { state: 'whole', seen: {} }
+  const isThere = await hasSize(place, name, sizeBytes)
+  return lostOr(context, isThere, { verifiedAt: now })
+}
+
+function lostOr({ metrics }: Context, isWhole: boolean, seen: Verified['seen']): Verified {
+  if (!isWhole) metrics.verifyFailed('ArchiveLost')
+  return { state: isWhole ? 'whole' : 'lost', seen }
+}
+
+async function hasSize(
+  { driver }: Placed['place'],
+  name: string,
+  sizeBytes: number | undefined,
+): Promise<boolean> {
+  try {
+    const info = await driver.stat(name)
+    return sizeBytes === undefined || info.sizeBytes === sizeBytes
+  } catch (error) {
+    if (error instanceof RegistryError && error.reason === 'NotFound') return false
+    throw error
+  }
+}
