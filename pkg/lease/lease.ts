@@ -5,6 +5,7 @@
 
 import type { KubeClient } from '../kube/kube.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
+import { LeaseElection } from './election.ts'
 
 export interface ElectionOptions {
   readonly client: KubeClient
@@ -20,7 +21,10 @@ export interface ElectionOptions {
   readonly onHeld: (signal: AbortSignal) => void
   readonly log: Logger
   readonly metrics: Metrics
-  /** Default: 15 s, 10 s and 2 s. */
+  /**
+   * How long others wait for a holder that says nothing, how long a holder goes on without a renewal, and how often it
+   * renews. Default: 15 s, 10 s and 2 s.
+   */
   readonly timings?: {
     readonly leaseMs: number
     readonly renewMs: number
@@ -35,4 +39,11 @@ export interface Election {
   guard(client: KubeClient): KubeClient
   /** Gives the lease up, so that another replica need not wait for it. */
   release(): Promise<void>
+}
+
+/** Waits for the lease from now on, and renews it while it is held. */
+export function elect(options: ElectionOptions): Election {
+  const election = new LeaseElection(options)
+  election.start()
+  return election
 }

@@ -1,0 +1,46 @@
+import { loadConnection, openCluster } from '../../pkg/kube/kube.ts'
+import { elect } from '../../pkg/lease/lease.ts'
+import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
+
+/*
+ * A replica that writes as often as it can while it holds a lease, and prints what happens: `held`, `lost`, `wrote`,
+ * `refused`. Arguments: kubeconfig, identity.
+ */
+
+const [kubeconfig = '', identity = ''] = process.argv.slice(2)
+const print = (line: string) => process.stdout.write(`${line}\n`)
+const metrics = createMetrics({ version: 'test' })
+const log = createLogger('silent')
+const connection = loadConnection({ kubeconfig, env: {} })
+const cluster = openCluster({ connection, apiGroup: 'depot.internal', log, metrics })
+const election = elect({
+  client: cluster.client,
+  namespace: 'team',
+  name: 'writer',
+  identity,
+  log,
+  metrics,
+  timings: { leaseMs: 6_000, renewMs: 4_000, retryMs: 300 },
+  onHeld(signal) {
+    print('held')
+    signal.addEventListener('abort', () => print('lost'))
+  },
+})
+process.once('SIGTERM', () => {
+  clearInterval(timer)
+  void election.release().then(() => process.exit())
+})
+
+const client = election.guard(cluster.client)
+const configMap = { kind: 'ConfigMap', metadata: { namespace: 'team', name: 'written' } } as const
+let before = ''
+const tell = (what: string) => {
+  if (what !== before) print(what)
+  before = what
+}
+const timer = setInterval(() => {
+  client.apply({ ...configMap, data: { [identity]: String(Date.now()) } }, identity).then(
+    () => tell('wrote'),
+    () => tell('refused'),
+  )
+}, 20)

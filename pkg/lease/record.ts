@@ -1,0 +1,38 @@
+import type { ObservedObject } from '../kube/kube.ts'
+
+/** What a Lease says (coordination.k8s.io/v1). */
+export interface LeaseRecord {
+  readonly resourceVersion: string
+  /** Empty: nobody holds it. */
+  readonly holder: string
+  readonly durationMs: number
+  readonly transitions: number
+  /** As it was written: it is compared with what was there before, never with a clock. */
+  readonly renewTime: string
+  readonly acquireTime: string
+}
+
+export function recordOf(lease: ObservedObject): LeaseRecord {
+  const { spec } = lease as { spec?: Readonly<Record<string, unknown>> }
+  const text = (field: string) => {
+    const value = spec?.[field]
+    return typeof value === 'string' ? value : ''
+  }
+  const number = (field: string, otherwise: number) => {
+    const value = spec?.[field]
+    return typeof value === 'number' && value > 0 ? value : otherwise
+  }
+  return {
+    resourceVersion: lease.metadata.resourceVersion,
+    holder: text('holderIdentity'),
+    durationMs: number('leaseDurationSeconds', 15) * 1000,
+    transitions: number('leaseTransitions', 0),
+    renewTime: text('renewTime'),
+    acquireTime: text('acquireTime'),
+  }
+}
+
+/** Kubernetes writes microseconds. */
+export function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z')
+}
