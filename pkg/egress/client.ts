@@ -66,7 +66,10 @@ export interface Download {
 }
 
 /** How another program reaches a host. */
-export type Route = { readonly addresses: readonly string[] } | { readonly proxyUrl: string }
+export type Route = {
+  /** Authorities to believe besides those of this machine, PEM. */
+  readonly ca: string | undefined
+} & ({ readonly addresses: readonly string[] } | { readonly proxyUrl: string })
 
 export interface Egress {
   /** @throws EgressError; any status is an answer but 429 and what means the same */

@@ -252,12 +252,15 @@ describe('addresses', () => {
 
   it('say where git may connect to', async () => {
     const egress = open()
-    expect(await egress.routeTo(`${server.origin}/x.git`)).toEqual({ addresses: ['127.0.0.1'] })
+    expect(await egress.routeTo(`${server.origin}/x.git`)).toEqual({
+      addresses: ['127.0.0.1'],
+      ca: authority.ca,
+    })
     const named = { namedByUpstream: true }
     expect(await reasonOf(egress.routeTo('https://internal.test/x.git'))).toBe('Refused')
     expect(await reasonOf(egress.routeTo('https://internal.test/x.git', named))).toBe('Refused')
     const environment = { HTTPS_PROXY: 'http://proxy.test:3128' }
-    expect(await open({ environment }).routeTo('https://public.test/x', named)).toEqual({
+    expect(await open({ environment }).routeTo('https://public.test/x', named)).toMatchObject({
       proxyUrl: 'http://proxy.test:3128/',
     })
   })

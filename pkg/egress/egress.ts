@@ -16,3 +16,4 @@ export {
 export { EgressError, type EgressReason, RateLimitedError, StatusError } from './errors.ts'
 export { openEgress } from './open.ts'
 export { printable, shownUrl } from './printable.ts'
+export { writeBody } from './write-body.ts'

@@ -55,6 +55,7 @@ class PolicedEgress implements Egress {
   readonly #metrics: EgressMetrics
   readonly #log: Logger
   readonly #pools: Pools
+  readonly #ca: string | undefined
 
   constructor(options: EgressOptions) {
     this.#hosts = hostRules(options.policy)
@@ -64,6 +65,7 @@ class PolicedEgress implements Egress {
     this.#allowances = new Allowances(options.clock ?? Date.now)
     this.#metrics = createEgressMetrics(options.metrics)
     this.#log = options.log.child({ component: 'egress' })
+    this.#ca = options.ca
     this.#pools = new Pools(options.ca, this.#proxies, (hostname, access) =>
       this.#approved(hostname, access),
     )
@@ -104,9 +106,9 @@ class PolicedEgress implements Egress {
     const url = parse(text)
     const access = this.#check(url, namedByUpstream)
     const proxyUrl = this.#proxies.proxyFor(url.href)
-    if (proxyUrl !== undefined) return { proxyUrl }
+    if (proxyUrl !== undefined) return { ca: this.#ca, proxyUrl }
     const addresses = await this.#approved(url.hostname.replace(/^\[|\]$/g, ''), access)
-    return { addresses: addresses.map(({ address }) => address) }
+    return { ca: this.#ca, addresses: addresses.map(({ address }) => address) }
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,69 @@
+import { SourceError } from './errors.ts'
+
+/** An address of the kind that Terraform downloads modules from, as far as it is fetched here. */
+export type ModuleAddress = {
+  /** Of the repository, or of the archive; https. */
+  readonly url: string
+  /** A folder in it. */
+  readonly path: string | undefined
+} & (
+  | { readonly kind: 'git'; readonly ref: string | undefined }
+  | { readonly kind: 'archive'; readonly sha256: string | undefined }
+)
+
+/**
+ * Reads what a registry names as the place of a module: `https://…/x.tar.gz//folder?archive=tar.gz` or
+ * `git::https://…//folder?ref=…`, also relative to `base`.
+ *
+ * @throws SourceError FetchFailed where it is something else
+ * @see https://developer.hashicorp.com/terraform/language/modules/sources
+ */
+export function moduleAddress(text: string, base: string): ModuleAddress {
+  const [, forced, rest = text] = /^([A-Za-z0-9]+)::(.*)$/.exec(text) ?? []
+  if (forced !== undefined && forced !== 'git' && forced !== 'https') {
+    throw unusable(`of the kind "${forced}"`)
+  }
+  const url = URL.parse(rest, base)
+  if (url?.protocol !== 'https:') throw unusable('that is not https')
+  if (url.username !== '' || url.password !== '') throw unusable('with credentials in it')
+  const [, place = url.pathname, path = ''] = /^(.*?[^/])\/\/(.*)$/.exec(url.pathname) ?? []
+  const inner = decoded(path)
+  const query = url.searchParams
+  url.pathname = place
+  url.hash = ''
+  if (forced === 'git') {
+    const ref = query.get('ref') ?? undefined
+    url.search = ''
+    return { kind: 'git', url: url.href, path: inner, ref }
+  }
+  if (place.endsWith('.git')) throw unusable('of a git repository without git::')
+  const sha256 = checksumIn(query.get('checksum'))
+  for (const key of ['archive', 'checksum', 'filename']) query.delete(key)
+  return { kind: 'archive', url: url.href, path: inner, sha256 }
+}
+
+/** A leading `*` stands for the one folder that wraps everything, which is taken away anyway. */
+function decoded(path: string): string | undefined {
+  let text: string
+  try {
+    text = decodeURIComponent(path)
+  } catch {
+    throw unusable('whose folder cannot be read')
+  }
+  const inner = text.replace(/^\*(?:\/|$)/, '').replace(/\/+$/, '')
+  return inner === '' ? undefined : inner
+}
+
+function checksumIn(text: string | null): string | undefined {
+  if (text === null) return undefined
+  const [, sha256] = /^(?:sha256:)?([0-9a-f]{64})$/i.exec(text) ?? []
+  if (sha256 === undefined) throw unusable('with a checksum other than SHA-256')
+  return sha256.toLowerCase()
+}
+
+function unusable(why: string): SourceError {
+  return new SourceError(
+    'FetchFailed',
+    `the registry names a module source ${why}; only https archives and git::https are fetched`,
+  )
+}

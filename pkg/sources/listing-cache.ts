@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { z } from 'zod'
+import { messageOf } from '../errors/errors.ts'
+import { Bounded } from '../memory/memory.ts'
+import { SingleFlight } from '../pacing/pacing.ts'
+import type { Logger } from '../telemetry/telemetry.ts'
+import type { ListOptions } from './module-source.ts'
+
+const maxFileBytes = 32 * 1024 * 1024
+/** Lists that nobody asked for so long are removed at the start. */
+const keepMs = 30 * 24 * 3_600_000
+
+/** A list as it was fetched, with what the upstream needs to be told to say "unchanged". */
+interface Kept<T> {
+  readonly value: T
+  readonly atMs: number
+}
+
+/** Fetches a list; `unchanged` says that the former one still counts. */
+type Load<T> = (
+  former: T | undefined,
+) => Promise<{ readonly value: T; readonly unchanged: boolean }>
+
+/**
+ * Lists of versions, in memory and on disk, so that a restart asks with conditional requests and gets short answers.
+ * Whoever asks for one at the same time waits for the same request.
+ */
+export class ListingCache {
+  readonly #dir: string
+  readonly #log: Logger
+  readonly #clock: () => number
+  readonly #memory = new Bounded<Kept<unknown>>({ maxEntries: 5000 })
+  readonly #flights = new SingleFlight<{
+    readonly kept: Kept<unknown>
+    readonly unchanged: boolean
+  }>({
+    max: 10_000,
+    overload: () => new Error('too many lists of versions are asked for at once'),
+  })
+  #ready: Promise<void> | undefined
+
+  constructor(dir: string, log: Logger, clock: () => number) {
+    this.#dir = dir
+    this.#log = log
+    this.#clock = clock
+  }
+
+  /** @param key of the upstream and the credential: lists of different callers are not mixed */
+  async get<T>(
+    key: string,
+    schema: z.ZodType<T>,
+    { maxAgeMs = 0 }: Pick<ListOptions, 'maxAgeMs'>,
+    load: Load<T>,
+  ): Promise<{ readonly value: T; readonly unchanged: boolean }> {
+    const inMemory = this.#memory.get(key)
+    if (inMemory !== undefined && this.#clock() - inMemory.atMs < maxAgeMs) {
+      return { value: schema.parse(inMemory.value), unchanged: true }
+    }
+    const { kept, unchanged } = await this.#flights.run(key, async () => {
+      const former = inMemory?.value ?? (await this.#read(key))
+      const known = former === undefined ? undefined : schema.safeParse(former).data
+      const loaded = await load(known)
+      const now = { value: loaded.value, atMs: this.#clock() }
+      this.#memory.set(key, now)
+      await this.#keep(key, loaded)
+      return { kept: now, unchanged: loaded.unchanged }
+    })
+    return { value: schema.parse(kept.value), unchanged }
+  }
+
+  #path(key: string): string {
+    return join(this.#dir, `${createHash('sha256').update(key).digest('hex').slice(0, 40)}.json`)
+  }
+
+  async #read(key: string): Promise<unknown> {
+    try {
+      return JSON.parse(await readFile(this.#path(key), 'utf8'))
+    } catch {
+      return undefined
+    }
+  }
+
+  /** A list that cannot be kept costs a longer answer the next time, and nothing else. */
+  async #keep(
+    key: string,
+    { value, unchanged }: { value: unknown; unchanged: boolean },
+  ): Promise<void> {
+    const path = this.#path(key)
+    try {
+      await (this.#ready ??= this.#prepare())
+      if (unchanged) {
+        const now = new Date()
+        await utimes(path, now, now)
+        return
+      }
+      const text = JSON.stringify(value)
+      if (text.length > maxFileBytes) return
+      await writeFile(`${path}.new`, text, { mode: 0o600 })
+      await rename(`${path}.new`, path)
+    } catch (error) {
+      this.#log.warn({ error: messageOf(error) }, 'a list of versions cannot be kept on disk')
+    }
+  }
+
+  async #prepare(): Promise<void> {
+    await mkdir(this.#dir, { recursive: true, mode: 0o700 })
+    for (const name of await readdir(this.#dir)) {
+      if (!/^[0-9a-f]{40}\.json(\.new)?$/.test(name)) continue
+      const path = join(this.#dir, name)
+      const { mtimeMs } = await stat(path)
+      if (Date.now() - mtimeMs > keepMs) await rm(path, { force: true })
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import { printable } from '../egress/egress.ts'
+import { SourceError } from './errors.ts'
+import type { ModuleOrigin } from './module-source.ts'
+import type { ProviderOrigin } from './provider-upstream.ts'
+
+export interface GithubPlace {
+  /** Without a slash at the end. */
+  readonly apiUrl: string
+  readonly owner: string
+  readonly repository: string
+}
+
+/** From the URL of the repository, else from owner and name. @throws SourceError InvalidSpec */
+export function githubPlace(origin: ModuleOrigin, publicApiUrl: string): GithubPlace {
+  const { repoOwner, name, source, githubClientConfig } = origin
+  const text = source?.url ?? origin.repoUrl
+  const url = text === undefined ? undefined : new URL(httpsUrl(text))
+  const parts = url?.pathname.split('/').filter((part) => part !== '') ?? [repoOwner, name]
+  const [owner = '', repository = ''] = parts
+  const bare = repository.replace(/\.git$/, '')
+  if (parts.length !== 2 || !isName(owner) || !isName(bare)) {
+    throw new SourceError(
+      'InvalidSpec',
+      'the repository is not known: set repoUrl to https://github.com/OWNER/NAME, or repoOwner and name',
+    )
+  }
+  const isPublic = url === undefined || /^(www\.)?github\.com$/.test(url.host)
+  const api = githubClientConfig?.apiUrl ?? (isPublic ? publicApiUrl : `https://${url.host}/api/v3`)
+  return { apiUrl: httpsUrl(api).replace(/\/+$/, ''), owner, repository: bare }
+}
+
+const isName = (text: string): boolean => /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/.test(text)
+
+/** @throws SourceError InvalidSpec */
+export function httpsUrl(text: string | undefined): string {
+  if (text === undefined) throw new SourceError('InvalidSpec', 'source.url is missing')
+  const url = URL.parse(text)
+  const shown = printable(text.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*$/, ''), 100)
+  if (url?.protocol !== 'https:') {
+    throw new SourceError('InvalidSpec', `"${shown}" is no https URL: only those are fetched`)
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new SourceError(
+      'InvalidSpec',
+      `"${shown}" has credentials in it: put them into a Secret and name it in secretRef`,
+    )
+  }
+  return url.href
+}
+
+/** @param text `[host/]namespace/name/system` @throws SourceError InvalidSpec */
+export function moduleAddressOf(
+  text: string | undefined,
+  upstreamHosts: readonly string[],
+): { readonly host: string; readonly address: string } {
+  const parts = (text ?? '').replace(/^https:\/\//, '').split('/')
+  const [host = '', ...address] = parts.length === 3 ? [upstreamHosts[0] ?? '', ...parts] : parts
+  if (address.length !== 3 || !address.every(isSegment)) {
+    throw new SourceError(
+      'InvalidSpec',
+      'source.url of a registry is host/namespace/name/system, such as registry.opentofu.org/acme/vpc/aws',
+    )
+  }
+  return { host: knownHost(host, upstreamHosts), address: address.join('/') }
+}
+
+/** @throws SourceError InvalidSpec */
+export function providerAddressOf(
+  { name, namespace = 'hashicorp', upstreamHost }: ProviderOrigin,
+  upstreamHosts: readonly string[],
+): { readonly host: string; readonly namespace: string; readonly providerType: string } {
+  if (name === undefined || !isSegment(name) || !isSegment(namespace)) {
+    throw new SourceError(
+      'InvalidSpec',
+      `"${printable(`${namespace}/${name ?? ''}`, 100)}" is no address of a provider, such as hashicorp/aws`,
+    )
+  }
+  return {
+    host: knownHost(upstreamHost ?? upstreamHosts[0], upstreamHosts),
+    namespace,
+    providerType: name,
+  }
+}
+
+const isSegment = (text: string): boolean =>
+  /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$/.test(text)
+
+function knownHost(host: string | undefined, upstreamHosts: readonly string[]): string {
+  if (host !== undefined && upstreamHosts.includes(host)) return host
+  throw new SourceError(
+    'InvalidSpec',
+    `the registry "${printable(host ?? '', 80)}" is not among --upstream-hosts: ${printable(upstreamHosts.join(', '), 100)}`,
+  )
+}
