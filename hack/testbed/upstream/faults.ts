@@ -1,0 +1,88 @@
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** What a stand-in does instead of what it was asked for. */
+export type Fault =
+  /** Too many requests, with Retry-After. */
+  | 'limited'
+  | 'error'
+  /** Half of the body, then the connection is broken. */
+  | 'cut'
+  /** Half of the body, then nothing for a minute. */
+  | 'stall'
+  /** One bit of the body is another one. */
+  | 'altered'
+  /** A page of HTML with status 200. */
+  | 'html'
+
+interface Planned {
+  readonly path: RegExp
+  readonly fault: Fault
+  left: number
+}
+
+/** Faults on demand, by path. */
+export class Faults {
+  readonly #planned: Planned[] = []
+
+  /** @param times how often; default: always */
+  on(path: RegExp, fault: Fault, times = Infinity): void {
+    this.#planned.push({ path, fault, left: times })
+  }
+
+  clear(): void {
+    this.#planned.length = 0
+  }
+
+  for(url: string): Fault | undefined {
+    const found = this.#planned.find(({ path, left }) => left > 0 && path.test(url))
+    if (found !== undefined) found.left -= 1
+    return found?.fault
+  }
+}
+
+/** Answers, or does what the fault says. */
+export async function answer(
+  outgoing: ServerResponse,
+  fault: Fault | undefined,
+  { status = 200, headers = {}, body = Buffer.alloc(0) }: Partial<StandInAnswer>,
+): Promise<void> {
+  if (fault === 'limited') {
+    outgoing.writeHead(429, { 'retry-after': '120' }).end('too many requests')
+    return
+  }
+  if (fault === 'error') {
+    outgoing.writeHead(500).end('out of order')
+    return
+  }
+  if (fault === 'html') {
+    outgoing.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><p>Sign in</p>')
+    return
+  }
+  const sent = fault === 'altered' ? altered(body) : body
+  outgoing.writeHead(status, { ...headers, 'content-length': String(sent.length) })
+  if (fault !== 'cut' && fault !== 'stall') {
+    outgoing.end(sent)
+    return
+  }
+  outgoing.write(sent.subarray(0, sent.length >> 1))
+  const closed = new AbortController()
+  outgoing.once('close', () => closed.abort())
+  if (fault === 'stall') await sleep(60_000, undefined, closed).catch(() => undefined)
+  // What was written has to arrive before the end does.
+  else await sleep(20)
+  outgoing.destroy()
+}
+
+export interface StandInAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+function altered(body: Buffer): Buffer {
+  const copy = Buffer.from(body)
+  const middle = copy.length >> 1
+  if (copy.length > 0) copy.writeUInt8(copy.readUInt8(middle) ^ 1, middle)
+  return copy
+}
