@@ -91,9 +91,14 @@ export class GithubServer {
   ): Promise<void> {
     const { url = '', headers } = incoming
     const { authorization } = headers
-    if (of === 'archives' && authorization !== undefined) this.leaks.push(url)
     const token = authorization?.replace(/^Bearer /, '')
-    const found = of === 'api' ? await this.#calls(url, token) : await this.#archive(url)
+    const isLeak = of === 'archives' && authorization !== undefined
+    if (isLeak) this.leaks.push(url)
+    const found = isLeak
+      ? { status: 400 }
+      : of === 'api'
+        ? await this.#calls(url, token)
+        : await this.#archive(url)
     const { status = 200, body = Buffer.alloc(0) } = found
     const etag = `W/"${commitOf(`${token}${found.headers?.['link']}${body.toString('base64')}`)}"`
     const isSame = status === 200 && headers['if-none-match'] === etag

@@ -105,10 +105,12 @@ export class UpstreamRegistry {
     const { url = '', headers } = incoming
     const isDownload = incoming.headers.host === this.#downloads.host
     const { authorization } = headers
-    if (isDownload && authorization !== undefined) this.leaks.push(url)
+    const isLeak = isDownload && authorization !== undefined
+    if (isLeak) this.leaks.push(url)
     const isOpen = isDownload || this.token === undefined || url.startsWith('/.well-known/')
     const isAllowed = isOpen || authorization === `Bearer ${this.token}`
-    const found = isAllowed ? of(this, url) : { status: 401, body: Buffer.from('no') }
+    const allowed = isAllowed ? of(this, url) : { status: 401, body: Buffer.from('no') }
+    const found: Partial<StandInAnswer> = isLeak ? { status: 400 } : allowed
     const etag = `"${sha256(found.body ?? Buffer.alloc(0)).slice(0, 16)}"`
     const isSame = found.status === undefined && headers['if-none-match'] === etag
     const tagged = { ...found, headers: { etag, ...found.headers } }
