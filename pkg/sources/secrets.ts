@@ -76,7 +76,7 @@ export function bearer(token: string): Credential {
   return credentialOf(`Bearer ${token}`)
 }
 
-export function basic(username: string, password: string): Credential {
+function basic(username: string, password: string): Credential {
   return credentialOf(`Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`)
 }
 
