@@ -13,9 +13,9 @@ const unprintable = /[\p{Cc}\u2028\u2029\ufffd]/u
  */
 export function entryPath(name: string | Uint8Array, maxBytes: number): string {
   const text = typeof name === 'string' ? name : decode(name)
-  const path = text.replace(/^(?:\.\/+)+/, '').replace(/\/$/, '')
+  const path = text.replace(/^(?:\.\/)+/, '').replace(/\/$/, '')
   if (path === '' || path === '.') {
-    if (/^(?:\.\/*)+$/.test(text)) return ''
+    if (/^(?:\.\/)*\.?$/.test(text)) return ''
     throw unsafe(text, 'is empty or absolute')
   }
   const mistake = mistakeIn(path, maxBytes)

@@ -3,7 +3,6 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { ArchiveError, quoted } from './archive-error.ts'
 import { packageDigest } from './content-digest.ts'
-import { checkDistinct } from './distinct-paths.ts'
 import type { Entry, Reading } from './entry.ts'
 import { type ArchiveLimits, providerLimits } from './limits.ts'
 import { formatOfFile } from './reading.ts'
@@ -58,7 +57,6 @@ async function filesOf(reading: Reading, type: string) {
     if (kind === 'file') for await (const chunk of content) hash.update(chunk)
     entries.push({ path, kind, sha256: hash.digest('hex') })
   }
-  checkDistinct(entries)
   const files = entries.filter(({ kind }) => kind === 'file')
   const executable = `terraform-provider-${type}`
   if (!files.some(({ path }) => path.startsWith(executable))) {

@@ -23,7 +23,7 @@ interface Packing {
 /** A file that holds nothing but names, modes and bytes: the same files always give the same archive. */
 export async function packZip({ files, read, into, signal }: Packing): Promise<Packed> {
   const zip = new ZipFile()
-  const output = new Readable().wrap(zip.outputStream)
+  const output = Readable.from(zip.outputStream, { objectMode: false })
   const stop = (error: Error) => void output.destroy(error)
   zip.on('error', stop)
   let current: Readable | undefined

@@ -48,10 +48,7 @@ export async function* readTar(
 ): AsyncGenerator<Entry> {
   const { size: fileBytes } = await stat(file)
   const packed = createReadStream(file, { highWaterMark: chunkBytes, signal })
-  const gunzip =
-    format === 'gzip'
-      ? createGunzip({ chunkSize: chunkBytes, rejectGarbageAfterEnd: true })
-      : undefined
+  const gunzip = format === 'gzip' ? createGunzip({ chunkSize: chunkBytes }) : undefined
   const unpacked = gunzip === undefined ? packed : pipeline(packed, gunzip, () => undefined)
   const tar = extract()
   const position = new Position()
@@ -65,6 +62,8 @@ export async function* readTar(
         if (!tar.write(chunk)) await drained(tar)
         if (tar.destroyed) return
       }
+      // Several streams one after the other are one; anything else behind them would not be looked at.
+      if (packedBytes() !== fileBytes) throw damaged('there are bytes behind its end')
       tar.end(null)
     } catch (thrown) {
       tar.destroy(asError(thrown))
@@ -79,20 +78,35 @@ export async function* readTar(
       position.entry(offset, header)
       checkEntries(++count, limits)
       checkUnpacked(header.size + position.fedBytes - chunkBytes, fileBytes, limits)
-      yield entryOf(header, entry as AsyncIterable<Buffer>, limits.pathBytes)
+      yield entryOf(header, contentOf(entry, signal), limits.pathBytes)
       entry.resume()
     }
     position.end()
   } catch (thrown) {
-    signal?.throwIfAborted()
-    if (thrown instanceof ArchiveError) throw thrown
-    throw damaged(thrown instanceof Error ? thrown.message : String(thrown), thrown)
+    throw refusal(thrown, signal)
   } finally {
     tar.destroy()
     unpacked.destroy()
     packed.destroy()
     await feeding
   }
+}
+
+async function* contentOf(
+  entry: AsyncIterable<unknown>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of entry) yield chunk as Buffer
+  } catch (thrown) {
+    throw refusal(thrown, signal)
+  }
+}
+
+function refusal(thrown: unknown, signal: AbortSignal | undefined): ArchiveError {
+  signal?.throwIfAborted()
+  if (thrown instanceof ArchiveError) return thrown
+  return damaged(thrown instanceof Error ? thrown.message : String(thrown), thrown)
 }
 
 function entryOf(header: Header, content: AsyncIterable<Buffer>, maxPathBytes: number): Entry {

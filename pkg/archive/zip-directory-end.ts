@@ -1,7 +1,6 @@
-import type { FileHandle } from 'node:fs/promises'
 import type { ZipFile } from 'yauzl'
+import type { FileWindow } from './file-window.ts'
 import { ambiguousZip, damagedZip } from './zip-error.ts'
-import { readExactly } from './zip-local-header.ts'
 
 const endBytes = 22
 const locatorBytes = 20
@@ -15,13 +14,13 @@ const elsewhere = 0xffffffff
  * @throws ArchiveError
  */
 export async function checkDirectoryEnd(
-  file: FileHandle,
+  file: FileWindow,
   zip: ZipFile,
   start: number,
   end: number,
 ): Promise<void> {
   const endRecord = zip.fileSize - endBytes - zip.comment.length
-  const record = await readExactly(file, endRecord, endBytes)
+  const record = await file.read(endRecord, endBytes)
   const [count, sizeBytes, offset] = [
     record.readUInt16LE(10),
     record.readUInt32LE(12),
@@ -35,7 +34,7 @@ export async function checkDirectoryEnd(
   const between = endRecord - end
   if (between === 0 && count === zip.entryCount) return
   if (between < 0 || between > maxRecordBytes || between < 56 + locatorBytes) throw hidden()
-  await checkLargeRecord(await readExactly(file, end, between), start, end, zip.entryCount)
+  await checkLargeRecord(await file.read(end, between), start, end, zip.entryCount)
 }
 
 /** The record of a zip with more entries or bytes than 16 and 32 bits count, and its locator. */

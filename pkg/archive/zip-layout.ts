@@ -1,8 +1,10 @@
 import type { FileHandle } from 'node:fs/promises'
 import { fromFdPromise, type Entry as Record, type ZipFile } from 'yauzl'
 import { ArchiveError, quoted } from './archive-error.ts'
+import { checkDistinct } from './distinct-paths.ts'
 import type { Entry } from './entry.ts'
 import { entryPath } from './entry-path.ts'
+import { FileWindow } from './file-window.ts'
 import type { ArchiveLimits } from './limits.ts'
 import { checkEntries, checkUnpacked } from './size-checks.ts'
 import { checkDirectoryEnd } from './zip-directory-end.ts'
@@ -29,12 +31,13 @@ export async function readZipLayout(
   limits: ArchiveLimits,
   signal: AbortSignal | undefined,
 ): Promise<ZipEntry[]> {
+  const window = new FileWindow(file)
   const zip = await openZip(file)
   const { entryCount, fileSize } = zip
   checkEntries(entryCount, limits)
   const directoryStart = cursorOf(zip)
   const records = await recordsOf(zip)
-  await checkDirectoryEnd(file, zip, directoryStart, cursorOf(zip))
+  await checkDirectoryEnd(window, zip, directoryStart, cursorOf(zip))
   const unpackedBytes = records.reduce((sum, record) => sum + record.uncompressedSize, 0)
   checkUnpacked(unpackedBytes, fileSize, limits)
 
@@ -47,7 +50,7 @@ export async function readZipLayout(
     checkReadable(path, record)
     if (record.relativeOffsetOfLocalHeader !== end) throw ambiguousZip(gapMessage(index))
     const next = records[index + 1]?.relativeOffsetOfLocalHeader ?? directoryStart
-    const dataStart = await readLocalHeader(file, record, path, next)
+    const dataStart = await readLocalHeader(window, record, path, next)
     end = next
     entries.push({
       path,
@@ -60,6 +63,7 @@ export async function readZipLayout(
     })
   }
   if (end !== directoryStart) throw ambiguousZip('it has bytes that belong to no entry')
+  checkDistinct(entries)
   return entries
 }
 

@@ -1,6 +1,6 @@
-import type { FileHandle } from 'node:fs/promises'
 import type { Entry as Record } from 'yauzl'
 import { quoted } from './archive-error.ts'
+import type { FileWindow } from './file-window.ts'
 import { ambiguousZip, damagedZip } from './zip-error.ts'
 
 const headerBytes = 30
@@ -16,14 +16,14 @@ const elsewhere = 0xffffffff
  * @throws ArchiveError where they tell different things
  */
 export async function readLocalHeader(
-  file: FileHandle,
+  file: FileWindow,
   record: Record,
   path: string,
   next: number,
 ): Promise<number> {
   const start = record.relativeOffsetOfLocalHeader
   const nameLength = record.fileNameRaw.length
-  const header = await readExactly(file, start, headerBytes + nameLength)
+  const header = await file.read(start, headerBytes + nameLength)
   if (header.readUInt32LE(0) !== 0x04034b50) throw damagedZip(`${quoted(path)} has no header`)
   const differs = (what: string) => ambiguousZip(`${quoted(path)} has two ${what}`)
 
@@ -47,7 +47,7 @@ export async function readLocalHeader(
 
   const dataEnd = dataStart + record.compressedSize
   if (dataEnd > next) throw ambiguousZip(`${quoted(path)} overlaps what follows it`)
-  const after = await readExactly(file, dataEnd, Math.min(next - dataEnd, 25))
+  const after = await file.read(dataEnd, Math.min(next - dataEnd, 25))
   if (after.length > 0 && !(described && isDescriptor(after, record))) {
     throw ambiguousZip(`there are bytes behind ${quoted(path)}`)
   }
@@ -67,15 +67,4 @@ function isDescriptor(bytes: Buffer, { crc32, compressedSize, uncompressedSize }
   return (
     fields.readUInt32LE(0) === crc32 && sizes[0] === compressedSize && sizes[1] === uncompressedSize
   )
-}
-
-/** @throws ArchiveError where the file ends before */
-export async function readExactly(
-  file: FileHandle,
-  start: number,
-  length: number,
-): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, start)
-  if (bytesRead !== length) throw damagedZip('it ends too early')
-  return buffer
 }

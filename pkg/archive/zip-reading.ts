@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
 import { ArchiveError, quoted } from './archive-error.ts'
 import type { Entry, Reading } from './entry.ts'
+import { FileWindow } from './file-window.ts'
 import { damagedZip } from './zip-error.ts'
 import { readZipLayout, type ZipEntry } from './zip-layout.ts'
 
@@ -20,9 +21,10 @@ const rejectGarbageAfterEnd = true
 export async function* readZip({ file, limits, signal }: Reading): AsyncGenerator<Entry> {
   const handle = await open(file, 'r')
   try {
+    const window = new FileWindow(handle)
     for (const entry of await readZipLayout(handle, limits, signal)) {
       const { path, kind, executable } = entry
-      yield { path, kind, executable, content: contentOf(handle, entry, signal) }
+      yield { path, kind, executable, content: contentOf(handle, window, entry, signal) }
     }
   } finally {
     await handle.close()
@@ -32,13 +34,14 @@ export async function* readZip({ file, limits, signal }: Reading): AsyncGenerato
 /** The bytes of an entry, which are what its size and CRC say; otherwise it throws before the last of them. */
 async function* contentOf(
   file: FileHandle,
+  window: FileWindow,
   entry: ZipEntry,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
   let sum = 0
   let sizeBytes = 0
   let held: Uint8Array | undefined
-  const chunks = entry.compressed ? inflated(file, entry) : stored(file, entry)
+  const chunks = entry.compressed ? inflated(file, window, entry) : stored(file, window, entry)
   for await (const chunk of chunks) {
     signal?.throwIfAborted()
     sum = crc32(chunk, sum)
@@ -52,7 +55,11 @@ async function* contentOf(
   if (held !== undefined) yield held
 }
 
-async function* stored(file: FileHandle, { dataStart, packedBytes }: ZipEntry) {
+async function* stored(file: FileHandle, window: FileWindow, { dataStart, packedBytes }: ZipEntry) {
+  if (packedBytes <= smallBytes) {
+    if (packedBytes > 0) yield await window.read(dataStart, packedBytes)
+    return
+  }
   for (let at = 0; at < packedBytes; at += chunkBytes) {
     const length = Math.min(chunkBytes, packedBytes - at)
     const { buffer, bytesRead } = await file.read(
@@ -66,17 +73,24 @@ async function* stored(file: FileHandle, { dataStart, packedBytes }: ZipEntry) {
   }
 }
 
-async function* inflated(file: FileHandle, entry: ZipEntry): AsyncGenerator<Uint8Array> {
+async function* inflated(
+  file: FileHandle,
+  window: FileWindow,
+  entry: ZipEntry,
+): AsyncGenerator<Uint8Array> {
   const { packedBytes, sizeBytes } = entry
   try {
     if (packedBytes <= smallBytes && sizeBytes <= smallBytes) {
-      const packed = await Array.fromAsync(stored(file, entry))
-      const maxOutputLength = Math.max(sizeBytes, 1)
-      yield inflateRawSync(Buffer.concat(packed), { maxOutputLength, rejectGarbageAfterEnd })
+      const packed = await window.read(entry.dataStart, packedBytes)
+      yield inflateRawSync(packed, {
+        chunkSize: Math.max(64, sizeBytes),
+        maxOutputLength: Math.max(sizeBytes, 1),
+        rejectGarbageAfterEnd,
+      })
       return
     }
     const inflate = createInflateRaw({ chunkSize: chunkBytes, rejectGarbageAfterEnd })
-    const packed = Readable.from(stored(file, entry), { objectMode: false })
+    const packed = Readable.from(stored(file, window, entry), { objectMode: false })
     packed.on('error', (error) => inflate.destroy(error))
     yield* packed.pipe(inflate) as AsyncIterable<Buffer>
   } catch (thrown) {
