@@ -5,4 +5,6 @@ export interface Attempt {
   sourceKey?: string
   revision?: string
   request?: SyncRequest
+  /** Upstream was found to have something else. It is found again by the next poll only. */
+  isOutdated?: boolean
 }

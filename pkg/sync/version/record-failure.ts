@@ -1,6 +1,6 @@
 import type { StoredObject } from '../../objects/objects.ts'
 import type { Reconciled } from '../../queue/queue.ts'
-import { type Context, refOf } from '../context.ts'
+import { type Context, keyOf, refOf } from '../context.ts'
 import type { Failure } from '../failure.ts'
 import { handled, resetForceSync } from '../requests.ts'
 import { writeStatus } from '../status.ts'
@@ -18,7 +18,7 @@ export async function recordFailure(
   context: Context,
   object: StoredObject,
   failure: Failure,
-  { sourceKey, revision, request }: Attempt,
+  { sourceKey, revision, request, isOutdated }: Attempt,
 ): Promise<Reconciled> {
   const { kind, namespace, name } = refOf(object)
   const current = context.objects.get(kind, namespace, name) ?? object
@@ -38,7 +38,10 @@ export async function recordFailure(
     reason: events.get(reason) ?? 'SyncFailed',
     note: `${reason}: ${message}`,
   })
-  if (!terminal) throw failure
+  if (!terminal) {
+    if (isOutdated === true) context.outdated.add(keyOf(current.metadata))
+    throw failure
+  }
   await resetForceSync(context, current, request)
   return { afterMs: jittered(context.timings.stalledMs, current.metadata.uid) }
 }

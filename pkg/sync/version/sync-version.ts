@@ -25,6 +25,8 @@ export interface Work {
 /** A Version whose archive comes from a source. @throws Failure, SourceError, ArchiveError, RegistryError, ApiError */
 export async function syncVersion(context: Context, work: Work): Promise<Reconciled | undefined> {
   const { version, attempt, signal } = work
+  // Taken now: what is found out while this goes on is for the next time.
+  attempt.isOutdated = context.outdated.delete(keyOf(version.metadata))
   const plan = planOf(context, version)
   attempt.sourceKey = plan.sourceKey
   const object = await addFinalizer(context, work.object)
@@ -39,7 +41,7 @@ export async function syncVersion(context: Context, work: Work): Promise<Reconci
   if (isCurrent) verified = await verifyStored(context, object, plan, signal)
   const isLost = verified.state === 'lost'
   const isKept = isCurrent && !isLost && attempt.request === undefined
-  if (isKept && !mayHaveChanged(context, version)) {
+  if (isKept && !mayHaveChanged(work)) {
     await keep(context, claimed, plan, verified)
   } else {
     const upstream = await upstreamOf(context, plan, claimed)
@@ -51,14 +53,13 @@ export async function syncVersion(context: Context, work: Work): Promise<Reconci
       await obtain(context, claimed, { plan, upstream, isCurrent, isLost })
     }
   }
-  context.outdated.delete(keyOf(object.metadata))
   return afterwards(context, claimed, plan, request)
 }
 
 /** Whether upstream has to be looked at, although what is stored is what was wanted. */
-function mayHaveChanged(context: Context, { metadata, status }: Version): boolean {
+function mayHaveChanged({ version: { status }, attempt }: Work): boolean {
   const wasRefused = status?.drift !== undefined || status?.attempted !== undefined
-  return context.outdated.has(keyOf(metadata)) || wasRefused
+  return attempt.isOutdated === true || wasRefused
 }
 
 /** The same was fetched before, and refused for good. */
