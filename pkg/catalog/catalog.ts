@@ -22,8 +22,9 @@ import { ReadModel } from './read-model.ts'
 import type { ReadmeListener } from './readme-ref.ts'
 import { ResourceRow } from './resource-row.ts'
 import { identityOf, revisionOf } from './revision.ts'
+import { RowContext } from './row-context.ts'
 import { isSemver } from './semver-order.ts'
-import { RowContext, VersionRow } from './version-row.ts'
+import { digestOf, VersionRow } from './version-row.ts'
 
 export type { ShownDepot } from './depots.ts'
 export type { DownloadCount, ResourceDownloads } from './downloads.ts'
@@ -97,7 +98,7 @@ export class Catalog implements ResourceSink {
   readonly #context: RowContext
   readonly #rows = new Map<Kind, NamedRows<Row>>(kindNames.map((kind) => [kind, new NamedRows()]))
   readonly #parents: Readonly<Record<'Module' | 'Provider', Parents>>
-  readonly #bySha256 = new Map<string, VersionRow | Set<VersionRow>>()
+  readonly #byDigest = new Map<string, VersionRow | Set<VersionRow>>()
   readonly #onLeftOut: (row: VersionRow) => void
   readonly #apiGroup: string
   readonly #firstBy: 'creation' | 'arrival'
@@ -205,7 +206,7 @@ export class Catalog implements ResourceSink {
 
   /** The Versions whose archive has this digest (hexadecimal). */
   versionsBySha256(sha256: string): Iterable<VersionRow> {
-    const found = this.#bySha256.get(sha256)
+    const found = this.#byDigest.get(digestOf(sha256) ?? '')
     if (found === undefined) return []
     return found instanceof Set ? found : [found]
   }
@@ -308,7 +309,7 @@ export class Catalog implements ResourceSink {
       old.generation = this.#generation
       return
     }
-    const row = this.#rowFor(resource)
+    const row = this.#rowFor(resource, old)
     row.generation = this.#generation
     if (!(row instanceof OtherRow)) row.rank = this.#rankOf(resource, old)
     rows.set(metadata.namespace, metadata.name, row)
@@ -331,8 +332,11 @@ export class Catalog implements ResourceSink {
     this.#link(undefined, old)
   }
 
-  #rowFor(resource: Resource): Row {
-    if (resource.kind === 'Version') return new VersionRow(resource, this.#context)
+  #rowFor(resource: Resource, old: Row | undefined): Row {
+    if (resource.kind === 'Version') {
+      const oldVersion = old instanceof VersionRow ? old : undefined
+      return new VersionRow(resource, this.#context, oldVersion)
+    }
     if (resource.kind === 'Module' || resource.kind === 'Provider') return new ResourceRow(resource)
     return new OtherRow(resource)
   }
@@ -356,11 +360,11 @@ export class Catalog implements ResourceSink {
   }
 
   #linkVersion(row: VersionRow): void {
-    if (row.sha256 !== undefined) {
-      const other = this.#bySha256.get(row.sha256)
-      if (other === undefined) this.#bySha256.set(row.sha256, row)
+    if (row.digest !== undefined) {
+      const other = this.#byDigest.get(row.digest)
+      if (other === undefined) this.#byDigest.set(row.digest, row)
       else if (other instanceof Set) other.add(row)
-      else this.#bySha256.set(row.sha256, new Set([other, row]))
+      else this.#byDigest.set(row.digest, new Set([other, row]))
     }
     this.#parents[row.kind].attach(row)
     if (!isSemver(row.version)) this.#onLeftOut(row)
@@ -368,10 +372,10 @@ export class Catalog implements ResourceSink {
   }
 
   #unlinkVersion(row: VersionRow): void {
-    if (row.sha256 !== undefined) {
-      const found = this.#bySha256.get(row.sha256)
+    if (row.digest !== undefined) {
+      const found = this.#byDigest.get(row.digest)
       if (found instanceof Set && found.size > 1) found.delete(row)
-      else this.#bySha256.delete(row.sha256)
+      else this.#byDigest.delete(row.digest)
     }
     this.#parents[row.kind].detach(row)
     this.findings.release(row.sourceFindings)

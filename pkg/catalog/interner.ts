@@ -1,3 +1,6 @@
+/** Longer keys are as good as never the same, and nobody should fill the memory with them. */
+const maxKeyLength = 1_000
+
 /**
  * Gives equal values one identity, so that a thousand rows that say `linux` share one string. Forgets everything when
  * it is full: that costs sharing, never correctness.
@@ -11,11 +14,13 @@ export class Interner<T> {
     this.#capacity = capacity
   }
 
-  get(key: string, value: T): T {
+  get(key: string, create: () => T): T {
     const known = this.#values.get(key)
     if (known !== undefined) return known
+    const created = create()
+    if (key.length > maxKeyLength) return created
     if (this.#values.size >= this.#capacity) this.#values.clear()
-    this.#values.set(key, value)
-    return value
+    this.#values.set(key, created)
+    return created
   }
 }

@@ -76,7 +76,9 @@ export function totalsOf(
     }
   }
   add('affectedResources', affected ? 1 : 0)
-  const backend = backendOf(resource.storage ?? parent.versions.find((row) => row.storage)?.storage)
+  const backend = backendOf(
+    resource.storage ?? parent.versions.find(({ common }) => common.storage)?.common.storage,
+  )
   if (backend !== undefined) add(backend, 1)
   return totals
 }

@@ -7,86 +7,48 @@ import {
   normalizeVersion,
   parentRefOf,
   type Scan,
-  type StorageConfig,
-  sha256Hex,
+  sha256Bytes,
   type Version,
 } from '../apis/v1alpha1/v1alpha1.ts'
-import type { FindingList, FindingTable } from './findings.ts'
-import { Interner } from './interner.ts'
+import type { FindingList } from './findings.ts'
 import type { Parent } from './parent.ts'
 import { byAge } from './rank.ts'
 import type { ReadmeRef } from './readme-ref.ts'
 import { identityOf, revisionOf } from './revision.ts'
+import type { Common, RowContext } from './row-context.ts'
 import { compareText, isSemver, newestFirst } from './semver-order.ts'
 
-/** What many rows have in common is kept once. */
-export class RowContext {
-  readonly findings: FindingTable
-  /** Of the parents that own Versions. */
-  readonly apiGroup: string
-  readonly #strings = new Interner<string>()
-  readonly #storages = new Interner<StorageConfig>()
-  readonly #protocols = new Interner<readonly string[]>()
-
-  constructor(findings: FindingTable, apiGroup: string) {
-    this.findings = findings
-    this.apiGroup = apiGroup
-  }
-
-  string(value: string): string {
-    return this.#strings.get(value, value)
-  }
-
-  optional(value: string | undefined): string | undefined {
-    return value === undefined ? undefined : this.string(value)
-  }
-
-  storage(value: StorageConfig | undefined): StorageConfig | undefined {
-    return value && this.#storages.get(JSON.stringify(value), value)
-  }
-
-  protocols(value: readonly string[] | undefined): readonly string[] | undefined {
-    return value && this.#protocols.get(JSON.stringify(value), value)
-  }
+/** What few Versions have. */
+interface Rare {
+  readonly checksumMalformed: boolean
+  readonly binaryScannedAt: string | undefined
+  readonly binaryFindings: FindingList
+  readonly readme: ReadmeRef | undefined
 }
 
-/** A Version: one archive. Fields are few and flat, because there may be 200,000 of them. */
+const nothingRare: Rare = {
+  checksumMalformed: false,
+  binaryScannedAt: undefined,
+  binaryFindings: 0,
+  readme: undefined,
+}
+
+/** A Version: one archive. It has few fields, because there may be 200,000 of it. */
 export class VersionRow {
-  readonly namespace: string
   readonly name: string
   readonly revision: number
   /** Of the object's uid. */
   readonly identity: number
-  readonly kind: 'Module' | 'Provider'
-  readonly parentName: string | undefined
-  /**
-   * Where `parentName` comes from an owner reference and so is the parent's own name: the owner's uid, empty where that is
-   * not known.
-   */
-  readonly ownerUid: string | undefined
-  /** Target system that the Version's copy of its module's config says. */
-  readonly system: string | undefined
   /** Normalised: no leading `v`. */
   readonly version: string
-  readonly os: string | undefined
-  readonly arch: string | undefined
-  readonly protocols: readonly string[] | undefined
   readonly fileName: string | undefined
-  /** Of the Version itself; {@link location} also looks at its parent. */
-  readonly storage: StorageConfig | undefined
-  readonly configName: string | undefined
-  /** SHA-256 in hexadecimal; undefined where there is none or it is malformed. */
-  readonly sha256: string | undefined
-  readonly checksumMalformed: boolean
   readonly sizeBytes: number | undefined
-  readonly synced: boolean
-  readonly syncStatus: string
   readonly sourceScannedAt: string | undefined
   readonly sourceFindings: FindingList
-  readonly binaryScannedAt: string | undefined
-  readonly binaryFindings: FindingList
-  /** Where its README is kept; modules only. */
-  readonly readme: ReadmeRef | undefined
+  /** SHA-256 as 32 bytes, a character each; undefined where there is none or it is malformed. */
+  readonly digest: string | undefined
+  readonly common: Common
+  readonly #rare: Rare
   parent: Parent | undefined = undefined
   /** Whether an older Version is the same version of the same parent, for the same platform. */
   isDuplicate = false
@@ -94,47 +56,90 @@ export class VersionRow {
   rank = 0
   generation = 0
 
-  constructor(version: Version, context: RowContext) {
+  /** @param old the row that this one takes the place of */
+  constructor(version: Version, context: RowContext, old?: VersionRow) {
     const { metadata, spec, status } = version
-    const ref = parentRefOf(version, context.apiGroup)
-    const config = configOfVersion(version)
-    this.namespace = context.string(metadata.namespace)
-    this.name = metadata.name
+    this.name = old?.name ?? metadata.name
     this.revision = revisionOf(metadata.resourceVersion)
     this.identity = identityOf(metadata.uid)
-    this.kind = spec.type
-    this.parentName = context.optional(ref?.name)
-    this.ownerUid = ref?.owned === true ? context.string(ref.uid) : undefined
-    this.system = context.optional(spec.moduleConfigRef?.provider)
     this.version = context.string(normalizeVersion(spec.version))
-    const isProvider = spec.type === 'Provider'
-    this.os = isProvider ? context.optional(spec.operatingSystem) : undefined
-    this.arch = isProvider ? context.optional(spec.architecture) : undefined
-    this.protocols = context.protocols(spec.protocols ?? spec.providerConfigRef?.protocols)
     this.fileName = fileNameOf(version)
-    this.storage = context.storage(config?.storageConfig)
-    this.configName = context.optional(config?.name)
     const checksum = checksumOf(version)
-    this.sha256 = sha256Hex(checksum ?? '')
-    this.checksumMalformed = this.sha256 === undefined && Boolean(checksum)
+    this.digest = checksum ? digestOf(checksum) : undefined
     this.sizeBytes = archiveSizeOf(version)
-    // What was published by its digest is in sync without a controller that says so.
-    this.synced = status?.synced ?? spec.upload?.sha256 !== undefined
-    this.syncStatus = context.string(status?.syncStatus ?? '')
-    this.sourceScannedAt = scannedAt(status?.sourceScan)
+    this.sourceScannedAt = context.string(scannedAt(status?.sourceScan))
     this.sourceFindings = context.findings.hold(status?.sourceScan?.findings ?? [])
-    const binaryScan = isProvider ? status?.binaryScan : undefined
-    this.binaryScannedAt = scannedAt(binaryScan)
-    this.binaryFindings = context.findings.hold(binaryScan?.findings ?? [])
-    const readme = isProvider ? undefined : status?.readmeConfigMapRef
-    this.readme = readme && { ...readme, version: metadata.name }
+    this.common = context.common(commonOf(version, context.apiGroup), old?.common)
+    const checksumMalformed = Boolean(checksum) && this.digest === undefined
+    this.#rare = rareOf(version, checksumMalformed, context)
+  }
+
+  get namespace(): string {
+    return this.common.namespace
+  }
+
+  get kind(): 'Module' | 'Provider' {
+    return this.common.kind
+  }
+
+  get parentName(): string | undefined {
+    return this.common.parentName
+  }
+
+  /**
+   * Where `parentName` comes from an owner reference and so is the parent's own name: the owner's uid, empty where that is
+   * not known.
+   */
+  get ownerUid(): string | undefined {
+    return this.common.ownerUid
+  }
+
+  /** Target system that the Version's copy of its module's config says. */
+  get system(): string | undefined {
+    return this.common.system
+  }
+
+  get os(): string | undefined {
+    return this.common.os
+  }
+
+  get arch(): string | undefined {
+    return this.common.arch
+  }
+
+  get protocols(): readonly string[] | undefined {
+    return this.common.protocols
+  }
+
+  get syncStatus(): string {
+    return this.common.syncStatus
+  }
+
+  get binaryScannedAt(): string | undefined {
+    return this.#rare.binaryScannedAt
+  }
+
+  get binaryFindings(): FindingList {
+    return this.#rare.binaryFindings
+  }
+
+  /** Where its README is kept; modules only. */
+  get readme(): ReadmeRef | undefined {
+    return this.#rare.readme
+  }
+
+  /** SHA-256 in hexadecimal; undefined where there is none or it is malformed. */
+  get sha256(): string | undefined {
+    const { digest } = this
+    return digest === undefined ? undefined : Buffer.from(digest, 'latin1').toString('hex')
   }
 
   /** Where the archive is; undefined while nobody has said. */
   get location(): ArchiveLocation | undefined {
     const { fileName } = this
-    const storage = this.storage ?? this.parent?.resource?.storage
-    const configName = this.configName ?? this.parent?.resource?.configName ?? this.parentName
+    const { common } = this
+    const storage = common.storage ?? this.parent?.resource?.storage
+    const configName = common.configName ?? this.parent?.resource?.configName ?? common.parentName
     if (fileName === undefined || storage === undefined || configName === undefined)
       return undefined
     return { storage, configName, fileName }
@@ -165,8 +170,9 @@ export class VersionRow {
     if (this.fileName === undefined) return 'it has no file name'
     if (!isPlain(this.fileName, this.kind)) return 'its file name holds what a file name may not'
     if (this.location === undefined) return 'neither it nor its parent has a storageConfig'
-    if (this.sha256 !== undefined) return undefined
-    if (this.checksumMalformed) return 'its checksum is not a SHA-256 in base64 or hexadecimal'
+    if (this.digest !== undefined) return undefined
+    if (this.#rare.checksumMalformed)
+      return 'its checksum is not a SHA-256 in base64 or hexadecimal'
     return this.syncStatus === ''
       ? 'its archive has not been synchronised yet'
       : `its archive has not been synchronised yet (${this.syncStatus})`
@@ -180,8 +186,48 @@ export class VersionRow {
   /** How its last synchronisation went, whether or not its archive can be had. */
   get health(): 'synced' | 'unsynced' | 'failed' {
     if (/failed|error/i.test(this.syncStatus)) return 'failed'
-    return this.synced ? 'synced' : 'unsynced'
+    return this.common.synced ? 'synced' : 'unsynced'
   }
+}
+
+function commonOf(version: Version, apiGroup: string): Common {
+  const { metadata, spec, status } = version
+  const ref = parentRefOf(version, apiGroup)
+  const config = configOfVersion(version)
+  const isProvider = spec.type === 'Provider'
+  return {
+    namespace: metadata.namespace,
+    kind: spec.type,
+    parentName: ref?.name,
+    ownerUid: ref?.owned === true ? ref.uid : undefined,
+    system: spec.moduleConfigRef?.provider,
+    os: isProvider ? spec.operatingSystem : undefined,
+    arch: isProvider ? spec.architecture : undefined,
+    protocols: spec.protocols ?? spec.providerConfigRef?.protocols,
+    storage: config?.storageConfig,
+    configName: config?.name,
+    // What was published by its digest is in sync without a controller that says so.
+    synced: status?.synced ?? spec.upload?.sha256 !== undefined,
+    syncStatus: status?.syncStatus ?? '',
+  }
+}
+
+function rareOf(version: Version, checksumMalformed: boolean, context: RowContext): Rare {
+  const { metadata, spec, status } = version
+  const scan = spec.type === 'Provider' ? status?.binaryScan : undefined
+  const ref = spec.type === 'Module' ? status?.readmeConfigMapRef : undefined
+  if (scan === undefined && ref === undefined && !checksumMalformed) return nothingRare
+  return {
+    checksumMalformed,
+    binaryScannedAt: context.string(scannedAt(scan)),
+    binaryFindings: context.findings.hold(scan?.findings ?? []),
+    readme: ref && { ...ref, version: metadata.name },
+  }
+}
+
+/** A SHA-256 as {@link VersionRow.digest} has it, which takes half the memory. @param checksum base64 or hexadecimal */
+export function digestOf(checksum: string): string | undefined {
+  return sha256Bytes(checksum)?.toString('latin1')
 }
 
 /** A provider's file name is a word of SHA256SUMS and of a CLI's cache. */

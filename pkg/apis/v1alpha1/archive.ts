@@ -84,7 +84,11 @@ export function normalizeVersion(version: string): string {
  * @returns undefined where it is neither, or not 32 bytes long
  */
 export function sha256Hex(digest: string): string | undefined {
-  if (/^[0-9a-f]{64}$/i.test(digest)) return digest.toLowerCase()
-  if (!/^[\w+/-]{43}=?$/.test(digest)) return undefined
-  return Buffer.from(digest, 'base64').toString('hex')
+  return sha256Bytes(digest)?.toString('hex')
+}
+
+/** As {@link sha256Hex}, but the 32 bytes. */
+export function sha256Bytes(digest: string): Buffer | undefined {
+  if (/^[0-9a-f]{64}$/i.test(digest)) return Buffer.from(digest, 'hex')
+  return /^[\w+/-]{43}=?$/.test(digest) ? Buffer.from(digest, 'base64') : undefined
 }

@@ -18,6 +18,7 @@ export {
   normalizeVersion,
   type ParentRef,
   parentRefOf,
+  sha256Bytes,
   sha256Hex,
 } from './archive.ts'
 export type { Artifact, Release } from './artifact.ts'

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import { Interner } from './interner.ts'
+
+const make = () => ({})
+
+it('equal keys have one value', () => {
+  const interner = new Interner<object>()
+  expect(interner.get('a', make)).toBe(interner.get('a', make))
+  expect(interner.get('a', make)).not.toBe(interner.get('b', make))
+})
+
+it('everything is forgotten when it is full', () => {
+  const interner = new Interner<object>(2)
+  const first = interner.get('a', make)
+  interner.get('b', make)
+  expect(interner.get('a', make)).toBe(first)
+  interner.get('c', make)
+  expect(interner.get('a', make)).not.toBe(first)
+})
+
+it('a long key is not kept', () => {
+  const interner = new Interner<object>()
+  const key = 'x'.repeat(1_001)
+  expect(interner.get(key, make)).not.toBe(interner.get(key, make))
+})
