@@ -51,6 +51,10 @@ function versionOf(parent: StoredObject, version: string): AppliedObject {
   }
 }
 
+/** A busy machine may take its time. */
+const until = <T>(check: () => T | Promise<T>): Promise<T> =>
+  vi.waitFor(check, { timeout: 30_000, interval: 20 })
+
 /** What holds wherever objects are. */
 export function objectsConformance(where: string, open: () => Promise<ObjectPlace>): void {
   describe(`objects in ${where}`, () => {
@@ -70,7 +74,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
     const known = (name: string) => objects.get('Module', namespace, name)
     const written = async (name: string, versions?: readonly string[]): Promise<StoredObject> => {
       await place.write(moduleManifest(name, versions))
-      return vi.waitFor(() => {
+      return until(() => {
         const found = known(name)
         if (found === undefined) throw new Error(`${name} is not there yet`)
         return found
@@ -104,11 +108,11 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       })
       const { metadata } = await written('followed')
       await place.write(moduleManifest('followed', ['1.0.0']))
-      await vi.waitFor(() => expect(known('followed')?.spec).toMatchObject({ versions: [{}] }))
+      await until(() => expect(known('followed')?.spec).toMatchObject({ versions: [{}] }))
       expect(known('followed')?.metadata.uid).toBe(metadata.uid)
       expect(known('followed')?.metadata.generation).not.toBe(metadata.generation)
       await place.remove({ kind: 'Module', namespace, name: 'followed' })
-      await vi.waitFor(() => expect(known('followed')).toBeUndefined())
+      await until(() => expect(known('followed')).toBeUndefined())
       forget()
       expect(changes).toEqual(['Module undefined 0', 'Module 0 1', 'Module 1 undefined'])
     })
@@ -179,7 +183,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       expect(failed.status).toEqual({ synced: false })
       expect(failed.spec).toEqual(before.spec)
       await place.write(moduleManifest('told', ['1.0.0', '2.0.0']))
-      await vi.waitFor(() => expect(known('told')?.spec).toMatchObject({ versions: [{}, {}] }))
+      await until(() => expect(known('told')?.spec).toMatchObject({ versions: [{}, {}] }))
       expect(known('told')?.status).toEqual({ synced: false })
     })
 
@@ -226,9 +230,9 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       const get = () => objects.get('Version', namespace, 'deleted-1-0-0')
       expect(get()?.metadata.deletionTimestamp).toBeUndefined()
       await objects.delete(refOf(made), { uid: made.metadata.uid })
-      await vi.waitFor(() => expect(get()?.metadata.deletionTimestamp).toMatch(/^20/))
+      await until(() => expect(get()?.metadata.deletionTimestamp).toMatch(/^20/))
       await objects.patch(refOf(made), { metadata: { finalizers: null } })
-      await vi.waitFor(() => expect(get()).toBeUndefined())
+      await until(() => expect(get()).toBeUndefined())
       await objects.delete(refOf(made))
       expect(await objects.fresh('Version', namespace, 'deleted-1-0-0')).toBeUndefined()
     })
@@ -245,7 +249,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
 
     it('have Secrets beside them', async () => {
       await place.writeSecret(namespace, 'depot-github', { token: 'opensesame' })
-      await vi.waitFor(async () => {
+      await until(async () => {
         const secret = await objects.secret(namespace, 'depot-github')
         expect(String(secret?.['token'])).toBe('opensesame')
       })

@@ -7,6 +7,7 @@ import type { JsonPatchOperation } from '../kube/kube.ts'
 
 export { ApiError, type ApiErrorReason, type JsonPatchOperation } from '../kube/kube.ts'
 export { type ClusterObjectsOptions, clusterObjects } from './cluster.ts'
+export { type FolderObjectsOptions, folderObjects } from './folder/folder.ts'
 
 /** The kinds that reconcilers see to. */
 export type ObjectKind = 'Depot' | 'Module' | 'Provider' | 'Version'

@@ -1,0 +1,317 @@
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import {
+  apiVersionOf,
+  formatPath,
+  kinds,
+  mistakesIn,
+  parseResource,
+} from '../../apis/v1alpha1/v1alpha1.ts'
+import { ApiError, type JsonPatchOperation } from '../../kube/kube.ts'
+import type { Logger } from '../../telemetry/telemetry.ts'
+import { ObjectMemory, objectKinds } from '../memory.ts'
+import type { AppliedObject, StoredObject, StoredRef } from '../objects.ts'
+import { record } from '../whole-object.ts'
+import { applied } from './applied.ts'
+import { type FiledObject, Files } from './files.ts'
+import { identified } from './identity.ts'
+import { patched } from './patch.ts'
+import { rewritten, textOf } from './text.ts'
+import { removeFile, writeFile } from './write-file.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** How long an object must be missing: an editor may empty a file before it writes it. */
+const goneMs = 500
+
+/** What a folder holds, and what is written into it; one write after the other. */
+export class FolderState {
+  readonly memory: ObjectMemory
+  readonly #dir: string
+  readonly #apiGroup: string
+  readonly #log: Logger
+  readonly #clock: () => number
+  readonly #files: Files
+  /** Where each object stands. */
+  readonly #filed = new Map<string, FiledObject>()
+  /** Since when an object is missing, on the clock of `performance.now()`. */
+  readonly #missing = new Map<string, number>()
+  #revision = 0
+  #isScanned = false
+  /** The last write or scan; the next one waits for it. */
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(options: {
+    readonly dir: string
+    readonly apiGroup: string
+    readonly log: Logger
+    readonly clock: () => number
+  }) {
+    this.#dir = options.dir
+    this.#apiGroup = options.apiGroup
+    this.#log = options.log
+    this.#clock = options.clock
+    this.#files = new Files(options)
+    this.memory = new ObjectMemory(options.log)
+  }
+
+  /** @returns how soon to look again, in milliseconds, where something is about to be taken for gone */
+  scan(): Promise<number | undefined> {
+    return this.#inTurn(() => this.#scan())
+  }
+
+  secret(namespace: string, name: string): Readonly<Record<string, Buffer>> | undefined {
+    for (const { secrets } of this.#files.all.values()) {
+      const found = secrets.find((it) => it.namespace === namespace && it.name === name)
+      if (found !== undefined) return found.values
+    }
+    return undefined
+  }
+
+  fresh(ref: StoredRef): Promise<StoredObject | undefined> {
+    return this.#inTurn(async () => {
+      const filed = this.#filed.get(keyOf(ref))
+      const isCurrent = filed !== undefined && (await this.#files.textOf(filed.file)) !== undefined
+      if (!isCurrent) await this.#scan()
+      return this.#get(ref)
+    })
+  }
+
+  apply(object: AppliedObject): Promise<StoredObject> {
+    const { kind, metadata } = object
+    const ref = { kind, namespace: metadata.namespace, name: metadata.name }
+    return this.#inTurn(async () => {
+      const before = await this.#current(ref)
+      if (before !== undefined) {
+        const after = applied(before.value, object)
+        this.#check(ref, after, true)
+        return this.#write(before, after)
+      }
+      const value = {
+        apiVersion: apiVersionOf(kind, this.#apiGroup),
+        ...(JSON.parse(JSON.stringify(object)) as Fields),
+        metadata: {
+          ...(JSON.parse(JSON.stringify(metadata)) as Fields),
+          creationTimestamp: new Date(this.#clock()).toISOString(),
+        },
+      }
+      this.#check(ref, value, true)
+      return this.#create(ref, value)
+    })
+  }
+
+  patch(
+    ref: StoredRef,
+    patch: Fields | readonly JsonPatchOperation[],
+    resourceVersion: string | undefined,
+  ): Promise<StoredObject> {
+    return this.#inTurn(async () => {
+      const before = await this.#existing(ref, resourceVersion)
+      const after = patched(before.value, patch)
+      this.#check(ref, after, false)
+      const { deletionTimestamp, finalizers } = record(after['metadata'])
+      const isFree = !Array.isArray(finalizers) || finalizers.length === 0
+      if (deletionTimestamp === undefined || !isFree) return this.#write(before, after)
+      const last = identified(ref.kind, after, this.#nextRevision())
+      await this.#remove(before)
+      return last
+    })
+  }
+
+  writeStatus(object: StoredObject, status: unknown): Promise<StoredObject> {
+    const { kind, metadata } = object
+    const ref = { kind, namespace: metadata.namespace, name: metadata.name }
+    return this.#inTurn(async () => {
+      const before = await this.#existing(ref, metadata.resourceVersion)
+      const after = { ...before.value, status: JSON.parse(JSON.stringify(status)) as unknown }
+      this.#check(ref, after, false)
+      return this.#write(before, after)
+    })
+  }
+
+  delete(ref: StoredRef, uid: string | undefined): Promise<void> {
+    return this.#inTurn(async () => {
+      const before = await this.#current(ref)
+      const held = this.#get(ref)
+      if (before === undefined || held === undefined) return
+      if (uid !== undefined && held.metadata.uid !== uid) return
+      if (held.metadata.finalizers.length === 0) await this.#remove(before)
+      else if (held.metadata.deletionTimestamp === undefined) {
+        const deletionTimestamp = new Date(this.#clock()).toISOString()
+        const metadata = { ...record(before.value['metadata']), deletionTimestamp }
+        await this.#write(before, { ...before.value, metadata })
+      }
+    })
+  }
+
+  async #scan(): Promise<number | undefined> {
+    await this.#files.scan()
+    this.#takeIn()
+    const nowMs = performance.now()
+    for (const [key, sinceMs] of this.#missing) {
+      if (nowMs - sinceMs < goneMs) continue
+      const filed = this.#filed.get(key)
+      this.#missing.delete(key)
+      if (filed !== undefined) this.#forget(filed)
+    }
+    this.#isScanned = true
+    await this.#collect()
+    return this.#missing.size > 0 ? goneMs : undefined
+  }
+
+  /** What the files say now: of several places that define an object the first one counts. */
+  #takeIn(): void {
+    const found = new Map<string, FiledObject>()
+    for (const { objects } of this.#files.all.values()) {
+      for (const object of objects) {
+        const key = keyOf(object)
+        if (!found.has(key)) found.set(key, object)
+      }
+    }
+    for (const [key, object] of found) {
+      this.#missing.delete(key)
+      const before = this.#filed.get(key)
+      this.#filed.set(key, object)
+      if (before === undefined || !isDeepStrictEqual(before.value, object.value)) {
+        this.memory.set(identified(object.kind, object.value, this.#nextRevision()))
+      }
+    }
+    for (const key of this.#filed.keys()) {
+      if (found.has(key) || this.#missing.has(key)) continue
+      this.#missing.set(key, performance.now())
+    }
+  }
+
+  /**
+   * Deletes what was made for an object that is gone, as a cluster does. Nothing is, while anything in the folder cannot be
+   * read: the owner may stand there.
+   */
+  async #collect(): Promise<void> {
+    const files = [...this.#files.all.values()]
+    if (!this.#isScanned || this.#missing.size > 0 || files.some(({ isBroken }) => isBroken)) return
+    const parents = objectKinds.flatMap((kind) => this.memory.list(kind))
+    const uids = new Set(parents.map(({ metadata }) => metadata.uid))
+    for (const { kind, metadata } of parents) {
+      const owner = metadata.ownerReferences.find(({ controller }) => controller === true)
+      const ref = { kind, namespace: metadata.namespace, name: metadata.name }
+      const filed = this.#filed.get(keyOf(ref))
+      if (owner === undefined || uids.has(owner.uid) || filed?.file !== fileOf(ref)) continue
+      if (metadata.deletionTimestamp !== undefined) continue
+      this.#log.info({ ...ref, owner: owner.name }, 'deleted, because its owner is gone')
+      if (metadata.finalizers.length === 0) await this.#remove(filed)
+      else {
+        const deletionTimestamp = new Date(this.#clock()).toISOString()
+        const changed = { ...record(filed.value['metadata']), deletionTimestamp }
+        await this.#write(filed, { ...filed.value, metadata: changed })
+      }
+    }
+  }
+
+  #get({ kind, namespace, name }: StoredRef): StoredObject | undefined {
+    return this.memory.get(kind, namespace, name)
+  }
+
+  /** Where an object stands now, after whatever people did to its file. */
+  async #current(ref: StoredRef): Promise<FiledObject | undefined> {
+    const filed = this.#filed.get(keyOf(ref))
+    if (filed !== undefined && (await this.#files.textOf(filed.file)) === undefined) {
+      await this.#files.scan()
+      this.#takeIn()
+    }
+    const key = keyOf(ref)
+    return this.#missing.has(key) ? undefined : this.#filed.get(key)
+  }
+
+  /** @throws ApiError NotFound or Conflict */
+  async #existing(ref: StoredRef, resourceVersion: string | undefined): Promise<FiledObject> {
+    const found = await this.#current(ref)
+    const { kind, namespace, name } = ref
+    if (found === undefined) {
+      throw new ApiError('NotFound', `${kind} ${namespace}/${name} is not in the folder`)
+    }
+    const held = this.#get(ref)?.metadata.resourceVersion
+    if (resourceVersion === undefined || resourceVersion === held) return found
+    const message = `${kind} ${namespace}/${name} was changed in the meantime; read it again`
+    throw new ApiError('Conflict', message)
+  }
+
+  /** @throws ApiError Invalid, as an API server would refuse it */
+  #check({ kind, namespace, name }: StoredRef, value: unknown, withRules: boolean): void {
+    const parsed = parseResource(kind, value)
+    const [issue] = parsed.ok ? (withRules ? mistakesIn(parsed.resource) : []) : parsed.issues
+    if (issue === undefined) return
+    const message = `${kind} ${namespace}/${name}: ${formatPath(issue.path)} ${issue.message}`
+    throw new ApiError('Invalid', message)
+  }
+
+  async #create(ref: StoredRef, value: Fields): Promise<StoredObject> {
+    const file = fileOf(ref)
+    const text = textOf(value)
+    await writeFile(join(this.#dir, file), text)
+    return this.#wrote(ref, file, text)
+  }
+
+  async #write(before: FiledObject, after: Fields): Promise<StoredObject> {
+    const held = this.#get(before)
+    if (held !== undefined && isDeepStrictEqual(before.value, after)) return held
+    const text = rewritten(before.file, await this.#textOf(before), before, after)
+    if (text === undefined) throw new Error('an object that was changed has no text')
+    await writeFile(join(this.#dir, before.file), text)
+    return this.#wrote(before, before.file, text)
+  }
+
+  async #remove(before: FiledObject): Promise<void> {
+    const path = join(this.#dir, before.file)
+    const text = rewritten(before.file, await this.#textOf(before), before, undefined)
+    if (text === undefined) await removeFile(path)
+    else await writeFile(path, text)
+    this.#files.wrote(before.file, text)
+    this.#forget(before)
+    this.#takeIn()
+  }
+
+  /** @throws ApiError Conflict where a person writes to the file at the same time */
+  async #textOf({ file }: FiledObject): Promise<string> {
+    const text = await this.#files.textOf(file)
+    if (text !== undefined) return text
+    throw new ApiError('Conflict', `${file} was changed in the meantime; read it again`)
+  }
+
+  #wrote(ref: StoredRef, file: string, text: string): StoredObject {
+    this.#files.wrote(file, text)
+    this.#takeIn()
+    const object = this.#get(ref)
+    if (object !== undefined) return object
+    throw new ApiError('Unavailable', `${file} does not hold what was written to it`)
+  }
+
+  #forget(filed: FiledObject): void {
+    const { kind, namespace, name } = filed
+    this.#filed.delete(keyOf(filed))
+    this.memory.delete({ kind, namespace, name })
+  }
+
+  #nextRevision(): string {
+    this.#revision += 1
+    return String(this.#revision)
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work)
+    this.#turn = result.catch(() => undefined)
+    return result
+  }
+}
+
+function keyOf({ kind, namespace, name }: StoredRef): string {
+  return `${kind} ${namespace}/${name}`
+}
+
+/** The file of an object that is made: a name of its own, whatever characters it has. */
+function fileOf({ kind, namespace, name }: StoredRef): string {
+  return `${kinds[kind].plural}/${encoded(namespace)}/${encoded(name)}.yaml`
+}
+
+function encoded(name: string): string {
+  return encodeURIComponent(name).replace(/^\./, '%2E')
+}
