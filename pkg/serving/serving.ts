@@ -12,7 +12,7 @@ import { IdentifiedResponse, keepAliveMs } from './identified-response.ts'
 import { createListener } from './listener.ts'
 import { refuseMalformed } from './malformed.ts'
 import type { Hot } from './plain-request.ts'
-import { readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
+import { type Pair, readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
 
 /*
  * The shell of any HTTP process: a listener with an access log, request metrics and request ids, TLS that follows its
@@ -102,8 +102,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     onRequest: options.onRequest,
     draining: () => draining,
   })
+  const pair = tls && readTlsFiles(tls)
   const server =
-    tls === undefined ? createHttpServer(limits, listener) : createTlsServer(tls, listener)
+    pair === undefined ? createHttpServer(limits, listener) : createTlsServer(pair, listener)
   server.setTimeout(idleSocketMs)
   server.on('clientError', refuseMalformed(log))
   const admin = createHttpServer(
@@ -123,8 +124,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     throw error
   })
   const reloading =
-    tls && 'setSecureContext' in server
-      ? reloadTls(server, tls, { log, metrics, intervalMs: options.tlsReloadMs ?? 2000 })
+    tls && pair && 'setSecureContext' in server
+      ? reloadTls(server, tls, pair, { log, metrics, intervalMs: options.tlsReloadMs ?? 2000 })
       : undefined
 
   return {
@@ -145,8 +146,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-function createTlsServer(tls: TlsFiles, listener: ReturnType<typeof createListener>) {
-  const { cert, key } = readTlsFiles(tls)
+function createTlsServer({ cert, key }: Pair, listener: ReturnType<typeof createListener>) {
   return createHttpsServer({ ...limits, cert, key, minVersion: 'TLSv1.2' }, listener)
 }
 

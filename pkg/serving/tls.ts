@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
-import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import type { Server } from 'node:https'
 import { createSecureContext } from 'node:tls'
 import { messageOf } from '../errors/errors.ts'
@@ -10,11 +11,17 @@ export interface TlsFiles {
   readonly keyPath: string
 }
 
-interface Pair {
+export interface Pair {
   readonly cert: Buffer
   readonly key: Buffer
   readonly expiresAt: Date
+  /** Of the two files, looked at before they were read: what changes meanwhile shows the next time. */
+  readonly fingerprint: string
 }
+
+type Stats = Readonly<Record<'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs', bigint>>
+const fingerprintOf = ({ dev, ino, size, mtimeNs, ctimeNs }: Stats): string =>
+  [dev, ino, size, mtimeNs, ctimeNs].join(':')
 
 /**
  * Reads a certificate and its key.
@@ -29,11 +36,19 @@ export function readTlsFiles({ certPath, keyPath }: TlsFiles): Pair {
       throw new Error(`${flag}: cannot read ${path}: ${messageOf(error)}`, { cause: error })
     }
   }
+  const seen = (path: string): string | undefined => {
+    try {
+      return fingerprintOf(statSync(path, { bigint: true }))
+    } catch {
+      return undefined
+    }
+  }
+  const fingerprint = [certPath, keyPath].map(seen).join()
   const cert = read('--tls-cert-path', certPath)
   const key = read('--tls-cert-key', keyPath)
   try {
     createSecureContext({ cert, key })
-    return { cert, key, expiresAt: new Date(new X509Certificate(cert).validTo) }
+    return { cert, key, expiresAt: new Date(new X509Certificate(cert).validTo), fingerprint }
   } catch (error) {
     throw new Error(
       `--tls-cert-path ${certPath} and --tls-cert-key ${keyPath} are not a certificate with its key: ${messageOf(error)}`,
@@ -46,9 +61,10 @@ export function readTlsFiles({ certPath, keyPath }: TlsFiles): Pair {
 export function reloadTls(
   server: Server,
   files: TlsFiles,
+  served: Pair,
   { log, metrics, intervalMs }: { log: Logger; metrics: Metrics; intervalMs: number },
 ): { stop(): void } {
-  let { expiresAt } = readTlsFiles(files)
+  let { expiresAt, fingerprint } = served
   gauge(
     metrics,
     {
@@ -67,18 +83,30 @@ export function reloadTls(
       log.error({ err: error }, 'certificate not reloaded; the old one stays in use')
     }
   }
-  // The two files change one after the other: what is read is what they are a moment later.
-  let timer: NodeJS.Timeout | undefined
-  const changed = (): void => {
-    clearTimeout(timer)
-    timer = setTimeout(reload, intervalMs).unref()
+  // The two files change one after the other: they are read when they have looked the same twice.
+  let last = fingerprint
+  let looking = false
+  const look = async (): Promise<void> => {
+    const latest = await fingerprintsOf(files)
+    const isAtRest = latest === last
+    last = latest
+    if (!isAtRest || latest === fingerprint) return
+    fingerprint = latest
+    reload()
   }
-  const paths = [files.certPath, files.keyPath]
-  for (const path of paths) watchFile(path, { interval: intervalMs, persistent: false }, changed)
-  return {
-    stop() {
-      clearTimeout(timer)
-      for (const path of paths) unwatchFile(path, changed)
-    },
-  }
+  const timer = setInterval(() => {
+    if (looking) return
+    looking = true
+    void look().finally(() => {
+      looking = false
+    })
+  }, intervalMs).unref()
+  return { stop: () => clearInterval(timer) }
+}
+
+async function fingerprintsOf({ certPath, keyPath }: TlsFiles): Promise<string> {
+  const seen = [certPath, keyPath].map((path) =>
+    stat(path, { bigint: true }).then(fingerprintOf, () => undefined),
+  )
+  return (await Promise.all(seen)).join()
 }
