@@ -33,15 +33,32 @@ export function identityOf(signature: string): string {
   return signature.slice(0, signature.lastIndexOf(':'))
 }
 
+/** Times that a folder is listed again because another one took its place meanwhile. */
+const maxWalks = 5
+
 /**
- * Lists every manifest below a folder. Hidden names are left out: editors keep their swap files there, and the kubelet
+ * Lists every manifest below a folder, all of it from the same folder: where another one takes its place meanwhile, as when
+ * a volume is mounted or a link is moved, files that went with the old one must not look as if they were removed. Hidden names are left out: editors keep their swap files there, and the kubelet
  * what its links point to. Links are followed, unless what they point to is found without them.
  *
  * @throws the error of the file system when the folder itself cannot be read
  */
 export async function walk(dir: string): Promise<Listing> {
-  const root = await realpath(dir)
-  const { dev, ino } = await stat(root, { bigint: true })
+  for (let walks = 1; ; walks += 1) {
+    const root = await realpath(dir)
+    const listing = await walkRoot(root, await folderAt(root))
+    if ((await folderAt(dir)) === listing.root) return listing
+    if (walks === maxWalks) throw new Error('is replaced again and again; let it rest')
+  }
+}
+
+async function folderAt(path: string): Promise<string> {
+  // The number of a folder that was removed is soon given to another one.
+  const { dev, ino, birthtimeNs } = await stat(path, { bigint: true })
+  return `${dev}:${ino}:${birthtimeNs}`
+}
+
+async function walkRoot(root: string, identity: string): Promise<Listing> {
   const files: [path: string, signature: string][] = []
   const problems = new Map<string, Error>()
   const followed = new Set<string>()
@@ -107,7 +124,7 @@ export async function walk(dir: string): Promise<Listing> {
 
   await visitFolder('')
   files.sort(([a], [b]) => (a < b ? -1 : 1))
-  return { root: `${dev}:${ino}`, files: new Map(files), problems }
+  return { root: identity, files: new Map(files), problems }
 }
 
 async function refuseKernel(path: string): Promise<void> {

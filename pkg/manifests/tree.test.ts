@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { codeOf, walk } from './tree.ts'
+
+const filesEach = 300
+
+/** Checks a release out beside the others, moves the link to it, and removes the one before: as git-sync does. */
+const moves = `
+for at in $(seq 0 60); do
+  mkdir r$at
+  (cd r$at && seq -f r$at-%g.yaml ${filesEach} | xargs touch)
+  ln -s r$at next
+  mv -T next current
+  rm -rf r$((at - 1))
+  echo $at
+done`
+
+it('lists one folder or the other, never a part of one, while a link is moved between them', async () => {
+  const cwd = await mkdtemp(join(tmpdir(), 'depot-tree-'))
+  onTestFinished(() => rm(cwd, { recursive: true, force: true }))
+  const script = spawn('sh', ['-c', moves], { cwd, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(script, 'exit')
+  await once(script.stdout, 'data')
+  script.stdout.resume()
+  const seen = new Set<string>()
+  while (script.exitCode === null) {
+    try {
+      const { files } = await walk(join(cwd, 'current'))
+      const releases = new Set([...files.keys()].map((path) => path.split('-')[0]))
+      seen.add(`${releases.size} with ${files.size} files`)
+    } catch (error) {
+      // A folder that goes while it is listed is an error, which keeps what was served.
+      seen.add(String(codeOf(error)))
+    }
+  }
+  await ended
+  seen.delete('ENOENT')
+  expect([...seen]).toEqual([`1 with ${filesEach} files`])
+}, 60_000)
