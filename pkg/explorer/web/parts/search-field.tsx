@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Hidden, Icon } from './icon.tsx'
 
 interface Props {
@@ -16,7 +16,8 @@ const waitMs = 250
 export function SearchField({ label, value, onSearch, main = false, placeholder = label }: Props) {
   const [typed, setTyped] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => setTyped(value), [value])
+  // Before the page is painted, so that nothing is lost that is typed at once; a space that ends a word stays.
+  useLayoutEffect(() => setTyped((text) => (text.trim() === value ? text : value)), [value])
   useEffect(() => () => clearTimeout(timer.current), [])
   const search = (text: string): void => {
     clearTimeout(timer.current)

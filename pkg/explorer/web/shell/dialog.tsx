@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 interface Props {
   readonly label: string
@@ -10,7 +10,8 @@ interface Props {
 /** A native modal dialog: Escape and a click beside it close it, and nothing behind it can be reached. */
 export function Dialog({ label, class: name, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => dialog.current?.showModal(), [])
+  // Before the page is painted, so that the keys that follow are the dialog's.
+  useLayoutEffect(() => dialog.current?.showModal(), [])
   return (
     <dialog
       ref={dialog}

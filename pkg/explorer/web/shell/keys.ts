@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { navigate } from '../url/navigate.ts'
 import { depotsHref, statsHref } from '../url/pages.ts'
 import { readChoice } from './choices.ts'
@@ -19,7 +19,8 @@ const goTo: Readonly<Record<string, () => string>> = {
 const sequenceMs = 1500
 
 export function useKeys(show: (what: 'palette' | 'keys') => void): void {
-  useEffect(() => {
+  // Before the page is painted: a key may follow what is seen at once.
+  useLayoutEffect(() => {
     let pressedG = 0
     const onKey = (event: KeyboardEvent): void => {
       const key = event.key.toLowerCase()
