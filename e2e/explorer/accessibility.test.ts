@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   accessibilityProblems,
   chromiumPath,
+  load,
   settled,
   watch,
   withReadme,
@@ -57,11 +58,21 @@ const views: readonly View[] = [
         .waitFor()
     },
   },
-  { name: 'the list of keys', path: '/stats', act: (page) => page.keyboard.press('?') },
+  {
+    name: 'the list of keys',
+    path: '/stats',
+    act: async (page) => {
+      await page.keyboard.press('?')
+      await page.getByRole('dialog').waitFor()
+    },
+  },
   {
     name: 'the tooltip',
     path: '/platform/module/eks-cluster',
-    act: (page) => page.locator('.meta .amber').focus(),
+    act: async (page) => {
+      await page.locator('.meta .amber').focus()
+      await page.locator('.meta').getByRole('tooltip').waitFor()
+    },
   },
   {
     name: 'the sidebar of a narrow window',
@@ -88,7 +99,7 @@ describe.skipIf(chromiumPath === undefined).each(looks)('$theme, $width px', ({ 
       const look = { theme, width, expected: status === undefined ? [] : [status] }
       const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url, look)
       await withReadme(page, '/network/module/vpc', readme)
-      await page.goto(path)
+      await load(page, path, status ?? 200)
       await settled(page)
       await act?.(page)
       expect(await accessibilityProblems(page)).toEqual([])

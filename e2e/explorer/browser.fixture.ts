@@ -1,5 +1,6 @@
 import axe, { type AxeResults } from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { expect } from 'vitest'
 import { chromiumPath } from '../../hack/testbed/explorer/browser.ts'
 
 export { chromiumPath, launchBrowser, withReadme } from '../../hack/testbed/explorer/browser.ts'
@@ -25,6 +26,14 @@ export interface Look {
   readonly theme?: 'light' | 'dark'
   /** Status codes that a test provokes: the browser reports each as a console error. */
   readonly expected?: readonly number[]
+}
+
+/**
+ * Loads a page until the answer has that status: the explorer waits 300 ms for the server's first answer, which a busy
+ * machine may miss, and then leaves it to the page.
+ */
+export async function load(page: Page, path: string, status: number): Promise<void> {
+  await expect.poll(async () => (await page.goto(path))?.status()).toBe(status)
 }
 
 /** A page that writes down everything that a user should never cause. */
@@ -78,8 +87,9 @@ export async function accessibilityProblems(page: Page): Promise<string[]> {
   )
 }
 
-/** Waits until no request is under way and nothing says that it is loading. */
+/** Waits until the page is drawn, no request is under way and nothing says that it is loading. */
 export async function settled(page: Page): Promise<void> {
+  await page.locator('main h1').first().waitFor()
   await page.waitForLoadState('networkidle')
   await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null)
 }

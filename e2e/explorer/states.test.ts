@@ -1,6 +1,6 @@
 import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { accessibilityProblems, chromiumPath, type Look, watch } from './browser.fixture.ts'
+import { accessibilityProblems, chromiumPath, type Look, load, watch } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
 /* What a region shows when its answer is late, wrong, denied or away. */
@@ -133,11 +133,10 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
   })
 
   it('waits by itself while the registry starts', async () => {
-    let count = 0
+    let isStarting = true
     const { page, problems, close } = await withAnswer(
       (route) => {
-        count += 1
-        return count < 3
+        return isStarting
           ? route.fulfill({
               status: 503,
               headers: { 'retry-after': '1' },
@@ -150,6 +149,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await main(page)
       .getByText('The registry is starting. This page tries again by itself.')
       .waitFor()
+    isStarting = false
     await main(page).getByRole('row').nth(20).waitFor()
     expect(problems).toEqual([])
     await close()
@@ -279,8 +279,7 @@ describe.skipIf(chromiumPath === undefined)('odd URLs', () => {
     const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url, {
       expected: [400, 404],
     })
-    const response = await page.goto(path)
-    expect(response?.status()).toBe(status)
+    await load(page, path, status)
     await page.locator('main h1').first().waitFor()
     await page.waitForLoadState('networkidle')
     expect((await main(page).innerText()).length).toBeGreaterThan(20)
