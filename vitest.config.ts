@@ -6,8 +6,10 @@ const inCi = !['', '0', 'false'].includes(process.env['CI'] ?? '')
 export default defineConfig({
   test: {
     include: ['{cmd,pkg,hack}/**/*.test.ts'],
+    setupFiles: 'hack/testbed/patience.ts',
     testTimeout: 60_000,
     hookTimeout: 120_000,
     retry: inCi ? 1 : 0,
+    expect: { poll: { timeout: 20_000 } },
   },
 })

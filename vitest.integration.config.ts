@@ -9,6 +9,7 @@ export default defineConfig({
     include: ['e2e/**/*.test.ts'],
     exclude: ['e2e/kind/**'],
     globalSetup: 'e2e/setup.ts',
+    setupFiles: 'hack/testbed/patience.ts',
     fileParallelism: false,
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -12,7 +12,7 @@ describe.skipIf(noValkey)('servers that share a Valkey', () => {
     other.downloads.record(event)
     other.downloads.record(event)
     const totals = () => [one.total(), other.total()]
-    await vi.waitFor(() => expect(totals()).toEqual([3, 3]), { timeout: 5_000 })
+    await vi.waitFor(() => expect(totals()).toEqual([3, 3]), { timeout: 20_000 })
 
     await server.kill()
     one.downloads.record(event)
@@ -34,11 +34,11 @@ describe.skipIf(noValkey)('servers that share a Valkey', () => {
     const other = startCounting(folder(), { store })
     one.downloads.record(event)
     other.downloads.record(event)
-    await vi.waitFor(() => expect(one.total()).toBe(2), { timeout: 5_000 })
+    await vi.waitFor(() => expect(one.total()).toBe(2), { timeout: 20_000 })
     await server.kill()
     await server.start()
     const late = startCounting(folder(), { store })
-    await vi.waitFor(() => expect(late.total()).toBe(2), { timeout: 15_000 })
+    await vi.waitFor(() => expect(late.total()).toBe(2), { timeout: 20_000 })
     expect(one.logged).toContain(
       'download store lost events, those still on disk are counted again',
     )
@@ -53,11 +53,11 @@ describe.skipIf(noValkey)('servers that share a Valkey', () => {
     server.signal('SIGSTOP')
     downloads.record(event)
     await vi.waitFor(async () => expect(await metric('download_store_up')).toBe(0), {
-      timeout: 15_000,
+      timeout: 20_000,
     })
     server.signal('SIGCONT')
-    await vi.waitFor(() => expect(total()).toBe(2), { timeout: 15_000 })
+    await vi.waitFor(() => expect(total()).toBe(2), { timeout: 20_000 })
     downloads.record(event)
-    await vi.waitFor(() => expect(total()).toBe(3), { timeout: 15_000 })
+    await vi.waitFor(() => expect(total()).toBe(3), { timeout: 20_000 })
   }, 60_000)
 })

@@ -6,7 +6,7 @@ import type { ArchiveLocation, Version } from '../apis/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../errors/errors.ts'
 import { moduleText, startSource, versionText } from './source.fixture.ts'
 
-const wait = { timeout: 8_000, interval: 20 }
+const wait = { timeout: 20_000, interval: 20 }
 const files = { 'a.yaml': `${moduleText('vpc')}---\n${versionText('vpc', '1.0.0')}` }
 const archive = '../archives/modules/vpc/vpc-1.0.0.zip'
 const digestOf = (text: string) => createHash('sha256').update(text).digest('base64')

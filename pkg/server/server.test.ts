@@ -305,9 +305,7 @@ describe('TLS', () => {
     )
     expect(await servedName(server.url)).toBe('one')
     copyFileSync(other.keyPath, tls.keyPath)
-    await vi.waitFor(async () => expect(await servedName(server.url)).toBe('two'), {
-      timeout: 5000,
-    })
+    await vi.waitFor(async () => expect(await servedName(server.url)).toBe('two'))
     const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text()
     expect(metrics).toMatch(/depot_tls_certificate_expiry_timestamp_seconds 1\.?\d+e?\+?\d*/)
   })
