@@ -19,16 +19,18 @@ const focused = (page: Page): Promise<string> =>
   })
 
 /** Presses `g` and a letter, again where a busy machine took longer between the two than the page waits. */
-const goWith = (page: Page, letter: string, path: string) =>
-  expect
-    .poll(async () => {
-      await page.keyboard.press('g')
-      await page.keyboard.press(letter)
-      return new URL(page.url()).pathname
-    })
-    .toBe(path)
+async function goWith(page: Page, letter: string, path: string): Promise<void> {
+  const go = async (): Promise<string> => {
+    await page.keyboard.press('g')
+    await page.keyboard.press(letter)
+    return new URL(page.url()).pathname
+  }
+  await expect.poll(go).toBe(path)
+}
 
-const isClosed = (page: Page) => expect.poll(() => page.locator('dialog').count()).toBe(0)
+async function dialogClosed(page: Page): Promise<void> {
+  await expect.poll(() => page.locator('dialog').count()).toBe(0)
+}
 
 /** Presses Tab until an element of that name has the focus. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {
@@ -92,7 +94,7 @@ describe.skipIf(chromiumPath === undefined)('with keys alone', () => {
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowUp')
     await page.keyboard.press('Escape')
-    await isClosed(page)
+    await dialogClosed(page)
     expect(await link.evaluate((element) => element === document.activeElement)).toBe(true)
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'Go to a module' }).waitFor()
@@ -123,7 +125,7 @@ describe.skipIf(chromiumPath === undefined)('with keys alone', () => {
     await page.keyboard.press('?')
     await page.getByLabel('Keys without Ctrl do something').uncheck()
     await page.keyboard.press('Escape')
-    await isClosed(page)
+    await dialogClosed(page)
     for (const key of ['?', 'g', 'r']) await page.keyboard.press(key)
     // What these keys did would be there by now: a key that works does come after them.
     await page.keyboard.press('Control+k')

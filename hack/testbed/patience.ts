@@ -8,7 +8,7 @@ import { vi } from 'vitest'
 const patience = { timeout: 20_000, interval: 20 } as const
 const { waitFor, waitUntil } = vi
 
-const patient = <O extends object>(options: number | O | undefined) =>
+const patient = (options: number | { timeout?: number; interval?: number } | undefined) =>
   typeof options === 'number' ? { ...patience, timeout: options } : { ...patience, ...options }
 
 vi.waitFor = (callback, options) => waitFor(callback, patient(options))
