@@ -33,6 +33,20 @@ export class RawConnection {
     return answers
   }
 
+  /** Sends what ends a connection on one of its own. @returns everything that came back until it was closed */
+  async sendLast(text: string): Promise<string> {
+    const socket = connect(this.#port, '127.0.0.1')
+    let received = ''
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      received += chunk
+    })
+    // A server that closes while it is sent something resets the connection.
+    socket.on('error', () => {})
+    socket.write(text, 'latin1')
+    await once(socket, 'close')
+    return received.replaceAll(/\r\nDate: [^\r]+/g, '')
+  }
+
   close(): void {
     this.#socket?.destroy()
   }
