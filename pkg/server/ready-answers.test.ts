@@ -16,7 +16,7 @@ import { RawConnection } from './raw-connection.fixture.ts'
 
 /** Of each of five modes. The same ones at every run, unless the environment asks for others. */
 const requestsPerMode = Number(process.env['DEPOT_EQUAL_REQUESTS'] ?? 4000)
-const seed = Number(process.env['DEPOT_EQUAL_SEED'] ?? 7)
+const seedOfRun = Number(process.env['DEPOT_EQUAL_SEED'] ?? 7)
 const issuer = await TestIssuer.start()
 const cluster = await TestCluster.start()
 afterAll(() => {
@@ -337,7 +337,7 @@ it.each(Object.entries(await modes()))(
   'what is ready is byte for byte what the app would answer (%s)',
   { timeout: 300_000 },
   async (_, [options, tokens]) => {
-    const random = new Random(seed)
+    const random = new Random(seedOfRun)
     const hot = await start(options, undefined, true)
     const cold = await start(options, hot.signer, false)
     const etags: string[] = []
