@@ -6,6 +6,7 @@ import { messageOf } from '../errors/errors.ts'
 import { Bounded } from '../memory/memory.ts'
 import { SingleFlight } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
+import { SourceError } from './errors.ts'
 import type { ListOptions } from './module-source.ts'
 
 const maxFileBytes = 32 * 1024 * 1024
@@ -51,7 +52,22 @@ export class ListingCache {
   async get<T>(
     key: string,
     schema: z.ZodType<T>,
-    { maxAgeMs = 0 }: Pick<ListOptions, 'maxAgeMs'>,
+    options: ListOptions,
+    load: Load<T>,
+  ): Promise<{ readonly value: T; readonly unchanged: boolean }> {
+    try {
+      return await this.#get(key, schema, options, load)
+    } catch (error) {
+      // The caller whose request this was may have given up; its reason is none for this caller.
+      if (error instanceof SourceError || options.signal.aborted) throw error
+      return this.#get(key, schema, options, load)
+    }
+  }
+
+  async #get<T>(
+    key: string,
+    schema: z.ZodType<T>,
+    { maxAgeMs = 0 }: ListOptions,
     load: Load<T>,
   ): Promise<{ readonly value: T; readonly unchanged: boolean }> {
     const inMemory = this.#memory.get(key)

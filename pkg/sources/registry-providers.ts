@@ -202,7 +202,11 @@ class RegistryProvider implements ProviderUpstream {
     const href = resolved(url, answer)
     const key = createHash('sha256').update(`${this.identity} ${href}`).digest('hex')
     const known = documents.get(key)
-    if (known !== undefined) return known
+    // Another caller may have given up; its reason is none for this one.
+    if (known !== undefined) {
+      const document = await known.catch(() => undefined)
+      if (document !== undefined) return document
+    }
     const asked = upstream
       .ask(href, { signal, urgent, namedByUpstream: true, maxBytes })
       .then((document) => {

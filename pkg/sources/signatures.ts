@@ -65,29 +65,47 @@ async function readDocument(bytes: Buffer): Promise<Signature> {
 async function findSigner(
   signature: Signature,
   offered: readonly OfferedKey[],
-  { shasums, nowMs }: SignatureInput,
+  input: SignatureInput,
 ): Promise<OfferedKey> {
-  const message = await createMessage({ binary: shasums })
-  const { signatures } = await verify({
-    message,
-    signature,
-    verificationKeys: offered.map(({ key }) => key),
-    format: 'binary',
-    date: new Date(nowMs),
-    // A key whose end was moved has newer signatures of itself than the releases that it signed before.
-    config: { allowInsecureVerificationWithReformattedKeys: true },
-  })
+  const message = await createMessage({ binary: input.shasums })
+  const check = async (keys: readonly OfferedKey[], atMs: number) => {
+    const { signatures } = await verify({
+      message,
+      signature,
+      verificationKeys: keys.map(({ key }) => key),
+      format: 'binary',
+      date: new Date(atMs),
+      // A key whose end was moved has newer signatures of itself than the releases that it signed before.
+      config: { allowInsecureVerificationWithReformattedKeys: true },
+    })
+    return signatures
+  }
   const problems: string[] = []
-  for (const { keyID, verified } of signatures) {
+  for (const { keyID, verified } of await check(offered, input.nowMs)) {
+    const signer = offered.find(({ key }) => key.getKeys(keyID).length > 0)
     try {
       await verified
-      const signer = offered.find(({ key }) => key.getKeys(keyID).length > 0)
       if (signer !== undefined) return signer
     } catch (error) {
+      if (signer !== undefined && (await wasValid(signer, check, input.nowMs))) return signer
       problems.push(messageOf(error))
     }
   }
   throw invalid(problemOf(problems), problems.join('; '))
+}
+
+type Check = (
+  keys: readonly OfferedKey[],
+  atMs: number,
+) => Promise<readonly { readonly verified: Promise<true> }[]>
+
+/** Whether a signature was good at the last moment of a key that is at its end now. */
+async function wasValid(signer: OfferedKey, check: Check, nowMs: number): Promise<boolean> {
+  const end = await signer.key.getExpirationTime()
+  if (!(end instanceof Date) || end.getTime() > nowMs) return false
+  const results = await check([signer], end.getTime() - 1000)
+  const checked = await Promise.allSettled(results.map(({ verified }) => verified))
+  return checked.some(({ status }) => status === 'fulfilled')
 }
 
 const withoutDepot = 'Terraform and OpenTofu would install it without Depot'

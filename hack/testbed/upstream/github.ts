@@ -40,8 +40,8 @@ export class GithubServer {
   static async start(authority: UpstreamAuthority): Promise<GithubServer> {
     const started: GithubServer[] = []
     const serve = (name: string, of: 'api' | 'archives') =>
-      serveHttps(authority, name, (incoming, outgoing) => {
-        for (const one of started) void one.#answer(of, incoming, outgoing)
+      serveHttps(authority, name, async (incoming, outgoing) => {
+        await Promise.all(started.map((one) => one.#answer(of, incoming, outgoing)))
       })
     const one = new GithubServer(await serve('api', 'api'), await serve('codeload', 'archives'))
     started.push(one)

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import type { IncomingMessage, RequestListener } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -49,7 +49,7 @@ export interface HttpsServer {
 export async function serveHttps(
   { authority }: UpstreamAuthority,
   name: string,
-  listener: RequestListener,
+  listener: (incoming: IncomingMessage, outgoing: ServerResponse) => unknown,
   names: readonly string[] = [],
 ): Promise<HttpsServer> {
   const { cert, key } = authority.server(name, names)
@@ -57,7 +57,12 @@ export async function serveHttps(
   const server = createServer({ cert, key }, (incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming
     seen.push({ method, url, headers })
-    listener(incoming, outgoing)
+    // What is wrong with a stand-in is an error of the request, not of the process.
+    Promise.try<unknown, Parameters<typeof listener>>(listener, incoming, outgoing).catch(
+      (error: unknown) => {
+        outgoing.destroy(error instanceof Error ? error : undefined)
+      },
+    )
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -56,8 +56,8 @@ export class UpstreamRegistry {
       name: string,
       of: (one: UpstreamRegistry, url: string) => Partial<StandInAnswer>,
     ) =>
-      serveHttps(authority, name, (incoming, outgoing) => {
-        for (const one of started) void one.#answer(incoming, outgoing, of)
+      serveHttps(authority, name, async (incoming, outgoing) => {
+        await Promise.all(started.map((one) => one.#answer(incoming, outgoing, of)))
       })
     const registry = await serve('registry', (one, url) => one.#ofRegistry(url))
     const downloads = await serve('downloads', (one, url) => one.#ofDownloads(url))
@@ -81,7 +81,11 @@ export class UpstreamRegistry {
 
   /** Replaces what had the same address and version. */
   addProvider(provider: UpstreamProvider): void {
-    replace(this.#providers, provider)
+    const { key } = provider
+    const shasums = shasumsOf(provider)
+    // Signed now: the key may be another one later.
+    const signature = provider.sign?.(shasums) ?? key?.sign(shasums)
+    replace(this.#providers, { ...provider, ...(signature && { sign: () => signature }) })
   }
 
   addModule(module: UpstreamModule): void {
@@ -159,7 +163,7 @@ export class UpstreamRegistry {
     const archive = provider?.platforms[`${os}_${arch}`]
     if (provider === undefined || archive === undefined) return missing
     const base = `${this.#downloads.origin}/providers/${stemOf(provider)}`
-    const hasSignature = provider.key !== undefined || provider.sign !== undefined
+    const hasSignature = provider.sign !== undefined
     return json({
       protocols: provider.protocols ?? ['5.0'],
       os,
@@ -186,7 +190,7 @@ export class UpstreamRegistry {
       const shasums = shasumsOf(provider)
       if (file === 'SHA256SUMS') return { body: Buffer.from(shasums) }
       if (file === 'SHA256SUMS.sig') {
-        const signature = provider.sign?.(shasums) ?? provider.key?.sign(shasums)
+        const signature = provider.sign?.(shasums)
         return signature === undefined ? missing : { body: signature }
       }
       const archive = provider.platforms[file.replace(/\.zip$/, '')]

@@ -5,6 +5,7 @@ import { GnuPG } from '../../../pkg/signing/gnupg.fixture.ts'
 /** A key of a publisher of providers. */
 export interface UpstreamKey {
   readonly fingerprint: string
+  /** The public key as it is now. */
   readonly armored: string
   /** @param options of gpg, such as `--armor` or a time */
   sign(text: string, options?: readonly string[]): Buffer
@@ -14,8 +15,6 @@ export interface SigningKeys {
   readonly gpg: GnuPG
   /** @param options of gpg */
   create(name: string, options?: readonly string[], expires?: string): UpstreamKey
-  /** The armored public key as it is now. */
-  exported(fingerprint: string): string
   close(): void
 }
 
@@ -36,7 +35,6 @@ export function openSigningKeys(): SigningKeys {
 
   return {
     gpg,
-    exported,
     create(name, options = [], expires = 'never') {
       const unlocked = ['--pinentry-mode', 'loopback', '--passphrase', '', '--status-fd', '1']
       const said = gpg.run([
@@ -51,7 +49,9 @@ export function openSigningKeys(): SigningKeys {
       const [, fingerprint = ''] = /KEY_CREATED . ([0-9A-F]+)/.exec(said) ?? []
       return {
         fingerprint,
-        armored: exported(fingerprint),
+        get armored() {
+          return exported(fingerprint)
+        },
         sign: (text, more = []) => sign(fingerprint, text, more),
       }
     },
