@@ -1,19 +1,14 @@
 import { rm } from 'node:fs/promises'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ObjectPlace } from '../objects/conformance.fixture.ts'
 import { SourceError } from '../sources/sources.ts'
+import { depotScenarios } from './depot-scenarios.fixture.ts'
+import { providerScenarios } from './provider-scenarios.fixture.ts'
+import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import { Scene } from './scene.fixture.ts'
 
-const url = 'https://git.test/vpc.git'
-const storageConfig = { fileSystem: { directoryPath: 'depot' } }
 const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
-const versions = (...all: readonly string[]) => all.map((version) => ({ version }))
-
 let count = 0
-
-/** Waits for what a watch brings. */
-const eventually = (check: () => void | Promise<void>) =>
-  vi.waitFor(check, { timeout: 30_000, interval: 50 })
 
 /** What reconcilers do, wherever objects are. */
 export function syncScenarios(
@@ -203,5 +198,8 @@ export function syncScenarios(
       ])
       expect(scene.condition('Depot', 'main', 'Ready')).toMatchObject({ reason: 'SyncFailed' })
     })
+
+    providerScenarios(() => scene)
+    depotScenarios(() => scene)
   })
 }

@@ -63,9 +63,13 @@ function mayHaveChanged({ version: { status }, attempt }: Work): boolean {
 }
 
 /** The same was fetched before, and refused for good. */
-function isRefusedAlready({ status }: Version, { sourceKey, revision, request }: Attempt): boolean {
+function isRefusedAlready(
+  { metadata, status }: Version,
+  { sourceKey, revision, request }: Attempt,
+): boolean {
   const attempted = status?.attempted
   if (attempted === undefined || request !== undefined) return false
+  if (status?.observedGeneration !== metadata.generation) return false
   return attempted.sourceKey === sourceKey && attempted.revision === revision
 }
 

@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest'
+import { SourceError } from '../sources/sources.ts'
+import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
+import type { Scene } from './scene.fixture.ts'
+
+const other = 'https://git.test/network.git'
+const tags = (...all: readonly string[]) => Object.fromEntries(all.map((tag) => [tag, tag]))
+
+export function depotScenarios(scene: () => Scene): void {
+  describe('a Depot', () => {
+    const config = (name: string, fields: object = {}) => ({
+      name,
+      source: { type: 'git', url },
+      ...fields,
+    })
+    const write = (moduleConfigs: readonly object[], fields: object = {}) =>
+      scene().write('Depot', 'main', {
+        global: { storageConfig, moduleConfig: { provider: 'aws' } },
+        moduleConfigs,
+        pollingIntervalMinutes: 5,
+        ...fields,
+      })
+    const poll = async () => {
+      scene().aheadMs += 10 * 60_000
+      await scene().run({ timings: { archiveDeleteDelayMs: 0 } })
+    }
+    const listed = (name: string) =>
+      (scene().object('Module', name).spec as { versions: { version: string }[] }).versions.map(
+        ({ version }) => version,
+      )
+
+    it('chooses versions by constraint and limit, and merges what holds for all', async () => {
+      scene().upstream.repository(url, tags('v1.0.0', 'v1.1.0', 'v1.2.0', 'v2.0.0-rc.1', 'v2.0.0'))
+      await write([config('vpc', { versionConstraints: '< 2.0.0', versionHistoryLimit: 2 })])
+      await scene().run()
+      expect(listed('vpc')).toEqual(['v1.2.0', 'v1.1.0'])
+      expect(scene().object('Module', 'vpc').spec).toMatchObject({
+        moduleConfig: { name: 'vpc', provider: 'aws', storageConfig },
+      })
+      expect(scene().status('Depot', 'main')).toMatchObject({
+        modules: ['vpc'],
+        items: [{ kind: 'Module', name: 'vpc', found: 5, matched: 2 }],
+      })
+      expect(scene().condition('Depot', 'main', 'Ready')).toMatchObject({ status: 'True' })
+      expect(scene().names('Version')).toEqual(['vpc-1-1-0', 'vpc-1-2-0'])
+    })
+
+    it('keeps what vanished upstream, and does not believe a list that lost most', async () => {
+      scene().upstream.repository(url, tags('v1.0.0', 'v1.1.0', 'v1.2.0'))
+      await write([config('vpc')])
+      await scene().run()
+      scene().upstream.repository(url, tags('v1.1.0', 'v1.2.0', 'v1.3.0'))
+      await poll()
+      expect(listed('vpc')).toEqual(['v1.3.0', 'v1.2.0', 'v1.1.0', 'v1.0.0'])
+      expect(scene().status('Depot', 'main').retained).toBe(1)
+      scene().upstream.repository(url, tags('v9.0.0'))
+      await poll()
+      expect(listed('vpc')).toHaveLength(4)
+      expect(scene().condition('Depot', 'main', 'UpstreamSuspicious')).toMatchObject({
+        status: 'True',
+      })
+      expect(scene().names('Version')).toHaveLength(4)
+    })
+
+    it('leaves a resource of others alone until they hand it over', async () => {
+      scene().upstream.repository(url, tags('v1.0.0'))
+      const spec = { moduleConfig: { name: 'vpc', storageConfig }, versions: [] }
+      await scene().write('Module', 'vpc', spec)
+      await write([config('vpc'), config('network')])
+      await scene().run()
+      expect(listed('vpc')).toEqual([])
+      expect(listed('network')).toEqual(['v1.0.0'])
+      expect(scene().condition('Depot', 'main', 'Conflict')).toMatchObject({
+        status: 'True',
+        message: expect.stringContaining('depot.internal/adopt: "main"') as string,
+      })
+      await scene().objects.patch(
+        { kind: 'Module', namespace: scene().namespace, name: 'vpc' },
+        { metadata: { annotations: { 'depot.internal/adopt': 'main' } } },
+      )
+      await poll()
+      expect(listed('vpc')).toEqual(['v1.0.0'])
+      expect(scene().condition('Depot', 'main', 'Conflict')).toMatchObject({ status: 'False' })
+    })
+
+    it('takes edits of its resources back', async () => {
+      scene().upstream.repository(url, tags('v1.0.0', 'v1.1.0'))
+      await write([config('vpc')])
+      await scene().run()
+      await scene().write('Module', 'vpc', {
+        moduleConfig: { ...config('vpc'), provider: 'azurerm', storageConfig },
+        versions: versions('v1.0.0'),
+      })
+      await eventually(() => {
+        expect(listed('vpc')).toEqual(['v1.1.0', 'v1.0.0'])
+        expect(scene().object('Module', 'vpc').spec).toMatchObject({
+          moduleConfig: { provider: 'aws' },
+        })
+      })
+    })
+
+    it('lets a resource go whose config is removed, and deletes it only where that is said', async () => {
+      scene().upstream.repository(url, tags('v1.0.0'))
+      scene().upstream.repository(other, tags('v1.0.0'))
+      const network = config('network', { source: { type: 'git', url: other } })
+      await write([config('vpc'), network])
+      await scene().run()
+      await write([config('vpc')])
+      await poll()
+      const label = () =>
+        scene().object('Module', 'network').metadata.labels['depot.internal/depot']
+      expect(label()).toBeUndefined()
+      expect(scene().status('Depot', 'main').modules).toEqual(['vpc'])
+      await write([], { deletionPolicy: 'Delete' })
+      await poll()
+      await eventually(() => expect(scene().names('Module')).toEqual(['network']))
+    })
+
+    it('tells which config fails, and brings the others on', async () => {
+      scene().upstream.repository(url, tags('v1.0.0'))
+      scene().upstream.faults.set(
+        other,
+        new SourceError('SecretInvalid', 'Secret git has no token'),
+      )
+      await write([
+        config('network', { source: { type: 'git', url: other } }),
+        config('dns', { versionConstraints: '>= 1.2.x' }),
+        config('vpc'),
+      ])
+      await scene().run()
+      expect(scene().status('Version', 'vpc-1-0-0').synced).toBe(true)
+      const { items = [] } = scene().status('Depot', 'main')
+      expect(items.map(({ name }) => name)).toEqual(['dns', 'network', 'vpc'])
+      expect(items[1]?.message).toBe('Secret git has no token')
+      expect(scene().condition('Depot', 'main', 'Ready')).toMatchObject({
+        status: 'False',
+        reason: 'PartiallySynced',
+      })
+      expect(scene().condition('Depot', 'main', 'Stalled')).toMatchObject({ status: 'True' })
+    })
+
+    it('hands a request for a sync down to the Versions', async () => {
+      scene().upstream.repository(url, tags('v1.0.0'))
+      await write([config('vpc')])
+      await scene().run()
+      scene().upstream.repository(url, { 'v1.0.0': 'changed' })
+      await scene().objects.patch(
+        { kind: 'Depot', namespace: scene().namespace, name: 'main' },
+        { metadata: { annotations: { 'depot.internal/sync-requested-at': 'today' } } },
+      )
+      await eventually(() => {
+        const { lastHandledSync, previousDigests } = scene().status('Version', 'vpc-1-0-0')
+        expect(lastHandledSync).toBe('today')
+        expect(previousDigests).toHaveLength(1)
+      })
+    })
+
+    it('that is suspended is left as it is', async () => {
+      scene().upstream.repository(url, tags('v1.0.0'))
+      await write([config('vpc')], { suspend: true })
+      await scene().run()
+      expect(scene().names('Module')).toEqual([])
+      expect(scene().condition('Depot', 'main', 'Suspended')).toMatchObject({ status: 'True' })
+    })
+  })
+}

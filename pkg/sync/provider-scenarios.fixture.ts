@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { eventually, storageConfig, versions } from './scenario-parts.fixture.ts'
+import type { Scene } from './scene.fixture.ts'
+
+const first = 'A'.repeat(40)
+const second = 'B'.repeat(40)
+const platforms = ['linux/amd64', 'darwin/arm64', 'windows/amd64']
+const provider = 'acme/hello'
+
+export function providerScenarios(scene: () => Scene): void {
+  describe('providers', () => {
+    const write = (config: object, ...wanted: string[]) =>
+      scene().write('Provider', 'hello', {
+        providerConfig: { namespace: 'acme', storageConfig, ...config },
+        versions: versions(...wanted),
+      })
+
+    it('a version has a Version for each platform, with the documents and the hashes of all', async () => {
+      scene().upstream.provider(provider, { '1.0.0': { platforms, signer: first } })
+      await write({ operatingSystems: ['linux', 'darwin', 'plan9'] }, '1.0.0')
+      await scene().run()
+      expect(scene().names('Version')).toEqual([
+        'hello-1-0-0-darwin-arm64',
+        'hello-1-0-0-linux-amd64',
+      ])
+      const status = scene().status('Version', 'hello-1-0-0-linux-amd64')
+      expect(status.artifact?.hashes?.filter((hash) => hash.startsWith('zh:'))).toHaveLength(3)
+      expect(status.artifact?.hashes?.filter((hash) => hash.startsWith('h1:'))).toHaveLength(1)
+      expect(status.release?.keyFingerprint).toBe(first)
+      expect(scene().condition('Version', 'hello-1-0-0-linux-amd64', 'Verified')).toMatchObject({
+        status: 'True',
+        reason: 'SignatureVerified',
+      })
+      expect(scene().status('Provider', 'hello')).toMatchObject({
+        synced: true,
+        latestVersion: '1.0.0',
+        signingKey: first,
+        skipped: [{ version: '1.0.0', platform: 'plan9/*' }],
+      })
+      // Two archives, and three documents that both share.
+      expect(await scene().stored()).toHaveLength(5)
+      const spec = scene().object('Version', 'hello-1-0-0-linux-amd64').spec
+      expect(spec).toMatchObject({ protocols: ['5.0', '6.0'] })
+    })
+
+    it('documents stay as long as one platform needs them', async () => {
+      scene().upstream.provider(provider, { '1.0.0': { platforms, signer: first } })
+      await write({}, '1.0.0')
+      await scene().run()
+      expect(await scene().stored()).toHaveLength(6)
+      await write({ operatingSystems: ['linux'] }, '1.0.0')
+      await scene().run({ timings: { archiveDeleteDelayMs: 0 } })
+      await eventually(async () => expect(await scene().stored()).toHaveLength(4))
+      await write({ operatingSystems: ['linux'] })
+      await scene().run({ timings: { archiveDeleteDelayMs: 0 } })
+      await eventually(async () => expect(await scene().stored()).toEqual([]))
+    })
+
+    it('a version that another key signed is held back, until the key is trusted', async () => {
+      scene().upstream.provider(provider, {
+        '1.0.0': { platforms: ['linux/amd64'], signer: first },
+      })
+      await write({}, '1.0.0')
+      await scene().run()
+      scene().upstream.provider(provider, {
+        '1.0.0': { platforms: ['linux/amd64'], signer: first },
+        '1.1.0': { platforms: ['linux/amd64'], signer: second },
+      })
+      await write({}, '1.0.0', '1.1.0')
+      await scene().run()
+      const name = 'hello-1-1-0-linux-amd64'
+      expect(scene().condition('Version', name, 'Verified')).toMatchObject({
+        status: 'False',
+        reason: 'SigningKeyChanged',
+        message: expect.stringContaining(`${second}, the first version by ${first}`) as string,
+      })
+      expect(scene().status('Version', name).artifact).toBeUndefined()
+      expect(scene().status('Provider', 'hello')).toMatchObject({ latestVersion: '1.0.0' })
+      await write({ trustedKeys: [first, second] }, '1.0.0', '1.1.0')
+      await scene().run()
+      expect(scene().status('Version', name)).toMatchObject({ synced: true })
+    })
+
+    it('a release without a signature is refused, unless that is allowed', async () => {
+      scene().upstream.provider(provider, { '1.0.0': { platforms: ['linux/amd64'] } })
+      await write({}, '1.0.0')
+      await scene().run()
+      const name = 'hello-1-0-0-linux-amd64'
+      expect(scene().condition('Version', name, 'Stalled')).toMatchObject({ reason: 'Unsigned' })
+      await write({ signature: 'IfPresent' }, '1.0.0')
+      await scene().run()
+      expect(scene().status('Version', name)).toMatchObject({ synced: true })
+      expect(scene().condition('Version', name, 'Verified')).toMatchObject({
+        status: 'False',
+        reason: 'Unsigned',
+      })
+    })
+  })
+}

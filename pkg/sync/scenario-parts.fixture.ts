@@ -1,0 +1,10 @@
+import { vi } from 'vitest'
+
+/** The repository of most scenarios. */
+export const url = 'https://git.test/vpc.git'
+export const storageConfig = { fileSystem: { directoryPath: 'depot' } }
+export const versions = (...all: readonly string[]) => all.map((version) => ({ version }))
+
+/** Waits for what a watch brings. */
+export const eventually = (check: () => void | Promise<void>) =>
+  vi.waitFor(check, { timeout: 30_000, interval: 50 })
