@@ -8,6 +8,7 @@ import { createFixture } from './folder.ts'
 import { atLeast, atMost, type Goal, goalTable } from './goals.ts'
 import { startKnownCallers } from './known-callers.ts'
 import { record, startBare, startCatalogServer, startDepot } from './processes.ts'
+import { measureTurns } from './turns.ts'
 
 /*
  * `make bench`: Depot beside a bare server of node:http that gives the same answers, and a table of what was wanted and what
@@ -70,6 +71,10 @@ try {
   }
   const { now, highest } = residentMb(small.pid)
   report(atMost('RSS under load, MB', 130, now, `highest ${highest.toFixed(0)} MB`))
+  for (const [backend, turns] of Object.entries(await measureTurns(values.quick ? 1 : 3))) {
+    const longest = `longest ${turns.longestMs.toFixed(1)} ms`
+    report(atMost(`turn under 8 first downloads, ${backend}, ms`, 2, turns.medianMs, longest))
+  }
 
   const callers = await started(startKnownCallers(1000, 1000))
   const path = '/depot/modules/v1/bench/small/aws/versions'

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { RegistryError } from '../errors/errors.ts'
 import type { ByteSource } from './byte-source.ts'
+import { sha256Of } from './sha256.ts'
 
 /** Why the body of an archive was broken off; the `reason` of `archive_aborts_total`. */
 export type AbortReason = 'checksum' | 'truncated' | 'client' | 'backend'
@@ -24,7 +24,7 @@ export function checkedBody(
   body: ByteSource,
   { sizeBytes, sha256, onEnd, onAbort }: Expected,
 ): ByteSource {
-  const hash = sha256 === undefined ? undefined : createHash('sha256')
+  const hash = sha256 === undefined ? undefined : sha256Of(sizeBytes)
   let seenBytes = 0
   let over = false
   let reason: AbortReason = 'backend'
@@ -38,13 +38,13 @@ export function checkedBody(
     }
     seenBytes += chunk.byteLength
     if (seenBytes > sizeBytes) throw grown()
-    hash?.update(chunk)
+    if (hash !== undefined) await hash.update(chunk)
     if (seenBytes === sizeBytes) await checkEnd()
     return chunk
   }
 
   async function checkEnd(): Promise<void> {
-    if (hash !== undefined && hash.digest('hex') !== sha256) {
+    if (hash !== undefined && (await hash.digest()) !== sha256) {
       reason = 'checksum'
       throw mismatch()
     }
@@ -65,12 +65,14 @@ export function checkedBody(
         // The chunk before may still be on its way: it is the reader who closes.
         if (!over) onAbort?.(reason, error)
         over = true
+        hash?.drop()
         throw error
       }
     },
     close() {
       if (!over) onAbort?.('client', undefined)
       over = true
+      hash?.drop()
       body.close()
     },
   }

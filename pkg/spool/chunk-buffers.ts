@@ -1,7 +1,7 @@
 const largeBytes = 256 * 1024
 const smallBytes = 64 * 1024
-/** How many buffers of each size are kept for the next download: 16 MB in all. */
-const keptLarge = 32
+/** How many buffers of each size are kept for the next download: 10 MB in all. */
+const keptLarge = 8
 const keptSmall = 128
 
 /**

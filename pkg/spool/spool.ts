@@ -15,3 +15,4 @@ export {
   type SpoolOptions,
   SpoolTooSmallError,
 } from './reserved-space.ts'
+export { sha256Of } from './sha256.ts'

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { unavailable, withDeadline } from '../spool/spool.ts'
+import { sha256Of, unavailable, withDeadline } from '../spool/spool.ts'
 import type { ObjectInfo, OpenObject } from './driver.ts'
 import { createFairLimiter, createLimiter } from './limiter.ts'
 import type { Place } from './places.ts'
@@ -24,25 +23,27 @@ export function createHashing(options: {
   const requested = createFairLimiter({ parallel: 16, perKey: 4, waitingPerKey: 200 })
   const running = new Map<string, Promise<ArchiveDigest>>()
 
-  async function hash(place: Place, signal?: AbortSignal): Promise<ArchiveDigest> {
+  async function read(place: Place, signal?: AbortSignal): Promise<ArchiveDigest> {
     signal?.throwIfAborted()
     const openedAtMs = now()
     const { info, body } = await open(place)
-    const digest = createHash('sha256')
+    const hash = sha256Of(info.sizeBytes)
     let sizeBytes = 0
+    let sha256: string
     try {
       for (;;) {
         const chunk = await body.read()
         signal?.throwIfAborted()
         if (chunk === undefined) break
-        digest.update(chunk)
+        await hash.update(chunk)
         sizeBytes += chunk.byteLength
       }
+      if (sizeBytes !== info.sizeBytes) throw unavailable('the archive changed while it was read')
+      sha256 = await hash.digest()
     } finally {
+      hash.drop()
       body.close()
     }
-    if (sizeBytes !== info.sizeBytes) throw unavailable('the archive changed while it was read')
-    const sha256 = digest.digest('hex')
     verified.remember(info, sha256, openedAtMs)
     return { ...info, sha256 }
   }
@@ -50,7 +51,7 @@ export function createHashing(options: {
   return {
     /** Two at a time; the rest waits, and its list is the caller's to bound. */
     digest: (place: Place, signal?: AbortSignal): Promise<ArchiveDigest> =>
-      background(() => hash(place, signal)),
+      background(() => read(place, signal)),
 
     /**
      * Reads an object once for however many requests ask at the same time. Nobody waits for longer than 25 s, but the
@@ -62,7 +63,7 @@ export function createHashing(options: {
       const key = JSON.stringify([owner, place.key])
       let hashing = running.get(key)
       if (hashing === undefined) {
-        hashing = requested(owner, () => hash(place))
+        hashing = requested(owner, () => read(place))
         running.set(key, hashing)
         const forget = () => running.delete(key)
         hashing.then(forget, forget)

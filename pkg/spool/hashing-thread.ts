@@ -1,0 +1,145 @@
+import { Worker } from 'node:worker_threads'
+import { unavailable } from './deadline.ts'
+
+/** A digest on its way. It must come to `digest` or `drop` in the end; both is fine. */
+export interface Digesting {
+  /** Takes bytes over; when it resolves they may change. One call at a time. */
+  update(bytes: Uint8Array): Promise<void>
+  /** In lower-case hexadecimal. @throws RegistryError Unavailable where the thread has ended */
+  digest(): Promise<string>
+  /** Nobody wants it any more. */
+  drop(): void
+}
+
+/** Memory that both threads see. Bytes are copied into it once, and no garbage is left of them. */
+const slotBytes = 256 * 1024
+/** How many bytes may be on their way: 4 MB. */
+const maxSlots = 16
+
+/** Of a thread that needs no file of its own: the image has one file a command. */
+const program = `
+const { createHash } = require('node:crypto')
+const { parentPort } = require('node:worker_threads')
+const hashes = new Map()
+parentPort.on('message', ({ id, slot, length, end }) => {
+  if (slot !== undefined) {
+    let hash = hashes.get(id)
+    if (hash === undefined) hashes.set(id, (hash = createHash('sha256')))
+    hash.update(new Uint8Array(slot, 0, length))
+    parentPort.postMessage({ slot })
+  } else {
+    const sha256 = end ? (hashes.get(id) ?? createHash('sha256')).digest('hex') : undefined
+    hashes.delete(id)
+    if (end) parentPort.postMessage({ id, sha256 })
+  }
+})`
+
+/** What the thread says: a slot is free again, or a digest is done. */
+type Told = { readonly slot: SharedArrayBuffer } | { readonly id: number; readonly sha256: string }
+
+/** A thread that hashes; it starts when it is needed, and keeps no process from ending. */
+export class HashingThread {
+  readonly #program: string
+  #worker: Worker | undefined
+  #free: SharedArrayBuffer[] = []
+  #madeSlots = 0
+  /** Who waits for a slot, in order; they look again when they are woken. */
+  #waiting: (() => void)[] = []
+  readonly #digests = new Map<number, PromiseWithResolvers<string>>()
+  #count = 0
+
+  /** @param source of the thread, for tests */
+  constructor(source = program) {
+    this.#program = source
+  }
+
+  start(): Digesting {
+    this.#count += 1
+    const id = this.#count
+    const worker = (this.#worker ??= this.#start())
+    const send = (message: object): void => {
+      if (this.#worker !== worker) throw ended()
+      worker.postMessage({ id, ...message }, [])
+    }
+    let isDropped = false
+    return {
+      update: async (bytes) => {
+        for (let from = 0; from < bytes.length; from += slotBytes) {
+          const slot = await this.#takeSlot(worker)
+          if (isDropped) return this.#giveBack(slot)
+          const part = bytes.subarray(from, from + slotBytes)
+          new Uint8Array(slot).set(part)
+          send({ slot, length: part.length })
+        }
+      },
+      digest: () => {
+        const digest = Promise.withResolvers<string>()
+        this.#digests.set(id, digest)
+        try {
+          send({ end: true })
+        } catch (error) {
+          this.#digests.delete(id)
+          digest.reject(error)
+        }
+        return digest.promise
+      },
+      drop: () => {
+        isDropped = true
+        if (this.#worker === worker) worker.postMessage({ id, end: false }, [])
+      },
+    }
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#program, {
+      eval: true,
+      // Not the flags of this process, some of which a thread does not know.
+      execArgv: [],
+      resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 },
+    })
+    worker.unref()
+    worker.on('message', (told: Told) => {
+      if ('slot' in told) this.#giveBack(told.slot)
+      else {
+        this.#digests.get(told.id)?.resolve(told.sha256)
+        this.#digests.delete(told.id)
+      }
+    })
+    const onEnd = (): void => {
+      if (this.#worker !== worker) return
+      this.#worker = undefined
+      this.#free = []
+      this.#madeSlots = 0
+      for (const digest of this.#digests.values()) digest.reject(ended())
+      this.#digests.clear()
+      for (const wake of this.#waiting.splice(0)) wake()
+    }
+    worker.on('error', onEnd).on('exit', onEnd)
+    return worker
+  }
+
+  #giveBack(slot: SharedArrayBuffer): void {
+    this.#free.push(slot)
+    this.#waiting.shift()?.()
+  }
+
+  async #takeSlot(worker: Worker): Promise<SharedArrayBuffer> {
+    for (;;) {
+      if (this.#worker !== worker) throw ended()
+      const free = this.#free.pop()
+      if (free !== undefined) return free
+      if (this.#madeSlots < maxSlots) {
+        this.#madeSlots += 1
+        return new SharedArrayBuffer(slotBytes)
+      }
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve)
+      })
+    }
+  }
+}
+
+const ended = () => unavailable('the digest of the archive could not be computed')
+
+/** One for the whole process. */
+export const hashingThread = new HashingThread()
