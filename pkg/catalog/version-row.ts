@@ -24,6 +24,8 @@ interface Rare {
   readonly binaryScannedAt: string | undefined
   readonly binaryFindings: FindingList
   readonly readme: ReadmeRef | undefined
+  /** SHA-256 of the archives of every platform that upstream has, in hexadecimal, with blanks between. */
+  readonly releaseDigests: string | undefined
 }
 
 const nothingRare: Rare = {
@@ -31,6 +33,7 @@ const nothingRare: Rare = {
   binaryScannedAt: undefined,
   binaryFindings: 0,
   readme: undefined,
+  releaseDigests: undefined,
 }
 
 /** A Version: one archive. It has few fields, because there may be 200,000 of it. */
@@ -128,6 +131,11 @@ export class VersionRow {
     return this.#rare.readme
   }
 
+  /** SHA-256 of the archives of every platform that upstream has, in hexadecimal; providers from an upstream only. */
+  get releaseDigests(): readonly string[] {
+    return this.#rare.releaseDigests?.split(' ') ?? []
+  }
+
   /** SHA-256 in hexadecimal; undefined where there is none or it is malformed. */
   get sha256(): string | undefined {
     const { digest } = this
@@ -216,13 +224,28 @@ function rareOf(version: Version, checksumMalformed: boolean, context: RowContex
   const { metadata, spec, status } = version
   const scan = spec.type === 'Provider' ? status?.binaryScan : undefined
   const ref = spec.type === 'Module' ? status?.readmeConfigMapRef : undefined
-  if (scan === undefined && ref === undefined && !checksumMalformed) return nothingRare
+  const digests = spec.type === 'Provider' ? releaseDigestsOf(status?.artifact?.hashes) : undefined
+  const isPlainRow = scan === undefined && ref === undefined && digests === undefined
+  if (isPlainRow && !checksumMalformed) return nothingRare
   return {
     checksumMalformed,
     binaryScannedAt: context.string(scannedAt(scan)),
     binaryFindings: context.findings.hold(scan?.findings ?? []),
     readme: ref && { ...ref, version: metadata.name },
+    releaseDigests: context.string(digests),
   }
+}
+
+/** Upstreams have some 15 platforms. */
+const maxReleaseDigests = 100
+
+/** The same text for every platform of a release, so that it is kept once. */
+function releaseDigestsOf(hashes: readonly string[] = []): string | undefined {
+  const digests = hashes
+    .filter((hash) => /^zh:[0-9a-f]{64}$/.test(hash))
+    .map((hash) => hash.slice(3))
+  if (digests.length === 0) return undefined
+  return [...new Set(digests)].toSorted().slice(0, maxReleaseDigests).join(' ')
 }
 
 /** A SHA-256 as {@link VersionRow.digest} has it, which takes half the memory. @param checksum base64 or hexadecimal */

@@ -18,12 +18,23 @@ export class Release {
     return this.#shasums
   }
 
-  /** In the format of sha256sum, ordered by file name. */
+  /**
+   * In the format of sha256sum, ordered by file name. What upstream has for other platforms follows, so that a lock file
+   * that is made here holds where those are used.
+   */
   get sumLines(): string {
-    return this.platforms
+    const served = this.platforms
       .toSorted((a, b) => compareText(a.fileName, b.fileName))
       .map((row) => `${row.sha256}  ${row.fileName}\n`)
-      .join('')
+    return [...served, ...this.#otherLines()].join('')
+  }
+
+  #otherLines(): string[] {
+    const own = new Set(this.platforms.map(({ sha256 }) => sha256))
+    const all = new Set(this.platforms.flatMap(({ releaseDigests }) => releaseDigests))
+    return [...all]
+      .filter((sha256) => !own.has(sha256))
+      .map((sha256) => `${sha256}  other-platform-${sha256.slice(0, 12)}.zip\n`)
   }
 }
 

@@ -22,6 +22,18 @@ fixture.version('Provider', 'hello', '3.0.0', {
 })
 fixture.provider('six', { protocols: ['6.0', '5.0'] })
 fixture.version('Provider', 'six', '1.0.0', platform('linux', 'amd64'))
+const upstream = ['a', 'b', 'c'].map((digit) => digit.repeat(64))
+fixture.provider('pulled')
+fixture.version('Provider', 'pulled', '1.0.0', {
+  ...platform('linux', 'amd64'),
+  status: {
+    checksum: upstream[0],
+    artifact: {
+      fileName: 'pulled_linux-aaaaaaaaaaaa.zip',
+      hashes: ['h1:x=', ...upstream.map((sha256) => `zh:${sha256}`), 'zh:nonsense\n'],
+    },
+  },
+})
 fixture.provider('empty')
 fixture.provider('bare')
 fixture.version('Provider', 'bare', '1.0.0')
@@ -151,6 +163,15 @@ describe('SHA256SUMS', () => {
     const response = await app.request(`${root}/platform/hello/1.0.0/SHA256SUMS/linux/amd64`)
     expect(response.headers.get('content-type')).toMatch(/^text\/plain/)
     expect((await response.text()).split('\n').toSorted()).toEqual(['', ...sums].toSorted())
+  })
+
+  it('holds the digests of platforms that only upstream has', async () => {
+    const response = await app.request(`${root}/platform/pulled/1.0.0/SHA256SUMS/linux/amd64`)
+    expect((await response.text()).trimEnd().split('\n')).toEqual([
+      `${upstream[0]}  pulled_linux-aaaaaaaaaaaa.zip`,
+      `${upstream[1]}  other-platform-bbbbbbbbbbbb.zip`,
+      `${upstream[2]}  other-platform-cccccccccccc.zip`,
+    ])
   })
 
   it('has a detached binary signature by the key in the metadata', async () => {
