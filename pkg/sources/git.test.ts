@@ -55,7 +55,10 @@ describe('a git source', () => {
     const resolved = await source('vpc').resolve('1.0.0', { signal })
     expect(resolved.revision).toBe(`v1.0.0@sha1:${commit}`)
     const { file, sizeBytes } = await source('vpc').fetch(resolved, { signal })
-    expect(namesIn(file.path).filter((name) => !name.endsWith('/'))).toEqual(['a/b.tf', 'main.tf'])
+    expect(namesIn(file.path).filter((name) => !name.endsWith('/'))).toEqual([
+      'repository/a/b.tf',
+      'repository/main.tf',
+    ])
     expect(local.spool.reservedBytes).toBe(sizeBytes)
     expect(readdirSync(dirname(file.path)).length).toBe(1)
     await file.remove()

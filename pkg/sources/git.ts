@@ -152,7 +152,9 @@ export class Git {
     if (commit !== undefined && found !== commit) {
       throw new SourceError('FetchFailed', 'the tag was moved while it was fetched')
     }
-    const { stdout, ended } = this.#run([place, 'archive', '--format=tar', found], {}, signal)
+    // One folder around all, as archives of hosts have it: a repository of one folder would be taken for one of those.
+    const args = [place, 'archive', '--format=tar', '--prefix=repository/', found]
+    const { stdout, ended } = this.#run(args, {}, signal)
     const written = await this.#upstream.explained(writeBody(stdout, file.path, maxBytes))
     await ended
     return written

@@ -73,6 +73,14 @@ it('asks with the ETag of the last list, also after a restart, and costs no quot
   expect([after.versions.length, after.unchanged]).toEqual([151, false])
 })
 
+it('takes what the process before it has listed where that is new enough', async () => {
+  github.tag('acme/vpc', 'v1.0.0', files)
+  await vpc().list({ signal })
+  const restarted = vpc({}, await local.restart())
+  const { versions } = await restarted.list({ signal, maxAgeMs: 3_600_000 })
+  expect([versions.length, github.asked.length]).toEqual([1, 1])
+})
+
 it('resolves many versions with one request, and asks again for one that is new', async () => {
   github.tag('acme/vpc', 'v1.0.0', files)
   github.tag('acme/vpc', 'v1.1.0', files)

@@ -34,7 +34,7 @@ export class ListingCache {
   readonly #clock: () => number
   readonly #memory = new Bounded<Kept<unknown>>({ maxEntries: 5000 })
   readonly #flights = new SingleFlight<{
-    readonly kept: Kept<unknown>
+    readonly value: unknown
     readonly unchanged: boolean
   }>({
     max: 10_000,
@@ -70,29 +70,31 @@ export class ListingCache {
     { maxAgeMs = 0 }: ListOptions,
     load: Load<T>,
   ): Promise<{ readonly value: T; readonly unchanged: boolean }> {
-    const inMemory = this.#memory.get(key)
-    if (inMemory !== undefined && this.#clock() - inMemory.atMs < maxAgeMs) {
-      return { value: schema.parse(inMemory.value), unchanged: true }
+    const kept = this.#memory.get(key) ?? (await this.#read(key))
+    const former = kept === undefined ? undefined : schema.safeParse(kept.value).data
+    if (kept !== undefined && former !== undefined && this.#clock() - kept.atMs < maxAgeMs) {
+      this.#memory.set(key, kept)
+      return { value: former, unchanged: true }
     }
-    const { kept, unchanged } = await this.#flights.run(key, async () => {
-      const former = inMemory?.value ?? (await this.#read(key))
-      const known = former === undefined ? undefined : schema.safeParse(former).data
-      const loaded = await load(known)
-      const now = { value: loaded.value, atMs: this.#clock() }
-      this.#memory.set(key, now)
+    const { value, unchanged } = await this.#flights.run(key, async () => {
+      const loaded = await load(former)
+      this.#memory.set(key, { value: loaded.value, atMs: this.#clock() })
       await this.#keep(key, loaded)
-      return { kept: now, unchanged: loaded.unchanged }
+      return loaded
     })
-    return { value: schema.parse(kept.value), unchanged }
+    return { value: schema.parse(value), unchanged }
   }
 
   #path(key: string): string {
     return join(this.#dir, `${createHash('sha256').update(key).digest('hex').slice(0, 40)}.json`)
   }
 
-  async #read(key: string): Promise<unknown> {
+  /** What was kept by the process before this one. */
+  async #read(key: string): Promise<Kept<unknown> | undefined> {
     try {
-      return JSON.parse(await readFile(this.#path(key), 'utf8'))
+      const path = this.#path(key)
+      const { mtimeMs } = await stat(path)
+      return { value: JSON.parse(await readFile(path, 'utf8')), atMs: mtimeMs }
     } catch {
       return undefined
     }
@@ -107,7 +109,7 @@ export class ListingCache {
     try {
       await (this.#ready ??= this.#prepare())
       if (unchanged) {
-        const now = new Date()
+        const now = new Date(this.#clock())
         await utimes(path, now, now)
         return
       }
