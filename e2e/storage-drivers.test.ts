@@ -1,4 +1,4 @@
-import { describe } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { startAzure, startGcs, startS3 } from '../hack/testbed/object-stores/object-stores.ts'
 import { driverConformance } from '../pkg/storage/conformance.fixture.ts'
 import {
@@ -10,6 +10,8 @@ import {
   defaultTimings,
   type RemoteStore,
 } from '../pkg/storage/drivers.fixture.ts'
+import { openArchiveStore } from '../pkg/storage/storage.ts'
+import { localFiles, writingConformance } from '../pkg/storage/writing.fixture.ts'
 import { missing, region } from './storage.fixture.ts'
 
 const bucket = 'depot-archives'
@@ -20,39 +22,64 @@ function driverOf(store: RemoteStore) {
   return { driver, held: () => transport.running }
 }
 
+async function s3() {
+  const server = await startS3(region)
+  await server.createBucket(bucket)
+  return {
+    ...driverOf(createS3Stores(server)(bucket, region)),
+    put: (object: string, bytes: Uint8Array) => server.put(bucket, object, bytes),
+    close: server.stop,
+  }
+}
+
+async function azure() {
+  const server = await startAzure()
+  await server.createBucket(bucket)
+  const account = { ...server, subscriptionID: '', resourceGroup: '' }
+  return {
+    ...driverOf(createAzureStores(server)(account)(bucket)),
+    put: (object: string, bytes: Uint8Array) => server.put(bucket, object, bytes),
+    close: server.stop,
+  }
+}
+
+async function gcs() {
+  const server = await startGcs()
+  await server.createBucket(bucket)
+  return {
+    ...driverOf(createGcsStores(server)(bucket)),
+    put: (object: string, bytes: Uint8Array) => server.put(bucket, object, bytes),
+    close: server.stop,
+  }
+}
+
 describe.skipIf(missing.s3)('versitygw', () => {
-  driverConformance('S3', async () => {
-    const server = await startS3(region)
-    await server.createBucket(bucket)
-    return {
-      ...driverOf(createS3Stores(server)(bucket, region)),
-      put: (object, bytes) => server.put(bucket, object, bytes),
-      close: server.stop,
-    }
-  })
+  driverConformance('S3', s3)
+  writingConformance('S3', s3)
 })
 
 describe('Azurite', () => {
-  driverConformance('Azure', async () => {
+  driverConformance('Azure', azure)
+  writingConformance('Azure', azure)
+
+  it('gets its container with the first archive', async () => {
     const server = await startAzure()
-    await server.createBucket(bucket)
-    const account = { ...server, subscriptionID: '', resourceGroup: '' }
-    return {
-      ...driverOf(createAzureStores(server)(account)(bucket)),
-      put: (object, bytes) => server.put(bucket, object, bytes),
-      close: server.stop,
-    }
+    onTestFinished(server.stop)
+    const { accountName, accountUrl } = server
+    const azureStorage = { accountName, accountUrl, subscriptionID: 'sub', resourceGroup: 'rg' }
+    const { folder, file, remove } = localFiles()
+    onTestFinished(remove)
+    const store = openArchiveStore({ filesystemMountPath: folder, azure: server })
+    const { driver, object, prefix } = store.for({ azureStorage }, 'vpc')
+    expect(await Array.fromAsync(driver.list(prefix))).toEqual([])
+    const archive = file(Buffer.from('an archive'))
+    expect(await driver.put(object('1.zip'), archive)).toBe('created')
+    expect(await driver.verify(object('1.zip'), archive)).toBe(true)
+    expect(await Array.fromAsync(driver.list(prefix))).toMatchObject([{ object: '1.zip' }])
   })
 })
 
 describe.skipIf(missing.gcs)('fake-gcs-server', () => {
-  driverConformance('Google', async () => {
-    const server = await startGcs()
-    await server.createBucket(bucket)
-    return {
-      ...driverOf(createGcsStores(server)(bucket)),
-      put: (object, bytes) => server.put(bucket, object, bytes),
-      close: server.stop,
-    }
-  })
+  driverConformance('Google', gcs)
+  writingConformance('Google', gcs)
 })

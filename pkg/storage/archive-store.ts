@@ -10,7 +10,7 @@ export interface ArchivePlace {
   /** What the names of all its objects begin with; ends with `/`, or is empty where it has a container of its own. */
   readonly prefix: string
   /** The object of an archive, as `driver` names it. */
-  object(fileName: string): string
+  readonly object: (fileName: string) => string
 }
 
 /** The places that a server reads from, to be written: the same StorageConfig leads both to the same object. */

@@ -18,18 +18,26 @@ const keyMarginMs = 3_600_000
 const dayMs = 86_400_000
 
 const advice =
-  'check AZURE_STORAGE_CONNECTION_STRING, or the identity (AZURE_CLIENT_ID, AZURE_TENANT_ID, AZURE_FEDERATED_TOKEN_FILE or AZURE_CLIENT_SECRET) and that it is Storage Blob Data Reader, for pre-signed URLs Storage Blob Delegator too'
+  'check AZURE_STORAGE_CONNECTION_STRING, or the identity (AZURE_CLIENT_ID, AZURE_TENANT_ID, AZURE_FEDERATED_TOKEN_FILE or AZURE_CLIENT_SECRET) and that it is Storage Blob Data Reader (Contributor to store archives), for pre-signed URLs Storage Blob Delegator too'
 
 /** Hosts of blob services: `{account}.blob.{cloud}`, `{account}.z01.blob.storage.azure.net` and private links. */
 const hostPattern =
   /^([a-z0-9]{3,24})(?:\.z\d{2})?(?:\.privatelink)?\.blob\.(?:core\.windows\.net|core\.usgovcloudapi\.net|core\.chinacloudapi\.cn|storage\.azure\.net)$/
+
+/** To read, write or delete. */
+type Permission = 'r' | 'w' | 'd'
 
 /** What is shared by all containers of an account. */
 interface AccountAccess {
   readonly service: BlobServiceClient
   /** Headers for a request to a URL that is not signed; none where a key signs URLs. */
   readonly token?: () => Promise<string>
-  readonly sign: (container: string, object: string, ttlSeconds: number) => Promise<string>
+  readonly sign: (
+    container: string,
+    object: string,
+    ttlSeconds: number,
+    permission: Permission,
+  ) => Promise<string>
 }
 
 /** Makes stores for containers. @throws RegistryError NotFound where the account's URL is none of Azure's */
@@ -54,18 +62,53 @@ export function createAzureStores(
       if (!/^(?!.*--)[a-z0-9$][a-z0-9-]{1,61}[a-z0-9]$/.test(container)) {
         throw notFound('there is no such archive in storage: its container has no valid name')
       }
+      const authorized = async (object: string, permission: Permission): Promise<StoreRequest> => {
+        const { service, token, sign } = await access()
+        if (token === undefined) {
+          return { url: await sign(container, object, ownTtlSeconds, permission) }
+        }
+        const { url: plain } = service.getContainerClient(container).getBlobClient(object)
+        const authorization = `Bearer ${await token()}`
+        return { url: plain, headers: { authorization, 'x-ms-version': apiVersion } }
+      }
       return {
         backend: 'azure',
         name: `${accountName}/${container}`,
         credentialsAdvice: advice,
-        async request(_, object): Promise<StoreRequest> {
-          const { service, token, sign } = await access()
-          if (token === undefined) return { url: await sign(container, object, ownTtlSeconds) }
-          const { url: plain } = service.getContainerClient(container).getBlobClient(object)
-          const authorization = `Bearer ${await token()}`
-          return { url: plain, headers: { authorization, 'x-ms-version': apiVersion } }
+        request: (method, object) => authorized(object, method === 'DELETE' ? 'd' : 'r'),
+        presign: async (object, ttlSeconds) =>
+          (await access()).sign(container, object, ttlSeconds, 'r'),
+        writing: {
+          async put(object, conditional) {
+            const request = await authorized(object, 'w')
+            const kind = { 'x-ms-blob-type': 'BlockBlob' }
+            const condition = conditional ? { 'if-none-match': '*' } : {}
+            return {
+              ...request,
+              method: 'PUT',
+              headers: { ...request.headers, ...kind, ...condition },
+            }
+          },
+          async *list(prefix) {
+            const blobs = (await access()).service.getContainerClient(container)
+            const pages = blobs.listBlobsFlat({ prefix }).byPage({ maxPageSize: 1000 })
+            try {
+              for await (const { segment } of pages) {
+                yield segment.blobItems.map(({ name, properties }) => ({
+                  object: name,
+                  sizeBytes: properties.contentLength ?? 0,
+                  changedAtMs: properties.lastModified.getTime(),
+                }))
+              }
+            } catch (error) {
+              // Nothing was stored for this module or provider yet.
+              if ((error as { code?: unknown }).code !== 'ContainerNotFound') throw error
+            }
+          },
+          async create() {
+            await (await access()).service.getContainerClient(container).createIfNotExists()
+          },
         },
-        presign: async (object, ttlSeconds) => (await access()).sign(container, object, ttlSeconds),
       }
     }
   }
@@ -91,12 +134,12 @@ async function openWithKey(connectionString: string): Promise<AccountAccess> {
   const service = azure.BlobServiceClient.fromConnectionString(connectionString)
   return {
     service,
-    sign: (container, object, ttlSeconds) =>
+    sign: (container, object, ttlSeconds, permission) =>
       service
         .getContainerClient(container)
         .getBlobClient(object)
         .generateSasUrl({
-          permissions: azure.BlobSASPermissions.parse('r'),
+          permissions: azure.BlobSASPermissions.parse(permission),
           expiresOn: new Date(Date.now() + ttlSeconds * 1000),
         }),
   }
@@ -113,9 +156,9 @@ async function openWithToken(url: string): Promise<AccountAccess> {
   return {
     service,
     token: async () => (await credential.getToken(scope)).token,
-    async sign(container, object, ttlSeconds) {
+    async sign(container, object, ttlSeconds, permission) {
       const expiresOn = new Date(Date.now() + ttlSeconds * 1000)
-      const permissions = azure.BlobSASPermissions.parse('r')
+      const permissions = azure.BlobSASPermissions.parse(permission)
       const blob = service.getContainerClient(container).getBlobClient(object)
       return blob.generateUserDelegationSasUrl(
         { permissions, expiresOn },

@@ -6,9 +6,11 @@ import type { ByteRange, Driver, ObjectInfo, WritableDriver } from '../driver.ts
 import { checkObjectName } from '../object-name.ts'
 import { isRange, notSatisfiable } from '../satisfiable.ts'
 import { verifyByReading } from '../verifying.ts'
+import { backoff } from './backoff.ts'
 import { RemoteSource } from './remote-body.ts'
 import { badGateway, connectionError, credentialsError, refusalError } from './remote-error.ts'
 import type { RemoteStore } from './remote-store.ts'
+import { createRemoteWriting } from './remote-writing.ts'
 import type { RemoteTimings, StoreAnswer, Transport } from './transport.ts'
 
 const maxAttempts = 3
@@ -26,12 +28,8 @@ export function createRemoteDriver(options: RemoteOptions): WritableDriver {
   const reading = createRemoteReading(options)
   return {
     ...reading,
+    ...createRemoteWriting(options, reading),
     verify: verifyByReading(reading),
-    put: () => Promise.reject(badGateway('this archive storage cannot be written yet')),
-    remove: () => Promise.reject(badGateway('this archive storage cannot be written yet')),
-    list: () => {
-      throw badGateway('this archive storage cannot be listed yet')
-    },
   }
 }
 
@@ -133,12 +131,6 @@ function createRemoteReading({ store, transport, timings }: RemoteOptions): Driv
       })
     },
   }
-}
-
-/** Doubles with each attempt up to 5 s, and half of it is chance, so that clients of one outage do not come back at once. */
-function backoff(firstMs: number, attempt: number): number {
-  const ms = Math.min(firstMs * 2 ** (attempt - 1), 5000)
-  return ms / 2 + (Math.random() * ms) / 2
 }
 
 /** Which bytes an answer holds, of how many. */

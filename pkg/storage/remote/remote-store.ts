@@ -1,4 +1,5 @@
 import type { Backend } from '../backends.ts'
+import type { ListedObject } from '../driver.ts'
 
 /** A request that a store accepts: already signed, or with a token among the headers. */
 export interface StoreRequest {
@@ -15,8 +16,30 @@ export interface RemoteStore {
   /** Name of the bucket or container, for the log. */
   readonly name: string
   /** @param object checked name */
-  request(method: 'GET' | 'HEAD', object: string): Promise<StoreRequest>
+  request(method: 'GET' | 'HEAD' | 'DELETE', object: string): Promise<StoreRequest>
   presign(object: string, ttlSeconds: number): Promise<string>
   /** What the operator has to set or to check where the store refuses its credentials. */
   readonly credentialsAdvice: string
+  readonly writing: StoreWriting
+}
+
+/** What is particular to writing into one bucket or container. */
+export interface StoreWriting {
+  /**
+   * A request that stores its body as an object.
+   *
+   * @param conditional refused with 409 or 412 where there is an object of that name
+   */
+  put(object: string, conditional: boolean): Promise<StoreRequest & { method: 'PUT' | 'POST' }>
+  /**
+   * Pages of objects; what fails is the error of the SDK.
+   *
+   * @param fetchText sends a signed request for stores whose SDK is not to be used
+   */
+  list(
+    prefix: string,
+    fetchText: (request: StoreRequest) => Promise<string>,
+  ): AsyncIterable<ListedObject[]>
+  /** Makes the container, where each module or provider has one of its own. */
+  create?(): Promise<void>
 }

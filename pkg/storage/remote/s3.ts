@@ -1,6 +1,7 @@
 import type { Client, IamAwsProvider } from 'minio'
 import { notFound } from '../../errors/errors.ts'
 import type { RemoteStore } from './remote-store.ts'
+import { listS3 } from './s3-listing.ts'
 
 /** Keys as the environment of the AWS tools has them. Without them, a role is looked for: web identity, EKS Pod Identity, ECS, EC2. */
 export interface S3Settings {
@@ -15,7 +16,7 @@ export interface S3Settings {
 const ownTtlSeconds = 900
 
 const advice =
-  'check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the role (AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE, or AWS_CONTAINER_CREDENTIALS_FULL_URI and AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE), that it may s3:GetObject here, and the region in the storageConfig'
+  'check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the role (AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE, or AWS_CONTAINER_CREDENTIALS_FULL_URI and AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE), that it may s3:GetObject here (to store archives also s3:PutObject, s3:DeleteObject and s3:ListBucket), and the region in the storageConfig'
 
 /** Makes stores that share one place where their credentials come from. */
 export function createS3Stores(
@@ -30,7 +31,7 @@ export function createS3Stores(
     }
     let loading: Promise<Client> | undefined
     const client = () => (loading ??= load())
-    const presign = async (method: 'GET' | 'HEAD', object: string, ttlSeconds: number) =>
+    const presign = async (method: string, object: string, ttlSeconds: number) =>
       (await client()).presignedUrl(method, bucket, object, ttlSeconds)
 
     async function load(): Promise<Client> {
@@ -51,6 +52,20 @@ export function createS3Stores(
       credentialsAdvice: advice,
       request: async (method, object) => ({ url: await presign(method, object, ownTtlSeconds) }),
       presign: (object, ttlSeconds) => presign('GET', object, ttlSeconds),
+      writing: {
+        put: async (object, conditional) => ({
+          method: 'PUT',
+          url: await presign('PUT', object, ownTtlSeconds),
+          ...(conditional && { headers: { 'if-none-match': '*' } }),
+        }),
+        list: (prefix, fetchText) =>
+          listS3(prefix, async (query) => {
+            const s3 = await client()
+            return fetchText({
+              url: await s3.presignedUrl('GET', bucket, '', ownTtlSeconds, query),
+            })
+          }),
+      },
     }
   }
 }

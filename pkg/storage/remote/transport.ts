@@ -38,9 +38,15 @@ export interface Transport {
   /** Answers whose bodies are not over yet. */
   readonly running: number
   send(
-    method: 'GET' | 'HEAD',
+    method: 'GET' | 'HEAD' | 'DELETE' | 'PUT' | 'POST',
     request: StoreRequest,
     headers: Record<string, string>,
+    upload?: {
+      readonly body: Readable
+      readonly signal: AbortSignal | undefined
+      /** Deadline of the head of the answer, the upload included. */
+      readonly inAllMs: number
+    },
   ): Promise<StoreAnswer>
 }
 
@@ -66,7 +72,7 @@ export function createTransport(
       return running
     },
 
-    async send(method, { url, headers: own }, headers) {
+    async send(method, { url, headers: own }, headers, upload) {
       const { origin, pathname, search } = new URL(url)
       const answer = pool.send(
         { origin },
@@ -76,10 +82,13 @@ export function createTransport(
           headers: { 'accept-encoding': 'identity', ...own, ...headers },
           // One chunk at a time: several that wait would be copied into one.
           highWaterMark: 1,
+          ...(upload && { body: upload.body, signal: upload.signal }),
         },
       )
-      const { status, header, body } = await withDeadline(answer, inAllMs, ({ body: late }) =>
-        discard(late),
+      const { status, header, body } = await withDeadline(
+        answer,
+        upload?.inAllMs ?? inAllMs,
+        ({ body: late }) => discard(late),
       )
       running += 1
       body.once('close', () => {
