@@ -107,19 +107,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     pair === undefined ? createHttpServer(limits, listener) : createTlsServer(pair, listener)
   server.setTimeout(idleSocketMs)
   server.on('clientError', refuseMalformed(log))
-  const admin = createHttpServer(
-    asListener(
-      getRequestListener(
-        createAdminApp({ metrics, waitingFor, impaired: options.impaired }).fetch,
-        {
-          overrideGlobalObjects: false,
-        },
-      ),
-    ),
-  )
-
   const url = await listen(server, options.listen, tls === undefined ? 'http' : 'https')
-  const adminUrl = await listen(admin, options.adminListen, 'http').catch((error: unknown) => {
+  const admin = await serveAdmin({ ...options, waitingFor }).catch((error: unknown) => {
     server.close()
     throw error
   })
@@ -130,7 +119,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 
   return {
     url,
-    adminUrl,
+    adminUrl: admin.adminUrl,
     async stop(graceMs) {
       const { shutdownDelayMs = 0 } = options
       const wasReady = waitingFor().length === 0
@@ -140,6 +129,32 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       const { cut } = await drain(server, graceMs)
       if (cut) log.warn({ graceMs }, 'requests cut off at the end of the grace period')
       reloading?.stop()
+      admin.stop()
+    },
+  }
+}
+
+export interface RunningAdmin {
+  readonly adminUrl: string
+  /** Ends at once. */
+  stop(): void
+}
+
+/**
+ * Opens the port of probes and metrics alone, for a process that answers nothing else.
+ *
+ * @throws Error with a `code` such as EADDRINUSE where the port cannot be had.
+ */
+export async function serveAdmin(
+  options: Pick<ServeOptions, 'adminListen' | 'metrics' | 'waitingFor' | 'impaired'>,
+): Promise<RunningAdmin> {
+  const app = createAdminApp(options)
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false })
+  const admin = createHttpServer(asListener(answer))
+  const adminUrl = await listen(admin, options.adminListen, 'http')
+  return {
+    adminUrl,
+    stop() {
       admin.close()
       admin.closeAllConnections()
     },

@@ -3,5 +3,6 @@ export { type ArchivePlace, type ArchiveStore, openArchiveStore } from './archiv
 export { type Archives, type ArchivesOptions, createArchives } from './archives.ts'
 export { type Backend, backendOf, locationSegments } from './backends.ts'
 export type { ListedObject, LocalFile, WritableDriver } from './driver.ts'
+export { storageOfEnvironment } from './environment.ts'
 export { grantProblems } from './grants.ts'
 export type { StorageSettings } from './places.ts'
