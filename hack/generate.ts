@@ -8,12 +8,14 @@ import {
 } from '../pkg/apis/v1alpha1/v1alpha1.ts'
 import { openApiDocument } from '../pkg/browse/browse.ts'
 import {
+  controllerCommand,
   explainCommand,
   explorerCommand,
   keygenCommand,
   lintCommand,
   optionsReference,
   serverCommand,
+  syncCommand,
 } from '../pkg/options/options.ts'
 import { chartFiles } from './chart/chart.ts'
 import { sampleReadmes } from './samples.ts'
@@ -45,6 +47,8 @@ export function generatedFiles(): Map<string, string> {
       '# Options',
       '',
       optionsReference(serverCommand),
+      optionsReference(controllerCommand),
+      optionsReference(syncCommand),
       optionsReference(explainCommand),
       optionsReference(lintCommand),
       optionsReference(keygenCommand),

@@ -1,10 +1,12 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import {
+  controllerCommand,
   explainCommand,
   explorerCommand,
   keygenCommand,
   lintCommand,
   serverCommand,
+  syncCommand,
 } from '../../pkg/options/options.ts'
 import { runCommand } from '../../pkg/run/run.ts'
 
@@ -24,6 +26,14 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
   ui: {
     summary: explorerCommand.summary,
     run: async (args) => (await import('../ui/ui.ts')).ui(args),
+  },
+  controller: {
+    summary: controllerCommand.summary,
+    run: async (args) => (await import('../controller/controller.ts')).controller(args),
+  },
+  sync: {
+    summary: syncCommand.summary,
+    run: async (args) => (await import('../sync/sync.ts')).sync(args),
   },
   explain: {
     summary: explainCommand.summary,

@@ -26,6 +26,7 @@ const election = elect({
     signal.addEventListener('abort', () => print('lost'))
   },
 })
+election.start()
 process.once('SIGTERM', () => {
   clearInterval(timer)
   void election.release().then(() => process.exit())

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { explorerCommand, serverCommand } from '../../pkg/options/options.ts'
+import { controllerCommand, explorerCommand, serverCommand } from '../../pkg/options/options.ts'
 import { chart, podsOf, render } from './helm.fixture.ts'
 import { profiles } from './profiles.fixture.ts'
 import { values } from './values.ts'
@@ -44,6 +44,20 @@ const components: readonly Component[] = [
     name: 'depot-server',
     command: serverCommand,
     elsewhere: ['kubeconfig', 'manifests', 'allow-empty-manifests'],
+  },
+  {
+    name: 'depot-controller',
+    command: controllerCommand,
+    elsewhere: [
+      'kubeconfig',
+      // Set by extraArgs where somebody needs them.
+      'github-api-url',
+      'egress-ca-path',
+      'verify-interval',
+      'rehash-interval',
+      'archive-delete-delay',
+      'shutdown-grace-period',
+    ],
   },
   {
     name: 'depot-ui',

@@ -10,7 +10,7 @@ import { build, type Metafile } from 'esbuild'
 const repository = join(import.meta.dirname, '../..')
 
 /** Each command's entry file becomes a file of this name in the image. */
-const commands = ['server', 'ui', 'controller', 'selftest']
+const commands = ['server', 'ui', 'controller', 'sync', 'selftest']
 
 /** Packages from CommonJS ask for Node's own modules with require, which ESM files lack. */
 const requireForCommonJs =

@@ -33,6 +33,8 @@ export interface ElectionOptions {
 }
 
 export interface Election {
+  /** Waits for the lease from now on, and renews it while it is held. */
+  start(): void
   /** Whether this replica may write now. */
   held(): boolean
   /** The client, whose writes throw ApiError NotHeld while the lease is not held. */
@@ -41,9 +43,7 @@ export interface Election {
   release(): Promise<void>
 }
 
-/** Waits for the lease from now on, and renews it while it is held. */
+/** Does nothing before it is started. */
 export function elect(options: ElectionOptions): Election {
-  const election = new LeaseElection(options)
-  election.start()
-  return election
+  return new LeaseElection(options)
 }

@@ -14,6 +14,7 @@ import {
   variableOf,
 } from './table.ts'
 
+export { type ControllerOptions, controllerCommand } from './controller.ts'
 export { type ExplainOptions, explainCommand } from './explain.ts'
 export {
   type ExplorerCommandOptions,
@@ -24,6 +25,7 @@ export { type KeygenOptions, keygenCommand } from './keygen.ts'
 export { type LintOptions, lintCommand } from './lint.ts'
 export { optionsReference } from './reference.ts'
 export { type AuthMode, authModeOf, type ServerOptions, serverCommand } from './server.ts'
+export { type SyncCommandOptions, syncCommand } from './sync.ts'
 export type { Command, OptionTable, SecretTable } from './table.ts'
 export type { Address } from './values.ts'
 

@@ -120,6 +120,13 @@ export const namespace = valueOf(
   'is no namespace: write lower-case letters, digits and dashes, at most 63',
 ).meta({ title: 'NAMESPACE' })
 
+/** Separated by commas. Empty text means every namespace. */
+export const namespaces = z
+  .string()
+  .transform((value) => (value === '' ? undefined : value.split(',').map((item) => item.trim())))
+  .pipe(z.array(namespace).optional())
+  .meta({ title: 'NAMESPACE,…' })
+
 /** Empty text means every namespace, as in charts that always pass the flag. */
 export const namespaceOrAll = z
   .string()

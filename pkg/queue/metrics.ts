@@ -20,10 +20,10 @@ export function queueMetrics(metrics: Metrics): ReturnType<typeof createQueueMet
 }
 
 function createQueueMetrics(metrics: Metrics) {
-  const shown: Shown[] = []
+  const queues = new Map<string, Shown>()
   const perQueue = (name: string, help: string, read: (queue: Shown) => number) =>
     gauge(metrics, { name, help, labels: ['kind'] }, (it) => {
-      for (const queue of shown) it.set({ kind: queue.kind }, read(queue))
+      for (const queue of queues.values()) it.set({ kind: queue.kind }, read(queue))
     })
   gauge(
     metrics,
@@ -33,7 +33,7 @@ function createQueueMetrics(metrics: Metrics) {
       labels: ['kind', 'priority'],
     },
     (it) => {
-      for (const queue of shown) {
+      for (const queue of queues.values()) {
         for (const priority of priorities) {
           it.set({ kind: queue.kind, priority }, queue.depth(priority))
         }
@@ -51,7 +51,8 @@ function createQueueMetrics(metrics: Metrics) {
     (queue) => queue.failing(),
   )
   return {
-    show: (queue: Shown) => void shown.push(queue),
+    /** Of two queues of a kind the later one is shown. */
+    show: (queue: Shown) => void queues.set(queue.kind, queue),
     duration: histogram(
       metrics,
       {

@@ -1,10 +1,22 @@
 import { counter, gauge, type Metrics } from '../telemetry/telemetry.ts'
 import type { SyncReason } from './conditions.ts'
 
-export type SyncMetrics = ReturnType<typeof syncMetrics>
+export type SyncMetrics = ReturnType<typeof createSyncMetrics>
+
+/** Metrics exist once in a process, which may begin to work again and again. */
+const known = new WeakMap<Metrics, SyncMetrics>()
 
 /** @param states how many Versions are in each state, asked at each scrape */
-export function syncMetrics(metrics: Metrics, states: () => ReadonlyMap<string, number>) {
+export function syncMetrics(
+  metrics: Metrics,
+  states: () => ReadonlyMap<string, number>,
+): SyncMetrics {
+  const made = known.get(metrics) ?? createSyncMetrics(metrics, states)
+  known.set(metrics, made)
+  return made
+}
+
+function createSyncMetrics(metrics: Metrics, states: () => ReadonlyMap<string, number>) {
   const total = counter(metrics, {
     name: 'sync_total',
     help: 'Objects that were brought to an end, by how it went.',

@@ -4,7 +4,7 @@
 {{- $c := $v.controller -}}
 - {flag: admin-listen, text: {{ printf ":%d" (int $c.adminPort) | quote }}, from: controller.adminPort}
 - {flag: api-group, text: {{ $v.apiGroup | quote }}, from: apiGroup}
-- {flag: watch-namespace, text: {{ ternary (include "depot.namespace" .) "" $v.rbac.scopeToNamespace | quote }}, from: rbac.scopeToNamespace}
+- {flag: watch-namespaces, text: {{ ternary (include "depot.namespace" .) "" $v.rbac.scopeToNamespace | quote }}, from: rbac.scopeToNamespace}
 - {flag: namespace, text: {{ include "depot.namespace" . | quote }}, from: global.namespace}
 - {flag: lease-name, text: {{ include "depot.component" (dict "root" . "component" "controller") | quote }}, from: fullnameOverride}
 - {flag: concurrency, text: {{ $c.concurrency | quote }}, from: controller.concurrency}

@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import packageJson from '../../package.json' with { type: 'json' }
+import { messageOf } from '../../pkg/errors/errors.ts'
+import { type Cluster, type Connection, loadConnection, openCluster } from '../../pkg/kube/kube.ts'
+import { type Election, elect } from '../../pkg/lease/lease.ts'
+import { limitHeap } from '../../pkg/memory/memory.ts'
+import { clusterObjects } from '../../pkg/objects/objects.ts'
+import {
+  type ControllerOptions,
+  controllerCommand,
+  OptionsError,
+} from '../../pkg/options/options.ts'
+import { type Runnable, run, runCommand } from '../../pkg/run/run.ts'
+import { type RunningAdmin, serveAdmin } from '../../pkg/serving/serving.ts'
+import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
+import { openFetching } from '../sync/sync.ts'
+import { WorkWhileHeld } from './work.ts'
+
+/** `depot controller`. */
+export function controller(args: readonly string[]): Promise<void> {
+  limitHeap()
+  return runCommand({
+    command: controllerCommand,
+    args,
+    version: packageJson.version,
+    main: ({ options }) => runController(options),
+  })
+}
+
+/**
+ * Fills the registry of a cluster until SIGTERM or SIGINT. Of several replicas one works, the others wait with everything in
+ * memory.
+ *
+ * @throws OptionsError naming everything that keeps it from starting
+ */
+async function runController(options: ControllerOptions): Promise<undefined> {
+  const { version } = packageJson
+  const log = createLogger(options.logLevel)
+  const metrics = createMetrics({ version })
+  const { apiGroup, namespace, leaseName, watchNamespaces: namespaces } = options
+  const connection = connectionOf(options)
+  const cluster: Cluster = openCluster({ connection, apiGroup, log, metrics })
+  const identity = `${hostname()}-${randomBytes(4).toString('hex')}`
+
+  let isFilled = false
+  const work = new WorkWhileHeld(log)
+  const election: Election = elect({
+    client: cluster.client,
+    namespace,
+    name: leaseName,
+    identity,
+    onHeld: (signal) => work.held(signal),
+    log: log.child({ component: 'lease' }),
+    metrics,
+  })
+
+  const admin: Runnable & { running?: RunningAdmin } = {
+    name: 'admin',
+    async start() {
+      this.running = await serveAdmin({
+        adminListen: options.adminListen,
+        metrics,
+        waitingFor: () => (isFilled ? [] : ['resources are being read from the cluster']),
+      }).catch((error: unknown) => {
+        throw new OptionsError([`--admin-listen: ${messageOf(error)}`])
+      })
+      log.info({ adminUrl: this.running.adminUrl, identity, version }, 'listening')
+    },
+    stop() {
+      this.running?.stop()
+    },
+  }
+  const sync: Runnable & { close?: () => Promise<void> } = {
+    name: 'sync',
+    async start() {
+      const client = election.guard(cluster.client)
+      const known = clusterObjects({
+        cluster,
+        client,
+        apiGroup,
+        namespaces,
+        instance: identity,
+        log,
+      })
+      const fetching = await openFetching({
+        options,
+        mountPath: options.filesystemMountPath,
+        env: process.env,
+        secret: (from, name) => known.secret(from, name),
+        log,
+        metrics,
+      })
+      this.close = async () => {
+        await known.close()
+        await fetching.close()
+      }
+      await known.ready
+      isFilled = true
+      election.start()
+      log.info({ versions: known.list('Version').length }, 'ready')
+      const { concurrency, verifyIntervalMs, rehashIntervalMs, archiveDeleteDelayMs } = options
+      work.begin({
+        objects: known,
+        ...fetching,
+        apiGroup,
+        log,
+        metrics,
+        timings: { verifyMs: verifyIntervalMs, rehashMs: rehashIntervalMs, archiveDeleteDelayMs },
+        workers: { Module: concurrency, Provider: concurrency, Version: concurrency },
+      })
+    },
+    async stop() {
+      await work.stop()
+      await election.release()
+      await this.close?.()
+      await cluster.close()
+    },
+  }
+  await run({ groups: [[admin], [sync]], log, graceMs: options.shutdownGracePeriodMs })
+  return undefined
+}
+
+/** @throws OptionsError */
+function connectionOf({ kubeconfig }: ControllerOptions): Connection {
+  try {
+    return loadConnection({ kubeconfig, env: process.env })
+  } catch (error) {
+    throw new OptionsError([messageOf(error)])
+  }
+}

@@ -1,0 +1,3 @@
+import { controller } from './controller.ts'
+
+await controller(process.argv.slice(2))

@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openEgress } from '../../pkg/egress/egress.ts'
+import { messageOf } from '../../pkg/errors/errors.ts'
+import { proxyRules } from '../../pkg/http/http.ts'
+import type { Objects } from '../../pkg/objects/objects.ts'
+import { OptionsError } from '../../pkg/options/options.ts'
+import { openSources, type Sources } from '../../pkg/sources/sources.ts'
+import { openSpool, type Spool } from '../../pkg/spool/spool.ts'
+import {
+  type ArchiveStore,
+  openArchiveStore,
+  storageOfEnvironment,
+} from '../../pkg/storage/storage.ts'
+import type { Logger, Metrics } from '../../pkg/telemetry/telemetry.ts'
+
+/** The options that `depot controller` and `depot sync` share. */
+export interface FetchingOptions {
+  readonly spoolDir: string
+  readonly spoolSizeBytes: number
+  readonly githubSecretName: string
+  readonly githubApiUrl: string
+  readonly upstreamHosts: readonly string[]
+  readonly sourceHosts: readonly string[]
+  readonly egressAllow: readonly string[] | undefined
+  readonly egressPrivateCidrs: readonly string[] | undefined
+  readonly egressPublicDownloads: boolean
+  readonly egressCaPath: string | undefined
+}
+
+/** What fetches and stores archives. */
+export interface Fetching {
+  readonly sources: Sources
+  readonly archives: ArchiveStore
+  readonly spool: Spool
+  close(): Promise<void>
+}
+
+/**
+ * Opens what fetches and stores archives.
+ *
+ * @param mountPath root of the filesystem backend
+ * @throws OptionsError naming everything that cannot be used
+ */
+export async function openFetching({
+  options,
+  mountPath,
+  env,
+  secret,
+  log,
+  metrics,
+}: {
+  readonly options: FetchingOptions
+  readonly mountPath: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly secret: Objects['secret']
+  readonly log: Logger
+  readonly metrics: Metrics
+}): Promise<Fetching> {
+  const proxies = proxyRules(env)
+  const storage = storageOfEnvironment(env)
+  const problems = [...proxies.problems, ...storage.problems]
+  const attempt = async <T>(flag: string, open: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await open()
+    } catch (error) {
+      problems.push(`${flag}: ${messageOf(error)}`)
+      return undefined
+    }
+  }
+  const { egressCaPath, spoolDir, upstreamHosts } = options
+  const ca =
+    egressCaPath && (await attempt('--egress-ca-path', () => readFile(egressCaPath, 'utf8')))
+  const policy = {
+    hosts: [...upstreamHosts, ...options.sourceHosts, ...(options.egressAllow ?? [])],
+    privateNetworks: options.egressPrivateCidrs ?? [],
+    publicDownloads: options.egressPublicDownloads,
+  }
+  const egress = await attempt('--egress-allow, --egress-private-cidrs', () =>
+    openEgress({ policy, environment: env, log, metrics, ...(ca && { ca }) }),
+  )
+  const spool = await attempt('--spool-dir', () =>
+    openSpool({ dir: spoolDir, sizeBytes: options.spoolSizeBytes }),
+  )
+  if (problems.length > 0 || egress === undefined || spool === undefined) {
+    await Promise.all([egress?.close(), spool?.close()])
+    throw new OptionsError(problems)
+  }
+  const { githubSecretName, githubApiUrl } = options
+  return {
+    spool,
+    archives: openArchiveStore({ filesystemMountPath: mountPath, proxies, ...storage.settings }),
+    sources: openSources({
+      egress,
+      spool,
+      secrets: secret,
+      listingsDir: join(spoolDir, 'listings'),
+      upstreamHosts,
+      githubSecretName,
+      githubApiUrl,
+      log,
+      metrics,
+    }),
+    async close() {
+      await Promise.all([egress.close(), spool.close()])
+    },
+  }
+}

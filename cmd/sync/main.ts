@@ -1,0 +1,3 @@
+import { sync } from './sync.ts'
+
+await sync(process.argv.slice(2))

@@ -1,0 +1,45 @@
+import type { Objects, StoredObject } from '../../pkg/objects/objects.ts'
+
+interface Told {
+  readonly synced?: boolean
+  readonly syncStatus?: string
+  readonly conditions?: readonly {
+    readonly type: string
+    readonly status: string
+    readonly message: string
+  }[]
+}
+
+/** Prints a line when an archive was stored. @returns what ends it */
+export function printProgress(objects: Objects, print: (line: string) => void): () => void {
+  return objects.onChange((ref, before, after) => {
+    if (ref.kind !== 'Version' || after === undefined) return
+    if (toldOf(after).synced === true && toldOf(before).synced !== true) {
+      print(`stored ${ref.namespace}/${ref.name}`)
+    }
+  })
+}
+
+/** What is not as it should be, a line for each object that says why. */
+export function problemsOf(objects: Objects): string[] {
+  const kinds = ['Depot', 'Module', 'Provider', 'Version'] as const
+  return kinds.flatMap((kind) =>
+    objects.list(kind).flatMap((object) => {
+      const ready = toldOf(object).conditions?.find(({ type }) => type === 'Ready')
+      if (ready === undefined || ready.status !== 'False') return []
+      const { namespace, name } = object.metadata
+      return [`${kind} ${namespace}/${name}: ${ready.message}`]
+    }),
+  )
+}
+
+/** One line that sums it up. */
+export function summaryOf(objects: Objects): string {
+  const versions = objects.list('Version')
+  const synced = versions.filter((version) => toldOf(version).synced === true).length
+  return `${synced} of ${versions.length} versions are stored`
+}
+
+function toldOf(object: StoredObject | undefined): Told {
+  return object?.status ?? {}
+}

@@ -1,0 +1,102 @@
+import { mkdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import packageJson from '../../package.json' with { type: 'json' }
+import { messageOf } from '../../pkg/errors/errors.ts'
+import { limitHeap } from '../../pkg/memory/memory.ts'
+import { folderObjects, type Objects } from '../../pkg/objects/objects.ts'
+import { OptionsError, type SyncCommandOptions, syncCommand } from '../../pkg/options/options.ts'
+import { folderProblem, run, runCommand } from '../../pkg/run/run.ts'
+import { type Sync, startSync } from '../../pkg/sync/sync.ts'
+import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
+import { openFetching } from './fetching.ts'
+import { printProgress, problemsOf, summaryOf } from './report.ts'
+
+// The controller of a cluster fetches with the same means.
+export { type Fetching, openFetching } from './fetching.ts'
+
+/** How long what runs may take to end after a signal. */
+const graceMs = 5_000
+
+/** `depot sync`. */
+export function sync(args: readonly string[]): Promise<void> {
+  limitHeap()
+  return runCommand({
+    command: syncCommand,
+    args,
+    version: packageJson.version,
+    main: ({ options }) => syncFolder(options),
+  })
+}
+
+/**
+ * Brings a folder to where its manifests say, once or until a signal.
+ *
+ * @returns 1 where something failed
+ * @throws OptionsError naming everything that keeps it from starting
+ */
+async function syncFolder(options: SyncCommandOptions): Promise<number> {
+  const log = createLogger(options.logLevel)
+  const metrics = createMetrics({ version: packageJson.version })
+  const { apiGroup, manifests: dir, archives: mountPath } = options
+  const spoolDir = options.spoolDir ?? join(tmpdir(), 'depot-sync')
+  const problem = folderProblem('--manifests', dir)
+  if (problem !== undefined) throw new OptionsError([problem])
+  await mkdir(mountPath, { recursive: true }).catch((error: unknown) => {
+    throw new OptionsError([`--archives: ${messageOf(error)}`])
+  })
+  const objects = await folderObjects({ dir, apiGroup, watch: options.watch, log })
+  const fetching = await openFetching({
+    options: { ...options, spoolDir },
+    mountPath,
+    env: process.env,
+    secret: (namespace, name) => objects.secret(namespace, name),
+    log,
+    metrics,
+  })
+  const print = (line: string) => process.stdout.write(`${line}\n`)
+  const forget = printProgress(objects, print)
+  const started = () =>
+    startSync({
+      objects,
+      ...fetching,
+      apiGroup,
+      log,
+      metrics,
+      // No server of a folder is more than a moment behind, and nobody waits for it where this runs once.
+      timings: { archiveDeleteDelayMs: options.watch ? 5_000 : 0 },
+      pollAtStart: !options.watch,
+    })
+  const status = options.watch
+    ? await follow(await started(), log)
+    : await once(await started(), objects, print)
+  forget()
+  await objects.close()
+  await fetching.close()
+  return status
+}
+
+async function once(work: Sync, objects: Objects, print: (line: string) => void): Promise<number> {
+  const ended = Promise.withResolvers<'signal'>()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => ended.resolve('signal'))
+  }
+  const how = await Promise.race([work.idle(), ended.promise])
+  const failing = work.failing()
+  await work.stop()
+  const problems = problemsOf(objects)
+  for (const problem of problems) print(problem)
+  for (const key of failing) {
+    if (!problems.some((text) => text.startsWith(`${key}:`))) {
+      print(`${key}: failed, --log-level=info says why; run it again`)
+    }
+  }
+  print(summaryOf(objects))
+  return how === 'signal' || problems.length > 0 || failing.length > 0 ? 1 : 0
+}
+
+async function follow(work: Sync, log: Parameters<typeof run>[0]['log']): Promise<number> {
+  const part = { name: 'sync', start: () => undefined, stop: () => work.stop() }
+  await run({ groups: [[part]], log, graceMs })
+  return 0
+}

@@ -1,0 +1,170 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { clis, Workspace } from '../../hack/testbed/cli/cli.ts'
+import { Registry } from '../../hack/testbed/registry/registry.ts'
+import { type Server, startServer } from '../../hack/testbed/server/server.ts'
+import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
+
+let upstreams: Upstreams
+const registry = new Registry()
+const vpc = (version: string) => ({
+  'main.tf': `output "version" {\n  value = "${version}"\n}\n`,
+  'README.md': '# vpc\n',
+})
+
+const depot = `# What this team needs.
+apiVersion: depot.internal/v1alpha1
+kind: Depot
+metadata: { name: main, namespace: team } # one for all
+spec:
+  global:
+    storageConfig:
+      fileSystem: { directoryPath: depot }
+  moduleConfigs:
+    - name: vpc
+      provider: aws
+      repoOwner: acme
+      versionConstraints: '>= 1.0'
+  providerConfigs:
+    - name: dns
+      namespace: acme
+`
+
+/** `depot sync`, to its end. */
+async function sync(...flags: readonly string[]): Promise<{ status: number; output: string }> {
+  const args = ['cmd/sync/main.ts', '--manifests', registry.manifests, '--archives']
+  const child = spawn(
+    process.execPath,
+    [
+      ...args,
+      registry.archives,
+      '--spool-dir',
+      join(registry.dir, 'spool'),
+      ...upstreams.flags,
+      ...flags,
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const exited = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? -1)))
+  const output = await text(child.stdout)
+  return { status: await exited, output }
+}
+
+const filesBelow = (dir: string): string[] =>
+  readdirSync(dir, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.[a-z]+$/.test(file))
+    .toSorted()
+
+beforeAll(async () => {
+  upstreams = await startUpstreams()
+  await registry.sign()
+  for (const version of ['0.9.0', '1.0.0', '1.1.0']) {
+    upstreams.github.tag('acme/vpc', `v${version}`, vpc(version))
+  }
+  await upstreams.provider('acme/dns', '2.0.0')
+  writeFileSync(join(registry.manifests, 'main.yaml'), depot)
+})
+afterAll(async () => {
+  await upstreams?.[Symbol.asyncDispose]()
+  registry.remove()
+})
+
+describe('depot sync', () => {
+  it('fills a folder from its Depot', async () => {
+    const { status, output } = await sync()
+    expect(output).toContain('4 of 4 versions are stored')
+    expect(status).toBe(0)
+    expect(filesBelow(registry.manifests)).toEqual([
+      'main.yaml',
+      'modules/team/vpc.yaml',
+      'providers/team/dns.yaml',
+      'versions/team/dns-2-0-0-darwin-arm64.yaml',
+      'versions/team/dns-2-0-0-linux-amd64.yaml',
+      'versions/team/vpc-1-0-0.yaml',
+      'versions/team/vpc-1-1-0.yaml',
+    ])
+  })
+
+  it('keeps what people wrote, comments included, and adds a status', () => {
+    const after = readFileSync(join(registry.manifests, 'main.yaml'), 'utf8')
+    expect(after.startsWith(depot)).toBe(true)
+    expect(parse(after)).toMatchObject({ status: { modules: ['vpc'], providers: ['dns'] } })
+  })
+
+  it('writes nothing but when it has looked, where it runs again', async () => {
+    const state = () =>
+      filesBelow(registry.manifests).map((file) => [
+        file,
+        // Each run looks at the upstream.
+        readFileSync(join(registry.manifests, file), 'utf8').replace(/lastPoll: .*/, ''),
+      ])
+    await sync()
+    const before = state()
+    expect(await sync()).toMatchObject({ status: 0, output: '4 of 4 versions are stored\n' })
+    expect(state().filter(([, content], index) => content !== before[index]?.[1])).toEqual([])
+  })
+
+  describe.each(clis)('$name', ({ path }) => {
+    let server: Server
+    beforeAll(async () => {
+      server = await startServer(registry)
+    })
+    afterAll(() => server?.stop())
+
+    it.skipIf(path === undefined)('installs the module and the provider from it', async () => {
+      const workspace = new Workspace(
+        path,
+        server.url,
+        `terraform {
+  required_providers {
+    dns = { source = "depot.test/team/dns" }
+  }
+}
+module "vpc" {
+  source  = "depot.test/team/vpc/aws"
+  version = "~> 1.0"
+}
+`,
+      )
+      await workspace.must('init')
+      const { version, dir } = workspace.modules()['vpc'] ?? { dir: '' }
+      expect(version).toBe('1.1.0')
+      for (const [file, content] of Object.entries(vpc('1.1.0'))) {
+        expect(readFileSync(join(dir, file), 'utf8')).toBe(content)
+      }
+      expect(workspace.lockFile().match(/zh:/g)).toHaveLength(2)
+    })
+  })
+
+  it('says what failed, goes on with the rest, and leaves with status 1', async () => {
+    const { metadata } = parse(depot) as { metadata: object }
+    const bad = {
+      ...(parse(depot) as object),
+      metadata: { ...metadata, name: 'bad' },
+      spec: {
+        global: { storageConfig: { fileSystem: { directoryPath: 'depot' } } },
+        moduleConfigs: [{ name: 'gone', provider: 'aws', repoOwner: 'acme' }],
+      },
+    }
+    writeFileSync(join(registry.manifests, 'bad.yaml'), stringify(bad))
+    upstreams.github.tag('acme/vpc', 'v1.2.0', vpc('1.2.0'))
+    const { status, output } = await sync()
+    expect(status).toBe(1)
+    expect(output).toContain('stored team/vpc-1-2-0\n')
+    expect(output).toMatch(/^Depot team\/bad: .*gone/m)
+    rmSync(join(registry.manifests, 'bad.yaml'))
+  })
+
+  it('deletes the versions of a module that is gone, with their archives', async () => {
+    rmSync(join(registry.manifests, 'main.yaml'))
+    rmSync(join(registry.manifests, 'modules/team/vpc.yaml'))
+    await sync()
+    expect(existsSync(join(registry.manifests, 'versions/team/vpc-1-0-0.yaml'))).toBe(false)
+    expect(filesBelow(registry.archives).filter((file) => file.includes('vpc'))).toEqual([])
+    expect(filesBelow(registry.archives).filter((file) => file.endsWith('.zip'))).toHaveLength(2)
+  })
+})

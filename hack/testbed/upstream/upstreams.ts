@@ -1,0 +1,61 @@
+import { hash } from 'node:crypto'
+import { zipOf } from '../../../pkg/archive/packed.fixture.ts'
+import { GithubServer } from './github.ts'
+import { createUpstreamAuthority } from './https-server.ts'
+import { UpstreamRegistry } from './registry.ts'
+import { openSigningKeys, type UpstreamKey } from './signing-keys.ts'
+
+/** Where a registry is filled from: repositories and a signed registry, on free ports of this machine. */
+export interface Upstreams extends AsyncDisposable {
+  readonly github: GithubServer
+  readonly registry: UpstreamRegistry
+  readonly key: UpstreamKey
+  /** By which `depot controller` and `depot sync` reach them. */
+  readonly flags: readonly string[]
+  /** Offers one more version of a provider, for two platforms. */
+  provider(address: string, version: string): Promise<void>
+}
+
+export async function startUpstreams(): Promise<Upstreams> {
+  const authority = createUpstreamAuthority()
+  const keys = openSigningKeys()
+  const key = keys.create('Upstream')
+  const [github, registry] = await Promise.all([
+    GithubServer.start(authority),
+    UpstreamRegistry.start(authority),
+  ])
+  return {
+    github,
+    registry,
+    key,
+    flags: [
+      `--github-api-url=${github.apiUrl}`,
+      `--source-hosts=${github.hosts.join(',')}`,
+      `--upstream-hosts=${registry.host}`,
+      `--egress-allow=${registry.downloadHost}`,
+      '--egress-private-cidrs=127.0.0.0/8,::1/128',
+      `--egress-ca-path=${authority.caFile}`,
+    ],
+    async provider(address, version) {
+      const type = address.split('/')[1] ?? ''
+      const archiveOf = (platform: string) =>
+        zipOf([
+          {
+            path: `terraform-provider-${type}_v${version}`,
+            content: `${platform} ${hash('sha256', version)}`,
+            mode: 0o755,
+          },
+        ])
+      const platforms = {
+        linux_amd64: await archiveOf('linux_amd64'),
+        darwin_arm64: await archiveOf('darwin_arm64'),
+      }
+      registry.addProvider({ address, version, platforms, key })
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([github.close(), registry.close()])
+      keys.close()
+      authority.remove()
+    },
+  }
+}
