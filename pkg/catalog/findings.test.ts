@@ -40,19 +40,19 @@ describe('findings that share one vulnerability id', () => {
     expect(table.size).toBe(0)
   })
 
-  it('share a subject where package and version are the same, whatever was there before', () => {
+  it('count once where package and version are the same, as the worse, whatever was there before', () => {
     const table = new FindingTable()
     const crowd = table.hold(scan(0))
-    const [mild] = table.ids(table.hold([finding({ pkgName: 'late' })]))
-    const [severe] = table.ids(table.hold([finding({ pkgName: 'late', severity: 'HIGH' })]))
-    const [other] = table.ids(table.hold([finding({ pkgName: 'later' })]))
+    const mild = table.hold([finding({ pkgName: 'late' })])
+    const severe = table.hold([finding({ pkgName: 'late', severity: 'HIGH' })])
+    const other = table.hold([finding({ pkgName: 'later' })])
     table.release(crowd)
     const again = table.hold([finding({ pkgName: 'late', title: 'another' })])
-    const [third] = table.ids(again)
-    expect(table.subjectOf(severe ?? -1)).toBe(table.subjectOf(mild ?? -2))
-    expect(table.subjectOf(third ?? -1)).toBe(table.subjectOf(mild ?? -2))
-    expect(table.subjectOf(other ?? -1)).not.toBe(table.subjectOf(mild ?? -2))
-    expect(table.rankOf(severe ?? -1)).toBeLessThan(table.rankOf(mild ?? -2))
+    const lists = [mild, severe, other, again]
+    expect(table.distinct(lists)).toEqual([...table.ids(severe), ...table.ids(other)])
+    expect(table.countByRank(lists)).toEqual([0, 1, 0, 1, 0])
+    expect(table.distinct([again, mild])).toEqual([...table.ids(again)])
+    expect(table.distinct([])).toEqual([])
   })
 
   it('are told apart by every field, also where text contains what separates fields', () => {

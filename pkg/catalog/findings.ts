@@ -1,6 +1,6 @@
 import type { SecurityFinding } from '../apis/v1alpha1/v1alpha1.ts'
 import { IdLists, type ListHandle } from './id-lists.ts'
-import { rankOf, type Severity, severities } from './severity.ts'
+import { rankOf, severities } from './severity.ts'
 
 /** Names the findings of one scan in a {@link FindingTable}; 0 is a scan without any. */
 export type FindingList = ListHandle
@@ -29,7 +29,12 @@ export class FindingTable {
   readonly #subjects: number[] = []
   readonly #known = new Map<string, { readonly subject: number; findings: number }>()
   readonly #ranks: number[] = []
-  #lastSubject = 0
+  readonly #freeSubjects: number[] = []
+  #subjectCount = 0
+  /** By subject: the walk of {@link distinct} that met it last, and where in its result it stands. */
+  readonly #walks: number[] = []
+  readonly #places: number[] = []
+  #walk = 0
 
   /** Number of distinct findings. */
   get size(): number {
@@ -64,18 +69,45 @@ export class FindingTable {
     return this.#findings[id] as SecurityFinding
   }
 
-  /** Equal for two findings that tell of the same vulnerability in the same package and version. */
-  subjectOf(id: number): number {
-    return this.#subjects[id] as number
+  /**
+   * Ids of the findings of some lists, in their order. Of two that tell of the same vulnerability in the same package and
+   * version only one: the worse, because the milder one may be out of date.
+   */
+  distinct(lists: readonly FindingList[]): number[] {
+    const [subjects, walks, places, ranks] = [
+      this.#subjects,
+      this.#walks,
+      this.#places,
+      this.#ranks,
+    ]
+    const found: number[] = []
+    const walk = ++this.#walk
+    for (const list of lists) {
+      const ids = this.#lists.get(list)
+      for (let index = 0; index < ids.length; index += 1) {
+        const id = ids[index] as number
+        const subject = subjects[id] as number
+        if (walks[subject] !== walk) {
+          walks[subject] = walk
+          places[subject] = found.length
+          found.push(id)
+          continue
+        }
+        const place = places[subject] as number
+        if ((ranks[id] as number) < (ranks[found[place] as number] as number)) found[place] = id
+      }
+    }
+    return found
   }
 
-  /** 0 is critical; the larger, the milder. */
-  rankOf(id: number): number {
-    return this.#ranks[id] as number
-  }
-
-  severityOf(id: number): Severity {
-    return severities[this.rankOf(id)] as Severity
+  /** How many of the distinct findings of some lists have each severity, in the order of `severities`. */
+  countByRank(lists: readonly FindingList[]): readonly number[] {
+    const counts = severities.map(() => 0)
+    for (const id of this.distinct(lists)) {
+      const rank = this.#ranks[id] as number
+      counts[rank] = (counts[rank] as number) + 1
+    }
+    return counts
   }
 
   #hold(finding: SecurityFinding): number {
@@ -142,9 +174,9 @@ export class FindingTable {
     const key = subjectKeyOf(finding)
     const known = this.#known.get(key)
     if (known === undefined) {
-      this.#lastSubject += 1
-      this.#known.set(key, { subject: this.#lastSubject, findings: 1 })
-      return this.#lastSubject
+      const subject = this.#freeSubjects.pop() ?? this.#subjectCount++
+      this.#known.set(key, { subject, findings: 1 })
+      return subject
     }
     known.findings += 1
     return known.subject
@@ -155,7 +187,9 @@ export class FindingTable {
     const known = this.#known.get(key)
     if (known === undefined) return
     known.findings -= 1
-    if (known.findings === 0) this.#known.delete(key)
+    if (known.findings > 0) return
+    this.#known.delete(key)
+    this.#freeSubjects.push(known.subject)
   }
 }
 

@@ -16,10 +16,13 @@ export function scanCounts(
   rows: readonly VersionRow[],
 ): ScanCounts | undefined {
   if (!rows.some(isScanned)) return undefined
-  const counts = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0 }
-  const lists = rows.flatMap((row) => [row.sourceFindings, row.binaryFindings])
-  for (const id of distinct(table, lists)) counts[table.severityOf(id)] += 1
-  return counts
+  const lists: FindingList[] = []
+  for (const { sourceFindings, binaryFindings } of rows) {
+    if (sourceFindings !== 0) lists.push(sourceFindings)
+    if (binaryFindings !== 0) lists.push(binaryFindings)
+  }
+  const [critical = 0, high = 0, medium = 0, low = 0, unknown = 0] = table.countByRank(lists)
+  return { critical, high, medium, low, unknown }
 }
 
 /** The findings of some scans, in their order, each once. */
@@ -27,21 +30,5 @@ export function distinctFindings(
   table: FindingTable,
   lists: readonly FindingList[],
 ): SecurityFinding[] {
-  return Array.from(distinct(table, lists), (id) => table.at(id))
-}
-
-/**
- * Two scans may name the same vulnerability of the same package and differ in the rest: it counts once, as the worse of
- * the two says, because the milder one may be out of date.
- */
-function distinct(table: FindingTable, lists: readonly FindingList[]): Iterable<number> {
-  const found = new Map<number, number>()
-  for (const list of lists) {
-    for (const id of table.ids(list)) {
-      const subject = table.subjectOf(id)
-      const known = found.get(subject)
-      if (known === undefined || table.rankOf(id) < table.rankOf(known)) found.set(subject, id)
-    }
-  }
-  return found.values()
+  return table.distinct(lists).map((id) => table.at(id))
 }

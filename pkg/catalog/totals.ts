@@ -62,10 +62,14 @@ export function totalsOf(
   add(parent.kind === 'Module' ? 'modules' : 'providers', 1)
   add('versions', parent.versions.length)
   add('downloads', downloads)
+  const health = { synced: 0, unsynced: 0, failed: 0 }
+  let storageBytes = 0
   for (const row of parent.versions) {
-    add('storageBytes', row.sizeBytes ?? 0)
-    add(row.health, 1)
+    storageBytes += row.sizeBytes ?? 0
+    health[row.health] += 1
   }
+  add('storageBytes', storageBytes)
+  for (const [state, count] of Object.entries(health)) add(state as keyof typeof health, count)
   let affected = false
   for (const rows of byVersion(parent.versions)) {
     const counts = scanCounts(findings, rows)
