@@ -32,7 +32,7 @@ export interface GitRef extends GitPlace {
 const tarRatio = 5
 const listMs = 60_000
 const fetchMs = 30 * 60_000
-const maxListBytes = 64 * 1024 * 1024
+const maxListBytes = 16 * 1024 * 1024
 const fetched = 'refs/depot/fetched'
 
 export interface GitDependencies {

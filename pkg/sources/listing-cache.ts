@@ -16,6 +16,8 @@ const keepMs = 30 * 24 * 3_600_000
 /** A list as it was fetched, with what the upstream needs to be told to say "unchanged". */
 interface Kept<T> {
   readonly value: T
+  /** As JSON: what it takes in memory is near that. */
+  readonly bytes: number
   readonly atMs: number
 }
 
@@ -32,7 +34,11 @@ export class ListingCache {
   readonly #dir: string
   readonly #log: Logger
   readonly #clock: () => number
-  readonly #memory = new Bounded<Kept<unknown>>({ maxEntries: 5000 })
+  readonly #memory = new Bounded<Kept<unknown>>({
+    maxEntries: 5000,
+    maxBytes: 64 * 1024 * 1024,
+    sizeOf: ({ bytes }) => bytes,
+  })
   readonly #flights = new SingleFlight<{
     readonly value: unknown
     readonly unchanged: boolean
@@ -78,8 +84,10 @@ export class ListingCache {
     }
     const { value, unchanged } = await this.#flights.run(key, async () => {
       const loaded = await load(former)
-      this.#memory.set(key, { value: loaded.value, atMs: this.#clock() })
-      await this.#keep(key, loaded)
+      const text = JSON.stringify(loaded.value)
+      const bytes = text.length
+      this.#memory.set(key, { value: loaded.value, bytes, atMs: this.#clock() })
+      await this.#keep(key, text, loaded.unchanged)
       return loaded
     })
     return { value: schema.parse(value), unchanged }
@@ -94,17 +102,15 @@ export class ListingCache {
     try {
       const path = this.#path(key)
       const { mtimeMs } = await stat(path)
-      return { value: JSON.parse(await readFile(path, 'utf8')), atMs: mtimeMs }
+      const text = await readFile(path, 'utf8')
+      return { value: JSON.parse(text), bytes: text.length, atMs: mtimeMs }
     } catch {
       return undefined
     }
   }
 
   /** A list that cannot be kept costs a longer answer the next time, and nothing else. */
-  async #keep(
-    key: string,
-    { value, unchanged }: { value: unknown; unchanged: boolean },
-  ): Promise<void> {
+  async #keep(key: string, text: string, unchanged: boolean): Promise<void> {
     const path = this.#path(key)
     try {
       await (this.#ready ??= this.#prepare())
@@ -113,7 +119,6 @@ export class ListingCache {
         await utimes(path, now, now)
         return
       }
-      const text = JSON.stringify(value)
       if (text.length > maxFileBytes) return
       await writeFile(`${path}.new`, text, { mode: 0o600 })
       await rename(`${path}.new`, path)

@@ -22,7 +22,7 @@ import { parseJson, type Upstream, unexpected } from './upstream.ts'
 
 /** What an archive of a provider may have, packed, where nothing else is said. */
 const providerBytes = 2 * 1024 ** 3
-const documentBytes = 4 * 1024 * 1024
+const documentBytes = 1024 * 1024
 const signatureBytes = 256 * 1024
 
 export interface RegistryProviderOptions {
@@ -43,7 +43,7 @@ export interface RegistryProviderOptions {
 export type Documents = Bounded<Promise<Buffer>>
 
 export const openDocuments = (clock: () => number): Documents =>
-  new Bounded({ maxEntries: 500, clock })
+  new Bounded({ maxEntries: 100, clock })
 const documentsMs = 2 * 60_000
 
 const word = z.string().regex(/^[a-z0-9]{1,32}$/)
