@@ -7,7 +7,7 @@ UI_PORT ?= 3000
 modules := node_modules/.package-lock.json
 pages := pkg/explorer/dist/index.html
 
-.PHONY: help install tools ui screenshots run run-cluster samples test unit integration e2e image image-size lint format generate chart-test backup bench clean
+.PHONY: help install tools ui screenshots run run-cluster samples test unit integration e2e image image-lock image-size lint format generate chart-test backup bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,11 @@ e2e: $(modules) ## Install the chart into a kind cluster and run everything in i
 
 image: $(modules) ## Build the image (BASES=local without a registry, PLATFORM=linux/arm64)
 	@$(NODE) hack/image/image
+
+image-lock: $(modules) ## Write the digests that the images' tags have now into the Dockerfile and the chart
+	@$(NODE) node hack/image/lock.ts
+	@$(NODE) npx biome format --write hack/chart/values
+	@$(NODE) node hack/generate.ts
 
 image-size: ## Fail where the image is larger than it may be
 	@$(NODE) node hack/image/size.ts .depot/image/*.tar

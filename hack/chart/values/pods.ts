@@ -1,10 +1,17 @@
 import { bool, integer, list, map, matching, quantity, text, type Value } from '../value.ts'
 
+/** `make image-lock` writes digests. */
+interface Image {
+  readonly repository: string
+  readonly tag: string
+  readonly digest?: string
+}
+
 /** What the chart lets be set of the pods of one component. */
 export interface PodDefaults {
   readonly component: string
   readonly resources: Readonly<Record<string, unknown>>
-  readonly image?: { readonly repository: string; readonly tag: string }
+  readonly image?: Image
   readonly user: number
   readonly terminationGracePeriodSeconds: number
   readonly replicaCount?: number
@@ -26,7 +33,7 @@ const quantities = (name: string, initial: Readonly<Record<string, unknown>>): V
   meaning: 'Requests and limits of the container.',
 })
 
-export function image(component: string, repository: string, tag: string): Value[] {
+export function image(component: string, { repository, tag, digest = '' }: Image): Value[] {
   const ours = repository === ''
   return [
     text(
@@ -37,7 +44,7 @@ export function image(component: string, repository: string, tag: string): Value
     text(`${component}.image.tag`, tag, ours ? 'Empty: `global.image.tag`.' : 'Tag of the image.'),
     matching(
       `${component}.image.digest`,
-      '',
+      digest,
       '^(sha256:[0-9a-f]{64})?$',
       '`sha256:` and 64 hexadecimal digits; wins over the tag.',
     ),
@@ -48,7 +55,7 @@ export function pods(of: PodDefaults): Value[] {
   const { component: c } = of
   return [
     integer(`${c}.replicaCount`, of.replicaCount ?? 1, 'Number of pods.'),
-    ...image(c, of.image?.repository ?? '', of.image?.tag ?? ''),
+    ...image(c, of.image ?? { repository: '', tag: '' }),
     quantities(`${c}.resources`, of.resources),
     map(`${c}.nodeSelector`, {}, 'Labels that a node must have.'),
     list(`${c}.tolerations`, [], 'Taints that are tolerated.'),
