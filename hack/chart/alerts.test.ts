@@ -10,7 +10,11 @@ import { chart, find, render, tool } from './helm.fixture.ts'
 const folder = mkdtempSync(join(tmpdir(), 'depot-alerts-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const values = { crds: { install: false }, monitoring: { prometheusRule: { enabled: true } } }
+const values = {
+  crds: { install: false },
+  controller: { enabled: true },
+  monitoring: { prometheusRule: { enabled: true } },
+}
 interface Rule {
   readonly alert?: string
   readonly expr: string
@@ -18,6 +22,7 @@ interface Rule {
   readonly annotations?: Readonly<Record<string, string>>
 }
 const groups = (find(render(values), 'PrometheusRule', 'depot').spec?.groups ?? []) as readonly {
+  readonly name: string
   readonly rules: readonly Rule[]
 }[]
 const rules = groups.flatMap((group) => group.rules)
@@ -26,6 +31,9 @@ writeFileSync(join(folder, 'rules.yaml'), stringify({ groups }))
 const server = 'namespace="depot-system",job="depot-server-metrics",pod="depot-server-0"'
 const series = (name: string, labels = ''): string =>
   `${name}{${[server, labels].filter(Boolean).join(',')}}`
+
+const controller = (name: string, labels = ''): string =>
+  series(name, labels).replace('depot-server-metrics', 'depot-controller-metrics')
 
 const route = 'method="GET",route="/depot/modules/v1/:namespace/:name/:system/versions"'
 const count = (code: string): string =>
@@ -55,6 +63,8 @@ interface Case {
   readonly quiet: Series
   /** When to look. Default: 30m */
   readonly at?: string
+  /** How often rules are evaluated: seldom, where days would take too long. Default: 1m */
+  readonly every?: string
   /** That no other rule fires along with it. */
   readonly alone?: true
 }
@@ -95,6 +105,7 @@ const cases: readonly Case[] = [
     // As much, but only until yesterday.
     quiet: { [count('200')]: '0+998x5760', [count('503')]: '0+2x4320 8640x1440' },
     at: '96h',
+    every: '30m',
     alone: true,
   },
   {
@@ -208,6 +219,42 @@ const cases: readonly Case[] = [
     quiet: { [volume('available')]: '1000000x600', [volume('capacity')]: '4000000x600' },
     at: '8h',
   },
+  {
+    alert: 'DepotControllerStalled',
+    fires: { [controller('depot_lease_held')]: '1x10 0x50' },
+    // The one that waits for the other.
+    quiet: {
+      [controller('depot_lease_held')]: '0x60',
+      [controller('depot_lease_held').replace('depot-server-0', 'other')]: '1x60',
+    },
+  },
+  {
+    alert: 'DepotSyncQueueGrowing',
+    fires: { [controller('depot_sync_queue_oldest_seconds', 'kind="Version"')]: '0+60x120' },
+    quiet: { [controller('depot_sync_queue_oldest_seconds', 'kind="Version"')]: '800x120' },
+    at: '45m',
+  },
+  {
+    alert: 'DepotSyncFailing',
+    fires: { [controller('depot_sync_queue_failing', 'kind="Module"')]: '1x120' },
+    quiet: { [controller('depot_sync_queue_failing', 'kind="Module"')]: '1x50 0x5 1x65' },
+    at: '100m',
+  },
+  {
+    alert: 'DepotUpstreamRateLimited',
+    fires: { [controller('depot_ratelimit_remaining', 'host="api.github.com"')]: '0x60' },
+    quiet: { [controller('depot_ratelimit_remaining', 'host="api.github.com"')]: '1x60' },
+  },
+  {
+    alert: 'DepotArchiveRefused',
+    fires: { [controller('depot_verify_failures_total', 'reason="Unsafe"')]: '0x20 1x40' },
+    quiet: { [controller('depot_verify_failures_total', 'reason="Unsafe"')]: '3x60' },
+  },
+  {
+    alert: 'DepotEgressRefused',
+    fires: { [controller('depot_egress_refused_total')]: '0x20 1x40' },
+    quiet: { [controller('depot_egress_refused_total')]: '3x60' },
+  },
 ]
 
 /** What promtool complains about. */
@@ -220,14 +267,20 @@ const selectorOf = ({ alert, window }: Pick<Case, 'alert' | 'window'>): string =
   `alertname="${alert}"${window === undefined ? '' : `,window="${window}"`}`
 
 /** Asks whether an alert fires at a time. @returns promtool's report where it is not as expected */
-function firing(selector: string, input: Series, at: string, expected: boolean): string {
+function firing(
+  { at = '30m', every = '1m' }: Pick<Case, 'at' | 'every'>,
+  selector: string,
+  input: Series,
+  expected: boolean,
+): string {
   const file = join(folder, 'test.yaml')
   const expr = `count(ALERTS{${selector},alertstate="firing"} > 0) > bool 0`
   writeFileSync(
     file,
     stringify({
       rule_files: ['rules.yaml'],
-      evaluation_interval: '1m',
+      evaluation_interval: every,
+      group_eval_order: groups.map(({ name }) => name),
       tests: [
         {
           interval: '1m',
@@ -250,17 +303,17 @@ describe('alerts', () => {
     expect(promtool('check', 'rules', join(folder, 'rules.yaml'))).toBe('')
   })
 
-  it.each(cases)('$alert $window fires', ({ fires, at = '30m', ...which }) => {
-    expect(firing(selectorOf(which), fires, at, true)).toBe('')
+  it.each(cases)('$alert $window fires', (of) => {
+    expect(firing(of, selectorOf(of), of.fires, true)).toBe('')
   })
 
-  it.each(cases)('$alert $window keeps quiet', ({ quiet, at = '30m', ...which }) => {
-    expect(firing(selectorOf(which), quiet, at, false)).toBe('')
+  it.each(cases)('$alert $window keeps quiet', (of) => {
+    expect(firing(of, selectorOf(of), of.quiet, false)).toBe('')
   })
 
   it.each(cases.filter(({ alone }) => alone))('$alert $window fires alone', (of) => {
-    const { alert, window, fires, at = '30m' } = of
-    expect(firing(`alertname="${alert}",window!="${window}"`, fires, at, false)).toBe('')
+    const others = `alertname="${of.alert}",window!="${of.window}"`
+    expect(firing(of, others, of.fires, false)).toBe('')
   })
 
   const names = [...new Set(rules.flatMap(({ alert }) => alert ?? []))]
@@ -292,6 +345,13 @@ describe('alerts', () => {
     const text = stringify(find(some, 'PrometheusRule', 'depot').spec, { lineWidth: 0 })
     expect(text).not.toContain('alert: DepotDown\n')
     expect(text).toContain('(14.4 * 0.01)')
+  })
+
+  it('leave out the controller where there is none', () => {
+    const text = stringify(
+      find(render({ ...values, controller: {} }), 'PrometheusRule', 'depot').spec,
+    )
+    expect(text).not.toContain('depot_lease_held')
   })
 
   it('leave out the memory where there is no limit', () => {

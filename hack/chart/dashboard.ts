@@ -6,6 +6,8 @@ interface Panel {
 }
 
 const target = 'namespace="$namespace",job="$job",pod=~"$pod"'
+/** What only controllers have: they are another job than the one that is looked at. */
+const release = 'namespace="$namespace"'
 const requests = 'depot_http_request_duration_seconds'
 const protocol = 'route=~"/(depot/modules|depot/providers|v1|[.]well-known)/.*"'
 const archives = 'route=~".*/(v1|modules|providers)/download/.*"'
@@ -276,6 +278,79 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
           'certificate',
         ],
       ],
+    },
+  ],
+  Controller: [
+    {
+      title: 'Objects brought up to date, by outcome',
+      unit: 'reqps',
+      queries: [
+        [
+          `sum by (kind, reason) (rate(depot_sync_total{${release}}[$__rate_interval]))`,
+          '{{kind}} {{reason}}',
+        ],
+      ],
+    },
+    {
+      title: 'Waiting, and failing',
+      unit: 'short',
+      queries: [
+        [`sum by (kind) (depot_sync_queue_depth{${release}})`, '{{kind}} waiting'],
+        [`sum by (kind) (depot_sync_queue_failing{${release}})`, '{{kind}} failing'],
+      ],
+    },
+    {
+      title: 'Oldest that waits',
+      unit: 's',
+      queries: [[`max by (kind) (depot_sync_queue_oldest_seconds{${release}})`, '{{kind}}']],
+    },
+    {
+      title: 'Time to bring one object up to date, p99',
+      unit: 's',
+      queries: [
+        [
+          `histogram_quantile(0.99, sum by (le, kind) (rate(depot_sync_duration_seconds_bucket{${release}}[$__rate_interval])))`,
+          '{{kind}}',
+        ],
+      ],
+    },
+    {
+      title: 'Requests to upstreams',
+      unit: 'reqps',
+      queries: [
+        [
+          `sum by (host, code) (rate(depot_upstream_requests_total{${release}}[$__rate_interval]))`,
+          '{{host}} {{code}}',
+        ],
+      ],
+    },
+    {
+      title: 'Requests that upstreams still allow',
+      unit: 'short',
+      queries: [[`min by (host) (depot_ratelimit_remaining{${release}})`, '{{host}}']],
+    },
+    {
+      title: 'Versions by state',
+      unit: 'short',
+      queries: [[`max by (state) (depot_versions{${release}})`, '{{state}}']],
+    },
+    {
+      title: 'Refused archives and requests, tries, lost Leases',
+      unit: 'short',
+      queries: [
+        [
+          `sum by (reason) (increase(depot_verify_failures_total{${release}}[1h]))`,
+          'archive, {{reason}}',
+        ],
+        [`sum(increase(depot_egress_refused_total{${release}}[1h]))`, 'request not sent'],
+        [`sum by (kind) (increase(depot_sync_retries_total{${release}}[1h]))`, '{{kind}} again'],
+        [`sum(increase(depot_lease_losses_total{${release}}[1h]))`, 'Lease lost'],
+      ],
+    },
+    {
+      title: 'Who holds the Lease',
+      unit: 'short',
+      queries: [[`max by (pod) (depot_lease_held{${release}})`, '{{pod}}']],
     },
   ],
   Process: [

@@ -9,6 +9,7 @@
 {{- $text := .Files.Get "files/alerts.yaml" -}}
 {{- range $name, $value := dict
   "TARGET" (printf "namespace=\"%s\",job=\"%s-metrics\"" $namespace (include "depot.component" $server))
+  "CONTROLLER" (printf "namespace=\"%s\",job=\"%s-metrics\"" $namespace (include "depot.component" (dict "root" . "component" "controller")))
   "RECORDED" (printf "namespace=\"%s\",release=\"%s\"" $namespace $release)
   "PROTOCOL" "route=~\"/(depot/modules|depot/providers|v1|[.]well-known)/.*\""
   "NAMESPACE" $namespace
@@ -22,6 +23,7 @@
 {{- end -}}
 {{- $groups := list -}}
 {{- range (fromYaml $text).groups -}}
+{{- if or (ne .name "controller") $v.controller.enabled -}}
 {{- $rules := list -}}
 {{- range .rules -}}
 {{- if not (has (.alert | default "") $rule.disabledAlerts) -}}
@@ -34,6 +36,7 @@
 {{- end -}}
 {{- end -}}
 {{- $groups = append $groups (dict "name" (printf "%s-%s" $release .name) "rules" $rules) -}}
+{{- end -}}
 {{- end -}}
 groups:
 {{ toYaml $groups }}
