@@ -26,7 +26,7 @@ declare module 'vitest' {
         /** How it was built. */
         readonly settings: Readonly<Record<string, string>>
       }
-      readonly tools: Readonly<Record<'helm' | 'helm3' | 'terraform' | 'tofu', string>>
+      readonly tools: Readonly<Record<'contour' | 'helm' | 'helm3' | 'terraform' | 'tofu', string>>
     }
   }
 }
@@ -70,7 +70,7 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
   const cluster = kept ?? (await newCluster(image, say))
   await buildSamples(archives)
   const tools = await Promise.all(
-    (['helm', 'helm3', 'terraform', 'tofu'] as const).map(
+    (['contour', 'helm', 'helm3', 'terraform', 'tofu'] as const).map(
       async (tool) => [tool, await output(hack('tool'), [tool])] as const,
     ),
   )

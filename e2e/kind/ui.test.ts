@@ -1,15 +1,47 @@
-import { beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Workspace } from '../../hack/testbed/cli/cli.ts'
 import { type Seen, Visitor } from '../../hack/testbed/explorer/visitor.ts'
 import { apply, kind, namespace, until } from './cluster.fixture.ts'
-import { get, install, makeNamespace, podsOf, prepare, url } from './release.fixture.ts'
+import { gateway, ingressClass, startIngress, stopIngress } from './ingress.fixture.ts'
+import {
+  type Answer,
+  get,
+  install,
+  makeNamespace,
+  podsOf,
+  prepare,
+  url,
+} from './release.fixture.ts'
 
-/* The explorer in front of the registry: who answers which path, and signing in with two replicas. */
+/*
+ * The explorer in front of the registry: who answers which path, whichever way it comes in, and signing in with two
+ * replicas. A VirtualService is not among the ways: Istio's proxy is not to be had without a registry of images.
+ */
 
 const ui = `http://127.0.0.1:${kind.ports[1]}`
 const issuer = `${ui}/broker`
+const proxy = `http://localhost:${kind.ports[2]}`
+
+/** Hosts of the Ingress, which is that of `proxy`, and of the HTTPRoute. */
+const [ofIngress, ofRoute] = ['localhost', 'route.depot.test']
+
+/** Each way in, by which the explorer or the registry is reached. */
+const ways: Readonly<Record<string, (path: string) => Promise<Answer>>> = {
+  'its own port': (path) => get(`${ui}${path}`),
+  'an Ingress': (path) => get(`${proxy}${path}`),
+  'an HTTPRoute': (path) => get(`${proxy}${path}`, { host: ofRoute }),
+}
+const entrances = {
+  ingress: { enabled: true, className: ingressClass, hosts: [{ host: ofIngress }] },
+  route: { enabled: true, parentRefs: [gateway], hostnames: [ofRoute] },
+}
+
+const network =
+  'module "network" {\n  source  = "depot.test/platform/network/aws"\n  version = "2.0.0"\n}\n'
 
 beforeAll(async () => {
   await makeNamespace()
+  await startIngress(30_002)
   const secret = (name: string, stringData: object): object => ({
     apiVersion: 'v1',
     kind: 'Secret',
@@ -38,6 +70,7 @@ beforeAll(async () => {
       sessionPasswordSecretName: 'session',
       service: { type: 'NodePort', nodePort: 30_001 },
       oidc: { enabled: true, clientSecretName: 'ui-client' },
+      ...entrances,
     },
     broker: {
       enabled: true,
@@ -55,20 +88,40 @@ beforeAll(async () => {
   ])
 })
 
-it.each([
-  ['/.well-known/terraform.json', 'server'],
-  ['/depot/modules/v1/platform/network/aws/versions', 'server'],
-  ['/depot/ui/v1/stats', 'server'],
-  ['/depot/nothing%2Fhere', 'server'],
-  ['/broker/.well-known/openid-configuration', 'server'],
-  ['/', 'ui'],
-  ['/depots', 'ui'],
-  ['/depotx', 'ui'],
-  ['/brokers', 'ui'],
-])('%s is answered by the %s', async (path, component) => {
-  const { headers } = await get(`${ui}${path}`)
-  const isPage = String(headers['content-type']).startsWith('text/html')
-  expect(isPage ? 'ui' : 'server').toBe(component)
+afterAll(async () => {
+  await stopIngress()
+})
+
+describe.each(Object.entries(ways))('through %s', (_, through) => {
+  beforeAll(async () => {
+    for (const path of ['/', '/depot/ui/v1/stats'])
+      await until(
+        () => through(path),
+        ({ status }) => status === 200,
+      )
+  })
+
+  it.each([
+    ['/.well-known/terraform.json', 'server'],
+    ['/depot/modules/v1/platform/network/aws/versions', 'server'],
+    ['/depot/ui/v1/stats', 'server'],
+    ['/depot/nothing%2Fhere', 'server'],
+    ['/broker/.well-known/openid-configuration', 'server'],
+    ['/', 'ui'],
+    ['/depots', 'ui'],
+    ['/depotx', 'ui'],
+    ['/brokers', 'ui'],
+  ])('%s is answered by the %s', async (path, component) => {
+    const { headers } = await through(path)
+    const isPage = String(headers['content-type']).startsWith('text/html')
+    expect(isPage ? 'ui' : 'server').toBe(component)
+  })
+})
+
+it('terraform init through an Ingress installs a module', async () => {
+  const workspace = new Workspace(kind.tools.terraform, proxy, network)
+  await workspace.must('init')
+  expect(workspace.modules()['network']?.version).toBe('2.0.0')
 })
 
 it('what passes through the explorer is what the server says', async () => {
@@ -94,4 +147,25 @@ it('a person who has signed in is known to both replicas', async () => {
       expect.objectContaining({ kind: 'user', groups: ['authors'] }),
     ])
   }
+})
+
+describe('without the explorer', () => {
+  beforeAll(async () => {
+    await install({ server: { anonymousAuth: true, ...entrances } })
+  })
+
+  it.each(Object.entries(ways).slice(1))('%s leads to the server alone', async (_, through) => {
+    const { text } = await until(
+      () => through('/depots'),
+      ({ headers }) => String(headers['content-type']).startsWith('application/json'),
+    )
+    expect(text).not.toContain('<html')
+    expect((await through('/.well-known/terraform.json')).status).toBe(200)
+  })
+
+  it('tofu init through an Ingress installs a module', async () => {
+    const workspace = new Workspace(kind.tools.tofu, proxy, network)
+    await workspace.must('init')
+    expect(workspace.modules()['network']?.version).toBe('2.0.0')
+  })
 })
