@@ -1,20 +1,43 @@
-import { beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { kind, kubectl, kubectlHere, must, namespace, run, until } from './cluster.fixture.ts'
 import {
   applySamples,
   countOf,
   download,
+  getFrom,
   install,
   makeNamespace,
+  metricOf,
   podsOf,
   prepare,
   startLoad,
+  sumOf,
+  uninstall,
   versionsOf,
 } from './release.fixture.ts'
 
 /* Each part taken away in turn, while the registry is in use. */
 
 const network = 'platform/network/aws'
+
+const kinds = ['Module', 'Provider', 'Version', 'Depot']
+
+const sumOver = async (pods: readonly string[], name: string): Promise<number> =>
+  (await Promise.all(pods.map((pod) => metricOf(pod, name)))).reduce((sum, one) => sum + one, 0)
+
+/** Runs JavaScript in a pod of the server, which has no shell. */
+const inPod = (pod: string, script: string): Promise<string> =>
+  kubectlHere('exec', pod, '--', '/nodejs/bin/node', '-e', script)
+
+const fill = `const fs = require('node:fs')
+try { for (;;) fs.appendFileSync('/var/lib/depot/full', Buffer.alloc(512)) } catch (err) { if (err.code !== 'ENOSPC') throw err }`
+const empty = "require('node:fs').rmSync('/var/lib/depot/full')"
+
+/** Changes the Deployment past Helm, as an operator under stress would. */
+async function changeServer(spec: object, wait = true): Promise<void> {
+  await kubectlHere('patch', 'deployment/depot-server', '-p', JSON.stringify({ spec }))
+  if (wait) await kubectlHere('rollout', 'status', 'deployment/depot-server', '--timeout=90s')
+}
 
 beforeAll(async () => {
   await makeNamespace()
@@ -28,6 +51,9 @@ beforeAll(async () => {
   })
   await prepare()
 })
+
+// Helm would not take back what kubectl has changed.
+afterAll(() => uninstall())
 
 it('a pod that is killed takes no other with it, and is replaced', async () => {
   const [pod = ''] = await podsOf('server')
@@ -62,19 +88,91 @@ it('Valkey away: downloads go on, and afterwards every one of them is counted', 
     (pods) => pods.length === 0,
   )
   for (let count = 0; count < 20; count += 1) expect(await download(network, '1.0.0')).toBe(200)
+  const pods = await podsOf('server')
+  await until(
+    () => sumOver(pods, 'download_queue_events'),
+    (waiting) => waiting === 20,
+  )
+  await until(
+    () => sumOver(pods, 'download_store_up'),
+    (up) => up === 0,
+  )
   await kubectlHere('scale', 'statefulset/depot-valkey', '--replicas=1')
-  for (const one of await podsOf('server')) {
+  for (const one of pods) {
     await until(
       () => countOf(one, 'network', '1.0.0'),
       (seen) => seen === before + 20,
     )
   }
+  await until(
+    () => sumOver(pods, 'download_queue_events'),
+    (waiting) => waiting === 0,
+  )
+  expect(await sumOver(pods, 'download_store_up')).toBe(pods.length)
+})
+
+it('the disk of the queue full: downloads go on, and are counted once there is room', async () => {
+  // A disk of a megabyte, which is full when it says so: the kubelet counts what is in memory in time.
+  const volume = { name: 'data', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }
+  await changeServer({ template: { spec: { volumes: [volume] } } })
+  const pods = await podsOf('server')
+  const before = await countOf(pods[0] ?? '', 'network', '1.1.0')
+  await Promise.all(pods.map((pod) => inPod(pod, fill)))
+  for (let count = 0; count < 20; count += 1) expect(await download(network, '1.1.0')).toBe(200)
+  await until(
+    () => kubectlHere('logs', '-l', 'app.kubernetes.io/component=server', '--tail=-1'),
+    (log) => log.includes('download events cannot be written to disk'),
+  )
+  await Promise.all(pods.map((pod) => inPod(pod, empty)))
+  for (const pod of pods) {
+    await until(
+      () => countOf(pod, 'network', '1.1.0'),
+      (seen) => seen === before + 20,
+    )
+  }
+  expect(await sumOver(pods, 'download_events_dropped_total')).toBe(0)
+})
+
+it('a limit of memory that is too low: new pods end, and the old ones go on', async () => {
+  const [old = ''] = await podsOf('server')
+  const memory = '48Mi'
+  const container = { name: 'server', resources: { requests: { memory }, limits: { memory } } }
+  await changeServer({ template: { spec: { containers: [container] } } }, false)
+  await until(
+    () =>
+      kubectlHere(
+        ...['get', 'pods', '-l', 'app.kubernetes.io/component=server', '-o'],
+        'jsonpath={.items[*].status.containerStatuses[*].lastState.terminated.reason}',
+      ),
+    (reasons) => reasons.includes('OOMKilled'),
+  )
+  expect(await download(network, '2.0.0')).toBe(200)
+  // What tells before that it will be too little.
+  const exposition = await getFrom(old, '/metrics', 9090)
+  const resident = /^process_resident_memory_bytes(?:{.*})? (\S+)$/m.exec(exposition)?.[1]
+  expect(Number(resident)).toBeGreaterThan(48 * 2 ** 20)
+  await kubectlHere('rollout', 'undo', 'deployment/depot-server')
+  await kubectlHere('rollout', 'status', 'deployment/depot-server', '--timeout=90s')
+  await until(
+    () => kubectlHere('get', 'pods', '-l', 'app.kubernetes.io/component=server', '-o', 'name'),
+    (names) => names.split('\n').length === 2,
+  )
 })
 
 it('the API server away: answers go on, and changes show once it is back', async () => {
   const manifest = '/etc/kubernetes/manifests/kube-apiserver.yaml'
   const inNode = (...command: string[]) => must('docker', ['exec', kind.node, ...command])
   const isUp = async () => (await run('kubectl', ['get', '--raw', '/readyz'])).code === 0
+  const address = await kubectlHere(
+    ...['get', 'pods', '-l', 'app.kubernetes.io/component=server', '-o'],
+    'jsonpath={.items[0].status.podIP}',
+  )
+  /** When the pod last heard of a kind, the kind that it heard of last. */
+  const contact = async (): Promise<number> => {
+    const text = await inNode('curl', '-sS', `http://${address}:9090/metrics`)
+    const name = 'watch_last_contact_timestamp_seconds'
+    return Math.max(...kinds.map((one) => sumOf(text, name, `kind="${one}"`)))
+  }
   await inNode('mv', manifest, '/root/kube-apiserver.yaml')
   try {
     await until(isUp, (up) => !up)
@@ -83,6 +181,7 @@ it('the API server away: answers go on, and changes show once it is back', async
     const { answered, failed } = await load.stop()
     expect(failed).toEqual([])
     expect(answered).toBeGreaterThan(100)
+    expect(Date.now() / 1000 - (await contact())).toBeGreaterThan(5)
     expect(await download(network, '2.0.0')).toBe(200)
   } finally {
     await inNode('mv', '/root/kube-apiserver.yaml', manifest)

@@ -11,6 +11,7 @@ import { apply, kind, kubectl, kubectlHere, must, namespace, until } from './clu
 import {
   install,
   makeNamespace,
+  metricOf,
   podsOf,
   prepare,
   tokenOf,
@@ -210,6 +211,8 @@ describe('OIDC through the broker, with TLS', () => {
     expect(await listed(secret, token)).toBe(200)
     const { status } = await client.send(`${issuer}/token`, { grant_type: 'authorization_code' })
     expect(status).toBeGreaterThanOrEqual(500)
+    const [pod = ''] = await podsOf('server')
+    expect(await metricOf(pod, 'broker_proxy_requests_total', `code="${status}"`)).toBe(1)
     await kubectlHere('scale', 'deployment/depot-broker', '--replicas=1')
   })
 })

@@ -272,6 +272,20 @@ export async function countOf(pod: string, name: string, version: string): Promi
   return found?.downloadCount ?? 0
 }
 
+/** Adds up the series of a metric whose labels have this text, as one pod has them. */
+export async function metricOf(pod: string, name: string, labels = ''): Promise<number> {
+  return sumOf(await getFrom(pod, '/metrics', 9090), name, labels)
+}
+
+/** @throws Error where there is no such series */
+export function sumOf(exposition: string, name: string, labels = ''): number {
+  const series = exposition
+    .split('\n')
+    .filter((line) => new RegExp(`^depot_${name}[ {]`).test(line) && line.includes(labels))
+  if (series.length === 0) throw new Error(`no series depot_${name} with ${labels}`)
+  return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+}
+
 /** A loop of requests, each over a new connection, until it is stopped. */
 export function startLoad(): { stop(): Promise<{ answered: number; failed: string[] }> } {
   const stopping = new AbortController()

@@ -11,6 +11,8 @@ import {
   get,
   install,
   makeNamespace,
+  metricOf,
+  podsOf,
   prepare,
   startShell,
   url,
@@ -150,6 +152,8 @@ it('storage away: archives of the claim go on, those of the bucket say when to c
   )
   expect([503, 504]).toContain(status)
   expect(headers['retry-after']).toBeDefined()
+  const [pod = ''] = await podsOf('server')
+  expect(await metricOf(pod, 'storage_errors_total', 'backend="s3"')).toBeGreaterThan(0)
   expect(await download('platform/network/aws', '2.0.0')).toBe(200)
 })
 

@@ -4,6 +4,8 @@ import {
   applySamples,
   install,
   makeNamespace,
+  metricOf,
+  podsOf,
   prepare,
   startLoad,
   uninstall,
@@ -39,6 +41,8 @@ it('an upgrade under load loses no request', async () => {
   const { answered, failed } = await load.stop()
   expect(failed).toEqual([])
   expect(answered).toBeGreaterThan(100)
+  for (const pod of await podsOf('server'))
+    expect(await metricOf(pod, 'http_requests_in_flight')).toBe(0)
 })
 
 it('a rollback under load loses no request', async () => {
