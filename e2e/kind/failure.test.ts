@@ -141,7 +141,11 @@ it('a limit of memory that is too low: new pods end, and the old ones go on', as
   await until(
     () =>
       kubectlHere(
-        ...['get', 'pods', '-l', 'app.kubernetes.io/component=server', '-o'],
+        'get',
+        'pods',
+        '-l',
+        'app.kubernetes.io/component=server',
+        '-o',
         'jsonpath={.items[*].status.containerStatuses[*].lastState.terminated.reason}',
       ),
     (reasons) => reasons.includes('OOMKilled'),
@@ -164,7 +168,11 @@ it('the API server away: answers go on, and changes show once it is back', async
   const inNode = (...command: string[]) => must('docker', ['exec', kind.node, ...command])
   const isUp = async () => (await run('kubectl', ['get', '--raw', '/readyz'])).code === 0
   const address = await kubectlHere(
-    ...['get', 'pods', '-l', 'app.kubernetes.io/component=server', '-o'],
+    'get',
+    'pods',
+    '-l',
+    'app.kubernetes.io/component=server',
+    '-o',
     'jsonpath={.items[0].status.podIP}',
   )
   /** When the pod last heard of a kind, the kind that it heard of last. */
