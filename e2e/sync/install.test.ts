@@ -168,7 +168,7 @@ describe.runIf(GnuPG.wanted)('what a Depot names is installed from this registry
       await workspace.must('init')
       const lock = workspace.lockFile()
       const locked = [...lock.matchAll(/"zh:([0-9a-f]{64})"/g)].map(([, hash]) => hash)
-      expect(locked.toSorted()).toEqual(Object.values(zips).map(sha256).toSorted())
+      expect(new Set(locked)).toEqual(new Set(Object.values(zips).map(sha256)))
       const h1 = objects
         .list('Version')
         .flatMap(
