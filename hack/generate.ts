@@ -17,6 +17,7 @@ import {
   serverCommand,
   syncCommand,
 } from '../pkg/options/options.ts'
+import { syncReasons } from '../pkg/sync/sync.ts'
 import { chartFiles } from './chart/chart.ts'
 import { sampleReadmes } from './samples.ts'
 
@@ -55,9 +56,22 @@ export function generatedFiles(): Map<string, string> {
       optionsReference(explorerCommand),
     ].join('\n'),
   )
+  files.set('config/conditions.md', conditionsReference())
   files.set('config/samples/readmes.yaml', sampleReadmes().map(yaml).join('---\n'))
   files.set('config/openapi.json', `${JSON.stringify(openApiDocument(), null, 2)}\n`)
   return files
+}
+
+function conditionsReference(): string {
+  return [
+    `<!-- ${notice} -->`,
+    '# Reasons of conditions',
+    '',
+    '| reason | meaning |',
+    '| --- | --- |',
+    ...Object.entries(syncReasons).map(([reason, meaning]) => `| \`${reason}\` | ${meaning} |`),
+    '',
+  ].join('\n')
 }
 
 /** Paths of files that are missing, differ, or belong to a kind that is gone. */
