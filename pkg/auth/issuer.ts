@@ -1,6 +1,7 @@
 import { createLocalJWKSet, type LocalJWKSet } from 'jose'
 import { messageOf } from '../errors/errors.ts'
 import { createPool, type Pool, type ProxyRules, readBounded } from '../http/http.ts'
+import { backoffMs } from '../pacing/pacing.ts'
 import { gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
 import {
   IssuerMismatch,
@@ -233,12 +234,10 @@ export class Issuer {
 
   /** With jitter, so that replicas do not ask together. */
   #nextDelayMs(): number {
-    const { refreshMs, firstRetryMs, maxRetryMs } = this.#timings
-    const delayMs =
-      this.#failures === 0
-        ? refreshMs
-        : Math.min(maxRetryMs, firstRetryMs * 2 ** (this.#failures - 1))
-    return delayMs * (0.75 + this.#options.random() / 2)
+    const { refreshMs, firstRetryMs: firstMs, maxRetryMs: capMs } = this.#timings
+    const { random } = this.#options
+    if (this.#failures === 0) return refreshMs * (0.75 + random() / 2)
+    return backoffMs({ firstMs, capMs, jitter: 'equal', random }, this.#failures)
   }
 }
 

@@ -51,6 +51,11 @@ export function notFound(message: string, cause?: unknown): RegistryError {
   return new RegistryError('NotFound', message, { cause })
 }
 
+/** For what is likely to work in a moment; the answer says when to come again. */
+export function unavailable(message: string, cause?: unknown): RegistryError {
+  return new RegistryError('Unavailable', `${message}; try again in a moment`, { cause })
+}
+
 /** One line of text for whatever was thrown. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)

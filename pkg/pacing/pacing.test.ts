@@ -1,5 +1,16 @@
 import { describe, expect, it, vi } from 'vitest'
-import { Backoff, backoffMs, eachLimited, Loop, pause, SingleFlight, Turns } from './pacing.ts'
+import {
+  Backoff,
+  backoffMs,
+  createFairLimiter,
+  createLimiter,
+  eachLimited,
+  Loop,
+  pause,
+  SingleFlight,
+  Turns,
+  withDeadline,
+} from './pacing.ts'
 
 describe('waits after failures', () => {
   it('double up to the cap, and start again after a reset', () => {
@@ -129,5 +140,48 @@ describe('what is asked for at the same time', () => {
     await expect(flight.run('b', async () => undefined)).rejects.toThrow('busy')
     await first
     await expect(flight.run('b', async () => undefined)).resolves.toBeUndefined()
+  })
+})
+
+describe('work that takes too long', () => {
+  it('is given up, and what it comes up with goes elsewhere', async () => {
+    const work = Promise.withResolvers<string>()
+    const late: string[] = []
+    const waiting = withDeadline(work.promise, 1, 'nothing comes', (value) => void late.push(value))
+    await expect(waiting).rejects.toMatchObject({
+      reason: 'Unavailable',
+      message: 'nothing comes; try again in a moment',
+    })
+    work.resolve('at last')
+    await vi.waitFor(() => expect(late).toEqual(['at last']))
+  })
+})
+
+describe('work with few places', () => {
+  it('waits in line, up to a number of waiters, and starts also after one that failed', async () => {
+    const limited = createLimiter({ parallel: 1, waiting: 1, busy: 'too many' })
+    const first = Promise.withResolvers<void>()
+    const failing = limited(() => first.promise)
+    const second = limited(async () => 'second')
+    await expect(limited(async () => 'third')).rejects.toThrow('too many; try again in a moment')
+    first.reject(new Error('no'))
+    await expect(failing).rejects.toThrow('no')
+    expect(await second).toBe('second')
+  })
+
+  it('has one free for a second key, however many the first one asks for', async () => {
+    const limited = createFairLimiter({
+      parallel: 2,
+      perKey: 1,
+      waitingPerKey: 1,
+      busy: 'too many',
+    })
+    const held = Promise.withResolvers<void>()
+    const one = limited('a', () => held.promise)
+    const two = limited('a', async () => undefined)
+    await expect(limited('a', async () => undefined)).rejects.toThrow('too many')
+    expect(await limited('b', async () => 'b')).toBe('b')
+    held.resolve()
+    await Promise.all([one, two])
   })
 })

@@ -4,7 +4,9 @@
  */
 
 export { Backoff, type BackoffOptions, backoffMs, type Random } from './backoff.ts'
+export { withDeadline } from './deadline.ts'
 export { eachLimited } from './each-limited.ts'
+export { createFairLimiter, createLimiter } from './limiter.ts'
 export { Loop } from './loop.ts'
 export { pause } from './pause.ts'
 export { SingleFlight } from './single-flight.ts'

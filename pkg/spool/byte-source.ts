@@ -13,3 +13,6 @@ export interface ByteSource {
   /** Gives back what it holds, which nobody may use any more. Must be called in the end, after an error too; twice is fine. */
   close(): void
 }
+
+/** Why a read was given up. */
+export const noAnswer = 'the archive storage does not answer'

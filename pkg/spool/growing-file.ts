@@ -1,8 +1,10 @@
 import type { BigIntStats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
+import { unavailable } from '../errors/errors.ts'
+import { withDeadline } from '../pacing/pacing.ts'
 import type { ByteSource } from './byte-source.ts'
+import { noAnswer } from './byte-source.ts'
 import { chunkBuffers } from './chunk-buffers.ts'
-import { unavailable, withDeadline } from './deadline.ts'
 import { release } from './release.ts'
 
 /** How long a follower waits for the next bytes; the source itself gives up before. */
@@ -115,7 +117,7 @@ export class GrowingFile {
         if (position === this.sizeBytes) return false
         if (this.#failure !== undefined) throw this.#failure
         if (this.#over || closed) return false
-        await withDeadline(this.#progress.promise, progressDeadlineMs)
+        await withDeadline(this.#progress.promise, progressDeadlineMs, noAnswer)
       }
       return !closed
     }

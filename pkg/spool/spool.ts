@@ -2,10 +2,9 @@
  * Archives on their way through the process: sources of bytes, checks of length and digest, and files that grow while
  * many read them, room on the disk that is handed out before it is used. It knows no backend and no client.
  */
-export type { ByteSource } from './byte-source.ts'
+export { type ByteSource, noAnswer } from './byte-source.ts'
 export { type AbortReason, checkedBody, mismatch } from './checked-body.ts'
 export { chunkBuffers } from './chunk-buffers.ts'
-export { unavailable, withDeadline } from './deadline.ts'
 export { DiskError, GrowingFile } from './growing-file.ts'
 export { release } from './release.ts'
 export {

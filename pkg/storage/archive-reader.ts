@@ -1,5 +1,6 @@
 import type { ArchiveLocation } from '../apis/v1alpha1/v1alpha1.ts'
-import { checkedBody, unavailable } from '../spool/spool.ts'
+import { unavailable } from '../errors/errors.ts'
+import { checkedBody } from '../spool/spool.ts'
 import { createReports } from './archive-reports.ts'
 import type { Archive, Archives, ArchivesOptions, OpenArchive } from './archives.ts'
 import { ArchiveCache, type Origin } from './cache/archive-cache.ts'

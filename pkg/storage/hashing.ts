@@ -1,11 +1,13 @@
-import { sha256Of, unavailable, withDeadline } from '../spool/spool.ts'
+import { unavailable } from '../errors/errors.ts'
+import { createFairLimiter, createLimiter, withDeadline } from '../pacing/pacing.ts'
+import { sha256Of } from '../spool/spool.ts'
 import type { ObjectInfo, OpenObject } from './driver.ts'
-import { createFairLimiter, createLimiter } from './limiter.ts'
 import type { Place } from './places.ts'
 import type { VerifiedObjects } from './verified-objects.ts'
 
 /** A CLI gives up after a while; what it asked for is read on, and there when it asks again. */
 export const checkDeadlineMs = 25_000
+const busy = 'too many archives are being checked'
 
 export interface ArchiveDigest extends ObjectInfo {
   /** In lower-case hexadecimal. */
@@ -19,8 +21,8 @@ export function createHashing(options: {
   now: () => number
 }) {
   const { open, verified, now } = options
-  const background = createLimiter({ parallel: 2, waiting: Number.POSITIVE_INFINITY })
-  const requested = createFairLimiter({ parallel: 16, perKey: 4, waitingPerKey: 200 })
+  const background = createLimiter({ parallel: 2, waiting: Number.POSITIVE_INFINITY, busy })
+  const requested = createFairLimiter({ parallel: 16, perKey: 4, waitingPerKey: 200, busy })
   const running = new Map<string, Promise<ArchiveDigest>>()
 
   async function read(place: Place, signal?: AbortSignal): Promise<ArchiveDigest> {
@@ -68,7 +70,7 @@ export function createHashing(options: {
         const forget = () => running.delete(key)
         hashing.then(forget, forget)
       }
-      return withDeadline(hashing, checkDeadlineMs, undefined, 'the archive is being checked')
+      return withDeadline(hashing, checkDeadlineMs, 'the archive is being checked')
     },
   }
 }

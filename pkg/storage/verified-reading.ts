@@ -1,4 +1,4 @@
-import { unavailable } from '../spool/spool.ts'
+import { unavailable } from '../errors/errors.ts'
 import type { ByteRange, OpenObject } from './driver.ts'
 import type { ArchiveDigest } from './hashing.ts'
 import type { VerifiedObjects } from './verified-objects.ts'

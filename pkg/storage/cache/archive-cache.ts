@@ -1,5 +1,6 @@
 import { RegistryError } from '../../errors/errors.ts'
-import { type ByteSource, DiskError, GrowingFile, withDeadline } from '../../spool/spool.ts'
+import { withDeadline } from '../../pacing/pacing.ts'
+import { type ByteSource, DiskError, GrowingFile } from '../../spool/spool.ts'
 import type { Logger } from '../../telemetry/telemetry.ts'
 import type { ByteRange, Driver, ObjectInfo, OpenObject } from '../driver.ts'
 import { createFilesystemDriver, infoOf } from '../file/filesystem.ts'
@@ -138,7 +139,7 @@ export class ArchiveCache {
     const fetch = await this.#join(sha256, origin)
     if (fetch === undefined) return
     const done = fetch.done.catch(unlessDisk)
-    await withDeadline(done, deadlineMs, undefined, 'the archive is being checked')
+    await withDeadline(done, deadlineMs, 'the archive is being checked')
   }
 
   async #join(sha256: string, origin: Origin): Promise<GrowingFile | undefined> {

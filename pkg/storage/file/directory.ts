@@ -1,7 +1,7 @@
 import { constants, type FileHandle, mkdir, open, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { notFound } from '../../errors/errors.ts'
-import { release, unavailable } from '../../spool/spool.ts'
+import { notFound, unavailable } from '../../errors/errors.ts'
+import { release } from '../../spool/spool.ts'
 
 const { O_RDONLY, O_DIRECTORY } = constants
 const onLinux = process.platform === 'linux'

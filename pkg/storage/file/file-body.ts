@@ -1,12 +1,8 @@
 import type { BigIntStats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
-import {
-  type ByteSource,
-  chunkBuffers,
-  release,
-  unavailable,
-  withDeadline,
-} from '../../spool/spool.ts'
+import { unavailable } from '../../errors/errors.ts'
+import { withDeadline } from '../../pacing/pacing.ts'
+import { type ByteSource, chunkBuffers, noAnswer, release } from '../../spool/spool.ts'
 import type { ByteRange } from '../driver.ts'
 import { fileError } from './file-error.ts'
 
@@ -80,7 +76,7 @@ export class FileSource implements ByteSource {
     const reading = this.#fill(buffer, Math.min(buffer.length, wantedBytes))
     this.#reading = reading
     try {
-      const bytesRead = await withDeadline(reading, readDeadlineMs)
+      const bytesRead = await withDeadline(reading, readDeadlineMs, noAnswer)
       this.#reading = undefined
       if (bytesRead > 0) return buffer.subarray(0, bytesRead)
       release(this.#file)

@@ -1,5 +1,4 @@
-import { notFound, RegistryError } from '../../errors/errors.ts'
-import { unavailable } from '../../spool/spool.ts'
+import { notFound, RegistryError, unavailable } from '../../errors/errors.ts'
 
 const absent = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EISDIR', 'ENXIO']
 

@@ -9,8 +9,9 @@ import {
   rename,
   unlink,
 } from 'node:fs/promises'
-import { notFound } from '../../errors/errors.ts'
-import { release, unavailable, withDeadline } from '../../spool/spool.ts'
+import { notFound, unavailable } from '../../errors/errors.ts'
+import { withDeadline } from '../../pacing/pacing.ts'
+import { noAnswer, release } from '../../spool/spool.ts'
 import type { LocalFile, WritableDriver } from '../driver.ts'
 import { checkObjectName } from '../object-name.ts'
 import { openDirectory, pathIn } from './directory.ts'
@@ -27,7 +28,7 @@ const { O_RDONLY, O_NOFOLLOW, O_CREAT, O_EXCL, O_WRONLY } = constants
 const withoutLinks: ReadonlySet<unknown> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
 const inTime = <T>(work: Promise<T>, late?: (value: T) => void): Promise<T> =>
-  withDeadline(work, stepDeadlineMs, late)
+  withDeadline(work, stepDeadlineMs, noAnswer, late)
 
 /**
  * The writing half of a mounted directory: a temporary file in the directory of the object is filled, made durable, and

@@ -121,7 +121,6 @@ describe('the mount', () => {
     await expect(unmounted.open('vpc/1.zip')).rejects.toMatchObject({
       reason: 'Unavailable',
       message: 'the storage of the archives is not mounted; try again in a moment',
-      headers: { 'Retry-After': '5' },
       cause: { code: 'ENOENT' },
     })
   })

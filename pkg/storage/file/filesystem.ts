@@ -1,8 +1,9 @@
 import type { BigIntStats } from 'node:fs'
 import { constants, type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
-import { notFound } from '../../errors/errors.ts'
-import { release, unavailable, withDeadline } from '../../spool/spool.ts'
+import { notFound, unavailable } from '../../errors/errors.ts'
+import { withDeadline } from '../../pacing/pacing.ts'
+import { noAnswer, release } from '../../spool/spool.ts'
 import type { Driver, ObjectInfo, OpenObject, WritableDriver } from '../driver.ts'
 import { checkObjectName } from '../object-name.ts'
 import { satisfiable } from '../satisfiable.ts'
@@ -75,7 +76,7 @@ function openInside(mountPath: string, object: string): Promise<OpenFile> {
   const opening = openChecked(mountPath, object).catch((error: unknown) => {
     throw fileError(error)
   })
-  return withDeadline(opening, openDeadlineMs, ({ file }) => release(file))
+  return withDeadline(opening, openDeadlineMs, noAnswer, ({ file }) => release(file))
 }
 
 async function openChecked(mountPath: string, object: string): Promise<OpenFile> {

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { discard } from '../../http/http.ts'
-import { type ByteSource, withDeadline } from '../../spool/spool.ts'
+import { withDeadline } from '../../pacing/pacing.ts'
+import { type ByteSource, noAnswer } from '../../spool/spool.ts'
 import type { ByteRange } from '../driver.ts'
 import type { StoreAnswer } from './transport.ts'
 
@@ -128,7 +129,7 @@ async function nextChunk(body: Readable, idleMs: number): Promise<Uint8Array | u
     if (chunk !== null) return chunk
     if (body.readableEnded) return undefined
     if (body.destroyed) throw body.errored ?? new Error('the connection was closed')
-    await withDeadline(readable(body), idleMs)
+    await withDeadline(readable(body), idleMs, noAnswer)
   }
 }
 

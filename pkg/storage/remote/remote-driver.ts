@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RegistryError } from '../../errors/errors.ts'
 import { discard } from '../../http/http.ts'
-import { withDeadline } from '../../spool/spool.ts'
+import { withDeadline } from '../../pacing/pacing.ts'
+import { noAnswer } from '../../spool/spool.ts'
 import type { ByteRange, Driver, ObjectInfo, WritableDriver } from '../driver.ts'
 import { checkObjectName } from '../object-name.ts'
 import { isRange, notSatisfiable } from '../satisfiable.ts'
@@ -61,9 +62,11 @@ function createRemoteReading({ store, transport, timings }: RemoteOptions): Driv
     headers: Record<string, string>,
   ): Promise<StoreAnswer> {
     const signing = store.request(method, object)
-    const request = await withDeadline(signing, timings.credentialsMs).catch((error: unknown) => {
-      throw credentialsError(store, error)
-    })
+    const request = await withDeadline(signing, timings.credentialsMs, noAnswer).catch(
+      (error: unknown) => {
+        throw credentialsError(store, error)
+      },
+    )
     return transport.send(method, request, headers).catch((error: unknown) => {
       throw connectionError(store, error)
     })
@@ -126,7 +129,7 @@ function createRemoteReading({ store, transport, timings }: RemoteOptions): Driv
 
     async presign(object, ttlSeconds) {
       const signing = store.presign(checkObjectName(object), ttlSeconds)
-      return withDeadline(signing, timings.credentialsMs).catch((error: unknown) => {
+      return withDeadline(signing, timings.credentialsMs, noAnswer).catch((error: unknown) => {
         throw credentialsError(store, error)
       })
     },

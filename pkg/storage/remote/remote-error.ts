@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream'
-import { notFound, RegistryError } from '../../errors/errors.ts'
+import { notFound, RegistryError, unavailable } from '../../errors/errors.ts'
 import { discard } from '../../http/http.ts'
-import { unavailable } from '../../spool/spool.ts'
 import type { RemoteStore } from './remote-store.ts'
 import type { StoreAnswer } from './transport.ts'
 

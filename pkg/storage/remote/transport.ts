@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { createPool, discard, type ProxyRules } from '../../http/http.ts'
-import { withDeadline } from '../../spool/spool.ts'
+import { withDeadline } from '../../pacing/pacing.ts'
+import { noAnswer } from '../../spool/spool.ts'
 import type { StoreRequest } from './remote-store.ts'
 
 export interface RemoteTimings {
@@ -88,6 +89,7 @@ export function createTransport(
       const { status, header, body } = await withDeadline(
         answer,
         upload?.inAllMs ?? inAllMs,
+        noAnswer,
         ({ body: late }) => discard(late),
       )
       running += 1

@@ -1,22 +1,28 @@
-import { unavailable } from '../spool/spool.ts'
+import { unavailable } from '../errors/errors.ts'
 
 /** Runs work as soon as one of a few places is free, in the order in which it was asked for. */
 export type Limiter = <T>(work: () => Promise<T>) => Promise<T>
 
 /**
  * @param options.parallel how much runs at once
- * @param options.waiting how many may wait; whoever comes then is told to come again (Unavailable)
+ * @param options.waiting how many may wait
+ * @param options.busy why work is refused (Unavailable) where no more may wait
  */
 export function createLimiter({
   parallel,
   waiting,
-}: Record<'parallel' | 'waiting', number>): Limiter {
+  busy,
+}: {
+  readonly parallel: number
+  readonly waiting: number
+  readonly busy: string
+}): Limiter {
   const queue: (() => void)[] = []
   let running = 0
 
   return async (work) => {
     if (running >= parallel) {
-      if (queue.length >= waiting) throw unavailable('too many archives are being checked')
+      if (queue.length >= waiting) throw unavailable(busy)
       await new Promise<void>((resolve) => queue.push(resolve))
     } else {
       running += 1
@@ -24,7 +30,7 @@ export function createLimiter({
     try {
       return await work()
     } finally {
-      // Whoever waits next takes over this place.
+      // The next one takes over this place.
       const next = queue.shift()
       if (next) next()
       else running -= 1
@@ -42,11 +48,13 @@ interface Waiting {
  *
  * @param options.perKey how much of one key runs at once
  * @param options.waitingPerKey how much of one key may wait
+ * @param options.busy why work is refused (Unavailable) where no more of its key may wait
  */
 export function createFairLimiter(options: {
   readonly parallel: number
   readonly perKey: number
   readonly waitingPerKey: number
+  readonly busy: string
 }): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const queue: Waiting[] = []
   const running = new Map<string, number>()
@@ -75,7 +83,7 @@ export function createFairLimiter(options: {
     if (mayStart(key)) begin(key)
     else {
       const waiting = queue.reduce((count, other) => count + Number(other.key === key), 0)
-      if (waiting >= options.waitingPerKey) throw unavailable('too many archives are being checked')
+      if (waiting >= options.waitingPerKey) throw unavailable(options.busy)
       await new Promise<void>((start) => queue.push({ key, start }))
     }
     try {
