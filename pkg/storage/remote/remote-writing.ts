@@ -1,9 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RegistryError } from '../../errors/errors.ts'
+import { RegistryError, unavailable } from '../../errors/errors.ts'
 import { discard, readBounded } from '../../http/http.ts'
-import { unavailable, withDeadline } from '../../spool/spool.ts'
+import { withDeadline } from '../../pacing/pacing.ts'
+import { noAnswer } from '../../spool/spool.ts'
 import type { Driver, ListedObject, LocalFile, WritableDriver } from '../driver.ts'
 import { checkObjectName } from '../object-name.ts'
 import { backoff } from './backoff.ts'
@@ -24,7 +25,7 @@ export function createRemoteWriting(
   reading: Driver,
 ): Pick<WritableDriver, 'put' | 'remove' | 'list'> {
   const signed = (signing: Promise<StoreRequest>): Promise<StoreRequest> =>
-    withDeadline(signing, timings.credentialsMs).catch((error: unknown) => {
+    withDeadline(signing, timings.credentialsMs, noAnswer).catch((error: unknown) => {
       throw credentialsError(store, error)
     })
 
@@ -135,7 +136,7 @@ export function createRemoteWriting(
   }
 
   function inTime<T>(work: Promise<T>): Promise<T> {
-    return withDeadline(work, timings.idleMs).catch((error: unknown) => {
+    return withDeadline(work, timings.idleMs, noAnswer).catch((error: unknown) => {
       if (isMissing(error)) throw missing(error)
       throw connectionError(store, error)
     })
