@@ -182,16 +182,21 @@ async function worked({ log }: Controller): Promise<number> {
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
-it('a controller that is started again where nothing changed writes nothing and asks nobody', async () => {
-  if (running !== undefined) await kill(running)
-  const objects = Object.keys(await state()).length
+/** Starts a controller until it has looked at everything. @returns what it wrote, and what it asked of GitHub */
+async function restarted(objects: number): Promise<readonly string[]> {
   const line = auditLines().length
   upstreams.github.forget()
   const controller = await start()
   await expect.poll(() => worked(controller), until).toBeGreaterThanOrEqual(objects)
-  expect(writesSince(line)).toEqual([])
-  expect(upstreams.github.asked).toEqual([])
   const exited = once(controller.child, 'exit')
   controller.child.kill('SIGTERM')
   expect(await exited).toEqual([0, null])
+  return [...writesSince(line), ...upstreams.github.asked]
+}
+
+it('a controller that is started again where nothing is left to do writes nothing and asks nobody', async () => {
+  if (running !== undefined) await kill(running)
+  const objects = Object.keys(await state()).length
+  // The one before may have been killed while it still had something to do.
+  await expect.poll(() => restarted(objects), until).toEqual([])
 })
