@@ -70,7 +70,7 @@ const containers = [
   profiles['everything'],
   profiles['broker'],
   { server: { anonymousAuth: true } },
-  { rbac: { scopeToNamespace: true } },
+  { rbac: { scopeToNamespace: true }, controller: { enabled: true } },
 ]
   .flatMap((profile) => podsOf(render({ ...profile, crds: { install: false } })))
   .flatMap(({ name, spec }) =>

@@ -1,0 +1,135 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Server } from '../../hack/testbed/server/server.ts'
+import { ControlledCluster } from './controlled-cluster.fixture.ts'
+
+/** With `DEPOT_E2E_KILLS=50` so many; each takes about two seconds. */
+const kills = Number(process.env['DEPOT_E2E_KILLS'] || 10)
+
+let cluster: ControlledCluster
+const running: Server[] = []
+
+const start = async (...flags: readonly string[]) => {
+  const controller = await cluster.startController(...flags)
+  running.push(controller)
+  return controller
+}
+const stopAll = async () => {
+  await Promise.all(running.splice(0).map((controller) => controller.stop()))
+}
+
+const files = (text: string) => ({ 'main.tf': `# ${text}\n`, 'README.md': text })
+const modules = ['vpc', 'dns', 'vm', 'bucket']
+const tag = (version: string) => {
+  for (const name of modules) {
+    cluster.upstreams.github.tag(`acme/${name}`, `v${version}`, files(`${name} ${version}`))
+  }
+}
+
+/** A Depot of everything that upstream has. */
+const depot = (namespace: string) => ({
+  spec: {
+    global: { storageConfig: { fileSystem: { directoryPath: namespace } } },
+    moduleConfigs: modules.map((name) => ({ name, provider: 'aws', repoOwner: 'acme' })),
+    providerConfigs: [{ name: 'dns', namespace: 'acme' }],
+  },
+})
+
+beforeAll(async () => {
+  cluster = await ControlledCluster.start('team', 'calm', 'away')
+  for (const version of ['1.0.0', '1.1.0']) tag(version)
+  await cluster.upstreams.provider('acme/dns', '2.0.0')
+})
+afterEach(stopAll)
+afterAll(() => cluster?.stop())
+
+describe('the controller, with the rights that the chart gives it', () => {
+  it('fills the registry from a Depot', async () => {
+    await start()
+    await cluster.apply('Depot', 'calm', 'main', depot('calm'))
+    const versions = await cluster.untilSynced('calm', modules.length * 2 + 2)
+    const names = versions.flatMap(({ status }) => status?.artifact?.fileName ?? [])
+    const archives = cluster.stored('calm').filter((file) => /\.(zip|tar\.gz)$/.test(file))
+    expect(archives.map((file) => file.split('/').at(-1) ?? '').toSorted()).toEqual(
+      names.toSorted(),
+    )
+    const refused = cluster.audit().filter(({ responseStatus }) => responseStatus.code === 403)
+    expect(refused.filter(({ user }) => user.username.includes('controller'))).toEqual([])
+  })
+
+  it('writes nothing when it starts again and nothing is new', async () => {
+    const before = cluster.audit().length
+    const { adminUrl } = await start()
+    const metric = async (pattern: RegExp) => {
+      const text = await (await fetch(`${adminUrl}/metrics`)).text()
+      return Number(pattern.exec(text)?.[1] ?? 0)
+    }
+    const worked = () => metric(/depot_sync_duration_seconds_count\{kind="Version"\} (\d+)/)
+    await expect.poll(worked, { timeout: 60_000 }).toBe(modules.length * 2 + 2)
+    for (const kind of ['Depot', 'Module', 'Provider']) {
+      const count = new RegExp(`depot_sync_duration_seconds_count\\{kind="${kind}"\\} (\\d+)`)
+      await expect.poll(() => metric(count), { timeout: 60_000 }).toBeGreaterThan(0)
+    }
+    await stopAll()
+    expect(cluster.writesSince(before)).toEqual([])
+  })
+})
+
+it('ends where it would have ended, after it was killed at any point', {
+  timeout: 900_000,
+}, async () => {
+  await cluster.apply('Depot', 'team', 'main', depot('team'))
+  for (let round = 0; round < kills; round += 1) {
+    tag(`1.2.${round}`)
+    const asked = { 'depot.internal/sync-requested-at': `round ${round}` }
+    await cluster.apply('Depot', 'team', 'main', {
+      ...depot('team'),
+      metadata: { annotations: asked },
+    })
+    const controller = await cluster.startController()
+    await expect
+      .poll(() => controller.log.some((line) => line.includes('"msg":"lease taken"')), {
+        timeout: 60_000,
+        interval: 10,
+      })
+      .toBe(true)
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 1_200))
+    process.kill(controller.pid, 'SIGKILL')
+    await controller.failed.catch(() => undefined)
+    await cluster.forgetLease()
+  }
+  await start()
+  const expected = modules.length * (2 + kills) + 2
+  const asked = { 'depot.internal/sync-requested-at': 'at last' }
+  for (const namespace of ['team', 'calm']) {
+    const metadata = { annotations: asked }
+    await cluster.apply('Depot', namespace, 'main', { ...depot(namespace), metadata })
+  }
+  const outcome = async (namespace: string) => {
+    const versions = await cluster.untilSynced(namespace, expected)
+    return versions.map(({ metadata: { name }, status }) => [
+      name,
+      status?.checksum,
+      status?.artifact?.fileName,
+    ])
+  }
+  expect(await outcome('team')).toEqual(await outcome('calm'))
+  expect(cluster.stored('team')).toEqual(cluster.stored('calm'))
+})
+
+it('goes on after the API server was away', async () => {
+  const { log } = await start()
+  await expect
+    .poll(() => log.some((line) => line.includes('"msg":"lease taken"')), { timeout: 60_000 })
+    .toBe(true)
+  await cluster.apply('Depot', 'away', 'main', depot('away'))
+  await expect.poll(() => cluster.list('Module', 'away'), { timeout: 60_000 }).not.toEqual([])
+  await cluster.plane.stopApiServer('kill')
+  await expect
+    .poll(() => log.some((line) => line.includes('"msg":"lease lost, work is stopped"')), {
+      timeout: 60_000,
+    })
+    .toBe(true)
+  await cluster.plane.startApiServer()
+  await cluster.untilSynced('away', (await cluster.list('Version', 'calm')).length)
+  expect(cluster.stored('away')).toEqual(cluster.stored('calm'))
+})
