@@ -51,7 +51,9 @@ it.runIf(terraform)(
     const script = join(repository, 'hack/testbed/control-plane/main.ts')
     const cluster = start(process.execPath, [script, '--dir', dir, '--port', String(port)])
     await expect.poll(cluster.printed, { timeout: 120_000 }).toContain('Ctrl-C')
-    const [server = '', install = ''] = groupsToType(cluster.printed())
+    const groups = groupsToType(cluster.printed())
+    const [server = '', install = ''] = groups
+    const controller = groups.find((lines) => lines.includes('cmd/controller/main.ts')) ?? ''
 
     const depot = start('sh', ['-c', `exec ${server}`])
     await expect.poll(depot.printed, { timeout: 60_000 }).toContain('"msg":"ready"')
@@ -67,6 +69,18 @@ it.runIf(terraform)(
       readmeContent: expect.stringMatching(/^# network/),
     })
 
+    const filling = start('sh', ['-c', `exec ${controller}`])
+    const versions = async () => {
+      const answer = await fetch(
+        `http://127.0.0.1:${port}/depot/modules/v1/upstream/vpc/aws/versions`,
+      )
+      return answer.ok ? answer.json() : filling.printed()
+    }
+    await expect
+      .poll(versions, { timeout: 60_000 })
+      .toMatchObject({ modules: [{ versions: [{ version: '1.1.0' }, { version: '1.0.0' }] }] })
+
+    expect(await interrupt(filling.child)).toBe(0)
     expect(await interrupt(depot.child)).toBe(0)
     expect(await interrupt(cluster.child)).toBe(0)
   },

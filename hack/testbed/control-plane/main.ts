@@ -4,6 +4,7 @@ import { messageOf } from '../../../pkg/errors/errors.ts'
 import { onPath, preparePlayground, quoted } from '../../playground.ts'
 import { toolPath } from '../tools.ts'
 import { type ControlPlane, startControlPlane } from './control-plane.ts'
+import { type Filling, prepareFilling } from './filling.ts'
 import { applyAsController, applyManifests } from './manifests.ts'
 import { sampleStatus } from './sample-status.ts'
 
@@ -47,6 +48,19 @@ async function fill({ admin }: ControlPlane, archives: string): Promise<number> 
   return count + objects.filter(({ kind }) => kind === 'ConfigMap').length
 }
 
+const fillingText = ({ namespace, flags }: Filling): string => `
+The Depot main in the namespace ${namespace} asks for a module and a provider. Stand-ins for GitHub and for a signed registry
+run here too; in one more terminal, start the controller, which fetches both:
+
+${indented([
+  `${here(join(repository, 'hack/with-node'))} node ${here(join(repository, 'cmd/controller/main.ts'))} \\`,
+  `  --kubeconfig ${kubeconfig} --watch-namespaces ${namespace} \\`,
+  `  --filesystem-mount-path ${here(playground.archives)} --admin-listen 127.0.0.1:0 \\`,
+  `  ${flags.map(quoted).join(' \\\n      ')}`,
+])}
+Then depot.test/${namespace}/vpc/aws and depot.test/${namespace}/dns can be installed.
+`
+
 const indented = (lines: readonly string[]): string => lines.map((line) => `    ${line}\n`).join('')
 
 if (!Number.isInteger(port) || port < 1 || port > 65_535)
@@ -62,6 +76,9 @@ const objects = await fill(controlPlane, playground.archives).catch(async (err: 
   await controlPlane.stop()
   fail(messageOf(err))
 })
+
+// Keys of the upstream registry are made with the real gpg.
+const filling = onPath('gpg') ? await prepareFilling(controlPlane, values.dir) : undefined
 
 const here = (path: string): string => quoted(relative(process.cwd(), path) || '.')
 const kubeconfig = quoted(controlPlane.kubeconfigFile)
@@ -86,8 +103,9 @@ ${indented([
   `export KUBECONFIG=${kubeconfig}`,
   'kubectl get modules,providers,versions --all-namespaces',
 ])}
-Logs and the audit log are in ${controlPlane.directory}.
+${filling ? fillingText(filling) : ''}Logs and the audit log are in ${controlPlane.directory}.
 Ctrl-C ends it; nothing of it is kept.`)
 
 await ended.promise
+await filling?.close()
 await controlPlane.stop()
