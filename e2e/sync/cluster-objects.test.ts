@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
   type ControlPlane,
   startControlPlane,
@@ -13,24 +13,29 @@ import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 let plane: ControlPlane
 const clusters: Cluster[] = []
 const log = createLogger('silent')
+const apiGroup = 'depot.internal'
 
 const pathOf = (kind: string, namespace: string, name: string): string => {
   const { plural } = kinds[kind as keyof typeof kinds]
   return `/apis/depot.internal/v1alpha1/namespaces/${namespace}/${plural}/${name}`
 }
 
-async function open(namespaces?: readonly string[]): Promise<Objects> {
-  const connection = loadConnection({ kubeconfig: plane.kubeconfigFile, env: {} })
+function connect(kubeconfig = plane.kubeconfigFile): Cluster {
+  const connection = loadConnection({ kubeconfig, env: {} })
   const metrics = createMetrics({ version: 'test' })
-  const apiGroup = 'depot.internal'
   const cluster = openCluster({ connection, apiGroup, log, metrics })
   clusters.push(cluster)
+  return cluster
+}
+
+async function open(namespaces?: readonly string[]): Promise<Objects> {
+  const cluster = connect()
   const { client } = cluster
   return clusterObjects({ cluster, client, apiGroup, namespaces, instance: 'test', log })
 }
 
 beforeAll(async () => {
-  plane = await startControlPlane()
+  plane = await startControlPlane({ users: { nobody: [] } })
   await applyManifests(plane.admin, 'config/crd/bases')
   await plane.admin.send('POST', '/api/v1/namespaces', { metadata: { name: 'team' } })
 })
@@ -54,3 +59,56 @@ objectsConformance('a cluster', async () => ({
   },
   close: async () => undefined,
 }))
+
+const network = { kind: 'Module', namespace: 'team', name: 'network' } as const
+const spec = { moduleConfig: { name: 'network', provider: 'aws' }, versions: [] }
+
+it('says which right is missing', async () => {
+  const { client } = connect(await plane.kubeconfig({ user: 'nobody' }))
+  const refused = client.patch(network, { spec: { forceSync: true } })
+  await expect(refused).rejects.toMatchObject({ name: 'ApiError', reason: 'Forbidden' })
+  await expect(refused).rejects.toThrow(/cannot patch resource "modules" in API group/)
+  await expect(client.get(network)).rejects.toThrow('give its Role or ClusterRole this right')
+})
+
+it('knows and writes what is in the namespaces that are watched, and nothing else', async () => {
+  const { namespace, name } = network
+  await plane.admin.apply(pathOf('Module', namespace, name), {
+    apiVersion: `${apiGroup}/v1alpha1`,
+    kind: 'Module',
+    metadata: { namespace, name },
+    spec,
+  })
+  const objects = await open(['elsewhere'])
+  await objects.ready
+  expect(objects.list('Module')).toEqual([])
+  const outside = objects.apply({ kind: 'Module', metadata: { namespace, name }, spec })
+  await expect(outside).rejects.toThrow('--watch-namespaces')
+  await objects.close()
+})
+
+it('writes the same event of an object once in ten minutes', async () => {
+  const objects = await open(['team'])
+  await objects.ready
+  const object = objects.get('Module', network.namespace, network.name)
+  if (object === undefined) throw new Error('the module is not there')
+  const event = { object, type: 'Warning', reason: 'SyncFailed', note: 'no such tag' } as const
+  for (let i = 0; i < 5; i += 1) objects.event(event)
+  objects.event({ ...event, note: 'another one' })
+  await objects.close()
+  const path = '/apis/events.k8s.io/v1/namespaces/team/events'
+  const { items } = (await plane.admin.request('GET', path)) as {
+    items: { reason: string; note: string; regarding: { kind: string; name: string } }[]
+  }
+  const told = items.filter(({ regarding }) => regarding.name === network.name)
+  expect(told.map(({ note }) => note).toSorted()).toEqual(['another one', 'no such tag'])
+  expect(told[0]).toMatchObject({ reason: 'SyncFailed', type: 'Warning' })
+})
+
+it('says that the API server is away', async () => {
+  const { client } = connect()
+  await plane.stopApiServer('kill')
+  await expect(client.get(network)).rejects.toMatchObject({ reason: 'Unavailable' })
+  await plane.startApiServer()
+  expect(await client.get(network)).toMatchObject({ metadata: { name: 'network' } })
+})

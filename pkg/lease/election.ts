@@ -30,6 +30,8 @@ export class LeaseElection implements Election {
   #work: AbortController | undefined
   #deadline: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
+  /** The error that was logged last; the same one is not worth a line every two seconds. */
+  #told = ''
 
   constructor(options: ElectionOptions) {
     this.#options = options
@@ -92,10 +94,10 @@ export class LeaseElection implements Election {
       const isRace =
         error instanceof ApiError && ['Conflict', 'AlreadyExists'].includes(error.reason)
       if (this.#stop.signal.aborted) return
-      log[isRace ? 'debug' : 'warn'](
-        { error: messageOf(error), held: this.held() },
-        'lease could not be renewed or taken',
-      )
+      const message = messageOf(error)
+      const level = isRace || message === this.#told ? 'debug' : 'warn'
+      this.#told = isRace ? this.#told : message
+      log[level]({ error: message, held: this.held() }, 'lease could not be renewed or taken')
     }
   }
 
@@ -148,6 +150,7 @@ export class LeaseElection implements Election {
 
   #won(beganMs: number): void {
     this.#renewedMs = beganMs
+    this.#told = ''
     clearTimeout(this.#deadline)
     const leftMs = this.#timings.renewMs - (performance.now() - beganMs)
     this.#deadline = setTimeout(() => this.#lose('the lease ran out'), Math.max(0, leftMs))

@@ -42,7 +42,7 @@ export class Files {
   readonly #dir: string
   readonly #apiGroup: string
   readonly #log: Logger
-  #files: ReadonlyMap<string, ManifestText> = new Map()
+  #files = new Map<string, ManifestText>()
 
   constructor({ dir, apiGroup, log }: { dir: string; apiGroup: string; log: Logger }) {
     this.#dir = dir
@@ -87,11 +87,9 @@ export class Files {
 
   /** Takes in what this process wrote. */
   wrote(file: string, text: string | undefined): void {
-    const files = new Map(this.#files)
-    if (text === undefined) files.delete(file)
+    if (text === undefined) this.#files.delete(file)
     // The next scan sees another signature, reads it once more, and finds the same.
-    else files.set(file, this.#parse(file, text, ''))
-    this.#files = files
+    else this.#files.set(file, this.#parse(file, text, ''))
   }
 
   #before(file: string): Omit<ManifestText, 'signature'> {

@@ -168,17 +168,20 @@ export class FolderState {
         if (!found.has(key)) found.set(key, object)
       }
     }
-    for (const [key, object] of found) {
-      this.#missing.delete(key)
-      const before = this.#filed.get(key)
-      this.#filed.set(key, object)
-      if (before === undefined || !isDeepStrictEqual(before.value, object.value)) {
-        this.memory.set(identified(object.kind, object.value, this.#nextRevision()))
-      }
-    }
+    for (const object of found.values()) this.#keep(object)
     for (const key of this.#filed.keys()) {
       if (found.has(key) || this.#missing.has(key)) continue
       this.#missing.set(key, performance.now())
+    }
+  }
+
+  #keep(object: FiledObject): void {
+    const key = keyOf(object)
+    this.#missing.delete(key)
+    const before = this.#filed.get(key)
+    this.#filed.set(key, object)
+    if (before === undefined || !isDeepStrictEqual(before.value, object.value)) {
+      this.memory.set(identified(object.kind, object.value, this.#nextRevision()))
     }
   }
 
@@ -279,7 +282,10 @@ export class FolderState {
 
   #wrote(ref: StoredRef, file: string, text: string): StoredObject {
     this.#files.wrote(file, text)
-    this.#takeIn()
+    for (const object of this.#files.all.get(file)?.objects ?? []) {
+      const other = this.#filed.get(keyOf(object))?.file
+      if (other === undefined || other === file) this.#keep(object)
+    }
     const object = this.#get(ref)
     if (object !== undefined) return object
     throw new ApiError('Unavailable', `${file} does not hold what was written to it`)
