@@ -77,7 +77,7 @@ it.runIf(terraform)(
       return answer.ok ? answer.json() : filling.printed()
     }
     await expect
-      .poll(versions, { timeout: 60_000 })
+      .poll(versions, { timeout: 120_000 })
       .toMatchObject({ modules: [{ versions: [{ version: '1.1.0' }, { version: '1.0.0' }] }] })
 
     expect(await interrupt(filling.child)).toBe(0)

@@ -20,7 +20,7 @@ const election = elect({
   identity,
   log,
   metrics,
-  timings: { leaseMs: 6_000, renewMs: 4_000, retryMs: 300 },
+  timings: { leaseMs: 10_000, renewMs: 8_000, retryMs: 300 },
   onHeld(signal) {
     print('held')
     signal.addEventListener('abort', () => print('lost'))
