@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { rm, utimes, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ObjectPlace } from '../objects/conformance.fixture.ts'
 import { SourceError } from '../sources/sources.ts'
@@ -181,6 +181,39 @@ export function syncScenarios(
       scene.aheadMs += 48 * 60 * 60_000
       await scene.run()
       expect(await scene.stored()).toEqual([file])
+    })
+
+    it('an archive waits for a storage that is away, and is not fetched again', async () => {
+      scene.upstream.repository(url, { 'v1.0.0': 'first' })
+      await writeFile(`${scene.storage}/depot`, 'this is no directory')
+      await scene.write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0') })
+      await scene.run()
+      expect(scene.condition('Version', 'vpc-1-0-0', 'Stored')).toMatchObject({
+        status: 'False',
+        reason: 'StorageFailed',
+      })
+      await rm(`${scene.storage}/depot`)
+      await eventually(() => expect(scene.status('Version', 'vpc-1-0-0').synced).toBe(true))
+      expect(scene.upstream.asked.filter((what) => what.startsWith('fetch'))).toHaveLength(1)
+    })
+
+    it('archives that no Version refers to are found a day later', async () => {
+      scene.upstream.repository(url, { 'v1.0.0': 'first' })
+      await scene.write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0') })
+      await scene.run()
+      const [kept = ''] = await scene.stored()
+      const orphan = `${scene.storage}/depot/vpc/vpc-0.9.0-0123456789ab.zip`
+      const foreign = `${scene.storage}/depot/vpc/by-hand.zip`
+      const young = `${scene.storage}/depot/vpc/vpc-0.8.0-0123456789ab.zip`
+      for (const file of [orphan, foreign, young]) await writeFile(file, 'x')
+      const old = Date.now() / 1000 - 48 * 60 * 60
+      for (const file of [orphan, foreign, `${scene.storage}/${kept}`]) await utimes(file, old, old)
+      await scene.run({ timings: { sweepMs: 100 }, sweepDelete: true })
+      await eventually(async () =>
+        expect(await scene.stored()).toEqual(
+          ['depot/vpc/by-hand.zip', 'depot/vpc/vpc-0.8.0-0123456789ab.zip', kept].toSorted(),
+        ),
+      )
     })
 
     it('an upstream that is away takes nothing from what is stored', async () => {

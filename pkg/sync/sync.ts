@@ -15,6 +15,7 @@ import { syncMetrics } from './metrics.ts'
 import { reconcileModule } from './module/module.ts'
 import { FirstSigners } from './provider/first-signers.ts'
 import { reconcileProvider } from './provider/provider.ts'
+import { sweepDaily } from './sweep/daily.ts'
 import { defaultTimings, type SyncTimings } from './timings.ts'
 import { HeldArchives } from './version/held-archives.ts'
 import { versionStates } from './version/states.ts'
@@ -42,6 +43,8 @@ export interface SyncOptions {
   readonly workers?: Partial<Record<ObjectKind, number>>
   /** Looks at every upstream at the start, whatever the polling interval. Default: false. */
   readonly pollAtStart?: boolean
+  /** Removes archives that no Version refers to, instead of only telling of them. Default: false. */
+  readonly sweepDelete?: boolean
 }
 
 export interface Sync {
@@ -98,6 +101,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
   })
   for (const kind of kinds) for (const object of objects.list(kind)) wake(refOf(object), 'listing')
   for (const queue of queues.values()) queue.start()
+  const stopSweeping = sweepDaily(context, options.sweepDelete === true)
   return {
     idle: async () => {
       // Each queue gives work to others, so all have to be idle in one round.
@@ -110,6 +114,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       [...queues].flatMap(([kind, { failing }]) => [...failing].map((key) => `${kind} ${key}`)),
     stop: async () => {
       forget()
+      await stopSweeping()
       await Promise.all([...queues.values()].map((queue) => queue.stop()))
       await context.held.close()
     },

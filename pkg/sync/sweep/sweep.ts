@@ -1,0 +1,71 @@
+/** Finds archives in storage that no Version refers to, such as those of an upload that was killed at the wrong moment. */
+import type { StoredObject } from '../../objects/objects.ts'
+import type { ArchivePlace } from '../../storage/storage.ts'
+import type { Context } from '../context.ts'
+import { resourceOf } from '../resource.ts'
+import { placeOf } from '../version/plan.ts'
+import { filesOf } from '../version/references.ts'
+
+/** Younger ones may belong to work that goes on. */
+const minAgeMs = 24 * 60 * 60_000
+/** Names that only reconcilers give: they hold the beginning of a digest. */
+const ownName = /[-_][0-9a-f]{12}\.(zip|tar\.gz|SHA256SUMS|SHA256SUMS\.sig|keys\.asc)$/
+
+interface SweptPlace {
+  readonly place: ArchivePlace
+  readonly files: Set<string>
+}
+
+/**
+ * Reports orphans by log and metric, and removes them where that is wanted. Places are found by the Versions that are there:
+ * where there is none any more, nothing is looked for.
+ *
+ * @returns the names of the orphans
+ */
+export async function sweep(
+  context: Context,
+  { isDeleting, signal }: { readonly isDeleting: boolean; readonly signal: AbortSignal },
+): Promise<string[]> {
+  const orphans: string[] = []
+  for (const { place, files } of placesOf(context).values()) {
+    if (signal.aborted) break
+    try {
+      for await (const { object, changedAtMs } of place.driver.list(place.prefix)) {
+        const fileName = object.slice(place.prefix.length)
+        const isOld = changedAtMs + minAgeMs <= context.clock()
+        if (!isOld || !ownName.test(fileName) || files.has(fileName)) continue
+        orphans.push(object)
+        if (isDeleting) await place.driver.remove(object)
+      }
+    } catch (err) {
+      context.log.warn({ place: place.prefix, err }, 'a place was not swept')
+    }
+  }
+  context.metrics.orphans(isDeleting ? 0 : orphans.length)
+  if (orphans.length > 0) {
+    const objects = orphans.slice(0, 20)
+    context.log.warn({ count: orphans.length, objects, isDeleting }, 'archives without a Version')
+  }
+  return orphans
+}
+
+/** Where the archives of all Versions are, with the files that belong there. */
+function placesOf(context: Context): Map<string, SweptPlace> {
+  const places = new Map<string, SweptPlace>()
+  for (const object of context.objects.list('Version')) {
+    const placed = placedOrNothing(context, object)
+    if (placed === undefined) continue
+    const known = places.get(placed.placeId) ?? { place: placed.place, files: new Set() }
+    for (const file of filesOf(object)) known.files.add(file)
+    places.set(placed.placeId, known)
+  }
+  return places
+}
+
+function placedOrNothing(context: Context, object: StoredObject) {
+  try {
+    return placeOf(context, resourceOf('Version', object))
+  } catch {
+    return undefined
+  }
+}
