@@ -99,12 +99,16 @@ const everything: Values = {
   controller: {
     enabled: true,
     replicaCount: 2,
-    github: { secretName: 'github' },
+    github: { secretName: 'github', apiUrl: 'https://github.example.com/api/v3' },
     secretNames: ['github', 'git'],
     spool: { storageClassName: 'fast' },
     upstreamHosts: ['registry.opentofu.org', 'registry.terraform.io'],
     sourceHosts: ['github.com', 'codeload.github.com'],
-    egress: { allow: ['git.example.com'], privateCidrs: ['10.1.0.0/16'] },
+    egress: {
+      allow: ['git.example.com'],
+      privateCidrs: ['10.1.0.0/16'],
+      caSecretName: 'inside-ca',
+    },
   },
   broker: {
     ...(broker['broker'] as object),

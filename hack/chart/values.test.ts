@@ -60,6 +60,11 @@ const components: readonly Component[] = [
     ],
   },
   {
+    name: 'depot-controller',
+    command: controllerCommand,
+    elsewhere: ['kubeconfig'],
+  },
+  {
     name: 'depot-ui',
     command: explorerCommand,
     elsewhere: ['base-url', 'session-password-path', 'oidc-client-secret-path'],

@@ -1,4 +1,15 @@
-import { bool, integer, list, map, port, quantity, text, texts, type Value } from '../value.ts'
+import {
+  bool,
+  duration,
+  integer,
+  list,
+  map,
+  port,
+  quantity,
+  text,
+  texts,
+  type Value,
+} from '../value.ts'
 import { pods, serviceAccount } from './pods.ts'
 
 export const controllerValues: readonly Value[] = [
@@ -21,6 +32,11 @@ export const controllerValues: readonly Value[] = [
     'controller.github.secretName',
     '',
     'Secret with credentials for GitHub, in each namespace that has one; empty: `depot-github`.',
+  ),
+  text(
+    'controller.github.apiUrl',
+    '',
+    'API of GitHub where a resource names none, such as that of GitHub Enterprise.',
   ),
   texts(
     'controller.secretNames',
@@ -49,10 +65,27 @@ export const controllerValues: readonly Value[] = [
     [],
     'Networks that are not public and may be reached, where the host is named too.',
   ),
+  text(
+    'controller.egress.caSecretName',
+    '',
+    'Secret whose `ca.crt` has authorities that upstreams may be certified by, beside the usual ones.',
+  ),
   bool(
     'controller.egress.publicDownloads',
     true,
     'Fetch what a registry names from any public host by HTTPS.',
+  ),
+  duration('controller.verifyInterval', '24h', 'How often each stored archive is looked for.'),
+  duration('controller.rehashInterval', '720h', 'How often all of it is read and hashed.'),
+  duration(
+    'controller.archiveDeleteDelay',
+    '60s',
+    'How long the archive of a deleted Version stays.',
+  ),
+  duration(
+    'controller.shutdownGracePeriod',
+    '20s',
+    'How long what runs may take to end after SIGTERM.',
   ),
   bool('scanning.enabled', false, 'Scan archives.'),
   bool('scanning.providerScanning', false, 'Scan the binaries of providers too.'),

@@ -12,11 +12,17 @@
 - {flag: spool-dir, text: /var/lib/depot/spool, from: controller.spool.size}
 - {flag: spool-size, text: {{ include "depot.bytes" $c.spool.size | quote }}, from: controller.spool.size}
 - {flag: github-secret-name, text: {{ $c.github.secretName | quote }}, from: controller.github.secretName}
+- {flag: github-api-url, text: {{ $c.github.apiUrl | quote }}, from: controller.github.apiUrl}
 - {flag: upstream-hosts, text: {{ join "," $c.upstreamHosts | quote }}, from: controller.upstreamHosts}
 - {flag: source-hosts, text: {{ join "," $c.sourceHosts | quote }}, from: controller.sourceHosts}
 - {flag: egress-allow, text: {{ join "," $c.egress.allow | quote }}, from: controller.egress.allow}
 - {flag: egress-private-cidrs, text: {{ join "," $c.egress.privateCidrs | quote }}, from: controller.egress.privateCidrs}
 - {flag: egress-public-downloads, text: {{ $c.egress.publicDownloads | quote }}, from: controller.egress.publicDownloads}
+- {flag: egress-ca-path, text: {{ ternary "/etc/depot/egress/ca.crt" "" (ne $c.egress.caSecretName "") | quote }}, from: controller.egress.caSecretName}
+- {flag: verify-interval, text: {{ $c.verifyInterval | quote }}, from: controller.verifyInterval}
+- {flag: rehash-interval, text: {{ $c.rehashInterval | quote }}, from: controller.rehashInterval}
+- {flag: archive-delete-delay, text: {{ $c.archiveDeleteDelay | quote }}, from: controller.archiveDeleteDelay}
+- {flag: shutdown-grace-period, text: {{ $c.shutdownGracePeriod | quote }}, from: controller.shutdownGracePeriod}
 - {flag: log-level, text: {{ $c.logLevel | quote }}, from: controller.logLevel}
 {{- end }}
 
@@ -58,6 +64,16 @@
 {{- if $v.storage.filesystem.enabled }}
 - {{ include "depot.archiveVolume" . | nindent 2 | trim }}
 {{- end }}
+{{- with $v.controller.egress.caSecretName }}
+- name: egress
+  from: controller.egress.caSecretName
+  secret:
+    secretName: {{ . | quote }}
+    defaultMode: 0440
+    items:
+      - key: ca.crt
+        path: ca.crt
+{{- end }}
 {{- end }}
 
 {{- define "depot.controller.mounts" -}}
@@ -66,5 +82,8 @@
 - {name: spool, mountPath: /var/lib/depot/spool, from: controller.spool.size}
 {{- if $v.storage.filesystem.enabled }}
 - {name: modules, mountPath: {{ $v.storage.filesystem.mountPath | quote }}, from: storage.filesystem.mountPath}
+{{- end }}
+{{- if $v.controller.egress.caSecretName }}
+- {name: egress, mountPath: /etc/depot/egress, readOnly: true, from: controller.egress.caSecretName}
 {{- end }}
 {{- end }}
