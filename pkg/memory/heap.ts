@@ -6,9 +6,17 @@ import { setFlagsFromString } from 'node:v8'
  */
 export const nodeOptions = '--max-semi-space-size=4'
 
-/** Sizes the heap for a server whose memory is its catalog, where Node was started without the option for it. */
+/**
+ * How much the heap may grow beyond what lives before it is cleared, in percent. V8 by itself lets it grow threefold while
+ * a list is read, which stays with the process afterwards: 400 MB instead of 285 with 200,000 Versions.
+ */
+const growthPercent = 25
+
+/** Sizes the heap for a server whose memory is its catalog. */
 export function limitHeap(): void {
+  setFlagsFromString(`--heap-growing-percent=${growthPercent}`)
   const given = [process.env['NODE_OPTIONS'] ?? '', ...process.execArgv]
+  // Node was started with the option for it.
   if (given.some((option) => option.includes('--max-semi-space-size'))) return
   // A running V8 takes no new maximum any more, but it can be told not to grow.
   setFlagsFromString('--semi-space-growth-factor=1')
