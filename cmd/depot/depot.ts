@@ -3,6 +3,7 @@ import {
   controllerCommand,
   explainCommand,
   explorerCommand,
+  importCommand,
   keygenCommand,
   lintCommand,
   serverCommand,
@@ -34,6 +35,10 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
   sync: {
     summary: syncCommand.summary,
     run: async (args) => (await import('../sync/sync.ts')).sync(args),
+  },
+  import: {
+    summary: importCommand.summary,
+    run: async (args) => (await import('../import/import.ts')).importArchives(args),
   },
   explain: {
     summary: explainCommand.summary,

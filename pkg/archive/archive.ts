@@ -4,7 +4,7 @@
  */
 export { ArchiveError, type ArchiveReason } from './archive-error.ts'
 export { inspectProvider, type ProviderArchive } from './inspect-provider.ts'
-export { type ArchiveLimits, moduleLimits, providerLimits } from './limits.ts'
+export { type ArchiveLimits, moduleLimits } from './limits.ts'
 export {
   type ArchiveFormat,
   type ModuleArchive,

@@ -21,6 +21,7 @@ export {
   type ExplorerSecrets,
   explorerCommand,
 } from './explorer.ts'
+export { type ImportCommandOptions, importCommand } from './import.ts'
 export { type KeygenOptions, keygenCommand } from './keygen.ts'
 export { type LintOptions, lintCommand } from './lint.ts'
 export { optionsReference } from './reference.ts'

@@ -58,8 +58,7 @@ export function openSources(options: SourcesOptions): Sources {
   const apps = new GithubApps(upstream, clock)
 
   /** What the Secret of a source gives; nothing where it names none. */
-  const accessFor = (origin: ModuleOrigin, namespace: string) => async (): Promise<Access> => {
-    const name = origin.source?.secretRef?.name
+  const accessFor = (name: string | undefined, namespace: string) => async (): Promise<Access> => {
     return name === undefined ? {} : accessOf(await readSecret(secrets, namespace, name), name)
   }
 
@@ -84,7 +83,7 @@ export function openSources(options: SourcesOptions): Sources {
     module(origin, namespace) {
       const { type = 'github', url } = origin.source ?? {}
       if (type === 'github') return github(origin, namespace)
-      const access = accessFor(origin, namespace)
+      const access = accessFor(origin.source?.secretRef?.name, namespace)
       const at = { ...inside(origin), access, upstream, cache, git }
       if (type === 'git') return gitSource({ ...at, url: httpsUrl(url ?? origin.repoUrl) })
       if (type === 'archive') {
@@ -98,10 +97,11 @@ export function openSources(options: SourcesOptions): Sources {
       }
       return registryModuleSource({ ...at, ...moduleAddressOf(url, upstreamHosts), discovery })
     },
-    provider(origin) {
+    provider(origin, namespace) {
       const { signature = 'Required', trustedKeys = [] } = origin
       const address = providerAddressOf(origin, upstreamHosts)
-      const of = { upstream, cache, discovery, documents, clock }
+      const access = accessFor(origin.secretRef?.name, namespace)
+      const of = { upstream, cache, discovery, documents, access, clock }
       return registryProvider({ ...of, ...address, signature, trustedKeys })
     },
   }

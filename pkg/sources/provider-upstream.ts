@@ -12,6 +12,8 @@ export interface ProviderOrigin {
   readonly signature?: 'Required' | 'IfPresent' | undefined
   /** Fingerprints or armored keys. Where there are any, the signer must be among them. */
   readonly trustedKeys?: readonly string[] | undefined
+  /** A Secret with a token for a registry that asks for one. */
+  readonly secretRef?: { readonly name: string } | undefined
 }
 
 export interface Platform {

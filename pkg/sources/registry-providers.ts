@@ -15,6 +15,7 @@ import type {
   UpstreamProviderVersion,
 } from './provider-upstream.ts'
 import { versionFrom } from './resolve.ts'
+import type { Access } from './secrets.ts'
 import { archiveHashes, readShasums } from './shasums.ts'
 import { verifySignature } from './signatures.ts'
 import { bareVersion } from './tags.ts'
@@ -36,6 +37,7 @@ export interface RegistryProviderOptions {
   readonly providerType: string
   readonly signature: 'Required' | 'IfPresent'
   readonly trustedKeys: readonly string[]
+  readonly access: () => Promise<Access>
   readonly clock: () => number
 }
 
@@ -224,12 +226,17 @@ class RegistryProvider implements ProviderUpstream {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<EgressAnswer> {
     const { upstream, discovery, host, namespace, providerType } = this.#options
+    const { ca, credential } = await this.#options.access()
     const service = await discovery.find(host, 'providers.v1', options)
     const { signal, urgent } = options
+    // A service elsewhere was not what the credential is for.
+    const isOwn = new URL(service).host === host
     return upstream.ask(`${service}${namespace}/${providerType}/${what}`, {
       headers,
       signal,
       urgent,
+      ca,
+      ...(isOwn && { credential }),
     })
   }
 }

@@ -31,7 +31,7 @@ export type { ModuleConfig } from './module.ts'
 export type { ModuleSource } from './module-source.ts'
 export type { ProviderConfig } from './provider.ts'
 export type { Scan, SecurityFinding } from './scan.ts'
-export type { StorageConfig } from './storage-config.ts'
+export { StorageConfig } from './storage-config.ts'
 export type { Depot, GroupBinding, Module, Namespace, Provider, Version }
 
 /** An object of one of the kinds, checked, with nothing in it that Depot does not read. */

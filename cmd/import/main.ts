@@ -1,0 +1,3 @@
+import { importArchives } from './import.ts'
+
+await importArchives(process.argv.slice(2))

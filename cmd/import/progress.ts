@@ -1,0 +1,64 @@
+import type { WriteStream } from 'node:tty'
+import type { ImportEvent, ImportResult } from '../../pkg/importing/importing.ts'
+
+/** What tells a person how far an import is. */
+interface Progress {
+  readonly event: (event: ImportEvent) => void
+  readonly end: (result: ImportResult) => void
+  readonly stopped: () => void
+}
+
+type Output = Pick<WriteStream, 'write'> & { readonly isTTY?: boolean; readonly columns?: number }
+
+/** A line that is drawn again on a terminal, with what fails above it; a line for each archive elsewhere. */
+export function createProgress(output: Output): Progress {
+  const terminal = output.isTTY === true
+  let total = 0
+  let done = 0
+  const clear = () => terminal && output.write('\r\x1b[K')
+  const print = (line: string) => {
+    clear()
+    output.write(`${line}\n`)
+  }
+  const draw = (text: string) => {
+    if (!terminal) return
+    const line = `${done}/${total} ${text}`
+    output.write(`\r\x1b[K${line.slice(0, (output.columns ?? 80) - 1)}`)
+  }
+
+  return {
+    event(event) {
+      if (event.kind === 'listed') {
+        total += event.count
+        return
+      }
+      if (event.kind === 'skipped') {
+        print(`skipped ${event.what}: ${event.message}`)
+        return
+      }
+      const { label, outcome, message, sizeBytes } = event
+      done += 1
+      if (outcome === 'failed') print(`failed ${label}: ${message ?? ''}`)
+      else if (outcome === 'planned') print(`would import ${label}`)
+      else if (!terminal) {
+        print(outcome === 'present' ? `present ${label}` : `stored ${label} (${sizeOf(sizeBytes)})`)
+      }
+      draw(label)
+    },
+    end({ stored, present, planned, failed }) {
+      const parts = [
+        planned > 0 && `${planned} to import`,
+        planned === 0 && `${stored} stored`,
+        `${present} already there`,
+        failed > 0 && `${failed} failed; run the same command again to go on`,
+      ]
+      print(parts.filter((part) => part !== false).join(', '))
+    },
+    stopped: () => print('stopped; run the same command again to go on'),
+  }
+}
+
+function sizeOf(bytes = 0): string {
+  if (bytes < 1_000_000) return `${Math.ceil(bytes / 1000)} kB`
+  return `${(bytes / 1_000_000).toFixed(1)} MB`
+}

@@ -1,0 +1,40 @@
+/** A Module or Provider that archives belong to. */
+export interface ImportParent {
+  readonly kind: 'Module' | 'Provider'
+  readonly namespace: string
+  /** Name in its address: of the module, or the type of the provider. */
+  readonly name: string
+  /** Modules only. */
+  readonly system?: string
+}
+
+/** An archive on the local disk. */
+export interface ImportedArchive {
+  readonly file: string
+  /** Directory of the module in it. */
+  readonly path?: string | undefined
+  /** Plugin protocols of a provider, where they are known. */
+  readonly protocols?: readonly string[] | undefined
+  /** SHA-256 that its source says it has, in hexadecimal. */
+  readonly sha256?: string | undefined
+  remove(): Promise<void>
+}
+
+/** One archive that is to be imported. */
+export interface ImportItem {
+  readonly parent: ImportParent
+  /** Without `v`. */
+  readonly version: string
+  /** Providers only. */
+  readonly platform?: { readonly os: string; readonly arch: string }
+  fetch(signal: AbortSignal): Promise<ImportedArchive>
+}
+
+/** An item as a person reads it. */
+export function labelOf({ parent, version, platform }: ImportItem): string {
+  const { namespace, name, system } = parent
+  const address = [namespace, name, system].filter((each) => each !== undefined).join('/')
+  return [address, version, platform && `${platform.os}_${platform.arch}`]
+    .filter((each) => each !== undefined)
+    .join(' ')
+}
