@@ -310,6 +310,8 @@ describe('limits of a host', () => {
     answerWith = () => ({ status: 403, body: 'Resource not accessible' })
     const answer = await get(egress, { credential })
     expect([answer.status, answer.body.toString()]).toEqual([403, 'Resource not accessible'])
+    answerWith = () => ({ status: 403, body: `rate limit ${'x'.repeat(100_000)}` })
+    expect((await get(egress, { credential })).status).toBe(403)
   })
 
   it('leave the last tenth to requests that a person waits for', async () => {

@@ -265,7 +265,11 @@ function headersOf(
 
 /** Some hosts say only in words that a refusal is about a limit. */
 async function withText(answer: Answer): Promise<{ answer: Answer; saysLimited: boolean }> {
-  const body = await readBounded(answer.body, 64 * 1024)
+  const body = await readBounded(answer.body, 64 * 1024).catch((error: unknown) => {
+    // A whole page: no API says it so.
+    if (error instanceof RegistryError) return Buffer.alloc(0)
+    throw error
+  })
   const saysLimited = /rate limit/i.test(body.toString('latin1'))
   return { answer: { ...answer, body: Readable.from([body]) }, saysLimited }
 }

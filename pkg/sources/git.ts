@@ -155,7 +155,8 @@ export class Git {
     // One folder around all, as archives of hosts have it: a repository of one folder would be taken for one of those.
     const args = [place, 'archive', '--format=tar', '--prefix=repository/', found]
     const { stdout, ended } = this.#run(args, {}, signal)
-    const written = await this.#upstream.explained(writeBody(stdout, file.path, maxBytes))
+    const work = writeBody(stdout, file.path, maxBytes)
+    const written = await this.#upstream.explained(work, 'ArchiveTooLarge')
     await ended
     return written
   }

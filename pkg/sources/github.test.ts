@@ -196,6 +196,18 @@ it.each(['error', 'cut', 'html'] as const)(
   },
 )
 
+it('waits for room in the spool, and says so', async () => {
+  github.tag('acme/vpc', 'v1.0.0', files)
+  const resolved = await vpc().resolve('1.0.0', { signal })
+  const taken = await local.spool.reserve(local.spool.sizeBytes, { signal })
+  const waiting = Promise.withResolvers<void>()
+  const fetched = vpc().fetch(resolved, { signal, onWaiting: waiting.resolve })
+  await waiting.promise
+  await taken.remove()
+  await (await fetched).file.remove()
+  expect(local.spool.reservedBytes).toBe(0)
+})
+
 it('says of a repository that is not there what GitHub said', async () => {
   await expect(vpc().list({ signal })).rejects.toMatchObject({
     reason: 'NotFound',

@@ -13,7 +13,7 @@ import type {
 } from './module-source.ts'
 import { moduleBytes, resolveFromList } from './resolve.ts'
 import { type Tag, versionsOf } from './tags.ts'
-import { parseJson, type Upstream, unexpected } from './upstream.ts'
+import { etagOf, parseJson, type Upstream, unexpected } from './upstream.ts'
 
 export interface GithubOptions {
   readonly upstream: Upstream
@@ -139,8 +139,7 @@ const headers = { accept: 'application/vnd.github+json', 'x-github-api-version':
 
 function pageOf(answer: EgressAnswer): Page {
   if (answer.status !== 200) throw unexpected(answer)
-  const etag = answer.header('etag')
   const tags = parseJson(answer, Tags).map(({ name, commit }) => ({ name, commit: commit.sha }))
   const more = /;\s*rel="?next"?/.test(answer.header('link') ?? '')
-  return { more, tags, ...(etag !== undefined && etag.length < 256 && { etag }) }
+  return { more, tags, ...etagOf(answer) }
 }

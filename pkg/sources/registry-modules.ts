@@ -18,7 +18,7 @@ import type {
 import { moduleBytes, resolveFromList, versionFrom } from './resolve.ts'
 import type { Access } from './secrets.ts'
 import { bareVersion } from './tags.ts'
-import { parseJson, type Upstream, unexpected } from './upstream.ts'
+import { etagOf, parseJson, type Upstream, unexpected } from './upstream.ts'
 
 export interface RegistryModuleOptions {
   readonly upstream: Upstream
@@ -72,8 +72,7 @@ class RegistryModuleSource implements ModuleSource {
         if (answer.status !== 200) throw unexpected(answer)
         const [module] = parseJson(answer, Versions).modules
         const versions = (module?.versions ?? []).map(({ version }) => version)
-        const etag = answer.header('etag')
-        return { value: { versions, ...(etag !== undefined && { etag }) }, unchanged: false }
+        return { value: { versions, ...etagOf(answer) }, unchanged: false }
       },
     )
     const versions = value.versions.flatMap((text): UpstreamVersion[] => {

@@ -19,7 +19,7 @@ import type { Access } from './secrets.ts'
 import { archiveHashes, readShasums } from './shasums.ts'
 import { verifySignature } from './signatures.ts'
 import { bareVersion } from './tags.ts'
-import { parseJson, type Upstream, unexpected } from './upstream.ts'
+import { etagOf, parseJson, type Upstream, unexpected } from './upstream.ts'
 
 /** What an archive of a provider may have, packed, where nothing else is said. */
 const providerBytes = 2 * 1024 ** 3
@@ -110,9 +110,8 @@ class RegistryProvider implements ProviderUpstream {
       const answer = await this.#ask('versions', options, headers)
       if (answer.status === 304 && former !== undefined) return { value: former, unchanged: true }
       if (answer.status !== 200) throw unexpected(answer)
-      const etag = answer.header('etag')
       const { versions } = parseJson(answer, Versions)
-      return { value: { versions, ...(etag !== undefined && { etag }) }, unchanged: false }
+      return { value: { versions, ...etagOf(answer) }, unchanged: false }
     })
     const versions = value.versions.flatMap((one) => versionOf(one) ?? [])
     return { versions, skipped: value.versions.length - versions.length, unchanged }
@@ -142,7 +141,7 @@ class RegistryProvider implements ProviderUpstream {
     return {
       version,
       platform,
-      protocols: offer.protocols ?? [],
+      protocols: protocolsOf(offer),
       fileName: offer.filename,
       shasum,
       downloadUrl: resolved(offer.download_url, answer),
@@ -247,6 +246,9 @@ function resolved(url: string, { url: base }: EgressAnswer): string {
   throw new SourceError('FetchFailed', `${shownUrl(base)} names a URL that cannot be read`)
 }
 
+const protocolsOf = ({ protocols }: Pick<Package, 'protocols'>): string[] =>
+  (protocols ?? []).filter((one) => /^\d+(\.\d+)?$/.test(one))
+
 type Listed = z.infer<typeof Versions>['versions'][number]
 
 function versionOf({
@@ -258,7 +260,7 @@ function versionOf({
   if (version === undefined) return undefined
   return {
     version,
-    protocols: (protocols ?? []).filter((one) => /^\d+(\.\d+)?$/.test(one)),
+    protocols: protocolsOf({ protocols }),
     platforms: (platforms ?? []).filter(
       ({ os, arch }) => word.safeParse(os).success && word.safeParse(arch).success,
     ),

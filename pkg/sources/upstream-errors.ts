@@ -3,23 +3,27 @@ import { SpoolTooSmallError } from '../spool/spool.ts'
 import { SourceError } from './errors.ts'
 
 /** What a failure of the way out means for a source; anything else is passed on. */
-export function sourceError(thrown: unknown, nowMs: number): unknown {
+export function sourceError(
+  thrown: unknown,
+  nowMs: number,
+  tooLarge: 'FetchFailed' | 'ArchiveTooLarge',
+): unknown {
   if (thrown instanceof RateLimitedError) {
     const retryAfterMs = Math.max(0, thrown.untilMs - nowMs)
     return new SourceError('RateLimited', thrown.message, { cause: thrown, retryAfterMs })
   }
   if (thrown instanceof StatusError) return statusError(thrown.status, thrown.message, thrown)
   if (thrown instanceof EgressError)
-    return new SourceError(reasonOf(thrown), thrown.message, { cause: thrown })
+    return new SourceError(reasonOf(thrown, tooLarge), thrown.message, { cause: thrown })
   if (thrown instanceof SpoolTooSmallError) {
     return new SourceError('ArchiveTooLarge', thrown.message, { cause: thrown })
   }
   return thrown
 }
 
-function reasonOf({ reason }: EgressError) {
+function reasonOf({ reason }: EgressError, tooLarge: 'FetchFailed' | 'ArchiveTooLarge') {
   if (reason === 'Refused') return 'EgressRefused'
-  if (reason === 'TooLarge') return 'ArchiveTooLarge'
+  if (reason === 'TooLarge') return tooLarge
   return reason === 'DiskFailed' ? 'WaitingForSpool' : 'FetchFailed'
 }
 

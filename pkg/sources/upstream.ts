@@ -46,7 +46,7 @@ export class Upstream {
     this.#clock = clock
   }
 
-  /** @throws SourceError */
+  /** @throws SourceError; an answer that is too large is FetchFailed */
   async ask(url: string, request: Request): Promise<EgressAnswer> {
     return this.explained(this.egress.request(url, { deadlineMs: listMs, ...request }))
   }
@@ -84,7 +84,8 @@ export class Upstream {
     try {
       const limit = Math.min(maxBytes, this.#spool.sizeBytes)
       const options = { deadlineMs: fetchMs, ...request, into, maxBytes: limit, signal }
-      const download = await this.explained(this.egress.download(url, options))
+      const work = this.egress.download(url, options)
+      const download = await this.explained(work, 'ArchiveTooLarge')
       if (file === undefined) throw new SourceError('FetchFailed', `${shownUrl(url)} gave no bytes`)
       await checkBeginning(file.path, download)
       this.#metrics.bytes.inc({ source: type }, download.sizeBytes)
@@ -96,13 +97,23 @@ export class Upstream {
     }
   }
 
-  async explained<T>(work: Promise<T>): Promise<T> {
+  /** @param tooLarge what it means that there is more than was allowed */
+  async explained<T>(
+    work: Promise<T>,
+    tooLarge: 'FetchFailed' | 'ArchiveTooLarge' = 'FetchFailed',
+  ): Promise<T> {
     try {
       return await work
     } catch (error) {
-      throw sourceError(error, this.#clock())
+      throw sourceError(error, this.#clock(), tooLarge)
     }
   }
+}
+
+/** The mark to ask with the next time, where it can be sent back as it is. */
+export function etagOf({ header }: EgressAnswer): { readonly etag?: string } {
+  const etag = header('etag')
+  return etag !== undefined && /^[!-~]{1,255}$/.test(etag) ? { etag } : {}
 }
 
 /** What an answer with an unexpected status means. */
