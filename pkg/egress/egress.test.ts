@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { startTunnel } from '../../hack/testbed/server/tunnel.ts'
 import {
   createUpstreamAuthority,
   type HttpsServer,
@@ -263,6 +264,20 @@ describe('addresses', () => {
     expect(await open({ environment }).routeTo('https://public.test/x', named)).toMatchObject({
       proxyUrl: 'http://proxy.test:3128/',
     })
+  })
+
+  it('are looked up by a proxy where there is one, which cannot read what it passes on', async () => {
+    answerWith = () => ({ body: 'through the proxy' })
+    const tunnel = await startTunnel(server.origin)
+    const egress = localEgress(['upstream.test'], authority.ca, {
+      environment: { HTTPS_PROXY: tunnel.url },
+      resolve: () => Promise.reject(new Error('looked up here')),
+    })
+    opened.push(egress)
+    const answer = await egress.request('https://upstream.test/', { signal })
+    expect(answer.body.toString()).toBe('through the proxy')
+    await egress.close()
+    tunnel.close()
   })
 
   it('do not matter where a proxy makes the connection, but hosts do', async () => {
