@@ -11,6 +11,9 @@ interface Kept {
   isUsed: boolean
 }
 
+/** Of hashes of keys that were asked for lately. */
+const rememberedKeys = 4096
+
 /** Of what one answer takes beside its body: key, headers, bookkeeping. */
 const overheadBytes = 1024
 
@@ -23,12 +26,14 @@ const headers = {
 
 /**
  * Remembers answers until what they were made from changes, or until they take too much memory: then the oldest go that
- * were not asked for again.
+ * were not asked for again. What is asked for once is not kept: most pages of a search never are again, and keeping them
+ * costs more than making them.
  */
 export class Answers {
   readonly #kept = new Map<string, Kept>()
   readonly #capacityBytes: number
   #sizeBytes = 0
+  readonly #asked = new Int32Array(rememberedKeys)
 
   /** @param capacityBytes default 48 MiB; an answer of more than half of that is not kept */
   constructor(capacityBytes = 48 * 2 ** 20) {
@@ -48,11 +53,12 @@ export class Answers {
   }
 
   /**
-   * Makes an answer and keeps it, unless it is too large. Its ETag is of the body, and tells nothing that the body does
-   * not.
+   * Makes an answer and keeps it, unless it is too large or was not asked for lately. Its ETag is of the body, and tells
+   * nothing that the body does not.
    */
   put(key: string, { body, revision }: Composed, facts: ReadyAnswer['facts']): ReadyAnswer {
     const answer = unkept(body, facts)
+    if (!this.#wasAsked(key)) return answer
     const sizeBytes = answer.body.length + key.length + overheadBytes
     if (sizeBytes > this.#capacityBytes / 2) return answer
     this.#sizeBytes += sizeBytes - (this.#kept.get(key)?.sizeBytes ?? 0)
@@ -60,6 +66,18 @@ export class Answers {
     this.#kept.set(key, { answer, revision, madeAt: revision(), sizeBytes, isUsed: false })
     if (this.#sizeBytes > this.#capacityBytes) this.#shrink()
     return answer
+  }
+
+  /** Whether this key was the last one of its place in the table; it is from now on. */
+  #wasAsked(key: string): boolean {
+    let code = 0
+    for (let index = 0; index < key.length; index += 1) {
+      code = (Math.imul(code, 31) + key.charCodeAt(index)) | 0
+    }
+    const place = (code >>> 0) % rememberedKeys
+    const was = this.#asked[place] === code
+    this.#asked[place] = code
+    return was
   }
 
   /** Makes room for many at once: to find the oldest, a Map passes by all places that became empty since it was packed. */

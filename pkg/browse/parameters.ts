@@ -69,17 +69,35 @@ export const resourcePath = z.object({
  * @throws RegistryError BadRequest naming the parameter
  */
 export function parseQuery<S extends z.ZodObject>(schema: S, search: string): z.output<S> {
-  const given = new URLSearchParams(search)
   const raw: Record<string, string | string[]> = {}
-  for (const [name, parameter] of Object.entries(schema.shape)) {
-    const values = given.getAll(name)
-    const [first] = values
-    if (first === undefined) continue
-    if (isRepeatable(parameter as z.ZodType)) raw[name] = values
-    else if (values.length === 1) raw[name] = first
+  const parameters = parametersOf(schema)
+  for (const [name, value] of new URLSearchParams(search)) {
+    const parameter = parameters.get(name)
+    if (parameter === undefined) continue
+    const before = raw[name]
+    if (parameter.isRepeatable) raw[name] = Array.isArray(before) ? [...before, value] : [value]
+    else if (before === undefined) raw[name] = value
     else throw badParameter(name, 'must be given once')
   }
   return parse(schema, raw)
+}
+
+type Parameters = ReadonlyMap<string, { readonly isRepeatable: boolean }>
+const known = new WeakMap<z.ZodObject, Parameters>()
+
+/** What a schema says of its parameters; looked up in the schema itself, that takes as long as the rest of a query. */
+function parametersOf(schema: z.ZodObject): Parameters {
+  let parameters = known.get(schema)
+  if (parameters === undefined) {
+    parameters = new Map(
+      Object.entries(schema.shape).map(([name, parameter]) => [
+        name,
+        { isRepeatable: isRepeatable(parameter as z.ZodType) },
+      ]),
+    )
+    known.set(schema, parameters)
+  }
+  return parameters
 }
 
 /** @throws RegistryError BadRequest naming the parameter */

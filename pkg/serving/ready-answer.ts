@@ -29,8 +29,7 @@ export class ReadyAnswer {
     facts: ReadyAnswer['facts'],
     etag?: string,
   ) {
-    const bytes = typeof content === 'string' ? Buffer.from(content) : bufferOver(content)
-    this.body = bytes.length > longestText ? bytes : bytes.toString('latin1')
+    this.body = bodyOf(content)
     this.etag = etag
     this.facts = facts
     this.#shared = headers
@@ -43,8 +42,8 @@ export class ReadyAnswer {
 
   /** Headers of this very answer as lines of HTTP/1.1, for a client that has it already or for one that does not. */
   head(isKnown: boolean): string {
-    if (isKnown) return (this.#notModifiedHead ??= linesOf(this.#notModifiedHeaders()))
-    return (this.#head ??= linesOf(this.#headers()))
+    if (isKnown) return (this.#notModifiedHead ??= this.#notModifiedLines())
+    return (this.#head ??= `${this.#notModifiedLines()}Content-Length: ${this.body.length}\r\n`)
   }
 
   /** @param ifNoneMatch the header of that name */
@@ -57,6 +56,11 @@ export class ReadyAnswer {
     return new Response(bytes, { headers: this.#headers() })
   }
 
+  #notModifiedLines(): string {
+    const lines = sharedLines(this.#shared)
+    return this.etag === undefined ? lines : `${lines}ETag: ${this.etag}\r\n`
+  }
+
   #headers(): Record<string, string> {
     return { ...this.#notModifiedHeaders(), 'Content-Length': String(this.body.length) }
   }
@@ -66,10 +70,28 @@ export class ReadyAnswer {
   }
 }
 
+function bodyOf(content: string | Uint8Array<ArrayBuffer>): string | Buffer<ArrayBuffer> {
+  if (typeof content === 'string' && content.length <= longestText) {
+    // Plain ASCII is its own bytes.
+    if (Buffer.byteLength(content) === content.length) return content
+  }
+  const bytes = typeof content === 'string' ? Buffer.from(content) : bufferOver(content)
+  return bytes.length > longestText ? bytes : bytes.toString('latin1')
+}
+
 const bufferOver = ({ buffer, byteOffset, length }: Uint8Array<ArrayBuffer>) =>
   Buffer.from(buffer, byteOffset, length)
 
-const linesOf = (headers: Readonly<Record<string, string>>): string =>
-  Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join('')
+const known = new WeakMap<Readonly<Record<string, string>>, string>()
+
+/** Headers that many answers share, as lines of HTTP/1.1. */
+function sharedLines(headers: Readonly<Record<string, string>>): string {
+  let lines = known.get(headers)
+  if (lines === undefined) {
+    lines = Object.entries(headers)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join('')
+    known.set(headers, lines)
+  }
+  return lines
+}
