@@ -39,18 +39,10 @@ export function observed(write: AccessLog, onRequest: OnRequest | undefined): Ac
 
 export function accessLog(log: Logger): AccessLog {
   const write = lineWriter(log, 'request')
-  const constant = new WeakMap<ReadyAnswer, string>()
   return (request, answer) => {
     let fields = fieldsOf(request) + callerFields(request.facts)
     if (answer === undefined) fields += subjectFields(request.facts)
-    else {
-      let known = constant.get(answer)
-      if (known === undefined) {
-        known = subjectFields(answer.facts)
-        constant.set(answer, known)
-      }
-      fields += known
-    }
+    else fields += answer.logged ??= subjectFields(answer.facts)
     write(fields)
   }
 }

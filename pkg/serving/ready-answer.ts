@@ -15,6 +15,8 @@ export class ReadyAnswer {
   readonly etag: string | undefined
   /** What the access log tells of every request that gets it. */
   readonly facts: RequestFacts & { readonly route: string }
+  /** The part of its line in the access log that is always the same, once the log has put it together. */
+  logged: string | undefined
   readonly #shared: Readonly<Record<string, string>>
   #head: string | undefined
   #notModifiedHead: string | undefined
