@@ -39,8 +39,8 @@ const version = (name: string, options: VersionOptions = {}) =>
     status: { checksum: (options.digit ?? 'a').repeat(64), synced: true },
   })
 
-const owner = (name: string, uid?: string, apiVersion = 'depot.internal/v1alpha1') => ({
-  ownerReferences: [{ apiVersion, kind: 'Module', name, uid }],
+const owner = (name: string, uid?: string) => ({
+  ownerReferences: [{ apiVersion: 'depot.internal/v1alpha1', kind: 'Module', name, uid }],
 })
 
 const upsert = (catalog: Catalog, ...resources: Resource[]) => {
@@ -140,29 +140,18 @@ describe('an address', () => {
 })
 
 describe('the parent of a Version', () => {
-  it('is its owner, told by uid and API group', () => {
+  it('is its owner, known by its uid', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc', {}, { uid: 'one' }))
     upsert(catalog, version('same', { metadata: owner('vpc', 'one') }))
     upsert(catalog, version('unsaid', { metadata: owner('vpc'), version: '2.0.0' }))
     upsert(catalog, version('former', { metadata: owner('vpc', 'two') }))
-    upsert(catalog, version('foreign', { metadata: owner('vpc', 'one', 'example.com/v1') }))
-    const names = ['same', 'unsaid', 'former', 'foreign']
-    expect(names.map((name) => parentOf(catalog, name))).toEqual([
-      'vpc',
-      'vpc',
-      undefined,
-      undefined,
-    ])
+    const names = ['same', 'unsaid', 'former']
+    expect(names.map((name) => parentOf(catalog, name))).toEqual(['vpc', 'vpc', undefined])
     expect(catalog.version('team', 'former')?.unavailable).toContain('it has no parent')
-    expect(catalog.conflicts.parent).toBe(2)
+    expect(catalog.conflicts.parent).toBe(1)
     upsert(catalog, module('vpc', {}, { uid: 'two' }))
-    expect(names.map((name) => parentOf(catalog, name))).toEqual([
-      undefined,
-      'vpc',
-      'vpc',
-      undefined,
-    ])
+    expect(names.map((name) => parentOf(catalog, name))).toEqual([undefined, 'vpc', 'vpc'])
   })
 
   it('is the one of its name and system, else the only one with its config name and system', () => {

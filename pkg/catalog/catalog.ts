@@ -111,7 +111,7 @@ export class Catalog implements ResourceSink {
     this.#apiGroup = options.apiGroup ?? 'depot.internal'
     this.#firstBy = options.firstBy ?? 'creation'
     this.#onConflict = options.onConflict ?? (() => {})
-    this.#context = new RowContext(this.findings, this.#apiGroup)
+    this.#context = new RowContext(this.findings)
     this.#parents = { Module: this.#parentsOf('Module'), Provider: this.#parentsOf('Provider') }
     this.model = new ReadModel({
       onDuplicates: (parent) => this.#reportDuplicates(parent),

@@ -1,12 +1,8 @@
+import { fitsSystem } from '../apis/v1alpha1/v1alpha1.ts'
 import { NamedRows } from './named-rows.ts'
 import type { Parent } from './parent.ts'
 import { isOlder } from './rank.ts'
 import type { ResourceRow } from './resource-row.ts'
-
-/** Whether a module of one system may stand where another is asked for; what says nothing fits everything. */
-export function fits(own: string | undefined, asked: string | undefined): boolean {
-  return own === undefined || asked === undefined || own === asked
-}
 
 /** Modules, or providers, by the name in their config, which is the name in their address. */
 export class Claims {
@@ -52,7 +48,7 @@ export class Claims {
     }
     for (const claim of claims) {
       const system = claim.resource?.system
-      const isNamed = named?.resource && fits(named.resource.system, system)
+      const isNamed = named?.resource && fitsSystem(named.resource.system, system)
       const hasAll = named?.resource?.system === undefined || system !== undefined
       if (isNamed && hasAll && named !== undefined) yield [claim, named]
       else yield [claim, bySystem.get(system) ?? claim]

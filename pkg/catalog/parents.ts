@@ -1,4 +1,5 @@
-import { Claims, fits } from './claims.ts'
+import { fitsSystem, parentOf } from '../apis/v1alpha1/v1alpha1.ts'
+import { Claims } from './claims.ts'
 import { NamedRows } from './named-rows.ts'
 import { Parent } from './parent.ts'
 import type { ResourceRow } from './resource-row.ts'
@@ -15,8 +16,7 @@ export interface ParentsOptions {
 /**
  * All Modules, or all Providers, with their Versions: who belongs to whom, and who answers to which address.
  *
- * A Version belongs to its owner; without one, to the parent of which its reference is the `metadata.name`; else to the
- * one parent that fits by the name in its config and the system. Where none or several fit it waits, and is not served.
+ * A Version whose parent cannot be found, as `parentOf` says, waits and is not served.
  */
 export class Parents {
   readonly #options: ParentsOptions
@@ -49,8 +49,10 @@ export class Parents {
   /** Who answers to an address. @param system of a module; default: any */
   at(namespace: string, name: string, system?: string): Parent | undefined {
     const named = this.#byName.get(namespace, name)
-    if (named !== undefined && fits(named.resource?.system, system)) return named
-    return this.#claims.of(namespace, name).find(({ resource }) => fits(resource?.system, system))
+    if (named !== undefined && fitsSystem(named.resource?.system, system)) return named
+    return this.#claims
+      .of(namespace, name)
+      .find(({ resource }) => fitsSystem(resource?.system, system))
   }
 
   /** Why a parent has lost its address; undefined where it has not. */
@@ -88,17 +90,11 @@ export class Parents {
     for (const other of names) this.#settle(namespace, other)
   }
 
-  #resolve({ namespace, parentName, ownerUid, system }: VersionRow): Parent | undefined {
+  #resolve(row: VersionRow): Parent | undefined {
+    const { namespace, parentName } = row
     if (parentName === undefined) return undefined
     const named = this.#byName.get(namespace, parentName)
-    if (ownerUid !== undefined) {
-      const uid = named?.resource?.uid ?? ''
-      return ownerUid === '' || uid === '' || ownerUid === uid ? named : undefined
-    }
-    if (named !== undefined && fits(named.resource?.system, system)) return named
-    const claims = this.#claims.of(namespace, parentName)
-    const [only, ...others] = claims.filter(({ resource }) => fits(resource?.system, system))
-    return others.length === 0 ? only : undefined
+    return parentOf(row, named, () => this.#claims.of(namespace, parentName), traits)
   }
 
   /** Finds the parent of every Version whose parent may be another one now. */
@@ -170,6 +166,11 @@ export class Parents {
     this.#conflicts.set(parent, reason)
     this.#options.onConflict(parent)
   }
+}
+
+const traits = {
+  system: ({ resource }: Parent) => resource?.system,
+  uid: ({ resource }: Parent) => resource?.uid ?? '',
 }
 
 /** `network/aws`, or the type of a provider. */

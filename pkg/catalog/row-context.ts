@@ -26,15 +26,12 @@ const maxCommons = 4096
 /** What many rows have in common is kept once. */
 export class RowContext {
   readonly findings: FindingTable
-  /** Of the parents that own Versions. */
-  readonly apiGroup: string
   readonly #strings = new Interner<string>()
   readonly #storages = new Interner<StorageConfig>()
   readonly #commons = new Interner<Common>(maxCommons)
 
-  constructor(findings: FindingTable, apiGroup: string) {
+  constructor(findings: FindingTable) {
     this.findings = findings
-    this.apiGroup = apiGroup
   }
 
   string(value: string): string

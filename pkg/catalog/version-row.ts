@@ -72,7 +72,7 @@ export class VersionRow {
     this.sizeBytes = archiveSizeOf(version)
     this.sourceScannedAt = context.string(scannedAt(status?.sourceScan))
     this.sourceFindings = context.findings.hold(status?.sourceScan?.findings ?? [])
-    this.common = context.common(commonOf(version, context.apiGroup), old?.common)
+    this.common = context.common(commonOf(version), old?.common)
     const checksumMalformed = Boolean(checksum) && this.digest === undefined
     this.#rare = rareOf(version, checksumMalformed, context)
   }
@@ -198,9 +198,9 @@ export class VersionRow {
   }
 }
 
-function commonOf(version: Version, apiGroup: string): Common {
+function commonOf(version: Version): Common {
   const { metadata, spec, status } = version
-  const ref = parentRefOf(version, apiGroup)
+  const ref = parentRefOf(version)
   const config = configOfVersion(version)
   const isProvider = spec.type === 'Provider'
   return {

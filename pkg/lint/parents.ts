@@ -1,4 +1,10 @@
-import type { Module, Provider, Version } from '../apis/v1alpha1/v1alpha1.ts'
+import {
+  type Module,
+  type Provider,
+  parentOf,
+  parentRefOf,
+  type Version,
+} from '../apis/v1alpha1/v1alpha1.ts'
 import type { Finding } from './finding.ts'
 import { about, groupBy, isOf, type Placed, placeOf } from './object.ts'
 
@@ -11,6 +17,11 @@ const configNameOf = ({ resource }: PlacedParent): string =>
 
 const systemOf = ({ resource }: PlacedParent): string | undefined =>
   resource.kind === 'Module' ? resource.spec.moduleConfig.provider : undefined
+
+const traits = {
+  system: systemOf,
+  uid: ({ resource }: PlacedParent) => resource.metadata.uid ?? '',
+}
 
 /** The modules and providers of the manifests, and which Version belongs to which. */
 export class Parents {
@@ -27,24 +38,17 @@ export class Parents {
     )
   }
 
-  /** By owner reference, else by `metadata.name`, else by the name and system of its config where just one fits. */
-  of({ resource: { metadata, spec } }: Placed<Version>): PlacedParent | undefined {
-    const kind = spec.type
-    const named = (name: string) => this.#byName.get(`${kind} ${metadata.namespace} ${name}`)?.[0]
-    const owner = metadata.ownerReferences.find((reference) => reference.kind === kind)
-    if (owner !== undefined) return named(owner.name)
-    const config = kind === 'Module' ? spec.moduleConfigRef : spec.providerConfigRef
-    if (config?.name === undefined) return undefined
-    const system = kind === 'Module' ? spec.moduleConfigRef?.provider : undefined
-    const fits = (parent: PlacedParent) => {
-      const own = systemOf(parent)
-      return own === undefined || system === undefined || own === system
+  /** As the registry finds it. */
+  of({ resource }: Placed<Version>): PlacedParent | undefined {
+    const ref = parentRefOf(resource)
+    if (ref === undefined) return undefined
+    const key = `${ref.kind} ${resource.metadata.namespace} ${ref.name}`
+    const wanted = {
+      ownerUid: ref.owned ? ref.uid : undefined,
+      system: resource.spec.moduleConfigRef?.provider,
     }
-    const exact = named(config.name)
-    if (exact !== undefined && fits(exact)) return exact
-    const others = this.#byConfigName.get(`${kind} ${metadata.namespace} ${config.name}`) ?? []
-    const fitting = others.filter(fits)
-    return fitting.length === 1 ? fitting[0] : undefined
+    const configured = () => this.#byConfigName.get(key) ?? []
+    return parentOf(wanted, this.#byName.get(key)?.[0], configured, traits)
   }
 }
 

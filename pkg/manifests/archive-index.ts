@@ -7,7 +7,9 @@ import {
   fileNameOf,
   type Module,
   type ObjectKey,
+  type ParentRef,
   type Provider,
+  parentOf,
   parentRefOf,
   type Resource,
   type Version,
@@ -67,17 +69,16 @@ export class ArchiveIndex {
 
   #parentOf(
     namespace: string,
-    ref: { kind: 'Module' | 'Provider'; name: string; owned: boolean },
+    { kind, name, owned, uid }: ParentRef,
     system: string | undefined,
   ): Module | Provider | undefined {
-    const { kind, name, owned } = ref
     const id = idOf({ kind, namespace, name })
-    const parent = this.#parents.get(id)
-    if (owned || (parent !== undefined && fits(parent, system))) return parent
-    const candidates = (this.#aliases.get(id) ?? [])
-      .map((alias) => this.#parents.get(idOf({ kind, namespace, name: alias })))
-      .filter((other) => other !== undefined && fits(other, system))
-    return candidates.length === 1 ? candidates[0] : undefined
+    const configured = () =>
+      (this.#aliases.get(id) ?? []).flatMap(
+        (alias) => this.#parents.get(idOf({ kind, namespace, name: alias })) ?? [],
+      )
+    const wanted = { ownerUid: owned ? uid : undefined, system }
+    return parentOf(wanted, this.#parents.get(id), configured, traits)
   }
 
   #rename(
@@ -94,8 +95,8 @@ export class ArchiveIndex {
   }
 }
 
-/** Whether a Version for a system may belong to a parent; what says none fits all. */
-function fits(parent: Module | Provider, system: string | undefined): boolean {
-  const own = parent.kind === 'Module' ? parent.spec.moduleConfig.provider : undefined
-  return own === undefined || system === undefined || own === system
+const traits = {
+  system: (parent: Module | Provider) =>
+    parent.kind === 'Module' ? parent.spec.moduleConfig.provider : undefined,
+  uid: ({ metadata }: Module | Provider) => metadata.uid ?? '',
 }

@@ -38,17 +38,12 @@ export function configOfParent(parent: Module | Provider): ArchiveConfig {
 }
 
 /**
- * By owner reference, else by the name in the Version's own copy of the config.
- *
- * @param apiGroup of an owner; default: any
+ * By owner reference, else by the name in the Version's own copy of the config. Owners of another API group are none:
+ * `parseResource` leaves them out.
  */
-export function parentRefOf(version: Version, apiGroup?: string): ParentRef | undefined {
+export function parentRefOf(version: Version): ParentRef | undefined {
   const kind = version.spec.type
-  const owner = version.metadata.ownerReferences.find(
-    (reference) =>
-      reference.kind === kind &&
-      (apiGroup === undefined || reference.apiVersion.startsWith(`${apiGroup}/`)),
-  )
+  const owner = version.metadata.ownerReferences.find((reference) => reference.kind === kind)
   if (owner !== undefined) return { kind, name: owner.name, owned: true, uid: owner.uid ?? '' }
   const name = configOfVersion(version)?.name
   return name === undefined ? undefined : { kind, name, owned: false, uid: '' }

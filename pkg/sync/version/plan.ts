@@ -59,7 +59,7 @@ export function placeOf(context: Context, version: Version): Placed {
     throw mistake('InvalidSpec', `spec.version must be a semantic version such as 1.2.0`)
   }
   const { namespace } = version.metadata
-  const ref = parentRefOf(version, context.apiGroup)
+  const ref = parentRefOf(version)
   const parent = ref && context.objects.get(ref.kind, namespace, ref.name)
   const shared = configOf(parent)
   const own = configOfVersion(version)
