@@ -73,6 +73,7 @@ function fromManifests({ options, sink, archives, log, metrics }: SourceOptions)
   const manifests = watchManifests({
     dir: options.manifests as string,
     apiGroup: options.apiGroup,
+    namespace: options.namespace,
     sink,
     probe: archiveProbe(archives),
     allowEmpty: options.allowEmptyManifests,

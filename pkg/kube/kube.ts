@@ -100,7 +100,9 @@ export function openCluster(options: ClusterOptions): Cluster {
   return {
     client: createClient({ transport, apiGroup, timings }),
     watch: ({ kinds, scope, sink }) =>
-      watchOf(kinds.map((kind) => reflect(kind, scope, new ResourceStore({ kind, sink, log })))),
+      watchOf(
+        kinds.map((kind) => reflect(kind, scope, new ResourceStore({ kind, apiGroup, sink, log }))),
+      ),
     observe: ({ kinds, scope, storeOf }) =>
       watchOf(kinds.map((kind) => reflect(kind, scope, storeOf(kind)))),
     readmes({ watchNamespace }) {

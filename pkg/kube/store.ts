@@ -5,6 +5,7 @@ import {
   type ObjectKey,
   type Parsed,
   parseResource,
+  publicLabelIssue,
   type Resource,
   type ResourceSink,
 } from '../apis/v1alpha1/v1alpha1.ts'
@@ -50,10 +51,13 @@ export class ResourceStore implements Store {
   readonly #log: Logger
   #rejected: Rejected = new Map()
   /** Of objects that cannot work as they are: the change that was logged. */
+  readonly #apiGroup: string
   readonly #questioned = new Map<string, string>()
 
-  constructor({ kind, sink, log }: { kind: Kind; sink: ResourceSink; log: Logger }) {
+  constructor(options: { kind: Kind; apiGroup: string; sink: ResourceSink; log: Logger }) {
+    const { kind, apiGroup, sink, log } = options
     this.#kind = kind
+    this.#apiGroup = apiGroup
     this.#sink = sink
     this.#log = log
   }
@@ -137,10 +141,10 @@ export class ResourceStore implements Store {
     this.#log.warn({ ...this.#keyOf(object), ...why, resourceVersion, reason }, 'object rejected')
   }
 
-  /** Says once a change what of an object that is older than a rule cannot work. */
+  /** Says once a change what of an object has no effect, or, where it is older than a rule, cannot work. */
   #question(object: ObservedObject, resource: Resource): void {
     const id = idOf(object)
-    const [mistake] = mistakesIn(resource)
+    const mistake = mistakesIn(resource)[0] ?? publicLabelIssue(resource, this.#apiGroup)
     const { resourceVersion } = object.metadata
     if (mistake === undefined) {
       if (this.#questioned.size > 0) this.#questioned.delete(id)

@@ -1,5 +1,10 @@
 import { compileBinding } from '../access/access.ts'
-import { formatPath, mistakesIn } from '../apis/v1alpha1/v1alpha1.ts'
+import {
+  formatPath,
+  ignoredBindingIssue,
+  mistakesIn,
+  publicLabelIssue,
+} from '../apis/v1alpha1/v1alpha1.ts'
 import { readManifests } from '../manifests/manifests.ts'
 import { inArchive } from './archives.ts'
 import type { Finding } from './finding.ts'
@@ -86,23 +91,15 @@ function* inObject(object: Placed, { namespace, apiGroup }: LintOptions): Genera
   for (const { path, message } of mistakesIn(resource)) {
     yield about(object, 'value', message, { field: formatPath(path) })
   }
-  const label = resource.metadata.labels[`${apiGroup}/public`]
-  if (label !== undefined && label !== 'true' && label !== 'false') {
-    yield about(
-      object,
-      'public-label',
-      `the label ${apiGroup}/public is ${JSON.stringify(label)}, which makes nothing public: write "true", in quotes`,
-      { level: 'warning', field: `metadata.labels["${apiGroup}/public"]` },
-    )
+  const label = publicLabelIssue(resource, apiGroup)
+  if (label !== undefined) {
+    const field = `metadata.labels["${apiGroup}/public"]`
+    yield about(object, 'public-label', label.message, { level: 'warning', field })
   }
   if (resource.kind !== 'GroupBinding') return
   const { problem } = compileBinding(resource)
   if (problem !== undefined) yield about(object, 'expression', problem)
-  if (resource.metadata.namespace === namespace) return
-  yield about(
-    object,
-    'ignored-binding',
-    `GroupBindings are read from namespace ${namespace} only, and this one is in ${resource.metadata.namespace}: move it, or name its namespace by --namespace`,
-    { level: 'warning' },
-  )
+  const ignored = ignoredBindingIssue(resource, namespace)
+  if (ignored !== undefined)
+    yield about(object, 'ignored-binding', ignored.message, { level: 'warning' })
 }

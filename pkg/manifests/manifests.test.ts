@@ -126,6 +126,36 @@ spec: {type: Module, version: 1.0.0, fileName: '${fileName}', moduleConfigRef: {
   expect(said()[1]).toMatchObject({ message: expect.stringContaining('.zip, .tar.gz or .tgz') })
 })
 
+it('says once what of a valid object has no effect', async () => {
+  const binding = (namespace: string) => `apiVersion: depot.internal/v1alpha1
+kind: GroupBinding
+metadata: {name: all, namespace: ${namespace}}
+spec: {expression: 'true', moduleResources: [], providerResources: []}
+`
+  const label = moduleText('a').replace(
+    'metadata:\n',
+    'metadata:\n  labels: {depot.internal/public: "True"}\n',
+  )
+  await using source = await startSource(
+    { 'a.yaml': label, 'b.yaml': `${binding('team')}---\n${binding('depot-system')}` },
+    { namespace: 'depot-system' },
+  )
+  expect(source.logged('object cannot work as it is')).toMatchObject([
+    {
+      file: 'a.yaml',
+      name: 'a',
+      field: 'metadata.labels.depot.internal/public',
+      message: expect.stringContaining('is "True", which makes nothing public: write "true"'),
+    },
+    {
+      file: 'b.yaml',
+      kind: 'GroupBinding',
+      namespace: 'team',
+      message: expect.stringContaining('are read from namespace depot-system only'),
+    },
+  ])
+})
+
 it('keeps what was served of an object that does not validate', async () => {
   await using source = await startSource({ 'a.yaml': `${moduleText('a')}---\n${moduleText('b')}` })
   await source.write('a.yaml', `${invalid('a')}---\n${moduleText('b')}`)

@@ -20,6 +20,8 @@ export interface ManifestOptions {
   readonly dir: string
   /** API group of the five kinds; objects of others are ignored. */
   readonly apiGroup: string
+  /** The one namespace whose GroupBindings count; what others have is logged. Default: nothing is said. */
+  readonly namespace?: string | undefined
   readonly sink: ResourceSink
   /** Reads archives on the filesystem backend, for Versions that carry no checksum. */
   readonly probe: ArchiveProbe

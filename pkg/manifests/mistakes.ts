@@ -1,23 +1,39 @@
-import { formatPath, mistakesIn } from '../apis/v1alpha1/v1alpha1.ts'
+import {
+  formatPath,
+  ignoredBindingIssue,
+  mistakesIn,
+  publicLabelIssue,
+  type Resource,
+} from '../apis/v1alpha1/v1alpha1.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import type { Entry } from './manifest-file.ts'
 
 /** Lines of a start or a change; the rest is logged at debug. */
 const maxLines = 100
 
-/** Says, once for each object and mistake, what an API server would have refused, which no folder does. */
+export interface MistakesOptions {
+  readonly apiGroup: string
+  /** The one namespace whose GroupBindings count. */
+  readonly namespace: string | undefined
+  readonly log: Logger
+}
+
+/**
+ * Says, once for each object and mistake, what an API server would have refused, which no folder does, and what is valid
+ * but has no effect.
+ */
 export class Mistakes {
-  readonly #log: Logger
+  readonly #options: MistakesOptions
   readonly #known = new Map<string, string>()
 
-  constructor(log: Logger) {
-    this.#log = log
+  constructor(options: MistakesOptions) {
+    this.#options = options
   }
 
   /** Looks at what a file holds now. */
   look(file: string, entries: readonly Entry[]): void {
     for (const { key, line, resource } of entries) {
-      const [mistake] = resource === undefined ? [] : mistakesIn(resource)
+      const mistake = resource && this.#mistakeIn(resource)
       const id = `${key.kind} ${key.namespace}/${key.name}`
       if (mistake === undefined) {
         if (resource !== undefined) this.#known.delete(id)
@@ -28,7 +44,18 @@ export class Mistakes {
       if (this.#known.get(id) === `${field} ${message}`) continue
       this.#known.set(id, `${field} ${message}`)
       const level = this.#known.size > maxLines ? 'debug' : 'warn'
-      this.#log[level]({ file, line, ...key, field, message }, 'object cannot work as it is')
+      this.#options.log[level](
+        { file, line, ...key, field, message },
+        'object cannot work as it is',
+      )
     }
+  }
+  #mistakeIn(resource: Resource) {
+    const { apiGroup, namespace } = this.#options
+    return (
+      mistakesIn(resource)[0] ??
+      publicLabelIssue(resource, apiGroup) ??
+      (namespace === undefined ? undefined : ignoredBindingIssue(resource, namespace))
+    )
   }
 }

@@ -36,6 +36,7 @@ interface ScannerOptions {
   readonly allowEmpty: boolean
   readonly dir: string
   readonly apiGroup: string
+  readonly namespace?: string | undefined
   readonly sink: ResourceSink
   readonly probe: ArchiveProbe
   readonly log: Logger
@@ -64,13 +65,13 @@ export class Scanner {
   #started = false
   #closed = false
 
-  constructor({ dir, apiGroup, allowEmpty, sink, probe, log, metrics }: ScannerOptions) {
+  constructor({ dir, apiGroup, namespace, allowEmpty, sink, probe, log, metrics }: ScannerOptions) {
     this.#dir = dir
     this.#apiGroup = apiGroup
     this.#allowEmpty = allowEmpty
     this.#log = log
     this.#rejections = new Rejections(log, metrics)
-    this.#mistakes = new Mistakes(log)
+    this.#mistakes = new Mistakes({ apiGroup, namespace, log })
     this.#meters = createMeters(metrics, () => this.#started)
     this.#publisher = new Publisher(sink)
     this.#digests = new Digests({ probe, log, onChange: (ids) => this.#republish(ids) })

@@ -1,0 +1,27 @@
+import type { FieldIssue, Resource } from './v1alpha1.ts'
+
+/** The label that makes something public says nothing, because its value is not one that counts. */
+export function publicLabelIssue(
+  { metadata: { labels } }: Resource,
+  apiGroup: string,
+): FieldIssue | undefined {
+  const label = `${apiGroup}/public`
+  const value = labels[label]
+  if (value === undefined || value === 'true' || value === 'false') return undefined
+  return {
+    path: ['metadata', 'labels', label],
+    message: `the label ${label} is ${JSON.stringify(value)}, which makes nothing public: write "true", in quotes`,
+  }
+}
+
+/** A GroupBinding is where none is read. @param namespace the one whose GroupBindings count */
+export function ignoredBindingIssue(
+  { kind, metadata }: Resource,
+  namespace: string,
+): FieldIssue | undefined {
+  if (kind !== 'GroupBinding' || metadata.namespace === namespace) return undefined
+  return {
+    path: ['metadata', 'namespace'],
+    message: `GroupBindings are read from namespace ${namespace} only, and this one is in ${metadata.namespace}: move it, or name its namespace by --namespace`,
+  }
+}
