@@ -1,9 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { stringify } from 'yaml'
 import { createAuthority } from '../../hack/testbed/control-plane/certificates.ts'
+import { FakeApiServer } from '../../hack/testbed/control-plane/fake-api-server.ts'
 import {
   moduleObject,
   paths,
@@ -156,6 +157,50 @@ describe('a watch goes on', () => {
     fake.api.put(paths.modules, moduleObject('b'))
     await vi.waitFor(() => expect(fake.sink.get('Module', 'team', 'b')).toBeDefined())
     expect(fake.sink.replacements).toBe(6)
+  })
+
+  it('when the kubeconfig is written again with another authority inside', async () => {
+    await using fake = await startFakeCluster({
+      kubeconfig: ({ url, ca }) => kubeconfigOf({ url, ca, token: 't' }),
+      prepare: (api) => api.put(paths.modules, moduleObject('a')),
+    })
+    await fake.cluster.ready
+    const next = createAuthority(join(fake.directory, 'next'))
+    await fake.api.stop()
+    await fake.api.start(next.server('fake'))
+    await vi.waitFor(() => {
+      const failed = fake.logs.filter((line) => line.msg === 'watch failed')
+      expect(JSON.stringify(failed)).toContain('certificate')
+    })
+    const { url } = fake.api
+    writeFileSync(
+      join(fake.directory, 'kubeconfig'),
+      kubeconfigOf({ url, ca: next.cert, token: 't' }),
+    )
+    fake.api.put(paths.modules, moduleObject('b'))
+    await vi.waitFor(() => expect(fake.sink.get('Module', 'team', 'b')).toBeDefined())
+  })
+
+  it('when the kubeconfig is written again with another address of the cluster', async () => {
+    await using fake = await startFakeCluster({
+      kubeconfig: ({ url, ca }) => kubeconfigOf({ url, ca, token: 't' }),
+      prepare: (api) => api.put(paths.modules, moduleObject('a')),
+    })
+    await fake.cluster.ready
+    const other = new FakeApiServer(fake.authority.server('other'))
+    await other.start()
+    onTestFinished(() => other.stop())
+    // It goes on from the revision of the first one.
+    while (Number(other.resourceVersion) <= Number(fake.api.resourceVersion)) {
+      other.put(paths.modules, moduleObject('b'))
+    }
+    const { url } = other
+    writeFileSync(
+      join(fake.directory, 'kubeconfig'),
+      kubeconfigOf({ url, ca: fake.authority.cert, token: 't' }),
+    )
+    await fake.api.stop()
+    await vi.waitFor(() => expect(fake.sink.get('Module', 'team', 'b')).toBeDefined())
   })
 
   it('when a file with the certificate is broken for a while', async () => {
