@@ -47,6 +47,8 @@ function open(backend: string, environment: Readonly<Record<string, string>>, s3
       azureStorage: {
         accountName: 'account',
         accountUrl: 'https://account.blob.core.windows.net',
+        subscriptionID: 'subscription',
+        resourceGroup: 'group',
       },
     },
     gcs: { gcs: { bucket: 'bucket' } },
