@@ -219,7 +219,7 @@ describe('kubeconfigs', () => {
     ['a certificate without permission', 403, () => config(certificate('mallory'))],
     ['a service account with permission', 200, () => config({ token: tokens['reader'] })],
     ['a service account without permission', 403, () => config({ token: tokens['nobody'] })],
-    ['a token that nobody has', 401, () => config({ token: 'nonsense' })],
+    ['a token of no account', 401, () => config({ token: 'nonsense' })],
     ['a program to run', 401, () => config({ exec: { command: 'touch', args: ['/tmp/x'] } })],
   ])('%s: %i', async (_, status, token) => {
     expect((await ask(kubeconfig, network, token())).status).toBe(status)

@@ -105,7 +105,7 @@ it('a Role and one Namespace are enough for one namespace', async () => {
   await watching.close()
 })
 
-it('a user without permission is told which one is missing, and gets in once it is there', async () => {
+it('a user without permission reads which one is missing, and gets in once it is there', async () => {
   const kubeconfig = await cluster.kubeconfig({ user: 'nobody' })
   const { cluster: watching, logs } = watchKubeconfig(kubeconfig, {
     timings: { backoffMs: 20, backoffCapMs: 100 },

@@ -101,7 +101,7 @@ const malformed: readonly Mistake[] = [
     says: /presign\.ttl/,
   },
   {
-    name: 'a file format that nobody unpacks',
+    name: 'a file format that no CLI unpacks',
     ...moduleWith({ fileFormat: 'rar' }),
     says: /supported values: "zip", "tar"/,
   },
@@ -150,7 +150,7 @@ const useless: readonly Mistake[] = [
     says: /must be the name of a file, such as/,
   },
   {
-    name: 'an archive that nobody unpacks',
+    name: 'an archive that no CLI unpacks',
     ...moduleVersion({ fileName: 'network-1.0.0.rar' }),
     says: /must end in \.zip, \.tar\.gz or \.tgz/,
   },

@@ -47,7 +47,7 @@ const json = async <T>(path: string): Promise<T> =>
 /** What a Version has no status for is left out. */
 type Shown = Pick<Archive, 'version' | 'fileName'> & Partial<Archive>
 
-/** What the server tells of a module: to a CLI, and to whoever browses. */
+/** What the server shows of a module: to a CLI, and in the API for browsing. */
 async function served(module: string): Promise<{ versions: string[]; archives: Archive[] }> {
   const { modules } = await json<{ modules: { versions: { version: string }[] }[] }>(
     versionsPath(module),

@@ -38,7 +38,7 @@ async function versionsOf(name: string): Promise<string[] | number> {
   return modules[0].versions.map(({ version }) => version)
 }
 
-/** Reads both modules again and again until told to stop, and gives every answer that was not a good one. */
+/** Reads both modules again and again until asked to stop, and gives every answer that was not a good one. */
 function readAllTheTime() {
   let step = 'the start'
   const failures = new Set<string>()

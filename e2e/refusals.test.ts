@@ -100,7 +100,7 @@ describe.each(clis)('what $name prints about', ({ path }) => {
   })
 })
 
-// Whoever looks at the answer itself, with curl or TF_LOG=debug, reads what to do.
+// A person who looks at the answer itself, with curl or TF_LOG=debug, reads what to do.
 it.each([
   ['modules/v1/platform/nothing/aws/versions', 404, /module platform\/nothing/],
   [

@@ -35,7 +35,7 @@ it('SIGTERM during 200 downloads cuts none of them', async () => {
   expect(ended()).toBe(200)
 })
 
-/** Resolves at the first byte; nothing more is read until somebody does. */
+/** Resolves at the first byte; nothing more is read until the test does. */
 async function begin(url: string): Promise<IncomingMessage> {
   const [answer] = (await once(get(url, { agent: false }), 'response')) as [IncomingMessage]
   await once(answer, 'readable')

@@ -90,7 +90,7 @@ async function statusOf(rawPath: string, headers: Record<string, string> = {}): 
   return response.statusCode
 }
 
-describe('nobody can make the server fetch anything else', () => {
+describe('a Version cannot make the server fetch anything else', () => {
   const checksum = `fileChecksum=${sha256}`
   it.each([
     `/s3/bucket/eu-west-1/vpc/vpc.zip?${checksum}`,
@@ -118,7 +118,7 @@ describe('nobody can make the server fetch anything else', () => {
     's3/bucket/{canary}/vpc/vpc.zip',
     'gcs/{canary}/vpc/vpc.zip',
     'fileSystem/{canary}/vpc/vpc.zip',
-  ])('%s reaches nobody', async (attack) => {
+  ])('%s reaches no other server', async (attack) => {
     const named = attack.replace('{canary}', encodeURIComponent(canaryUrl))
     expect(await statusOf(`${root}/${named}?${checksum}`)).toBe(404)
     expect(canaryConnections).toBe(0)

@@ -96,7 +96,7 @@ const required = (namespace: string) => `
   }
   data "stamp_release" "it" {}`
 
-/** A key of Google's form, so that URLs can be signed; nobody at Google knows it. */
+/** A key of Google's form, so that URLs can be signed; Google does not know it. */
 function googleKeyFile(dir: string): string {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const file = join(dir, 'google.json')
@@ -195,7 +195,7 @@ describe.skipIf(google?.missing)('pre-signing that fails', () => {
     const started = await google?.start()
     store = started?.store
     registry = await new Registry().sign()
-    // The emulator gives archives to everyone, but nobody can sign for it.
+    // The emulator gives archives to everyone, but nothing can sign for it.
     Object.assign(registry.environment, store?.env, {
       GOOGLE_APPLICATION_CREDENTIALS: join(registry.dir, 'nothing.json'),
     })

@@ -12,7 +12,7 @@ import { objectStores } from './storage.fixture.ts'
 const apiVersion = 'depot.internal/v1alpha1'
 const digestOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-/** What the victim keeps: an archive that its tenants publish, and something that nobody published. */
+/** What the victim keeps: an archive that its tenants publish, and something unpublished. */
 const archive = await zipOf([
   { path: 'main.tf', content: Buffer.from('output "from" { value = "storage" }\n') },
   { path: 'random', content: randomBytes(400_000) },
@@ -48,7 +48,7 @@ function objects(all: readonly Wanted[]): object[] {
   })
 }
 
-/** A key of Google's form, so that URLs can be signed; nobody at Google knows it. */
+/** A key of Google's form, so that URLs can be signed; Google does not know it. */
 function googleKeyFile(dir: string): string {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const file = join(dir, 'google.json')
@@ -124,7 +124,7 @@ describe.each([...objectStores, local])('a tenant against another in $name', (ba
     registry.write(
       'mallory.yaml',
       objects([
-        // It names what nobody published, and guesses.
+        // It names what is not published, and guesses.
         {
           ...good,
           namespace: 'mallory',
@@ -171,7 +171,7 @@ describe.each([...objectStores, local])('a tenant against another in $name', (ba
 
   const isLocal = backend.name === 'filesystem'
 
-  it.skipIf(backend.missing)('gets no byte, size or URL of what nobody published', async () => {
+  it.skipIf(backend.missing)('gets no byte, size or URL of what is not published', async () => {
     const url = await urlOf('mallory/network/aws/6.0.0')
     const answers = [
       await ask(url, { range: 'bytes=0-9' }),
@@ -241,7 +241,7 @@ describe.each([...objectStores, local])('a tenant against another in $name', (ba
   )
 
   it.skipIf(backend.missing)(
-    'is told by a grant: then nothing waits for a first read',
+    'is said by a grant: then nothing waits for a first read',
     async () => {
       const granted = {
         apiVersion: 'v1',

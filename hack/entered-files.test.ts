@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 const entered = (): string[] =>
   execFileSync(process.execPath, ['hack/entered-files.ts'], { encoding: 'utf8' }).trim().split('\n')
 
-/** More of them, and nobody can follow a request any more. */
+/** More of them, and a request cannot be followed any more. */
 const most = 31
 
 it('a list of versions with a known token enters few files', () => {

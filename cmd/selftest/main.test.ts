@@ -73,7 +73,7 @@ it('says what it found in the place of what it expected', async () => {
   expect(stdout).toContain('answered 503, expected 200: the caches are not filled')
 })
 
-it('says why nobody could be reached', async () => {
+it('says why nothing could be reached', async () => {
   const { code, stdout } = await selftest('http://127.0.0.1:1', '--valkey-addr=127.0.0.1:1')
   expect(code).toBe(1)
   expect(stdout).toMatch(/failed +discovery at http:\/\/127\.0\.0\.1:1 .*(ECONNREFUSED|bad port)/)

@@ -13,7 +13,7 @@ if (chromiumPath === undefined) {
 
 export interface Watched {
   readonly page: Page
-  /** Console errors, reports of the content security policy, errors nobody caught, requests to other hosts. */
+  /** Console errors, reports of the content security policy, uncaught errors, requests to other hosts. */
   readonly problems: readonly string[]
   /** URLs below `/-/api` that were asked for, in order. */
   readonly asked: readonly string[]

@@ -118,7 +118,7 @@ describe('a person who signs in', () => {
     expect([answer.status, JSON.parse(answer.text).subject]).toEqual([200, login])
   })
 
-  it('with too many groups is told how many, and not signed in', async () => {
+  it('with too many groups reads how many, and is not signed in', async () => {
     const { explorer } = await deploy({ serverFlags: ['--anonymous-auth'] })
     const visitor = new Visitor()
     const seen = await visitor.signIn(`${explorer.baseUrl}/auth/login`, 'noise-900')
@@ -128,7 +128,7 @@ describe('a person who signs in', () => {
     expect([...visitor.cookies(explorer.baseUrl).keys()]).toEqual([])
   })
 
-  it('without a claim of groups is told by the registry why nothing is shown', async () => {
+  it('without a claim of groups reads from the registry why nothing is shown', async () => {
     const { explorer } = await deploy()
     const seen = await new Visitor().signIn(`${explorer.baseUrl}/stats`, 'lonely')
     expect([seen.url, seen.status]).toEqual([`${explorer.baseUrl}/stats`, 403])
@@ -351,7 +351,7 @@ it('works through the broker behind the same address, without going out', async 
   expect(visitor.visited.every((url) => !url.startsWith(provider.url))).toBe(true)
 })
 
-it('an issuer that is away keeps nobody from what is public, and logins come back with it', async () => {
+it('an issuer that is away keeps no one from what is public, and logins come back with it', async () => {
   const { explorer, provider, another } = await deploy({ serverFlags: ['--anonymous-auth'] })
   expect(explorer.url).not.toBe('')
   const port = Number(new URL(provider.url).port)

@@ -9,7 +9,7 @@ import { createArchives } from '../../pkg/storage/storage.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 import { benchObjects } from './registry.ts'
 
-/* A server of a small registry in OIDC mode, with as many GroupBindings as it is told. */
+/* A server of a small registry in OIDC mode, with as many GroupBindings as asked for. */
 
 const { values } = parseArgs({
   options: { issuer: { type: 'string' }, bindings: { type: 'string' } },

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { uniqueParameter } from './wrk.ts'
 
 /*
- * What Node can do at best: a server of node:http, a process of its own, that gives the answers it was told, byte for
+ * What Node can do at best: a server of node:http, a process of its own, that gives the answers it was given, byte for
  * byte, and does nothing else.
  */
 

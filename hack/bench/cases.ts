@@ -43,7 +43,7 @@ export async function benchCases(own: Target, fixture: Fixture): Promise<BenchCa
   return cases
 }
 
-/** The archive endpoint of a module, as a CLI is told it. */
+/** The archive endpoint of a module, as a CLI learns it. */
 async function archivePath({ port }: Target, downloadPath: string): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${port}${downloadPath}`)
   const { pathname, search } = new URL(response.headers.get('x-terraform-get') ?? '')

@@ -7,7 +7,7 @@ import type { Target } from './processes.ts'
 
 /** A server in OIDC mode and callers whom it will know. */
 export interface KnownCallers extends Target {
-  /** Values of the Authorization header, each of somebody else. */
+  /** Values of the Authorization header, each of another caller. */
   readonly authorizations: readonly string[]
 }
 

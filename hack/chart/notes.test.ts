@@ -26,7 +26,7 @@ describe('notes after an install', () => {
 
   it.each([
     ['Nothing serves TLS', {}],
-    ['whoever reaches it may read everything', { server: { anonymousAuth: true } }],
+    ['everyone who reaches it may read everything', { server: { anonymousAuth: true } }],
     [
       'Not for production',
       {

@@ -50,7 +50,7 @@ const components: readonly Component[] = [
     command: controllerCommand,
     elsewhere: [
       'kubeconfig',
-      // Set by extraArgs where somebody needs them.
+      // Set by extraArgs where they are needed.
       'github-api-url',
       'egress-ca-path',
       'verify-interval',

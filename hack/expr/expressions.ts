@@ -1,4 +1,4 @@
-/** What a part of an expression should be; `any` is what cannot be told before it runs. */
+/** What a part of an expression should be; `any` is what is not known before it runs. */
 type Kind = 'bool' | 'string' | 'int' | 'strings' | 'ints' | 'list' | 'map' | 'grouped' | 'any'
 
 type Make = (g: Generator, depth: number) => string

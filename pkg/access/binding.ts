@@ -29,7 +29,7 @@ export interface Outcome {
 /** Of steps for one list of groups, over all bindings: about a second, however many and bad they are. */
 export const maxSteps = 10_000_000
 
-/** Compiles what can be compiled; what cannot be denies, and is told as the problem of the binding. */
+/** Compiles what can be compiled; what cannot be denies, and is reported as the problem of the binding. */
 export function compileBinding({ metadata: { name }, spec }: GroupBinding): Binding {
   const rule = ruleOf(spec.expression)
   const problems = rule instanceof ExpressionError ? [`expression: ${rule.message}`] : []

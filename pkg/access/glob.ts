@@ -19,7 +19,7 @@ interface Chunk {
  * `[a-z]` and `[^a-z]` one character in or not in a class, which may be `/`, and a backslash takes the next character as it is. The
  * whole name must match. A match takes time proportional to pattern times name at most.
  *
- * Go tells a malformed pattern when it is matched, whatever the name is; here it is told before.
+ * Go tells a malformed pattern when it is matched, whatever the name is; here it is reported before.
  *
  * @throws GlobError where the pattern is malformed or longer than 1024 characters
  */

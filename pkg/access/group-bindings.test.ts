@@ -246,7 +246,7 @@ describe('what is wrong with a binding', () => {
       problem:
         'moduleResources "[": the pattern ends too early\nmoduleResources "a\\\\": the pattern ends too early',
     },
-  ])('is told: $name', ({ resource, problem }) => {
+  ])('is reported: $name', ({ resource, problem }) => {
     expect(compileBinding(resource).problem).toBe(problem)
   })
 })

@@ -173,7 +173,7 @@ describe('keys that change', () => {
 })
 
 describe('an issuer that is away at the start', () => {
-  it('is told with the last error, and only callers with its tokens wait', async () => {
+  it('is reported with the last error, and only callers with its tokens wait', async () => {
     issuer.away = true
     const auth = open({ allowGuests: true, timings: { firstRetryMs: 20, maxRetryMs: 20 } })
     await vi.waitFor(() =>

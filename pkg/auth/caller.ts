@@ -1,6 +1,6 @@
 import type { Binding } from '../access/access.ts'
 
-/** How the server was told to recognize callers. */
+/** How the server is configured to recognize callers. */
 export type AuthMode = 'anonymous' | 'kubeconfig' | 'bearer' | 'oidc'
 
 /**

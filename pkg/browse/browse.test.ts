@@ -239,7 +239,7 @@ describe('an answer', () => {
     expect((await app.request(path)).headers.get('ETag')).not.toBe(before)
   })
 
-  it('is for nobody else to keep', async () => {
+  it('is for no other cache to keep', async () => {
     const { headers } = await new Registry().as('public').request('/resources')
     expect([headers.get('Cache-Control'), headers.get('Vary')]).toEqual([
       'private, no-cache',

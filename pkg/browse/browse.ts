@@ -39,7 +39,7 @@ export interface BrowseOptions {
   readonly readmes?: Readmes | undefined
   /** Downloads over time. Default: there were none. */
   readonly history?: History | undefined
-  /** What badges show, whoever asks. Default: everything. */
+  /** What badges show, to every caller. Default: everything. */
   readonly badgeView?: View | undefined
   /** Default: the clock of the machine. */
   readonly now?: (() => Date) | undefined

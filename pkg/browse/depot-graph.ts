@@ -117,7 +117,7 @@ interface Seen {
   readonly at: string
 }
 
-/** How many namespaces are told apart for each view. */
+/** How many namespaces are kept apart for each view. */
 const maxSeen = 64
 const seen = new WeakMap<View, Map<string, Seen>>()
 

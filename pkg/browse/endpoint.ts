@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Catalog, View } from '../catalog/catalog.ts'
 
-/** READMEs by the ConfigMap that holds them; where they come from is the business of whoever reads them. */
+/** READMEs by the ConfigMap that holds them; where they come from is the business of the reader. */
 export interface Readmes {
   /** Counts changes. */
   readonly revision: number

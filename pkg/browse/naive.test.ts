@@ -9,7 +9,7 @@ import { naiveAnswer } from './naive-answers.fixture.ts'
 import type { Viewer } from './naive-model.fixture.ts'
 import { change, download, parsed, question, registry, viewer } from './random-registry.fixture.ts'
 
-/** A server whose caller can be chosen, beside the objects that it was told of. */
+/** A server whose caller can be chosen, beside the objects that it was given. */
 class Compared {
   readonly #objects = new Map<string, Resource>()
   readonly #downloads: DownloadCount[] = []

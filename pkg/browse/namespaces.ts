@@ -2,7 +2,7 @@ import { NamespaceList } from '../apis/browse/browse.ts'
 import { endpoint } from './endpoint.ts'
 import { noParameters } from './parameters.ts'
 
-/** The same for everyone: names of other namespaces are told to nobody. */
+/** The same for everyone: names of other namespaces are shown to no one. */
 export const namespaces = endpoint({
   route: '/namespaces',
   operationId: 'listNamespaces',

@@ -63,7 +63,7 @@ export const resourcePath = z.object({
 })
 
 /**
- * Reads the query of a request. Parameters that nobody knows are ignored.
+ * Reads the query of a request. Unknown parameters are ignored.
  *
  * @param search the query without its question mark
  * @throws RegistryError BadRequest naming the parameter

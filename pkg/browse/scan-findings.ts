@@ -110,7 +110,7 @@ function existing(parent: Parent, wanted: string): string {
   )
 }
 
-/** Of those scanned at the same time, or nobody knows when, the newest version. */
+/** Of those scanned at the same time, or at an unknown time, the newest version. */
 function lastScanned(rows: readonly VersionRow[]): VersionRow | undefined {
   const timeOf = ({ sourceScannedAt = '' }: VersionRow): number => {
     const time = Date.parse(sourceScannedAt)

@@ -125,7 +125,7 @@ describe('an address', () => {
     expect(catalog.conflicts.address).toBe(1)
   })
 
-  it('without a system answers to all that nobody older has', () => {
+  it('without a system answers to all that no older one has', () => {
     const catalog = new Catalog()
     upsert(catalog, module('aws', { name: 'net', provider: 'aws' }, created(1)))
     upsert(catalog, module('any', { name: 'net' }, created(2)))

@@ -9,7 +9,7 @@ export interface BacklogOptions<T> {
 }
 
 /**
- * Work that changes leave behind. Whoever reads does a slice of it first, which for a few changes is all of it; what a
+ * Work that changes leave behind. A reader does a slice of it first, which for a few changes is all of it; what a
  * burst leaves is done in slices between other events, so that neither the burst nor the reader stalls the process.
  */
 export class Backlog<T> {

@@ -72,7 +72,7 @@ describe('versions of a parent', () => {
   })
 
   it.each(['latest', '1.2', '01.2.3', '=1.2.3', 'vv1.2.3', '', '1.2.3.4'])(
-    'stand last and are told where %j is not semver',
+    'stand last and are reported where %j is not semver',
     (number) => {
       const leftOut: string[] = []
       const catalog = new Catalog({ onLeftOut: (row) => leftOut.push(row.name) })
@@ -113,7 +113,7 @@ describe('versions of a parent', () => {
     expect(numbers(catalog)).toEqual(['3.0.0'])
   })
 
-  it('are told apart from those of a module with the same name elsewhere', () => {
+  it('are kept apart from those of a module with the same name elsewhere', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), module('vpc', {}, { namespace: 'other' }))
     upsert(catalog, version('x', '1.0.0', { metadata: { namespace: 'other' } }))

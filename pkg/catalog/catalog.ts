@@ -61,9 +61,9 @@ class OtherRow {
 type Row = VersionRow | ResourceRow | OtherRow
 
 export interface CatalogOptions {
-  /** Told of each Version that is left out because its version is not semver. */
+  /** Called with each Version that is left out because its version is not semver. */
   readonly onLeftOut?: (row: VersionRow) => void
-  /** Told where the READMEs of modules are, so that somebody can have them ready. */
+  /** Called with where the READMEs of modules are, so that they can be had ready. */
   readonly onReadme?: ReadmeListener
   /** Called with what others have taken the place of, with the reason; it may be gone again in a moment. */
   readonly onConflict?: (conflict: Conflict) => void

@@ -42,7 +42,7 @@ export class Claims {
     let ofAny: Parent | undefined
     for (const claim of claims) {
       const system = claim.resource?.system
-      // One that says no system has those of all that nobody older has.
+      // One that says no system has those of all that no older one has.
       if (system === undefined) ofAny ??= claim
       if (!bySystem.has(system)) bySystem.set(system, ofAny ?? claim)
     }

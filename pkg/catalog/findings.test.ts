@@ -55,7 +55,7 @@ describe('findings that share one vulnerability id', () => {
     expect(table.distinct([])).toEqual([])
   })
 
-  it('are told apart by every field, also where text contains what separates fields', () => {
+  it('differ by every field, also where text contains what separates fields', () => {
     const table = new FindingTable()
     const crowd = scan(0)
     const alike = [

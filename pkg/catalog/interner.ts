@@ -1,4 +1,4 @@
-/** Longer keys are as good as never the same, and nobody should fill the memory with them. */
+/** Longer keys are as good as never the same, and they should not fill the memory. */
 const maxKeyLength = 1_000
 
 /**

@@ -2,7 +2,7 @@ import type { ResourceRow } from './resource-row.ts'
 import { VersionList } from './version-list.ts'
 import type { VersionRow } from './version-row.ts'
 
-/** A Module or Provider with its Versions. Its object may be gone while this is still in somebody's hands. */
+/** A Module or Provider with its Versions. Its object may be gone while this is still in use. */
 export class Parent {
   readonly kind: 'Module' | 'Provider'
   readonly namespace: string

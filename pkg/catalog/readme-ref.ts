@@ -7,7 +7,7 @@ export interface ReadmeRef {
 }
 
 /**
- * Told of each module that was looked at again: where the README of its latest version is now, and where it was before.
+ * Called with each module that was looked at again: where the README of its latest version is now, and where it was before.
  * Both may be the same.
  */
 export type ReadmeListener = (

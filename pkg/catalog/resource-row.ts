@@ -26,7 +26,7 @@ export class ResourceRow {
   /** Of a module's archives, where their names do not tell. */
   readonly fileFormat: 'zip' | 'tar' | undefined
   readonly labels: Readonly<Record<string, string>>
-  /** URL of the source repository; undefined where nobody has said. */
+  /** URL of the source repository; undefined where it is not known. */
   readonly repoUrl: string | undefined
   /** What the object itself claims; normalised. */
   readonly latestVersion: string | undefined

@@ -2,7 +2,7 @@ import { Bits } from './bits.ts'
 import { severities } from './severity.ts'
 import type { Summary } from './summary.ts'
 
-/** The severities that a list can be cut at: whoever has one of them has all that are milder. */
+/** The severities that a list can be cut at: what has one of them has all that are milder. */
 const severityLevels = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'] as const
 export type SeverityLevel = (typeof severityLevels)[number]
 

@@ -142,7 +142,7 @@ export class VersionRow {
     return digest === undefined ? undefined : Buffer.from(digest, 'latin1').toString('hex')
   }
 
-  /** Where the archive is; undefined while nobody has said. */
+  /** Where the archive is; undefined while it is not known. */
   get location(): ArchiveLocation | undefined {
     const { fileName } = this
     const { common } = this

@@ -74,7 +74,7 @@ export class View {
     }
   }
 
-  /** Follows a change of `isPublic` of many: then it is cheaper to sum up again, when somebody asks. */
+  /** Follows a change of `isPublic` of many: then it is cheaper to sum up again when asked. */
   reviewAll(isPublic: Bits): void {
     const seen = this.#allowed.copy().merge(isPublic)
     if (seen.equals(this.#seen)) return
@@ -126,7 +126,7 @@ export class Views {
     this.#bindings.delete(bindingName)
   }
 
-  /** Every view that somebody may hold. */
+  /** Every view that a caller may hold. */
   *each(): Generator<View> {
     yield this.all
     yield this.public

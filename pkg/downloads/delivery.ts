@@ -5,7 +5,7 @@ import type { DownloadCount } from './event.ts'
 import type { Journals } from './journals.ts'
 import type { CountStore } from './store.ts'
 
-/** Whoever shows counts. */
+/** What shows counts. */
 export interface CountSink {
   /** Replaces what is known of the archives that are named. */
   setDownloads(counts: readonly DownloadCount[]): void
@@ -38,7 +38,7 @@ export class Delivery {
   #wasUp: boolean | undefined
   #generation = -1
   #revision = 0
-  /** On the clock of `performance.now`, which nobody sets back. */
+  /** On the clock of `performance.now`, which is never set back. */
   #nextRefreshAt = 0
   #nextAdoptAt = 0
   #eventsWaiting = false

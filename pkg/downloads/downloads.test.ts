@@ -43,7 +43,7 @@ describe('a download', () => {
   })
 })
 
-/** Nobody can open a folder as a file. */
+/** A folder cannot be opened as a file. */
 const breakStore = (dir: string) => mkdirSync(join(dir, 'stats.db'))
 
 describe('while the store is away', () => {

@@ -1,4 +1,4 @@
-/** Somebody downloads one archive. */
+/** One download of an archive. */
 export interface DownloadEvent {
   readonly kind: 'Module' | 'Provider'
   readonly namespace: string

@@ -15,7 +15,7 @@ export class FolderLock {
     this.#path = path
   }
 
-  /** @returns undefined where somebody else has it @throws Error where the folder cannot be written */
+  /** @returns undefined where another process has it @throws Error where the folder cannot be written */
   static take(folder: string): FolderLock | undefined {
     const path = join(folder, 'lock')
     const database = new DatabaseSync(path, { timeout: 0 })

@@ -176,7 +176,7 @@ export class Journal {
     this.#files += 1
     const path = join(folder, segmentName(this.#files))
     const writer = await SegmentWriter.create(path).catch((error: unknown) => {
-      // Somebody may have removed the folder, and with it the lock.
+      // The folder may have been removed, and with it the lock.
       this.#lock?.release()
       this.#lock = undefined
       throw error

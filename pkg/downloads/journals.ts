@@ -11,7 +11,7 @@ export interface JournalsOptions {
   /** Most bytes on disk, all journals together. */
   readonly maxBytes: number
   readonly onDropped: OnDropped
-  /** Told of a journal that was left behind, and how many events it holds that may wait to be counted. */
+  /** Called with a journal that was left behind, and how many events it holds that may wait to be counted. */
   readonly onAdopted: (journal: string, events: number) => void
 }
 
@@ -23,7 +23,7 @@ const dayMs = 86_400_000
  */
 const keepAppliedMs = 3_600_000
 
-/** Stores forget a journal after 90 days; what is nearly that old cannot be told from what they had already. */
+/** Stores forget a journal after 90 days; what is nearly that old may be what they had already. */
 const keepMs = 60 * dayMs
 
 /** The journal of this process, and those that others left behind in the same folder. */

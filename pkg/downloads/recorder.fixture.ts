@@ -3,7 +3,7 @@ import { createDownloads } from './downloads.ts'
 
 /**
  * A process that records downloads, each of another module, to be killed. It reads its orders as JSON from its only argument, prints a line with the
- * number of downloads and the time after each burst, and ends when it is told to on stdin.
+ * number of downloads and the time after each burst, and ends when it is asked to on stdin.
  */
 const { uid, bursts, pauseMs, store, journalDir, limits } = JSON.parse(process.argv[2] ?? '') as {
   uid?: number

@@ -4,7 +4,7 @@ import { decodeRecords, type JournalRecord } from './record.ts'
 /** Why an event will never be counted; label of a metric. */
 export type DropReason = 'queue_full' | 'disk' | 'corrupt' | 'expired'
 
-/** Told of events that are lost. */
+/** Called with events that are lost. */
 export type OnDropped = (reason: DropReason, events: number, err?: unknown) => void
 
 /** One file of a journal. Its records are consecutive but for those that were dropped. */

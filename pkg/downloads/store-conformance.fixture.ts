@@ -89,7 +89,7 @@ export function describeStore(open: (clock: () => number) => Promise<OpenStore>)
   })
 
   describe('changes', () => {
-    it('are told after a revision, each archive once', async () => {
+    it('are given after a revision, each archive once', async () => {
       const { store, again } = await open(clock)
       await store.apply(batch(0, records([module, other])))
       const reader = await again()

@@ -106,7 +106,7 @@ describe.skipIf(noValkey)('valkey', () => {
     await vi.waitFor(async () => expect(await known.applied('x')).toBe(0))
   })
 
-  it('names the reason where nobody listens', async () => {
+  it('names the reason where nothing listens', async () => {
     const store = new ValkeyStore({
       address: { host: '127.0.0.1', port: 1 },
       clock: Date.now,

@@ -19,7 +19,7 @@ const passed: ReadonlySet<string> = new Set([
 
 /**
  * The app's own way to the browse API. Unlike `/depot/*`, it reaches the explorer whatever an ingress sends straight to the
- * server, so the session's token is always there; and nobody else's page can use it.
+ * server, so the session's token is always there; and no other page can use it.
  */
 export function apiRoutes(upstream: Upstream): Hono<ExplorerEnv> {
   return new Hono<ExplorerEnv>().all(`${apiPath}/*`, async (c) => {
@@ -47,7 +47,7 @@ export function browsePathOf(target: string): string {
   return browsePath + target.slice(apiPath.length)
 }
 
-/** Nothing but the explorer's own pages, and what a person typed, gets an answer in somebody's name. */
+/** Nothing but the explorer's own pages, and what a person typed, gets an answer in a person's name. */
 async function authorizationOf(c: ExplorerContext): Promise<string | undefined> {
   const site = fetchSiteOf((name) => c.req.header(name))
   if (site !== 'same-origin' && site !== 'none' && site !== 'unsaid') return undefined

@@ -23,7 +23,7 @@ const everywhere = {
   'Content-Security-Policy': policy,
 } as const
 
-/** Of everything that the explorer itself answers: no script but its own, no frame around it, nobody else's pictures. */
+/** Of everything that the explorer itself answers: no script but its own, no frame around it, no pictures of others. */
 export function ownHeaders({ isHttps }: { readonly isHttps: boolean }): Record<string, string> {
   return {
     ...everywhere,

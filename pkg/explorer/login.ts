@@ -42,7 +42,7 @@ const attemptCookie = 'login-'
 const attemptSeconds = 600
 /** Older ones are dropped: what other sites can make a browser begin must not fill its cookies. */
 const mostAttempts = 5
-/** Says for a minute that somebody has just signed in, so that a browser that keeps no session is not sent round. */
+/** Says for a minute that a person has just signed in, so that a browser that keeps no session is not sent round. */
 export const arrivedCookie = 'arrived'
 const arrivedSeconds = 60
 
@@ -81,7 +81,7 @@ export function loginRoutes(options: LoginOptions): Hono<ExplorerEnv> {
       nonce: attempt.nonce,
       code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
       code_challenge_method: 'S256',
-      // Without it an issuer gives no refresh token to somebody who agreed before.
+      // Without it an issuer gives no refresh token to a person who agreed before.
       ...(scopes.split(' ').includes('offline_access') && { prompt: 'consent' }),
     })
     return c.redirect(url.href)

@@ -290,7 +290,7 @@ describe('a server that misbehaves', () => {
     await expect(explorer.get('/depot/x')).rejects.toThrow(/terminated|closed|aborted/)
   })
 
-  it('is told when a client goes away', async () => {
+  it('learns when a client goes away', async () => {
     const gone = Promise.withResolvers<void>()
     await using explorer = await startExplorer((_request, response) => {
       response.on('close', () => gone.resolve())

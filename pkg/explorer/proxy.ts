@@ -43,7 +43,7 @@ async function authorizationOf(c: ExplorerContext, prefix: string): Promise<stri
   return token === undefined ? undefined : `Bearer ${token}`
 }
 
-/** Cookies of another server are the broker's own or nobody's, and never one of the explorer's names. */
+/** Cookies of another server are the broker's own or none's, and never one of the explorer's names. */
 function keepOurCookies(headers: Headers, isBroker: boolean): void {
   const lines = headers.getSetCookie()
   headers.delete('set-cookie')

@@ -74,7 +74,7 @@ it.each(attacks)('leads to the first page instead of %j', (asked) => {
 })
 
 it.each(attacks.map((asked) => safeReturnTo(asked, origin)))(
-  'stays at the origin whoever resolves %j',
+  'stays at the origin whatever resolves %j',
   (path) => {
     expect(new URL(path, origin).origin).toBe(origin)
   },

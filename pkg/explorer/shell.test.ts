@@ -68,8 +68,8 @@ describe('a page', () => {
   it('is the same build at two base URLs', async () => {
     for (const baseUrl of ['https://one.example', 'https://two.example:8443']) {
       await using explorer = await startExplorer(undefined, { baseUrl })
-      const { registryHost, baseUrl: told } = await bootOf(explorer)
-      expect([registryHost, told]).toEqual([new URL(baseUrl).host, baseUrl])
+      const { registryHost, baseUrl: shown } = await bootOf(explorer)
+      expect([registryHost, shown]).toEqual([new URL(baseUrl).host, baseUrl])
     }
   })
 

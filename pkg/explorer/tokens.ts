@@ -4,7 +4,7 @@ import type { Session } from './session.ts'
 type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers
 
 /**
- * What a session keeps of the tokens that the issuer gave: not the access token, which nobody asks for.
+ * What a session keeps of the tokens that the issuer gave: not the access token, which is not used.
  *
  * @param signedInAt milliseconds since the epoch
  * @param before of the session that is refreshed: what the issuer does not give again stays

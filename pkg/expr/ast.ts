@@ -93,7 +93,7 @@ export interface Call {
 }
 
 /**
- * The left-deep chain of binary operators that ends in a node, innermost first. Long rules are such chains, so whoever
+ * The left-deep chain of binary operators that ends in a node, innermost first. Long rules are such chains, so what
  * walks the tree loops over them instead of recursing.
  */
 export function leftSpine(node: Binary): { first: Node; chain: Binary[] } {

@@ -11,7 +11,7 @@ function errorOf(source: string, groups: readonly string[] = []): ExpressionErro
   throw new Error(`${source} has an answer`)
 }
 
-describe('what is wrong is told with its place', () => {
+describe('what is wrong is reported with its place', () => {
   it.each([
     ['', 'InvalidSyntax', 'unexpected end of the expression; expected a value', 1, 1],
     ['"a" in', 'InvalidSyntax', 'unexpected end of the expression; expected a value', 1, 7],

@@ -76,7 +76,7 @@ export function resultOfFunction(
   const parameters = [...required, ...optional]
   if (args.length < required.length) throw wrongNumber(name, 'few', at)
   if (args.length > parameters.length && !variadic) throw wrongNumber(name, 'many', at)
-  // A list among the numbers of max and min ends what can be told of the rest.
+  // A list among the numbers of max and min ends what is known of the rest.
   const open = (type: StaticType) => type.kind === 'array' || T.isUnknown(type)
   const end = signature === extreme ? args.findIndex(open) : -1
   for (const [index, arg] of (end < 0 ? args : args.slice(0, end)).entries()) {

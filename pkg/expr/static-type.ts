@@ -6,7 +6,7 @@ export type StaticType =
   | { readonly kind: 'map'; readonly grouped: boolean }
   | { readonly kind: 'array'; readonly strings: boolean; readonly element: StaticType }
 
-/** `any` is what a map or a list of anything holds, `unknown` what could not be told: only `any` takes every other type. */
+/** `any` is what a map or a list of anything holds, `unknown` what is not known: only `any` takes every other type. */
 type Scalar = 'unknown' | 'any' | 'nil' | 'bool' | 'int' | 'float' | 'string'
 
 export const unknown: StaticType = { kind: 'unknown' }

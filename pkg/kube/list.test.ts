@@ -145,7 +145,7 @@ describe('a list that streams', () => {
   })
 })
 
-it('reads one namespace only where it is told to', async () => {
+it('reads one namespace only where it is configured to', async () => {
   const namespaced = '/apis/depot.internal/v1alpha1/namespaces/team/modules'
   await using fake = await startFakeCluster({ watchNamespace: 'team' })
   await fake.cluster.ready

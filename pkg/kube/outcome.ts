@@ -8,7 +8,7 @@ import { messageOf, RegistryError } from '../errors/errors.ts'
 const consequences = {
   /** The server closed the stream, as it does every few minutes. */
   closed: { relist: 'never', wait: false },
-  /** It closed a stream at once. Whoever opened the next one at once would do so all the time. */
+  /** It closed a stream at once. Opening the next one at once would go on all the time. */
   short: { relist: 'never', wait: true },
   /** Nothing came for so long that the connection must be dead. */
   idle: { relist: 'never', wait: false },
@@ -88,7 +88,7 @@ export class Outcome {
     return consequences[this.reason].wait
   }
 
-  /** Whether a watch that ended so without anything newer may have missed changes: nobody said that there were none. */
+  /** Whether a watch that ended so without anything newer may have missed changes: no bookmark said that there were none. */
   get mayHideChanges(): boolean {
     return ['closed', 'short', 'idle', 'deadline', 'network'].includes(this.reason)
   }

@@ -14,14 +14,14 @@ interface Held {
   owners?: ReadonlySet<string> | undefined
 }
 
-/** READMEs of the ConfigMaps that somebody wants, compressed; of the others not a byte. */
+/** READMEs of the ConfigMaps that are wanted, compressed; of the others not a byte. */
 export class ReadmeStore implements Store {
   readonly #held = new Map<string, Held>()
   #revision = 0
   readonly #apiGroup: string
   readonly #onMissing: (namespace: string, name: string) => void
 
-  /** @param onMissing told of a ConfigMap that is wanted and that the watch does not have, or no longer */
+  /** @param onMissing called with a ConfigMap that is wanted and that the watch does not have, or no longer */
   constructor(apiGroup: string, onMissing: (namespace: string, name: string) => void) {
     this.#apiGroup = apiGroup
     this.#onMissing = onMissing
@@ -56,7 +56,7 @@ export class ReadmeStore implements Store {
 
   /**
    * The README as text; undefined where there is none, or not yet, or where its ConfigMap is neither labelled as a README
-   * nor owned by the Version: whoever may write a Version must not show what is in any ConfigMap.
+   * nor owned by the Version: a user who may write a Version must not show what is in any ConfigMap.
    */
   get(namespace: string, name: string, key: string, version: string): string | undefined {
     const held = this.#held.get(`${namespace}/${name}`)

@@ -34,7 +34,7 @@ export const untried: RecoveryState = {
 /** Every how many failed lists one is read in pages instead of streamed. */
 const pagesEvery = 3
 const doubtsUntilList = 3
-/** A proxy that buffers lets lists through and no watch: whoever only waits would never see a change again. */
+/** A proxy that buffers lets lists through and no watch: a source that only waits would never see a change again. */
 const silencesUntilList = 2
 
 /** An event or a bookmark came over a watch. */

@@ -48,7 +48,7 @@ export class Reflector {
   #resourceVersion = ''
   /** The API server may have gone back in time: the list that is due replaces what looks newer. */
   #rewound = false
-  /** Whether the last watch brought nothing newer, and nobody has said yet that there was nothing. */
+  /** Whether the last watch brought nothing newer, and no bookmark has said yet that there was nothing. */
   #unproven = false
   #recovery: RecoveryState = untried
   #failures = 0

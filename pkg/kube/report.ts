@@ -3,7 +3,7 @@ import type { ListTarget } from './list-target.ts'
 import type { Outcome } from './outcome.ts'
 import type { Transport } from './transport.ts'
 
-/** Logs how a list or a watch ended: what is usual quietly, what somebody has to see to with what to do. */
+/** Logs how a list or a watch ended: what is usual quietly, what an operator has to see to with what to do. */
 export function reportOutcome(
   { target, transport, log }: { target: ListTarget; transport: Transport; log: Logger },
   outcome: Outcome,

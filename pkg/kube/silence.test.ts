@@ -73,9 +73,9 @@ describe('a proxy that buffers', () => {
       await vi.waitFor(() => expect(fake.sink.get('Module', 'team', name)).toBeDefined(), wait)
     }
     expect(await fake.metric('watch_stale', { kind: 'Module' })).toBe(1)
-    const told = ({ kind, msg }: { kind?: unknown; msg: string }) =>
+    const isStale = ({ kind, msg }: { kind?: unknown; msg: string }) =>
       kind === 'Module' && msg.startsWith('watch brings nothing')
-    const lines = fake.logs.filter(told)
+    const lines = fake.logs.filter(isStale)
     expect(lines).toHaveLength(1)
     expect(lines[0]).toMatchObject({ kind: 'Module', level: 'error' })
 

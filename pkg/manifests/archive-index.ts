@@ -51,7 +51,7 @@ export class ArchiveIndex {
   /**
    * Where a Version's archive is, by its own copy of the config, else by its parent's.
    *
-   * @returns undefined where it is not on the filesystem backend, or nobody has said
+   * @returns undefined where it is not on the filesystem backend, or it is not known
    */
   locate(version: Version): ArchiveLocation | undefined {
     const own = configOfVersion(version)

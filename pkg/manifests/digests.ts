@@ -49,7 +49,7 @@ interface Archive {
 interface DigestsOptions {
   readonly probe: ArchiveProbe
   readonly log: Logger
-  /** Told the ids of Versions that {@link Digests.complete} has something new to say about. */
+  /** Called with the ids of Versions that {@link Digests.complete} has something new to say about. */
   readonly onChange: (ids: Iterable<string>) => void
 }
 

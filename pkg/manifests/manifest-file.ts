@@ -29,7 +29,7 @@ export interface ManifestFile {
   readonly entries: readonly Entry[]
   readonly readmes: readonly Readme[]
   readonly rejections: readonly Rejection[]
-  /** Whether some part could not be told to be any object: it may be one that the file held before. */
+  /** Whether some part could not be identified as any object: it may be one that the file held before. */
   readonly incomplete: boolean
   /** What became of each part, by the hash of its text, so that only parts that change are parsed again. */
   readonly parts: ReadonlyMap<string, readonly Outcome[]>

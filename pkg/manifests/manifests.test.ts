@@ -360,7 +360,7 @@ it.each([
 })
 
 describe('links', () => {
-  it('into the kernel stop nothing, and are told', async () => {
+  it('into the kernel stop nothing, and are reported', async () => {
     await using source = await startSource({ 'a.yaml': moduleText('a') })
     await symlink('/proc', join(source.dir, 'processes'))
     await symlink('/proc/self/status', join(source.dir, 'status.yaml'))
@@ -468,7 +468,7 @@ describe('READMEs', () => {
     await using source = await startSource({
       'labelled.yaml': configMap('labelled', label, '# Labelled'),
       'owned.yaml': configMap('owned', owned, Buffer.from('# Größe').toString('base64')),
-      'other.yaml': configMap('other', '', '# Nobody may read this'),
+      'other.yaml': configMap('other', '', '# Not to be read'),
     })
     const get = (name: string, version = 'a-1.0.0') =>
       source.readmes.get('default', name, 'README.md', version)

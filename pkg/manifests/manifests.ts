@@ -48,7 +48,7 @@ const debounceMs = 50
 
 /**
  * Takes resources from a folder of manifests instead of a cluster, and keeps the sink in step with it: changes arrive
- * within a second. What is broken is left out, told and counted, and what was served of it stays.
+ * within a second. What is broken is left out, logged and counted, and what was served of it stays.
  *
  * @returns when the sink holds everything, and what archives there are were hashed or `firstDigestsMs` is over
  * @throws RegistryError NotConfigured where the folder cannot be read

@@ -17,7 +17,7 @@ export type Reading =
   | {
       readonly type: 'rejected'
       readonly kind: Kind | 'unknown'
-      /** Undefined where nobody can tell which object this is. */
+      /** Undefined where it is not known which object this is. */
       readonly key: ObjectKey | undefined
       readonly issues: readonly FieldIssue[]
     }
@@ -60,7 +60,7 @@ export function inherit(item: unknown, list: ListHeader): unknown {
   return { apiVersion: list.apiVersion, kind: list.kind.slice(0, -'List'.length), ...item }
 }
 
-/** Checks one object. Kinds and groups that are not ours are nobody's mistake. */
+/** Checks one object. Kinds and groups that are not ours are no mistake. */
 export function readObject(value: unknown, apiGroup: string): Reading {
   if (value === null || value === undefined) return { type: 'ignored' }
   if (!isFields(value)) return rejected('unknown', undefined, [], 'is not an object')

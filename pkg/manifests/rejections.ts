@@ -15,7 +15,7 @@ export interface Rejection {
   readonly others?: readonly string[]
 }
 
-/** Log lines per change; beyond that only their number is told. */
+/** Log lines per change; beyond that only their number is logged. */
 const maxLines = 100
 
 /** What is left out at present: logged as it comes and goes, and counted for the metric. */

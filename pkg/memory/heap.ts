@@ -18,6 +18,6 @@ export function limitHeap(): void {
   const given = [process.env['NODE_OPTIONS'] ?? '', ...process.execArgv]
   // Node was started with the option for it.
   if (given.some((option) => option.includes('--max-semi-space-size'))) return
-  // A running V8 takes no new maximum any more, but it can be told not to grow.
+  // A running V8 takes no new maximum any more, but it can be kept from growing.
   setFlagsFromString('--semi-space-growth-factor=1')
 }

@@ -42,7 +42,7 @@ export type Parsed<T extends OptionTable, S extends SecretTable> =
       readonly operands: readonly string[]
     }
 
-/** Every mistake of a command line and its environment; nobody should have to find them one by one. */
+/** Every mistake of a command line and its environment; so that they need not be found one by one. */
 export class OptionsError extends Error {
   override readonly name = 'OptionsError'
   /** One sentence each: which flag, where its value came from, what to write instead. */

@@ -101,7 +101,7 @@ const options = {
     value: onOff,
     default: 'false',
     meaning:
-      'Ask nobody who they are and serve everything. Together with OIDC: callers without a token are guests who see what is public.',
+      'Identify no caller and serve everything. Together with OIDC: callers without a token are guests who see what is public.',
   },
   useBearerToken: {
     flag: 'use-bearer-token',

@@ -55,7 +55,7 @@ export type Secrets<S extends SecretTable> = { readonly [K in keyof S]: string |
 
 /** What a rule may look at. */
 export interface Facts<K extends string> {
-  /** Whether somebody set the option; a switch that is off counts as not set. */
+  /** Whether the option was set; a switch that is off counts as not set. */
   readonly given: (key: K) => boolean
   /** The text of the option, its default included. */
   readonly text: (key: K) => string | undefined

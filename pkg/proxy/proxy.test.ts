@@ -241,7 +241,7 @@ describe('bodies', () => {
     await expect(gone.promise).resolves.toBeUndefined()
   })
 
-  it('more requests than places wait for one, and are told when there is none', async () => {
+  it('more requests than places wait for one, and are refused when there is none', async () => {
     open({ connections: 2 })
     const held: ServerResponse[] = []
     answer = (_incoming, outgoing) => void held.push(outgoing)

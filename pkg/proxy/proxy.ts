@@ -236,7 +236,7 @@ function streamOf(
         const next = await chunks.next().catch((error: unknown) => {
           if (client?.destroy === undefined) throw error
           client.destroy()
-          // The reader is told by the connection, and cancels.
+          // The reader learns it from the connection, and cancels.
           return new Promise<never>(() => undefined)
         })
         if (next.done) controller.close()

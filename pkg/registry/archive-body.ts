@@ -41,7 +41,7 @@ async function send(body: ArchiveBody, head: Head, outgoing: Outgoing): Promise<
     settle()
   }
   outgoing.once('close', leave)
-  // An answer that waits for the one before it is not told when its connection closes.
+  // An answer that waits for the one before it does not learn when its connection closes.
   socket.once('close', leave)
   try {
     if (!gone) outgoing.writeHead(head.status, head.headers)

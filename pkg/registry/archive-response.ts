@@ -51,7 +51,7 @@ async function redirectOr(
   const url = await archives.presign(archive)
   if (url === undefined) return otherwise()
   onWhole()
-  // Whoever has the URL has the archive, and only for a while: nobody is to keep it.
+  // A holder of the URL has the archive, and only for a while: caches must not keep it.
   return new Response(null, {
     status: 307,
     headers: { Location: url, 'Cache-Control': 'no-store' },

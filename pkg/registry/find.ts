@@ -3,7 +3,7 @@ import { notFound, RegistryError } from '../errors/errors.ts'
 import type { Signer } from './ports.ts'
 import { type Release, releaseOf } from './release.ts'
 
-/** The answer to whoever asks for what there is not, or not for them. */
+/** The answer where there is no such thing, or not for the caller. */
 export function absent(
   kind: 'Module' | 'Provider',
   namespace: string,

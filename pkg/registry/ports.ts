@@ -48,11 +48,11 @@ export interface Signer {
   publicKeys(): readonly { readonly key_id: string; readonly ascii_armor: string }[]
   /** A binary detached signature; at once where it is known. */
   sign(text: string): Uint8Array | Promise<Uint8Array>
-  /** Counts a signature that was given once more by somebody who has kept it. */
+  /** Counts a signature that was given once more from where it was kept. */
   countReuse(): void
 }
 
-/** One archive that somebody downloads. */
+/** One archive that is downloaded. */
 export interface Download {
   readonly kind: 'Module' | 'Provider'
   readonly namespace: string
@@ -74,7 +74,7 @@ export interface RegistryOptions {
   readonly trustProxy?: boolean
   /** Redirect downloads of modules too, where their storage says presign; default false: only those of providers. */
   readonly presignModules?: boolean
-  /** Told of each download as it begins; must neither wait nor throw. */
+  /** Called with each download as it begins; must neither wait nor throw. */
   readonly onDownload?: ((download: Download) => void) | undefined
   /**
    * Whether the caller may use a module or provider; where not, it looks as if there were none. Default: everybody may.

@@ -49,7 +49,7 @@ export function cacheHeadersOf({
   return answersDiffer === true ? noSharedCache : {}
 }
 
-/** Names an archive to whoever counts downloads. */
+/** Names an archive for the count of downloads. */
 export function downloadOf(row: VersionRow): Download {
   const { kind, namespace, version, os, arch } = row
   return { kind, namespace, name: row.parent?.name ?? '', version, os, arch }

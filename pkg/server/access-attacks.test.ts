@@ -86,7 +86,7 @@ const signatures: readonly Row[] = [
   ['HS512 with the public key', 401, hmac(publicPem, 'HS512')],
   ['HS256 with an empty key', 401, hmac('')],
   ['another key under the same id', 401, await sign({}, { key: rogue })],
-  ['a key that nobody knows', 401, await sign({}, { key: unknown })],
+  ['an unknown key', 401, await sign({}, { key: unknown })],
   ['another kind of key under the same id', 401, await sign({}, { key: elliptic })],
   [
     'a key of its own in the header',
@@ -128,7 +128,7 @@ const signatures: readonly Row[] = [
 ]
 
 const claims: readonly Row[] = [
-  ['issuer of somebody else', 401, await sign({ iss: 'https://evil.example' })],
+  ['another issuer', 401, await sign({ iss: 'https://evil.example' })],
   ['issuer with a slash', 401, await sign({ iss: `${issuer.url}/` })],
   ['issuer in capitals', 401, await sign({ iss: issuer.url.toUpperCase() })],
   ['issuer with more behind it', 401, await sign({ iss: `${issuer.url}.evil.example` })],
@@ -136,7 +136,7 @@ const claims: readonly Row[] = [
   ['issuer a number', 401, await sign({ iss: 1 })],
   ['issuer null', 401, await sign({ iss: null })],
   ['issuer missing', 401, await sign({ iss: undefined })],
-  ['audience of somebody else', 401, await sign({ aud: 'other' })],
+  ['another audience', 401, await sign({ aud: 'other' })],
   ['audience in capitals', 401, await sign({ aud: 'DEPOT' })],
   ['audience with a blank', 401, await sign({ aud: 'depot ' })],
   ['audience part of a word', 401, await sign({ aud: 'depot-admin' })],
@@ -509,7 +509,7 @@ describe('names that are almost right', () => {
     expect(await attack(apps.people, `Bearer ${valid}`, [], at)).toBe(status)
   })
 
-  it('what exists and what does not are told apart by nothing', async () => {
+  it('what exists and what does not differ in nothing', async () => {
     const answers = ['secret', 'nothing'].map(async (name) => {
       const at = `/depot/modules/v1/platform/${name}/aws/versions`
       const headers = { authorization: `Bearer ${valid}` }

@@ -123,7 +123,7 @@ describe('GroupBindings', () => {
 describe('keys', () => {
   beforeEach(() => fixture.bind('all', { expression: 'true', moduleResources: ['*'] }))
 
-  it('that are new are fetched when the first token names them, and known ones need nobody', async () => {
+  it('that are new are fetched when the first token names them, and known ones need no fetch', async () => {
     const timings = { unknownKeyMs: 0 }
     const [app, auth] = open({ oidc: { ...oidc(), timings } })
     await auth.started

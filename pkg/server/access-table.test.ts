@@ -184,7 +184,7 @@ function expected(mode: Mode, token: TokenKind, route: Route): number {
   const standing = standingOf(mode, token)
   const passesOn = modes[mode].mode === 'kubeconfig' || modes[mode].mode === 'bearer'
   const browses = route.startsWith('browse')
-  // Browsing shows what is public there, whoever asks.
+  // Browsing shows what is public there, to every caller.
   if (passesOn && browses) return route === 'browse: list' ? 200 : 404
   if (passesOn && route === 'whoami' && token === 'none') return 200
   if (standing === 'nobody' || standing === 'cluster: unknown') return 401

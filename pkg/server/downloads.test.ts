@@ -90,11 +90,11 @@ it.each([
 ])(
   '$what counts as $tells.length',
   async ({ path, method = 'GET', headers = {}, status, tells }) => {
-    const told: unknown[] = []
-    const app = fixture.app({ onDownload: (download) => told.push(download) })
+    const seen: unknown[] = []
+    const app = fixture.app({ onDownload: (download) => seen.push(download) })
     const response = await app.request(path, { method, headers })
     await response.arrayBuffer()
-    expect([response.status, told]).toEqual([status, tells])
+    expect([response.status, seen]).toEqual([status, tells])
   },
 )
 
@@ -105,8 +105,8 @@ it.each([20_000, 20_000_000])(
     own.provider('large')
     const content = Buffer.alloc(sizeBytes, 1)
     own.version('Provider', 'large', '1.0.0', { ...platform, content })
-    const told: unknown[] = []
-    const app = own.app({ onDownload: (download) => told.push(download) })
+    const seen: unknown[] = []
+    const app = own.app({ onDownload: (download) => seen.push(download) })
     const server = await serve({
       fetch: (request, env) => app.request(request, undefined, env),
       listen: { host: '127.0.0.1', port: 0 },
@@ -124,7 +124,7 @@ it.each([20_000, 20_000_000])(
     const whole = await (await fetch(url)).arrayBuffer()
     expect(whole.byteLength).toBe(sizeBytes)
     // A small one was handed over before the client could go.
-    await vi.waitFor(() => expect(told).toHaveLength(sizeBytes > 1e6 ? 1 : 2))
+    await vi.waitFor(() => expect(seen).toHaveLength(sizeBytes > 1e6 ? 1 : 2))
     await server.stop(0)
     own[Symbol.dispose]()
   },

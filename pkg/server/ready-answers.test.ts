@@ -11,7 +11,7 @@ import { RawConnection } from './raw-connection.fixture.ts'
 
 /*
  * Ready answers go out past the app. Two servers that know the same answer the same requests, one of them without ready
- * answers: what they send must not differ in a byte, whatever is asked, whoever asks, and whatever changes in between.
+ * answers: what they send must not differ in a byte, whatever is asked, by every caller, and whatever changes in between.
  */
 
 /** Of each of five modes. The same ones at every run, unless the environment asks for others. */

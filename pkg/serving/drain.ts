@@ -2,13 +2,13 @@ import type { Server } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How long a connection that nobody uses is given to send one more request, in milliseconds. */
+/** How long an idle connection is given to send one more request, in milliseconds. */
 const lingerMs = 1000
 const pollMs = 50
 
 /**
- * Ends a server without dropping a request. Whoever is being answered is answered to the end; a client that is just
- * sending on a connection kept alive is answered too, and told to close it. What is left after the grace period is cut.
+ * Ends a server without dropping a request. A request under way is answered to the end; a client that is just
+ * sending on a connection kept alive is answered too, and asked to close it. What is left after the grace period is cut.
  *
  * `server.close()` is not enough: it destroys idle connections at once, and with them requests that are on their way.
  */

@@ -6,7 +6,7 @@ import {
   STATUS_CODES,
 } from 'node:http'
 
-/** How long a connection that nobody uses stays open, in milliseconds. */
+/** How long an idle connection stays open, in milliseconds. */
 export const keepAliveMs = 65_000
 
 const endOfHead = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveMs / 1000}\r\n\r\n`

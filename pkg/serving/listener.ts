@@ -18,7 +18,7 @@ export interface ListenerOptions {
   readonly scheme: 'http' | 'https'
   readonly log: Logger
   readonly metrics: Metrics
-  /** Told of every request when it is over, beside the access log. */
+  /** Called with every request when it is over, beside the access log. */
   readonly onRequest?: OnRequest | undefined
   /** Whether the server is about to stop: answers then ask the client to close the connection. */
   readonly draining: () => boolean

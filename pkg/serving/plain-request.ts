@@ -101,7 +101,7 @@ export function createPlainReader(scheme: 'http' | 'https') {
   }
 }
 
-/** Clients name a handful of hosts; somebody may name many. */
+/** Clients name a handful of hosts; an attacker may name many. */
 const maxHosts = 64
 
 /** Remembers the hosts that are plainly right. */

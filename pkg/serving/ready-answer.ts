@@ -6,7 +6,7 @@ const longestText = 8192
 
 /**
  * An answer that is sent as it is, again and again, until what it was made from changes: 200 with a body that is encoded
- * already. Whoever keeps it knows when it is out of date.
+ * already. Its keeper knows when it is out of date.
  */
 export class ReadyAnswer {
   /** Bytes, or a short body as text of one byte a character, which goes out in one piece with the head. */

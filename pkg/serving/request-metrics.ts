@@ -9,7 +9,7 @@ import {
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** What is counted on every request is kept in plain numbers, and handed over when somebody scrapes. */
+/** What is counted on every request is kept in plain numbers, and handed over at a scrape. */
 interface RouteTotals {
   inFlight: number
   unreportedBytes: number

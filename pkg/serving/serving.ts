@@ -46,7 +46,7 @@ export interface ServeOptions {
   readonly tlsReloadMs?: number
   readonly log: Logger
   readonly metrics: Metrics
-  /** Told of every request when it is over, beside the access log. */
+  /** Called with every request when it is over, beside the access log. */
   readonly onRequest?: OnRequest | undefined
   /**
    * How long a process that was ready goes on taking requests when it is to stop, while its probes already say that it is

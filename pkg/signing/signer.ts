@@ -4,7 +4,7 @@ import type { PublicKey, SigningKey } from './signing-key.ts'
 
 /** About 1 kB each, besides the texts. */
 const maxSignatures = 4096
-/** A signature takes 2 to 5 ms, so that nobody waits for more than a few seconds. */
+/** A signature takes 2 to 5 ms, so that no caller waits for more than a few seconds. */
 const maxWaiting = 1000
 
 /** Signs what providers are verified with. */
@@ -18,7 +18,7 @@ export interface Signer {
    * @throws RegistryError Unavailable where there is too much to sign, or the key has expired since it was read
    */
   sign(text: string): Uint8Array | Promise<Uint8Array>
-  /** Counts a signature that was given once more by somebody who has kept it. */
+  /** Counts a signature that was given once more from where it was kept. */
   countReuse(): void
   /** Stops looking at the file of the key. */
   close(): void

@@ -10,7 +10,7 @@ export interface ByteSource {
    * @throws RegistryError when the backend fails or the object changes on the way; an early end is the reader's to notice
    */
   read(): Promise<Uint8Array | undefined>
-  /** Gives back what it holds, which nobody may use any more. Must be called in the end, after an error too; twice is fine. */
+  /** Gives back what it holds, which must not be used any more. Must be called in the end, after an error too; twice is fine. */
   close(): void
 }
 

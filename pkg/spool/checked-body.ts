@@ -5,7 +5,7 @@ import { sha256Of } from './sha256.ts'
 /** Why the body of an archive was broken off; the `reason` of `archive_aborts_total`. */
 export type AbortReason = 'checksum' | 'truncated' | 'client' | 'backend'
 
-/** What a body must be, and who is told how it went. */
+/** What a body must be, and what is called with how it went. */
 export interface Expected {
   /** Of this body, which may be a part of an archive. */
   readonly sizeBytes: number
@@ -17,7 +17,7 @@ export interface Expected {
 
 /**
  * Passes a body on as it comes, except for its last chunk, which waits until length and digest are known to be right.
- * If they are not, reading fails, so that whoever promised `sizeBytes` bytes must break the connection: nobody gets a
+ * If they are not, reading fails, so that the caller that promised `sizeBytes` bytes must break the connection: no client gets a
  * whole archive that is not the one of the digest. An empty body has no last chunk: check its digest before.
  */
 export function checkedBody(

@@ -34,7 +34,7 @@ export class GrowingFile {
   #progress = Promise.withResolvers<void>()
 
   /**
-   * @param source checked; it is closed in the end, and the file once nobody reads it any more
+   * @param source checked; it is closed in the end, and the file once it is not read any more
    * @param keep puts the complete file where it belongs
    */
   constructor(source: ByteSource, file: FileHandle, sizeBytes: number, keep: () => Promise<void>) {

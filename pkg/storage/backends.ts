@@ -14,7 +14,7 @@ export function backendOf({ s3, azureStorage, gcs }: StorageConfig): Backend {
  * The path segments of an archive's URL after the backend, not encoded. They name the archive to clients and are
  * compared with those of Versions; they are never turned back into a location.
  *
- * The prefix of an S3 object is not among them: archives that differ in nothing else are told apart by their digest,
+ * The prefix of an S3 object is not among them: archives that differ in nothing else are distinguished by their digest,
  * and with the same digest either will do.
  */
 export function locationSegments({ storage, configName, fileName }: ArchiveLocation): string[] {

@@ -46,7 +46,7 @@ export interface Driver {
    */
   open(object: string, range?: ByteRange): Promise<OpenObject>
   /**
-   * A URL that gives the object to whoever has it. Where there is none, the backend cannot do that.
+   * A URL that gives the object to every holder. Where there is none, the backend cannot do that.
    *
    * @param ttlSeconds how long the URL is valid, 1 to 604,800
    * @throws RegistryError BadGateway, GatewayTimeout

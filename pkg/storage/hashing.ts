@@ -56,7 +56,7 @@ export function createHashing(options: {
       background(() => read(place, signal)),
 
     /**
-     * Reads an object once for however many requests ask at the same time. Nobody waits for longer than 25 s, but the
+     * Reads an object once for however many requests ask at the same time. No request waits for longer than 25 s, but the
      * reading goes on.
      *
      * @param owner whose archive it is: one owner's large archives never hold up another's

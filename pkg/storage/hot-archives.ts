@@ -30,7 +30,7 @@ export class HotArchives {
     return false
   }
 
-  /** @param bytes checked, and nobody else's */
+  /** @param bytes checked, and not used by others */
   put(sha256: string, bytes: Uint8Array<ArrayBuffer>): void {
     if (this.#archives.has(sha256)) return
     this.#archives.set(sha256, bytes)

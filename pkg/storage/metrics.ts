@@ -24,7 +24,7 @@ export function createArchiveMetrics(metrics: Metrics) {
   )
   const errors = counter(metrics, {
     name: 'storage_errors_total',
-    help: 'Requests to the archive storage that failed, by what the client was told.',
+    help: 'Requests to the archive storage that failed, by what the client was answered.',
     labels: ['backend', 'reason'],
   })
   const bytes = counter(metrics, {

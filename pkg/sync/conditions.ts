@@ -43,7 +43,7 @@ export const reasons = {
 
   PartiallySynced: 'Some of the children or items failed.',
   SyncFailed: 'All of the children or items failed.',
-  Conflict: 'A resource of this name belongs to somebody else, and is left alone.',
+  Conflict: 'A resource of this name belongs to another owner, and is left alone.',
   NoConflict: 'Every resource is that of this object.',
   UpstreamSuspicious: 'The list of upstream is empty or lost most versions, and is not used.',
   UpstreamPlausible: 'The lists of upstream are used.',

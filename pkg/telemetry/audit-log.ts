@@ -39,7 +39,7 @@ export interface AuditLog {
 export interface AuditLogOptions {
   /** A file, which is appended to and readable by this user only, or `-` for standard output. */
   readonly path: string
-  /** Told of lines that could not be written. */
+  /** Called with lines that could not be written. */
   readonly log: Logger
   readonly metrics: Metrics
 }
@@ -48,7 +48,7 @@ export interface AuditLogOptions {
 const complaintMs = 10_000
 
 /**
- * Opens the audit log: JSON lines, apart from the log of what happens. SIGHUP opens the file again, for whoever rotates it.
+ * Opens the audit log: JSON lines, apart from the log of what happens. SIGHUP opens the file again, for tools that rotate it.
  *
  * @throws the error of the file system where the file cannot be opened
  */

@@ -58,7 +58,7 @@ it('lets the process go on and end where the disk is full', async () => {
   closeSync(fd)
 })
 
-it('lets the process go on and end where nobody reads', async () => {
+it('lets the process go on and end where nothing reads', async () => {
   const fifo = join(dir, 'fifo')
   execFileSync('mkfifo', [fifo])
   const fd = openSync(fifo, 'r+')

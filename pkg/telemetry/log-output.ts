@@ -131,7 +131,7 @@ class File implements Outlet {
     try {
       if (this.#waiting !== '') writeSync(this.#fd, this.#waiting)
     } catch {
-      // There is nobody left to tell.
+      // There is nowhere left to say it.
     }
     this.#waiting = ''
   }

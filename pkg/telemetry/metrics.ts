@@ -85,7 +85,7 @@ export function histogram<L extends string = never>(
 }
 
 /**
- * A histogram for what happens on every request: whoever observes asks for the series of its labels once and keeps it.
+ * A histogram for what happens on every request: the observer asks for the series of its labels once and keeps it.
  *
  * @param buckets upper bounds, in the unit of the metric's name
  * @returns makes the series of some labels; not twice for the same ones

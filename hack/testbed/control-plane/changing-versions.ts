@@ -108,7 +108,7 @@ export class ChangingVersions {
     else await this.#put(module, minor)
   }
 
-  /** No two alike, so that an old one is told from a new one. */
+  /** No two alike, so that an old one differs from a new one. */
   async #put(module: string, minor: number): Promise<void> {
     const fileName = `${module}-1.${minor}.0-${this.#step}.zip`
     const checksum = createHash('sha256').update(fileName).digest('hex')

@@ -61,7 +61,7 @@ interface Watcher {
 }
 
 /**
- * Lists, pages, watches and streams lists as a Kubernetes API server does, over real TLS, and misbehaves when told to. Every
+ * Lists, pages, watches and streams lists as a Kubernetes API server does, over real TLS, and misbehaves when asked to. Every
  * resource that is asked for exists, unless `missing` names its path.
  */
 export class FakeApiServer {

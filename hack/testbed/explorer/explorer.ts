@@ -9,7 +9,7 @@ export interface ExplorerProcess extends Server {
 
 export interface ExplorerFlags {
   readonly serverUrl: string
-  /** Default: a free one, where nobody has to know it before. */
+  /** Default: a free one, where it need not be known before. */
   readonly port?: number
   readonly flags?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>

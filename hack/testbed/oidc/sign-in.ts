@@ -20,7 +20,7 @@ export interface SignInOptions {
 
 /**
  * A certified OpenID provider for people with a browser, in this process. Its clients are `depot-ui` with a secret and
- * `depot-ui-public` without. Whoever signs in with any password is in the group `platform`; `many-N` is in N groups,
+ * `depot-ui-public` without. A person who signs in with any password is in the group `platform`; `many-N` is in N groups,
  * `noise-N` in N groups that cannot be compressed, and `lonely` has no claim `groups`.
  */
 export class SignInProvider {

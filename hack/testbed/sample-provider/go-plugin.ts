@@ -3,7 +3,7 @@ import type protobuf from 'protobufjs'
 import { generate } from 'selfsigned'
 import { protocol } from './protocol.ts'
 
-/** What Terraform says to a plugin so that nobody takes it for a program to run by hand. */
+/** What Terraform says to a plugin so that it is not taken for a program to run by hand. */
 const cookie = {
   name: 'TF_PLUGIN_MAGIC_COOKIE',
   value: 'd602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2',
@@ -52,7 +52,7 @@ function serviceOf(name: string, calls: Calls) {
 export async function serve(provider: Calls): Promise<void> {
   const clientCertificate = process.env['PLUGIN_CLIENT_CERT']
   if (process.env[cookie.name] !== cookie.value) {
-    console.error('This is a Terraform provider: Terraform starts it, nobody else.')
+    console.error('This is a Terraform provider: only Terraform starts it.')
     process.exit(1)
   }
   const server = new grpc.Server()

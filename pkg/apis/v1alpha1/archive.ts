@@ -55,7 +55,7 @@ export function fileNameOf(version: Version): string | undefined {
   return status?.artifact?.fileName ?? spec.upload?.fileName ?? spec.fileName
 }
 
-/** The SHA-256 of the archive, as somebody wrote it; undefined where nobody has. */
+/** The SHA-256 of the archive, as it was written; undefined where it was not. */
 export function checksumOf({ spec, status }: Version): string | undefined {
   return status?.checksum || spec.upload?.sha256
 }

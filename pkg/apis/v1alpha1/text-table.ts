@@ -8,7 +8,7 @@ const [headFrom, headTo, tailLength] = [16, 40, 24]
 
 /**
  * Remembers values by a text, each in one of two slots; where both are taken, the older one makes way. So it is bounded,
- * and whoever makes texts collide gets no more than a slow answer.
+ * and a writer who makes texts collide gets no more than a slow answer.
  */
 export class TextTable<T extends { readonly text: string }> {
   readonly #values: (T | undefined)[] = Array.from({ length: slots })

@@ -21,7 +21,7 @@ export interface Route {
   readonly page: Page
   /** HTTP status of the page, before the API was asked. */
   readonly status: 200 | 404
-  /** The page's first request, where it has one that can be told from the URL. */
+  /** The page's first request, where it has one that follows from the URL. */
   readonly primeUrl?: string
   /** Of a resource. */
   readonly resource?: Address

@@ -183,7 +183,7 @@ describe('many who ask at once', () => {
     await vi.waitFor(() => expect(files()).toEqual([]))
   })
 
-  it('go their own ways: who leaves harms nobody', async () => {
+  it('go their own ways: a reader that leaves harms no other', async () => {
     const [first, second] = await Promise.all([archives.open(archive), archives.open(archive)])
     await first.body.read()
     first.body.close()

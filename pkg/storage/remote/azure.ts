@@ -114,7 +114,7 @@ export function createAzureStores(
   }
 }
 
-/** A token of the server must not go to a host that somebody wrote into a Version. */
+/** A token of the server must not go to a host that is named in a Version. */
 function checkedUrl(accountName: string, accountUrl: string): string {
   const url = URL.parse(accountUrl)
   const [, account] = hostPattern.exec(url?.hostname ?? '') ?? []

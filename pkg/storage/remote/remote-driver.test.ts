@@ -283,7 +283,7 @@ describe('a redirect', () => {
 describe('a store that is not there', () => {
   it.each([
     { what: 'a host without an address', endpoint: 'http://nowhere.invalid' },
-    { what: 'a port that nobody listens on', endpoint: 'http://127.0.0.1:1' },
+    { what: 'a port without a listener', endpoint: 'http://127.0.0.1:1' },
   ])('$what is Unavailable', async ({ endpoint }) => {
     archives = createAt(endpoint)
     expect(await download()).toMatchObject({

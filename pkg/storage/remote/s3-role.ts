@@ -98,7 +98,7 @@ async function fetchCredentials(env: Environment): Promise<RoleAnswer> {
   return parsed(await ask('GET', url, headers), url)
 }
 
-/** Where a container asks; nothing where it is told of no such place. */
+/** Where a container asks; nothing where no such place is configured. */
 function containerUrl(env: Environment): URL | undefined {
   const relative = env['AWS_CONTAINER_CREDENTIALS_RELATIVE_URI']
   if (relative) return new URL(relative, 'http://169.254.170.2')

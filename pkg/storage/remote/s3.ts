@@ -25,7 +25,7 @@ export function createS3Stores(
   let role: Promise<IamAwsProvider> | undefined
 
   return (bucket, region) => {
-    // Both become part of a host name, and may have been written by somebody who may not choose hosts.
+    // Both become part of a host name, and may have been written by a tenant, who may not choose hosts.
     if (!/^[a-z0-9-]{1,40}$/.test(region) || !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i.test(bucket)) {
       throw notFound('there is no such archive in storage: its bucket or region has no valid name')
     }

@@ -9,7 +9,7 @@ export interface RemoteTimings {
   readonly connectMs: number
   /** Deadline of the head of an answer. */
   readonly firstByteMs: number
-  /** How long the store may send nothing while somebody waits for it. */
+  /** How long the store may send nothing while a reader waits for it. */
   readonly idleMs: number
   /** Deadline for a token, a signature or the loading of an SDK. */
   readonly credentialsMs: number

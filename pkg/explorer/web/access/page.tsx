@@ -40,7 +40,7 @@ export function AccessPage({ search }: { readonly search: URLSearchParams }) {
 }
 
 const modes: Readonly<Record<string, string>> = {
-  anonymous: 'Anonymous: the registry asks nobody who they are',
+  anonymous: 'Anonymous: the registry does not ask who callers are',
   guest: 'OIDC, without a token',
   oidc: 'OIDC',
   bearer: 'Token of a service account',

@@ -10,7 +10,7 @@ interface Props {
 }
 
 const tones = { key: 'k', string: 'q', comment: 'n', plain: '' }
-/** Longer code stays in one colour: nobody reads it by colour, and every token is an element. */
+/** Longer code stays in one colour: it is not read by colour, and every token is an element. */
 const longestColoured = 20_000
 
 export function CodeBlock({ text, what, hcl = false }: Props) {

@@ -74,8 +74,8 @@ function Unauthenticated() {
           {boot.issuer !== undefined && (
             <>
               Issuer <code>{boot.issuer}</code>, audience{' '}
-              <code>{boot.audience?.join(', ') ?? 'none'}</code>. Whoever runs the registry can add
-              the audience with <code>--oidc-ui-client-id</code>.
+              <code>{boot.audience?.join(', ') ?? 'none'}</code>. Its operator can add the audience
+              with <code>--oidc-ui-client-id</code>.
             </>
           )}
         </p>
@@ -101,7 +101,7 @@ function Unauthenticated() {
       <p class="quiet">
         {boot.devTokenInput
           ? 'Paste a bearer token to see what it may see.'
-          : 'This explorer has no sign-in. Ask whoever runs it to configure one.'}
+          : 'This explorer has no sign-in. Ask its operator to configure one.'}
       </p>
       {boot.devTokenInput && <TokenForm />}
     </div>

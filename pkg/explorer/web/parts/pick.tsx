@@ -31,7 +31,7 @@ export function Pick({ label, value, options, onChoose, tinted = true }: Props) 
   )
 }
 
-/** Options of names, after one that stands for all of them; the name in use is there although nobody lists it. */
+/** Options of names, after one that stands for all of them; the name in use is there although it is not listed. */
 export function nameOptions(
   all: string,
   names: readonly string[],

@@ -87,7 +87,7 @@ function useScrollToHash(found: boolean): void {
 /** How long what is above a section may still grow. */
 const longestMs = 4000
 
-/** Scrolls to a section, and again while what is above it grows, until somebody does something. */
+/** Scrolls to a section, and again while what is above it grows, until the person does something. */
 function stayAt(id: string): void {
   const stop = new AbortController()
   const go = (): void => document.getElementById(id)?.scrollIntoView()

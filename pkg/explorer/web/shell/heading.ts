@@ -5,7 +5,7 @@ const longestMs = 10_000
 
 /**
  * After going to another page the focus is on its heading, where screen readers begin. A heading that is drawn again, as
- * when the answer comes, gets it again, until somebody presses a key or a button.
+ * when the answer comes, gets it again, until the person presses a key or a button.
  */
 export function useFocusOnHeading(path: string): void {
   const before = useRef(path)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { downloadsByVersion } from './by-version.ts'
 
-it('adds up the platforms of a version, and leaves out what nobody downloaded', () => {
+it('adds up the platforms of a version, and leaves out what was not downloaded', () => {
   const rows = [
     { version: '2.0.0', downloadCount: 3 },
     { version: '2.0.0', downloadCount: 4 },
