@@ -1,11 +1,13 @@
-import type { Kind, ObjectKey } from '../apis/v1alpha1/v1alpha1.ts'
+import { type Kind, kindNames, type ObjectKey } from '../apis/v1alpha1/v1alpha1.ts'
 import { gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
+
+const reasons = ['syntax', 'schema', 'duplicate', 'unreadable'] as const
 
 /** Something in a manifest that is left out. */
 export interface Rejection {
   readonly file: string
   readonly line?: number | undefined
-  readonly reason: 'syntax' | 'schema' | 'duplicate' | 'unreadable'
+  readonly reason: (typeof reasons)[number]
   readonly kind: Kind | 'unknown'
   /** The object, as far as it is known. */
   readonly object?: ObjectKey | undefined
@@ -29,6 +31,9 @@ export class Rejections {
     const help = 'Objects in manifests that are left out because something is wrong with them.'
     gauge(metrics, { name: 'catalog_rejected_objects', help, labels }, (rejected) => {
       rejected.reset()
+      // Zeros too, so that an alert on their end works.
+      for (const kind of [...kindNames, 'unknown'])
+        for (const reason of reasons) rejected.set({ kind, reason }, 0)
       for (const { kind, reason } of this.#all()) rejected.inc({ kind, reason })
     })
   }

@@ -102,11 +102,12 @@ export async function startSource(
     metrics,
     options: () => ({ apiGroup, sink, probe, log, metrics: new Registry() }),
     logged: (message: string) => lines.filter(({ msg }) => msg === message),
+    /** Series that are not zero. */
     async rejected(): Promise<string[]> {
       const text = await metrics.getSingleMetricAsString('depot_catalog_rejected_objects')
       return text
         .split('\n')
-        .filter((line) => line !== '' && !line.startsWith('#'))
+        .filter((line) => line !== '' && !line.startsWith('#') && !line.endsWith(' 0'))
         .map((line) => line.replace('depot_catalog_rejected_objects', ''))
     },
     async [Symbol.asyncDispose]() {
