@@ -2,11 +2,11 @@ import {
   counter,
   gauge,
   type Metrics,
+  requestDurationBuckets,
   type Series,
   seriesHistogram,
 } from '../telemetry/telemetry.ts'
 
-const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
 /** What is counted on every request is kept in plain numbers, and handed over at a scrape. */
@@ -30,7 +30,7 @@ export class RequestMetrics {
         help: 'Time from a request to the first byte of its answer.',
         labels: ['method', 'route', 'code'],
       },
-      durationBuckets,
+      requestDurationBuckets,
     )
     gauge(
       metrics,

@@ -1,9 +1,13 @@
 import { RegistryError } from '../errors/errors.ts'
 import type { AbortReason } from '../spool/spool.ts'
-import { counter, gauge, histogram, type Metrics } from '../telemetry/telemetry.ts'
+import {
+  counter,
+  gauge,
+  histogram,
+  type Metrics,
+  requestDurationBuckets,
+} from '../telemetry/telemetry.ts'
 import type { Backend } from './backends.ts'
-
-const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
 export type Operation = 'stat' | 'open' | 'presign'
 /** Where bytes that a client got came from; memory counts as cache. */
@@ -20,7 +24,7 @@ export function createArchiveMetrics(metrics: Metrics) {
       help: 'Time to the first byte of requests to the archive storage.',
       labels: ['backend', 'operation', 'result'],
     },
-    buckets,
+    requestDurationBuckets,
   )
   const errors = counter(metrics, {
     name: 'storage_errors_total',

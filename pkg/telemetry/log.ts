@@ -14,6 +14,7 @@ export type LogLevel = (typeof logLevels)[number]
  * @param destination default: stdout
  */
 export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
+  const timeNow = timeTeller()
   return pino(
     {
       level,
@@ -40,23 +41,25 @@ export function lineWriter(log: Logger, msg: string): (fields: string) => void {
   const own = log as unknown as Record<symbol, unknown>
   const bindings = own[pino.symbols.chindingsSym] as string
   const output = own[pino.symbols.streamSym] as DestinationStream
+  const timeNow = timeTeller()
   return (fields) => {
     if (!log.isLevelEnabled('info')) return
     output.write(`{"level":"info","time":"${timeNow()}"${bindings},${fields},"msg":"${msg}"}\n`)
   }
 }
 
-let timeMs = 0
-let time = ''
-
-/** RFC 3339; made once a millisecond. */
-function timeNow(): string {
-  const nowMs = Date.now()
-  if (nowMs !== timeMs) {
-    timeMs = nowMs
-    time = new Date(nowMs).toISOString()
+/** Gives the time as RFC 3339 says it, made once a millisecond. */
+function timeTeller(): () => string {
+  let timeMs = 0
+  let time = ''
+  return () => {
+    const nowMs = Date.now()
+    if (nowMs !== timeMs) {
+      timeMs = nowMs
+      time = new Date(nowMs).toISOString()
+    }
+    return time
   }
-  return time
 }
 
 function serializeError(thrown: unknown): Record<string, unknown> {

@@ -75,6 +75,11 @@ export function gauge<L extends string = never>(
   })
 }
 
+/** Of what takes as long as a request, in seconds. */
+export const requestDurationBuckets: readonly number[] = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
+]
+
 /** @param buckets upper bounds, in the unit of the metric's name */
 export function histogram<L extends string = never>(
   metrics: Metrics,

@@ -8,6 +8,7 @@ export {
   gauge,
   histogram,
   type Metrics,
+  requestDurationBuckets,
   type Series,
   seriesHistogram,
 } from './metrics.ts'
