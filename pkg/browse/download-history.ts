@@ -7,7 +7,7 @@ import { findResource } from './resource-record.ts'
 
 /** Downloads of a resource, or of one version of it, within one hour. */
 export interface HourlyDownloads {
-  /** Start of the hour, in milliseconds since the epoch. */
+  /** Start of the hour, in milliseconds since 1970. */
   readonly startsAt: number
   /** Absent: all versions together. */
   readonly version?: string

@@ -49,7 +49,7 @@ export function resourceRecord(entry: Listed): Resource {
   }
 }
 
-/** @param time in milliseconds since the epoch */
+/** @param time in milliseconds since 1970 */
 export function rfc3339(time: number | undefined): string | undefined {
   return time === undefined ? undefined : new Date(time).toISOString()
 }

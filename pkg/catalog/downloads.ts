@@ -11,7 +11,7 @@ export interface DownloadCount {
   readonly os?: string | undefined
   readonly arch?: string | undefined
   readonly count: number
-  /** Time of the last one, in milliseconds since the epoch. */
+  /** Time of the last one, in milliseconds since 1970. */
   readonly lastAt: number
 }
 

@@ -9,7 +9,7 @@ export interface MostDownloaded {
   readonly entry: Listed
   readonly version: string
   readonly count: number
-  /** In milliseconds since the epoch. */
+  /** In milliseconds since 1970. */
   readonly lastAt: number
 }
 

@@ -28,11 +28,11 @@ export interface Summary {
   /** `linux/amd64`, each once; empty for modules. */
   readonly platforms: readonly string[]
   readonly downloads: number
-  /** In milliseconds since the epoch; undefined where there was none. */
+  /** In milliseconds since 1970; undefined where there was none. */
   readonly lastDownloadedAt: number | undefined
   /** Downloads of the most downloaded version that still exists. */
   readonly bestDownloads: number
-  /** End of the latest scan of any version, in milliseconds since the epoch. */
+  /** End of the latest scan of any version, in milliseconds since 1970. */
   readonly lastScannedAt: number | undefined
   readonly totals: Totals
   /** Where the README of the latest version is kept; modules only. */

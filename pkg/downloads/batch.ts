@@ -43,7 +43,7 @@ export function archiveOf(key: string): DownloadEvent {
 
 /**
  * @param records in the order of their sequence, at least one
- * @param now milliseconds since the epoch; history that would be pruned at once is left out
+ * @param now milliseconds since 1970; history that would be pruned at once is left out
  */
 export function batchOf(
   journal: string,

@@ -13,13 +13,13 @@ export interface DownloadEvent {
 /** How often one archive was downloaded, by everybody and ever. */
 export interface DownloadCount extends DownloadEvent {
   readonly count: number
-  /** Time of the last one, in milliseconds since the epoch. */
+  /** Time of the last one, in milliseconds since 1970. */
   readonly lastAt: number
 }
 
 /** Downloads of one resource, or of one version of it, within one hour. */
 export interface HourlyCount {
-  /** Start of the hour, in milliseconds since the epoch. */
+  /** Start of the hour, in milliseconds since 1970. */
   readonly startsAt: number
   /** Absent: all versions together. */
   readonly version?: string

@@ -43,7 +43,7 @@ export class Journals {
     return this.all.reduce((sum, { pending }) => sum + pending, 0)
   }
 
-  /** Time of the oldest event that waits, in milliseconds since the epoch. */
+  /** Time of the oldest event that waits, in milliseconds since 1970. */
   get oldestAt(): number | undefined {
     const times = this.all.flatMap(({ oldestAt }) => oldestAt ?? [])
     return times.length === 0 ? undefined : Math.min(...times)

@@ -107,7 +107,7 @@ export class Segments {
     await this.#remove(segment)
   }
 
-  /** Removes files whose last event is older than `before` (milliseconds since the epoch), but none that is written to. */
+  /** Removes files whose last event is older than `before` (milliseconds since 1970), but none that is written to. */
   async trim(applied: number, before: { applied: number; any: number }): Promise<void> {
     for (;;) {
       const [segment] = this.#segments

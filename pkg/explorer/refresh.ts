@@ -41,7 +41,7 @@ export class Refresher {
   readonly #clock: () => number
   readonly #flights = new Map<string, Flight>()
 
-  /** @param clock milliseconds since the epoch */
+  /** @param clock milliseconds since 1970 */
   constructor(grant: Grant, clock: () => number) {
     this.#grant = grant
     this.#clock = clock

@@ -7,7 +7,7 @@ export interface Session {
   /** Of the login; absent where there is a developer token only, or where a refresh failed. */
   readonly idToken?: string | undefined
   readonly refreshToken?: string | undefined
-  /** When the id token expires, in milliseconds since the epoch. */
+  /** When the id token expires, in milliseconds since 1970. */
   readonly expiresAt?: number | undefined
   /** Pasted into the sidebar; it wins over the id token. */
   readonly devToken?: string | undefined

@@ -6,7 +6,7 @@ type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers
 /**
  * What a session keeps of the tokens that the issuer gave: not the access token, which is not used.
  *
- * @param signedInAt milliseconds since the epoch
+ * @param signedInAt milliseconds since 1970
  * @param before of the session that is refreshed: what the issuer does not give again stays
  */
 export function sessionOf(tokens: Tokens, signedInAt: number, before?: Session): Session {

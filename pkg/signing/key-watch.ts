@@ -6,7 +6,7 @@ export interface KeySource {
   readonly privateKeyPath: string
   readonly passphrase?: string | undefined
   readonly log: Logger
-  /** ms since 1970 */
+  /** milliseconds since 1970 */
   readonly now: () => number
   readonly pollIntervalMs: number
 }

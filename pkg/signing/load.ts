@@ -23,7 +23,7 @@ export async function checkSigningKey(privateKeyPath: string, passphrase?: strin
  * cannot be used is logged, and the old one stays.
  *
  * @param options.passphrase of the key, where it has one
- * @param options.now ms since 1970
+ * @param options.now milliseconds since 1970
  * @param options.pollIntervalMs how often the file is looked at, default 2000
  * @throws RegistryError NotConfigured whose message begins with the option and says what is wrong with the key
  */

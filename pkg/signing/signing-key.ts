@@ -26,7 +26,7 @@ export interface PublicKey {
 /** A private key that is unlocked, and was seen to sign. */
 export interface SigningKey {
   readonly publicKey: PublicKey
-  /** When clients begin to refuse its signatures, in ms since 1970; not given where it never ends. */
+  /** When clients begin to refuse its signatures, in milliseconds since 1970; not given where it never ends. */
   readonly expiresAtMs?: number
   /** A binary detached signature of the text as it is, SHA-256 or better. */
   sign(text: string, nowMs: number): Promise<Uint8Array>
@@ -87,7 +87,7 @@ async function unlock(key: PrivateKey, passphrase: string | undefined): Promise<
   }
 }
 
-/** @returns when it ends, in ms since 1970 */
+/** @returns when it ends, in milliseconds since 1970 */
 async function checkUsable(key: PrivateKey, nowMs: number): Promise<number | undefined> {
   const now = new Date(nowMs)
   if (await key.isRevoked(undefined, undefined, now)) {

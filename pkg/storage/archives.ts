@@ -69,7 +69,7 @@ export interface ArchivesOptions extends StorageSettings {
   }
   readonly log: Logger
   readonly metrics: Metrics
-  /** ms since 1970 */
+  /** milliseconds since 1970 */
   readonly now?: () => number
   /** How many verified objects need not be hashed again; default 100,000, about 20 MB. */
   readonly rememberedObjects?: number

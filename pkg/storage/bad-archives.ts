@@ -15,7 +15,7 @@ export class BadArchives {
   readonly #bad = new Map<string, Bad>()
   readonly #now: () => number
 
-  /** @param now ms since 1970 */
+  /** @param now milliseconds since 1970 */
   constructor(now: () => number) {
     this.#now = now
   }

@@ -16,7 +16,7 @@ export interface ObjectInfo {
   /** Name of the object that a local file really is: links inside of the mount may lead elsewhere. */
   readonly object?: string
   /**
-   * When a local file changed last, in ms since 1970. A file that changes twice within one tick of its file system's
+   * When a local file changed last, in milliseconds since 1970. A file that changes twice within one tick of its file system's
    * clock keeps its fingerprint, so nothing is to be concluded from one that is younger than `settledAfterMs`.
    */
   readonly changedAtMs?: number
@@ -68,7 +68,7 @@ export interface LocalFile {
 export interface ListedObject {
   readonly object: string
   readonly sizeBytes: number
-  /** In ms since 1970. */
+  /** In milliseconds since 1970. */
   readonly changedAtMs: number
 }
 

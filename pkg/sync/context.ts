@@ -44,7 +44,7 @@ export function timeOf(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
-/** When a time was, in ms since 1970; undefined where there is none that can be read. */
+/** When a time was, in milliseconds since 1970; undefined where there is none that can be read. */
 export function msOf(time: string | undefined): number | undefined {
   const ms = time === undefined ? Number.NaN : Date.parse(time)
   return Number.isNaN(ms) ? undefined : ms

@@ -26,7 +26,7 @@ export interface CacheOptions {
   /** Takes note of a file that was written just now, and checked on the way. */
   readonly remember: (info: ObjectInfo, sha256: string) => void
   readonly log: Logger
-  /** ms since 1970 */
+  /** milliseconds since 1970 */
   readonly now: () => number
 }
 

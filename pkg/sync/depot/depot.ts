@@ -139,7 +139,7 @@ function next(
   return waits.length === 0 ? undefined : { afterMs: Math.max(0, Math.min(...waits)) }
 }
 
-/** When a Depot is polled next, in ms since 1970; Infinity where it is polled for each spec once. */
+/** When a Depot is polled next, in milliseconds since 1970; Infinity where it is polled for each spec once. */
 function pollDueMs({ pollSinceMs }: Context, { spec, status, metadata }: StoredObject): number {
   const { pollingIntervalMinutes = 0 } = spec as { pollingIntervalMinutes?: number }
   const lastMs = msOf((status as DepotStatus | undefined)?.lastPoll) ?? 0

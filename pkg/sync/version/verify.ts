@@ -11,7 +11,7 @@ export interface Verified {
   readonly seen: { readonly verifiedAt?: string; readonly rehashedAt?: string }
 }
 
-/** When a stored archive is to be looked at next, in ms since 1970. */
+/** When a stored archive is to be looked at next, in milliseconds since 1970. */
 export function verificationDueMs(
   { timings }: Context,
   { metadata: { uid } }: StoredObject,

@@ -10,7 +10,7 @@ export interface Query<T> {
   /** Of the last request, where it failed. */
   readonly error: ApiError | undefined
   readonly fetching: boolean
-  /** When the data was fetched, in milliseconds since the epoch. */
+  /** When the data was fetched, in milliseconds since 1970. */
   readonly updatedAt: number
   /** Whether the data is of the request before, shown until the new one is answered. */
   readonly previous: boolean
