@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../../errors/errors.ts'
@@ -14,11 +13,11 @@ export async function writeFile(path: string, text: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true })
     const { target, mode } = await existing(path)
-    // Hidden names are no manifests.
-    const name = `.${basename(target).slice(0, 200)}.${randomBytes(4).toString('hex')}.tmp`
+    // Hidden names are no manifests. What a kill leaves is written over the next time.
+    const name = `.${basename(target).slice(0, 200)}.depot-tmp`
     const temporary = join(dirname(target), name)
     try {
-      await using file = await open(temporary, 'wx', mode)
+      await using file = await open(temporary, 'w', mode)
       await file.writeFile(text)
       await file.datasync()
     } catch (error) {

@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { kubeconfigOf } from '../../hack/testbed/control-plane/kubeconfig.ts'
+
+const controller = (...args: readonly string[]) =>
+  spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] ?? '' },
+    timeout: 60_000,
+  })
+
+it('says that it needs a cluster', () => {
+  const { status, stderr } = controller()
+  expect(status).toBe(2)
+  expect(stderr).toContain('not in a cluster and no kubeconfig: name one with --kubeconfig FILE')
+})
+
+it('names everything that it cannot fetch with, at once', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'depot-controller-'))
+  onTestFinished(() => rmSync(dir, { recursive: true }))
+  const kubeconfig = join(dir, 'kubeconfig')
+  writeFileSync(
+    kubeconfig,
+    kubeconfigOf({ url: 'https://127.0.0.1:9', token: 'x', caFile: kubeconfig }),
+  )
+  const flags = {
+    kubeconfig,
+    'admin-listen': '127.0.0.1:0',
+    'egress-ca-path': join(dir, 'none.pem'),
+    'egress-private-cidrs': 'nonsense',
+    'spool-dir': join(kubeconfig, 'spool'),
+  }
+  const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`)
+  const { status, stderr } = controller(...args)
+  expect(status).toBe(2)
+  for (const flag of ['--egress-ca-path: ', '--egress-private-cidrs: ', '--spool-dir: ']) {
+    expect(stderr).toContain(flag)
+  }
+})
