@@ -1,0 +1,234 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { GitServer } from '../../hack/testbed/upstream/git.ts'
+import { createUpstreamAuthority } from '../../hack/testbed/upstream/https-server.ts'
+import { UpstreamRegistry } from '../../hack/testbed/upstream/registry.ts'
+import { tarGzOf, zipOf } from '../archive/packed.fixture.ts'
+import { type LocalSources, localSources } from '../sources/sources.fixture.ts'
+import { openArchiveStore } from '../storage/storage.ts'
+import { type ImportEvent, type ImportOptions, importAddress, importAll } from './importing.ts'
+
+const authority = createUpstreamAuthority()
+let registry: UpstreamRegistry
+let git: GitServer
+let local: LocalSources
+let dir: string
+
+beforeAll(async () => {
+  registry = await UpstreamRegistry.start(authority)
+  git = await GitServer.start(authority)
+  registry.token = 'sesame'
+  const hosts = [registry.host, registry.downloadHost, git.host]
+  local = await localSources(authority, hosts)
+  local.secrets.set('platform/import', { token: Buffer.from('sesame') })
+  for (const version of ['1.0.0', '1.1.0']) {
+    const archive = await tarGzOf([{ path: 'main.tf', content: `# ${version}\n` }])
+    registry.addModule({ address: 'acme/vpc/aws', version, archive })
+  }
+  const executable = { path: 'terraform-provider-dns_v2.0.0', content: 'runs', mode: 0o755 }
+  registry.addProvider({
+    address: 'acme/dns',
+    version: '2.0.0',
+    protocols: ['6.0'],
+    platforms: {
+      linux_amd64: await zipOf([executable]),
+      darwin_arm64: await zipOf([executable, { path: 'LICENSE' }]),
+    },
+  })
+})
+afterAll(async () => {
+  await local.close()
+  await git.close()
+  await registry.close()
+  authority.remove()
+})
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'depot-import-'))
+  mkdirSync(join(dir, 'archives'))
+})
+afterEach(() => rmSync(dir, { recursive: true }))
+
+/** Imports, and gives what was said a line each. */
+async function imported(
+  sources: readonly string[],
+  options: Partial<ImportOptions> = {},
+): Promise<string[]> {
+  const events: ImportEvent[] = []
+  await importAll({
+    addresses: sources.map(importAddress),
+    sources: local.sources,
+    store: openArchiveStore({ filesystemMountPath: join(dir, 'archives') }),
+    storage: { fileSystem: { directoryPath: 'archives' } },
+    manifestsDir: join(dir, 'manifests'),
+    apiGroup: 'depot.internal',
+    namespace: 'platform',
+    secretName: 'import',
+    unsigned: true,
+    format: 'tar.gz',
+    chosen: () => true,
+    dryRun: false,
+    parallel: 3,
+    workDir: join(dir, 'work'),
+    signal: new AbortController().signal,
+    onEvent: (event) => events.push(event),
+    ...options,
+  })
+  expect(readdirSync(join(dir, 'work'))).toEqual([])
+  return events
+    .flatMap((event) =>
+      event.kind === 'archive'
+        ? [[event.outcome, event.label, event.message].filter(Boolean).join(' ')]
+        : [],
+    )
+    .toSorted()
+}
+
+const manifest = (path: string): unknown =>
+  parse(readFileSync(join(dir, 'manifests/platform', path), 'utf8'))
+const archives = () =>
+  readdirSync(join(dir, 'archives/archives'), { recursive: true }).map(String).toSorted()
+
+describe('another registry', () => {
+  it('gives modules and providers to those with its token, which goes nowhere else', async () => {
+    const sources = [`${registry.host}/acme/vpc/aws`, `${registry.host}/acme/dns`]
+    expect(await imported(sources)).toEqual([
+      'stored platform/dns 2.0.0 darwin_arm64',
+      'stored platform/dns 2.0.0 linux_amd64',
+      'stored platform/vpc/aws 1.0.0',
+      'stored platform/vpc/aws 1.1.0',
+    ])
+    expect(registry.leaks).toEqual([])
+    expect(manifest('module/vpc-aws.yaml')).toMatchObject({
+      kind: 'Module',
+      spec: {
+        moduleConfig: { name: 'vpc', provider: 'aws' },
+        versions: [{ version: '1.0.0' }, { version: '1.1.0' }],
+      },
+    })
+    expect(manifest('provider/dns/dns-2-0-0-linux-amd64.yaml')).toMatchObject({
+      kind: 'Version',
+      spec: { operatingSystem: 'linux', architecture: 'amd64', protocols: ['6.0'] },
+    })
+    expect(archives().filter((name) => name.includes('2.0.0'))).toHaveLength(2)
+    expect(await imported(sources)).toEqual([
+      'present platform/dns 2.0.0 darwin_arm64',
+      'present platform/dns 2.0.0 linux_amd64',
+      'present platform/vpc/aws 1.0.0',
+      'present platform/vpc/aws 1.1.0',
+    ])
+  })
+
+  it('that refuses the token fails alone', async () => {
+    const folder = join(dir, 'in/acme/net/aws')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'v3.0.0.zip'), await zipOf([{ path: 'main.tf' }]))
+    const sources = [`${registry.host}/acme/vpc/aws`, join(dir, 'in')]
+    const lines = await imported(sources, { secretName: undefined })
+    expect(lines).toEqual([
+      expect.stringMatching(/^failed .*\/acme\/vpc\/aws .*401/),
+      'stored platform/net/aws 3.0.0',
+    ])
+  })
+
+  it('that does not sign is refused where signatures are wanted', async () => {
+    const lines = await imported([`${registry.host}/acme/dns`], { unsigned: false })
+    expect(lines).toHaveLength(2)
+    expect(lines[0]).toMatch(/^failed platform\/dns 2\.0\.0 darwin_arm64 .*is not signed/)
+    expect(existsSync(join(dir, 'manifests'))).toBe(false)
+  })
+})
+
+describe('the tags of a repository', () => {
+  it('are versions of the module that its directory holds', async () => {
+    git.tag('monorepo', 'vpc/v1.0.0', { 'vpc/main.tf': 'locals {}\n', 'dns/main.tf': '' })
+    git.tag('monorepo', 'dns/v7.0.0', { 'vpc/main.tf': 'locals {}\n', 'dns/main.tf': '' })
+    git.authorization = 'Bearer sesame'
+    const sources = [`git::${git.urlOf('monorepo')}//vpc`]
+    const options = { module: { name: 'vpc', system: 'aws' }, tagPrefix: 'vpc/v' }
+    expect(await imported(sources, options)).toEqual(['stored platform/vpc/aws 1.0.0'])
+    expect(await imported(sources)).toEqual([
+      expect.stringMatching(/^failed git|failed https:.* set --namespace, --name and --system$/),
+    ])
+  })
+})
+
+describe('a folder of archives', () => {
+  const put = (path: string, bytes: Buffer | string) => {
+    const file = join(dir, 'in', path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, bytes)
+  }
+
+  it('may be what terraform providers mirror wrote, and hold modules beside it', async () => {
+    const zip = await zipOf([{ path: 'terraform-provider-dns_v2.0.0', content: 'runs' }])
+    const mirrored = 'registry.example.com/acme/dns/terraform-provider-dns_2.0.0_linux_amd64.zip'
+    put(mirrored, zip)
+    put('acme/vpc/aws/1.0.0.tar.gz', await tarGzOf([{ path: 'main.tf' }]))
+    put('notes.txt', 'text')
+    expect(await imported([join(dir, 'in')], { namespace: undefined })).toEqual([
+      'stored acme/dns 2.0.0 linux_amd64',
+      'stored acme/vpc/aws 1.0.0',
+    ])
+  })
+
+  it('is checked against the list of checksums beside it', async () => {
+    put(
+      'terraform-provider-dns_2.0.0_linux_amd64.zip',
+      await zipOf([{ path: 'terraform-provider-dns' }]),
+    )
+    put(
+      'terraform-provider-dns_2.0.0_SHA256SUMS',
+      `${'0'.repeat(64)}  terraform-provider-dns_2.0.0_linux_amd64.zip\n`,
+    )
+    expect(await imported([join(dir, 'in')])).toEqual([
+      expect.stringMatching(/^failed platform\/dns 2\.0\.0 linux_amd64 the archive has SHA-256/),
+    ])
+  })
+
+  it('is imported but for what is hostile or broken in it', async () => {
+    put('acme/bad/aws/1.0.0.zip', await zipOf([{ path: 'main.tf', target: '/etc/passwd' }]))
+    put('acme/good/aws/1.0.0.zip', await zipOf([{ path: 'main.tf' }]))
+    put('acme/page/aws/1.0.0.zip', '<html>')
+    expect(await imported([join(dir, 'in')])).toEqual([
+      expect.stringMatching(/^failed platform\/bad\/aws 1\.0\.0 the link "main\.tf" leads/),
+      'failed platform/page/aws 1.0.0 this is a web page, not an archive: zip, tar and tar.gz can be read',
+      'stored platform/good/aws 1.0.0',
+    ])
+    expect(archives()).toHaveLength(2)
+  })
+
+  it('is imported again where what was stored is gone or was altered', async () => {
+    put('acme/vpc/aws/1.0.0.zip', await zipOf([{ path: 'main.tf' }]))
+    await imported([join(dir, 'in')])
+    const stored = join(
+      dir,
+      'archives/archives',
+      archives().find((name) => name.endsWith('gz')) ?? '',
+    )
+    rmSync(stored)
+    expect(await imported([join(dir, 'in')])).toEqual(['stored platform/vpc/aws 1.0.0'])
+    writeFileSync(stored, 'altered')
+    expect(await imported([join(dir, 'in')])).toEqual([
+      expect.stringMatching(/^failed .* is not what was sent: remove it from storage/),
+    ])
+  })
+
+  it('leaves nothing behind after a dry run', async () => {
+    put('acme/vpc/aws/1.0.0.zip', await zipOf([{ path: 'main.tf' }]))
+    expect(await imported([join(dir, 'in')], { dryRun: true })).toEqual([
+      'planned platform/vpc/aws 1.0.0',
+    ])
+    expect(readdirSync(dir).toSorted()).toEqual(['archives', 'in', 'work'])
+  })
+})
