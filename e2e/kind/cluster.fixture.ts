@@ -68,6 +68,7 @@ export async function json<T>(...args: readonly string[]): Promise<T> {
 export interface AuditEvent {
   readonly verb: string
   readonly requestURI: string
+  readonly objectRef?: { readonly resource?: string; readonly subresource?: string }
   readonly user: { readonly username: string }
   readonly responseStatus?: { readonly code: number }
 }

@@ -9,12 +9,23 @@ import { type Authority, createAuthority } from '../control-plane/certificates.t
 
 /** An authority for stand-ins of upstreams, in a folder of its own. */
 export interface UpstreamAuthority {
-  readonly authority: Authority
+  readonly authority: Pick<Authority, 'server'>
+  /** Where servers are, by their name. Default: on a free port of 127.0.0.1, as localhost. */
+  readonly placeOf?: (name: string) => Place
   /** PEM, and the same as a file. */
   readonly ca: string
   readonly caFile: string
   remove(): void
 }
+
+/** Where a server listens, and what it is called. */
+export interface Place {
+  readonly address: string
+  readonly hostname: string
+  readonly port: number
+}
+
+const anywhere: Place = { address: '127.0.0.1', hostname: 'localhost', port: 0 }
 
 export function createUpstreamAuthority(): UpstreamAuthority {
   const dir = mkdtempSync(join(tmpdir(), 'depot-upstream-'))
@@ -45,9 +56,9 @@ export interface HttpsServer {
   close(): Promise<void>
 }
 
-/** Serves TLS on a free port of 127.0.0.1. @param names further names that its certificate is good for */
+/** Serves TLS. @param names further names that its certificate is good for */
 export async function serveHttps(
-  { authority }: UpstreamAuthority,
+  { authority, placeOf = () => anywhere }: UpstreamAuthority,
   name: string,
   listener: (incoming: IncomingMessage, outgoing: ServerResponse) => unknown,
   names: readonly string[] = [],
@@ -64,13 +75,14 @@ export async function serveHttps(
       },
     )
   })
-  server.listen(0, '127.0.0.1')
+  const { address, hostname, port: wanted } = placeOf(name)
+  server.listen(wanted, address)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
     port,
-    host: `localhost:${port}`,
-    origin: `https://localhost:${port}`,
+    host: `${hostname}:${port}`,
+    origin: `https://${hostname}:${port}`,
     seen,
     async close() {
       server.closeAllConnections()
