@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import { conditionFalse, conditionTrue, withConditions } from './conditions.ts'
+
+const at = (generation: number, now: string) => ({ generation, now })
+
+it('a time changes with its status only', () => {
+  const first = withConditions(
+    undefined,
+    { Ready: conditionFalse('FetchFailed', 'away') },
+    at(1, 'then'),
+  )
+  const second = withConditions(
+    first,
+    { Ready: conditionFalse('NotFound', 'gone') },
+    at(2, 'later'),
+  )
+  expect(second).toEqual([
+    {
+      type: 'Ready',
+      status: 'False',
+      reason: 'NotFound',
+      message: 'gone',
+      observedGeneration: 2,
+      lastTransitionTime: 'then',
+    },
+  ])
+  const third = withConditions(second, { Ready: conditionTrue('Synced', 'ok') }, at(2, 'now'))
+  expect(third[0]?.lastTransitionTime).toBe('now')
+})
+
+it('what is not named stays, and what is undefined goes', () => {
+  const before = withConditions(
+    undefined,
+    { Ready: conditionTrue('Synced', ''), Stalled: conditionTrue('InvalidSpec', '') },
+    at(1, 'then'),
+  )
+  const after = withConditions(before, { Stalled: undefined }, at(1, 'now'))
+  expect(after).toEqual(before.filter(({ type }) => type === 'Ready'))
+})
