@@ -1,46 +1,51 @@
 import { counter, gauge, type Metrics } from '../telemetry/telemetry.ts'
 import type { SyncReason } from './conditions.ts'
 
-export type SyncMetrics = ReturnType<typeof createSyncMetrics>
+type States = () => ReadonlyMap<string, number>
+export type SyncMetrics = ReturnType<typeof create>['metrics']
 
-/** Metrics exist once in a process, which may begin to work again and again. */
-const known = new WeakMap<Metrics, SyncMetrics>()
+/** Metrics exist once in a process, and reconcilers each time that it may write. */
+const known = new WeakMap<Metrics, ReturnType<typeof create>>()
 
 /** @param states how many Versions are in each state, asked at each scrape */
-export function syncMetrics(
-  metrics: Metrics,
-  states: () => ReadonlyMap<string, number>,
-): SyncMetrics {
-  const made = known.get(metrics) ?? createSyncMetrics(metrics, states)
-  known.set(metrics, made)
-  return made
+export function syncMetrics(registry: Metrics, states: States): SyncMetrics {
+  const made = known.get(registry) ?? create(registry)
+  known.set(registry, made)
+  made.show(states)
+  return made.metrics
 }
 
-function createSyncMetrics(metrics: Metrics, states: () => ReadonlyMap<string, number>) {
-  const total = counter(metrics, {
+function create(registry: Metrics) {
+  let shown: States = () => new Map()
+  const total = counter(registry, {
     name: 'sync_total',
     help: 'Objects that were brought to an end, by how it went.',
     labels: ['kind', 'reason'],
   })
-  const verifyFailures = counter(metrics, {
+  const verifyFailures = counter(registry, {
     name: 'verify_failures_total',
     help: 'Archives that were refused, or found to be altered in storage.',
     labels: ['reason'],
   })
-  const orphans = gauge(metrics, {
+  const orphans = gauge(registry, {
     name: 'sync_orphan_archives',
     help: 'Archives in storage that no Version refers to, as the last sweep found them.',
   })
   gauge(
-    metrics,
+    registry,
     { name: 'versions', help: 'Versions by their state.', labels: ['state'] },
     (versions) => {
-      for (const [state, count] of states()) versions.set({ state }, count)
+      for (const [state, count] of shown()) versions.set({ state }, count)
     },
   )
   return {
-    ended: (kind: string, reason: SyncReason) => total.inc({ kind, reason }),
-    verifyFailed: (reason: SyncReason) => verifyFailures.inc({ reason }),
-    orphans: (count: number) => orphans.set(count),
+    show: (states: States) => {
+      shown = states
+    },
+    metrics: {
+      ended: (kind: string, reason: SyncReason) => total.inc({ kind, reason }),
+      verifyFailed: (reason: SyncReason) => verifyFailures.inc({ reason }),
+      orphans: (count: number) => orphans.set(count),
+    },
   }
 }

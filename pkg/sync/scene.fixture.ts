@@ -24,6 +24,8 @@ export class Scene {
   readonly #directory: string
   readonly #spool: Spool
   #running: { readonly objects: Objects; readonly sync: Sync } | undefined
+  /** The same for all runs, as in a process that is the leader again. */
+  readonly #metrics = createMetrics({ version: 'test' })
   /** What the clock of the reconcilers is ahead. */
   aheadMs = 0
 
@@ -72,7 +74,7 @@ export class Scene {
       spool: this.#spool,
       apiGroup: 'depot.internal',
       log: createLogger('silent'),
-      metrics: createMetrics({ version: 'test' }),
+      metrics: this.#metrics,
       clock: () => Date.now() + this.aheadMs,
       ...options,
     })
