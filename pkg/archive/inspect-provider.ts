@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { ArchiveError, quoted } from './archive-error.ts'
 import { packageDigest } from './content-digest.ts'
 import type { Entry, Reading } from './entry.ts'
@@ -70,10 +69,13 @@ async function filesOf(reading: Reading, type: string) {
 
 async function digestOf(file: string, signal: AbortSignal | undefined): Promise<string> {
   const hash = createHash('sha256')
-  const chunks: AsyncIterable<Buffer> = createReadStream(file, {
-    highWaterMark: 1024 * 1024,
-    signal,
-  })
-  for await (const chunk of chunks) hash.update(chunk)
-  return hash.digest('hex')
+  await using source = await open(file)
+  // One buffer for all of it: a stream makes a new one for every read, and they pile up until they are collected.
+  const buffer = Buffer.allocUnsafe(256 * 1024)
+  for (;;) {
+    signal?.throwIfAborted()
+    const { bytesRead } = await source.read(buffer, 0, buffer.length)
+    if (bytesRead === 0) return hash.digest('hex')
+    hash.update(buffer.subarray(0, bytesRead))
+  }
 }
