@@ -9,9 +9,8 @@ import {
   type ServerOptions,
   serverCommand,
 } from '../../pkg/options/options.ts'
-import { type Runnable, run, runCommand } from '../../pkg/run/run.ts'
+import { httpPart, type Runnable, run, runCommand } from '../../pkg/run/run.ts'
 import { startServer } from '../../pkg/server/server.ts'
-import type { RunningServer } from '../../pkg/serving/serving.ts'
 import { loadSigner } from '../../pkg/signing/signing.ts'
 import { createArchives } from '../../pkg/storage/storage.ts'
 import {
@@ -104,10 +103,12 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
   const source = new SourceInStep({ options, sink, archives, log, metrics }, catalog, readmes)
 
   const audit = options.auditLog && openAudit(options.auditLog, { log, metrics })
-  const http: Runnable & { running?: RunningServer } = {
-    name: 'http',
-    async start() {
-      this.running = await startServer({
+  const { listen, adminListen } = options
+  const http = httpPart({
+    listen,
+    adminListen,
+    open: () =>
+      startServer({
         ...options,
         tls,
         catalog,
@@ -123,16 +124,9 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
         metrics,
         waitingFor: () => source.waitingFor(),
         impaired: () => auth.impaired(),
-      }).catch((error: unknown) => {
-        throw new OptionsError([portProblem(options, error)])
-      })
-      const { url, adminUrl } = this.running
-      log.info({ url, adminUrl, version, mode: authModeOf(options) }, 'listening')
-    },
-    async stop(graceMs) {
-      await this.running?.stop(graceMs)
-    },
-  }
+      }),
+    onListening: (ports) => log.info({ ...ports, version, mode: authModeOf(options) }, 'listening'),
+  })
   const parts: Runnable[][] = [
     [
       { name: 'signing', start: () => undefined, stop: () => signer?.close() },
@@ -158,18 +152,4 @@ function openAudit(path: string, parts: { log: Logger; metrics: Metrics }): Audi
   } catch (error) {
     throw new OptionsError([`--audit-log: ${messageOf(error)}`])
   }
-}
-
-function portProblem({ listen, adminListen }: ServerOptions, error: unknown): string {
-  const { code, port, address } = error as NodeJS.ErrnoException & {
-    port?: number
-    address?: string
-  }
-  if (code === undefined || port === undefined) return messageOf(error)
-  const flag = port === adminListen.port && port !== listen.port ? '--admin-listen' : '--listen'
-  const reason =
-    code === 'EADDRINUSE'
-      ? 'the port is in use; stop what uses it or choose another'
-      : messageOf(error)
-  return `${flag}: cannot listen on ${address}:${port}: ${reason}`
 }

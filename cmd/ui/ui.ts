@@ -2,8 +2,8 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { messageOf } from '../../pkg/errors/errors.ts'
 import { createExplorer } from '../../pkg/explorer/explorer.ts'
 import { explorerCommand, OptionsError } from '../../pkg/options/options.ts'
-import { type Runnable, run, runCommand } from '../../pkg/run/run.ts'
-import { type RunningServer, serve } from '../../pkg/serving/serving.ts'
+import { httpPart, type Runnable, run, runCommand } from '../../pkg/run/run.ts'
+import { serve } from '../../pkg/serving/serving.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 import { type Given, settingsOf } from './settings.ts'
 
@@ -37,32 +37,29 @@ async function serveExplorer({ options, secrets, version }: RunOptions): Promise
       throw new OptionsError([`--dist-path: ${messageOf(error)}`])
     }
   })()
-  const http: Runnable & { running?: RunningServer } = {
-    name: 'http',
-    async start() {
-      this.running = await serve({
+  const { listen, adminListen } = options
+  const http = httpPart({
+    listen,
+    adminListen,
+    open: () =>
+      serve({
         fetch: explorer.app.fetch,
-        listen: options.listen,
-        adminListen: options.adminListen,
+        listen,
+        adminListen,
         log,
         metrics,
         shutdownDelayMs: options.shutdownDelayMs,
         waitingFor: () => [],
-      }).catch((error: unknown) => {
-        throw new OptionsError([`--listen or --admin-listen: ${messageOf(error)}`])
-      })
+      }),
+    onListening: (ports) => {
       if (options.devTokenInput) {
         log.warn(
           'any bearer token can be pasted into the pages: --dev-token-input is not for production',
         )
       }
-      const { url, adminUrl } = this.running
-      log.info({ url, adminUrl, serverUrl: options.serverUrl, version }, 'listening')
+      log.info({ ...ports, serverUrl: options.serverUrl, version }, 'listening')
     },
-    async stop(graceMs) {
-      await this.running?.stop(graceMs)
-    },
-  }
+  })
   const upstream: Runnable = {
     name: 'upstream',
     start: () => undefined,

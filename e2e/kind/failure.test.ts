@@ -185,11 +185,13 @@ it('the API server away: answers go on, and changes show once it is back', async
   try {
     await until(isUp, (up) => !up)
     const load = startLoad()
-    await new Promise((done) => setTimeout(done, 10_000))
+    await until(
+      async () => Date.now() / 1000 - (await contact()),
+      (silentSeconds) => silentSeconds > 5,
+    )
     const { answered, failed } = await load.stop()
     expect(failed).toEqual([])
-    expect(answered).toBeGreaterThan(100)
-    expect(Date.now() / 1000 - (await contact())).toBeGreaterThan(5)
+    expect(answered).toBeGreaterThan(50)
     expect(await download(network, '2.0.0')).toBe(200)
   } finally {
     await inNode('mv', '/root/kube-apiserver.yaml', manifest)

@@ -4,6 +4,7 @@ import type { Logger } from '../telemetry/telemetry.ts'
 // The life of a process: options in, parts started and stopped in order, an exit status out.
 export { type CommandRun, runCommand } from './command.ts'
 export { folderProblem } from './folder.ts'
+export { httpPart } from './http-part.ts'
 
 /** A part of a process that is started and stopped. */
 export interface Runnable {

@@ -1,0 +1,56 @@
+import { messageOf } from '../errors/errors.ts'
+import { OptionsError } from '../options/options.ts'
+import type { Runnable } from './run.ts'
+
+/** A public and an admin port that are open. */
+interface OpenPorts {
+  readonly url: string
+  readonly adminUrl: string
+  stop(graceMs: number): Promise<void>
+}
+
+interface Port {
+  readonly port: number
+}
+
+export interface HttpPartOptions<P extends OpenPorts> {
+  /** Where it is to listen, as the options say. */
+  readonly listen: Port
+  readonly adminListen: Port
+  readonly open: () => Promise<P>
+  /** Called once both ports are open. */
+  readonly onListening: (ports: Pick<P, 'url' | 'adminUrl'>) => void
+}
+
+/** The ports of a process as a part of it. It ends with the flag to correct where a port cannot be had. */
+export function httpPart<P extends OpenPorts>(options: HttpPartOptions<P>): Runnable {
+  let ports: P | undefined
+  return {
+    name: 'http',
+    async start() {
+      ports = await options.open().catch((error: unknown) => {
+        throw new OptionsError([portProblem(options, error)])
+      })
+      options.onListening({ url: ports.url, adminUrl: ports.adminUrl })
+    },
+    async stop(graceMs) {
+      await ports?.stop(graceMs)
+    },
+  }
+}
+
+type Ports = Readonly<Record<'listen' | 'adminListen', Port>>
+
+function portProblem({ listen, adminListen }: Ports, error: unknown): string {
+  const { code, port, address } = error as NodeJS.ErrnoException & {
+    port?: number
+    address?: string
+  }
+  if (code === undefined || port === undefined) return messageOf(error)
+  const flag = port === adminListen.port && port !== listen.port ? '--admin-listen' : '--listen'
+  const reason =
+    code === 'EADDRINUSE'
+      ? 'the port is in use; stop what uses it or choose another'
+      : messageOf(error)
+  return `${flag}: cannot listen on ${address}:${port}: ${reason}`
+}
