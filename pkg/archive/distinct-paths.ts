@@ -26,6 +26,7 @@ const folded = (path: string): string =>
   path.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC').replaceAll('/', '\0')
 
 function compare(first: Named & { folded: string }, second: Named & { folded: string }): void {
+  if (differAsTheyAre(first, second)) return
   const [a, b] = [first.folded.split('\0'), second.folded.split('\0')]
   const [before, after] = [first.path.split('/'), second.path.split('/')]
   let same = 0
@@ -41,6 +42,19 @@ function compare(first: Named & { folded: string }, second: Named & { folded: st
     throw clash(first.path, second.path, 'cannot be, a file and something below it')
   }
 }
+
+/** Most names are plain, and what they share is written the same: a long list of deep paths must not cost much. */
+function differAsTheyAre(
+  first: Named & { folded: string },
+  second: Named & { folded: string },
+): boolean {
+  let same = 0
+  while (same < first.folded.length && first.folded[same] === second.folded[same]) same += 1
+  if (same === first.folded.length || !isPlain(first.path) || !isPlain(second.path)) return false
+  return first.path.slice(0, same) === second.path.slice(0, same)
+}
+
+const isPlain = (text: string): boolean => /^[ -~]*$/.test(text)
 
 const clash = (first: string, second: string, what: string): ArchiveError =>
   new ArchiveError(
