@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import type { Readable } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
 import { SourceError } from './errors.ts'
 
 /** A git that runs. */
@@ -48,7 +48,8 @@ export function runGit(args: readonly string[], options: GitOptions): RunningGit
     stop()
   })
   ended.catch(() => undefined)
-  return { stdout: child.stdout, ended }
+  // What is left in the pipe of a process that ended is thrown away where nobody reads at that moment.
+  return { stdout: child.stdout.pipe(new PassThrough()), ended }
 }
 
 /** Only for what git needs: what else is in the environment of this process could change what it does. */
@@ -104,12 +105,16 @@ function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
 }
 
 function cannotRun(error: Error): SourceError {
-  const isMissing = 'code' in error && error.code === 'ENOENT'
+  const code = 'code' in error ? error.code : undefined
+  if (code !== 'ENOENT' && code !== 'EACCES') {
+    // Too many processes or files at this moment.
+    return new SourceError('FetchFailed', `git could not be started (${String(code)})`, {
+      cause: error,
+    })
+  }
   return new SourceError(
     'GitUnavailable',
-    isMissing
-      ? 'git is not installed where the controller runs: use another source, or an image with git'
-      : 'git cannot be run where the controller runs',
+    'git is not installed where the controller runs: use another source, or an image with git',
     { cause: error },
   )
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { GitServer } from '../../hack/testbed/upstream/git.ts'
 import {
@@ -10,6 +11,7 @@ import {
   type UpstreamAuthority,
 } from '../../hack/testbed/upstream/https-server.ts'
 import { isRefName } from './git.ts'
+import { runGit } from './git-process.ts'
 import { type LocalSources, localSources } from './sources.fixture.ts'
 
 let authority: UpstreamAuthority
@@ -108,10 +110,10 @@ describe('a git source', () => {
 
   it('gives up what is too large, leaving nothing behind', async () => {
     // As random bytes cannot be packed.
-    const text = Buffer.from(Array.from({ length: 60_000 }, () => Math.random() * 256)).toString(
+    const random = Buffer.from(Array.from({ length: 60_000 }, () => Math.random() * 256)).toString(
       'base64',
     )
-    server.tag('large', 'v1.0.0', { 'main.tf': text })
+    server.tag('large', 'v1.0.0', { 'main.tf': random })
     const resolved = await source('large').resolve('1.0.0', { signal })
     const fetched = source('large').fetch(resolved, { signal, maxBytes: 10_000 })
     await expect(fetched).rejects.toMatchObject({ reason: 'ArchiveTooLarge' })
@@ -168,6 +170,12 @@ it('a host that is not named is refused', async () => {
   const url = 'https://git.example.com/x.git'
   const refused = local.sources.module({ source: { type: 'git', url } }, 'team').list({ signal })
   await expect(refused).rejects.toMatchObject({ reason: 'EgressRefused', terminal: true })
+})
+
+it('what git wrote is there for those who begin to read after its end', async () => {
+  const { stdout, ended } = runGit(['version'], { command: 'git', config: {}, signal })
+  await ended
+  expect(await text(stdout)).toContain('git version')
 })
 
 it.each(['v1.0.0', 'vpc/v1.0.0', 'a-b_c+d', 'ü/1.0.0'])('%s is the name of a ref', (name) => {
