@@ -107,6 +107,7 @@ async function runController(options: ControllerOptions): Promise<undefined> {
         log,
         metrics,
         timings: { verifyMs: verifyIntervalMs, rehashMs: rehashIntervalMs, archiveDeleteDelayMs },
+        sweepDelete: options.sweepDelete,
         workers: { Module: concurrency, Provider: concurrency, Version: concurrency },
       })
     },

@@ -9,6 +9,7 @@ import { openSources, type Sources } from '../../pkg/sources/sources.ts'
 import { openSpool, type Spool } from '../../pkg/spool/spool.ts'
 import {
   type ArchiveStore,
+  grantProblems,
   openArchiveStore,
   storageOfEnvironment,
 } from '../../pkg/storage/storage.ts'
@@ -26,6 +27,8 @@ export interface FetchingOptions {
   readonly egressPrivateCidrs: readonly string[] | undefined
   readonly egressPublicDownloads: boolean
   readonly egressCaPath: string | undefined
+  /** Which places each namespace may use; default: every place. */
+  readonly storageGrants?: string | undefined
 }
 
 /** What fetches and stores archives. */
@@ -59,7 +62,12 @@ export async function openFetching({
 }): Promise<Fetching> {
   const proxies = proxyRules(env)
   const storage = storageOfEnvironment(env)
-  const problems = [...proxies.problems, ...storage.problems]
+  const { storageGrants } = options
+  const problems = [
+    ...proxies.problems,
+    ...storage.problems,
+    ...grantProblems(storageGrants).map((problem) => `--storage-grants: ${problem}`),
+  ]
   const attempt = async <T>(flag: string, open: () => T | Promise<T>): Promise<T | undefined> => {
     try {
       return await open()
@@ -89,7 +97,10 @@ export async function openFetching({
   const { githubSecretName, githubApiUrl } = options
   return {
     spool,
-    archives: openArchiveStore({ filesystemMountPath: mountPath, proxies, ...storage.settings }),
+    archives: openArchiveStore(
+      { filesystemMountPath: mountPath, proxies, ...storage.settings },
+      storageGrants,
+    ),
     sources: openSources({
       egress,
       spool,

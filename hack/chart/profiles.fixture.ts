@@ -98,6 +98,8 @@ const everything: Values = {
   },
   controller: {
     enabled: true,
+    storageGrants: ['platform=s3://archives/*'],
+    sweepDelete: true,
     replicaCount: 2,
     github: { secretName: 'github', apiUrl: 'https://github.example.com/api/v3' },
     secretNames: ['github', 'git'],

@@ -2,7 +2,15 @@ import { z } from 'zod'
 import { fetchingOptions, upkeepOptions } from './fetching.ts'
 import { serverCommand } from './server.ts'
 import type { Command, Options, OptionTable, SecretTable } from './table.ts'
-import { durationMs, listenAddress, name, namespace, namespaces } from './values.ts'
+import {
+  durationMs,
+  listenAddress,
+  name,
+  namespace,
+  namespaces,
+  onOff,
+  storageGrants,
+} from './values.ts'
 
 const { apiGroup, kubeconfig, logLevel } = serverCommand.options
 
@@ -45,7 +53,21 @@ const options = {
     meaning: 'How many Modules, Providers and Versions, of each, are worked on at once.',
   },
   ...fetchingOptions,
+  storageGrants: {
+    flag: 'storage-grants',
+    value: storageGrants,
+    otherwise: 'every place for every namespace',
+    meaning:
+      'Places of storage that archives of namespaces may be stored in and removed from, such as `team-a=s3://bucket/team-a`.',
+  },
   ...upkeepOptions,
+  sweepDelete: {
+    flag: 'sweep-delete',
+    value: onOff,
+    default: 'false',
+    meaning:
+      'Remove stored archives that no Version refers to once they are a day old, instead of only counting them. Only where no other cluster uses the same places.',
+  },
   shutdownGracePeriodMs: {
     flag: 'shutdown-grace-period',
     value: durationMs({ least: '0', most: '24h' }),

@@ -1,6 +1,7 @@
 import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
 import { type Backend, backendOf } from './backends.ts'
 import type { WritableDriver } from './driver.ts'
+import { StorageGrants } from './grants.ts'
 import { createPlaces, type StorageSettings } from './places.ts'
 
 /** Where the archives of one module or provider are. */
@@ -11,6 +12,8 @@ export interface ArchivePlace {
   readonly prefix: string
   /** The object of an archive, as `driver` names it. */
   readonly object: (fileName: string) => string
+  /** Whether what a namespace asks for may be stored and removed here. Reading needs no grant. */
+  isGrantedTo(namespace: string): boolean
 }
 
 /** The places that a server reads from, to be written: the same StorageConfig leads both to the same object. */
@@ -22,14 +25,27 @@ export interface ArchiveStore {
   for(storage: StorageConfig, configName: string): ArchivePlace
 }
 
-/** @param settings as the server has them */
-export function openArchiveStore(settings: StorageSettings): ArchiveStore {
+/**
+ * @param settings as the server has them
+ * @param grants entries `NAMESPACE=URL …` as the server takes them; default: every namespace may use every place
+ */
+export function openArchiveStore(settings: StorageSettings, grants?: string): ArchiveStore {
   const placeOf = createPlaces(settings)
+  const granted =
+    grants === undefined
+      ? undefined
+      : new StorageGrants({ text: grants, mountPath: settings.filesystemMountPath })
   return {
     for(storage, configName) {
       const object = (fileName: string) => placeOf({ storage, configName, fileName }).object
-      const { driver } = placeOf({ storage, configName, fileName: '' })
-      return { backend: backendOf(storage), driver, prefix: object(''), object }
+      const { driver, url } = placeOf({ storage, configName, fileName: '' })
+      return {
+        backend: backendOf(storage),
+        driver,
+        prefix: object(''),
+        object,
+        isGrantedTo: (namespace) => granted?.allows(namespace, url) ?? true,
+      }
     },
   }
 }

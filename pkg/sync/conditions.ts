@@ -33,6 +33,7 @@ export const reasons = {
   ChecksumMismatch: 'The archive does not have the checksum that upstream says.',
 
   Stored: 'The archive is in storage, and was read back.',
+  StorageNotGranted: 'The namespace may not use the place that storageConfig names.',
   StorageFailed: 'Storage is away, or refuses.',
   ArchiveMissing: 'The archive that spec.upload names is not in storage, or another one is.',
   ArchiveLost: 'The stored archive is gone or altered, and upstream no longer has the same.',

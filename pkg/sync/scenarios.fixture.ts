@@ -2,6 +2,7 @@ import { rm, utimes, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ObjectPlace } from '../objects/conformance.fixture.ts'
 import { SourceError } from '../sources/sources.ts'
+import { openArchiveStore } from '../storage/storage.ts'
 import { depotScenarios } from './depot-scenarios.fixture.ts'
 import { providerScenarios } from './provider-scenarios.fixture.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
@@ -195,6 +196,34 @@ export function syncScenarios(
       await rm(`${scene.storage}/depot`)
       await eventually(() => expect(scene.status('Version', 'vpc-1-0-0').synced).toBe(true))
       expect(scene.upstream.asked.filter((what) => what.startsWith('fetch'))).toHaveLength(1)
+    })
+
+    it('a place that the namespace was not granted is neither filled nor cleared', async () => {
+      const grants = (text: string) => ({
+        archives: openArchiveStore({ filesystemMountPath: scene.storage }, text),
+      })
+      scene.upstream.repository(url, { 'v1.0.0': 'first' })
+      await scene.write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0') })
+      await scene.run(grants(`another=* ${scene.namespace}=file:///elsewhere`))
+      expect(scene.condition('Version', 'vpc-1-0-0', 'Stalled')).toMatchObject({
+        status: 'True',
+        reason: 'StorageNotGranted',
+      })
+      expect(await scene.stored()).toEqual([])
+
+      await scene.run(grants(`${scene.namespace}=file:///depot`))
+      const stored = await scene.stored()
+      expect(stored).toHaveLength(1)
+
+      await scene.run({ ...grants('another=*'), timings: { archiveDeleteDelayMs: 0 } })
+      await scene.write('Module', 'vpc', { moduleConfig, versions: [] })
+      await eventually(() =>
+        expect(scene.condition('Version', 'vpc-1-0-0', 'Ready')).toMatchObject({
+          status: 'False',
+          reason: 'ArchiveNotRemoved',
+        }),
+      )
+      expect(await scene.stored()).toEqual(stored)
     })
 
     it('archives that no Version refers to are found a day later', async () => {

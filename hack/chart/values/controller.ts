@@ -75,6 +75,16 @@ export const controllerValues: readonly Value[] = [
     true,
     'Fetch what a registry names from any public host by HTTPS.',
   ),
+  texts(
+    'controller.storageGrants',
+    [],
+    '`NAMESPACE=URL` pairs, with globs: storage that archives of a namespace may be stored in; empty: every place.',
+  ),
+  bool(
+    'controller.sweepDelete',
+    false,
+    'Remove stored archives that no Version refers to, instead of only counting them.',
+  ),
   duration('controller.verifyInterval', '24h', 'How often each stored archive is looked for.'),
   duration('controller.rehashInterval', '720h', 'How often all of it is read and hashed.'),
   duration(

@@ -14,6 +14,8 @@ const ownName = /[-_][0-9a-f]{12}\.(zip|tar\.gz|SHA256SUMS|SHA256SUMS\.sig|keys\
 interface SweptPlace {
   readonly place: ArchivePlace
   readonly files: Set<string>
+  /** Whether one of the namespaces that store here may do so. */
+  isGranted: boolean
 }
 
 /**
@@ -27,8 +29,9 @@ export async function sweep(
   { isDeleting, signal }: { readonly isDeleting: boolean; readonly signal: AbortSignal },
 ): Promise<string[]> {
   const orphans: string[] = []
-  for (const { place, files } of placesOf(context).values()) {
+  for (const { place, files, isGranted } of placesOf(context).values()) {
     if (signal.aborted) break
+    if (!isGranted) continue
     try {
       for await (const { object, changedAtMs } of place.driver.list(place.prefix)) {
         const fileName = object.slice(place.prefix.length)
@@ -55,7 +58,9 @@ function placesOf(context: Context): Map<string, SweptPlace> {
   for (const object of context.objects.list('Version')) {
     const placed = placedOrNothing(context, object)
     if (placed === undefined) continue
-    const known = places.get(placed.placeId) ?? { place: placed.place, files: new Set() }
+    const { place, placeId } = placed
+    const known = places.get(placeId) ?? { place, files: new Set(), isGranted: false }
+    known.isGranted ||= place.isGrantedTo(object.metadata.namespace)
     for (const file of filesOf(object)) known.files.add(file)
     places.set(placed.placeId, known)
   }

@@ -85,9 +85,23 @@ export function placeOf(context: Context, version: Version): Placed {
   }
 }
 
-/** @throws Failure InvalidSpec, SourceError */
+/**
+ * Storage is opened with credentials that reach the places of every tenant, so that naming one proves no right to it.
+ *
+ * @throws Failure StorageNotGranted
+ */
+export function requireGrant({ place }: Placed, namespace: string): void {
+  if (place.isGrantedTo(namespace)) return
+  throw mistake(
+    'StorageNotGranted',
+    `namespace ${namespace} may not store archives in the place that storageConfig names; an administrator grants it with --storage-grants of the controller`,
+  )
+}
+
+/** @throws Failure InvalidSpec, StorageNotGranted, SourceError */
 export function planOf(context: Context, version: Version): Plan {
   const placed = placeOf(context, version)
+  requireGrant(placed, version.metadata.namespace)
   return version.spec.type === 'Module'
     ? modulePlan(context, version, placed)
     : providerPlan(context, version, placed)

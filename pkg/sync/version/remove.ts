@@ -8,7 +8,7 @@ import { Failure } from '../failure.ts'
 import { resourceOf } from '../resource.ts'
 import { writeStatus } from '../status.ts'
 import { dropFinalizer, finalizerOf } from './finalizer.ts'
-import { placeOf } from './plan.ts'
+import { placeOf, requireGrant } from './plan.ts'
 import { filesOf, isShared } from './references.ts'
 
 type VersionStatus = NonNullable<Version['status']>
@@ -53,7 +53,9 @@ export async function removeFiles(
   object: StoredObject,
   files: readonly string[],
 ): Promise<void> {
-  const { place, placeId } = placeOf(context, resourceOf('Version', object))
+  const placed = placeOf(context, resourceOf('Version', object))
+  requireGrant(placed, object.metadata.namespace)
+  const { place, placeId } = placed
   for (const fileName of files) {
     if (isShared(context, object, placeId, fileName)) continue
     await place.driver.remove(place.object(fileName))

@@ -19,6 +19,8 @@
 - {flag: egress-private-cidrs, text: {{ join "," $c.egress.privateCidrs | quote }}, from: controller.egress.privateCidrs}
 - {flag: egress-public-downloads, text: {{ $c.egress.publicDownloads | quote }}, from: controller.egress.publicDownloads}
 - {flag: egress-ca-path, text: {{ ternary "/etc/depot/egress/ca.crt" "" (ne $c.egress.caSecretName "") | quote }}, from: controller.egress.caSecretName}
+- {flag: storage-grants, text: {{ join "," $c.storageGrants | quote }}, from: controller.storageGrants}
+- {flag: sweep-delete, text: {{ $c.sweepDelete | quote }}, from: controller.sweepDelete}
 - {flag: verify-interval, text: {{ $c.verifyInterval | quote }}, from: controller.verifyInterval}
 - {flag: rehash-interval, text: {{ $c.rehashInterval | quote }}, from: controller.rehashInterval}
 - {flag: archive-delete-delay, text: {{ $c.archiveDeleteDelay | quote }}, from: controller.archiveDeleteDelay}
