@@ -189,14 +189,18 @@ it('the API server away: answers go on, and changes show once it is back', async
       async () => Date.now() / 1000 - (await contact()),
       (silentSeconds) => silentSeconds > 5,
     )
+    await until(
+      async () => load.answered(),
+      (answered) => answered > 50,
+    )
     const { answered, failed } = await load.stop()
     expect(failed).toEqual([])
     expect(answered).toBeGreaterThan(50)
     expect(await download(network, '2.0.0')).toBe(200)
   } finally {
     await inNode('mv', '/root/kube-apiserver.yaml', manifest)
+    await until(isUp, (up) => up)
   }
-  await until(isUp, (up) => up)
   const restarts = [
     'get',
     'pods',

@@ -170,5 +170,13 @@ export async function startIngress(nodePort: number): Promise<void> {
 
 /** Takes it away with its port. */
 export async function stopIngress(): Promise<void> {
-  await kubectl('-n', namespace, 'delete', 'deployment/ingress', 'service/ingress', '--wait=false')
+  await kubectl(
+    '-n',
+    namespace,
+    'delete',
+    'deployment/ingress',
+    'service/ingress',
+    '--ignore-not-found',
+    '--wait=false',
+  )
 }

@@ -125,6 +125,7 @@ export async function applySamples(): Promise<void> {
   await apply(
     statuses.filter((object) => object.kind !== 'ConfigMap'),
     '--subresource=status',
+    '--force-conflicts',
     '--validate=false',
   )
 }
@@ -287,7 +288,10 @@ export function sumOf(exposition: string, name: string, labels = ''): number {
 }
 
 /** A loop of requests, each over a new connection, until it is stopped. */
-export function startLoad(): { stop(): Promise<{ answered: number; failed: string[] }> } {
+export function startLoad(): {
+  answered(): number
+  stop(): Promise<{ answered: number; failed: string[] }>
+} {
   const stopping = new AbortController()
   let answered = 0
   const failed: string[] = []
@@ -305,6 +309,7 @@ export function startLoad(): { stop(): Promise<{ answered: number; failed: strin
   }
   const loops = [loop(), loop()]
   return {
+    answered: () => answered,
     async stop() {
       stopping.abort()
       await Promise.all(loops)

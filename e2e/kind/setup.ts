@@ -13,7 +13,7 @@ declare module 'vitest' {
       readonly kubeconfig: string
       /** What service accounts have asked the API server for, one JSON object a line. */
       readonly auditLog: string
-      /** Ports of 127.0.0.1 that lead to NodePort 30000, 30001 and 30002. */
+      /** Ports of 127.0.0.1 that lead to NodePort 30000 to 30003. */
       readonly ports: readonly number[]
       /** The archives of config/samples. */
       readonly archives: string
@@ -97,7 +97,7 @@ async function newCluster(
   say: (what: string) => void,
 ): Promise<Cluster> {
   await output(hack('kind/cluster'), ['delete', name])
-  const ports = await freePorts(3)
+  const ports = await freePorts(4)
   const [folder, workloads] = await Promise.all([
     output(hack('kind/cluster'), ['create', name, ...ports.map(String)]),
     output(hack('kind/workloads'), []),
@@ -114,7 +114,7 @@ async function keptCluster(dockerHost: string): Promise<Cluster | undefined> {
   const env = { DOCKER_HOST: dockerHost }
   const lines = await output('docker', ['port', `${name}-control-plane`], env).catch(() => '')
   if (lines === '') return undefined
-  const ports = [30_000, 30_001, 30_002].map((port) =>
+  const ports = [30_000, 30_001, 30_002, 30_003].map((port) =>
     Number(new RegExp(`^${port}/tcp -> 127.0.0.1:(\\d+)$`, 'm').exec(lines)?.[1]),
   )
   return { folder: await output(hack('kind/cluster'), ['folder', name]), ports }

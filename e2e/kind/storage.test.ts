@@ -115,6 +115,7 @@ beforeAll(async () => {
   await apply(
     [statusOf('bucketed'), statusOf('presigned')],
     '--subresource=status',
+    '--force-conflicts',
     '--validate=false',
   )
 })

@@ -68,6 +68,8 @@ beforeAll(async () => {
   asked = requestsOf('depot-controller').length
   await makeNamespace()
   await makeNamespace(team)
+  // The controller would work on the samples of other suites, and leave its finalizers there.
+  await kubectl('delete', 'depots,modules,providers,versions', '--all', '-A')
   const ca = await startUpstream()
   const privateKey = await generateSigningKey({ name: 'Depot e2e', email: 'e2e@example.com' })
   const secret = (name: string, stringData: object) => ({

@@ -20,7 +20,7 @@ import {
 
 const ui = `http://127.0.0.1:${kind.ports[1]}`
 const issuer = `${ui}/broker`
-const proxy = `http://localhost:${kind.ports[2]}`
+const proxy = `http://localhost:${kind.ports[3]}`
 
 /** Hosts of the Ingress, which is that of `proxy`, and of the HTTPRoute. */
 const [ofIngress, ofRoute] = ['localhost', 'route.depot.test']
@@ -41,7 +41,7 @@ const network =
 
 beforeAll(async () => {
   await makeNamespace()
-  await startIngress(30_002)
+  await startIngress(30_003)
   const secret = (name: string, stringData: object): object => ({
     apiVersion: 'v1',
     kind: 'Secret',

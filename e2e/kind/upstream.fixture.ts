@@ -132,5 +132,6 @@ export async function startUpstream(): Promise<string> {
 }
 
 export async function stopUpstream(): Promise<void> {
-  await kubectlHere('delete', 'pod/upstream', 'service/upstream', 'secret/upstream')
+  const all = ['pod/upstream', 'service/upstream', 'secret/upstream']
+  await kubectlHere('delete', ...all, '--ignore-not-found')
 }
