@@ -69,7 +69,11 @@ export interface AuditEvent {
   readonly verb: string
   readonly requestURI: string
   readonly objectRef?: { readonly resource?: string; readonly subresource?: string }
-  readonly user: { readonly username: string }
+  readonly user: {
+    readonly username: string
+    /** Of a service account: `authentication.kubernetes.io/pod-name`, among others. */
+    readonly extra?: Readonly<Record<string, readonly string[]>>
+  }
   readonly responseStatus?: { readonly code: number }
 }
 

@@ -102,9 +102,15 @@ describe.each(['helm', 'helm3'] as const)('with %s', (name) => {
   })
 
   it('the server is refused nothing, and reads by lists and watches alone', async () => {
-    const before = requestsOf('depot-server').length
+    // A pod of an earlier suite, whose role goes before it does, is refused.
+    const pods = await podsOf('server')
+    const asked = () =>
+      requestsOf('depot-server').filter(({ user }) =>
+        user.extra?.['authentication.kubernetes.io/pod-name']?.some((pod) => pods.includes(pod)),
+      )
+    const before = asked().length
     for (let count = 0; count < 50; count += 1) await versionsOf('platform/network/aws', token)
-    const requests = requestsOf('depot-server')
+    const requests = asked()
     expect(requests.length).toBeGreaterThan(0)
     expect(requests.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([])
     expect(requests.filter(({ verb }) => !['list', 'watch', 'get'].includes(verb))).toEqual([])
