@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** In CI a test that fails gets a second try, which the report names: a shared machine stalls for seconds at times. */
+/** In CI a test that fails gets two more tries, which the report names: a shared machine stalls for seconds at times. */
 const inCi = !['', '0', 'false'].includes(process.env['CI'] ?? '')
 
 /** Real CLIs against real server processes: one after the other, and with time for slow machines. */
@@ -13,7 +13,7 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    retry: inCi ? 1 : 0,
+    retry: inCi ? 2 : 0,
     expect: { poll: { timeout: 30_000 } },
   },
 })

@@ -228,6 +228,9 @@ describe.skipIf(chromiumPath === undefined)('going back', () => {
     await page.locator('#versions').waitFor()
     expect(await page.title()).toBe('vpc · network · Depot')
     await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
+    for (const last of ['/versions', '/scan-findings']) {
+      await expect.poll(() => asked.some((path) => path.endsWith(last))).toBe(true)
+    }
     await page.waitForLoadState('networkidle')
     const before = asked.length
     await page.goBack()
