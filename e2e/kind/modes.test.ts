@@ -180,7 +180,7 @@ describe('OIDC through the broker, with TLS', () => {
       environment,
       browse: (page) => client.browse(page),
     })
-    expect(login.code, login.output).toBe(0)
+    if (login.code !== 0) throw new Error(login.output)
     await workspace.must('init')
     expect(Object.keys(workspace.modules())).toEqual(['labels'])
     const saved = join(dirname(workspace.dir), '.terraform.d/credentials.tfrc.json')
