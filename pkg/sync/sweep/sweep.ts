@@ -1,10 +1,7 @@
 /** Finds archives in storage that no Version refers to, such as those of an upload that was killed at the wrong moment. */
-import type { StoredObject } from '../../objects/objects.ts'
 import type { ArchivePlace } from '../../storage/storage.ts'
 import type { Context } from '../context.ts'
-import { resourceOf } from '../resource.ts'
-import { placeOf } from '../version/plan.ts'
-import { filesOf } from '../version/references.ts'
+import { neededFiles, placedOrNothing } from '../version/references.ts'
 
 /** Younger ones may belong to work that goes on. */
 const minAgeMs = 24 * 60 * 60_000
@@ -61,16 +58,8 @@ function placesOf(context: Context): Map<string, SweptPlace> {
     const { place, placeId } = placed
     const known = places.get(placeId) ?? { place, files: new Set(), isGranted: false }
     known.isGranted ||= place.isGrantedTo(object.metadata.namespace)
-    for (const file of filesOf(object)) known.files.add(file)
-    places.set(placed.placeId, known)
+    for (const file of neededFiles(object)) known.files.add(file)
+    places.set(placeId, known)
   }
   return places
-}
-
-function placedOrNothing(context: Context, object: StoredObject) {
-  try {
-    return placeOf(context, resourceOf('Version', object))
-  } catch {
-    return undefined
-  }
 }

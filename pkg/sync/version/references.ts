@@ -2,7 +2,7 @@ import type { Version } from '../../apis/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../objects/objects.ts'
 import type { Context } from '../context.ts'
 import { resourceOf } from '../resource.ts'
-import { placeOf } from './plan.ts'
+import { type Placed, placeOf } from './plan.ts'
 
 type VersionStatus = NonNullable<Version['status']>
 
@@ -29,15 +29,23 @@ export function isShared(
   return context.objects.list('Version').some((other) => {
     if (other.metadata.uid === own.metadata.uid) return false
     if (other.metadata.deletionTimestamp !== undefined) return false
-    const { fileName: specFile, upload } = other.spec as Version['spec']
-    const names = [...filesOf(other), specFile, upload?.fileName]
-    return names.includes(fileName) && placeIdOf(context, other) === placeId
+    return (
+      neededFiles(other).includes(fileName) && placedOrNothing(context, other)?.placeId === placeId
+    )
   })
 }
 
-function placeIdOf(context: Context, other: StoredObject): string | undefined {
+/** Every object in storage that is not to be removed while a Version is there, one that its spec alone names included. */
+export function neededFiles(object: StoredObject): string[] {
+  const { fileName, upload } = object.spec as Version['spec']
+  const named = [fileName, upload?.fileName].filter((file) => file !== undefined)
+  return [...filesOf(object), ...named]
+}
+
+/** Nothing where the spec of a Version names no place. */
+export function placedOrNothing(context: Context, object: StoredObject): Placed | undefined {
   try {
-    return placeOf(context, resourceOf('Version', other)).placeId
+    return placeOf(context, resourceOf('Version', object))
   } catch {
     return undefined
   }
