@@ -48,24 +48,36 @@ export interface WatchedKind {
   readonly store?: ResourceStore
 }
 
-/** Shows the state of every watch at each scrape. */
+/** Shows the state of every kind at each scrape. One that is watched in several namespaces shows the worst of them. */
 export function showWatches(metrics: Metrics, watched: readonly WatchedKind[]): void {
-  const perKind = (name: string, help: string, read: (it: WatchedKind) => number) =>
+  const perKind = (
+    name: string,
+    help: string,
+    read: (reflector: Reflector) => number,
+    worst: (...values: number[]) => number,
+  ) =>
     gauge(metrics, { name, help, labels: ['kind'] }, (it) => {
-      for (const one of watched) it.set({ kind: one.kind }, read(one))
+      for (const [kind, some] of Map.groupBy(watched, (one) => one.kind)) {
+        it.set({ kind }, worst(...some.map(({ reflector }) => read(reflector))))
+      }
     })
   perKind(
     'watch_last_contact_timestamp_seconds',
-    'When the API server was heard of last, bookmarks included.',
-    ({ reflector }) => reflector.lastContactMs / 1000,
+    'When the API server was heard of last, bookmarks included; where several namespaces are watched, of the one that was silent for longest.',
+    ({ lastContactMs }) => lastContactMs / 1000,
+    Math.min,
   )
   perKind(
     'watch_stale',
     '1 while changes of a kind may have happened that are not known.',
-    ({ reflector }) => (reflector.isStale ? 1 : 0),
+    ({ isStale }) => (isStale ? 1 : 0),
+    Math.max,
   )
-  perKind('catalog_synced', '1 once everything of a kind has been read.', ({ reflector }) =>
-    reflector.isSynced ? 1 : 0,
+  perKind(
+    'catalog_synced',
+    '1 once everything of a kind has been read.',
+    ({ isSynced }) => (isSynced ? 1 : 0),
+    Math.min,
   )
   gauge(
     metrics,
@@ -75,8 +87,14 @@ export function showWatches(metrics: Metrics, watched: readonly WatchedKind[]): 
       labels: ['kind', 'reason'],
     },
     (it) => {
-      for (const { kind, store } of watched) {
-        for (const [reason, count] of store?.rejections() ?? []) it.set({ kind, reason }, count)
+      for (const [kind, some] of Map.groupBy(watched, (one) => one.kind)) {
+        const counts = new Map<string, number>()
+        for (const { store } of some) {
+          for (const [reason, count] of store?.rejections() ?? []) {
+            counts.set(reason, (counts.get(reason) ?? 0) + count)
+          }
+        }
+        for (const [reason, count] of counts) it.set({ kind, reason }, count)
       }
     },
   )
