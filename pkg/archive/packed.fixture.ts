@@ -39,14 +39,18 @@ export function archiveFolder() {
   }
 }
 
+/** The same entries give the same bytes, whenever they are packed: a digest must not depend on the clock. */
+const mtime = new Date(1980, 0, 1)
+
 /** A zip as common tools write it. */
 export async function zipOf(entries: readonly Packed[], comment?: string): Promise<Buffer> {
   const zip = new ZipFile()
   for (const { path, content = '', mode = 0o644, target } of entries) {
-    if (path.endsWith('/')) zip.addEmptyDirectory(path)
+    if (path.endsWith('/')) zip.addEmptyDirectory(path, { mtime })
     else {
       zip.addBuffer(Buffer.from(target ?? content), path, {
         mode: target === undefined ? 0o100000 | mode : 0o120777,
+        mtime,
       })
     }
   }
@@ -58,9 +62,9 @@ export async function zipOf(entries: readonly Packed[], comment?: string): Promi
 export async function tarOf(entries: readonly Packed[]): Promise<Buffer> {
   const tar = pack()
   for (const { path, content = '', mode = 0o644, target } of entries) {
-    if (path.endsWith('/')) tar.entry({ name: path, type: 'directory' })
-    else if (target === undefined) tar.entry({ name: path, mode }, content)
-    else tar.entry({ name: path, type: 'symlink', linkname: target })
+    if (path.endsWith('/')) tar.entry({ name: path, type: 'directory', mtime })
+    else if (target === undefined) tar.entry({ name: path, mode, mtime }, content)
+    else tar.entry({ name: path, type: 'symlink', linkname: target, mtime })
   }
   tar.finalize()
   return Buffer.concat(await Array.fromAsync(tar as AsyncIterable<Buffer>))
