@@ -16,7 +16,7 @@ registry.write(
 const windowMs = 500
 
 class Load {
-  /** When each answer came, in milliseconds since the epoch. */
+  /** When each answer came, in milliseconds since 1970. */
   #answered: number[] = []
   #unanswered = 0
   readonly #stop = new AbortController()

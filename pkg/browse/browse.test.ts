@@ -216,7 +216,7 @@ describe('an answer', () => {
     const registry = new Registry()
     let hour = 0
     const app = registry.serve(() => registry.catalog.model.views.public, {
-      now: () => new Date(++hour * 3_600_000),
+      clock: () => ++hour * 3_600_000,
     })
     const before = (await app.request(path)).headers.get('ETag')
     registry.module('open', 'another-secret', {})

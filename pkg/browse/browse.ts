@@ -14,6 +14,7 @@ import { Answers } from './answers.ts'
 import type { History } from './download-history.ts'
 import type { Endpoint, Readmes } from './endpoint.ts'
 import { endpoints, prefix } from './endpoints.ts'
+import { FirstSeen } from './first-seen.ts'
 import { liveRoutes } from './live-routes.ts'
 import { openApiDocument } from './openapi.ts'
 import { parse, parseQuery } from './parameters.ts'
@@ -41,8 +42,8 @@ export interface BrowseOptions {
   readonly history?: History | undefined
   /** What badges show, to every caller. Default: everything. */
   readonly badgeView?: View | undefined
-  /** Default: the clock of the machine. */
-  readonly now?: (() => Date) | undefined
+  /** Milliseconds since 1970. Default: Date.now. */
+  readonly clock?: (() => number) | undefined
 }
 
 /** A view that is known, of a caller who has not been counted yet. */
@@ -68,7 +69,8 @@ export function createBrowse(options: BrowseOptions): {
   const { all } = options.catalog.model.views
   const viewOf = options.viewOf ?? (() => all)
   const viewNow = options.viewNow ?? (() => ({ view: all, count: () => undefined }))
-  const answerers = endpoints.map((endpoint) => answerer(endpoint, options, answers))
+  const firstSeen = new FirstSeen(options.clock ?? Date.now)
+  const answerers = endpoints.map((endpoint) => answerer(endpoint, options, firstSeen, answers))
   for (const { pattern, answer } of answerers) {
     get(routes, prefix, pattern, (c) => {
       const path: Path = c.req.param()
@@ -111,8 +113,12 @@ const keyOf = (view: View, target: string): string => `${view.key} ${target}`
 const targetOf = (url: string): string => url.slice(url.indexOf('/', url.indexOf('://') + 3))
 
 /** Answers one endpoint: from memory where the same was asked before, in the same view, and nothing has changed. */
-function answerer(endpoint: Endpoint, options: BrowseOptions, answers: Answers): Answerer {
-  const { catalog, readmes = noReadmes, now = () => new Date() } = options
+function answerer(
+  endpoint: Endpoint,
+  { catalog, readmes = noReadmes }: BrowseOptions,
+  firstSeen: FirstSeen,
+  answers: Answers,
+): Answerer {
   const pattern = endpoint.route.replaceAll(/\{(\w+)\}/g, ':$1')
   const route = prefix + pattern
   return {
@@ -126,7 +132,7 @@ function answerer(endpoint: Endpoint, options: BrowseOptions, answers: Answers):
         catalog,
         view,
         readmes,
-        now,
+        firstSeen,
         path: parse(endpoint.path, path),
         query: parseQuery(endpoint.query, mark === -1 ? '' : target.slice(mark + 1)),
       })

@@ -1,6 +1,5 @@
-import { hash } from 'node:crypto'
 import { DepotGraph } from '../apis/browse/browse.ts'
-import type { Listed, ShownDepot, View } from '../catalog/catalog.ts'
+import type { Listed, ShownDepot } from '../catalog/catalog.ts'
 import { depotQuery, managedNames } from './depots.ts'
 import { endpoint } from './endpoint.ts'
 import { nameOfKind, noParameters } from './parameters.ts'
@@ -49,9 +48,9 @@ export const depotGraph = endpoint({
     generatedAt: '2026-01-31T12:00:00.000Z',
   },
   badRequest: 'namespace must not be empty',
-  answer({ catalog: { model }, view, query, now }) {
+  answer({ catalog: { model }, view, query, firstSeen }) {
     const parts = graphParts(model.depots(view, query.namespace))
-    const generatedAt = firstSeen(view, query.namespace, parts, now)
+    const generatedAt = firstSeen.at(view, query.namespace ?? '', parts)
     const body = `{${parts},"generatedAt":${JSON.stringify(generatedAt)}}`
     return { body, revision: () => model.graphRevision }
   },
@@ -109,38 +108,4 @@ function idOf(entry: Listed): string {
 
 function inner(text: string): string {
   return JSON.stringify(text).slice(1, -1)
-}
-
-interface Seen {
-  /** Hash of everything but the time: the text itself may be megabytes. */
-  readonly parts: string
-  readonly at: string
-}
-
-/** How many namespaces are kept apart for each view. */
-const maxSeen = 64
-const seen = new WeakMap<View, Map<string, Seen>>()
-
-/**
- * When a view's graph first looked like this. It must not be the time of the last change: that would tell of changes to
- * what the caller may not see.
- */
-function firstSeen(
-  view: View,
-  namespace: string | undefined,
-  parts: string,
-  now: () => Date,
-): string {
-  const key = namespace ?? ''
-  const digest = hash('sha256', parts, 'base64')
-  const ofView = seen.get(view) ?? new Map<string, Seen>()
-  seen.set(view, ofView)
-  const known = ofView.get(key)
-  if (known?.parts === digest) return known.at
-  const at = now().toISOString()
-  ofView.delete(key)
-  ofView.set(key, { parts: digest, at })
-  const [oldest] = ofView.keys()
-  if (ofView.size > maxSeen && oldest !== undefined) ofView.delete(oldest)
-  return at
 }

@@ -39,7 +39,7 @@ function catalogOf(labels: Record<string, string> = {}): Catalog {
 function serve(options: Partial<BrowseOptions>) {
   const app = createBrowse({
     catalog: catalogOf(),
-    now: () => new Date(now),
+    clock: () => now,
     ...options,
   }).routes
   app.onError((error) => {
@@ -155,7 +155,7 @@ describe('the history of downloads', () => {
   })
 
   it('is not sent again to who has it', async () => {
-    const app = createBrowse({ catalog: catalogOf(), now: () => new Date(now) }).routes
+    const app = createBrowse({ catalog: catalogOf(), clock: () => now }).routes
     const path = '/depot/ui/v1/resources/platform/module/vpc/downloads'
     const etag = (await app.request(path)).headers.get('etag') ?? ''
     expect((await app.request(path, { headers: { 'If-None-Match': etag } })).status).toBe(304)

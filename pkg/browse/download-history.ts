@@ -76,13 +76,16 @@ export const downloadHistory = {
     'module platform/network not found, or not for you to see: check its namespace and name, and your access',
 } satisfies DescribedEndpoint
 
+type HistoryAsked = Asked<Query, z.output<typeof resourcePath>>
+
 /** @throws RegistryError NotFound, Unavailable where the history cannot be read */
 export async function historyRecord(
-  { catalog, view, path, query: asked, now }: Asked<Query, z.output<typeof resourcePath>>,
+  { catalog, view, path, query: asked }: Pick<HistoryAsked, 'catalog' | 'view' | 'path' | 'query'>,
   history: History,
+  nowMs: number,
 ): Promise<DownloadHistory> {
   const { parent, summary } = findResource(catalog, view, path)
-  const steps = stepsOf(asked, now().getTime())
+  const steps = stepsOf(asked, nowMs)
   const { kind, namespace, name } = summary
   const downloads = catalog.downloads.of(kind, namespace, name)
   const totals = new Map<string, number>()
@@ -120,13 +123,13 @@ interface Steps {
 }
 
 /** Whole steps that hold the time asked for, as far as there is history; none where it ends before it begins. */
-function stepsOf({ from, to, step }: Query, now: number): Steps {
+function stepsOf({ from, to, step }: Query, nowMs: number): Steps {
   const ms = stepMs[step]
-  const end = Math.min(to === undefined ? now : Date.parse(to), now)
+  const end = Math.min(to === undefined ? nowMs : Date.parse(to), nowMs)
   const start = from === undefined ? end - defaultSpanMs : Date.parse(from)
   const offset = step === '7d' ? mondayMs : 0
   const floor = (at: number) => Math.floor((at - offset) / ms) * ms + offset
-  const first = floor(Math.max(Math.min(start, now), now - historyMs))
+  const first = floor(Math.max(Math.min(start, nowMs), nowMs - historyMs))
   return { first, ms, count: start < end ? Math.max(0, Math.ceil((end - first) / ms)) : 0 }
 }
 

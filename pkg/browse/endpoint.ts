@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Catalog, View } from '../catalog/catalog.ts'
+import type { FirstSeen } from './first-seen.ts'
 
 /** READMEs by the ConfigMap that holds them; where they come from is the business of the reader. */
 export interface Readmes {
@@ -17,7 +18,7 @@ export interface Asked<Q, P> {
   readonly query: Q
   readonly path: P
   readonly readmes: Readmes
-  readonly now: () => Date
+  readonly firstSeen: FirstSeen
 }
 
 /** The body of an answer, and how to tell later whether it is still that. */

@@ -9,7 +9,6 @@ import { prefix } from './endpoints.ts'
 import { kindName, kindOf, parse, parseQuery } from './parameters.ts'
 
 const noHistory: History = () => Promise.resolve([])
-const noReadmes = { revision: 0, get: () => undefined }
 
 /** What is put together for each request: the history of downloads, which is in the store of counts, and badges. */
 export function liveRoutes(
@@ -17,7 +16,7 @@ export function liveRoutes(
   viewOf: (c: Context<ServingEnv>) => View | Promise<View>,
 ): Hono<ServingEnv> {
   const routes = new Hono<ServingEnv>()
-  const { catalog, readmes = noReadmes, history = noHistory, now = () => new Date() } = options
+  const { catalog, history = noHistory, clock = Date.now } = options
   const badgeView = options.badgeView ?? catalog.model.views.all
 
   const { route, path: pathSchema, query } = downloadHistory
@@ -26,8 +25,8 @@ export function liveRoutes(
     const path = parse(pathSchema, c.req.param())
     note(c, { namespace: path.namespace, name: path.name, kind: kindOf[path.kind] })
     const { search } = new URL(c.req.url)
-    const asked = { catalog, view, readmes, now, path, query: parseQuery(query, search.slice(1)) }
-    const body = JSON.stringify(await historyRecord(asked, history))
+    const asked = { catalog, view, path, query: parseQuery(query, search.slice(1)) }
+    const body = JSON.stringify(await historyRecord(asked, history, clock()))
     return unkept(body).toResponse(c.req.header('If-None-Match'))
   })
 

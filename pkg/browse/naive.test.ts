@@ -23,7 +23,7 @@ class Compared {
     const { routes: app } = createBrowse({
       catalog: this.#catalog,
       viewOf: () => this.#viewOf(this.#viewer),
-      now: () => new Date(0),
+      clock: () => 0,
     })
     app.onError((error) => new Response(null, { status: (error as RegistryError).status ?? 500 }))
     return app

@@ -19,14 +19,14 @@ export interface Batch {
 export interface HourOf extends DownloadedResource {
   /** Absent: all versions together. */
   readonly version?: string
-  /** Hours since the epoch. */
+  /** Hours since 1970. */
   readonly hour: number
   readonly count: number
 }
 
 export const hourMs = 3_600_000
 
-/** Hours since the epoch. */
+/** Hours since 1970. */
 export const hourOf = (at: number): number => Math.floor(at / hourMs)
 
 /** Names an archive; the same text for the same archive. */

@@ -17,7 +17,7 @@ export interface DeliveryOptions {
   readonly sink: CountSink
   readonly refreshIntervalMs: number
   readonly log: Logger
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since 1970. */
   readonly clock: () => number
   /** From 0 up to, and without, 1. */
   readonly random: () => number

@@ -25,7 +25,7 @@ export interface DownloadsOptions {
   readonly sink: CountSink
   readonly log: Logger
   readonly metrics: Metrics
-  /** Milliseconds since the epoch. Default: the clock of the machine. */
+  /** Milliseconds since 1970. Default: the clock of the machine. */
   readonly clock?: () => number
   /** From 0 up to, and without, 1. Default: Math.random. */
   readonly random?: () => number

@@ -25,7 +25,7 @@ export interface JournalOptions {
   /** A folder for this journal alone; it is made when there is an event to write. */
   readonly folder: string
   readonly limits: JournalLimits
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since 1970. */
   readonly clock: () => number
   readonly onDropped: OnDropped
   /** Called when there is something for `next`. */

@@ -5,7 +5,7 @@ import type { DownloadEvent } from './event.ts'
 export interface JournalRecord {
   /** Counts from 1 within its journal. */
   readonly sequence: number
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since 1970. */
   readonly at: number
   readonly event: DownloadEvent
 }

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 
 interface Report {
   readonly recorded: number
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since 1970. */
   readonly at: number
   readonly lost?: number
 }

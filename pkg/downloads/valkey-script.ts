@@ -4,7 +4,7 @@
  *
  * KEYS: the journal, the revision, the counts, the order of changes, then the days of the history.
  * ARGV: `after`, `last`, seconds that the journal is remembered, number of archives; for each archive its key, how many
- * and when last; for each day when its history ends (seconds since the epoch) and its number of hours; for each of these
+ * and when last; for each day when its history ends (seconds since 1970) and its number of hours; for each of these
  * the resource, the hour of the day and how many.
  */
 export const applyScript = `

@@ -15,7 +15,7 @@ export interface ValkeyAddress {
 export interface ValkeyOptions {
   readonly address: ValkeyAddress
   readonly password?: string | undefined
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since 1970. */
   readonly clock: () => number
   /** From 0 up to, and without, 1. */
   readonly random: Random
@@ -170,7 +170,7 @@ export class ValkeyStore implements CountStore {
   }
 }
 
-/** @param day days since the epoch */
+/** @param day days since 1970 */
 function dayKey(day: number): string {
   return `${prefix}hours:${new Date(day * daySeconds * 1000).toISOString().slice(0, 10)}`
 }

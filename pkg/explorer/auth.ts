@@ -16,7 +16,7 @@ export interface AuthRoutesOptions {
   readonly issuer: Issuer | undefined
   readonly refresher: Refresher | undefined
   readonly devTokenInput: boolean
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since 1970. */
   readonly clock: () => number
 }
 

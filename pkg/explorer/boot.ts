@@ -17,11 +17,11 @@ export interface Boot {
   readonly signedIn: boolean
   readonly name?: string | undefined
   readonly email?: string | undefined
-  /** Milliseconds since the epoch: when the login ends, unless it is refreshed before. */
+  /** Milliseconds since 1970: when the login ends, unless it is refreshed before. */
   readonly expiresAt?: number | undefined
   /** Whether `POST /auth/refresh` can make the login longer. */
   readonly refreshable: boolean
-  /** Milliseconds since the epoch. A 401 within 60 s of it must not lead to another login. */
+  /** Milliseconds since 1970. A 401 within 60 s of it must not lead to another login. */
   readonly signedInAt?: number | undefined
   /** Of the token, to say what the registry did not accept. */
   readonly issuer?: string | undefined

@@ -50,7 +50,7 @@ export interface ExplorerOptions {
   readonly version: string
   readonly log: Logger
   readonly metrics: Metrics
-  /** Milliseconds since the epoch. Default: the clock of the machine. */
+  /** Milliseconds since 1970. Default: the clock of the machine. */
   readonly clock?: () => number
 }
 

@@ -34,7 +34,7 @@ export interface LoginOptions {
   readonly sessions: Sessions
   readonly onLogin: (result: LoginResult) => void
   readonly log: Logger
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since 1970. */
   readonly clock: () => number
 }
 

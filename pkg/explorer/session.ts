@@ -11,7 +11,7 @@ export interface Session {
   readonly expiresAt?: number | undefined
   /** Pasted into the sidebar; it wins over the id token. */
   readonly devToken?: string | undefined
-  /** Milliseconds since the epoch; the session's longest life counts from here. */
+  /** Milliseconds since 1970; the session's longest life counts from here. */
   readonly signedInAt: number
 }
 
@@ -31,7 +31,7 @@ export interface SessionsOptions {
   readonly seal: Seal
   /** Longest life of a session, in milliseconds. */
   readonly ttlMs: number
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since 1970. */
   readonly clock: () => number
 }
 

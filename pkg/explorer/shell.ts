@@ -23,7 +23,7 @@ export interface ShellOptions {
   readonly oidc: boolean
   readonly devTokenInput: boolean
   readonly version: string
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since 1970. */
   readonly clock: () => number
 }
 

@@ -17,10 +17,10 @@ import {
   valkeyAddress,
 } from './values.ts'
 
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+const anyLevel = `${levels.slice(0, -1).join(', ')} or ${levels.at(-1)}`
 const logLevel = z
-  .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
-    error: 'is no level: write trace, debug, info, warn, error, fatal or silent',
-  })
+  .enum(levels, { error: `is no level: write ${anyLevel}` })
   .meta({ title: 'LEVEL' })
 
 const options = {
@@ -253,7 +253,7 @@ const options = {
     flag: 'log-level',
     value: logLevel,
     default: 'info',
-    meaning: 'Least level that is logged: trace, debug, info, warn, error, fatal or silent.',
+    meaning: `Least level that is logged: ${anyLevel}.`,
   },
 } satisfies OptionTable
 

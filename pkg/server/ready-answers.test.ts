@@ -282,14 +282,14 @@ async function start(
   const ownSigner = signer ?? (await fixture.withSigner())
   const auth = fixture.auth(options)
   await auth.started
-  const now = (): Date => new Date('2026-01-01T00:00:00Z')
+  const clock = () => Date.UTC(2026)
   const app = createApp({
     catalog: fixture.catalog,
     archives: fixture.archives,
     log: fixture.log,
     signer: ownSigner,
     auth,
-    now,
+    clock,
   })
   let ready = 0
   let readyArchives = 0

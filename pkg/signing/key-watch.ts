@@ -7,7 +7,7 @@ export interface KeySource {
   readonly passphrase?: string | undefined
   readonly log: Logger
   /** milliseconds since 1970 */
-  readonly now: () => number
+  readonly clock: () => number
   readonly pollIntervalMs: number
 }
 
@@ -22,10 +22,10 @@ export interface KeyWatch {
 
 /** @throws RegistryError NotConfigured where the first key cannot be used */
 export async function watchKey(source: KeySource): Promise<KeyWatch> {
-  const { privateKeyPath: path, passphrase, log, now, pollIntervalMs } = source
+  const { privateKeyPath: path, passphrase, log, clock, pollIntervalMs } = source
   let fingerprint = await seen()
   let text = await readKeyFile(path)
-  const key = await readSigningKey(text, passphrase, now())
+  const key = await readSigningKey(text, passphrase, clock())
   let checking = false
 
   const timer = setInterval(() => {
@@ -51,7 +51,7 @@ export async function watchKey(source: KeySource): Promise<KeyWatch> {
     try {
       const changed = await readKeyFile(path)
       if (changed === text) return
-      const next = await readSigningKey(changed, passphrase, now())
+      const next = await readSigningKey(changed, passphrase, clock())
       text = changed
       log.info({ keyId: next.publicKey.key_id }, 'signing key replaced')
       watch.onChange(next)

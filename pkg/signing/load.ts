@@ -32,17 +32,17 @@ export async function loadSigner(options: {
   passphrase?: string | undefined
   log: Logger
   metrics: Metrics
-  now?: () => number
+  clock?: () => number
   pollIntervalMs?: number
 }): Promise<Signer> {
-  const { metrics, privateKeyPath, passphrase, now = Date.now, pollIntervalMs = 2000 } = options
+  const { metrics, privateKeyPath, passphrase, clock = Date.now, pollIntervalMs = 2000 } = options
   const log = options.log.child({ component: 'signing' })
-  const source = { privateKeyPath, passphrase, log, now, pollIntervalMs }
+  const source = { privateKeyPath, passphrase, log, clock, pollIntervalMs }
   const watch = await watchKey(source).catch((error: unknown) => {
     throw unusable(privateKeyPath, error)
   })
   const close = () => watch.close()
-  const signer = new KeySigner(watch.key, { log, metrics, now, close })
+  const signer = new KeySigner(watch.key, { log, metrics, clock, close })
   watch.onChange = (key) => signer.replaceKey(key)
   return signer
 }

@@ -31,13 +31,13 @@ export class KeySigner implements Signer {
   #signatures = new Map<string, Uint8Array | Promise<Uint8Array>>()
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
-  readonly #options: { log: Logger; now: () => number; close: () => void }
+  readonly #options: { log: Logger; clock: () => number; close: () => void }
   /** Plain numbers, because one is counted at every request. */
   readonly #requests = { signed: 0, cached: 0, failed: 0 }
 
   constructor(
     key: SigningKey,
-    options: { log: Logger; metrics: Metrics; now: () => number; close: () => void },
+    options: { log: Logger; metrics: Metrics; clock: () => number; close: () => void },
   ) {
     this.#key = key
     this.#options = options
@@ -114,7 +114,7 @@ export class KeySigner implements Signer {
     if (this.#waiting >= maxWaiting) throw this.#unable()
     this.#waiting += 1
     try {
-      const turn = this.#last.then(() => key.sign(text, this.#options.now()))
+      const turn = this.#last.then(() => key.sign(text, this.#options.clock()))
       this.#last = turn.catch(() => {}).finally(() => (this.#waiting -= 1))
       const signature = await turn
       this.#requests.signed += 1

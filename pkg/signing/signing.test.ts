@@ -44,7 +44,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true })
 })
 
-async function load(options: { passphrase?: string; now?: () => number } = {}): Promise<Signer> {
+async function load(options: { passphrase?: string; clock?: () => number } = {}): Promise<Signer> {
   const log = createLogger('info', { write: (line) => void lines.push(line) })
   const signer = await loadSigner({
     privateKeyPath: path,
@@ -144,7 +144,7 @@ describe('a signature', () => {
   it('is refused once the key has expired, and the log says why', async () => {
     const { privateKey } = await curveKey({ keyExpirationTime: 7200 })
     let nowMs = Date.now()
-    const signer = await signerOf(privateKey, { now: () => nowMs })
+    const signer = await signerOf(privateKey, { clock: () => nowMs })
     nowMs += 2 * hourMs
     await expect(signer.sign(text)).rejects.toMatchObject({ reason: 'Unavailable' })
     expect(lines.join()).toContain('Primary key is expired')

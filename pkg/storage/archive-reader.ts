@@ -31,7 +31,7 @@ interface Opened extends OpenObject {
 /** The archives of all backends; see {@link Archives}. */
 export class ArchiveReader implements Archives {
   readonly #options: ArchivesOptions
-  readonly #now: () => number
+  readonly #clock: () => number
   readonly #metrics: ArchiveMetrics
   readonly #placeOf: (location: ArchiveLocation) => Place
   readonly #grants: StorageGrants
@@ -43,10 +43,10 @@ export class ArchiveReader implements Archives {
   readonly #firstReads: FirstReads
 
   constructor(options: ArchivesOptions) {
-    const { now = Date.now, grants, cache } = options
+    const { clock = Date.now, grants, cache } = options
     const log = options.log.child({ component: 'storage' })
     this.#options = { ...options, log }
-    this.#now = now
+    this.#clock = clock
     this.#metrics = createArchiveMetrics(options.metrics)
     this.#placeOf = createPlaces(options)
     this.#grants = new StorageGrants({
@@ -56,12 +56,12 @@ export class ArchiveReader implements Archives {
         log.warn({ namespace, annotation: grants?.annotation, part }, 'grant is no place, ignored'),
     })
     this.#verified = new VerifiedObjects(options.rememberedObjects ?? 100_000)
-    this.#reports = createReports({ log, metrics: this.#metrics, now })
+    this.#reports = createReports({ log, metrics: this.#metrics, clock })
     this.#hot = new HotArchives(options.memoryBytes ?? 16_000_000)
     this.#hashing = createHashing({
       open: (place) => this.#openObject(place),
       verified: this.#verified,
-      now,
+      clock,
     })
     this.#cache = cache && this.#openCache(cache)
     this.#firstReads = new FirstReads({
@@ -175,7 +175,7 @@ export class ArchiveReader implements Archives {
     const cache = new ArchiveCache({
       ...config,
       log: this.#options.log,
-      now: this.#now,
+      clock: this.#clock,
       remember: (info, sha256) => this.#verified.remember(info, sha256, Number.POSITIVE_INFINITY),
       openChecked: async (driver, object, sha256, range) => {
         const key = JSON.stringify(['cache', object])
@@ -231,7 +231,7 @@ export class ArchiveReader implements Archives {
   /** A whole archive as its backend has it, checked on the way. */
   async #openAndCheck(archive: Archive, place: Place): Promise<Opened> {
     await this.#refuseBad(archive, place)
-    const openedAtMs = this.#now()
+    const openedAtMs = this.#clock()
     const opened = await this.#openObject(place)
     const { info, body } = opened
     if (info.object !== undefined && info.object !== place.object) {
@@ -304,7 +304,7 @@ export class ArchiveReader implements Archives {
     if (cached !== undefined) return fromCache(cached)
     await this.#firstReads.conceal(() => this.#refuseBad(archive, place))
     if (range === undefined && cache === undefined) {
-      const openedAtMs = this.#now()
+      const openedAtMs = this.#clock()
       const known = await this.#firstReads.conceal(() => this.#openObject(place))
       if (this.#verified.has(known.info, sha256)) {
         return this.#checked(archive, place, known, openedAtMs)
@@ -314,7 +314,7 @@ export class ArchiveReader implements Archives {
     const { fingerprint } = await this.#firstReads.confirm(archive, place)
     const filled = await cache?.open(sha256, range)
     if (filled !== undefined) return fromCache(filled)
-    const openedAtMs = this.#now()
+    const openedAtMs = this.#clock()
     const opened = await this.#openObject(place, range)
     if (fingerprint === undefined || opened.info.fingerprint !== fingerprint) {
       opened.body.close()

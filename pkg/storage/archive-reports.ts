@@ -11,13 +11,13 @@ import type { Place } from './places.ts'
 export function createReports({
   log,
   metrics,
-  now,
+  clock,
 }: {
   log: Logger
   metrics: ArchiveMetrics
-  now: () => number
+  clock: () => number
 }) {
-  const bad = new BadArchives(now)
+  const bad = new BadArchives(clock)
   const keyOf = ({ sha256 }: Archive, { key }: Place) => `${sha256} ${key}`
 
   function aborted(

@@ -43,7 +43,7 @@ beforeEach(async () => {
     filesystemMountPath: mountPath,
     log: createLogger('info', { write: (line) => void lines.push(line) }),
     metrics,
-    now: () => Date.now() + aheadMs,
+    clock: () => Date.now() + aheadMs,
   })
 })
 afterEach(() => rmSync(mountPath, { recursive: true }))

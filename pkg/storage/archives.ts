@@ -70,7 +70,7 @@ export interface ArchivesOptions extends StorageSettings {
   readonly log: Logger
   readonly metrics: Metrics
   /** milliseconds since 1970 */
-  readonly now?: () => number
+  readonly clock?: () => number
   /** How many verified objects need not be hashed again; default 100,000, about 20 MB. */
   readonly rememberedObjects?: number
   /** How much memory small archives may take that are asked for often; default 16 MB. */

@@ -13,16 +13,16 @@ interface Bad {
 /** Archives whose bytes were found wrong a short time ago: a storm of requests must not read them again and again. */
 export class BadArchives {
   readonly #bad = new Map<string, Bad>()
-  readonly #now: () => number
+  readonly #clock: () => number
 
   /** @param now milliseconds since 1970 */
-  constructor(now: () => number) {
-    this.#now = now
+  constructor(clock: () => number) {
+    this.#clock = clock
   }
 
   add(key: string, fingerprint: string | undefined): void {
     this.#bad.delete(key)
-    const nowMs = this.#now()
+    const nowMs = this.#clock()
     this.#bad.set(key, { untilMs: nowMs + badForMs, fingerprint, reviewedMs: 0 })
     if (this.#bad.size <= maxRemembered) return
     for (const oldest of this.#bad.keys()) {
@@ -35,7 +35,7 @@ export class BadArchives {
   secondsLeft(key: string): number {
     const bad = this.#bad.get(key)
     if (bad === undefined) return 0
-    const leftMs = bad.untilMs - this.#now()
+    const leftMs = bad.untilMs - this.#clock()
     if (leftMs <= 0) this.#bad.delete(key)
     return Math.max(0, Math.ceil(leftMs / 1000))
   }
@@ -43,8 +43,8 @@ export class BadArchives {
   /** Whether to look again what the object is; true for one caller a second. */
   isDue(key: string): boolean {
     const bad = this.#bad.get(key)
-    if (bad === undefined || this.#now() - bad.reviewedMs < reviewEveryMs) return false
-    bad.reviewedMs = this.#now()
+    if (bad === undefined || this.#clock() - bad.reviewedMs < reviewEveryMs) return false
+    bad.reviewedMs = this.#clock()
     return true
   }
 

@@ -18,16 +18,16 @@ export interface ArchiveDigest extends ObjectInfo {
 export function createHashing(options: {
   open: (place: Place) => Promise<OpenObject>
   verified: VerifiedObjects
-  now: () => number
+  clock: () => number
 }) {
-  const { open, verified, now } = options
+  const { open, verified, clock } = options
   const background = createLimiter({ parallel: 2, waiting: Number.POSITIVE_INFINITY, busy })
   const requested = createFairLimiter({ parallel: 16, perKey: 4, waitingPerKey: 200, busy })
   const running = new Map<string, Promise<ArchiveDigest>>()
 
   async function read(place: Place, signal?: AbortSignal): Promise<ArchiveDigest> {
     signal?.throwIfAborted()
-    const openedAtMs = now()
+    const openedAtMs = clock()
     const { info, body } = await open(place)
     const hash = sha256Of(info.sizeBytes)
     let sizeBytes = 0

@@ -1,19 +1,16 @@
-import { type DestinationStream, type Logger, pino } from 'pino'
+import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino'
 import { standardOutput } from './log-output.ts'
 
 export type { Logger }
-
-/** `silent` writes nothing. */
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
-export type LogLevel = (typeof logLevels)[number]
 
 /**
  * A logger that writes one JSON object a line: `time` (RFC 3339), `level` (its name), `msg` (constant), `component`,
  * then what belongs to the event. Errors go under `err`.
  *
+ * @param level `silent` writes nothing
  * @param destination default: stdout
  */
-export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
+export function createLogger(level: LevelWithSilent, destination?: DestinationStream): Logger {
   const timeNow = timeTeller()
   return pino(
     {

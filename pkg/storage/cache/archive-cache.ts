@@ -27,7 +27,7 @@ export interface CacheOptions {
   readonly remember: (info: ObjectInfo, sha256: string) => void
   readonly log: Logger
   /** milliseconds since 1970 */
-  readonly now: () => number
+  readonly clock: () => number
 }
 
 /** How an archive that is not cached is to be had. */
@@ -146,7 +146,7 @@ export class ArchiveCache {
     const key = fetchKey(sha256, origin)
     const running = this.#fetches.get(key)
     if (running !== undefined) return running
-    if (this.#fetches.size >= maxFetches || this.#options.now() < this.#pausedUntilMs) {
+    if (this.#fetches.size >= maxFetches || this.#options.clock() < this.#pausedUntilMs) {
       return undefined
     }
     const starting = this.#start(sha256, origin)
@@ -194,7 +194,7 @@ export class ArchiveCache {
   }
 
   #pause(err: unknown): void {
-    this.#pausedUntilMs = this.#options.now() + pauseMs
+    this.#pausedUntilMs = this.#options.clock() + pauseMs
     this.#options.log.error({ err }, 'archive cache cannot be used, archives are streamed')
   }
 }

@@ -44,7 +44,7 @@ function createAt(endpoint: string, keys: object = { accessKeyId: 'a', secretAcc
     timings: { connectMs: 1000, firstByteMs: 300, idleMs: 300, credentialsMs: 500, backoffMs: 2 },
     log: createLogger('info', { write: (line) => void lines.push(line) }),
     metrics,
-    now: () => nowMs,
+    clock: () => nowMs,
   })
 }
 
