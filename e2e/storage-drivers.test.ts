@@ -56,6 +56,35 @@ async function gcs() {
 describe.skipIf(missing.s3)('versitygw', () => {
   driverConformance('S3', s3)
   writingConformance('S3', s3)
+
+  it('says the digest of an archive itself, so that it need not be read back', async () => {
+    const server = await startS3(region)
+    onTestFinished(server.stop)
+    await server.createBucket(bucket)
+    const sent: string[] = []
+    const transport = createTransport(defaultTimings)
+    const counted: typeof transport = {
+      running: 0,
+      send: (method, ...rest) => {
+        sent.push(method)
+        return transport.send(method, ...rest)
+      },
+    }
+    const store = createS3Stores(server)(bucket, region)
+    const driver = createRemoteDriver({ store, transport: counted, timings: defaultTimings })
+    const { file, remove } = localFiles()
+    onTestFinished(remove)
+    const archive = file(Buffer.from('an archive'))
+    await driver.put('vpc/1.zip', archive)
+    expect(await driver.verify('vpc/1.zip', archive)).toBe(true)
+    const other = { ...archive, sha256: 'f'.repeat(64) }
+    expect(await driver.check('vpc/1.zip', other)).toBe(false)
+    expect(sent).not.toContain('GET')
+    await server.put(bucket, 'vpc/2.zip', Buffer.from('an archive'))
+    expect(await driver.verify('vpc/2.zip', archive)).toBe(true)
+    expect(await driver.verify('vpc/1.zip', archive, { read: true })).toBe(true)
+    expect(sent.filter((method) => method === 'GET')).toHaveLength(2)
+  })
 })
 
 describe('Azurite', () => {

@@ -88,13 +88,23 @@ export interface WritableDriver extends Driver {
   /**
    * Whether an object has this size and digest, by the backend's own SHA-256 of the whole object, else by reading it.
    *
+   * @param options.read reads it in any case: what a backend says of an object is not what its disk holds
    * @returns false where it is missing
    * @throws RegistryError BadGateway, Unavailable, GatewayTimeout
    */
   verify(
     object: string,
     expected: { readonly sizeBytes: number; readonly sha256: string },
-    options?: { readonly signal?: AbortSignal | undefined },
+    options?: { readonly signal?: AbortSignal | undefined; readonly read?: boolean },
+  ): Promise<boolean>
+  /**
+   * As `verify`, by what the backend says alone: its size, and its SHA-256 where it keeps one.
+   *
+   * @throws RegistryError as `verify`
+   */
+  check(
+    object: string,
+    expected: { readonly sizeBytes?: number | undefined; readonly sha256?: string | undefined },
   ): Promise<boolean>
   /** Removes an object; one that is missing is removed already. @throws RegistryError as `put` */
   remove(object: string): Promise<void>

@@ -143,6 +143,37 @@ export function writingConformance(
       await nothingHeld()
     })
 
+    it.each<{ read?: boolean }>([{}, { read: true }])(
+      'tells it with %j of a large object, too',
+      async (how) => {
+        const large = file(randomBytes(3_000_000))
+        const object = `verified/large-${how.read ?? false}.zip`
+        await driver.put(object, large)
+        expect(await driver.verify(object, large, how)).toBe(true)
+        const { sizeBytes } = large
+        const other = { sizeBytes, sha256: one.sha256 }
+        expect(await driver.verify(object, other, how)).toBe(false)
+        await nothingHeld()
+      },
+    )
+
+    it('tells by what is known of an object, without reading it, whether it can be that', async () => {
+      await driver.put('checked/one.zip', one)
+      expect(await driver.check('checked/one.zip', one)).toBe(true)
+      expect(await driver.check('checked/one.zip', {})).toBe(true)
+      expect(await driver.check('checked/one.zip', { ...one, sizeBytes: 12 })).toBe(false)
+      expect(await driver.check('checked/nothing.zip', one)).toBe(false)
+      await nothingHeld()
+    })
+
+    it('notices a file that was altered before it was stored', async () => {
+      const altered = file(randomBytes(100_000))
+      writeFileSync(altered.path, randomBytes(100_000))
+      const stored = await driver.put('altered/one.zip', altered).catch(() => 'refused')
+      expect(stored === 'refused' || !(await driver.verify('altered/one.zip', altered))).toBe(true)
+      await nothingHeld()
+    })
+
     it('removes an object, and nothing else; one that is gone is removed', async () => {
       await driver.put('removed/one.zip', one)
       await driver.put('removed/two.zip', two)

@@ -7,7 +7,7 @@ import { noAnswer, release } from '../../spool/spool.ts'
 import type { Driver, ObjectInfo, OpenObject, WritableDriver } from '../driver.ts'
 import { checkObjectName } from '../object-name.ts'
 import { satisfiable } from '../satisfiable.ts'
-import { verifyByReading } from '../verifying.ts'
+import { createVerifying } from '../verifying.ts'
 import { FileSource } from './file-body.ts'
 import { fileError } from './file-error.ts'
 import { createFileWriting } from './file-writing.ts'
@@ -23,7 +23,7 @@ const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
  */
 export function createFilesystemDriver({ mountPath }: { mountPath: string }): WritableDriver {
   const reading = createFileReading(mountPath)
-  return { ...reading, ...createFileWriting(mountPath), verify: verifyByReading(reading) }
+  return { ...reading, ...createFileWriting(mountPath), ...createVerifying(reading) }
 }
 
 function createFileReading(mountPath: string): Driver {

@@ -6,7 +6,7 @@ import { noAnswer } from '../../spool/spool.ts'
 import type { ByteRange, Driver, ObjectInfo, WritableDriver } from '../driver.ts'
 import { checkObjectName } from '../object-name.ts'
 import { isRange, notSatisfiable } from '../satisfiable.ts'
-import { verifyByReading } from '../verifying.ts'
+import { createVerifying } from '../verifying.ts'
 import { backoff } from './backoff.ts'
 import { RemoteSource } from './remote-body.ts'
 import { badGateway, connectionError, credentialsError, refusalError } from './remote-error.ts'
@@ -30,7 +30,24 @@ export function createRemoteDriver(options: RemoteOptions): WritableDriver {
   return {
     ...reading,
     ...createRemoteWriting(options, reading),
-    verify: verifyByReading(reading),
+    ...createVerifying(reading, (object) => toldBy(options, object)),
+  }
+}
+
+/** What a store says of an object. One that cannot say it may not know the question, so that no answer is an error. */
+async function toldBy({ store, transport, timings }: RemoteOptions, object: string) {
+  const { checksum } = store
+  if (checksum === undefined) return undefined
+  try {
+    const signing = checksum.request(checkObjectName(object))
+    const request = await withDeadline(signing, timings.credentialsMs, noAnswer)
+    const answer = await transport.send('HEAD', request, {})
+    discardHead(answer)
+    const sha256 = answer.status === 200 ? checksum.sha256(answer.header) : undefined
+    if (sha256 === undefined) return undefined
+    return { sizeBytes: Number(answer.header('content-length')), sha256 }
+  } catch {
+    return undefined
   }
 }
 

@@ -20,6 +20,13 @@ export interface RemoteStore {
   presign(object: string, ttlSeconds: number): Promise<string>
   /** What the operator has to set or to check where the store refuses its credentials. */
   readonly credentialsAdvice: string
+  /** How the store says the SHA-256 of an object, where it keeps one. */
+  readonly checksum?: {
+    /** A HEAD. */
+    request(object: string): Promise<StoreRequest>
+    /** In hexadecimal; undefined where the object has none, or one of another kind. */
+    sha256(header: (name: string) => string | undefined): string | undefined
+  }
   readonly writing: StoreWriting
 }
 
@@ -29,8 +36,13 @@ export interface StoreWriting {
    * A request that stores its body as an object.
    *
    * @param conditional refused with 409 or 412 where there is an object of that name
+   * @param sha256 of the body in hexadecimal, for stores that check and keep it
    */
-  put(object: string, conditional: boolean): Promise<StoreRequest & { method: 'PUT' | 'POST' }>
+  put(
+    object: string,
+    conditional: boolean,
+    sha256: string,
+  ): Promise<StoreRequest & { method: 'PUT' | 'POST' }>
   /**
    * Pages of objects; what fails is the error of the SDK.
    *

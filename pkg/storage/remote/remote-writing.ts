@@ -49,7 +49,7 @@ export function createRemoteWriting(
 
   function upload(object: string, file: LocalFile, conditional: boolean, signal?: AbortSignal) {
     return send(async () => {
-      const { method, url, headers } = await store.writing.put(object, conditional)
+      const { method, url, headers } = await store.writing.put(object, conditional, file.sha256)
       const body = createReadStream(file.path, { highWaterMark: chunkBytes })
       try {
         const length = { 'content-length': String(file.sizeBytes) }

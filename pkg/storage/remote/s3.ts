@@ -1,6 +1,13 @@
 import type { Client, IamAwsProvider } from 'minio'
 import { notFound } from '../../errors/errors.ts'
 import type { RemoteStore } from './remote-store.ts'
+import {
+  base64Of,
+  emptySha256,
+  type S3Credentials,
+  signedHeaders,
+  wholeSha256,
+} from './s3-checksum.ts'
 import { listS3 } from './s3-listing.ts'
 
 /** Keys as the environment of the AWS tools has them. Without them, a role is looked for: web identity, EKS Pod Identity, ECS, EC2. */
@@ -23,6 +30,8 @@ export function createS3Stores(
   settings: S3Settings,
 ): (bucket: string, region: string) => RemoteStore {
   let role: Promise<IamAwsProvider> | undefined
+  const roleOfProcess = () =>
+    (role ??= import('./s3-role.ts').then(({ createRole }) => createRole(process.env)))
 
   return (bucket, region) => {
     // Both become part of a host name, and may have been written by a tenant, who may not choose hosts.
@@ -41,9 +50,30 @@ export function createS3Stores(
         const keys = { accessKey, secretKey, ...(sessionToken && { sessionToken }) }
         return new minio.Client({ ...addressOf(region, settings.endpoint), ...keys })
       }
-      role ??= import('./s3-role.ts').then(({ createRole }) => createRole(process.env))
-      const credentialsProvider = await role
+      const credentialsProvider = await roleOfProcess()
       return new minio.Client({ ...addressOf(region, settings.endpoint), credentialsProvider })
+    }
+
+    async function credentials(): Promise<S3Credentials> {
+      const { accessKeyId, secretAccessKey, sessionToken } = settings
+      if (accessKeyId && secretAccessKey) return { accessKeyId, secretAccessKey, sessionToken }
+      const keys = await (await roleOfProcess()).getCredentials()
+      return {
+        accessKeyId: keys.accessKey,
+        secretAccessKey: keys.secretKey,
+        sessionToken: keys.sessionToken,
+      }
+    }
+
+    async function withHeaders(
+      method: 'HEAD' | 'PUT',
+      object: string,
+      headers: Readonly<Record<string, string>>,
+      sha256 = emptySha256,
+    ) {
+      const { origin, pathname } = new URL(await presign(method, object, ownTtlSeconds))
+      const unsigned = { method, url: origin + pathname, region, headers, sha256 }
+      return signedHeaders(unsigned, await credentials())
     }
 
     return {
@@ -52,12 +82,18 @@ export function createS3Stores(
       credentialsAdvice: advice,
       request: async (method, object) => ({ url: await presign(method, object, ownTtlSeconds) }),
       presign: (object, ttlSeconds) => presign('GET', object, ttlSeconds),
+      checksum: {
+        request: (object) => withHeaders('HEAD', object, { 'x-amz-checksum-mode': 'ENABLED' }),
+        sha256: wholeSha256,
+      },
       writing: {
-        put: async (object, conditional) => ({
-          method: 'PUT',
-          url: await presign('PUT', object, ownTtlSeconds),
-          ...(conditional && { headers: { 'if-none-match': '*' } }),
-        }),
+        put: async (object, conditional, sha256) => {
+          const headers = {
+            'x-amz-checksum-sha256': base64Of(sha256),
+            ...(conditional && { 'if-none-match': '*' }),
+          }
+          return { method: 'PUT', ...(await withHeaders('PUT', object, headers, sha256)) }
+        },
         list: (prefix, fetchText) =>
           listS3(prefix, async (query) => {
             const s3 = await client()

@@ -1,4 +1,3 @@
-import { RegistryError } from '../../errors/errors.ts'
 import type { StoredObject } from '../../objects/objects.ts'
 import { type Context, msOf, timeOf } from '../context.ts'
 import { jittered } from '../timings.ts'
@@ -38,29 +37,14 @@ export async function verifyStored(
   const now = timeOf(nowMs)
   const name = place.object(fileName)
   if (due.rehash <= nowMs && sha256 !== undefined && sizeBytes !== undefined) {
-    const isWhole = await place.driver.verify(name, { sizeBytes, sha256 }, { signal })
+    const isWhole = await place.driver.verify(name, { sizeBytes, sha256 }, { signal, read: true })
     return lostOr(context, isWhole, { verifiedAt: now, rehashedAt: now })
   }
   if (due.verify > nowMs) return { state: 'whole', seen: {} }
-  const isThere = await hasSize(place, name, sizeBytes)
-  return lostOr(context, isThere, { verifiedAt: now })
+  return lostOr(context, await place.driver.check(name, { sizeBytes, sha256 }), { verifiedAt: now })
 }
 
 function lostOr({ metrics }: Context, isWhole: boolean, seen: Verified['seen']): Verified {
   if (!isWhole) metrics.verifyFailed('ArchiveLost')
   return { state: isWhole ? 'whole' : 'lost', seen }
-}
-
-async function hasSize(
-  { driver }: Placed['place'],
-  name: string,
-  sizeBytes: number | undefined,
-): Promise<boolean> {
-  try {
-    const info = await driver.stat(name)
-    return sizeBytes === undefined || info.sizeBytes === sizeBytes
-  } catch (error) {
-    if (error instanceof RegistryError && error.reason === 'NotFound') return false
-    throw error
-  }
 }
