@@ -2,6 +2,7 @@ import { messageOf } from '../errors/errors.ts'
 import { backoffMs } from '../pacing/pacing.ts'
 import { queueMetrics } from './metrics.ts'
 import type { Priority, Queue, QueueOptions, Reconciled } from './queue.ts'
+import { Running } from './running.ts'
 import { firstOf, Waiting } from './waiting.ts'
 
 /** Timers of Node hold no more than 24.8 days. */
@@ -17,7 +18,7 @@ export class KeyedQueue implements Queue {
   readonly #metrics: ReturnType<typeof queueMetrics>
   readonly #waiting = new Waiting()
   readonly #due = new Map<string, Due>()
-  readonly #running = new Map<string, Promise<void>>()
+  readonly #running: Running
   /** Keys that were asked for while they were worked on. */
   readonly #again = new Map<string, Priority>()
   readonly #failures = new Map<string, number>()
@@ -28,6 +29,7 @@ export class KeyedQueue implements Queue {
 
   constructor(options: QueueOptions) {
     this.#options = options
+    this.#running = new Running(options, () => this.#work())
     this.#metrics = queueMetrics(options.metrics)
     this.#metrics.show({
       kind: options.kind,
@@ -77,7 +79,7 @@ export class KeyedQueue implements Queue {
   async stop(): Promise<void> {
     this.#stop.abort()
     for (const key of this.#due.keys()) this.#forgetDue(key)
-    await Promise.all(this.#running.values())
+    await this.#running.ended()
   }
 
   #timer(key: string, atMs: number): NodeJS.Timeout {
@@ -100,11 +102,10 @@ export class KeyedQueue implements Queue {
   }
 
   #work(): void {
-    const { workers } = this.#options
-    while (this.#isStarted && !this.#stop.signal.aborted && this.#running.size < workers) {
-      const key = this.#waiting.next()
+    while (this.#isStarted && !this.#stop.signal.aborted && this.#running.hasRoom) {
+      const key = this.#waiting.next((lane) => this.#running.isOpen(lane))
       if (key === undefined) return
-      this.#running.set(key, this.#reconcile(key))
+      this.#running.add(key, this.#reconcile(key))
     }
   }
 
@@ -121,7 +122,8 @@ export class KeyedQueue implements Queue {
     this.#ended(key)
   }
 
-  #succeeded(key: string, { afterMs }: Reconciled): void {
+  #succeeded(key: string, { afterMs, isPutOff = false }: Reconciled): void {
+    if (isPutOff) return
     this.#failures.delete(key)
     this.#failing.delete(key)
     if (afterMs !== undefined) this.addAfter(key, afterMs)

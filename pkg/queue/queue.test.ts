@@ -77,6 +77,39 @@ describe('keys', () => {
   })
 })
 
+describe('namespaces', () => {
+  it('take turns, whoever has more to do', async () => {
+    const { began, reconcile, release } = heldWork()
+    const queue = queueOf({ reconcile })
+    for (let i = 0; i < 100; i++) queue.add(`many/${i}`, 'listing')
+    queue.add('few/a', 'listing')
+    queue.add('few/b', 'poll')
+    queue.add('few/c', 'user')
+    for (let i = 0; i < 5; i++) await release(began.at(-1) ?? '')
+    expect(began).toEqual(['many/0', 'few/c', 'many/1', 'few/a', 'many/2', 'many/3'])
+  })
+
+  it('do not wait for the slow work of another', async () => {
+    const { began, reconcile } = heldWork()
+    const queue = queueOf({ workers: 2, reconcile })
+    for (let i = 0; i < 100; i++) queue.add(`slow/${i}`, 'user')
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(began).toEqual(['slow/0', 'slow/1', 'slow/2', 'slow/3'])
+    for (const key of ['other/a', 'other/b', 'other/c']) queue.add(key, 'poll')
+    expect(began.slice(4)).toEqual(['other/a', 'other/b'])
+  })
+
+  it('together have slow work up to a limit', async () => {
+    const { began, reconcile, release } = heldWork()
+    const queue = queueOf({ reconcile })
+    for (let i = 0; i < 200; i++) queue.add(`slow-${i}/x`, 'poll')
+    await vi.advanceTimersByTimeAsync(1_000_000)
+    expect(began).toHaveLength(64)
+    await release('slow-0/x')
+    expect(began).toHaveLength(65)
+  })
+})
+
 describe('work that fails', () => {
   it('comes again after a delay that doubles to 15 minutes, and starts again after a success', async () => {
     const startedMs: number[] = []
@@ -100,6 +133,28 @@ describe('work that fails', () => {
     queue.add('a', 'user')
     await vi.advanceTimersByTimeAsync(1_000)
     expect((startedMs.at(-1) ?? 0) - (startedMs.at(-2) ?? 0)).toBe(1_000)
+  })
+
+  it('is not forgotten where it was only put off', async () => {
+    const delays: number[] = []
+    let fails = true
+    const queue = queueOf({
+      random: () => 0.999,
+      reconcile: async () => {
+        delays.push(performance.now())
+        fails = !fails
+        if (fails) return { isPutOff: true }
+        throw new Error('away')
+      },
+    })
+    queue.add('a', 'user')
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect([...queue.failing]).toEqual(['a'])
+    queue.add('a', 'user')
+    await vi.advanceTimersByTimeAsync(1_500)
+    expect(delays).toHaveLength(3)
+    await vi.advanceTimersByTimeAsync(600)
+    expect(delays).toHaveLength(4)
   })
 
   it('comes when the error says, whatever the delay would be, unless that is at once', async () => {

@@ -1,6 +1,7 @@
 /**
  * A queue of keys: each is worked on by one worker at a time, is in it once, and comes back with a growing delay when its
- * work fails.
+ * work fails. Namespaces take turns, and slow work gives its worker to others, so that none has to wait for another's
+ * upstream.
  */
 
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
@@ -12,13 +13,17 @@ export type Priority = 'user' | 'listing' | 'poll'
 export interface Reconciled {
   /** When to look again, although nothing has changed. Default: never. */
   readonly afterMs?: number
+  /** Nothing was done yet, and the key is added again when it can be: what failed before still counts. */
+  readonly isPutOff?: boolean
 }
 
 export interface QueueOptions {
   /** For logs and metrics, such as `Version`. */
   readonly kind: string
-  /** How many keys are worked on at a time. */
+  /** How many keys are worked on at a time, those left out whose work is slow. */
   readonly workers: number
+  /** From when on work is slow. Default: 10 s. */
+  readonly slowMs?: number
   /**
    * Brings what a key names to where it should be. What it throws is logged, and the key comes again: after the
    * `retryAfterMs` of the error where it has one, else after the backoff.

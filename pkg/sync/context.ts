@@ -8,6 +8,7 @@ import type { SyncMetrics } from './metrics.ts'
 import type { FirstSigners } from './provider/first-signers.ts'
 import type { SyncTimings } from './timings.ts'
 import type { HeldArchives } from './version/held-archives.ts'
+import type { HostSlots } from './version/host-slots.ts'
 
 /** What reconcilers work with. */
 export interface Context {
@@ -22,6 +23,7 @@ export interface Context {
   readonly clock: () => number
   readonly timings: SyncTimings
   readonly held: HeldArchives
+  readonly slots: HostSlots
   readonly signers: FirstSigners
   /** Asks for work on another object. */
   readonly wake: (ref: StoredRef, priority: Priority) => void

@@ -65,6 +65,11 @@ export class Scene {
 
   /** Starts the reconcilers, as a process does, and waits until they have nothing to do. */
   async run(options: Partial<SyncOptions> = {}): Promise<void> {
+    await (await this.begin(options)).idle()
+  }
+
+  /** Starts the reconcilers, and waits for nothing. */
+  async begin(options: Partial<SyncOptions> = {}): Promise<Sync> {
     await this.stop()
     const objects = await this.#place.open()
     const sync = await startSync({
@@ -79,7 +84,7 @@ export class Scene {
       ...options,
     })
     this.#running = { objects, sync }
-    await sync.idle()
+    return sync
   }
 
   failing(): string[] {

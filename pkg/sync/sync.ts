@@ -18,6 +18,7 @@ import { reconcileProvider } from './provider/provider.ts'
 import { sweepDaily } from './sweep/daily.ts'
 import { defaultTimings, type SyncTimings } from './timings.ts'
 import { HeldArchives } from './version/held-archives.ts'
+import { HostSlots } from './version/host-slots.ts'
 import { versionStates } from './version/states.ts'
 import { reconcileVersion } from './version/version.ts'
 import { affectedBy } from './wake.ts'
@@ -39,7 +40,10 @@ export interface SyncOptions {
   /** Milliseconds since 1970. Default: Date.now. */
   readonly clock?: () => number
   readonly timings?: Partial<SyncTimings>
-  /** How many objects of a kind are worked on at a time. Default: 2 Depots, 4 of every other kind. */
+  /**
+   * How many objects of a kind are worked on at a time. Half as many Versions ask one host. Default: 2 Depots, 4 of every
+   * other kind.
+   */
   readonly workers?: Partial<Record<ObjectKind, number>>
   /** Looks at every upstream at the start, whatever the polling interval. Default: false. */
   readonly pollAtStart?: boolean
@@ -73,12 +77,16 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
   const wake = ({ kind, namespace, name }: StoredRef, priority: Priority): void => {
     queues.get(kind)?.add(keyOf({ namespace, name }), priority)
   }
+  const workersOf = (kind: ObjectKind) => options.workers?.[kind] ?? defaultWorkers[kind]
   const context: Context = {
     ...options,
     clock,
     timings,
     metrics: syncMetrics(metrics, () => versionStates(objects)),
     held: new HeldArchives(timings.heldMs),
+    slots: new HostSlots(Math.ceil(workersOf('Version') / 2), (key) =>
+      wake(refFrom('Version', key), 'user'),
+    ),
     signers: new FirstSigners(),
     wake,
     outdated: new Set(),
@@ -90,8 +98,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       worked += 1
       return reconcilers[kind](context, refFrom(kind, key), signal)
     }
-    const workers = options.workers?.[kind] ?? defaultWorkers[kind]
-    queues.set(kind, createQueue({ kind, workers, reconcile, log, metrics }))
+    queues.set(kind, createQueue({ kind, workers: workersOf(kind), reconcile, log, metrics }))
   }
   await objects.ready
   const forget = objects.onChange((ref, before, after) => {

@@ -31,6 +31,8 @@ export class TestUpstream implements Sources {
   readonly providers = new Map<string, Map<string, ProviderVersion>>()
   /** What asking fails with, by URL or `namespace/type`. */
   readonly faults = new Map<string, SourceError>()
+  /** What a download waits for, by URL. */
+  readonly delays = new Map<string, Promise<void>>()
   /** How often something was asked for: `list URL`, `fetch URL 1.0.0`. */
   readonly asked: string[] = []
   readonly #spool: Spool
@@ -63,7 +65,7 @@ export class TestUpstream implements Sources {
     const revisionOf = (version: string, files: Readonly<Record<string, string>>) =>
       `${version}@sha1:${commitOf(files)}`
     return {
-      identity: `git ${url}`,
+      identity: `git:${url}`,
       type: 'git',
       list: async ({ maxAgeMs = 0 }) => {
         if (maxAgeMs < Number.POSITIVE_INFINITY) this.#ask(`list ${url}`, url)
@@ -82,6 +84,7 @@ export class TestUpstream implements Sources {
       },
       fetch: async ({ version, revision }) => {
         this.#ask(`fetch ${url} ${version}`, url)
+        await this.delays.get(url)
         const files = tags().get(version) ?? tags().get(`v${version}`) ?? {}
         const entries = Object.entries(files).map(([path, content]) => ({
           path: `repo-${version}/${path}`,

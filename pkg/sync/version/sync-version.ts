@@ -43,6 +43,9 @@ export async function syncVersion(context: Context, work: Work): Promise<Reconci
   const isKept = isCurrent && !isLost && attempt.request === undefined
   if (isKept && !mayHaveChanged(work)) {
     await keep(context, claimed, plan, verified)
+  } else if (!context.slots.take(hostOf(plan), keyOf(version.metadata))) {
+    if (attempt.isOutdated) context.outdated.add(keyOf(version.metadata))
+    return { isPutOff: true }
   } else {
     const upstream = await upstreamOf(context, plan, claimed)
     attempt.revision = upstream.revision
@@ -60,6 +63,13 @@ export async function syncVersion(context: Context, work: Work): Promise<Reconci
 function mayHaveChanged({ version: { status }, attempt }: Work): boolean {
   const wasRefused = status?.drift !== undefined || status?.attempted !== undefined
   return attempt.isOutdated === true || wasRefused
+}
+
+/** Where a plan asks; what upstream names beyond that is asked meanwhile. */
+function hostOf(plan: Plan): string {
+  if (plan.type === 'Provider') return plan.upstream.host
+  const [host = ''] = plan.source.identity.replace(/^\w+:(?:https:\/\/)?/, '').split('/')
+  return host
 }
 
 /** The same was fetched before, and refused for good. */

@@ -33,7 +33,9 @@ export async function reconcileVersion(
   } catch (error) {
     const failure = failureOf(error)
     if (failure === undefined || signal.aborted) throw error
-    return recordFailure(context, object, failure, attempt)
+    return await recordFailure(context, object, failure, attempt)
+  } finally {
+    context.slots.free(keyOf(ref))
   }
 }
 
