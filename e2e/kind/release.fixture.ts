@@ -50,6 +50,8 @@ const base: Values = {
   valkey: { image: { repository: 'docker.io/valkey/valkey', tag: 'e2e' } },
   broker: { image: { repository: 'docker.io/dexidp/dex', tag: 'e2e' } },
   storage: { filesystem: { enabled: true, accessMode: 'ReadWriteOnce', singleNode: true } },
+  // Most suites write the statuses of the samples by hand, and the controller would work on them.
+  controller: { enabled: false },
 }
 
 export interface InstallOptions {

@@ -12,7 +12,6 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const values = {
   crds: { install: false },
-  controller: { enabled: true },
   monitoring: { prometheusRule: { enabled: true } },
 }
 interface Rule {
@@ -349,7 +348,7 @@ describe('alerts', () => {
 
   it('leave out the controller where there is none', () => {
     const text = stringify(
-      find(render({ ...values, controller: {} }), 'PrometheusRule', 'depot').spec,
+      find(render({ ...values, controller: { enabled: false } }), 'PrometheusRule', 'depot').spec,
     )
     expect(text).not.toContain('depot_lease_held')
   })

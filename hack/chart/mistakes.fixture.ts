@@ -228,23 +228,17 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
   ],
   [
     'V23 several pods',
-    filesystem(
-      { accessMode: 'ReadWriteOnce' },
-      { server: { replicaCount: 2 }, controller: { enabled: true } },
-    ),
+    filesystem({ accessMode: 'ReadWriteOnce' }, { server: { replicaCount: 2 } }),
     'V23 storage.filesystem.accessMode=ReadWriteOnce cannot be shared by 3 pods on several nodes; use ReadWriteMany or singleNode=true',
   ],
   [
     'V23 one pod',
-    filesystem(
-      { accessMode: 'ReadWriteOncePod', singleNode: true },
-      { controller: { enabled: true } },
-    ),
+    filesystem({ accessMode: 'ReadWriteOncePod', singleNode: true }),
     'V23 storage.filesystem.accessMode=ReadWriteOncePod cannot be shared by 2 pods on several nodes; use ReadWriteMany or singleNode=true',
   ],
   [
     'V23 nothing can be stored',
-    filesystem({ accessMode: 'ReadOnlyMany' }, { controller: { enabled: true } }),
+    filesystem({ accessMode: 'ReadOnlyMany' }),
     'V23 storage.filesystem.accessMode=ReadOnlyMany lets the controller store nothing; use ReadWriteMany or controller.enabled=false',
   ],
   [

@@ -24,6 +24,13 @@ describe('notes after an install', () => {
     expect(notes({ server: { useBearerToken: false } })).toContain('base64 -w0 of a kubeconfig')
   })
 
+  it('say how it is filled, where the controller is there to do it', () => {
+    expect(notes({})).toContain('apply a Depot')
+    expect(notes({})).toContain('storage.filesystem.enabled=true')
+    expect(notes({ storage: { filesystem: { enabled: true } } })).not.toContain('on a volume want')
+    expect(notes({ controller: { enabled: false } })).not.toContain('Depot, which names')
+  })
+
   it.each([
     ['Nothing serves TLS', {}],
     ['everyone who reaches it may read everything', { server: { anonymousAuth: true } }],

@@ -97,7 +97,6 @@ const everything: Values = {
     podDisruptionBudget: { enabled: true },
   },
   controller: {
-    enabled: true,
     storageGrants: ['platform=s3://archives/*'],
     sweepDelete: true,
     replicaCount: 2,

@@ -187,7 +187,7 @@ describe('pods', () => {
   it.each([false, true])(
     'the controller reads secrets by name, in its namespace alone where it is kept there: %s',
     (scopeToNamespace) => {
-      const controller = { enabled: true, secretNames: ['github'] }
+      const controller = { secretNames: ['github'] }
       const objects = render({ ...withoutDefinitions, rbac: { scopeToNamespace }, controller })
       const roles = objects.filter(
         ({ kind, metadata }) => kind.endsWith('Role') && metadata.name === 'depot-controller',

@@ -15,8 +15,8 @@ import { pods, serviceAccount } from './pods.ts'
 export const controllerValues: readonly Value[] = [
   bool(
     'controller.enabled',
-    false,
-    'Run the controller, which fetches, verifies and stores what Depots, Modules and Providers ask for.',
+    true,
+    'Run the controller, which fetches, verifies and stores what Depots, Modules and Providers ask for; false: something else writes Versions and their statuses.',
   ),
   ...pods({
     component: 'controller',
