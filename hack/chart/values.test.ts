@@ -1,22 +1,54 @@
-import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { controllerCommand, explorerCommand, serverCommand } from '../../pkg/options/options.ts'
-import { chart, podsOf, render } from './helm.fixture.ts'
+import { effective } from './effects.fixture.ts'
+import { podsOf, render, type Values } from './helm.fixture.ts'
 import { profiles } from './profiles.fixture.ts'
+import { text } from './value.ts'
 import { values } from './values.ts'
 
-const templates = globSync('templates/**/*.{yaml,tpl,txt}', { cwd: chart })
-  .map((path) => readFileSync(join(chart, path), 'utf8'))
-  .join('\n')
+const withoutDefinitions = { crds: { install: false } }
+const hosts = ['depot.example.com']
 
-it('every value appears in a template', () => {
+/** Other values beside which a value may matter, the first for nearly all. */
+const bases: readonly Values[] = [
+  { ...profiles['everything'], ...withoutDefinitions },
+  {
+    server: {
+      service: { type: 'NodePort' },
+      ingress: { enabled: true, hosts: [{ host: 'depot.example.com' }] },
+      route: { enabled: true, parentRefs: [{ name: 'public' }], hostnames: hosts },
+      stats: { persistence: { enabled: true } },
+      podDisruptionBudget: { enabled: true },
+    },
+    broker: { enabled: true },
+    valkey: { enabled: false },
+  },
+  {
+    ...withoutDefinitions,
+    server: { service: { type: 'LoadBalancer' } },
+    ui: { enabled: true, sessionPasswordSecretName: 's', service: { type: 'NodePort' } },
+    monitoring: { prometheusRule: { enabled: true } },
+  },
+]
+
+it('every value changes what is rendered', () => {
+  const without: Readonly<Record<string, string>> = {
+    'valkey.replicaCount': 'there for a message: the bundled Valkey runs one pod (V22)',
+  }
   // Scanning is a part that is yet to come; its values are there so that they need no change when it does.
   const later = /^scanning\./
-  const unused = values
-    .filter(({ name, retired }) => !later.test(name) && !retired)
-    .filter(({ name }) => !new RegExp(`\\b${name.split('.').at(-1)}\\b`).test(templates))
-  expect(unused.map(({ name }) => name)).toEqual([])
+  const asked = values.filter(({ name, retired }) => !retired && !later.test(name))
+  const rest = bases.reduce((left, base) => {
+    const found = effective(left, base)
+    return left.filter(({ name }) => !found.has(name))
+  }, asked)
+  expect(rest.map(({ name }) => name)).toEqual(Object.keys(without))
+})
+
+it('a value that no template asks for has no effect', () => {
+  const unknown = text('server.unheardOf', '', 'Nothing.')
+  const known = text('server.priorityClassName', '', 'Priority class.')
+  expect([...effective([unknown, known], withoutDefinitions)]).toEqual(['server.priorityClassName'])
 })
 
 it('no value has two rows', () => {
@@ -48,20 +80,6 @@ const components: readonly Component[] = [
   {
     name: 'depot-controller',
     command: controllerCommand,
-    elsewhere: [
-      'kubeconfig',
-      // Set by extraArgs where they are needed.
-      'github-api-url',
-      'egress-ca-path',
-      'verify-interval',
-      'rehash-interval',
-      'archive-delete-delay',
-      'shutdown-grace-period',
-    ],
-  },
-  {
-    name: 'depot-controller',
-    command: controllerCommand,
     elsewhere: ['kubeconfig'],
   },
   {
@@ -75,7 +93,7 @@ const containers = [
   profiles['everything'],
   profiles['broker'],
   { server: { anonymousAuth: true } },
-  { rbac: { scopeToNamespace: true }, controller: { enabled: true } },
+  { rbac: { scopeToNamespace: true } },
 ]
   .flatMap((profile) => podsOf(render({ ...profile, crds: { install: false } })))
   .flatMap(({ name, spec }) =>

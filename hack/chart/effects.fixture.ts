@@ -1,0 +1,102 @@
+import { cpSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chart, find, render, type Values } from './helm.fixture.ts'
+import type { Schema, Value } from './value.ts'
+
+/* What a value does: all templates are rendered with one value changed, hundreds of times in one run of Helm. */
+
+/** Values whose schema says less than their templates need. */
+const special: Values = {
+  'valkey.auth.aclUsers': { default: { permissions: '+changed' } },
+  'monitoring.prometheusRule.disabledAlerts': ['DepotDown'],
+}
+
+/** Prints for each change a hash of all that is rendered with it, and for the name "" of what is rendered without. */
+const template = `
+{{- $hashes := dict -}}
+{{- range $change := .Files.Get "changes.json" | fromJsonArray -}}
+{{- $values := deepCopy $.Values -}}
+{{- $at := $values -}}
+{{- range initial $change.path -}}{{- $at = index $at . -}}{{- end -}}
+{{- if $change.path -}}{{- $_ := set $at (last $change.path) $change.to -}}{{- end -}}
+{{- $context := dict "Values" $values "Release" $.Release "Chart" $.Chart "Capabilities" $.Capabilities "Files" $.Files "Template" $.Template -}}
+{{- $text := "" -}}
+{{- range $.Files.Get "paths.json" | fromJsonArray -}}
+{{- $text = print $text (include (print $.Template.BasePath "/" .) $context) -}}
+{{- end -}}
+{{- $_ := set $hashes (join "." $change.path) (sha256sum $text) -}}
+{{- end -}}
+kind: Effects
+metadata: {name: effects}
+text: {{ $hashes | toJson | toJson }}
+`
+
+/** Which of the values change what is rendered, where these are the other values. */
+export function effective(values: readonly Value[], base: Values): Set<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'depot-effects-'))
+  try {
+    // What is refused would not show: a change has to be seen in the objects.
+    const leave = /(NOTES\.txt|values\.schema\.json|templates\/validate\.yaml)$/
+    cpSync(chart, folder, { recursive: true, filter: (path) => !leave.test(path) })
+    const templates = join(folder, 'templates')
+    const paths = globSync('**/*.yaml', { cwd: templates }).toSorted()
+    const changes = values.map(({ name, schema, default: initial }) => ({
+      path: name.split('.'),
+      to: special[name] ?? changed(schema, valueAt(base, name) ?? initial),
+    }))
+    writeFileSync(join(folder, 'paths.json'), JSON.stringify(paths))
+    writeFileSync(join(folder, 'changes.json'), JSON.stringify([{ path: [] }, ...changes]))
+    writeFileSync(join(templates, 'effects.yaml'), template)
+    const { text = '{}' } = find(render(base, { from: folder }), 'Effects', 'effects')
+    const hashes = JSON.parse(text) as Record<string, string>
+    return new Set(values.map(({ name }) => name).filter((name) => hashes[name] !== hashes['']))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function valueAt(base: unknown, name: string): unknown {
+  return name
+    .split('.')
+    .reduce<unknown>(
+      (at, key) => (at instanceof Object && key in at ? Reflect.get(at, key) : undefined),
+      base,
+    )
+}
+
+/** Something else that the schema takes. */
+function changed(schema: Schema, now: unknown): unknown {
+  const choices = (schema['enum'] as unknown[] | undefined)?.filter((choice) => choice !== now)
+  if (choices !== undefined) return choices.at(-1)
+  const { type, items, pattern, maximum } = schema
+  if (type === 'boolean') return now !== true
+  if (type === 'integer' || type === 'number') return next(Number(now), maximum)
+  if (type === 'array') return [...(Array.isArray(now) ? now : []), example(items as Schema)]
+  if (type === 'object') return { ...(now as object), ...(example(schema) as object) }
+  if (typeof pattern === 'string') return matches.find((text) => fits(text, pattern, now))
+  return schema['anyOf'] === undefined ? 'changed' : []
+}
+
+const next = (now: number, maximum: unknown) => (now === maximum ? now - 1 : now + 1)
+
+const fits = (text: string, pattern: string, now: unknown) =>
+  text !== now && new RegExp(pattern).test(text)
+
+/** For the patterns of the table: digests, groups, quantities, durations, shares. */
+const matches = [`sha256:${'f'.repeat(64)}`, 'changed', 'changed.example.com', '7Gi', '7m', '7']
+
+/** What a list may hold, or a map have beside what is in it. */
+function example(schema: Schema | undefined): unknown {
+  if (schema === undefined) return { name: 'changed' }
+  if (schema['type'] === 'string') return 'changed'
+  if (schema['type'] === 'array') return [example(schema['items'] as Schema | undefined)]
+  const properties = schema['properties'] as Record<string, Schema> | undefined
+  if (properties === undefined) return { changed: '7' }
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, below]) => [
+      key,
+      below['enum'] === undefined ? example(below) : (below['enum'] as unknown[]).at(-1),
+    ]),
+  )
+}
