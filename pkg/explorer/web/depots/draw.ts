@@ -1,3 +1,4 @@
+import { fitted, widthOf } from './label.ts'
 import type { Box, Layout } from './layout.ts'
 import type { Palette } from './palette.ts'
 
@@ -20,6 +21,7 @@ export interface Scene {
 }
 
 const labelsFrom = 0.35
+const noteWidth = 90
 const icons: Readonly<Record<Box['kind'], string>> = {
   depot: 'M1.75 6.25 8 2.25l6.25 4v7.5H1.75z M4.75 13.75v-5h6.5v5 M4.75 11.25h6.5',
   module: 'M2.25 5.25h11.5v8.5H2.25z M2.25 5.25 4 2.25h8l1.75 3 M6.25 8.25h3.5',
@@ -56,11 +58,10 @@ export function draw(
     right: (width / pixelRatio - view.x) / view.zoom,
     bottom: (height / pixelRatio - view.y) / view.zoom,
   }
-  drawEdges(context, scene, palette)
+  drawEdges(context, scene, palette, window)
   const near = nearOf(scene)
   for (const box of scene.layout.boxes) {
-    if (box.x > window.right || box.x + box.width < window.left) continue
-    if (box.y > window.bottom || box.y + box.height < window.top) continue
+    if (isOutside(window, box.x, box.y, box.x + box.width, box.y + box.height)) continue
     drawBox(context, box, scene, palette, view.zoom, near)
   }
 }
@@ -68,12 +69,33 @@ export function draw(
 const nearOf = ({ layout, selected }: Scene): ReadonlySet<string> =>
   new Set(selected === undefined ? [] : layout.byId.get(selected)?.neighbours)
 
-function drawEdges(context: CanvasRenderingContext2D, scene: Scene, palette: Palette): void {
+/** The part of the drawing that is seen, in its own pixels. */
+interface Window {
+  readonly left: number
+  readonly top: number
+  readonly right: number
+  readonly bottom: number
+}
+
+const isOutside = (
+  { left, top, right, bottom }: Window,
+  x1: number,
+  y1: number,
+  x2: number,
+  y2: number,
+): boolean => x1 > right || x2 < left || y1 > bottom || y2 < top
+
+function drawEdges(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  palette: Palette,
+  window: Window,
+): void {
   const { layout, selected, moving } = scene
   const isOn = ([from, to]: readonly [Box, Box]): boolean =>
     from.id === selected || to.id === selected
   context.beginPath()
-  for (const edge of layout.edges) if (!isOn(edge)) trace(context, edge, moving)
+  for (const edge of layout.edges) if (!isOn(edge)) trace(context, edge, moving, window)
   context.lineWidth = 0.75
   context.globalAlpha = layout.edges.length > 500 ? 0.5 : 1
   context.strokeStyle = palette.lineControl
@@ -81,7 +103,7 @@ function drawEdges(context: CanvasRenderingContext2D, scene: Scene, palette: Pal
   context.globalAlpha = 1
   if (selected === undefined) return
   context.beginPath()
-  for (const edge of layout.edges) if (isOn(edge)) trace(context, edge, moving)
+  for (const edge of layout.edges) if (isOn(edge)) trace(context, edge, moving, window)
   context.lineWidth = 2
   context.strokeStyle = palette.accent
   context.stroke()
@@ -91,9 +113,13 @@ function trace(
   context: CanvasRenderingContext2D,
   [from, to]: readonly [Box, Box],
   straight: boolean,
+  window: Window,
 ): void {
-  const [x1, y1] = [from.x + from.width, from.y + from.height / 2]
-  const [x2, y2] = [to.x, to.y + to.height / 2]
+  const x1 = from.x + from.width
+  const y1 = from.y + from.height / 2
+  const x2 = to.x
+  const y2 = to.y + to.height / 2
+  if (isOutside(window, x1, Math.min(y1, y2), x2, Math.max(y1, y2))) return
   context.moveTo(x1, y1)
   if (straight) context.lineTo(x2, y2)
   else context.bezierCurveTo((x1 + x2) / 2, y1, (x1 + x2) / 2, y2, x2, y2)
@@ -153,30 +179,15 @@ function drawLabel(
   if (isDepot) context.fillText(box.note, box.x + 35, middle + 10, room)
   else if (box.note !== '') {
     context.textAlign = 'right'
-    context.fillText(box.note, end, middle, 90)
+    context.fillText(box.note, end, middle, noteWidth)
     context.textAlign = 'left'
-    room -= Math.min(context.measureText(box.note).width, 90) + 8
+    room -= Math.min(widthOf(context, box.note), noteWidth) + 8
   }
   context.fillStyle = ink
   context.font = `${isDepot ? 600 : 400} 12px ${mono}`
-  const words = fitted(context, box.words, room)
-  context.fillText(words, box.x + 34, isDepot ? middle - 8 : middle)
+  const words = fitted(box.words, room / widthOf(context, 'm'))
+  context.fillText(words, box.x + 34, isDepot ? middle - 8 : middle, room)
   if (!box.synced) drawIcon(context, waitShape, end + 6, middle - 8, palette.warn)
-}
-
-const fits = new Map<string, string>()
-
-/** The panel and the list show the whole name; a box of one line cannot. */
-function fitted(context: CanvasRenderingContext2D, words: string, room: number): string {
-  const key = `${words} ${Math.round(room)} ${context.font}`
-  const known = fits.get(key)
-  if (known !== undefined) return known
-  let text = words
-  while (text.length > 4 && context.measureText(text).width > room)
-    text = `${text.slice(0, text.endsWith('…') ? -2 : -1)}…`
-  if (fits.size > 5000) fits.clear()
-  fits.set(key, text)
-  return text
 }
 
 function drawIcon(
