@@ -10,7 +10,7 @@ import { build, type Metafile } from 'esbuild'
 const repository = join(import.meta.dirname, '../..')
 
 /** Each command's entry file becomes a file of this name in the image. */
-const commands = ['server', 'ui', 'controller', 'sync', 'selftest']
+const everyCommand = ['server', 'ui', 'controller', 'sync', 'selftest']
 
 /** Packages from CommonJS ask for Node's own modules with require, which ESM files lack. */
 const requireForCommonJs =
@@ -19,7 +19,10 @@ const requireForCommonJs =
 const entryOf = (command: string): string => join(repository, 'cmd', command, 'main.ts')
 
 /** Writes `server.mjs` and its siblings into a folder. @returns which source files went into them. */
-export async function bundleCommands(folder: string): Promise<Metafile> {
+export async function bundleCommands(
+  folder: string,
+  commands: readonly string[] = everyCommand,
+): Promise<Metafile> {
   const there = commands.filter((command) => existsSync(entryOf(command)))
   const { metafile } = await build({
     absWorkingDir: repository,

@@ -1,7 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
 import { Hono } from 'hono'
 import { type ExplorerEnv, note } from './request.ts'
 
@@ -14,17 +12,18 @@ const types: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** Smaller ones do not get smaller. */
-const leastBytes = 512
+/** Content encodings in the order of preference, and how the build names files that are in them. */
+const encodings = { br: '.br', gzip: '.gz' } as const
 
 interface StaticFile {
   readonly path: string
   readonly type: string
   readonly plain: Buffer<ArrayBuffer>
+  /** By content encoding. */
   readonly packed: ReadonlyMap<string, Buffer<ArrayBuffer>>
 }
 
-/** What vite built, compressed and in memory: a few small files. */
+/** What vite built, in memory: a few small files. */
 export interface StaticFiles {
   /** The page, without the data of a request. */
   readonly page: string
@@ -36,9 +35,11 @@ export interface StaticFiles {
 /** @param dist where `make ui` builds the pages. @throws Error where they are not built */
 export function readStaticFiles(dist: string): StaticFiles {
   const page = readPage(dist)
-  const files = globSync('**/*.*', { cwd: dist })
-    .filter((path) => path !== 'index.html' && !path.endsWith('.map'))
-    .map((path) => readStatic(dist, path))
+  const paths = globSync('**/*.*', { cwd: dist })
+  const isPacked = (path: string): boolean => /\.(?:br|gz)$/.test(path)
+  const files = paths
+    .filter((path) => path !== 'index.html' && !path.endsWith('.map') && !isPacked(path))
+    .map((path) => readStatic(dist, path, new Set(paths)))
   const routes = new Hono<ExplorerEnv>()
   for (const file of files) serve(routes, file)
   const stylesheets = Array.from(
@@ -56,19 +57,16 @@ function readPage(dist: string): string {
   }
 }
 
-function readStatic(dist: string, path: string): StaticFile {
-  const plain = readFileSync(join(dist, path))
-  const packed = new Map<string, Buffer<ArrayBuffer>>()
-  const file = { path: `/${path}`, type: types[extname(path)] ?? 'application/octet-stream' }
-  if (plain.length >= leastBytes && extname(path) !== '.png') void pack(plain, packed)
-  return { ...file, plain, packed }
-}
-
-/** Beside the first requests, so that the start need not wait. */
-async function pack(plain: Buffer, packed: Map<string, Buffer>): Promise<void> {
-  const params = { [constants.BROTLI_PARAM_SIZE_HINT]: plain.length }
-  packed.set('gzip', await promisify(gzip)(plain, { level: 9 }))
-  packed.set('br', await promisify(brotliCompress)(plain, { params }))
+function readStatic(dist: string, path: string, all: ReadonlySet<string>): StaticFile {
+  const packed = Object.entries(encodings).flatMap(([encoding, ending]) =>
+    all.has(path + ending) ? [[encoding, readFileSync(join(dist, path + ending))] as const] : [],
+  )
+  return {
+    path: `/${path}`,
+    type: types[extname(path)] ?? 'application/octet-stream',
+    plain: readFileSync(join(dist, path)),
+    packed: new Map(packed),
+  }
 }
 
 function serve(routes: Hono<ExplorerEnv>, { path, type, plain, packed }: StaticFile): void {
@@ -76,7 +74,7 @@ function serve(routes: Hono<ExplorerEnv>, { path, type, plain, packed }: StaticF
   routes.get(path, (c) => {
     note(c, isHashed ? '/-/assets/*' : path)
     const accepted = (c.req.header('accept-encoding') ?? '').split(',').map((it) => it.trim())
-    const encoding = ['br', 'gzip'].find((name) => accepted.includes(name) && packed.has(name))
+    const encoding = [...packed.keys()].find((name) => accepted.includes(name))
     return c.body((encoding && packed.get(encoding)) || plain, 200, {
       'Content-Type': type,
       'Cache-Control': isHashed ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',

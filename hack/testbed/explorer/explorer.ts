@@ -9,6 +9,8 @@ export interface ExplorerProcess extends Server {
 
 export interface ExplorerFlags {
   readonly serverUrl: string
+  /** Default: the sources. */
+  readonly program?: string
   /** Default: a free one, where it need not be known before. */
   readonly port?: number
   readonly flags?: readonly string[]
@@ -17,9 +19,9 @@ export interface ExplorerFlags {
 
 /** Starts `cmd/ui` as an operator does, and waits until it listens. */
 export async function startExplorer(options: ExplorerFlags): Promise<ExplorerProcess> {
-  const { serverUrl, port = 0, flags = [], environment = {} } = options
+  const { serverUrl, program = 'cmd/ui/main.ts', port = 0, flags = [], environment = {} } = options
   const started = await launchProgram(
-    'cmd/ui/main.ts',
+    program,
     [
       '--server-url',
       serverUrl,

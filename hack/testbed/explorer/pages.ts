@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 
 /** Pages without the app, for tests of the explorer's server that need no build. @returns the folder */
 export function writeBarePages(dist: string): string {
@@ -8,7 +9,10 @@ export function writeBarePages(dist: string): string {
     join(dist, 'index.html'),
     '<!doctype html><html lang="en"><head><link rel="stylesheet" crossorigin href="/-/assets/main-abc.css"></head><body></body></html>',
   )
-  writeFileSync(join(dist, '-/assets/main-abc.css'), 'body { margin: 0 }\n'.repeat(100))
+  const styles = 'body { margin: 0 }\n'.repeat(100)
+  writeFileSync(join(dist, '-/assets/main-abc.css'), styles)
+  writeFileSync(join(dist, '-/assets/main-abc.css.br'), brotliCompressSync(styles))
+  writeFileSync(join(dist, '-/assets/main-abc.css.gz'), gzipSync(styles))
   writeFileSync(join(dist, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
   return dist
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Registry } from '../registry/registry.ts'
 
@@ -59,8 +59,9 @@ export async function launch(
 }
 
 /**
- * Starts a program of this repository that logs where it listens.
+ * Starts a program that logs where it listens.
  *
+ * @param main its file, relative to this repository
  * @param environment variables besides those of this process
  */
 export async function launchProgram(
@@ -68,7 +69,7 @@ export async function launchProgram(
   flags: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Promise<Server & { readonly failed: Promise<never> }> {
-  const child = spawn(process.execPath, [join(repository, main), ...flags], {
+  const child = spawn(process.execPath, [resolve(repository, main), ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...environment },
   })

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { defineConfig, type Plugin } from 'vite'
 
 /** Puts icons.svg into the page, so that an icon is a `<use>` and no request. */
@@ -11,11 +12,30 @@ function inlineIcons(): Plugin {
   }
 }
 
+/** Smaller files do not get smaller. */
+const leastBytes = 512
+
+/** Writes every file compressed as well, so that no process has to do it. */
+function compressed(): Plugin {
+  return {
+    name: 'compressed',
+    writeBundle({ dir = '' }, bundle) {
+      for (const name of Object.keys(bundle)) {
+        if (!/\.(?:js|css|svg)$/.test(name)) continue
+        const plain = readFileSync(join(dir, name))
+        if (plain.length < leastBytes) continue
+        writeFileSync(join(dir, `${name}.br`), brotliCompressSync(plain))
+        writeFileSync(join(dir, `${name}.gz`), gzipSync(plain, { level: 9 }))
+      }
+    },
+  }
+}
+
 /** The browser's half of the explorer, built into pkg/explorer/dist. */
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',
-  plugins: [inlineIcons()],
+  plugins: [inlineIcons(), compressed()],
   resolve: {
     alias: {
       'decode-named-character-reference': join(import.meta.dirname, 'resource/readme/entities.ts'),
