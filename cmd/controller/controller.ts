@@ -5,7 +5,7 @@ import { messageOf } from '../../pkg/errors/errors.ts'
 import { type Cluster, type Connection, loadConnection, openCluster } from '../../pkg/kube/kube.ts'
 import { type Election, elect } from '../../pkg/lease/lease.ts'
 import { limitHeap } from '../../pkg/memory/memory.ts'
-import { clusterObjects } from '../../pkg/objects/objects.ts'
+import { clusterObjects, watchStorageAnnotations } from '../../pkg/objects/objects.ts'
 import {
   type ControllerOptions,
   controllerCommand,
@@ -83,11 +83,20 @@ async function runController(options: ControllerOptions): Promise<undefined> {
         instance: identity,
         log,
       })
+      const isConfined = options.requireStorageGrants || options.storageGrants !== undefined
+      const annotations = isConfined
+        ? watchStorageAnnotations({ cluster, apiGroup, namespaces })
+        : undefined
       const fetching = await openFetching({
         options,
         mountPath: options.filesystemMountPath,
         env: process.env,
         secret: (from, name) => known.secret(from, name),
+        grants: annotations && {
+          text: options.storageGrants,
+          annotationOf: (of) => annotations.of(of),
+          onInvalid: (of, part) => log.warn({ namespace: of, part }, 'grant of storage ignored'),
+        },
         log,
         metrics,
       })
@@ -95,7 +104,7 @@ async function runController(options: ControllerOptions): Promise<undefined> {
         await known.close()
         await fetching.close()
       }
-      await known.ready
+      await Promise.all([known.ready, annotations?.ready])
       isFilled = true
       election.start()
       log.info({ versions: known.list('Version').length }, 'ready')
@@ -106,6 +115,7 @@ async function runController(options: ControllerOptions): Promise<undefined> {
         apiGroup,
         log,
         metrics,
+        ...(annotations && { onGrantChange: annotations.onChange }),
         timings: { verifyMs: verifyIntervalMs, rehashMs: rehashIntervalMs, archiveDeleteDelayMs },
         sweepDelete: options.sweepDelete,
         workers: { Module: concurrency, Provider: concurrency, Version: concurrency },

@@ -11,6 +11,7 @@ import {
   type ArchiveStore,
   grantProblems,
   openArchiveStore,
+  type StoreGrants,
   storageOfEnvironment,
 } from '../../pkg/storage/storage.ts'
 import type { Logger, Metrics } from '../../pkg/telemetry/telemetry.ts'
@@ -27,8 +28,6 @@ export interface FetchingOptions {
   readonly egressPrivateCidrs: readonly string[] | undefined
   readonly egressPublicDownloads: boolean
   readonly egressCaPath: string | undefined
-  /** Which places each namespace may use; default: every place. */
-  readonly storageGrants?: string | undefined
 }
 
 /** What fetches and stores archives. */
@@ -50,6 +49,7 @@ export async function openFetching({
   mountPath,
   env,
   secret,
+  grants,
   log,
   metrics,
 }: {
@@ -57,16 +57,17 @@ export async function openFetching({
   readonly mountPath: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly secret: Objects['secret']
+  /** Which places each namespace may use; default: every place. */
+  readonly grants?: StoreGrants | undefined
   readonly log: Logger
   readonly metrics: Metrics
 }): Promise<Fetching> {
   const proxies = proxyRules(env)
   const storage = storageOfEnvironment(env)
-  const { storageGrants } = options
   const problems = [
     ...proxies.problems,
     ...storage.problems,
-    ...grantProblems(storageGrants).map((problem) => `--storage-grants: ${problem}`),
+    ...grantProblems(grants?.text).map((problem) => `--storage-grants: ${problem}`),
   ]
   const attempt = async <T>(flag: string, open: () => T | Promise<T>): Promise<T | undefined> => {
     try {
@@ -99,7 +100,7 @@ export async function openFetching({
     spool,
     archives: openArchiveStore(
       { filesystemMountPath: mountPath, proxies, ...storage.settings },
-      storageGrants,
+      grants,
     ),
     sources: openSources({
       egress,

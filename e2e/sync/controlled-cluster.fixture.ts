@@ -52,7 +52,7 @@ export class ControlledCluster {
     }
     const given = /^(ServiceAccount|(Cluster)?Role(Binding)?)$/
     const rights = render({
-      controller: { enabled: true },
+      controller: { enabled: true, requireStorageGrants: true },
       server: { anonymousAuth: true },
       crds: { install: false },
     }).filter(({ kind, metadata }) => given.test(kind) && metadata.name === 'depot-controller')

@@ -98,6 +98,7 @@ const everything: Values = {
   },
   controller: {
     storageGrants: ['platform=s3://archives/*'],
+    requireStorageGrants: true,
     sweepDelete: true,
     replicaCount: 2,
     github: { secretName: 'github', apiUrl: 'https://github.example.com/api/v3' },

@@ -71,6 +71,8 @@ export function clusterObjects(options: ClusterObjectsOptions): Objects {
   })
 
   return {
+    namespaces,
+    unreadable: () => undefined,
     get: (kind, namespace, name) => memory.get(kind, namespace, name),
     list: (kind, filter) => memory.list(kind, filter),
     onChange: (listener) => memory.onChange(listener),

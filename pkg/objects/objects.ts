@@ -8,6 +8,7 @@ import type { JsonPatchOperation } from '../kube/kube.ts'
 export { ApiError, type ApiErrorReason, type JsonPatchOperation } from '../kube/kube.ts'
 export { type ClusterObjectsOptions, clusterObjects } from './cluster.ts'
 export { type FolderObjectsOptions, folderObjects } from './folder/folder.ts'
+export { type StorageAnnotations, watchStorageAnnotations } from './storage-annotations.ts'
 
 /** The kinds that reconcilers see to. */
 export type ObjectKind = 'Depot' | 'Module' | 'Provider' | 'Version'
@@ -92,6 +93,10 @@ export interface ObjectEvent {
 
 /** Objects as reconcilers know them. Every method that writes throws ApiError. */
 export interface Objects {
+  /** Whose objects are in memory; undefined: those of every namespace. */
+  readonly namespaces: readonly string[] | undefined
+  /** What cannot be read now and may hold any object, such as a file with a mistake. */
+  unreadable(): string | undefined
   /** From memory. What this process wrote is there at once. */
   get(kind: ObjectKind, namespace: string, name: string): StoredObject | undefined
   /** From memory, in no order. */

@@ -58,7 +58,14 @@ const options = {
     value: storageGrants,
     otherwise: 'every place for every namespace',
     meaning:
-      'Places of storage that archives of namespaces may be stored in and removed from, such as `team-a=s3://bucket/team-a`.',
+      'Places of storage that archives of namespaces may be stored in and removed from, such as `team-a=s3://bucket/team-a`, beside those of the annotation `{api_group}/storage` of Namespaces. Where some namespaces are not watched, archives are removed only from places that this option grants to watched ones alone.',
+  },
+  requireStorageGrants: {
+    flag: 'require-storage-grants',
+    value: onOff,
+    default: 'false',
+    meaning:
+      'Store and remove archives only in places that the annotation `{api_group}/storage` of their Namespace grants. `--storage-grants` switches it on.',
   },
   ...upkeepOptions,
   sweepDelete: {

@@ -1,7 +1,7 @@
 import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
 import { type Backend, backendOf } from './backends.ts'
 import type { WritableDriver } from './driver.ts'
-import { StorageGrants } from './grants.ts'
+import { type GrantOptions, StorageGrants } from './grants.ts'
 import { createPlaces, type StorageSettings } from './places.ts'
 
 /** Where the archives of one module or provider are. */
@@ -14,7 +14,12 @@ export interface ArchivePlace {
   readonly object: (fileName: string) => string
   /** Whether what a namespace asks for may be stored and removed here. Reading needs no grant. */
   isGrantedTo(namespace: string): boolean
+  /** Whether the operator granted the place of an archive to some of these namespaces, and to no other. */
+  isReservedFor(namespaces: readonly string[], fileName: string): boolean
 }
+
+/** Which places namespaces may fill and clear. */
+export type StoreGrants = Pick<GrantOptions, 'text' | 'annotationOf' | 'onInvalid'>
 
 /** The places that a server reads from, to be written: the same StorageConfig leads both to the same object. */
 export interface ArchiveStore {
@@ -27,24 +32,27 @@ export interface ArchiveStore {
 
 /**
  * @param settings as the server has them
- * @param grants entries `NAMESPACE=URL …` as the server takes them; default: every namespace may use every place
+ * @param grants as the server has them; default: every namespace may use every place
  */
-export function openArchiveStore(settings: StorageSettings, grants?: string): ArchiveStore {
+export function openArchiveStore(settings: StorageSettings, grants?: StoreGrants): ArchiveStore {
   const placeOf = createPlaces(settings)
   const granted =
     grants === undefined
       ? undefined
-      : new StorageGrants({ text: grants, mountPath: settings.filesystemMountPath })
+      : new StorageGrants({ ...grants, mountPath: settings.filesystemMountPath })
   return {
     for(storage, configName) {
-      const object = (fileName: string) => placeOf({ storage, configName, fileName }).object
-      const { driver, url } = placeOf({ storage, configName, fileName: '' })
+      const at = (fileName: string) => placeOf({ storage, configName, fileName })
+      const object = (fileName: string) => at(fileName).object
+      const { driver, url } = at('')
       return {
         backend: backendOf(storage),
         driver,
         prefix: object(''),
         object,
         isGrantedTo: (namespace) => granted?.allows(namespace, url) ?? true,
+        isReservedFor: (namespaces, fileName) =>
+          granted?.isReserved(namespaces, at(fileName).url) ?? false,
       }
     },
   }

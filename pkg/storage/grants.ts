@@ -17,6 +17,13 @@ export interface GrantOptions {
 /** A URL of {@link placeUrl}, or the beginning of one, segment by segment. */
 type PlacePattern = readonly Pattern[]
 
+interface Grant {
+  /** As it was written, with its `*`. */
+  readonly name: string
+  readonly namespace: Pattern
+  readonly place: PlacePattern
+}
+
 interface NamespaceGrants {
   readonly text: string
   readonly places: readonly PlacePattern[]
@@ -35,7 +42,7 @@ const maxNamespaces = 100_000
  */
 export class StorageGrants {
   readonly #options: GrantOptions
-  readonly #all: readonly { readonly namespace: Pattern; readonly place: PlacePattern }[]
+  readonly #all: readonly Grant[]
   readonly #annotated = new Map<string, NamespaceGrants>()
 
   /** @throws Error naming each part of `text` that cannot be understood */
@@ -45,7 +52,8 @@ export class StorageGrants {
     if (problems.length > 0) throw new Error(problems.join('; '))
     this.#all = grants.flatMap(({ namespace, url }) => {
       const place = placePattern(url, options.mountPath)
-      return place === undefined ? [] : [{ namespace: compilePattern(namespace), place }]
+      if (place === undefined) return []
+      return [{ name: namespace, namespace: compilePattern(namespace), place }]
     })
   }
 
@@ -57,6 +65,18 @@ export class StorageGrants {
       this.#all.some((grant) => grant.namespace(namespace) && isHere(grant.place)) ||
       this.#ofAnnotation(namespace).some(isHere)
     )
+  }
+
+  /**
+   * Whether the option grants a place to some of these namespaces, and to no other. An annotation says nothing about
+   * that: those of other namespaces may be out of sight.
+   *
+   * @param url of {@link placeUrl}
+   */
+  isReserved(namespaces: readonly string[], url: string): boolean {
+    const segments = segmentsOf(url)
+    const covering = this.#all.filter(({ place }) => isBelow(segments, place))
+    return covering.length > 0 && covering.every(({ name }) => namespaces.includes(name))
   }
 
   #ofAnnotation(namespace: string): readonly PlacePattern[] {

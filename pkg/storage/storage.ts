@@ -1,5 +1,10 @@
 /** Where archives are: read and checked for callers of the registry, and written by what fills it. */
-export { type ArchivePlace, type ArchiveStore, openArchiveStore } from './archive-store.ts'
+export {
+  type ArchivePlace,
+  type ArchiveStore,
+  openArchiveStore,
+  type StoreGrants,
+} from './archive-store.ts'
 export { type Archives, type ArchivesOptions, createArchives } from './archives.ts'
 export { type Backend, backendOf, locationSegments } from './backends.ts'
 export type { ListedObject, LocalFile, WritableDriver } from './driver.ts'

@@ -7,6 +7,7 @@ import type { Logger } from '../telemetry/telemetry.ts'
 import type { SyncMetrics } from './metrics.ts'
 import type { FirstSigners } from './provider/first-signers.ts'
 import type { SyncTimings } from './timings.ts'
+import type { ArchivesInUse } from './version/archives-in-use.ts'
 import type { HeldArchives } from './version/held-archives.ts'
 import type { HostSlots } from './version/host-slots.ts'
 
@@ -24,6 +25,7 @@ export interface Context {
   readonly timings: SyncTimings
   readonly held: HeldArchives
   readonly slots: HostSlots
+  readonly inUse: ArchivesInUse
   readonly signers: FirstSigners
   /** Asks for work on another object. */
   readonly wake: (ref: StoredRef, priority: Priority) => void

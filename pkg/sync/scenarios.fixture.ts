@@ -5,6 +5,7 @@ import { SourceError } from '../sources/sources.ts'
 import { openArchiveStore } from '../storage/storage.ts'
 import { depotScenarios } from './depot-scenarios.fixture.ts'
 import { providerScenarios } from './provider-scenarios.fixture.ts'
+import { removalScenarios } from './removal-scenarios.fixture.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import { Scene } from './scene.fixture.ts'
 
@@ -221,7 +222,7 @@ export function syncScenarios(
 
     it('a place that the namespace was not granted is neither filled nor cleared', async () => {
       const grants = (text: string) => ({
-        archives: openArchiveStore({ filesystemMountPath: scene.storage }, text),
+        archives: openArchiveStore({ filesystemMountPath: scene.storage }, { text }),
       })
       scene.upstream.repository(url, { 'v1.0.0': 'first' })
       await scene.write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0') })
@@ -282,6 +283,7 @@ export function syncScenarios(
       expect(scene.condition('Depot', 'main', 'Ready')).toMatchObject({ reason: 'SyncFailed' })
     })
 
+    removalScenarios(() => scene)
     providerScenarios(() => scene)
     depotScenarios(() => scene)
   })

@@ -75,7 +75,11 @@ export class Scene {
     const sync = await startSync({
       objects,
       sources: this.upstream,
-      archives: openArchiveStore({ filesystemMountPath: this.storage }),
+      archives: openArchiveStore(
+        { filesystemMountPath: this.storage },
+        // The namespace stands for a whole cluster.
+        { text: `${this.namespace}=*` },
+      ),
       spool: this.#spool,
       apiGroup: 'depot.internal',
       log: createLogger('silent'),

@@ -3,12 +3,14 @@
  * step can be done again after a kill. Modules and Providers get a Version for each archive, Versions get their archive
  * fetched, checked and stored, and Depots keep Modules and Providers in step with their upstreams.
  */
-import type { ObjectKind, Objects, StoredRef } from '../objects/objects.ts'
+import type { Condition } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ObjectKind, Objects, StoredObject, StoredRef } from '../objects/objects.ts'
 import { createQueue, type Priority, type Queue, type Reconciled } from '../queue/queue.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { ArchiveStore } from '../storage/storage.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
+import { conditionOf } from './conditions.ts'
 import { type Context, keyOf, refOf } from './context.ts'
 import { reconcileDepot } from './depot/depot.ts'
 import { syncMetrics } from './metrics.ts'
@@ -17,6 +19,7 @@ import { FirstSigners } from './provider/first-signers.ts'
 import { reconcileProvider } from './provider/provider.ts'
 import { sweepDaily } from './sweep/daily.ts'
 import { defaultTimings, type SyncTimings } from './timings.ts'
+import { ArchivesInUse } from './version/archives-in-use.ts'
 import { HeldArchives } from './version/held-archives.ts'
 import { HostSlots } from './version/host-slots.ts'
 import { versionStates } from './version/states.ts'
@@ -47,6 +50,8 @@ export interface SyncOptions {
   readonly workers?: Partial<Record<ObjectKind, number>>
   /** Looks at every upstream at the start, whatever the polling interval. Default: false. */
   readonly pollAtStart?: boolean
+  /** Tells of namespaces that may use other places of storage now. @returns what takes the listener back */
+  readonly onGrantChange?: (listener: (namespace: string) => void) => () => void
   /** Removes archives that no Version refers to, instead of only telling of them. Default: false. */
   readonly sweepDelete?: boolean
 }
@@ -87,6 +92,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     slots: new HostSlots(Math.ceil(workersOf('Version') / 2), (key) =>
       wake(refFrom('Version', key), 'user'),
     ),
+    inUse: new ArchivesInUse(),
     signers: new FirstSigners(),
     wake,
     outdated: new Set(),
@@ -106,6 +112,11 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       wake(affected, priority)
     }
   })
+  const ungrant = options.onGrantChange?.((namespace) => {
+    for (const version of objects.list('Version', { namespace })) {
+      if (isRefused(version)) wake(refOf(version), 'user')
+    }
+  })
   for (const kind of kinds) for (const object of objects.list(kind)) wake(refOf(object), 'listing')
   for (const queue of queues.values()) queue.start()
   const stopSweeping = sweepDaily(context, options.sweepDelete === true)
@@ -121,6 +132,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       [...queues].flatMap(([kind, { failing }]) => [...failing].map((key) => `${kind} ${key}`)),
     stop: async () => {
       forget()
+      ungrant?.()
       await stopSweeping()
       await Promise.all([...queues.values()].map((queue) => queue.stop()))
       await context.held.close()
@@ -138,6 +150,13 @@ const reconcilers: Readonly<
   Module: reconcileModule,
   Provider: reconcileProvider,
   Version: reconcileVersion,
+}
+
+/** Whether a Version waits for a grant. */
+function isRefused({ status }: StoredObject): boolean {
+  const { conditions } = (status ?? {}) as { conditions?: readonly Condition[] }
+  const reason = conditionOf(conditions, 'Ready')?.reason
+  return reason === 'StorageNotGranted' || reason === 'ArchiveNotRemoved'
 }
 
 function refFrom(kind: ObjectKind, key: string): StoredRef {

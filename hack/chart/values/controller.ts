@@ -81,6 +81,11 @@ export const controllerValues: readonly Value[] = [
     '`NAMESPACE=URL` pairs, with globs: storage that archives of a namespace may be stored in; empty: every place.',
   ),
   bool(
+    'controller.requireStorageGrants',
+    false,
+    'Store archives only where the annotation `{apiGroup}/storage` of their Namespace grants it. `controller.storageGrants` switches it on.',
+  ),
+  bool(
     'controller.sweepDelete',
     false,
     'Remove stored archives that no Version refers to, instead of only counting them.',

@@ -30,6 +30,12 @@ const reason = {
   jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
   priority: 1,
 } as const
+/** The other kinds say it in `syncStatus`. */
+const message = {
+  name: 'Status',
+  type: 'string',
+  jsonPath: '.status.conditions[?(@.type=="Ready")].message',
+} as const
 const age = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' } as const
 
 /** What `kubectl` shows of each kind. Short names of their own: other products have modules and providers too. */
@@ -79,8 +85,10 @@ const presentation: Readonly<
     shortNames: [],
     columns: [
       { name: 'Interval', type: 'integer', jsonPath: '.spec.pollingIntervalMinutes' },
+      { name: 'Polled', type: 'date', jsonPath: '.status.lastPoll' },
       ready,
-      reason,
+      { ...reason, priority: 0 },
+      message,
       { name: 'Modules', type: 'string', jsonPath: '.status.modules', priority: 1 },
       { name: 'Providers', type: 'string', jsonPath: '.status.providers', priority: 1 },
     ],

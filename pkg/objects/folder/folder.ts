@@ -41,6 +41,8 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Obje
   const close = options.watch ? follow(dir, state, log) : async () => undefined
 
   return {
+    namespaces: undefined,
+    unreadable: () => state.unreadable(),
     get: (kind, namespace, name) => state.memory.get(kind, namespace, name),
     list: (kind, filter) => state.memory.list(kind, filter),
     onChange: (listener) => state.memory.onChange(listener),

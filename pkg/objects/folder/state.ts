@@ -68,6 +68,12 @@ export class FolderState {
     return undefined
   }
 
+  /** A file of which some part cannot be read. */
+  unreadable(): string | undefined {
+    for (const [file, { isBroken }] of this.#files.all) if (isBroken) return file
+    return undefined
+  }
+
   fresh(ref: StoredRef): Promise<StoredObject | undefined> {
     return this.#inTurn(async () => {
       const filed = this.#filed.get(keyOf(ref))

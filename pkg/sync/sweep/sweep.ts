@@ -1,7 +1,9 @@
 /** Finds archives in storage that no Version refers to, such as those of an upload that was killed at the wrong moment. */
+import type { StoredObject } from '../../objects/objects.ts'
+import { Turns } from '../../pacing/pacing.ts'
 import type { ArchivePlace } from '../../storage/storage.ts'
 import type { Context } from '../context.ts'
-import { neededFiles, placedOrNothing } from '../version/references.ts'
+import { isAllKnown, isLinked, neededFiles, placedOrNothing } from '../version/references.ts'
 
 /** Younger ones may belong to work that goes on. */
 const minAgeMs = 24 * 60 * 60_000
@@ -10,14 +12,22 @@ const ownName = /[-_][0-9a-f]{12}\.(zip|tar\.gz|SHA256SUMS|SHA256SUMS\.sig|keys\
 
 interface SweptPlace {
   readonly place: ArchivePlace
+  readonly placeId: string
   readonly files: Set<string>
   /** Whether one of the namespaces that store here may do so. */
   isGranted: boolean
 }
 
+/** What Versions name. */
+interface Named {
+  readonly places: ReadonlyMap<string, SweptPlace>
+  /** By Versions whose place is not known, and by those that changed since: these files are needed, wherever they are. */
+  readonly anywhere: Set<string>
+}
+
 /**
  * Reports orphans by log and metric, and removes them where that is wanted. Places are found by the Versions that are there:
- * where there is none any more, nothing is looked for.
+ * where there is none any more, nothing is looked for. What may be needed by something that is not known is no orphan.
  *
  * @returns the names of the orphans
  */
@@ -25,21 +35,35 @@ export async function sweep(
   context: Context,
   { isDeleting, signal }: { readonly isDeleting: boolean; readonly signal: AbortSignal },
 ): Promise<string[]> {
+  const unreadable = context.objects.unreadable()
+  if (unreadable !== undefined) {
+    context.log.warn({ unreadable }, 'not swept, because what cannot be read may need any archive')
+    return []
+  }
   const orphans: string[] = []
-  for (const { place, files, isGranted } of placesOf(context).values()) {
-    if (signal.aborted) break
-    if (!isGranted) continue
-    try {
-      for await (const { object, changedAtMs } of place.driver.list(place.prefix)) {
-        const fileName = object.slice(place.prefix.length)
-        const isOld = changedAtMs + minAgeMs <= context.clock()
-        if (!isOld || !ownName.test(fileName) || files.has(fileName)) continue
-        orphans.push(object)
-        if (isDeleting) await place.driver.remove(object)
+  const named: { -readonly [K in keyof Named]: Named[K] } = {
+    places: new Map(),
+    anywhere: new Set(),
+  }
+  const forget = context.objects.onChange((_, __, after) => note(named.anywhere, after))
+  try {
+    named.places = await placesOf(context, named.anywhere)
+    for (const swept of named.places.values()) {
+      if (signal.aborted) break
+      if (!swept.isGranted) continue
+      try {
+        for await (const fileName of orphansIn(context, swept, named)) {
+          const name = swept.place.object(fileName)
+          const remove = () => swept.place.driver.remove(name)
+          if (isDeleting && !(await context.inUse.remove(swept.placeId, fileName, remove))) continue
+          orphans.push(name)
+        }
+      } catch (err) {
+        context.log.warn({ place: swept.place.prefix, err }, 'a place was not swept')
       }
-    } catch (err) {
-      context.log.warn({ place: place.prefix, err }, 'a place was not swept')
     }
+  } finally {
+    forget()
   }
   context.metrics.orphans(isDeleting ? 0 : orphans.length)
   if (orphans.length > 0) {
@@ -49,17 +73,48 @@ export async function sweep(
   return orphans
 }
 
+async function* orphansIn(
+  context: Context,
+  swept: SweptPlace,
+  { places, anywhere }: Named,
+): AsyncGenerator<string> {
+  const { place, files } = swept
+  const isNamed = (name: string) => [...places.values()].some((other) => other.files.has(name))
+  for await (const { object, changedAtMs } of place.driver.list(place.prefix)) {
+    const fileName = object.slice(place.prefix.length)
+    const isOld = changedAtMs + minAgeMs <= context.clock()
+    if (!isOld || !ownName.test(fileName) || files.has(fileName)) continue
+    if (!isAllKnown(context, swept, fileName)) continue
+    if (isNamed(fileName) && (await isLinked(context, swept, fileName))) continue
+    // Looked at last, so that nothing can come between this and the removal.
+    if (!anywhere.has(fileName)) yield fileName
+  }
+}
+
 /** Where the archives of all Versions are, with the files that belong there. */
-function placesOf(context: Context): Map<string, SweptPlace> {
+async function placesOf(
+  context: Context,
+  anywhere: Set<string>,
+): Promise<ReadonlyMap<string, SweptPlace>> {
   const places = new Map<string, SweptPlace>()
+  const turns = new Turns()
   for (const object of context.objects.list('Version')) {
+    await turns.yieldIfDue()
     const placed = placedOrNothing(context, object)
-    if (placed === undefined) continue
+    if (placed === undefined) {
+      note(anywhere, object)
+      continue
+    }
     const { place, placeId } = placed
-    const known = places.get(placeId) ?? { place, files: new Set(), isGranted: false }
+    const known = places.get(placeId) ?? { place, placeId, files: new Set(), isGranted: false }
     known.isGranted ||= place.isGrantedTo(object.metadata.namespace)
     for (const file of neededFiles(object)) known.files.add(file)
     places.set(placeId, known)
   }
   return places
+}
+
+function note(files: Set<string>, object: StoredObject | undefined): void {
+  if (object?.kind !== 'Version') return
+  for (const file of neededFiles(object)) files.add(file)
 }

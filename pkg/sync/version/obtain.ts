@@ -48,14 +48,21 @@ export async function obtain(context: Context, work: Work, situation: Situation)
     }
     if (decision === 'drifted') return await drifted(context, work, candidate, true)
     if (decision === 'keep') return await kept(context, work, candidate, plan.sourceKey)
+    const documents = candidate.release?.documents ?? []
+    const names = [candidate.fileName, ...documents.map(({ fileName }) => fileName)]
+    const letGo = await context.inUse.hold(plan.placeId, names)
     try {
-      await put(context, work, plan, candidate)
-    } catch (error) {
-      isHeld = true
-      await context.held.keep(heldKey, candidate)
-      throw error
+      try {
+        await put(context, work, plan, candidate)
+      } catch (error) {
+        isHeld = true
+        await context.held.keep(heldKey, candidate)
+        throw error
+      }
+      await stored(context, work, plan, { candidate, isReplacement: decision === 'replace' })
+    } finally {
+      letGo()
     }
-    await stored(context, work, plan, { candidate, isReplacement: decision === 'replace' })
   } finally {
     if (!isHeld) await candidate.file.remove()
   }

@@ -162,8 +162,14 @@ function placeIdOf(
   name: string,
 ): string {
   const { s3, azureStorage: azure, gcs } = storage
-  const account = s3?.bucket ?? gcs?.bucket ?? (azure && `${azure.accountUrl}/${name}`) ?? ''
+  const account =
+    s3?.bucket ?? gcs?.bucket ?? (azure && `${accountOf(azure.accountUrl)}/${name}`) ?? ''
   return `${backend}:${account}/${prefix}`
+}
+
+/** An account has one spelling, however its URL is written. */
+function accountOf(url: string): string {
+  return url.toLowerCase().replace(/\/+$/, '')
 }
 
 function configOf(parent: StoredObject | undefined): ModuleConfig | ProviderConfig | undefined {

@@ -19,20 +19,70 @@ export function filesOf(object: StoredObject): string[] {
   return files.filter((file) => file !== undefined)
 }
 
-/** Whether another Version needs an object in storage, too: those of other platforms share documents. */
+/** Archives that were put into storage by hand are left there: only what was stored from a source is ours. */
+export function isOurs({ status }: StoredObject): boolean {
+  return (status as VersionStatus | undefined)?.artifact?.sourceKey !== undefined
+}
+
+/** Whether the archive of a Version is to stay when the Version goes. */
+export function leavesArchive({ apiGroup }: Pick<Context, 'apiGroup'>, object: StoredObject) {
+  return !isOurs(object) || object.metadata.annotations[`${apiGroup}/orphan-archive`] === 'true'
+}
+
+/**
+ * Whether another Version needs an object in storage, too: those of other platforms share documents. One whose place is
+ * not known, because its spec has a mistake, may need it anywhere.
+ */
 export function isShared(
   context: Context,
   own: StoredObject,
   placeId: string,
   fileName: string,
 ): boolean {
-  return context.objects.list('Version').some((other) => {
+  return namedBy(context, fileName).some((other) => {
     if (other.metadata.uid === own.metadata.uid) return false
-    if (other.metadata.deletionTimestamp !== undefined) return false
-    return (
-      neededFiles(other).includes(fileName) && placedOrNothing(context, other)?.placeId === placeId
-    )
+    if (other.metadata.deletionTimestamp !== undefined && !leavesArchive(context, other)) {
+      return false
+    }
+    const placed = placedOrNothing(context, other)
+    return placed === undefined || placed.placeId === placeId
   })
+}
+
+/** Whether an object is, by a link in the mounted directory, the one that a Version of another place needs. */
+export async function isLinked(
+  context: Context,
+  { place, placeId }: Pick<Placed, 'place' | 'placeId'>,
+  fileName: string,
+): Promise<boolean> {
+  if (place.backend !== 'filesystem') return false
+  const real = ({ driver, object }: Placed['place']) =>
+    driver.stat(object(fileName)).then(
+      (info) => info.object,
+      () => undefined,
+    )
+  let own: string | undefined
+  for (const other of namedBy(context, fileName)) {
+    const placed = placedOrNothing(context, other)
+    if (placed === undefined || placed.placeId === placeId) continue
+    if (placed.place.backend !== 'filesystem') continue
+    own ??= await real(place)
+    if (own !== undefined && (await real(placed.place)) === own) return true
+  }
+  return false
+}
+
+/**
+ * Whether every Version that may need an object is known. Where some namespaces are not watched, that is so if the operator
+ * granted its place to the others alone.
+ */
+export function isAllKnown(
+  { objects }: Pick<Context, 'objects'>,
+  { place }: Pick<Placed, 'place'>,
+  fileName: string,
+): boolean {
+  const { namespaces } = objects
+  return namespaces === undefined || place.isReservedFor(namespaces, fileName)
 }
 
 /** Every object in storage that is not to be removed while a Version is there, one that its spec alone names included. */
@@ -49,4 +99,8 @@ export function placedOrNothing(context: Context, object: StoredObject): Placed 
   } catch {
     return undefined
   }
+}
+
+function namedBy({ objects }: Context, fileName: string): StoredObject[] {
+  return objects.list('Version').filter((version) => neededFiles(version).includes(fileName))
 }

@@ -9,57 +9,84 @@ import { resourceOf } from '../resource.ts'
 import { writeStatus } from '../status.ts'
 import { dropFinalizer, finalizerOf } from './finalizer.ts'
 import { placeOf, requireGrant } from './plan.ts'
-import { filesOf, isShared } from './references.ts'
+import { filesOf, isAllKnown, isLinked, isShared, leavesArchive } from './references.ts'
 
 type VersionStatus = NonNullable<Version['status']>
+
+/** When to try again, where another Version is just being stored as the same archive. */
+export const heldMs = 1_000
 
 /** Removes the archive of a deleted Version once servers have seen the deletion, and lets the Version go. */
 export async function removeVersion(
   context: Context,
   object: StoredObject,
 ): Promise<Reconciled | undefined> {
-  const { finalizers, deletionTimestamp, annotations } = object.metadata
+  const { finalizers, deletionTimestamp } = object.metadata
   if (!finalizers.includes(finalizerOf(context.apiGroup))) return undefined
-  const left = annotations[`${context.apiGroup}/orphan-archive`] === 'true'
-  const files = isOurs(object) && !left ? filesOf(object) : []
+  const files = leavesArchive(context, object) ? [] : filesOf(object)
   if (files.length > 0) {
     const dueMs = (msOf(deletionTimestamp) ?? 0) + context.timings.archiveDeleteDelayMs
     if (context.clock() < dueMs) return { afterMs: dueMs - context.clock() }
     try {
-      await removeFiles(context, object, files)
+      const { removed, held } = await removeFiles(context, object, files)
+      if (held.length > 0) return { afterMs: heldMs }
+      if (removed.length > 0) {
+        const note = `removed ${removed[0]} from storage`
+        context.objects.event({ object, type: 'Normal', reason: 'ArchiveRemoved', note })
+      }
     } catch (error) {
       throw await notRemoved(context, object, error)
     }
-    context.objects.event({
-      object,
-      type: 'Normal',
-      reason: 'ArchiveRemoved',
-      note: `removed ${files[0]} from storage`,
-    })
   }
   await dropFinalizer(context, object)
   context.metrics.ended('Version', 'Synced')
   return undefined
 }
 
-/** Archives that were put into storage by hand are left there: only what was stored from a source is ours. */
-function isOurs(object: StoredObject): boolean {
-  return (object.status as VersionStatus | undefined)?.artifact?.sourceKey !== undefined
+/** What became of files that were to be removed; those that others need are in neither list. */
+interface Removal {
+  readonly removed: readonly string[]
+  /** Another Version is just being stored as the same: to be tried again. */
+  readonly held: readonly string[]
 }
 
-/** Removes what no other Version needs. @throws RegistryError, Failure */
+/** Removes what no Version needs any more, and leaves what cannot be proven unneeded. @throws RegistryError, Failure */
 export async function removeFiles(
   context: Context,
   object: StoredObject,
   files: readonly string[],
-): Promise<void> {
+): Promise<Removal> {
   const placed = placeOf(context, resourceOf('Version', object))
   requireGrant(placed, object.metadata.namespace)
-  const { place, placeId } = placed
-  for (const fileName of files) {
-    if (isShared(context, object, placeId, fileName)) continue
-    await place.driver.remove(place.object(fileName))
+  const unreadable = context.objects.unreadable()
+  if (unreadable !== undefined) {
+    const message = `${unreadable} cannot be read, and may hold a Version that needs the archive, too: correct or remove it`
+    throw new Failure('ArchiveNotRemoved', message)
   }
+  const { place, placeId } = placed
+  const removed: string[] = []
+  const held: string[] = []
+  const left: string[] = []
+  for (const fileName of files) {
+    if (!isAllKnown(context, placed, fileName)) {
+      left.push(fileName)
+      continue
+    }
+    if (await isLinked(context, placed, fileName)) continue
+    if (isShared(context, object, placeId, fileName)) continue
+    const remove = () => place.driver.remove(place.object(fileName))
+    const isDone = await context.inUse.remove(placeId, fileName, remove)
+    if (isDone) removed.push(fileName)
+    else held.push(fileName)
+  }
+  if (left.length > 0) reportLeft(context, object, left)
+  return { removed, held }
+}
+
+function reportLeft(context: Context, object: StoredObject, [first]: readonly string[]): void {
+  const { namespace } = object.metadata
+  const note = `left ${first} in storage: a namespace that is not watched may need it, too. Watch all namespaces, or grant the place to ${namespace} alone with --storage-grants of the controller`
+  context.objects.event({ object, type: 'Normal', reason: 'ArchiveLeft', note })
 }
 
 async function notRemoved(

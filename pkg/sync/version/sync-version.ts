@@ -9,7 +9,7 @@ import type { Attempt } from './attempt.ts'
 import { addFinalizer } from './finalizer.ts'
 import { obtain } from './obtain.ts'
 import { type Plan, planOf } from './plan.ts'
-import { removeFiles } from './remove.ts'
+import { heldMs, removeFiles } from './remove.ts'
 import { keptStatus, type VersionStatus } from './status.ts'
 import { upstreamOf } from './upstream.ts'
 import { type Verified, verificationDueMs, verifyStored } from './verify.ts'
@@ -142,12 +142,10 @@ async function removeReplaced(context: Context, object: StoredObject): Promise<n
   const due = replaced.filter((one) => (msOf(one.removeAfter) ?? 0) <= nowMs)
   const left = replaced.filter((one) => !due.includes(one))
   if (due.length > 0) {
-    await removeFiles(
-      context,
-      object,
-      due.map(({ fileName }) => fileName),
-    )
-    const names = new Set(due.map(({ fileName }) => fileName))
+    const files = due.map(({ fileName }) => fileName)
+    const { held } = await removeFiles(context, object, files)
+    if (held.length > 0) return heldMs
+    const names = new Set(files)
     await writeStatus<VersionStatus>(context, object, (status) => {
       const rest = (status?.replaced ?? []).filter(({ fileName }) => !names.has(fileName))
       return { fields: { replaced: rest.length > 0 ? rest : undefined }, conditions: {} }

@@ -20,6 +20,7 @@
 - {flag: egress-public-downloads, text: {{ $c.egress.publicDownloads | quote }}, from: controller.egress.publicDownloads}
 - {flag: egress-ca-path, text: {{ ternary "/etc/depot/egress/ca.crt" "" (ne $c.egress.caSecretName "") | quote }}, from: controller.egress.caSecretName}
 - {flag: storage-grants, text: {{ join "," $c.storageGrants | quote }}, from: controller.storageGrants}
+- {flag: require-storage-grants, text: {{ ternary "true" "" $c.requireStorageGrants | quote }}, from: controller.requireStorageGrants}
 - {flag: sweep-delete, text: {{ $c.sweepDelete | quote }}, from: controller.sweepDelete}
 - {flag: verify-interval, text: {{ $c.verifyInterval | quote }}, from: controller.verifyInterval}
 - {flag: rehash-interval, text: {{ $c.rehashInterval | quote }}, from: controller.rehashInterval}

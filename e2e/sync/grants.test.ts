@@ -1,0 +1,95 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import type { Server } from '../../hack/testbed/server/server.ts'
+import { ControlledCluster } from './controlled-cluster.fixture.ts'
+
+let cluster: ControlledCluster
+let running: Server | undefined
+
+const start = async (...flags: readonly string[]) => {
+  await running?.stop()
+  running = await cluster.startController('--archive-delete-delay=0s', ...flags)
+}
+const files = { 'main.tf': '# shared\n' }
+/** Both namespaces store in one place, as two environments of one team may. */
+const depot = (versionConstraints: string) => ({
+  spec: {
+    deletionPolicy: 'Delete',
+    global: { storageConfig: { fileSystem: { directoryPath: 'shared' } } },
+    moduleConfigs: [{ name: 'vpc', provider: 'aws', repoOwner: 'acme', versionConstraints }],
+  },
+})
+const stored = () => cluster.stored('shared').filter((file) => file.endsWith('.tar.gz')).length
+const versionsOf = async (namespace: string) => (await cluster.list('Version', namespace)).length
+const reasons = async (namespace: string) => {
+  const versions = await cluster.list('Version', namespace)
+  return versions.map(({ status }) => {
+    const conditions = status?.['conditions'] as readonly { type: string; reason: string }[]
+    return conditions?.find(({ type }) => type === 'Ready')?.reason
+  })
+}
+
+beforeAll(async () => {
+  cluster = await ControlledCluster.start('dev', 'prod', 'tenant')
+  for (const version of ['1.0.0', '2.0.0']) {
+    cluster.upstreams.github.tag('acme/vpc', `v${version}`, { ...files, version })
+  }
+})
+afterEach(async () => {
+  await running?.stop()
+  running = undefined
+})
+afterAll(() => cluster?.stop())
+
+it('an archive that a namespace out of sight still names is left, and an Event says why', async () => {
+  await start()
+  for (const namespace of ['dev', 'prod']) {
+    await cluster.apply('Depot', namespace, 'main', depot('> 0'))
+    await cluster.untilSynced(namespace, 2)
+  }
+  expect(stored()).toBe(2)
+
+  await start('--watch-namespaces=dev')
+  await cluster.apply('Depot', 'dev', 'main', depot('!= 2.0.0'))
+  await expect.poll(() => versionsOf('dev'), { timeout: 60_000 }).toBe(1)
+  expect(stored()).toBe(2)
+  const notes = async () => {
+    const path = '/apis/events.k8s.io/v1/namespaces/dev/events'
+    const { items } = (await cluster.plane.admin.request('GET', path)) as {
+      items: readonly { reason: string; note: string }[]
+    }
+    return items.filter(({ reason }) => reason === 'ArchiveLeft').map(({ note }) => note)
+  }
+  await expect
+    .poll(notes, { timeout: 60_000 })
+    .toEqual([expect.stringMatching(/^left vpc-2\.0\.0-.*a namespace that is not watched/)])
+})
+
+it('archives of a place that was granted to watched namespaces alone are removed', async () => {
+  await start('--watch-namespaces=dev', '--storage-grants=dev=* prod=file:///shared')
+  await cluster.apply('Depot', 'dev', 'main', depot('>= 1.0.0, < 1.0.0'))
+  await expect.poll(() => versionsOf('dev'), { timeout: 60_000 }).toBe(0)
+  expect(stored()).toBe(2)
+
+  await start('--watch-namespaces=prod', '--storage-grants=prod=file:///shared')
+  await cluster.apply('Depot', 'prod', 'main', depot('>= 1.0.0, < 1.0.0'))
+  await expect.poll(() => versionsOf('prod'), { timeout: 60_000 }).toBe(0)
+  expect(stored()).toBe(0)
+})
+
+it('a namespace stores archives once its annotation grants the place', async () => {
+  await start('--require-storage-grants')
+  await cluster.apply('Depot', 'tenant', 'main', depot('> 0'))
+  await expect
+    .poll(() => reasons('tenant'), { timeout: 60_000 })
+    .toEqual(['StorageNotGranted', 'StorageNotGranted'])
+  const path = '/api/v1/namespaces/tenant'
+  const annotated = (places: string) => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'tenant', annotations: { 'depot.internal/storage': places } },
+  })
+  await cluster.plane.admin.apply(path, annotated('s3://elsewhere'), 'kubectl')
+  await cluster.plane.admin.apply(path, annotated('s3://elsewhere file:///shared'), 'kubectl')
+  await cluster.untilSynced('tenant', 2)
+  expect(stored()).toBe(2)
+})

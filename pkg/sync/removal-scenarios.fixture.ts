@@ -1,0 +1,118 @@
+import { symlink, utimes, writeFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
+import type { Scene } from './scene.fixture.ts'
+
+/** What is never removed: whatever some Version may still need. */
+export function removalScenarios(scene: () => Scene): void {
+  describe('an archive in storage', () => {
+    const config = { name: 'vpc', provider: 'aws', source: { type: 'git', url } }
+    const now = { timings: { archiveDeleteDelayMs: 0 } }
+    const write = (name: string, moduleConfig: object = { ...config, storageConfig }) =>
+      scene().write('Module', name, { moduleConfig, versions: versions('1.0.0') })
+    const drop = async (name: string) => {
+      const moduleConfig = { ...config, storageConfig }
+      await scene().write('Module', name, { moduleConfig, versions: [] })
+      await eventually(() => expect(scene().names('Version')).not.toContain(`${name}-1-0-0`))
+    }
+    /** A Version that no reconciler makes. */
+    const byHand = (fields: object, metadata: object = {}) =>
+      scene().write(
+        'Version',
+        'by-hand',
+        {
+          type: 'Module',
+          version: '9.0.0',
+          moduleConfigRef: { name: 'vpc', provider: 'aws', storageConfig },
+          suspend: true,
+          ...fields,
+        },
+        metadata,
+      )
+    const fill = async (...names: readonly string[]) => {
+      scene().upstream.repository(url, { 'v1.0.0': 'first' })
+      for (const name of names) await write(name)
+      await scene().run(now)
+      const [path = ''] = await scene().stored()
+      return { path, fileName: path.split('/').at(-1) ?? '' }
+    }
+
+    it('stays until the last Version that was stored as the same is gone', async () => {
+      const { path } = await fill('vpc', 'again')
+      await drop('vpc')
+      expect(await scene().stored()).toEqual([path])
+      await drop('again')
+      expect(await scene().stored()).toEqual([])
+    })
+
+    it('stays while a Version whose place cannot be found out names it', async () => {
+      const { path, fileName } = await fill('vpc')
+      await byHand({ moduleConfigRef: { name: 'vpc' }, fileName })
+      await scene().run(now)
+      await drop('vpc')
+      expect(await scene().stored()).toEqual([path])
+    })
+
+    it('stays while a Version names it by another way to the same folder', async () => {
+      const { path, fileName } = await fill('vpc')
+      await symlink(`${scene().storage}/depot`, `${scene().storage}/link`)
+      const linked = { fileSystem: { directoryPath: 'link' } }
+      const moduleConfigRef = { name: 'vpc', provider: 'aws', storageConfig: linked }
+      await byHand({ moduleConfigRef, fileName })
+      await scene().run(now)
+      await drop('vpc')
+      expect(await scene().stored()).toEqual([path])
+    })
+
+    it('stays where a Version that is going, too, is to leave it', async () => {
+      const { path } = await fill('vpc', 'again')
+      const again = scene().object('Version', 'again-1-0-0').metadata
+      await scene().objects.patch(
+        { kind: 'Version', namespace: scene().namespace, name: again.name },
+        {
+          metadata: {
+            annotations: { 'depot.internal/orphan-archive': 'true' },
+            finalizers: [...again.finalizers, 'example.com/waits'],
+          },
+        },
+      )
+      await scene().write('Module', 'again', {
+        moduleConfig: { ...config, storageConfig },
+        versions: [],
+      })
+      await eventually(() =>
+        expect(scene().object('Version', again.name).metadata.deletionTimestamp).toBeDefined(),
+      )
+      await drop('vpc')
+      expect(await scene().stored()).toEqual([path])
+    })
+
+    it.each([
+      ['spec.fileName', (fileName: string) => ({ fileName })],
+      [
+        'spec.upload',
+        (fileName: string) => ({ upload: { fileName, sha256: 'a'.repeat(64), sizeBytes: 1 } }),
+      ],
+      [
+        'a spec with a mistake',
+        (fileName: string) => ({ fileName, moduleConfigRef: { name: 'vpc' } }),
+      ],
+    ])('is kept by a sweep where %s alone names it', async (_, fields) => {
+      await fill('vpc')
+      const kept = 'vpc-9.0.0-0123456789ab.tar.gz'
+      const orphan = 'vpc-8.0.0-0123456789ab.tar.gz'
+      const old = Date.now() / 1000 - 48 * 60 * 60
+      for (const file of [kept, orphan]) {
+        const path = `${scene().storage}/depot/vpc/${file}`
+        await writeFile(path, 'x')
+        await utimes(path, old, old)
+      }
+      await byHand(fields(kept))
+      await scene().run({ timings: { sweepMs: 100 }, sweepDelete: true })
+      await eventually(async () =>
+        expect(await scene().stored()).not.toContain(`depot/vpc/${orphan}`),
+      )
+      expect(await scene().stored()).toContain(`depot/vpc/${kept}`)
+    })
+  })
+}

@@ -1,0 +1,32 @@
+import { expect, it, vi } from 'vitest'
+import { ArchivesInUse } from './archives-in-use.ts'
+
+const remove = () => vi.fn<() => Promise<void>>().mockResolvedValue(undefined)
+
+it('what a Version is being stored as is not removed', async () => {
+  const inUse = new ArchivesInUse()
+  const [one, other] = [await inUse.hold('s3', ['a', 'b']), await inUse.hold('s3', ['b'])]
+  const held = remove()
+  expect(await inUse.remove('s3', 'b', held)).toBe(false)
+  one()
+  expect(await inUse.remove('s3', 'b', held)).toBe(false)
+  expect(held).not.toHaveBeenCalled()
+  expect(await inUse.remove('s3', 'a', remove())).toBe(true)
+  expect(await inUse.remove('gcs', 'b', remove())).toBe(true)
+  other()
+  expect(await inUse.remove('s3', 'b', held)).toBe(true)
+})
+
+it('storing waits for a removal to end, also for one that fails', async () => {
+  const inUse = new ArchivesInUse()
+  const removal = Promise.withResolvers<void>()
+  const removed = inUse.remove('s3', 'a', () => removal.promise)
+  const order: string[] = []
+  const held = inUse.hold('s3', ['b', 'a']).then(() => order.push('held'))
+  void removed.catch(() => order.push('failed'))
+  await inUse.hold('s3', ['b'])
+  expect(order).toEqual([])
+  removal.reject(new Error('storage is away'))
+  await held
+  expect(order.toSorted()).toEqual(['failed', 'held'])
+})

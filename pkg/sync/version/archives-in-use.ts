@@ -1,0 +1,62 @@
+/**
+ * Archives that are being stored for a Version whose status does not name them yet, and those that are being removed. A name
+ * holds a digest, so two Versions may come to the same object: what one finds there must not be removed for the other.
+ */
+export class ArchivesInUse {
+  /** How many Versions are being stored as an object. */
+  readonly #held = new Map<string, number>()
+  readonly #removals = new Map<string, Promise<void>>()
+
+  /**
+   * Keeps objects from being removed, once removals of them have ended.
+   *
+   * @returns what lets them go
+   */
+  async hold(placeId: string, fileNames: readonly string[]): Promise<() => void> {
+    const keys = fileNames.map((fileName) => keyOf(placeId, fileName))
+    for (let running = this.#removing(keys); running !== undefined; ) {
+      await running
+      running = this.#removing(keys)
+    }
+    for (const key of keys) this.#held.set(key, (this.#held.get(key) ?? 0) + 1)
+    return () => {
+      for (const key of keys) {
+        const left = (this.#held.get(key) ?? 1) - 1
+        if (left === 0) this.#held.delete(key)
+        else this.#held.set(key, left)
+      }
+    }
+  }
+
+  /**
+   * Removes an object that nothing holds.
+   *
+   * @param remove is called at once, so that what was looked up just before still holds
+   * @returns false where it is held, and nothing was done
+   */
+  async remove(placeId: string, fileName: string, remove: () => Promise<void>): Promise<boolean> {
+    const key = keyOf(placeId, fileName)
+    if (this.#held.has(key)) return false
+    const removal = remove()
+    const ended = removal.catch(() => undefined)
+    this.#removals.set(key, ended)
+    try {
+      await removal
+    } finally {
+      if (this.#removals.get(key) === ended) this.#removals.delete(key)
+    }
+    return true
+  }
+
+  #removing(keys: readonly string[]): Promise<void> | undefined {
+    for (const key of keys) {
+      const removal = this.#removals.get(key)
+      if (removal !== undefined) return removal
+    }
+    return undefined
+  }
+}
+
+function keyOf(placeId: string, fileName: string): string {
+  return `${placeId}\n${fileName}`
+}
