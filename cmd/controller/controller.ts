@@ -115,7 +115,7 @@ async function runController(options: ControllerOptions): Promise<undefined> {
         apiGroup,
         log,
         metrics,
-        ...(annotations && { onGrantChange: annotations.onChange }),
+        ...(annotations && { onGrantChange: (listener) => annotations.onChange(listener) }),
         timings: { verifyMs: verifyIntervalMs, rehashMs: rehashIntervalMs, archiveDeleteDelayMs },
         sweepDelete: options.sweepDelete,
         workers: { Module: concurrency, Provider: concurrency, Version: concurrency },

@@ -20,7 +20,7 @@ export function filesOf(object: StoredObject): string[] {
 }
 
 /** Archives that were put into storage by hand are left there: only what was stored from a source is ours. */
-export function isOurs({ status }: StoredObject): boolean {
+function isOurs({ status }: StoredObject): boolean {
   return (status as VersionStatus | undefined)?.artifact?.sourceKey !== undefined
 }
 
