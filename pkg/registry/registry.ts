@@ -1,8 +1,9 @@
 import { Hono } from 'hono'
-import type { Hot, ServingEnv } from '../serving/serving.ts'
+import type { Hot, PlainRequest, ServingEnv } from '../serving/serving.ts'
 import { moduleArchiveRoutes, providerArchiveRoutes } from './archives.ts'
 import { createDiscovery, discoveryRoutes, modulePrefix, providerPrefix } from './discovery.ts'
 import { moduleRoutes, readyModuleAnswer } from './modules.ts'
+import { PlainPaths } from './plain-paths.ts'
 import type { RegistryOptions } from './ports.ts'
 import { ProviderAnswers } from './provider-answers.ts'
 import { providerRoutes, readyProviderAnswer } from './providers.ts'
@@ -16,9 +17,6 @@ const modulePrefixes = [modulePrefix, '/v1/modules']
 const providerPrefixes = [providerPrefix, '/v1/providers']
 
 const archivePrefix = `${modulePrefix}/download/`
-
-/** Paths that mean the same to everybody: no escapes, no query, nothing empty, no dots that lead elsewhere. */
-const plainPath = /^(?:\/[\w~+-][\w.~+-]*)+$/
 
 /**
  * The registry protocols that Terraform and OpenTofu speak: service discovery, modules, providers and their archives.
@@ -36,6 +34,7 @@ export function createRegistry(options: RegistryOptions): {
   const discovery = createDiscovery(options)
   const providers = new ProviderAnswers(options)
   const archives = new ReadyArchives(options)
+  const paths = new PlainPaths()
   discoveryRoutes(routes, discovery)
   for (const prefix of modulePrefixes) {
     moduleArchiveRoutes(routes, prefix, options, archives)
@@ -45,18 +44,23 @@ export function createRegistry(options: RegistryOptions): {
     providerArchiveRoutes(routes, prefix, options)
     providerRoutes(routes, prefix, options, providers)
   }
+  const readyAnswer = (segments: readonly string[], request: PlainRequest) =>
+    segments[2] === 'modules'
+      ? readyModuleAnswer(segments, request, options)
+      : readyProviderAnswer(segments, request, options, providers)
   return {
     routes,
     hot(request) {
       const { url } = request
-      if (url.startsWith('/.well-known/')) return discovery(url)
       if (url.startsWith(archivePrefix)) return archives.find(request)
-      if (!url.startsWith('/depot/') || !plainPath.test(url)) return undefined
-      const segments = url.split('/')
-      if (segments[3] !== 'v1') return undefined
-      if (segments[2] === 'modules') return readyModuleAnswer(segments, request, options)
-      if (segments[2] !== 'providers') return undefined
-      return readyProviderAnswer(segments, request, options, providers)
+      if (url.startsWith('/.well-known/')) return discovery(url)
+      if (!url.startsWith(modulePrefix) && !url.startsWith(providerPrefix)) return undefined
+      const segments = paths.segmentsOf(url)
+      // Also where the prefix is the beginning of a word.
+      if (segments?.[3] !== 'v1') return undefined
+      const answer = readyAnswer(segments, request)
+      if (answer !== undefined) paths.remember(url, segments)
+      return answer
     },
   }
 }
