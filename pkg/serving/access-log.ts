@@ -1,4 +1,4 @@
-import { type Logger, lineWriter, type RequestFacts } from '../telemetry/telemetry.ts'
+import { flat, type Logger, lineWriter, type RequestFacts } from '../telemetry/telemetry.ts'
 import type { ReadyAnswer } from './ready-answer.ts'
 
 /** What every line tells. */
@@ -40,20 +40,19 @@ export function observed(write: AccessLog, onRequest: OnRequest | undefined): Ac
 export function accessLog(log: Logger): AccessLog {
   const write = lineWriter(log, 'request')
   return (request, answer) => {
-    let fields = fieldsOf(request) + callerFields(request.facts)
-    if (answer === undefined) fields += subjectFields(request.facts)
-    else fields += answer.logged ??= subjectFields(answer.facts)
-    write(fields)
+    const subject = answer === undefined ? subjectFields(request) : knownFields(request, answer)
+    write(ownFields(request) + callerFields(request.facts) + subject)
   }
 }
 
-/** As JSON. What is not quoted by `JSON.stringify` comes from us, or has been checked to need no escape. */
-function fieldsOf(request: LoggedRequest): string {
-  const { method, url, status, requestId, durationMs, bytes, remoteAddress, traceparent } = request
+/**
+ * What differs between any two requests. As JSON: what is not quoted comes from us, or has been checked to need no
+ * escape.
+ */
+function ownFields(request: LoggedRequest): string {
+  const { requestId, durationMs, bytes, remoteAddress, traceparent } = request
   const terraformVersion = terraformVersionOf(request)
-  let fields = `"requestId":"${requestId}","method":"${method}"`
-  fields += `,"path":${JSON.stringify(pathOf(url))},"status":${status}`
-  fields += `,"durationMs":${Math.round(durationMs * 1000) / 1000},"bytes":${bytes}`
+  let fields = `"requestId":"${requestId}","durationMs":${milliseconds(durationMs)},"bytes":${bytes}`
   if (request.isAborted) fields += ',"aborted":true'
   if (traceparent !== undefined && isTraceparent.test(traceparent)) {
     fields += `,"traceparent":"${traceparent}"`
@@ -63,14 +62,25 @@ function fieldsOf(request: LoggedRequest): string {
   return fields
 }
 
-/** What the request is about. */
-function subjectFields({ route, namespace, kind, name, version }: RequestFacts): string {
-  let fields = ''
+/** What was asked for and what came of it. */
+function subjectFields({ method, url, status, facts }: LoggedRequest): string {
+  const { route, namespace, kind, name, version } = facts
+  let fields = `,"method":"${method}","path":${quoted(pathOf(url))},"status":${status}`
   if (route !== undefined) fields += `,"route":"${route}"`
   if (namespace !== undefined) fields += field('namespace', namespace)
   if (kind !== undefined) fields += `,"kind":"${kind}"`
   if (name !== undefined) fields += field('name', name)
   if (version !== undefined) fields += field('version', version)
+  return fields
+}
+
+/** The same of an answer that is mostly asked for by one URL. */
+function knownFields(request: LoggedRequest, answer: ReadyAnswer): string {
+  const { url, status } = request
+  const { logged, facts } = answer
+  if (logged?.url === url && logged.status === status) return logged.fields
+  const fields = flat(subjectFields({ ...request, facts }))
+  answer.logged = { url, status, fields }
   return fields
 }
 
@@ -94,7 +104,19 @@ const longestField = 256
 const longestMessage = 1024
 
 const field = (key: string, value: string): string =>
-  `,"${key}":${JSON.stringify(value.slice(0, longestField))}`
+  `,"${key}":${quoted(value.length > longestField ? value.slice(0, longestField) : value)}`
+
+/** As JSON; most of it needs no escape. */
+const quoted = (text: string): string => (isPlain.test(text) ? `"${text}"` : JSON.stringify(text))
+const isPlain = /^[\w ./:@+~-]*$/
+
+/** Most answers take less than one: it is cheaper to look up their thousandths than to write a number with a point. */
+const thousandths = Array.from({ length: 1000 }, (_, index) => String(index / 1000))
+
+const milliseconds = (duration: number): string | number => {
+  const microseconds = Math.round(duration * 1000)
+  return thousandths[microseconds] ?? microseconds / 1000
+}
 
 /** Without the query, which may hold secrets; a log line need not be longer than this. */
 export function pathOf(url: string): string {

@@ -5,11 +5,15 @@ import {
   ServerResponse,
   STATUS_CODES,
 } from 'node:http'
+import { flat } from '../telemetry/telemetry.ts'
 
 /** How long an idle connection stays open, in milliseconds. */
 export const keepAliveMs = 65_000
 
-const endOfHead = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveMs / 1000}\r\n\r\n`
+const connectionLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveMs / 1000}\r\n`
+const startOf = (status: 200 | 304) =>
+  `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Request-Id: `
+const starts = { 200: startOf(200), 304: startOf(304) }
 
 /**
  * Sends the id of its request along, and that browsers must not guess what a body is. `setHeader` would do too, but then
@@ -28,22 +32,21 @@ export class IdentifiedResponse<
     headers?: OutgoingHttpHeaders | OutgoingHttpHeader[],
   ): this {
     if (typeof reason === 'string')
-      return super.writeHead(status, reason, this.#identified(headers))
-    return super.writeHead(status, this.#identified(reason ?? headers))
+      return super.writeHead(status, reason, identified(this.requestId, headers))
+    return super.writeHead(status, identified(this.requestId, reason ?? headers))
   }
 
   /**
    * Sends an answer whose headers are text already, on a connection that is kept alive. It goes past `writeHead`, which
    * would check and put together again what is the same every time; that the bytes are those of `writeHead` is tested.
    *
-   * @param head lines that end with a line break
+   * @param head what follows the id of the request, as `headLines` makes it
    * @param body text of one byte a character, or bytes
    * @returns how many bytes that is
    */
   sendReady(status: 200 | 304, head: string, body: string | Uint8Array): number {
     this.statusCode = status
-    const start = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Request-Id: ${this.requestId}\r\nX-Content-Type-Options: nosniff\r\n`
-    const whole = `${start}${head}Date: ${httpDate()}\r\n${endOfHead}`
+    const whole = starts[status] + this.requestId + head + endOfHead()
     if (typeof body === 'string') {
       // In one piece with the head, which saves a second write.
       this._header = whole + body
@@ -54,24 +57,31 @@ export class IdentifiedResponse<
     }
     return whole.length + body.length
   }
-
-  #identified(headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]) {
-    if (Array.isArray(headers)) {
-      return ['X-Request-Id', this.requestId, 'X-Content-Type-Options', 'nosniff', ...headers]
-    }
-    return { 'X-Request-Id': this.requestId, 'X-Content-Type-Options': 'nosniff', ...headers }
-  }
 }
 
-let dateSeconds = 0
-let date = ''
-
-/** As the Date header says it (RFC 9110, section 5.6.7); made once a second. */
-function httpDate(): string {
-  const seconds = Math.floor(Date.now() / 1000)
-  if (seconds !== dateSeconds) {
-    dateSeconds = seconds
-    date = new Date(seconds * 1000).toUTCString()
+/** A function and no private method, which would mark every response. */
+function identified(requestId: string, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]) {
+  if (Array.isArray(headers)) {
+    return ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff', ...headers]
   }
-  return date
+  return { 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', ...headers }
+}
+
+/** What follows the id of a request in a head. @param lines that end with a line break */
+export const headLines = (lines: string): string =>
+  flat(`\r\nX-Content-Type-Options: nosniff\r\n${lines}`)
+
+let end = ''
+
+/** The end of a head, with the date as RFC 9110 (section 5.6.7) wants it; made once a second, as Node does. */
+function endOfHead(): string {
+  if (end !== '') return end
+  const now = new Date()
+  setTimeout(forgetEnd, 1000 - now.getUTCMilliseconds()).unref()
+  end = flat(`Date: ${now.toUTCString()}\r\n${connectionLines}\r\n`)
+  return end
+}
+
+function forgetEnd(): void {
+  end = ''
 }

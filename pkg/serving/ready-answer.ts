@@ -1,4 +1,5 @@
 import type { RequestFacts } from '../telemetry/telemetry.ts'
+import { headLines } from './identified-response.ts'
 import { matchesEtag } from './routes.ts'
 
 /** What is longer goes out faster as bytes, which need not be copied behind the head. */
@@ -15,8 +16,8 @@ export class ReadyAnswer {
   readonly etag: string | undefined
   /** What the access log tells of every request that gets it. */
   readonly facts: RequestFacts & { readonly route: string }
-  /** The part of its line in the access log that is always the same, once the log has put it together. */
-  logged: string | undefined
+  /** The part of its line in the access log that is the same for one URL, once the log has put it together. */
+  logged: { readonly url: string; readonly status: number; readonly fields: string } | undefined
   readonly #shared: Readonly<Record<string, string>>
   #head: string | undefined
   #notModifiedHead: string | undefined
@@ -42,10 +43,12 @@ export class ReadyAnswer {
     return this.etag !== undefined && matchesEtag(ifNoneMatch, this.etag)
   }
 
-  /** Headers of this very answer as lines of HTTP/1.1, for a client that has it already or for one that does not. */
+  /** Headers of this very answer as `sendReady` wants them, for a client that has it already or for one that does not. */
   head(isKnown: boolean): string {
-    if (isKnown) return (this.#notModifiedHead ??= this.#notModifiedLines())
-    return (this.#head ??= `${this.#notModifiedLines()}Content-Length: ${this.body.length}\r\n`)
+    if (isKnown) return (this.#notModifiedHead ??= headLines(this.#notModifiedLines()))
+    return (this.#head ??= headLines(
+      `${this.#notModifiedLines()}Content-Length: ${this.body.length}\r\n`,
+    ))
   }
 
   /** @param ifNoneMatch the header of that name */

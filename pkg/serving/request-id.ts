@@ -12,6 +12,6 @@ export function createRequestIds(): (own: string | undefined) => string {
   return (own) => {
     if (own !== undefined && safeRequestId.test(own)) return own
     count += 1
-    return `${prefix}-${count.toString(36)}`
+    return `${prefix}-${count}`
   }
 }

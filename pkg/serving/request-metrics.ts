@@ -13,6 +13,8 @@ const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 interface RouteTotals {
   inFlight: number
   unreportedBytes: number
+  /** Of ready answers. */
+  ready: Series | undefined
   /** By method, then by status. */
   readonly durations: Map<string, Map<number, Series>>
 }
@@ -68,7 +70,11 @@ export class RequestMetrics {
   answered(route: string, code: number, durationMs: number, bytes: number): void {
     const totals = this.#totals(route)
     totals.unreportedBytes += bytes
-    this.#series(totals, route, 'GET', code).observe(durationMs / 1000)
+    const series =
+      code === 200
+        ? (totals.ready ??= this.#series(totals, route, 'GET', 200))
+        : this.#series(totals, route, 'GET', code)
+    series.observe(durationMs / 1000)
   }
 
   /** The answer is over, whole or not. */
@@ -105,7 +111,7 @@ export class RequestMetrics {
   #totals(route: string): RouteTotals {
     let totals = this.#routes.get(route)
     if (totals === undefined) {
-      totals = { inFlight: 0, unreportedBytes: 0, durations: new Map() }
+      totals = { inFlight: 0, unreportedBytes: 0, ready: undefined, durations: new Map() }
       this.#routes.set(route, totals)
     }
     return totals

@@ -1,4 +1,5 @@
 import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino'
+import { flat } from './flat.ts'
 import { standardOutput } from './log-output.ts'
 
 export type { Logger }
@@ -11,12 +12,12 @@ export type { Logger }
  * @param destination default: stdout
  */
 export function createLogger(level: LevelWithSilent, destination?: DestinationStream): Logger {
-  const timeNow = timeTeller()
+  const timeNow = eachMillisecond((time) => `,"time":"${time}"`)
   return pino(
     {
       level,
       base: null,
-      timestamp: () => `,"time":"${timeNow()}"`,
+      timestamp: timeNow,
       formatters: { level: (label) => ({ level: label }) },
       redact: {
         paths: ['authorization', 'headers.authorization', 'headers.cookie'],
@@ -38,24 +39,24 @@ export function lineWriter(log: Logger, msg: string): (fields: string) => void {
   const own = log as unknown as Record<symbol, unknown>
   const bindings = own[pino.symbols.chindingsSym] as string
   const output = own[pino.symbols.streamSym] as DestinationStream
-  const timeNow = timeTeller()
+  const end = `,"msg":"${msg}"}\n`
+  const startNow = eachMillisecond((time) => flat(`{"level":"info","time":"${time}"${bindings},`))
   return (fields) => {
-    if (!log.isLevelEnabled('info')) return
-    output.write(`{"level":"info","time":"${timeNow()}"${bindings},${fields},"msg":"${msg}"}\n`)
+    if (log.isLevelEnabled('info')) output.write(startNow() + fields + end)
   }
 }
 
-/** Gives the time as RFC 3339 says it, made once a millisecond. */
-function timeTeller(): () => string {
-  let timeMs = 0
-  let time = ''
+/** Gives what is made of the time as RFC 3339 says it; made once a millisecond. */
+function eachMillisecond(make: (time: string) => string): () => string {
+  let madeAtMs = 0
+  let made = ''
   return () => {
     const nowMs = Date.now()
-    if (nowMs !== timeMs) {
-      timeMs = nowMs
-      time = new Date(nowMs).toISOString()
+    if (nowMs !== madeAtMs) {
+      madeAtMs = nowMs
+      made = make(new Date(nowMs).toISOString())
     }
-    return time
+    return made
   }
 }
 
