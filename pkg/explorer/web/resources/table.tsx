@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks'
 import type { Resource } from '../api/records.ts'
 import { AddressLink } from '../parts/address.tsx'
 import { SyncChip, Visibility } from '../parts/badge.tsx'
@@ -14,13 +15,19 @@ interface Props {
   readonly values: ResourcesValues
 }
 
-export const ResourceTable = ({ items, values }: Props) => (
-  <Table label="Modules and providers" look="stack flow" heads={heads(values)}>
-    {items.map((item) => (
-      <Row key={`${item.namespace}/${item.kind}/${item.name}`} item={item} />
-    ))}
-  </Table>
-)
+export function ResourceTable({ items, values }: Props) {
+  // The same elements while the items are the same: what else the page learns does not draw them again.
+  const rows = useMemo(
+    () =>
+      items.map((item) => <Row key={`${item.namespace}/${item.kind}/${item.name}`} item={item} />),
+    [items],
+  )
+  return (
+    <Table label="Modules and providers" look="stack flow" heads={heads(values)}>
+      {rows}
+    </Table>
+  )
+}
 
 const heads = (values: ResourcesValues): Head[] => [
   sortable(values, 'name', 'Name'),
