@@ -5,6 +5,8 @@ import {
   gauge,
   histogram,
   type Metrics,
+  rejectedObjectsGauge,
+  syncedGauge,
 } from '../telemetry/telemetry.ts'
 import type { Reflector } from './reflector.ts'
 import type { ResourceStore } from './store.ts'
@@ -73,29 +75,17 @@ export function showWatches(metrics: Metrics, watched: readonly WatchedKind[]): 
     ({ isStale }) => (isStale ? 1 : 0),
     Math.max,
   )
-  perKind(
-    'catalog_synced',
-    '1 once everything of a kind has been read.',
-    ({ isSynced }) => (isSynced ? 1 : 0),
-    Math.min,
+  syncedGauge(metrics, () =>
+    watched.map(({ kind, reflector }) => [kind, reflector.isSynced] as const),
   )
-  gauge(
+  const checked = () =>
+    watched.flatMap(({ kind, store }) => (store === undefined ? [] : [{ kind, store }]))
+  rejectedObjectsGauge(
     metrics,
-    {
-      name: 'catalog_rejected_objects',
-      help: 'Objects that are not taken in because something is wrong with them.',
-      labels: ['kind', 'reason'],
-    },
-    (it) => {
-      for (const [kind, some] of Map.groupBy(watched, (one) => one.kind)) {
-        const counts = new Map<string, number>()
-        for (const { store } of some) {
-          for (const [reason, count] of store?.rejections() ?? []) {
-            counts.set(reason, (counts.get(reason) ?? 0) + count)
-          }
-        }
-        for (const [reason, count] of counts) it.set({ kind, reason }, count)
-      }
-    },
+    () => checked().map(({ kind }) => kind),
+    () =>
+      checked().flatMap(({ kind, store }) =>
+        [...store.rejections()].map(([reason, count]) => [kind, reason, count] as const),
+      ),
   )
 }

@@ -20,6 +20,10 @@ it('leaves an object out that is not valid, and keeps the others', async () => {
   await fake.cluster.ready
   expect(fake.sink.versions('Module')).toEqual({ 'team/good': '1001' })
   expect(await fake.metric('catalog_rejected_objects', rejected)).toBe(1)
+  // A series for each reason, also for those that a folder alone has: dashboards need not know the source.
+  for (const reason of ['syntax', 'duplicate', 'unreadable', 'internal']) {
+    expect(await fake.metric('catalog_rejected_objects', { kind: 'Module', reason })).toBe(0)
+  }
   expect(fake.logs.filter((line) => line.msg === 'object rejected')).toMatchObject([
     {
       level: 'warn',

@@ -10,7 +10,7 @@ import {
   type ResourceSink,
 } from '../apis/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../errors/errors.ts'
-import type { Logger } from '../telemetry/telemetry.ts'
+import type { Logger, RejectReason } from '../telemetry/telemetry.ts'
 import type { ObservedObject } from './object.ts'
 
 /** Where a reflector puts what it reads; none of these throws, `commit` apart. */
@@ -38,8 +38,6 @@ const maxQuestionLines = 200
 
 /** Objects that are not taken in, by namespace and name: the change that was logged, and why. */
 type Rejected = Map<string, { resourceVersion: string; reason: RejectReason }>
-/** `schema`: the object is not valid. `internal`: it is, and taking it in failed. */
-type RejectReason = 'schema' | 'internal'
 
 /**
  * Checks objects of one kind and hands the good ones on. What is not valid is counted and logged once a change, and what
@@ -50,8 +48,8 @@ export class ResourceStore implements Store {
   readonly #sink: ResourceSink
   readonly #log: Logger
   #rejected: Rejected = new Map()
-  /** Of objects that cannot work as they are: the change that was logged. */
   readonly #apiGroup: string
+  /** Of objects that cannot work as they are: the change that was logged. */
   readonly #questioned = new Map<string, string>()
 
   constructor(options: { kind: Kind; apiGroup: string; sink: ResourceSink; log: Logger }) {
@@ -63,10 +61,7 @@ export class ResourceStore implements Store {
   }
 
   rejections(): ReadonlyMap<RejectReason, number> {
-    const counts = new Map<RejectReason, number>([
-      ['schema', 0],
-      ['internal', 0],
-    ])
+    const counts = new Map<RejectReason, number>()
     for (const { reason } of this.#rejected.values()) {
       counts.set(reason, (counts.get(reason) ?? 0) + 1)
     }

@@ -41,9 +41,11 @@ it('tells that everything was read, and how long changes take', async () => {
   await using source = await startSource({ 'a.yaml': moduleText('a') })
   const metrics = async () => source.metrics.metrics()
   expect(await metrics()).toContain('depot_catalog_synced{kind="Module"} 1')
-  expect(await metrics()).toContain(
-    'depot_catalog_rejected_objects{kind="Module",reason="schema"} 0',
-  )
+  for (const reason of ['schema', 'internal']) {
+    expect(await metrics()).toContain(
+      `depot_catalog_rejected_objects{kind="Module",reason="${reason}"} 0`,
+    )
+  }
   await source.write('b.yaml', moduleText('b'))
   await vi.waitFor(
     async () =>

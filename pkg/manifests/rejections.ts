@@ -1,13 +1,16 @@
 import { type Kind, kindNames, type ObjectKey } from '../apis/v1alpha1/v1alpha1.ts'
-import { gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
-
-const reasons = ['syntax', 'schema', 'duplicate', 'unreadable'] as const
+import {
+  type Logger,
+  type Metrics,
+  type RejectReason,
+  rejectedObjectsGauge,
+} from '../telemetry/telemetry.ts'
 
 /** Something in a manifest that is left out. */
 export interface Rejection {
   readonly file: string
   readonly line?: number | undefined
-  readonly reason: (typeof reasons)[number]
+  readonly reason: RejectReason
   readonly kind: Kind | 'unknown'
   /** The object, as far as it is known. */
   readonly object?: ObjectKey | undefined
@@ -27,15 +30,11 @@ export class Rejections {
 
   constructor(log: Logger, metrics: Metrics) {
     this.#log = log
-    const labels = ['kind', 'reason'] as const
-    const help = 'Objects in manifests that are left out because something is wrong with them.'
-    gauge(metrics, { name: 'catalog_rejected_objects', help, labels }, (rejected) => {
-      rejected.reset()
-      // Zeros too, so that an alert on their end works.
-      for (const kind of [...kindNames, 'unknown'])
-        for (const reason of reasons) rejected.set({ kind, reason }, 0)
-      for (const { kind, reason } of this.#all()) rejected.inc({ kind, reason })
-    })
+    rejectedObjectsGauge(
+      metrics,
+      () => [...kindNames, 'unknown'],
+      () => [...this.#all()].map(({ kind, reason }) => [kind, reason, 1] as const),
+    )
   }
 
   get count(): number {

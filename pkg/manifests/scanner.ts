@@ -7,7 +7,7 @@ import type { ArchiveProbe } from './archive-state.ts'
 import { Definitions, type Resolution } from './definitions.ts'
 import { Digests } from './digests.ts'
 import { type ManifestFile, parseManifest } from './manifest-file.ts'
-import { createMeters } from './metrics.ts'
+import { createManifestMetrics } from './metrics.ts'
 import { Mistakes } from './mistakes.ts'
 import { Publisher } from './publisher.ts'
 import { readText } from './read-text.ts'
@@ -55,7 +55,7 @@ export class Scanner {
   readonly #files = new Map<string, ManifestFile>()
   readonly #rejections: Rejections
   readonly #mistakes: Mistakes
-  readonly #meters: ReturnType<typeof createMeters>
+  readonly #metrics: ReturnType<typeof createManifestMetrics>
   readonly #publisher: Publisher
   readonly #digests: Digests
   readonly #loop = new Loop(() => this.#turn())
@@ -72,7 +72,7 @@ export class Scanner {
     this.#log = log
     this.#rejections = new Rejections(log, metrics)
     this.#mistakes = new Mistakes({ apiGroup, namespace, log })
-    this.#meters = createMeters(metrics, () => this.#started)
+    this.#metrics = createManifestMetrics(metrics, () => this.#started)
     this.#publisher = new Publisher(sink)
     this.#digests = new Digests({ probe, log, onChange: (ids) => this.#republish(ids) })
   }
@@ -162,7 +162,7 @@ export class Scanner {
         for (const resolution of step) this.#note(resolution)
         for (const { id, key, resource } of step) {
           this.#publisher.publish(id, key, resource && this.#digests.complete(resource))
-          this.#meters.published(key.kind, readMs)
+          this.#metrics.published(key.kind, readMs)
         }
       } catch (error) {
         this.#definitions.reopen([step, ...waiting].flat())

@@ -121,16 +121,3 @@ export function seriesHistogram<L extends string>(
     return series
   }
 }
-
-/** How long changes take from being read to being answered with, wherever resources come from. */
-export function changeLagHistogram(metrics: Metrics): Histogram<'kind'> {
-  return histogram(
-    metrics,
-    {
-      name: 'catalog_change_lag_seconds',
-      help: 'Time from reading a change to answering with it.',
-      labels: ['kind'],
-    },
-    [0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1],
-  )
-}

@@ -3,7 +3,6 @@ export { flat } from './flat.ts'
 export { createLogger, type Logger, lineWriter } from './log.ts'
 export { standardOutput } from './log-output.ts'
 export {
-  changeLagHistogram,
   counter,
   createMetrics,
   gauge,
@@ -14,3 +13,9 @@ export {
   seriesHistogram,
 } from './metrics.ts'
 export type { RequestFacts } from './request-facts.ts'
+export {
+  changeLagHistogram,
+  type RejectReason,
+  rejectedObjectsGauge,
+  syncedGauge,
+} from './source-metrics.ts'

@@ -1,0 +1,69 @@
+import type { Histogram } from 'prom-client'
+import { gauge, histogram, type Metrics } from './metrics.ts'
+
+// What a source of resources tells of itself, so that alerts and dashboards need not know whether it is a cluster or a folder.
+
+/**
+ * Why an object is left out. `syntax`: it cannot be parsed. `schema`: it is not valid. `duplicate`: it is defined elsewhere.
+ * `unreadable`: its file cannot be read. `internal`: it is valid, and taking it in failed. A cluster has no files, so that
+ * only `schema` and `internal` happen there.
+ */
+const rejectReasons = ['syntax', 'schema', 'duplicate', 'unreadable', 'internal'] as const
+export type RejectReason = (typeof rejectReasons)[number]
+
+/**
+ * Counts the objects that are left out, at each scrape. Every reason has a series from the start, because an alert on the
+ * end of something needs its zero.
+ */
+export function rejectedObjectsGauge(
+  metrics: Metrics,
+  kinds: () => Iterable<string>,
+  rejected: () => Iterable<readonly [kind: string, reason: RejectReason, count: number]>,
+): void {
+  gauge(
+    metrics,
+    {
+      name: 'catalog_rejected_objects',
+      help: 'Objects that are left out because something is wrong with them.',
+      labels: ['kind', 'reason'],
+    },
+    (objects) => {
+      for (const kind of kinds())
+        for (const reason of rejectReasons) objects.set({ kind, reason }, 0)
+      for (const [kind, reason, count] of rejected()) objects.inc({ kind, reason }, count)
+    },
+  )
+}
+
+/** Tells of each kind whether all of it has been read, at each scrape; a kind that is read in parts, once every part is. */
+export function syncedGauge(
+  metrics: Metrics,
+  synced: () => Iterable<readonly [kind: string, isSynced: boolean]>,
+): void {
+  gauge(
+    metrics,
+    {
+      name: 'catalog_synced',
+      help: '1 once everything of a kind has been read.',
+      labels: ['kind'],
+    },
+    (gauges) => {
+      for (const [kind, parts] of Map.groupBy(synced(), ([name]) => name)) {
+        gauges.set({ kind }, parts.every(([, isSynced]) => isSynced) ? 1 : 0)
+      }
+    },
+  )
+}
+
+/** How long changes take from being read to being answered with. */
+export function changeLagHistogram(metrics: Metrics): Histogram<'kind'> {
+  return histogram(
+    metrics,
+    {
+      name: 'catalog_change_lag_seconds',
+      help: 'Time from reading a change to answering with it.',
+      labels: ['kind'],
+    },
+    [0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1],
+  )
+}
