@@ -20,15 +20,24 @@ export interface Showcase {
   readonly stop: () => Promise<void>
 }
 
+/** @param explorerFlags more than every explorer needs */
 export async function startShowcase(
   samples: readonly Sample[] = showcase,
   depots: readonly SampleDepot[] = showcaseDepots,
+  explorerFlags: readonly string[] = [],
 ): Promise<Showcase> {
+  // What was started ends again where something after it cannot start.
+  await using starting = new AsyncDisposableStack()
   const registry = new Registry()
+  starting.defer(() => registry.remove())
   writeRegistry(registry.manifests, samples, depots)
   const server = await startServer(registry)
-  const explorer = await startExplorer({ serverUrl: server.url })
+  starting.defer(async () => void (await server.stop()))
+  const explorer = await startExplorer({ serverUrl: server.url, flags: explorerFlags })
+  starting.defer(async () => void (await explorer.stop()))
   const browser = await launchBrowser()
+  starting.defer(() => browser.close())
+  const started = starting.move()
   return {
     server,
     explorer,
@@ -39,11 +48,6 @@ export async function startShowcase(
       await watched.page.locator('main h1').first().waitFor()
       return watched
     },
-    stop: async () => {
-      await browser.close()
-      await explorer.stop()
-      await server.stop()
-      registry.remove()
-    },
+    stop: () => started.disposeAsync(),
   }
 }

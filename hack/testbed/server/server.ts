@@ -30,7 +30,12 @@ export function startServer(registry: Registry, ...flags: readonly string[]): Pr
 /** The same, but where resources come from and how callers are recognized is for the flags to say. */
 export async function startAs(registry: Registry, ...flags: readonly string[]): Promise<Server> {
   const { failed, ...server } = await launch(registry, ...flags)
-  await Promise.race([untilReady(server.adminUrl), failed])
+  try {
+    await Promise.race([untilReady(server.adminUrl), failed])
+  } catch (cause) {
+    await server.stop()
+    throw new Error(`cmd/server did not become ready:\n${server.log.join('\n')}`, { cause })
+  }
   return server
 }
 
