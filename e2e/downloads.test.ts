@@ -1,22 +1,16 @@
-import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildSamples } from '../hack/samples.ts'
 import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
+import { writeSamples } from '../hack/testbed/registry/samples.ts'
 import { type Server, startServer } from '../hack/testbed/server/server.ts'
 
-const samples = join(dirname(import.meta.dirname), 'config/samples')
 const platform = `${process.platform}_${process.arch === 'x64' ? 'amd64' : process.arch}`
 const registry = new Registry()
 let server: Server
 
 beforeAll(async () => {
   await registry.sign()
-  await buildSamples(registry.archives)
-  for (const file of ['namespaces.yaml', 'network.yaml', 'hello.yaml']) {
-    registry.writeText(file, readFileSync(join(samples, file), 'utf8'))
-  }
+  await writeSamples(registry, ['namespaces.yaml', 'network.yaml', 'hello.yaml'])
   server = await startServer(registry)
   return () => server.stop()
 })
@@ -65,12 +59,12 @@ describe.each(clis)('downloads of $name', ({ path, name }) => {
       { ...before[1], [key]: (before[1]?.[key] ?? 0) + 1 },
     ]
     const now = async () => [await counted('module', 'network'), await counted('provider', 'hello')]
-    await expect.poll(now, { timeout: 10_000 }).toEqual(after)
+    await expect.poll(now).toEqual(after)
 
     // What is installed is not downloaded again.
     await workspace.must('init')
     expect(await server.stop(), `${name}'s server`).toBe(0)
     server = await startServer(registry)
-    await expect.poll(now, { timeout: 10_000 }).toEqual(after)
+    await expect.poll(now).toEqual(after)
   })
 })

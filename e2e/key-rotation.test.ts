@@ -1,12 +1,11 @@
-import { readFileSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { buildSamples } from '../hack/samples.ts'
 import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
+import { writeSamples } from '../hack/testbed/registry/samples.ts'
 import { startServer } from '../hack/testbed/server/server.ts'
 
-const samples = join(dirname(import.meta.dirname), 'config/samples')
 const registry = new Registry()
 afterAll(() => registry.remove())
 
@@ -22,8 +21,7 @@ describe.each(clis)('with $name', ({ path }) => {
   it.skipIf(path === undefined)(
     'a lock file outlives the key that signed what it locks',
     async () => {
-      await buildSamples(registry.archives)
-      registry.writeText('hello.yaml', readFileSync(join(samples, 'hello.yaml'), 'utf8'))
+      await writeSamples(registry, ['hello.yaml'])
       await registry.sign()
       const server = await startServer(registry)
       try {

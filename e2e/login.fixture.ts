@@ -1,8 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { generate } from 'selfsigned'
-import { buildSamples } from '../hack/samples.ts'
+import { expect } from 'vitest'
+import { Workspace } from '../hack/testbed/cli/cli.ts'
+import { terraformLogin } from '../hack/testbed/cli/login.ts'
+import type { Client } from '../hack/testbed/oidc/oidc.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
+import { writeSamples } from '../hack/testbed/registry/samples.ts'
+import { type Certificate, writeCertificate } from '../hack/testbed/server/certificate.ts'
 import { type Server, startAs } from '../hack/testbed/server/server.ts'
 import { type Between, startTunnel } from '../hack/testbed/server/tunnel.ts'
 
@@ -10,6 +14,8 @@ const repository = dirname(import.meta.dirname)
 
 /** The name of the registry, which leads to the server by way of a tunnel. */
 export const host = 'depot.example'
+/** The issuer where a broker stands behind the registry's name. */
+export const brokerIssuer = `https://${host}/broker`
 
 /** The code of the first block of that language below a heading of docs/authentication.md. */
 export function blockBelow(heading: string, language: string): string {
@@ -21,70 +27,67 @@ export function blockBelow(heading: string, language: string): string {
   return block
 }
 
-/** A registry with TLS, a private module and a private provider, which the group may install. */
+/** Callers for whom an expression is true may install these modules and providers. */
+export function binding(
+  name: string,
+  expression: string,
+  modules: readonly string[] = ['network'],
+  providers: readonly string[] = ['hello'],
+): object {
+  return {
+    apiVersion: 'depot.internal/v1alpha1',
+    kind: 'GroupBinding',
+    metadata: { name, namespace: 'depot-system' },
+    spec: { expression, moduleResources: [...modules], providerResources: [...providers] },
+  }
+}
+
+/** A registry with a private module and a private provider, known to CLIs by nothing but its name, over TLS. */
 export class LoginRegistry {
   readonly registry = new Registry()
+  #certificate: Certificate | undefined
   #server: Server | undefined
   #tunnel: Between | undefined
 
   /** What a CLI needs to reach it. */
   get environment(): NodeJS.ProcessEnv {
     return {
-      SSL_CERT_FILE: join(this.registry.dir, 'cert.pem'),
+      SSL_CERT_FILE: this.certificate.certPath,
       HTTPS_PROXY: this.#tunnel?.url,
       // Set, it would hide the credentials that login writes.
       TF_CLI_CONFIG_FILE: '',
     }
   }
 
-  readonly configuration = `
-    terraform {
-      required_providers {
-        hello = { source = "${host}/platform/hello" }
-      }
-    }
-    module "network" {
-      source = "${host}/platform/network/aws"
-      cidr   = "10.0.0.0/16"
-      zones  = ["a"]
-    }
-    resource "hello_greeting" "it" { name = "login" }
-    output "message" { value = hello_greeting.it.message }`
+  /** For the name of the registry. */
+  get certificate(): Certificate {
+    if (this.#certificate === undefined) throw new Error('write the registry first')
+    return this.#certificate
+  }
 
   get url(): string {
     return this.#server?.url ?? ''
   }
 
-  async start(group: string, flags: readonly string[]): Promise<void> {
-    const { registry } = this
-    await registry.sign()
-    await buildSamples(registry.archives)
-    for (const file of ['network.yaml', 'hello.yaml']) {
-      registry.writeText(file, readFileSync(join(repository, 'config/samples', file), 'utf8'))
-    }
-    registry.write('bindings.yaml', [
-      {
-        apiVersion: 'depot.internal/v1alpha1',
-        kind: 'GroupBinding',
-        metadata: { name: 'people', namespace: 'depot-system' },
-        spec: {
-          expression: `"${group}" in groups`,
-          moduleResources: ['network'],
-          providerResources: ['hello'],
-        },
-      },
-    ])
-    const own = await generate([{ name: 'commonName', value: host }], {
-      keyType: 'ec',
-      algorithm: 'sha256',
-      extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: host }] }],
-    })
-    const [certPath, keyPath] = [join(registry.dir, 'cert.pem'), join(registry.dir, 'key.pem')]
-    writeFileSync(certPath, own.cert)
-    writeFileSync(keyPath, own.private)
-    const tls = ['--tls-cert-path', certPath, '--tls-cert-key', keyPath]
-    this.#server = await startAs(registry, '--manifests', registry.manifests, ...tls, ...flags)
-    this.#tunnel = await startTunnel(this.#server.url)
+  /** Writes samples, bindings and a certificate. */
+  async write(objects: readonly object[]): Promise<void> {
+    await this.registry.sign()
+    await writeSamples(this.registry)
+    this.registry.write('bindings.yaml', objects)
+    this.#certificate = await writeCertificate(this.registry.dir, host)
+  }
+
+  /** Starts a server with these flags, and leads the name there. */
+  async start(...flags: readonly string[]): Promise<void> {
+    const { registry, certificate } = this
+    const source = ['--manifests', registry.manifests]
+    this.#server = await startAs(registry, ...source, ...certificate.flags, ...flags)
+    await this.lead(this.#server.url)
+  }
+
+  /** Leads the name of the registry somewhere. */
+  async lead(to: string): Promise<void> {
+    this.#tunnel = await startTunnel(to)
   }
 
   async stop(): Promise<void> {
@@ -92,4 +95,91 @@ export class LoginRegistry {
     this.#tunnel?.close()
     this.registry.remove()
   }
+}
+
+const configuration = `
+  terraform {
+    required_providers {
+      hello = { source = "${host}/platform/hello" }
+    }
+  }
+  module "network" {
+    source = "${host}/platform/network/aws"
+    cidr   = "10.0.0.0/16"
+    zones  = ["a"]
+  }
+  resource "hello_greeting" "it" { name = "login" }
+  output "message" { value = hello_greeting.it.message }`
+
+export interface Person {
+  /** A Terraform or an OpenTofu. */
+  readonly cli: string | undefined
+  /** The browser. */
+  readonly client: Client
+  /** Where the page to log in is. Default: at the broker behind the registry's name. */
+  readonly authorization?: string
+}
+
+/** What a CLI that installs nothing before login, and what is private after it, comes to. */
+export const onlyAfterLogin = {
+  before: {
+    code: 1,
+    output: expect.stringMatching(/login|401|unauthorized/i) as string,
+  },
+  login: {
+    code: 0,
+    output: expect.stringContaining('has obtained and saved an API token') as string,
+  },
+  installed: { message: 'Hello, login, from provider 1.1.0.' },
+}
+
+/** Has a CLI install before login, log in, and install after it. */
+export async function installAroundLogin(
+  { url, environment }: Pick<LoginRegistry, 'url' | 'environment'>,
+  { cli, client, authorization }: Person,
+) {
+  const workspace = new Workspace(cli, url, configuration, environment)
+  const before = await workspace.run('init')
+  const login = await terraformLogin({
+    terraform: cli,
+    host,
+    home: dirname(workspace.dir),
+    environment,
+    ...(authorization !== undefined && { authorization }),
+    browse: (page) => client.browse(page),
+  })
+  return { before, login, installed: login.code === 0 ? await workspace.apply() : undefined }
+}
+
+/** Posts a form to the issuer behind the registry's name. */
+export async function postToIssuer(
+  client: Client,
+  path: string,
+  form: Readonly<Record<string, string>>,
+): Promise<Record<string, string>> {
+  return JSON.parse((await client.send(`${brokerIssuer}${path}`, form)).text)
+}
+
+/** Asks the registry by its name. */
+export async function askRegistry(client: Client, path: string, token?: string) {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const { status, text } = await client.send(`https://${host}${path}`, undefined, headers)
+  return { status, body: JSON.parse(text) as Record<string, unknown> }
+}
+
+/** Logs in with a device code. @returns who the registry takes the caller for, by ID token and by access token */
+export async function logInByDevice(client: Client, devicePath: string) {
+  const begun = await postToIssuer(client, devicePath, {
+    client_id: 'depot',
+    scope: 'openid profile email groups',
+  })
+  await client.browse(begun['verification_uri_complete'] ?? '')
+  const tokens = await postToIssuer(client, '/token', {
+    grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+    device_code: begun['device_code'] ?? '',
+    client_id: 'depot',
+  })
+  const whoami = (token: string | undefined) =>
+    askRegistry(client, '/depot/ui/v1/whoami', token ?? '')
+  return [await whoami(tokens['id_token']), await whoami(tokens['access_token'])]
 }

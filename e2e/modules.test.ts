@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildSamples } from '../hack/samples.ts'
 import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
 import { entriesIn, zipOf } from '../hack/testbed/registry/archives.ts'
 import { flipped, moduleObjects, Registry } from '../hack/testbed/registry/registry.ts'
+import { writeSamples } from '../hack/testbed/registry/samples.ts'
 import { type Server, startServer } from '../hack/testbed/server/server.ts'
 
 const samples = join(dirname(import.meta.dirname), 'config/samples')
@@ -13,10 +12,7 @@ const registry = new Registry()
 let server: Server
 
 beforeAll(async () => {
-  for (const file of ['namespaces.yaml', 'network.yaml', 'labels.yaml']) {
-    registry.writeText(file, readFileSync(join(samples, file), 'utf8'))
-  }
-  await buildSamples(registry.archives)
+  await writeSamples(registry, ['namespaces.yaml', 'network.yaml', 'labels.yaml'])
   server = await startServer(registry)
   return server.stop
 })

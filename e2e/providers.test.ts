@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { generateKey } from 'openpgp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { buildSamples } from '../hack/samples.ts'
 import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
 import { zipOf } from '../hack/testbed/registry/archives.ts'
 import { flipped, providerObjects, Registry } from '../hack/testbed/registry/registry.ts'
+import { writeSamples } from '../hack/testbed/registry/samples.ts'
 import { startProxy } from '../hack/testbed/server/proxy.ts'
 import { type Server, startServer } from '../hack/testbed/server/server.ts'
 
 const stamp = inject('stamp')
-const samples = join(dirname(import.meta.dirname), 'config/samples')
 const registry = new Registry()
 const sha256 = new Map<string, string>()
 let server: Server
@@ -22,8 +20,7 @@ const fileNameOf = (platform: string) => `terraform-provider-stamp_1.0.0_${platf
 beforeAll(async () => {
   await registry.sign()
   keyId = await registry.keyId()
-  await buildSamples(registry.archives)
-  registry.writeText('hello.yaml', readFileSync(join(samples, 'hello.yaml'), 'utf8'))
+  await writeSamples(registry, ['hello.yaml'])
   for (const [platform, binary] of Object.entries(stamp ?? {})) {
     const entry = {
       path: 'terraform-provider-stamp_v1.0.0',

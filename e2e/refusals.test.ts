@@ -1,22 +1,16 @@
-import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildSamples } from '../hack/samples.ts'
 import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
 import { zipOf } from '../hack/testbed/registry/archives.ts'
 import { providerObjects, Registry } from '../hack/testbed/registry/registry.ts'
+import { writeSamples } from '../hack/testbed/registry/samples.ts'
 import { type Server, startServer } from '../hack/testbed/server/server.ts'
 
-const samples = join(dirname(import.meta.dirname), 'config/samples')
 const registry = new Registry()
 let server: Server
 
 /** Without a signing key: that is one of the things a user may run into. */
 beforeAll(async () => {
-  await buildSamples(registry.archives)
-  for (const file of ['network.yaml', 'hello.yaml']) {
-    registry.writeText(file, readFileSync(join(samples, file), 'utf8'))
-  }
+  await writeSamples(registry)
   const fileName = 'exotic.zip'
   registry.archive(
     `providers/exotic/${fileName}`,

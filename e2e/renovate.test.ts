@@ -1,18 +1,17 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { generate } from 'selfsigned'
 import { afterAll, expect, it } from 'vitest'
-import { buildSamples } from '../hack/samples.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
+import { writeSamples } from '../hack/testbed/registry/samples.ts'
+import { writeCertificate } from '../hack/testbed/server/certificate.ts'
 import { startServer } from '../hack/testbed/server/server.ts'
 import { startTunnel } from '../hack/testbed/server/tunnel.ts'
 import { toolPath } from '../hack/testbed/tools.ts'
 
 const run = promisify(execFile)
-const samples = join(dirname(import.meta.dirname), 'config/samples')
 const host = 'registry.example.com'
 const registry = new Registry()
 const folder = mkdtempSync(join(tmpdir(), 'depot-renovate-'))
@@ -29,19 +28,9 @@ interface Dependency {
 
 it('Renovate finds updates of a module and a provider, and where a changelog would be', async () => {
   await registry.sign()
-  await buildSamples(registry.archives)
-  for (const file of ['network.yaml', 'hello.yaml']) {
-    registry.writeText(file, readFileSync(join(samples, file), 'utf8'))
-  }
-  const keys = await generate([{ name: 'commonName', value: host }], {
-    keyType: 'ec',
-    algorithm: 'sha256',
-    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: host }] }],
-  })
-  const [certPath, keyPath] = [join(folder, 'tls.crt'), join(folder, 'tls.key')]
-  writeFileSync(certPath, keys.cert)
-  writeFileSync(keyPath, keys.private)
-  const server = await startServer(registry, '--tls-cert-path', certPath, '--tls-cert-key', keyPath)
+  await writeSamples(registry)
+  const certificate = await writeCertificate(folder, host)
+  const server = await startServer(registry, ...certificate.flags)
   const tunnel = await startTunnel(server.url)
   try {
     writeFileSync(
@@ -70,7 +59,7 @@ module "network" {
         PATH: `${node}:${process.env['PATH'] ?? ''}`,
         HOME: folder,
         HTTPS_PROXY: tunnel.url,
-        NODE_EXTRA_CA_CERTS: certPath,
+        NODE_EXTRA_CA_CERTS: certificate.certPath,
         LOG_LEVEL: 'debug',
         LOG_FORMAT: 'json',
         RENOVATE_PLATFORM: 'local',

@@ -1,60 +1,48 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { generate } from 'selfsigned'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { buildSamples } from '../../hack/samples.ts'
-import { Workspace } from '../../hack/testbed/cli/cli.ts'
-import { terraformLogin } from '../../hack/testbed/cli/login.ts'
 import { type ExplorerProcess, startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import { writeBarePages } from '../../hack/testbed/explorer/pages.ts'
 import { Client, IdentityProvider } from '../../hack/testbed/oidc/oidc.ts'
-import { moduleObjects, Registry } from '../../hack/testbed/registry/registry.ts'
+import { moduleObjects } from '../../hack/testbed/registry/registry.ts'
 import { launchProgram, type Server, startAs } from '../../hack/testbed/server/server.ts'
-import { type Between, startTlsFront, startTunnel } from '../../hack/testbed/server/tunnel.ts'
-import { binding } from './deployment.fixture.ts'
+import { type Between, startTlsFront } from '../../hack/testbed/server/tunnel.ts'
+import {
+  binding,
+  brokerIssuer,
+  host,
+  installAroundLogin,
+  LoginRegistry,
+  onlyAfterLogin,
+} from '../login.fixture.ts'
 
 /*
  * The explorer as the entrance of a small deployment: its host is the registry's host, for CLIs, logins and archives.
  */
 
-const host = 'depot.example'
-const issuer = `https://${host}/broker`
-const samples = join(dirname(import.meta.dirname), '../config/samples')
 const largeBytes = 100_000_000
 const large = randomBytes(largeBytes)
 const digest = createHash('sha256').update(large).digest('hex')
 const archivePath = `/depot/modules/v1/download/fileSystem/modules/large/large.zip?fileChecksum=${digest}`
-const registry = new Registry()
+const login = new LoginRegistry()
+const { registry } = login
 const terraform = inject('terraform')
 let server: Server
 let explorer: ExplorerProcess
 let provider: IdentityProvider
 let front: Between
-let tunnel: Between
 let client: Client
 
 beforeAll(async () => {
-  await registry.sign()
-  await buildSamples(registry.archives)
-  for (const file of ['network.yaml', 'hello.yaml']) {
-    registry.writeText(file, readFileSync(join(samples, file), 'utf8'))
-  }
   registry.archive('modules/large/large.zip', large)
-  registry.write('large.yaml', [
+  await login.write([
     ...moduleObjects({
       name: 'large',
       versions: [{ version: '1.0.0', fileName: 'large.zip', checksum: digest }],
     }),
-    { ...binding, spec: { ...binding.spec, providerResources: ['hello'] } },
+    binding('platform', '"platform" in groups'),
   ])
-  const own = await generate([{ name: 'commonName', value: host }], {
-    keyType: 'ec',
-    algorithm: 'sha256',
-    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: host }] }],
-  })
-  writeFileSync(join(registry.dir, 'cert.pem'), own.cert)
-  provider = await IdentityProvider.start(issuer)
+  provider = await IdentityProvider.start(brokerIssuer)
   server = await startAs(
     registry,
     '--manifests',
@@ -62,7 +50,7 @@ beforeAll(async () => {
     '--base-url',
     `https://${host}`,
     '--oidc-issuer-url',
-    issuer,
+    brokerIssuer,
     '--oidc-client-id',
     'depot',
     '--broker-proxy-url',
@@ -77,60 +65,28 @@ beforeAll(async () => {
       `https://${host}`,
     ],
   })
-  front = await startTlsFront(explorer.url, { cert: own.cert, key: own.private })
-  tunnel = await startTunnel(front.url)
+  front = await startTlsFront(explorer.url, login.certificate)
+  await login.lead(front.url)
   client = new Client(front.url)
   return async () => {
     await client.close()
-    tunnel.close()
     front.close()
     await explorer.stop()
     await server.stop()
     provider.stop()
   }
 })
-afterAll(() => registry.remove())
-
-const configuration = `
-  terraform {
-    required_providers {
-      hello = { source = "${host}/platform/hello" }
-    }
-  }
-  module "network" {
-    source = "${host}/platform/network/aws"
-    cidr   = "10.0.0.0/16"
-    zones  = ["a"]
-  }
-  resource "hello_greeting" "it" { name = "entrance" }
-  output "message" { value = hello_greeting.it.message }`
+afterAll(() => login.stop())
 
 it.skipIf(terraform === undefined)(
   'terraform logs in and installs with nothing but the host of the explorer',
-  async () => {
-    const environment = {
-      SSL_CERT_FILE: join(registry.dir, 'cert.pem'),
-      HTTPS_PROXY: tunnel.url,
-      TF_CLI_CONFIG_FILE: '',
-    }
-    const workspace = new Workspace(terraform, server.url, configuration, environment)
-    const before = await workspace.run('init')
-    expect(before.output).toMatch(/terraform login|401|unauthorized/i)
-    const login = await terraformLogin({
-      terraform,
-      host,
-      home: dirname(workspace.dir),
-      environment,
-      browse: (url) => client.browse(url),
-    })
-    expect(login).toMatchObject({
-      code: 0,
-      output: expect.stringContaining('Terraform has obtained and saved an API token'),
-    })
-    expect(await workspace.apply()).toEqual({
-      message: expect.stringMatching(/^Hello, entrance, from provider/),
-    })
-  },
+  async () =>
+    expect(
+      await installAroundLogin(
+        { url: server.url, environment: login.environment },
+        { cli: terraform, client },
+      ),
+    ).toEqual(onlyAfterLogin),
 )
 
 describe('an archive of 100 MB', () => {

@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { generate } from 'selfsigned'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Workspace } from '../../hack/testbed/cli/cli.ts'
 import { terraformLogin } from '../../hack/testbed/cli/login.ts'
 import { Client } from '../../hack/testbed/oidc/oidc.ts'
+import { writeCertificate } from '../../hack/testbed/server/certificate.ts'
 import { type Between, startTunnel } from '../../hack/testbed/server/tunnel.ts'
 import { apply, kind, kubectl, kubectlHere, must, namespace, until } from './cluster.fixture.ts'
 import {
@@ -100,22 +100,14 @@ describe('OIDC through the broker, with TLS', () => {
 
   beforeAll(async () => {
     const inside = `depot-server.${namespace}.svc.cluster.local`
-    const altNames = [host, inside].map((value) => ({ type: 2 as const, value }))
-    const own = await generate([{ name: 'commonName', value: host }], {
-      keyType: 'ec',
-      algorithm: 'sha256',
-      extensions: [{ name: 'subjectAltName', altNames }],
-    })
-    const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')]
-    writeFileSync(cert, own.cert)
-    writeFileSync(key, own.private)
+    const own = await writeCertificate(dir, host, inside)
     await apply([
       {
         apiVersion: 'v1',
         kind: 'Secret',
         metadata: { name: 'server-tls', namespace },
         type: 'kubernetes.io/tls',
-        stringData: { 'tls.crt': own.cert, 'tls.key': own.private, 'ca.crt': own.cert },
+        stringData: { 'tls.crt': own.cert, 'tls.key': own.key, 'ca.crt': own.cert },
       },
       {
         apiVersion: 'v1',
