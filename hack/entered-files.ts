@@ -3,7 +3,7 @@ import { Session } from 'node:inspector/promises'
 import { relative } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { TestIssuer } from '../pkg/auth/issuer.fixture.ts'
+import { oidcOptions, TestIssuer } from '../pkg/auth/issuer.fixture.ts'
 import { AccessFixture } from '../pkg/server/access.fixture.ts'
 import { startServer } from '../pkg/server/server.ts'
 
@@ -24,15 +24,7 @@ fixture.version('Module', 'vpc', '1.0.0')
 fixture.bind('team', { expression: '"platform" in groups', moduleResources: ['*'] })
 const auth = fixture.auth({
   mode: 'oidc',
-  oidc: {
-    issuerUrl: issuer.url,
-    clientId: 'depot',
-    groupsClaim: 'groups',
-    scopes: [],
-    allowGuests: false,
-    allowFallback: false,
-    allowClientCredentials: false,
-  },
+  oidc: oidcOptions(issuer.url),
 })
 await auth.started
 const { catalog, archives, log, metrics } = fixture

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { TestIssuer } from '../../pkg/auth/issuer.fixture.ts'
+import { oidcOptions, TestIssuer } from '../../pkg/auth/issuer.fixture.ts'
 import { AccessFixture } from '../../pkg/server/access.fixture.ts'
 import { startServer } from '../../pkg/server/server.ts'
 import { openAuditLog } from '../../pkg/telemetry/telemetry.ts'
@@ -19,15 +19,7 @@ it('says who asked for an archive, by which binding, and what came of it', async
   fixture.module('vpc')
   fixture.version('Module', 'vpc', '1.0.0')
   fixture.bind('developers', { expression: '"dev" in groups', moduleResources: ['vpc'] })
-  const oidc = {
-    issuerUrl: issuer.url,
-    clientId: 'depot',
-    groupsClaim: 'groups',
-    scopes: [],
-    allowGuests: false,
-    allowFallback: false,
-    allowClientCredentials: false,
-  }
+  const oidc = oidcOptions(issuer.url)
   const auth = fixture.auth({ mode: 'oidc', oidc })
   await auth.started
   const audit = openAuditLog({ path, log: fixture.log, metrics: fixture.metrics })

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { GroupBindings } from '../../pkg/access/access.ts'
 import { parseResource } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
 import { Auth } from '../../pkg/auth/auth.ts'
+import { oidcOptions } from '../../pkg/auth/issuer.fixture.ts'
 import { Catalog } from '../../pkg/catalog/catalog.ts'
 import { limitHeap } from '../../pkg/memory/memory.ts'
 import { startServer } from '../../pkg/server/server.ts'
@@ -42,15 +43,7 @@ for (let index = 0; index < Number(values.bindings); index++) {
 const { model } = catalog
 const auth = new Auth({
   mode: 'oidc',
-  oidc: {
-    issuerUrl: values.issuer ?? '',
-    clientId: 'depot',
-    groupsClaim: 'groups',
-    scopes: [],
-    allowGuests: false,
-    allowFallback: false,
-    allowClientCredentials: false,
-  },
+  oidc: oidcOptions(values.issuer ?? ''),
   bindings,
   isPublic: (kind, namespace, name) =>
     model.find(model.views.public, kind, namespace, name) !== undefined,

@@ -6,7 +6,7 @@ import { parseResource } from '../apis/v1alpha1/v1alpha1.ts'
 import { proxyRules } from '../http/http.ts'
 import { createLogger, createMetrics, type RequestFacts } from '../telemetry/telemetry.ts'
 import { Auth, type AuthOptions, type OidcOptions } from './auth.ts'
-import { issuerKey, TestIssuer } from './issuer.fixture.ts'
+import { issuerKey, oidcOptions, TestIssuer } from './issuer.fixture.ts'
 
 let issuer: TestIssuer
 const opened: Auth[] = []
@@ -30,16 +30,7 @@ function open(oidc: Partial<OidcOptions> = {}, options: Partial<AuthOptions> = {
   bindings.apply({ type: 'upsert', resource: binding.resource })
   const auth = new Auth({
     mode: 'oidc',
-    oidc: {
-      issuerUrl: issuer.url,
-      clientId: 'depot',
-      groupsClaim: 'groups',
-      scopes: [],
-      allowGuests: false,
-      allowFallback: false,
-      allowClientCredentials: false,
-      ...oidc,
-    },
+    oidc: oidcOptions(issuer.url, oidc),
     bindings,
     isPublic: () => false,
     log,

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import type { OidcOptions } from './auth.ts'
 
 export interface IssuerKey {
   readonly kid: string
@@ -11,6 +12,20 @@ export interface IssuerKey {
 export async function issuerKey(kid: string, alg = 'RS256'): Promise<IssuerKey> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
   return { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } }
+}
+
+/** Callers of an issuer, and nobody else. */
+export function oidcOptions(issuerUrl: string, more: Partial<OidcOptions> = {}): OidcOptions {
+  return {
+    issuerUrl,
+    clientId: 'depot',
+    groupsClaim: 'groups',
+    scopes: [],
+    allowGuests: false,
+    allowFallback: false,
+    allowClientCredentials: false,
+    ...more,
+  }
 }
 
 /** A provider that signs whatever a test wants to have signed. */

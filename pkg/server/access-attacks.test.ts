@@ -4,7 +4,7 @@ import { type CryptoKey, exportSPKI, importJWK } from 'jose'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Auth } from '../auth/auth.ts'
-import { issuerKey, TestIssuer } from '../auth/issuer.fixture.ts'
+import { issuerKey, oidcOptions, TestIssuer } from '../auth/issuer.fixture.ts'
 import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
 import { AccessFixture, asToken, kubeconfigOf, TestCluster } from './access.fixture.ts'
 import type { App } from './app.ts'
@@ -413,15 +413,7 @@ beforeAll(async () => {
   cluster.tokens.set('kube-allowed', () => 200)
   const people = fixture.auth({
     mode: 'oidc',
-    oidc: {
-      issuerUrl: issuer.url,
-      clientId: 'depot',
-      groupsClaim: 'groups',
-      scopes: [],
-      allowGuests: false,
-      allowFallback: false,
-      allowClientCredentials: false,
-    },
+    oidc: oidcOptions(issuer.url),
     log,
     metrics: metrics.people,
   })

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Auth, ClusterAddress } from '../auth/auth.ts'
-import { issuerKey, TestIssuer } from '../auth/issuer.fixture.ts'
+import { issuerKey, oidcOptions, TestIssuer } from '../auth/issuer.fixture.ts'
 import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
 import { AccessFixture, TestCluster } from './access.fixture.ts'
 import type { App } from './app.ts'
@@ -29,15 +29,7 @@ afterEach(async () => {
   fixture[Symbol.dispose]()
 })
 
-const oidc = () => ({
-  issuerUrl: issuer.url,
-  clientId: 'depot',
-  groupsClaim: 'groups',
-  scopes: [],
-  allowGuests: false,
-  allowFallback: false,
-  allowClientCredentials: false,
-})
+const oidc = () => oidcOptions(issuer.url)
 
 function open(options: Partial<Parameters<AccessFixture['auth']>[0]> = {}): [Routes, Auth] {
   const auth = fixture.auth({ mode: 'oidc', oidc: oidc(), ...options })

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Auth } from '../auth/auth.ts'
-import { issuerKey, TestIssuer } from '../auth/issuer.fixture.ts'
+import { issuerKey, oidcOptions, TestIssuer } from '../auth/issuer.fixture.ts'
 import { AccessFixture, asToken, kubeconfigOf, TestCluster } from './access.fixture.ts'
 import type { App } from './app.ts'
 
@@ -105,16 +105,7 @@ cluster.tokens.set(tokens['service account, forbidden'], forbidden)
 cluster.tokens.set('kube-allowed', allowed)
 cluster.tokens.set('kube-forbidden', forbidden)
 
-const oidc = {
-  issuerUrl: issuer.url,
-  clientId: 'depot',
-  uiClientId: 'explorer',
-  groupsClaim: 'groups',
-  scopes: ['openid'],
-  allowGuests: false,
-  allowFallback: false,
-  allowClientCredentials: false,
-}
+const oidc = oidcOptions(issuer.url, { uiClientId: 'explorer', scopes: ['openid'] })
 const passthrough = {
   apiGroup: 'depot.internal',
   address: () => Promise.resolve({ server: cluster.url, ca: cluster.ca }),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, expect, it } from 'vitest'
 import type { AuthOptions } from '../auth/auth.ts'
-import { TestIssuer } from '../auth/issuer.fixture.ts'
+import { oidcOptions, TestIssuer } from '../auth/issuer.fixture.ts'
 import { serve } from '../serving/serving.ts'
 import type { Signer } from '../signing/signing.ts'
 import { createMetrics } from '../telemetry/telemetry.ts'
@@ -233,15 +233,7 @@ async function modes(): Promise<
 > {
   const member = `Bearer ${await issuer.sign({ sub: 'ann', groups: ['platform'] })}`
   const stranger = `Bearer ${await issuer.sign({ sub: 'eve', groups: ['others'] })}`
-  const oidc = {
-    issuerUrl: issuer.url,
-    clientId: 'depot',
-    groupsClaim: 'groups',
-    scopes: [],
-    allowGuests: false,
-    allowFallback: false,
-    allowClientCredentials: false,
-  }
+  const oidc = oidcOptions(issuer.url)
   const passthrough = {
     apiGroup: 'depot.internal',
     address: () => Promise.resolve({ server: cluster.url, ca: cluster.ca }),
