@@ -15,8 +15,6 @@ beforeAll(async () => {
 })
 afterAll(() => cluster?.stop())
 
-const wait = { timeout: 10_000 }
-
 async function watchAs(serviceAccount: string, watchNamespace?: string) {
   const token = await cluster.serviceAccountToken('depot-system', serviceAccount)
   return watchKubeconfig(await cluster.kubeconfig({ token }), { watchNamespace })
@@ -61,14 +59,13 @@ it('the service account of the server may read all that it needs, and only lists
       data: { README: Buffer.from(`# ${name}`).toString('base64') },
     })
     watching.readmes.want('platform', name)
-    await vi.waitFor(
-      () => expect(watching.readmes.get('platform', name, 'README', name)).toBe(`# ${name}`),
-      wait,
+    await vi.waitFor(() =>
+      expect(watching.readmes.get('platform', name, 'README', name)).toBe(`# ${name}`),
     )
   }
   await watching.close()
 
-  await vi.waitFor(() => expect(audited('depot-server').length).toBeGreaterThanOrEqual(6), wait)
+  await vi.waitFor(() => expect(audited('depot-server').length).toBeGreaterThanOrEqual(6))
   const events = audited('depot-server')
   expect(new Set(events.map((event) => event.verb))).toEqual(new Set(['list', 'watch']))
   expect(events.filter((event) => (event.responseStatus?.code ?? 0) >= 400)).toEqual([])
@@ -111,7 +108,7 @@ it('a user without permission reads which one is missing, and gets in once it is
     timings: { backoffMs: 20, backoffCapMs: 100 },
   })
   const denied = () => logs.filter((line) => line.msg === 'permission missing')
-  await vi.waitFor(() => expect(denied().length).toBeGreaterThanOrEqual(6), wait)
+  await vi.waitFor(() => expect(denied().length).toBeGreaterThanOrEqual(6))
   expect(denied().find((line) => line['kind'] === 'Module')).toMatchObject({
     verb: 'watch',
     resource: 'modules.depot.internal',
@@ -138,12 +135,10 @@ it('a user without permission reads which one is missing, and gets in once it is
 it('a token that is refused is said to be', async () => {
   const kubeconfig = await cluster.kubeconfig({ token: 'wrong' })
   const { cluster: watching, logs } = watchKubeconfig(kubeconfig)
-  await vi.waitFor(
-    () =>
-      expect(logs).toContainEqual(
-        expect.objectContaining({ msg: 'permission missing', reason: 'unauthorized' }),
-      ),
-    wait,
+  await vi.waitFor(() =>
+    expect(logs).toContainEqual(
+      expect.objectContaining({ msg: 'permission missing', reason: 'unauthorized' }),
+    ),
   )
   await watching.close()
 })

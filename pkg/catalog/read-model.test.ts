@@ -172,7 +172,7 @@ describe('a burst of changes', () => {
     const { totalCount } = registry.model.page(registry.model.views.all, {}, byName)
     expect(totalCount).toBeGreaterThan(0)
     expect(totalCount).toBeLessThan(burst.length)
-    await vi.waitFor(() => expect(registry.model.settled).toBe(true), { timeout: 10_000 })
+    await vi.waitFor(() => expect(registry.model.settled).toBe(true))
     expect(registry.model.page(registry.model.views.all, {}, byName).totalCount).toBe(burst.length)
   })
 

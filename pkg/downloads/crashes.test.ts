@@ -26,7 +26,7 @@ it('a server that is killed five times under load loses at most what is not jour
   let [least, most] = [0, 0]
   for (let round = 0; round < 5; round += 1) {
     const recorder = record({ ...endless, store, journalDir })
-    await vi.waitFor(() => expect(recorder.reports.length).toBeGreaterThan(50), { timeout: 10_000 })
+    await vi.waitFor(() => expect(recorder.reports.length).toBeGreaterThan(50))
     await sleep(windowMs + 37 * round)
     const killed = await recorder.kill()
     least += killed.least
@@ -58,18 +58,14 @@ describe.skipIf(noValkey)(
           await sleep(11 * (round % 5))
           await server.start()
           if (round % 4 !== 0) continue
-          await vi.waitFor(() => expect(victim.reports.length).toBeGreaterThan(0), {
-            timeout: 10_000,
-          })
+          await vi.waitFor(() => expect(victim.reports.length).toBeGreaterThan(0))
           const killed = await victim.kill()
           least += killed.least
           most += killed.most
           victim = record(orders)
         }
         for (const recorder of [witness, victim]) {
-          await vi.waitFor(() => expect(recorder.reports.length).toBeGreaterThan(0), {
-            timeout: 10_000,
-          })
+          await vi.waitFor(() => expect(recorder.reports.length).toBeGreaterThan(0))
           const { recorded } = await recorder.stop()
           least += recorded
           most += recorded

@@ -25,7 +25,7 @@ describe('a disk on which nothing can be written', () => {
       { ...brief, ...row.orders, store, journalDir: join(dir, 'j') },
       row.shell,
     )
-    await vi.waitFor(() => expect(recorder.reports).toHaveLength(100), { timeout: 15_000 })
+    await vi.waitFor(() => expect(recorder.reports).toHaveLength(100))
     expect(await recorder.stop()).toMatchObject({ recorded: 1_000, lost: 1_000 })
   })
 
@@ -40,7 +40,7 @@ describe('a disk on which nothing can be written', () => {
       limits: { retryMs: 50 },
     }
     const recorder = record(orders, fullDisk)
-    await vi.waitFor(() => expect(recorder.reports).toHaveLength(100), { timeout: 15_000 })
+    await vi.waitFor(() => expect(recorder.reports).toHaveLength(100))
     expect(await recorder.stop()).toMatchObject({ recorded: 1_000, lost: 0 })
     const { total } = startCounting(dir, { store: { valkey } })
     await vi.waitFor(() => expect(total()).toBe(1_000))

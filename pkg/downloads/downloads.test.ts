@@ -60,7 +60,7 @@ describe('while the store is away', () => {
     ).toBeLessThan(60)
 
     rmSync(join(dir, 'stats.db'), { recursive: true })
-    await vi.waitFor(() => expect(total()).toBe(100), { timeout: 15_000 })
+    await vi.waitFor(() => expect(total()).toBe(100))
     expect(logged).toContain('download store away, events wait on disk')
   })
 
@@ -92,7 +92,7 @@ describe('while the store is away', () => {
           (await metric('download_events_dropped_total', 'queue_full')),
       ).toBe(1_000),
     )
-    await vi.waitFor(() => expect(journaled(dir).length).toBeLessThan(500), { timeout: 10_000 })
+    await vi.waitFor(() => expect(journaled(dir).length).toBeLessThan(500))
     expect(journaled(dir).at(-1)?.sequence).toBe(1_000)
     expect(logged).toContain('downloads lost, they will never be counted')
   })
@@ -127,7 +127,7 @@ describe('a store that', () => {
     recordMany(downloads, 5)
     await new Promise((done) => setTimeout(done, 300))
     other.exec('COMMIT')
-    await vi.waitFor(() => expect(total()).toBe(6), { timeout: 15_000 })
+    await vi.waitFor(() => expect(total()).toBe(6))
   })
 })
 

@@ -107,7 +107,7 @@ it('fetches many at once, and each one', async () => {
   for (const name of names) readmes.want('team', name)
   await vi.waitFor(() => {
     expect(names.map((name) => readmes.get('team', name, 'README', 'v1'))).toEqual(names)
-  }, 5_000)
+  })
   expect(fake.api.requestsFor(byName)).toHaveLength(200)
 })
 

@@ -8,8 +8,6 @@ import {
   startFakeCluster,
 } from '../../hack/testbed/control-plane/fake-cluster.ts'
 
-const wait = { timeout: 15_000, interval: 20 }
-
 /** Takes every watch of Modules over, for good. */
 function watchesOf(api: FakeApiServer, misbehave: (...args: Parameters<Fault>) => void): void {
   const fault: Fault = (request, response) => {
@@ -41,8 +39,8 @@ describe('an API server over a restored etcd', () => {
     await vi.waitFor(async () => {
       const backwards = { kind: 'Module', reason: 'backwards' }
       expect(await fake.metric('watch_relists_total', backwards)).toBe(1)
-    }, wait)
-    await vi.waitFor(() => expect(fake.sink.rewound).toEqual(['Module']), wait)
+    })
+    await vi.waitFor(() => expect(fake.sink.rewound).toEqual(['Module']))
     expect(fake.sink.get('Module', 'team', 'a')).toMatchObject({
       metadata: { resourceVersion: '1001' },
       spec: { moduleConfig: { provider: 'new' } },
@@ -70,7 +68,7 @@ describe('a proxy that buffers', () => {
     await fake.cluster.ready
     for (const name of ['a', 'b']) {
       fake.api.put(paths.modules, moduleObject(name))
-      await vi.waitFor(() => expect(fake.sink.get('Module', 'team', name)).toBeDefined(), wait)
+      await vi.waitFor(() => expect(fake.sink.get('Module', 'team', name)).toBeDefined())
     }
     expect(await fake.metric('watch_stale', { kind: 'Module' })).toBe(1)
     const isStale = ({ kind, msg }: { kind?: unknown; msg: string }) =>
@@ -83,7 +81,7 @@ describe('a proxy that buffers', () => {
     await vi.waitFor(async () => {
       fake.api.put(paths.modules, moduleObject('c'))
       expect(await fake.metric('watch_stale', { kind: 'Module' })).toBe(0)
-    }, wait)
+    })
   })
 })
 
@@ -99,7 +97,7 @@ it('a server that ends the stream after each event is not asked again all the ti
   })
   const startMs = performance.now()
   fake.api.endWatches()
-  await vi.waitFor(() => expect(revision).toBeGreaterThan(2005), wait)
+  await vi.waitFor(() => expect(revision).toBeGreaterThan(2005))
   const perSecond = (revision - 2000) / ((performance.now() - startMs) / 1000)
   expect(perSecond).toBeLessThan(15)
   expect(fake.sink.get('Module', 'team', 'a')).toBeDefined()
@@ -112,8 +110,8 @@ it('a watch that brought nothing newer is checked by a list of one, and goes on 
   await fake.cluster.ready
   for (const watches of [2, 3]) {
     fake.api.endWatches()
-    await vi.waitFor(() => expect(fake.api.requestsFor(paths.modules)).toHaveLength(watches), wait)
-    await vi.waitFor(() => expect(fake.api.watchesOf(paths.modules)).toBe(1), wait)
+    await vi.waitFor(() => expect(fake.api.requestsFor(paths.modules)).toHaveLength(watches))
+    await vi.waitFor(() => expect(fake.api.watchesOf(paths.modules)).toBe(1))
   }
   expect(fake.api.probesOf(paths.modules)).toHaveLength(1)
   expect(fake.sink.replacements).toBe(6)

@@ -274,7 +274,7 @@ describe('a key', () => {
 })
 
 describe('a key that is replaced', () => {
-  const until = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 10 })
+  const until = (check: () => void) => vi.waitFor(check, { interval: 10 })
 
   it('signs from then on, also through the links of a mounted Secret', async () => {
     const other = (await curveKey()).privateKey

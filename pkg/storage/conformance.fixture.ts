@@ -69,8 +69,7 @@ export function driverConformance(name: string, make: () => Promise<DriverUnderT
     })
     afterAll(async () => tried.close())
 
-    const nothingHeld = () =>
-      vi.waitFor(() => expect(tried.held()).toBe(0), { timeout: 10_000, interval: 20 })
+    const nothingHeld = () => vi.waitFor(() => expect(tried.held()).toBe(0))
 
     it('tells the size of an object', async () => {
       expect(await driver.stat('conformance/small.zip')).toMatchObject({ sizeBytes: 26 })

@@ -56,8 +56,7 @@ export function writingConformance(
       return objects.toSorted((a, b) => (a.object < b.object ? -1 : 1))
     }
     const absent = { name: 'RegistryError', reason: 'NotFound' }
-    const nothingHeld = () =>
-      vi.waitFor(() => expect(tried.held()).toBe(0), { timeout: 10_000, interval: 20 })
+    const nothingHeld = () => vi.waitFor(() => expect(tried.held()).toBe(0))
 
     it('stores a file', async () => {
       expect(await driver.put('stored/one.zip', one)).toBe('created')

@@ -39,7 +39,7 @@ beforeEach(() => {
   driver = createFilesystemDriver({ mountPath })
 })
 afterEach(async () => {
-  await vi.waitUntil(() => openFiles(base) === 0, { timeout: 5000 })
+  await vi.waitUntil(() => openFiles(base) === 0)
   rmSync(base, { recursive: true })
   return () => remove()
 })
