@@ -43,6 +43,7 @@ const packages: readonly Package[] = [
   ['pkg/access', 'What a caller may see.', [...ground, 'pkg/expr']],
   ['pkg/lease', 'Which replica may write.', [...ground, 'pkg/kube']],
   ['pkg/kube', 'Reads and writes a cluster.', ground],
+  ['pkg/folderlock', 'Which process may write to a folder.', ['pkg/errors']],
   ['pkg/manifests', 'Reads a folder of manifests.', ground],
   ['pkg/storage', 'Where archives are.', [...ground, 'pkg/spool']],
   [

@@ -16,7 +16,7 @@ import {
 } from '../../pkg/options/options.ts'
 import { runCommand } from '../../pkg/run/run.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
-import { openFetching } from '../sync/sync.ts'
+import { onlyOne, openFetching } from '../sync/sync.ts'
 import { createProgress } from './progress.ts'
 
 /** Where an operator names a host, its address may be in any network. */
@@ -76,8 +76,15 @@ async function importFrom(
     throw new OptionsError(problems)
   }
 
-  const { archives: mountPath } = options
-  if (!dryRun) await mkdir(mountPath, { recursive: true })
+  const { archives: mountPath, manifests } = options
+  const stopped = new AbortController()
+  const stop = () => stopped.abort(new Error('stopped by a signal'))
+  if (!dryRun) {
+    await attempt('--archives: ', () => mkdir(mountPath, { recursive: true }))
+    await attempt('--manifests: ', () => mkdir(manifests, { recursive: true }))
+    if (problems.length > 0) throw new OptionsError(problems)
+  }
+  await using _ = dryRun ? undefined : await onlyOne(manifests, 'depot import', stop)
   const spoolDir = options.spoolDir ?? join(tmpdir(), 'depot-import')
   const hosts = hostsOf(addresses)
   const fetching = await openFetching({
@@ -97,8 +104,6 @@ async function importFrom(
     log: createLogger(options.logLevel),
     metrics: createMetrics({ version: packageJson.version }),
   })
-  const stopped = new AbortController()
-  const stop = () => stopped.abort(new Error('stopped by a signal'))
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
   const progress = createProgress(process.stdout)
   try {
@@ -108,7 +113,7 @@ async function importFrom(
       addresses,
       store: fetching.archives,
       storage,
-      manifestsDir: options.manifests,
+      manifestsDir: manifests,
       module: name !== undefined && system !== undefined ? { name, system } : undefined,
       secretName: token === undefined ? undefined : secretName,
       chosen,

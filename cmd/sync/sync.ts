@@ -8,12 +8,19 @@ import { folderObjects, type Objects } from '../../pkg/objects/objects.ts'
 import { OptionsError, type SyncCommandOptions, syncCommand } from '../../pkg/options/options.ts'
 import { folderProblem, run, runCommand } from '../../pkg/run/run.ts'
 import { type Sync, startSync } from '../../pkg/sync/sync.ts'
-import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
+import {
+  createLogger,
+  createMetrics,
+  type Logger,
+  type Metrics,
+} from '../../pkg/telemetry/telemetry.ts'
 import { openFetching } from './fetching.ts'
+import { onlyOne } from './only-one.ts'
 import { printProgress, problemsOf, summaryOf } from './report.ts'
 
-// The controller of a cluster fetches with the same means.
+// The controller of a cluster and imports fetch with the same means.
 export { type Fetching, openFetching } from './fetching.ts'
+export { onlyOne } from './only-one.ts'
 
 /** How long what runs may take to end after a signal. */
 const graceMs = 5_000
@@ -38,13 +45,28 @@ export function sync(args: readonly string[]): Promise<void> {
 async function syncFolder(options: SyncCommandOptions): Promise<number> {
   const log = createLogger(options.logLevel)
   const metrics = createMetrics({ version: packageJson.version })
-  const { apiGroup, manifests: dir, archives: mountPath } = options
+  const { manifests: dir, archives: mountPath } = options
   const spoolDir = options.spoolDir ?? join(tmpdir(), 'depot-sync')
   const problem = folderProblem('--manifests', dir)
   if (problem !== undefined) throw new OptionsError([problem])
   await mkdir(mountPath, { recursive: true }).catch((error: unknown) => {
     throw new OptionsError([`--archives: ${messageOf(error)}`])
   })
+  const lost = new AbortController()
+  await using _ = await onlyOne(dir, 'depot sync', () => lost.abort())
+  return await fill(options, { spoolDir, log, metrics, lost: lost.signal })
+}
+
+async function fill(
+  options: SyncCommandOptions,
+  {
+    spoolDir,
+    log,
+    metrics,
+    lost,
+  }: { spoolDir: string; log: Logger; metrics: Metrics; lost: AbortSignal },
+): Promise<number> {
+  const { apiGroup, manifests: dir, archives: mountPath } = options
   const objects = await folderObjects({ dir, apiGroup, watch: options.watch, log })
   const fetching = await openFetching({
     options: { ...options, spoolDir },
@@ -68,19 +90,24 @@ async function syncFolder(options: SyncCommandOptions): Promise<number> {
       pollAtStart: !options.watch,
     })
   const status = options.watch
-    ? await follow(await started(), log)
-    : await once(await started(), objects, print)
+    ? await follow(await started(), log, lost)
+    : await once(await started(), objects, { print, lost })
   forget()
   await objects.close()
   await fetching.close()
   return status
 }
 
-async function once(work: Sync, objects: Objects, print: (line: string) => void): Promise<number> {
+async function once(
+  work: Sync,
+  objects: Objects,
+  { print, lost }: { print: (line: string) => void; lost: AbortSignal },
+): Promise<number> {
   const ended = Promise.withResolvers<'signal'>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => ended.resolve('signal'))
   }
+  lost.addEventListener('abort', () => ended.resolve('signal'))
   const how = await Promise.race([work.idle(), ended.promise])
   const failing = work.failing()
   await work.stop()
@@ -95,8 +122,8 @@ async function once(work: Sync, objects: Objects, print: (line: string) => void)
   return how === 'signal' || problems.length > 0 || failing.length > 0 ? 1 : 0
 }
 
-async function follow(work: Sync, log: Parameters<typeof run>[0]['log']): Promise<number> {
+async function follow(work: Sync, log: Logger, lost: AbortSignal): Promise<number> {
   const part = { name: 'sync', start: () => undefined, stop: () => work.stop() }
-  await run({ groups: [[part]], log, graceMs })
-  return 0
+  await run({ groups: [[part]], log, graceMs, until: lost })
+  return lost.aborted ? 1 : 0
 }

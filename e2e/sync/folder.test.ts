@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -34,24 +35,28 @@ spec:
       namespace: acme
 `
 
+function start(...flags: readonly string[]) {
+  const { manifests, archives, dir } = registry
+  const options = [
+    '--manifests',
+    manifests,
+    '--archives',
+    archives,
+    '--spool-dir',
+    join(dir, 'spool'),
+  ]
+  return spawn(process.execPath, ['cmd/sync/main.ts', ...options, ...upstreams.flags, ...flags], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
 /** `depot sync`, to its end. */
-async function sync(...flags: readonly string[]): Promise<{ status: number; output: string }> {
-  const args = ['cmd/sync/main.ts', '--manifests', registry.manifests, '--archives']
-  const child = spawn(
-    process.execPath,
-    [
-      ...args,
-      registry.archives,
-      '--spool-dir',
-      join(registry.dir, 'spool'),
-      ...upstreams.flags,
-      ...flags,
-    ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  )
-  const exited = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? -1)))
-  const output = await text(child.stdout)
-  return { status: await exited, output }
+async function sync(...flags: readonly string[]) {
+  const child = start(...flags)
+  const exited = once(child, 'exit') as Promise<[number]>
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
+  const [status] = await exited
+  return { status, output, errors }
 }
 
 const filesBelow = (dir: string): string[] =>
@@ -106,6 +111,32 @@ describe('depot sync', () => {
     const before = state()
     expect(await sync()).toMatchObject({ status: 0, output: '4 of 4 versions are stored\n' })
     expect(state().filter(([, content], index) => content !== before[index]?.[1])).toEqual([])
+  })
+
+  it('lets no other program write to the folder meanwhile', async () => {
+    const watching = start('--watch')
+    const lock = join(registry.manifests, '.depot.lock')
+    await expect.poll(() => existsSync(lock), { timeout: 60_000 }).toBe(true)
+    const refused = await sync()
+    expect(refused.status).toBe(2)
+    expect(refused.errors).toContain(
+      `--manifests: ${registry.manifests} is being written to by depot sync, process ${watching.pid}`,
+    )
+    const died = once(watching, 'exit')
+    watching.kill('SIGKILL')
+    await died
+    expect(existsSync(lock)).toBe(true)
+    expect(await sync()).toMatchObject({ status: 0 })
+    expect(existsSync(lock)).toBe(false)
+  })
+
+  it('ends where another process took the folder over', async () => {
+    const watching = start('--watch')
+    const lock = join(registry.manifests, '.depot.lock')
+    await expect.poll(() => existsSync(lock), { timeout: 60_000 }).toBe(true)
+    const ended = once(watching, 'exit')
+    rmSync(lock)
+    expect(await ended).toEqual([1, null])
   })
 
   describe.each(clis)('$name', ({ path }) => {

@@ -27,6 +27,8 @@ export interface RunOptions {
   readonly log: Logger
   /** What each part gets for its end, in milliseconds, when a signal stops the process. */
   readonly graceMs: number
+  /** Stops everything, too, as the first signal does. */
+  readonly until?: AbortSignal
 }
 
 /**
@@ -35,9 +37,9 @@ export interface RunOptions {
  *
  * @throws what the part threw that could not start
  */
-export async function run({ groups, log, graceMs }: RunOptions): Promise<void> {
+export async function run({ groups, log, graceMs, until }: RunOptions): Promise<void> {
   const abort = new AbortController()
-  const stopped = untilSignal(log, abort)
+  const stopped = untilSignal(log, abort, until)
   const started: Runnable[][] = []
   const starting = startAll(groups, started, abort.signal)
   try {
@@ -85,15 +87,24 @@ async function stopAll(started: Runnable[][], graceMs: number, log: Logger): Pro
   }
 }
 
-function untilSignal(log: Logger, abort: AbortController): Promise<void> {
+function untilSignal(
+  log: Logger,
+  abort: AbortController,
+  until: AbortSignal | undefined,
+): Promise<void> {
   return new Promise((resolve) => {
+    const stop = () => {
+      abort.abort()
+      resolve()
+    }
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => {
         log.info({ signal }, 'stopping')
         process.once(signal, () => process.exit(128 + constants.signals[signal]))
-        abort.abort()
-        resolve()
+        stop()
       })
     }
+    until?.addEventListener('abort', stop, { once: true })
+    if (until?.aborted === true) stop()
   })
 }

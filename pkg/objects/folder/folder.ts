@@ -26,7 +26,7 @@ const scanEveryMs = 10_000
 /**
  * The objects of a folder of manifests. What people wrote stays where they wrote it, comments included, and gets a status
  * there; what is made stands in a file of its own, such as `versions/team/network-1-0-0.yaml`. All of it is what
- * `depot server --manifests` serves. Changes of one process are seen by another, but two must not write to one folder.
+ * `depot server --manifests` serves. Changes of one process are seen by another, but two must not write to one folder: take the lock of pkg/folderlock first.
  *
  * @returns when everything is in memory
  * @throws the error of the file system where the folder cannot be read

@@ -1,0 +1,22 @@
+import { messageOf } from '../../pkg/errors/errors.ts'
+import { type FolderLock, lockFolder } from '../../pkg/folderlock/folderlock.ts'
+import { OptionsError } from '../../pkg/options/options.ts'
+
+/**
+ * Keeps other programs that write to a folder out of it.
+ *
+ * @throws OptionsError saying who is at it, or why nobody can
+ */
+export async function onlyOne(
+  dir: string,
+  program: string,
+  onLost: () => void,
+): Promise<FolderLock> {
+  const stop = () => {
+    process.stderr.write(`${program}: another process writes to ${dir} now, so this one ends\n`)
+    onLost()
+  }
+  return lockFolder({ dir, program, onLost: stop }).catch((error: unknown) => {
+    throw new OptionsError([`--manifests: ${messageOf(error)}`])
+  })
+}

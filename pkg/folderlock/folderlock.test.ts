@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type FolderLockOptions, lockFolder } from './folderlock.ts'
+
+let dir: string
+const file = () => join(dir, '.depot.lock')
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'depot-lock-'))
+  onTestFinished(() => {
+    chmodSync(dir, 0o700)
+    rmSync(dir, { recursive: true })
+  })
+})
+
+const lock = (options: Partial<FolderLockOptions> = {}) =>
+  lockFolder({ dir, program: 'depot test', onLost: () => undefined, ...options })
+
+/** Another process that has the lock until it is killed. */
+async function holder(): Promise<ChildProcess> {
+  const program = `
+    const { lockFolder } = await import(${JSON.stringify(join(import.meta.dirname, 'folderlock.ts'))})
+    await lockFolder({ dir: ${JSON.stringify(dir)}, program: 'depot other', onLost() {} })
+    console.log('locked')
+    setInterval(() => {}, 1000)`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  return child
+}
+
+it('lets one process in, and the next one when that has ended in order', async () => {
+  const first = await lock()
+  await expect(lock()).rejects.toThrow(
+    new RegExp(`${dir} is being written to by depot test, process ${process.pid} on .* since 20`),
+  )
+  await first[Symbol.asyncDispose]()
+  expect(existsSync(file())).toBe(false)
+  await (await lock())[Symbol.asyncDispose]()
+})
+
+it('lets one of many in that come at the same time', async () => {
+  const all = await Promise.allSettled(Array.from({ length: 20 }, () => lock()))
+  expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+})
+
+describe('a holder that left the file behind', () => {
+  it('keeps others out while it runs, and nobody once it was killed', async () => {
+    const other = await holder()
+    await expect(lock()).rejects.toThrow(`depot other, process ${other.pid}`)
+    other.kill('SIGKILL')
+    await once(other, 'exit')
+    await (await lock())[Symbol.asyncDispose]()
+  })
+
+  it('is followed by one of many', async () => {
+    const other = await holder()
+    other.kill('SIGKILL')
+    await once(other, 'exit')
+    const all = await Promise.allSettled(Array.from({ length: 20 }, () => lock()))
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  })
+
+  it('was on this machine before it was started again', async () => {
+    await using _ = await lock()
+    const text = readFileSync(file(), 'utf8')
+    writeFileSync(file(), text.replace(/"boot":"[^"]*"/, '"boot":"earlier"'))
+    await expect(lock()).resolves.toBeDefined()
+  })
+
+  it('had a process id that another program has now', async () => {
+    await using _ = await lock()
+    const text = readFileSync(file(), 'utf8')
+    writeFileSync(file(), text.replace(/"start":"[^"]*"/, '"start":"1"'))
+    await expect(lock()).resolves.toBeDefined()
+  })
+
+  it('was on another machine, and has not touched the file for a while', async () => {
+    await using _ = await lock()
+    const text = readFileSync(file(), 'utf8')
+    writeFileSync(file(), text.replace(/"host":"[^"]*"/, '"host":"elsewhere"'))
+    await expect(lock()).rejects.toThrow('on elsewhere since')
+    const old = Date.now() / 1000 - 120
+    utimesSync(file(), old, old)
+    await expect(lock()).resolves.toBeDefined()
+  })
+
+  it('left it empty, or with something else in it', async () => {
+    for (const text of ['', 'nonsense', '{"pid":1}']) {
+      writeFileSync(file(), text)
+      const held = await lock()
+      expect(readFileSync(file(), 'utf8')).toContain(`"pid":${process.pid}`)
+      await held[Symbol.asyncDispose]()
+    }
+  })
+})
+
+it('touches the file, so that other machines see that it goes on', async () => {
+  await using _ = await lock({ timings: { renewMs: 10 } })
+  const old = Date.now() / 1000 - 120
+  utimesSync(file(), old, old)
+  await vi.waitFor(() => expect(statSync(file()).mtimeMs).toBeGreaterThan((old + 60) * 1000))
+})
+
+it.each([
+  [
+    'taken',
+    () =>
+      writeFileSync(file(), readFileSync(file(), 'utf8').replace(/"token":"[^"]*"/, '"token":"x"')),
+  ],
+  ['removed', () => rmSync(file())],
+])('says once that the lock was %s, and leaves what is there', async (_, lose) => {
+  const onLost = vi.fn<() => void>()
+  const held = await lock({ timings: { renewMs: 10 }, onLost })
+  lose()
+  const after = existsSync(file()) && readFileSync(file(), 'utf8')
+  await vi.waitFor(() => expect(onLost).toHaveBeenCalledTimes(1))
+  await held[Symbol.asyncDispose]()
+  expect(existsSync(file()) && readFileSync(file(), 'utf8')).toBe(after)
+})
+
+it.runIf(process.getuid?.() !== 0)('says that a folder may not be written to', async () => {
+  chmodSync(dir, 0o500)
+  await expect(lock()).rejects.toThrow(/cannot be written to: EACCES.*; let this user write there/)
+})
+
+it('says that a folder is not there', async () => {
+  await expect(lock({ dir: join(dir, 'none') })).rejects.toThrow(
+    /none cannot be written to: ENOENT/,
+  )
+})

@@ -1,0 +1,143 @@
+/**
+ * Lets one process at a time write to a folder, by a file in it that says who that is. A process that ended without taking
+ * it away, by a kill or a power cut, does not keep the others out.
+ */
+import { randomBytes } from 'node:crypto'
+import { link, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { messageOf } from '../errors/errors.ts'
+import { type Holder, holderIn, isDead, thisProcess } from './holder.ts'
+
+/** Hidden files are no manifests. */
+const fileName = '.depot.lock'
+const defaultTimings = { renewMs: 5_000, staleMs: 60_000, settleMs: 250 }
+
+export interface FolderLockOptions {
+  readonly dir: string
+  /** For those that are kept out, such as `depot sync`. */
+  readonly program: string
+  /** Called once, when another process took the lock or a person removed it: writing has to end. */
+  readonly onLost: () => void
+  /**
+   * How often the file is touched, for how long a holder on another machine may not have touched it, and how long to wait
+   * for others that take it over at the same time.
+   */
+  readonly timings?: Partial<typeof defaultTimings>
+}
+
+/** Disposing of it lets others in. */
+export type FolderLock = AsyncDisposable
+
+/** Another process writes to the folder, or nobody can. */
+class FolderLockError extends Error {
+  override readonly name = 'FolderLockError'
+}
+
+/** @throws FolderLockError saying who writes to the folder, or why this process cannot */
+export async function lockFolder(options: FolderLockOptions): Promise<FolderLock> {
+  const { dir, program } = options
+  const timings = { ...defaultTimings, ...options.timings }
+  const path = join(dir, fileName)
+  const self = await thisProcess()
+  const token = randomBytes(8).toString('hex')
+  /** Nobody else writes this file. */
+  const mine = `${path}.${token}`
+  const startedAt = new Date().toISOString()
+  const text = `${JSON.stringify({ program, ...self, startedAt, token })}\n`
+  try {
+    await acquire()
+  } catch (error) {
+    if (error instanceof FolderLockError) throw error
+    const message = `${dir} cannot be written to: ${messageOf(error)}; let this user write there`
+    throw new FolderLockError(message, { cause: error })
+  }
+
+  let timer: NodeJS.Timeout | undefined
+  let isOver = false
+  const renew = async () => {
+    const holder = await holderIn(path).catch(() => 'unknown' as const)
+    if (isOver) return
+    // A disk that cannot be read for a moment is no proof that the lock is gone.
+    if (holder !== 'unknown' && holder?.token !== token) {
+      isOver = true
+      options.onLost()
+      return
+    }
+    await utimes(path, new Date(), new Date()).catch(() => undefined)
+    schedule()
+  }
+  const schedule = () => {
+    timer = globalThis.setTimeout(() => void renew(), timings.renewMs)
+    timer.unref()
+  }
+  schedule()
+  return {
+    async [Symbol.asyncDispose]() {
+      isOver = true
+      clearTimeout(timer)
+      const holder = await holderIn(path).catch(() => undefined)
+      if (holder?.token === token) await rm(path, { force: true })
+    },
+  }
+
+  async function acquire(): Promise<void> {
+    if (await create()) return
+    const holder = await holderIn(path)
+    if (holder !== undefined && !(await isGone(holder))) throw refused(dir, holder)
+    // Of several that find it gone at the same time the last one to write has it, and the others see that.
+    await writeFile(mine, text)
+    await rename(mine, path)
+    await setTimeout(timings.settleMs)
+    const winner = await holderIn(path)
+    if (winner?.token !== token) throw refused(dir, winner)
+  }
+
+  /** Makes the file with its text in it at once, so that nobody finds it empty. */
+  async function create(): Promise<boolean> {
+    await writeFile(mine, text)
+    try {
+      await link(mine, path).catch((error: unknown) => {
+        if (!noLinks.has(codeOf(error))) throw error
+        return writeFile(path, text, { flag: 'wx' })
+      })
+      return true
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') return false
+      throw error
+    } finally {
+      await rm(mine, { force: true })
+    }
+  }
+
+  async function isGone(holder: Holder): Promise<boolean> {
+    return (await isDead(holder, self)) ?? (await untouchedMs()) > timings.staleMs
+  }
+
+  /** By the clock of the file system alone, which may be another machine's. */
+  async function untouchedMs(): Promise<number> {
+    await writeFile(mine, '')
+    try {
+      const [now, held] = await Promise.all([stat(mine), stat(path)])
+      return now.mtimeMs - held.mtimeMs
+    } finally {
+      await rm(mine, { force: true })
+    }
+  }
+}
+
+/** Of file systems that know no second name of a file. */
+const noLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+
+function codeOf(error: unknown): string {
+  return String((error as NodeJS.ErrnoException).code)
+}
+
+function refused(dir: string, holder: Holder | undefined): FolderLockError {
+  if (holder === undefined)
+    return new FolderLockError(`another process just began to write to ${dir}`)
+  const { program, pid, host, startedAt } = holder
+  const hint = 'stop it, or wait for its end; one that was killed is noticed within a minute'
+  const who = `${program}, process ${pid} on ${host} since ${startedAt}`
+  return new FolderLockError(`${dir} is being written to by ${who}: ${hint}`)
+}

@@ -1,0 +1,74 @@
+import { readFile, readlink } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { z } from 'zod'
+
+/** Where process ids are comparable: one boot of one machine, and one container of it. */
+export interface Machine {
+  readonly host: string
+  readonly boot: string
+  readonly processes: string
+}
+
+/** Of a process, when it was started, in ticks of its machine: a number that is used again belongs to another one. */
+async function startOf(pid: number | 'self'): Promise<string> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+}
+
+const Holder = z.object({
+  program: z.string(),
+  pid: z.int().positive(),
+  host: z.string(),
+  boot: z.string(),
+  processes: z.string(),
+  start: z.string(),
+  startedAt: z.string(),
+  token: z.string(),
+})
+export type Holder = Readonly<z.infer<typeof Holder>>
+
+/** This process, as others will have to recognise it. */
+export async function thisProcess(): Promise<Machine & Pick<Holder, 'pid' | 'start'>> {
+  // Where there is no /proc, as on macOS, the name has to do.
+  const [boot, processes, start] = await Promise.all([
+    readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => ''),
+    readlink('/proc/self/ns/pid').catch(() => ''),
+    startOf('self'),
+  ])
+  return { host: hostname(), boot: boot.trim(), processes, pid: process.pid, start }
+}
+
+/**
+ * Who has a lock.
+ *
+ * @returns undefined where there is none, or a file that a power cut left empty
+ * @throws the error of the file system
+ */
+export async function holderIn(path: string): Promise<Holder | undefined> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+  try {
+    return Holder.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a holder has ended; undefined where that cannot be known from here. */
+export async function isDead(holder: Holder, machine: Machine): Promise<boolean | undefined> {
+  const { host, boot, processes, pid, start } = holder
+  if (host !== machine.host || processes !== machine.processes) return undefined
+  // Nothing of an earlier boot is left.
+  if (boot !== machine.boot) return true
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return true
+  }
+  return start === '' ? undefined : (await startOf(pid)) !== start
+}
