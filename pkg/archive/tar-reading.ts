@@ -47,8 +47,11 @@ export async function* readTar(
   format: 'tar' | 'gzip',
 ): AsyncGenerator<Entry> {
   const { size: fileBytes } = await stat(file)
-  const packed = createReadStream(file, { highWaterMark: chunkBytes, signal })
-  const gunzip = format === 'gzip' ? createGunzip({ chunkSize: chunkBytes }) : undefined
+  // Most modules are small, and buffers that are far larger cost more than all that is done with them.
+  const bufferBytes = (wanted: number) => Math.min(chunkBytes, Math.max(16 * 1024, wanted))
+  const packed = createReadStream(file, { highWaterMark: bufferBytes(fileBytes), signal })
+  const chunkSize = bufferBytes(4 * fileBytes)
+  const gunzip = format === 'gzip' ? createGunzip({ chunkSize }) : undefined
   const unpacked = gunzip === undefined ? packed : pipeline(packed, gunzip, () => undefined)
   const tar = extract()
   const position = new Position()

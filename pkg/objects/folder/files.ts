@@ -85,11 +85,19 @@ export class Files {
     }
   }
 
-  /** Takes in what this process wrote. */
-  wrote(file: string, text: string | undefined): void {
+  /**
+   * Takes in what this process wrote.
+   *
+   * @param object all that is in it; default: what is found by reading it
+   */
+  wrote(file: string, text: string | undefined, object?: FiledObject): void {
     if (text === undefined) this.#files.delete(file)
     // The next scan sees another signature, reads it once more, and finds the same.
-    else this.#files.set(file, this.#parse(file, text, ''))
+    else if (object === undefined) this.#files.set(file, this.#parse(file, text, ''))
+    else {
+      const found = { objects: [object], secrets: [], isBroken: false }
+      this.#files.set(file, { signature: '', digest: digestOf(text), ...found })
+    }
   }
 
   #before(file: string): Omit<ManifestText, 'signature'> {

@@ -23,6 +23,8 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** How long an object must be missing: an editor may empty a file before it writes it. */
 const goneMs = 500
+/** A text that is longer is read again after it was written, in case that it is too long to be read. */
+const maxTrusted = 100_000
 
 /** What a folder holds, and what is written into it; one write after the other. */
 export class FolderState {
@@ -34,6 +36,8 @@ export class FolderState {
   readonly #files: Files
   /** Where each object stands. */
   readonly #filed = new Map<string, FiledObject>()
+  /** Those whose file holds what this process wrote, and nothing else. */
+  readonly #whole = new WeakSet<FiledObject>()
   /** Since when an object is missing, on the clock of `performance.now()`. */
   readonly #missing = new Map<string, number>()
   #revision = 0
@@ -255,15 +259,30 @@ export class FolderState {
 
   async #create(ref: StoredRef, value: Fields): Promise<StoredObject> {
     const file = fileOf(ref)
+    return this.#writeWhole({ ...ref, file, part: 0, path: [], value })
+  }
+
+  /** Writes a file that holds nothing but an object, in the words of this process: it need not be read to know it. */
+  async #writeWhole(object: FiledObject): Promise<StoredObject> {
+    const { file } = object
+    const value = JSON.parse(JSON.stringify(object.value)) as Fields
     const text = textOf(value)
     await writeFile(join(this.#dir, file), text)
-    return this.#wrote(ref, file, text)
+    if (text.length > maxTrusted) return this.#wrote(object, file, text)
+    const whole = { ...object, value }
+    this.#whole.add(whole)
+    return this.#wrote(object, file, text, whole)
   }
 
   async #write(before: FiledObject, after: Fields): Promise<StoredObject> {
     const held = this.#get(before)
     if (held !== undefined && isDeepStrictEqual(before.value, after)) return held
-    const text = rewritten(before.file, await this.#textOf(before), before, after)
+    const current = await this.#textOf(before)
+    const isWhole =
+      before.file === fileOf(before) &&
+      (this.#whole.has(before) || current === textOf(before.value))
+    if (isWhole) return this.#writeWhole({ ...before, value: after })
+    const text = rewritten(before.file, current, before, after)
     if (text === undefined) throw new Error('an object that was changed has no text')
     await writeFile(join(this.#dir, before.file), text)
     return this.#wrote(before, before.file, text)
@@ -286,8 +305,8 @@ export class FolderState {
     throw new ApiError('Conflict', `${file} was changed in the meantime; read it again`)
   }
 
-  #wrote(ref: StoredRef, file: string, text: string): StoredObject {
-    this.#files.wrote(file, text)
+  #wrote(ref: StoredRef, file: string, text: string, known?: FiledObject): StoredObject {
+    this.#files.wrote(file, text, known)
     for (const object of this.#files.all.get(file)?.objects ?? []) {
       const other = this.#filed.get(keyOf(object))?.file
       if (other === undefined || other === file) this.#keep(object)

@@ -106,11 +106,11 @@ async function store(
 async function copy(source: LocalFile, target: FileHandle, signal: AbortSignal | undefined) {
   const from = await open(source.path, O_RDONLY)
   try {
-    const buffer = Buffer.allocUnsafe(chunkBytes)
+    const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, source.sizeBytes + 1))
     let copiedBytes = 0
     for (;;) {
       signal?.throwIfAborted()
-      const { bytesRead } = await inTime(from.read(buffer, 0, chunkBytes, copiedBytes))
+      const { bytesRead } = await inTime(from.read(buffer, 0, buffer.length, copiedBytes))
       if (bytesRead === 0) break
       for (let written = 0; written < bytesRead; ) {
         const position = copiedBytes + written
