@@ -53,7 +53,7 @@ export interface DownloadRequest extends EgressRequest {
    */
   readonly into: (announcedBytes: number | undefined) => Promise<string>
   readonly maxBytes: number
-  /** How long the body may be silent. Default: 60 s. */
+  /** How long the body may be silent, or bring less than 8 kB a second. Default: 60 s. */
   readonly stallMs?: number
 }
 

@@ -97,7 +97,12 @@ class PolicedEgress implements Egress {
         discard(answer.body)
         throw error
       })
-      const written = await writeBody(answer.body, path, Math.min(maxBytes, announced ?? maxBytes))
+      const written = await writeBody(
+        answer.body,
+        path,
+        Math.min(maxBytes, announced ?? maxBytes),
+        stallMs,
+      )
       return { header, url: at, ...written }
     })
   }
@@ -170,6 +175,7 @@ class PolicedEgress implements Egress {
       )
       .catch((error: unknown) => {
         this.#metrics.requests.inc({ host, code: 'error' })
+        if (isAway(error)) allowance.lost()
         throw error
       })
     this.#metrics.requests.inc({ host, code: answer.status })
@@ -277,6 +283,21 @@ async function withText(answer: Answer): Promise<{ answer: Answer; saysLimited: 
 async function addressesOf(hostname: string): Promise<readonly string[]> {
   return (await lookup(hostname, { all: true })).map(({ address }) => address)
 }
+
+/** The host itself gave no connection, whatever was asked of it. */
+function isAway(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && awayCodes.has(thrown.code)
+}
+
+const awayCodes: ReadonlySet<unknown> = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
 
 /** Those of sockets, TLS and undici have a code. */
 function isConnectionError(thrown: unknown): boolean {

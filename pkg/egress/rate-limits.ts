@@ -1,7 +1,7 @@
 import { retryAfterMs } from '../http/http.ts'
 import { Bounded } from '../memory/memory.ts'
 import { pause } from '../pacing/pacing.ts'
-import { RateLimitedError } from './errors.ts'
+import { EgressError, RateLimitedError } from './errors.ts'
 
 /** Requests a second in the long run, and at once after a rest. */
 const perSecond = 50
@@ -12,6 +12,10 @@ const maxWaitMs = 3_600_000
 const defaultWaitMs = 60_000
 /** Below this part of a limit only urgent requests go on. */
 const reserve = 0.1
+
+/** A host that gave no connection so often in a row is left alone for a while: each try takes its ten seconds. */
+const maxLost = 3
+const lostMs = 15_000
 
 interface Head {
   readonly status: number
@@ -27,6 +31,8 @@ export class Allowance {
   #remaining: number | undefined
   #resetMs = 0
   #nextMs = 0
+  #lost = 0
+  #lostUntilMs = 0
 
   constructor(host: string, clock: () => number) {
     this.#host = host
@@ -38,9 +44,13 @@ export class Allowance {
     return this.#clock() < this.#resetMs ? this.#remaining : undefined
   }
 
-  /** Waits for its turn. @throws RateLimitedError where the host wants none of it now */
+  /** Waits for its turn. @throws RateLimitedError where the host wants none of it now, EgressError where it is away */
   async take(urgent: boolean, signal: AbortSignal): Promise<void> {
     const nowMs = this.#clock()
+    if (this.#lost >= maxLost && nowMs < this.#lostUntilMs && !urgent) {
+      const message = `${this.#host} cannot be reached: ${maxLost} tries in a row failed, the next is soon`
+      throw new EgressError('Unreachable', message)
+    }
     if (nowMs < this.#blockedUntilMs) throw this.#limited(this.#blockedUntilMs)
     const { remaining } = this
     const isLow = remaining !== undefined && remaining < (this.#limit ?? 0) * reserve
@@ -51,8 +61,15 @@ export class Allowance {
     signal.throwIfAborted()
   }
 
+  /** There was no connection. */
+  lost(): void {
+    this.#lost += 1
+    this.#lostUntilMs = this.#clock() + lostMs
+  }
+
   /** Learns from an answer. @throws RateLimitedError where it says to wait */
   learn({ status, header }: Head, saysLimited: boolean): void {
+    this.#lost = 0
     const nowMs = this.#clock()
     const number = (name: string) => {
       const text = header(name)

@@ -79,7 +79,7 @@ const hardened = {
   'protocol.allow': 'never',
   'protocol.https.allow': 'always',
   'http.followRedirects': 'false',
-  'http.lowSpeedLimit': '1',
+  'http.lowSpeedLimit': '8000',
   'http.lowSpeedTime': '60',
   'core.hooksPath': '/dev/null',
   'core.fsmonitor': 'false',

@@ -27,12 +27,15 @@ export interface GithubOptions {
   readonly credential: () => Promise<GithubCredential | undefined>
 }
 
-const Tags = z.array(
-  z.object({
-    name: z.string().max(1024),
-    commit: z.object({ sha: z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/) }),
-  }),
-)
+const pageSize = 100
+const Tags = z
+  .array(
+    z.object({
+      name: z.string().max(1024),
+      commit: z.object({ sha: z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/) }),
+    }),
+  )
+  .max(pageSize)
 
 const Page = z.object({
   etag: z.string().optional(),
@@ -113,7 +116,10 @@ class GithubSource implements ModuleSource {
       value.push(page)
       if (!page.more) return { value, unchanged }
     }
-    throw new SourceError('FetchFailed', `${this.identity} has more than ${maxPages * 100} tags`)
+    throw new SourceError(
+      'FetchFailed',
+      `${this.identity} has more than ${maxPages * pageSize} tags`,
+    )
   }
 
   async #ask(
@@ -122,7 +128,7 @@ class GithubSource implements ModuleSource {
     credential: GithubCredential | undefined,
     { signal, urgent }: ListOptions,
   ): Promise<EgressAnswer> {
-    const query = page === 1 ? '?per_page=100' : `?per_page=100&page=${page}`
+    const query = page === 1 ? `?per_page=${pageSize}` : `?per_page=${pageSize}&page=${page}`
     const ask = async () =>
       this.#options.upstream.ask(`${this.#url}/tags${query}`, {
         credential: await credential?.get(signal),

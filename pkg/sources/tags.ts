@@ -39,7 +39,8 @@ const maxTagLength = 255
 /** A version without `v`; undefined for what is none. */
 export function bareVersion(text: string): string | undefined {
   const bare = text.startsWith('v') ? text.slice(1) : text
-  return semver.parse(bare)?.raw === bare ? bare : undefined
+  // The parser passes over spaces and line ends around a version.
+  return /^[0-9A-Za-z.+-]+$/.test(bare) && semver.parse(bare) !== null ? bare : undefined
 }
 
 const rankOf = (tag: string, prefix: string): number => (tag.startsWith('v', prefix.length) ? 0 : 1)

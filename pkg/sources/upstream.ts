@@ -116,10 +116,14 @@ export function etagOf({ header }: EgressAnswer): { readonly etag?: string } {
   return etag !== undefined && /^[!-~]{1,255}$/.test(etag) ? { etag } : {}
 }
 
+const maxMessageBytes = 64 * 1024
+
 /** What an answer with an unexpected status means. */
 export function unexpected({ status, url, header, body }: EgressAnswer): SourceError {
   const type = header('content-type') ?? ''
-  const said = /json|text\/plain/.test(type) ? printable(messageIn(body.toString()), 100) : ''
+  const isShort = body.length <= maxMessageBytes
+  const said =
+    isShort && /json|text\/plain/.test(type) ? printable(messageIn(body.toString()), 100) : ''
   const what = `${shownUrl(url)} answered with status ${status}${said === '' ? '' : ` ("${said}")`}`
   return statusError(status, what)
 }
@@ -142,10 +146,25 @@ function safeJson(text: string): unknown {
   }
 }
 
+/** Each value costs many times its bytes, and again where it is not what was expected. Lists of providers have 30,000. */
+const maxValues = 200_000
+const separators: ReadonlySet<number> = new Set([0x2c, 0x5b, 0x7b])
+
+/** At least as many as there are: some of the separators may be in texts. */
+function valuesIn(json: Buffer): number {
+  let count = 1
+  for (const byte of json) if (separators.has(byte)) count += 1
+  return count
+}
+
 /** @throws SourceError FetchFailed */
 export function parseJson<T>({ body, url, header }: EgressAnswer, schema: z.ZodType<T>): T {
-  const value = safeJson(body.toString())
   const at = shownUrl(url)
+  if (valuesIn(body) > maxValues) {
+    const message = `${at} answered with JSON of more than ${maxValues} values`
+    throw new SourceError('FetchFailed', message)
+  }
+  const value = safeJson(body.toString())
   if (value === undefined) {
     const type = printable(header('content-type') ?? 'unknown', 60)
     throw new SourceError(
