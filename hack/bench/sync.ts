@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { zipOf } from '../../pkg/archive/packed.fixture.ts'
 import { Registry } from '../testbed/registry/registry.ts'
@@ -19,12 +20,14 @@ const { values } = parseArgs({
     modules: { type: 'string', default: '1000' },
     versions: { type: 'string', default: '20' },
     'provider-mib': { type: 'string', default: '200' },
+    /** What `depot sync` says, too. */
+    verbose: { type: 'boolean', default: false },
   },
 })
 const modules = Number(values.modules)
 const versions = Number(values.versions)
 const providerMib = Number(values['provider-mib'])
-const platforms = ['linux_amd64', 'linux_arm64', 'darwin_arm64', 'windows_amd64']
+const platforms = ['linux_amd64', 'linux_arm64']
 
 interface Usage {
   readonly cpuSeconds: number
@@ -32,6 +35,18 @@ interface Usage {
 }
 
 const upstreams = await startUpstreams()
+/** Of one host two archives are fetched at a time. */
+const others = await startUpstreams()
+const caFile = join(mkdtempSync(join(tmpdir(), 'depot-bench-')), 'ca.pem')
+writeFileSync(caFile, [upstreams, others].map((one) => readFileSync(one.caFile)).join(''))
+const flagsOfBoth = [
+  ...upstreams.flags.filter(
+    (flag) => !/^--(upstream-hosts|egress-allow|egress-ca-path)=/.test(flag),
+  ),
+  `--upstream-hosts=${upstreams.registry.host},${others.registry.host}`,
+  `--egress-allow=${upstreams.registry.downloadHost},${others.registry.downloadHost}`,
+  `--egress-ca-path=${caFile}`,
+]
 
 /** Runs `depot sync` to its end. */
 async function run({ manifests, archives, dir }: Registry): Promise<Usage & { requests: number }> {
@@ -41,8 +56,11 @@ async function run({ manifests, archives, dir }: Registry): Promise<Usage & { re
   const program = ['--import', join(import.meta.dirname, 'usage.ts'), 'cmd/sync/main.ts']
   const child = spawn(
     process.execPath,
-    program.concat(flags, ['--spool-dir', join(dir, 'spool')], upstreams.flags),
-    { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, DEPOT_USAGE: usage } },
+    program.concat(flags, ['--spool-dir', join(dir, 'spool')], flagsOfBoth),
+    {
+      stdio: ['ignore', values.verbose ? 'inherit' : 'ignore', 'inherit'],
+      env: { ...process.env, DEPOT_USAGE: usage },
+    },
   )
   const [code] = (await once(child, 'exit')) as [number | null]
   if (code !== 0) throw new Error(`depot sync ended with ${code}`)
@@ -86,20 +104,27 @@ async function unchangedModules() {
 }
 
 async function largeProviders() {
-  const zips = await Promise.all(
-    platforms.map(async (platform) => {
-      const content = randomBytes(providerMib * 1024 * 1024)
-      return [platform, await zipOf([{ path: 'terraform-provider-large_v1', content }])] as const
-    }),
-  )
-  upstreams.registry.addProvider({
-    address: 'acme/large',
-    version: '1.0.0',
-    platforms: Object.fromEntries(zips),
-    key: upstreams.key,
-  })
+  // The same bytes for all: what counts is what is in flight, and this process has to hold them.
+  const content = randomBytes(providerMib * 1024 * 1024)
+  const zip = await zipOf([{ path: 'terraform-provider-large_v1', content }])
+  for (const { registry, key } of [upstreams, others]) {
+    registry.addProvider({
+      address: 'acme/large',
+      version: '1.0.0',
+      platforms: Object.fromEntries(platforms.map((platform) => [platform, zip])),
+      key,
+    })
+  }
   const registry = new Registry()
-  registry.write('main.yaml', [depot({ providerConfigs: [{ name: 'large', namespace: 'acme' }] })])
+  // In folders of their own: the archives of both have one name.
+  const providerConfigs = [upstreams, others].map(({ registry: { host: upstreamHost } }, index) => {
+    const storageConfig = { fileSystem: { directoryPath: String(index) } }
+    return { name: 'large', namespace: 'acme', upstreamHost, storageConfig }
+  })
+  for (const [index, config] of providerConfigs.entries()) {
+    const metadata = { name: `large-${index}`, namespace: `team-${index}` }
+    registry.write(`${index}.yaml`, [{ ...depot({ providerConfigs: [config] }), metadata }])
+  }
   const { maxRssMib, cpuSeconds } = await run(registry)
   registry.remove()
   const what = `MiB of memory with four archives of ${providerMib} MiB in flight`
@@ -107,4 +132,5 @@ async function largeProviders() {
 }
 
 process.stdout.write(`${goalTable([...(await largeProviders()), ...(await unchangedModules())])}\n`)
-await upstreams[Symbol.asyncDispose]()
+await Promise.all([upstreams, others].map((one) => one[Symbol.asyncDispose]()))
+rmSync(dirname(caFile), { recursive: true })

@@ -10,6 +10,7 @@ export interface Upstreams extends AsyncDisposable {
   readonly github: GithubServer
   readonly registry: UpstreamRegistry
   readonly key: UpstreamKey
+  readonly caFile: string
   /** By which `depot controller` and `depot sync` reach them. */
   readonly flags: readonly string[]
   /** Offers one more version of a provider, for two platforms. */
@@ -28,6 +29,7 @@ export async function startUpstreams(): Promise<Upstreams> {
     github,
     registry,
     key,
+    caFile: authority.caFile,
     flags: [
       `--github-api-url=${github.apiUrl}`,
       `--source-hosts=${github.hosts.join(',')}`,
