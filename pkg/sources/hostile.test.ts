@@ -74,9 +74,8 @@ it.each(Object.entries(listsOf))('a list of %s of 100 MB is refused', async (_, 
   answer = (_url, outgoing) => {
     const some = Buffer.alloc(mebibyte, ' ')
     const send = () => {
-      while (outgoing.writable) {
-        if (!outgoing.write(some)) return void outgoing.once('drain', send)
-      }
+      while (outgoing.writable && outgoing.write(some)) continue
+      if (outgoing.writable) outgoing.once('drain', send)
     }
     send()
   }
