@@ -28,7 +28,7 @@ run: $(modules) $(pages) ## Serve the sample registry and its pages on 127.0.0.1
 	@$(NODE) node hack/run.ts --port '$(PORT)' --ui-port '$(UI_PORT)'
 
 run-cluster: $(modules) ## Start a local Kubernetes API server with the samples in it
-	@$(NODE) node hack/testbed/control-plane/main.ts --port '$(PORT)'
+	@$(NODE) node hack/testbed/control-plane/main.ts --port '$(PORT)' --ui-port '$(UI_PORT)'
 
 samples: $(modules) ## Build the archives of the sample registry
 	@$(NODE) node hack/samples.ts

@@ -39,6 +39,9 @@ async function interrupt(child: ChildProcess): Promise<number | null> {
   return (await exited)[0]
 }
 
+const answerOf = async (port: number): Promise<string> =>
+  (await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined))?.text() ?? ''
+
 /** Each group of indented lines is for one terminal. */
 const groupsToType = (printed: string): string[] =>
   [...printed.matchAll(/(?:^ {4}.*\n)+/gm)].map(([lines]) => lines.replaceAll(/^ {4}/gm, ''))
@@ -47,13 +50,22 @@ it.runIf(terraform)(
   'make run-cluster prints what starts Depot on it and installs from it',
   { timeout: 600_000 },
   async () => {
-    const [port = 0] = await freePorts(1)
+    const [port = 0, uiPort = 0] = await freePorts(2)
     const script = join(repository, 'hack/testbed/control-plane/main.ts')
-    const cluster = start(process.execPath, [script, '--dir', dir, '--port', String(port)])
+    const cluster = start(process.execPath, [
+      script,
+      '--dir',
+      dir,
+      '--port',
+      String(port),
+      '--ui-port',
+      String(uiPort),
+    ])
     await expect.poll(cluster.printed, { timeout: 120_000 }).toContain('Ctrl-C')
     const groups = groupsToType(cluster.printed())
     const [server = '', install = ''] = groups
-    const controller = groups.find((lines) => lines.includes('cmd/controller/main.ts')) ?? ''
+    const groupOf = (text: string) => groups.find((lines) => lines.includes(text)) ?? ''
+    const controller = groupOf('cmd/controller/main.ts')
 
     const depot = start('sh', ['-c', `exec ${server}`])
     await expect.poll(depot.printed, { timeout: 60_000 }).toContain('"msg":"ready"')
@@ -80,6 +92,14 @@ it.runIf(terraform)(
       .poll(versions, { timeout: 120_000 })
       .toMatchObject({ modules: [{ versions: [{ version: '1.1.0' }, { version: '1.0.0' }] }] })
 
+    const story = execFileSync('sh', ['-ec', groupOf('annotate depots')], { encoding: 'utf8' })
+    expect(story).toMatch(/depot.depot.internal\/main .* True +Synced +2 of 2 configs/)
+    expect(story).toMatch(/version.depot.internal\/vpc-1-1-0 .* true +Synced/)
+    expect(story).toMatch(/Normal +Synced +version\/vpc-1-1-0 +stored vpc-1.1.0-/)
+
+    const pages = start('sh', ['-c', `exec ${groupOf('cmd/ui/main.ts').replace('make ui\n', '')}`])
+    await expect.poll(() => answerOf(uiPort), { timeout: 60_000 }).toContain('<html')
+    expect(await interrupt(pages.child)).toBe(0)
     expect(await interrupt(filling.child)).toBe(0)
     expect(await interrupt(depot.child)).toBe(0)
     expect(await interrupt(cluster.child)).toBe(0)

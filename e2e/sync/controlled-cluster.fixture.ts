@@ -35,7 +35,8 @@ export class ControlledCluster {
   readonly plane: ControlPlane
   readonly upstreams: Upstreams
   readonly dir = mkdtempSync(join(tmpdir(), 'depot-controlled-'))
-  readonly archives = join(this.dir, 'archives')
+  /** Where the controller stores; to be set before it starts. */
+  archives = join(this.dir, 'archives')
   readonly #kubeconfig: string
 
   private constructor(plane: ControlPlane, upstreams: Upstreams, kubeconfig: string) {

@@ -17,10 +17,12 @@ const repository = join(import.meta.dirname, '../../..')
 const { values } = parseArgs({
   options: {
     port: { type: 'string', default: '8080' },
+    'ui-port': { type: 'string', default: '3000' },
     dir: { type: 'string', default: join(repository, '.depot') },
   },
 })
 const port = Number(values.port)
+const uiPort = Number(values['ui-port'])
 
 function fail(message: string): never {
   console.error(`depot: ${message}`)
@@ -58,7 +60,17 @@ ${indented([
   `  --filesystem-mount-path ${here(playground.archives)} --admin-listen 127.0.0.1:0 \\`,
   `  ${flags.map(quoted).join(' \\\n      ')}`,
 ])}
-Then depot.test/${namespace}/vpc/aws and depot.test/${namespace}/dns can be installed.
+Then depot.test/${namespace}/vpc/aws and depot.test/${namespace}/dns can be installed. See what it did, and ask for a sync at once
+instead of in a minute:
+
+${indented([
+  `export KUBECONFIG=${kubeconfig}`,
+  `kubectl -n ${namespace} wait depots/main modules/vpc providers/dns --for=condition=Ready --timeout=2m`,
+  `kubectl -n ${namespace} get depots,modules,providers,versions`,
+  `kubectl -n ${namespace} get events`,
+  `kubectl -n ${namespace} annotate depots main depot.internal/sync-requested-at="$(date)" --overwrite`,
+])}
+docs/sync.md says what else a Depot can do.
 `
 
 const indented = (lines: readonly string[]): string => lines.map((line) => `    ${line}\n`).join('')
@@ -101,7 +113,14 @@ and change what is in it${onPath('kubectl') ? '' : ' (kubectl is not on PATH: in
 
 ${indented([
   `export KUBECONFIG=${kubeconfig}`,
-  'kubectl get modules,providers,versions --all-namespaces',
+  'kubectl get depots,modules,providers,versions --all-namespaces',
+])}
+Look around in a browser, at http://127.0.0.1:${uiPort}:
+
+${indented([
+  'make ui',
+  `${here(join(repository, 'hack/with-node'))} node ${here(join(repository, 'cmd/ui/main.ts'))} \\`,
+  `  --server-url http://127.0.0.1:${port} --listen 127.0.0.1:${uiPort} --admin-listen 127.0.0.1:0`,
 ])}
 ${filling ? fillingText(filling) : ''}Logs and the audit log are in ${controlPlane.directory}.
 Ctrl-C ends it; nothing of it is kept.`)

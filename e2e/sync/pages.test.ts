@@ -1,0 +1,145 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { clis, Workspace } from '../../hack/testbed/cli/cli.ts'
+import { freePorts } from '../../hack/testbed/ports.ts'
+import { ControlledCluster } from './controlled-cluster.fixture.ts'
+
+/** docs/sync.md, typed as it stands there. Variables lead to stand-ins instead of github.com and a public registry. */
+const repository = join(import.meta.dirname, '../..')
+const page = readFileSync(join(repository, 'docs/sync.md'), 'utf8')
+const run = promisify(execFile)
+let cluster: ControlledCluster
+let environment: Record<string, string>
+
+/** The block of the page that holds a text. */
+function block(text: string): string {
+  const found = [...page.matchAll(/^```sh\n(.*?)^```/gms)].filter(([, lines]) =>
+    lines?.includes(text),
+  )
+  expect(found, `blocks with ${text}`).toHaveLength(1)
+  return found[0]?.[1] ?? ''
+}
+
+beforeAll(async () => {
+  cluster = await ControlledCluster.start()
+  const { github, flags } = cluster.upstreams
+  for (const version of ['5.0.0', '5.1.0', '6.0.0']) {
+    const files = { 'main.tf': `output "version" {\n  value = "${version}"\n}\n` }
+    github.tag('terraform-aws-modules/terraform-aws-vpc', `v${version}`, files)
+  }
+  for (const version of ['3.5.0', '3.6.0']) {
+    await cluster.upstreams.provider('hashicorp/random', version)
+  }
+  const variables = flags.map((flag) => {
+    const [, name = '', value = ''] = /^--([^=]+)=(.*)$/s.exec(flag) ?? []
+    return [`DEPOT_${name.toUpperCase().replaceAll('-', '_')}`, value] as const
+  })
+  environment = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: process.env['HOME'] ?? '',
+    ...Object.fromEntries(variables),
+  }
+}, 300_000)
+afterAll(() => cluster?.stop())
+
+/** A checkout where commands may write. */
+function checkout(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'depot-page-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  for (const name of ['cmd', 'depot', 'hack', 'node_modules', 'package.json', 'pkg']) {
+    symlinkSync(join(repository, name), join(dir, name))
+  }
+  cpSync(join(repository, 'docs/examples'), join(dir, 'docs/examples'), { recursive: true })
+  return dir
+}
+
+/** A server of the page, until the test ends. */
+async function serve(cwd: string, line: string): Promise<string> {
+  const [port = 0] = await freePorts(1)
+  const flags = `--listen 127.0.0.1:${port} --admin-listen 127.0.0.1:0`
+  const server = spawn('sh', ['-c', `exec ${line.trim()} ${flags}`], { cwd, env: environment })
+  onTestFinished(async () => {
+    const ended = once(server, 'exit')
+    server.kill('SIGTERM')
+    await ended
+  })
+  let log = ''
+  server.stdout.setEncoding('utf8').on('data', (text: string) => {
+    log += text
+  })
+  server.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text
+  })
+  await expect.poll(() => log, { timeout: 60_000 }).toContain('"msg":"ready"')
+  return `http://127.0.0.1:${port}`
+}
+
+/** Installs what the page says that can be installed. */
+async function install(url: string): Promise<void> {
+  for (const { path } of clis.filter((cli) => cli.path !== undefined)) {
+    const configuration = `terraform {
+  required_providers {
+    random = { source = "depot.test/platform/random" }
+  }
+}
+module "vpc" {
+  source = "depot.test/platform/vpc/aws"
+}
+`
+    const workspace = new Workspace(path, url, configuration)
+    await workspace.must('init')
+    expect(workspace.modules()['vpc']?.version).toBe('5.1.0')
+    expect(workspace.lockFile()).toMatch(/version\s+= "3\.6\.0"/)
+  }
+}
+
+it('fills a folder and serves it, and what was carried inside is served there', async () => {
+  const dir = checkout()
+  const lines = block('mkdir -p registry').trim().split('\n')
+  const server = lines.pop() ?? ''
+  expect(server).toContain('./depot server')
+  const { stdout } = await run('sh', ['-ec', lines.join('\n')], { cwd: dir, env: environment })
+  expect(stdout).toMatch(/^4 of 4 versions are stored$/m)
+  await install(await serve(dir, server))
+
+  await run('sh', ['-ec', block('tar -cf')], { cwd: dir, env: environment })
+  const inside = checkout()
+  cpSync(join(dir, 'signing-key.asc'), join(inside, 'signing-key.asc'))
+  await run('tar', ['-xf', join(dir, 'registry.tar')], { cwd: inside })
+  expect(existsSync(join(inside, 'registry/first-depot.yaml'))).toBe(true)
+  await install(await serve(inside, server))
+})
+
+it('fills a cluster, and asks for a sync', async () => {
+  const dir = checkout()
+  writeFileSync(join(dir, 'ca.pem'), 'a certificate')
+  const controller = await cluster.startController()
+  onTestFinished(async () => {
+    await controller.stop()
+  })
+  const env = { ...environment, KUBECONFIG: cluster.plane.kubeconfigFile }
+  const type = async (text: string) =>
+    (await run('sh', ['-ec', block(text)], { cwd: dir, env })).stdout
+  const printed = await type('kubectl create namespace platform')
+  expect(printed).toMatch(/depot.depot.internal\/public .* True +Synced +2 of 2 configs/)
+  expect(printed).toMatch(/version.depot.internal\/vpc-5-1-0 .* true +Synced/)
+  expect(await type('create secret generic')).toContain('secret/depot-github created')
+  expect(await type('annotate depots public')).toContain('annotated')
+  await run('kubectl', ['apply', '--server-side', '-f', 'docs/examples/sources.yaml'], {
+    cwd: dir,
+    env,
+  })
+})
