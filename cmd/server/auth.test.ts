@@ -11,7 +11,7 @@ const main = join(import.meta.dirname, 'main.ts')
 const env = { PATH: process.env['PATH'] ?? '' }
 
 const start = (...args: readonly string[]) =>
-  spawnSync(process.execPath, [main, ...args], { encoding: 'utf8', env, timeout: 30_000 })
+  spawnSync(process.execPath, [main, ...args], { encoding: 'utf8', env, timeout: 60_000 })
 
 const manifests = ['--manifests', dir]
 const oidc = [...manifests, '--oidc-issuer-url', 'https://login.example', '--oidc-client-id', 'x']
@@ -74,7 +74,7 @@ it('a proxy that is no address ends the start with 2, and shows no credentials',
   const { status, stderr } = spawnSync(
     process.execPath,
     [main, ...manifests, '--anonymous-auth', '--listen', '127.0.0.1:0', '--admin-listen', ':0'],
-    { encoding: 'utf8', env: { ...env, HTTPS_PROXY: 'ftp://me:hunter2@h' }, timeout: 30_000 },
+    { encoding: 'utf8', env: { ...env, HTTPS_PROXY: 'ftp://me:hunter2@h' }, timeout: 60_000 },
   )
   expect([status, stderr]).toEqual([2, expect.stringContaining('HTTPS_PROXY is no address')])
   expect(stderr).not.toContain('hunter2')
@@ -108,7 +108,7 @@ it('an issuer that is away leaves guests their registry, and /readyz says why it
     const answer = await fetch(url, { headers })
     return [answer.status, await answer.text()] as const
   }
-  const patient = { timeout: 30_000 }
+  const patient = { timeout: 60_000 }
   const readyz = async () =>
     out.includes('"listening"') ? read(`${place('adminUrl')}/readyz`) : undefined
   await expect

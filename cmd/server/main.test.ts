@@ -20,7 +20,7 @@ const start = (args: readonly string[], env: Record<string, string> = {}) =>
   spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
     encoding: 'utf8',
     env: { PATH: process.env['PATH'] ?? '', ...env },
-    timeout: 30_000,
+    timeout: 60_000,
   })
 const anonymous = ['--anonymous-auth', '--manifests', dir]
 

@@ -105,7 +105,7 @@ const keyOf = ({ kind, metadata }: Resource) => `${kind} ${metadata.namespace}/$
 
 const asked = fc.tuple(viewer, question)
 
-it('answers as straight loops over the objects do', { timeout: 120_000 }, async () => {
+it('answers as straight loops over the objects do', { timeout: 300_000 }, async () => {
   let comparisons = 0
   await fc.assert(
     fc.asyncProperty(
@@ -132,7 +132,7 @@ it('answers as straight loops over the objects do', { timeout: 120_000 }, async 
 })
 
 it('answers so after any sequence of changes, and as a fresh start would', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   let comparisons = 0
   await fc.assert(
