@@ -99,3 +99,14 @@ export async function until<T>(look: () => Promise<T>, will: (seen: T) => boolea
     await new Promise((done) => setTimeout(done, 250))
   }
 }
+
+/** What the restricted level of Pod Security asks of a pod and its containers. */
+export const restricted = {
+  pod: {
+    runAsNonRoot: true,
+    runAsUser: 65_532,
+    fsGroup: 65_532,
+    seccompProfile: { type: 'RuntimeDefault' },
+  },
+  container: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+}

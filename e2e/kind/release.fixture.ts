@@ -10,6 +10,7 @@ import {
   must,
   namespace,
   type Outcome,
+  restricted,
   run,
   until,
 } from './cluster.fixture.ts'
@@ -164,12 +165,7 @@ export async function startShell(
       spec: {
         automountServiceAccountToken: false,
         terminationGracePeriodSeconds: 0,
-        securityContext: {
-          runAsNonRoot: true,
-          runAsUser: 65_532,
-          fsGroup: 65_532,
-          seccompProfile: { type: 'RuntimeDefault' },
-        },
+        securityContext: restricted.pod,
         containers: [
           {
             name: 'shell',
@@ -180,7 +176,7 @@ export async function startShell(
               name: key,
               value,
             })),
-            securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+            securityContext: restricted.container,
             volumeMounts: [{ name: 'data', mountPath: '/data' }],
           },
         ],

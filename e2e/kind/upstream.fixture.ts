@@ -6,7 +6,7 @@ import { createAuthority } from '../../hack/testbed/control-plane/certificates.t
 import { zipOf } from '../../hack/testbed/registry/archives.ts'
 import { shasumsOf } from '../../hack/testbed/upstream/registry.ts'
 import { openSigningKeys } from '../../hack/testbed/upstream/signing-keys.ts'
-import { apply, kubectlHere, namespace } from './cluster.fixture.ts'
+import { apply, kubectlHere, namespace, restricted } from './cluster.fixture.ts'
 import type { Upstream } from './upstream/contents.ts'
 
 /* GitHub and a registry as upstreams, in a pod: nothing of the cluster reaches the real ones. */
@@ -106,19 +106,14 @@ export async function startUpstream(): Promise<string> {
       spec: {
         automountServiceAccountToken: false,
         terminationGracePeriodSeconds: 0,
-        securityContext: {
-          runAsNonRoot: true,
-          runAsUser: 65_532,
-          fsGroup: 65_532,
-          seccompProfile: { type: 'RuntimeDefault' },
-        },
+        securityContext: restricted.pod,
         containers: [
           {
             name: 'upstream',
             image: 'docker.io/depot/depot:e2e',
             imagePullPolicy: 'Never',
             args: ['/upstream/upstream.mjs', '/upstream'],
-            securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+            securityContext: restricted.container,
             readinessProbe: { tcpSocket: { port: ports.downloads }, periodSeconds: 1 },
             volumeMounts: [{ name: 'upstream', mountPath: '/upstream', readOnly: true }],
           },
