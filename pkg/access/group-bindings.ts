@@ -6,7 +6,7 @@ import type {
   Resource,
   ResourceSink,
 } from '../apis/v1alpha1/v1alpha1.ts'
-import { compareText, listOf } from '../expr/expr.ts'
+import { compareCodePoints, listOf } from '../expr/expr.ts'
 import { Bounded } from '../memory/memory.ts'
 import { gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
 import {
@@ -65,7 +65,7 @@ export class GroupBindings implements ResourceSink {
   /** In the order in which they are asked: by the bytes of their names. */
   get ordered(): readonly Binding[] {
     this.#ordered ??= [...this.#byName.values()].toSorted((left, right) =>
-      compareText(left.name, right.name),
+      compareCodePoints(left.name, right.name),
     )
     return this.#ordered
   }

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { parseDocument } from 'yaml'
+import { type Fields, fieldsOf } from './fields.ts'
 import { Refusal } from './refusal.ts'
 
 /** What a caller shows to the API server. */
@@ -16,8 +17,6 @@ export interface KnownCluster {
   /** PEM, one certificate or several. */
   readonly ca: string | undefined
 }
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** Each would have the server run, read, trust or visit what a stranger names, or act as another user. */
 const refusedOfUser = [
@@ -62,7 +61,7 @@ function parse(token: string): Fields {
   if (bytes.toString('base64').replace(/=+$/, '') !== digits) {
     throw wrong('the token is not base64')
   }
-  const config = isFields(jsonOf(bytes.toString())) ?? isFields(yamlOf(bytes.toString()))
+  const config = fieldsOf(jsonOf(bytes.toString())) ?? fieldsOf(yamlOf(bytes.toString()))
   if (config === undefined) {
     throw wrong('the token is not the base64 of a kubeconfig in YAML or JSON')
   }
@@ -111,9 +110,9 @@ function currentOf(config: Fields): { context: Fields; user?: Fields; cluster?: 
 function entryOf(config: Fields, list: string, field: string, name: unknown): Fields | undefined {
   const entries = config[list]
   if (!Array.isArray(entries) || typeof name !== 'string') return undefined
-  const named = entries.filter((entry) => isFields(entry)?.['name'] === name)
+  const named = entries.filter((entry) => fieldsOf(entry)?.['name'] === name)
   if (named.length > 1) throw wrong(`two of its ${list} have the same name`)
-  return isFields(isFields(named[0])?.[field])
+  return fieldsOf(fieldsOf(named[0])?.[field])
 }
 
 function refuseFields(of: string, fields: Fields, refused: readonly string[]): void {
@@ -186,11 +185,6 @@ function pemOf(base64: unknown): string | undefined {
   if (typeof base64 !== 'string' || base64 === '') return undefined
   const text = Buffer.from(base64, 'base64').toString('latin1')
   return text.includes('-----BEGIN ') ? text : undefined
-}
-
-function isFields(value: unknown): Fields | undefined {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject ? (value as Fields) : undefined
 }
 
 function wrong(what: string): Refusal {

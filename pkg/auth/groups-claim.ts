@@ -1,4 +1,5 @@
 import type { JWTPayload } from 'jose'
+import { fieldsOf } from './fields.ts'
 import { quote, Refusal } from './refusal.ts'
 
 /** How many claims a message names. */
@@ -28,8 +29,8 @@ function isTexts(value: unknown): value is readonly string[] {
 function valueAt(payload: JWTPayload, claim: string): unknown {
   if (Object.hasOwn(payload, claim)) return payload[claim]
   return claim.split('.').reduce<unknown>((value, name) => {
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
+    const fields = fieldsOf(value)
+    return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined
   }, payload)
 }
 

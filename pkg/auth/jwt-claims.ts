@@ -1,3 +1,5 @@
+import { type Fields, fieldsOf } from './fields.ts'
+
 /** What a JWT says of itself, before anybody checked its signature. */
 export interface UncheckedClaims {
   /** Undefined unless it is text. */
@@ -21,12 +23,10 @@ export function issuedAtMs(token: string): number | undefined {
   return typeof iat === 'number' ? iat * 1000 : undefined
 }
 
-function objectOf(part: string): Record<string, unknown> | undefined {
+function objectOf(part: string): Fields | undefined {
   if (!/^[\w-]+$/.test(part)) return undefined
   try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString())
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? (value as Record<string, unknown>) : undefined
+    return fieldsOf(JSON.parse(Buffer.from(part, 'base64url').toString()))
   } catch {
     return undefined
   }

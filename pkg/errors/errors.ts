@@ -18,8 +18,9 @@ const reasons = {
 export type Reason = keyof typeof reasons
 
 /**
- * The one error that is thrown on purpose inside pkg. Its message is shown to the person at the other end, so it says
- * what to do next and holds no stack, path or internal address; those belong into `cause`, which only the log shows.
+ * The error that becomes an answer: what packages throw of their own kind (a refusal, an error of an expression, of a
+ * source) is made one of these before a caller sees it. Its message is for the caller, so it says what to do next and holds
+ * no stack and no internal address; those belong into `cause`, which only the log shows.
  */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError'
@@ -56,7 +57,7 @@ export function unavailable(message: string, cause?: unknown): RegistryError {
   return new RegistryError('Unavailable', `${message}; try again in a moment`, { cause })
 }
 
-/** One line of text for whatever was thrown. */
+/** The message of whatever was thrown; some have several lines. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }

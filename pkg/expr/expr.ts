@@ -10,7 +10,7 @@ import { described, typedList } from './value.ts'
 
 export { ExpressionError, type ExpressionErrorCode, type Position } from './expression-error.ts'
 export { Run } from './run.ts'
-export { compareText } from './text.ts'
+export { compareCodePoints } from './text.ts'
 
 /** Whether a caller with these groups is meant. @throws ExpressionError EvaluationFailed or WorkExceeded */
 export type Expression = (groups: readonly string[]) => boolean

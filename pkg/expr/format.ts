@@ -1,5 +1,5 @@
 import type { Run } from './run.ts'
-import { compareText } from './text.ts'
+import { compareCodePoints } from './text.ts'
 import { isList, isMap, typeName, type Value } from './value.ts'
 
 /** A value as Go prints it with %v: `[a b]`, `map[k:1]`, `<nil>`, `1e+06`. */
@@ -23,7 +23,7 @@ const kinds = ['nil', 'int', 'float', 'bool', 'string']
 
 /** As Go prints maps: nil first, then by type, numbers and strings by value. */
 function compareKeys(left: Value, right: Value): number {
-  if (typeof left === 'string' && typeof right === 'string') return compareText(left, right)
+  if (typeof left === 'string' && typeof right === 'string') return compareCodePoints(left, right)
   const byKind = kinds.indexOf(typeName(left)) - kinds.indexOf(typeName(right))
   return byKind === 0 ? Number(left) - Number(right) : byKind
 }

@@ -1,7 +1,7 @@
 import { failAt } from './expression-error.ts'
 
 /** By code points, which is the order of the bytes of UTF-8; `<` of JavaScript puts U+FFFF after an emoji. */
-export function compareText(left: string, right: string): number {
+export function compareCodePoints(left: string, right: string): number {
   const end = Math.min(left.length, right.length)
   for (let index = 0; index < end; index += 1) {
     const a = left.charCodeAt(index)

@@ -1,6 +1,6 @@
 import { failAt } from './expression-error.ts'
 import type { Run } from './run.ts'
-import { compareText } from './text.ts'
+import { compareCodePoints } from './text.ts'
 
 /** What an expression computes with: nil is null, an int is a bigint (64 bits), a float is a number. */
 export type Value = null | boolean | bigint | number | string | readonly Value[] | ValueMap
@@ -165,7 +165,7 @@ function identical(left: Value, right: Value, run: Run, at: number): boolean {
 export function compare(left: Value, right: Value, run: Run, at: number): number {
   if (typeof left === 'string' && typeof right === 'string') {
     run.work(Math.min(left.length, right.length), at)
-    return compareText(left, right)
+    return compareCodePoints(left, right)
   }
   if (!isNumeric(left) || !isNumeric(right)) {
     return failAt(at, `${described(left)} and ${described(right)} have no order`)
