@@ -1,4 +1,11 @@
-import type { DownloadCount, DownloadEvent, DownloadedResource } from './event.ts'
+import {
+  type ArchiveFields,
+  type DownloadCount,
+  type DownloadEvent,
+  type DownloadedResource,
+  eventOf,
+  fieldsOf,
+} from './event.ts'
 import type { JournalRecord } from './record.ts'
 
 /** How long the hourly history reaches back. */
@@ -30,15 +37,14 @@ export const hourMs = 3_600_000
 export const hourOf = (at: number): number => Math.floor(at / hourMs)
 
 /** Names an archive; the same text for the same archive. */
-export function archiveKey({ kind, namespace, name, version, os, arch }: DownloadEvent): string {
-  const platform = os === undefined && arch === undefined ? [] : [os ?? '', arch ?? '']
-  return JSON.stringify([kind, namespace, name, version, ...platform])
+export function archiveKey(event: DownloadEvent): string {
+  return JSON.stringify(fieldsOf(event))
 }
 
 /** The archive that a key names. */
 export function archiveOf(key: string): DownloadEvent {
-  const [kind, namespace, name, version, os, arch] = JSON.parse(key)
-  return { kind, namespace, name, version, ...(os !== undefined && { os, arch }) }
+  const fields: ArchiveFields = JSON.parse(key)
+  return eventOf(fields)
 }
 
 /**

@@ -10,6 +10,27 @@ export interface DownloadEvent {
   readonly arch?: string | undefined
 }
 
+/** The archive of an event as JSON arrays hold it; a module's has no platform. */
+export type ArchiveFields = readonly [
+  kind: DownloadEvent['kind'],
+  namespace: string,
+  name: string,
+  version: string,
+  os?: string,
+  arch?: string,
+]
+
+export function fieldsOf(event: DownloadEvent): ArchiveFields {
+  const { kind, namespace, name, version, os, arch } = event
+  if (os === undefined && arch === undefined) return [kind, namespace, name, version]
+  return [kind, namespace, name, version, os ?? '', arch ?? '']
+}
+
+export function eventOf(fields: ArchiveFields): DownloadEvent {
+  const [kind, namespace, name, version, os, arch] = fields
+  return { kind, namespace, name, version, ...(os !== undefined && { os, arch }) }
+}
+
 /** How often one archive was downloaded, by everybody and ever. */
 export interface DownloadCount extends DownloadEvent {
   readonly count: number

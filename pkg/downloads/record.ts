@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { DownloadEvent } from './event.ts'
+import { type ArchiveFields, type DownloadEvent, eventOf, fieldsOf } from './event.ts'
 
 /** One event as the journal keeps it. */
 export interface JournalRecord {
@@ -12,9 +12,7 @@ export interface JournalRecord {
 
 /** One line: a checksum (CRC-32, eight hexadecimal digits), a blank, and the fields as a JSON array. */
 export function encodeRecord({ sequence, at, event }: JournalRecord): string {
-  const { kind, namespace, name, version, os, arch } = event
-  const platform = os === undefined && arch === undefined ? [] : [os ?? '', arch ?? '']
-  const fields = JSON.stringify([sequence, at, kind, namespace, name, version, ...platform])
+  const fields = JSON.stringify([sequence, at, ...fieldsOf(event)])
   return `${checksum(fields)} ${fields}\n`
 }
 
@@ -35,9 +33,9 @@ function decodeRecord(line: string): JournalRecord | undefined {
   const fields = line.slice(9)
   if (line[8] !== ' ' || line.slice(0, 8) !== checksum(fields)) return undefined
   // What has its checksum was written above.
-  const [sequence, at, kind, namespace, name, version, os, arch] = JSON.parse(fields)
-  const platform = os === undefined ? {} : { os, arch }
-  return { sequence, at, event: { kind, namespace, name, version, ...platform } }
+  const written: readonly [sequence: number, at: number, ...ArchiveFields] = JSON.parse(fields)
+  const [sequence, at, ...archive] = written
+  return { sequence, at, event: eventOf(archive) }
 }
 
 function checksum(text: string): string {
