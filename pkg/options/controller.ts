@@ -11,6 +11,7 @@ import {
   onOff,
   storageGrants,
 } from './values.ts'
+import { storageVariables } from './variables.ts'
 
 const { apiGroup, kubeconfig, logLevel } = serverCommand.options
 
@@ -91,6 +92,7 @@ export const controllerCommand = {
     'Fetches, verifies and stores what the Depots, Modules and Providers of a cluster ask for.',
   options,
   secrets: {},
+  variables: storageVariables,
   rules: [],
 } satisfies Command<typeof options, SecretTable>
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
   authModeOf,
+  lintCommand,
   OptionsError,
   optionsReference,
   parseOptions,
@@ -333,6 +334,15 @@ describe('the usage', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(110)
   })
 
+  it('names what is read from the environment alone, where something is', () => {
+    const usage = (command: Parameters<typeof parseOptions>[0]) => {
+      const parsed = parseOptions(command, ['--help'], {})
+      return parsed.kind === 'help' ? parsed.text : ''
+    }
+    expect(usage(serverCommand)).toMatch(/environment alone:\n\n {2}DEPOT_S3_ENDPOINT +URL/)
+    expect(usage(lintCommand)).not.toMatch(/environment alone|Secrets/)
+  })
+
   it('is not what --version asks for', () => {
     expect(parseOptions(serverCommand, ['--version'], {})).toEqual({ kind: 'version' })
   })
@@ -344,4 +354,5 @@ it('has a line of the reference for every flag and secret', () => {
     expect(reference).toMatch(new RegExp(`^\\| \`--${flag}[ \`].*DEPOT_`, 'm'))
   }
   expect(reference).toContain('| `DEPOT_VALKEY_PASSWORD` | `DEPOT_VALKEY_PASSWORD_FILE` |')
+  expect(reference).toContain('| `DEPOT_GCS_ENDPOINT` |')
 })

@@ -1,7 +1,8 @@
-import { type Option, placeholderOf, type Tables, variableOf } from './table.ts'
+import { type Option, placeholderOf, type Tables, type VariableTable, variableOf } from './table.ts'
 
 /** What `--help` prints: the usage and every option, in columns. */
-export function usageOf({ program, summary, operands, options, secrets }: Tables): string {
+export function usageOf(tables: Tables): string {
+  const { program, summary, operands, options, secrets, variables = {} } = tables
   const flags = [
     ...Object.values(options).map((option) => [
       flagOf(option),
@@ -10,7 +11,7 @@ export function usageOf({ program, summary, operands, options, secrets }: Tables
     ['--help', 'Print this text.'],
     ['--version', 'Print the version.'],
   ]
-  const variables = Object.values(secrets).map(({ variable, meaning }) => [variable, meaning])
+  const secretRows = Object.values(secrets).map(({ variable, meaning }) => [variable, meaning])
   const lines = [
     summary,
     '',
@@ -21,16 +22,18 @@ export function usageOf({ program, summary, operands, options, secrets }: Tables
     'Every flag can also be set by an environment variable: DEPOT_ and its name in capitals, such as',
     'DEPOT_LOG_LEVEL. The flag wins.',
     '',
-    'Secrets, from the environment, or from the file that the variable with _FILE at its end names:',
-    '',
-    ...columns(variables),
-    '',
+    ...paragraph(
+      'Secrets, from the environment, or from the file that the variable with _FILE at its end names:',
+      secretRows,
+    ),
+    ...paragraph('From the environment alone:', Object.entries(variables)),
   ]
   return lines.join('\n').replaceAll('`', '')
 }
 
 /** A markdown page that lists everything that can be set for a command. */
-export function optionsReference({ program, summary, options, secrets }: Tables): string {
+export function optionsReference(tables: Tables): string {
+  const { program, summary, options, secrets, variables = {} } = tables
   const rows = Object.values(options).map((option) => [
     code(flagOf(option)),
     [variableOf(option), option.alias]
@@ -59,6 +62,7 @@ export function optionsReference({ program, summary, options, secrets }: Tables)
     ...markdownTable(['flag', 'environment variable', 'default', 'meaning'], rows),
     '',
     ...(secretRows.length === 0 ? [] : [...secretsTable(secretRows), '']),
+    ...(Object.keys(variables).length === 0 ? [] : [...variablesTable(variables), '']),
   ].join('\n')
 }
 
@@ -67,6 +71,20 @@ function secretsTable(rows: readonly (readonly string[])[]): string[] {
     'Secrets come from the environment or from a file, never from a flag:',
     '',
     ...markdownTable(['environment variable', 'or the path of a file in', 'meaning'], rows),
+  ]
+}
+
+function variablesTable(variables: VariableTable): string[] {
+  return [
+    'From the environment alone:',
+    '',
+    ...markdownTable(
+      ['environment variable', 'meaning'],
+      Object.entries(variables).map(([names, meaning]) => [
+        names.split(', ').map(code).join(', '),
+        meaning,
+      ]),
+    ),
   ]
 }
 
@@ -79,6 +97,11 @@ function defaultOf(option: Option): string {
   if (placeholderOf(option) === undefined) return ''
   const platform = option.platformVariable === undefined ? '' : `$${option.platformVariable}, else `
   return `[${platform}${option.default ?? option.otherwise ?? 'none'}]`
+}
+
+/** A sentence and its rows; nothing where there are none. */
+function paragraph(sentence: string, rows: readonly (readonly string[])[]): string[] {
+  return rows.length === 0 ? [] : [sentence, '', ...columns(rows), '']
 }
 
 /** Two columns, the right one wrapped so that lines stay below 110 characters. */

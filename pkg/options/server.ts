@@ -16,6 +16,7 @@ import {
   storageGrants,
   valkeyAddress,
 } from './values.ts'
+import { storageVariables } from './variables.ts'
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 const anyLevel = `${levels.slice(0, -1).join(', ')} or ${levels.at(-1)}`
@@ -275,6 +276,7 @@ export const serverCommand = {
   summary: 'Serves the registry protocol of Terraform and OpenTofu.',
   options,
   secrets,
+  variables: storageVariables,
   rules: [
     distinctAddresses('listen', 'adminListen'),
     together('tlsCertPath', 'tlsCertKey'),

@@ -28,6 +28,9 @@ interface Secret {
 
 export type SecretTable = Readonly<Record<string, Secret>>
 
+/** Variables of the environment that no flag stands for, with their meaning. */
+export type VariableTable = Readonly<Record<string, string>>
+
 /** Everything that can be set for one command: what the usage and the reference tell. */
 export interface Tables<T extends OptionTable = OptionTable, S extends SecretTable = SecretTable> {
   /** How the command is started, such as `depot server`. */
@@ -37,6 +40,7 @@ export interface Tables<T extends OptionTable = OptionTable, S extends SecretTab
   readonly operands?: string
   readonly options: T
   readonly secrets: S
+  readonly variables?: VariableTable
 }
 
 /** A command, with what must hold between its options. */
