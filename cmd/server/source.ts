@@ -2,6 +2,7 @@ import { kindNames, type ResourceSink } from '../../pkg/apis/v1alpha1/v1alpha1.t
 import type { Catalog } from '../../pkg/catalog/catalog.ts'
 import { loadConnection, openCluster, type Readmes } from '../../pkg/kube/kube.ts'
 import { watchManifests } from '../../pkg/manifests/manifests.ts'
+import { expectRequests } from '../../pkg/memory/memory.ts'
 import type { ServerOptions } from '../../pkg/options/options.ts'
 import type { Runnable } from '../../pkg/run/run.ts'
 import type { Archives } from '../../pkg/storage/storage.ts'
@@ -54,6 +55,7 @@ export class SourceInStep implements Runnable {
     await this.#source.loaded
     // Lists are put together in the background; the first reader should find them whole.
     await this.#catalog.model.whenSettled
+    expectRequests()
     this.#isLoaded = true
     void this.#readmes.keepIn(await this.#source.readmes(), this.#catalog)
     this.#all.log.info({ versions: this.#catalog.count('Version') }, 'ready')

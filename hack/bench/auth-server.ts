@@ -4,7 +4,7 @@ import { parseResource } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
 import { Auth } from '../../pkg/auth/auth.ts'
 import { oidcOptions } from '../../pkg/auth/issuer.fixture.ts'
 import { Catalog } from '../../pkg/catalog/catalog.ts'
-import { limitHeap } from '../../pkg/memory/memory.ts'
+import { expectRequests, limitHeap } from '../../pkg/memory/memory.ts'
 import { startServer } from '../../pkg/server/server.ts'
 import { createArchives } from '../../pkg/storage/storage.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
@@ -51,6 +51,7 @@ const auth = new Auth({
   metrics,
 })
 await auth.started
+expectRequests()
 const { url } = await startServer({
   listen: { host: '127.0.0.1', port: 0 },
   adminListen: { host: '127.0.0.1', port: 0 },

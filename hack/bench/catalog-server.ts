@@ -7,7 +7,7 @@ import {
   parseResource,
 } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
 import { Catalog } from '../../pkg/catalog/catalog.ts'
-import { limitHeap } from '../../pkg/memory/memory.ts'
+import { expectRequests, limitHeap } from '../../pkg/memory/memory.ts'
 import { startServer } from '../../pkg/server/server.ts'
 import { loadSigner } from '../../pkg/signing/signing.ts'
 import { createArchives } from '../../pkg/storage/storage.ts'
@@ -106,6 +106,7 @@ const archives = createArchives({ filesystemMountPath: '/', log, metrics })
 const privateKeyPath = values.key
 const signer = await loadSigner({ privateKeyPath, passphrase: undefined, log, metrics })
 const filled = await fill(catalog)
+expectRequests()
 const { url, adminUrl } = await startServer({
   listen: { host: '127.0.0.1', port: 0 },
   adminListen: { host: '127.0.0.1', port: 0 },

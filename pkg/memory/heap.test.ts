@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { nodeOptions } from './memory.ts'
 
@@ -12,4 +13,14 @@ it('Node knows the options', () => {
     env: { NODE_OPTIONS: nodeOptions },
   })
   expect(status).toBe(0)
+})
+
+it('a running Node takes the options that are set later', () => {
+  const program = `
+    import { expectRequests, limitHeap } from ${JSON.stringify(join(import.meta.dirname, 'memory.ts'))}
+    limitHeap()
+    expectRequests()`
+  const args = ['--input-type=module', '--eval', program]
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
 })
