@@ -201,7 +201,7 @@ it.skipIf(clis.every(({ path }) => path === undefined))(
   },
 )
 
-it('an upstream that goes away is told of by name, and what is stored stays', async () => {
+it('an upstream that goes away is reported by name, and what is stored stays', async () => {
   cluster.upstreams.github.repositories.delete('acme/vm')
   await kubectl(
     'annotate',

@@ -1,4 +1,4 @@
-/** Why an archive is not taken. Each is a mistake of whoever made the archive: the same bytes are refused again. */
+/** Why an archive is not taken. Each is a mistake of the author of the archive: the same bytes are refused again. */
 export type ArchiveReason =
   /** Neither zip, tar nor tar.gz, or one that is damaged. */
   | 'NotAnArchive'

@@ -15,7 +15,7 @@ const files = [
   { path: 'docs/～.md', content: 'text' },
 ]
 
-/** The hash of golang.org/x/mod/sumdb/dirhash, told again by another language. */
+/** The hash of golang.org/x/mod/sumdb/dirhash, written again in another language. */
 const hash1 = `
 import base64, hashlib, sys, zipfile
 z = zipfile.ZipFile(sys.argv[1])

@@ -14,7 +14,7 @@ export async function issuerKey(kid: string, alg = 'RS256'): Promise<IssuerKey> 
   return { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } }
 }
 
-/** Callers of an issuer, and nobody else. */
+/** Callers of an issuer, and no others. */
 export function oidcOptions(issuerUrl: string, more: Partial<OidcOptions> = {}): OidcOptions {
   return {
     issuerUrl,

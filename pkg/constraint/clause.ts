@@ -21,7 +21,7 @@ export function namesPrereleaseOf({ version: named }: Clause, version: SemVer): 
 
 const isPrerelease = (version: SemVer): boolean => version.prerelease.length > 0
 
-/** An order is only told of a prerelease where the clause names one of the same numbers. */
+/** A prerelease is only compared where the clause names one of the same numbers. */
 function comparable(version: SemVer, { version: named }: Clause): boolean {
   if (!isPrerelease(version)) return true
   return isPrerelease(named) && named.compareMain(version) === 0

@@ -5,7 +5,7 @@ import type { CountStore } from './store.ts'
 const dropReasons: readonly DropReason[] = ['queue_full', 'disk', 'corrupt', 'expired']
 const kinds = ['Module', 'Provider'] as const
 
-/** What this room counts of itself. */
+/** What this package counts of itself. */
 export function createMeters(metrics: Metrics) {
   const downloads = counter(metrics, {
     name: 'downloads_total',

@@ -40,7 +40,7 @@ export interface ImportOptions {
   readonly onEvent: (event: ImportEvent) => void
 }
 
-/** What happens, for whoever watches. */
+/** What happens, for those who watch. */
 export type ImportEvent =
   /** How many archives an address has, those that are stored already included. */
   | { readonly kind: 'listed'; readonly address: ImportAddress; readonly count: number }

@@ -31,7 +31,7 @@ export class LeaseElection implements Election {
   #deadline: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
   /** The error that was logged last; the same one is not worth a line every two seconds. */
-  #told = ''
+  #reported = ''
 
   constructor(options: ElectionOptions) {
     this.#options = options
@@ -95,8 +95,8 @@ export class LeaseElection implements Election {
         error instanceof ApiError && ['Conflict', 'AlreadyExists'].includes(error.reason)
       if (this.#stop.signal.aborted) return
       const message = messageOf(error)
-      const level = isRace || message === this.#told ? 'debug' : 'warn'
-      this.#told = isRace ? this.#told : message
+      const level = isRace || message === this.#reported ? 'debug' : 'warn'
+      this.#reported = isRace ? this.#reported : message
       log[level]({ error: message, held: this.held() }, 'lease could not be renewed or taken')
     }
   }
@@ -150,7 +150,7 @@ export class LeaseElection implements Election {
 
   #won(beganMs: number): void {
     this.#renewedMs = beganMs
-    this.#told = ''
+    this.#reported = ''
     clearTimeout(this.#deadline)
     const leftMs = this.#timings.renewMs - (performance.now() - beganMs)
     this.#deadline = setTimeout(() => this.#lose('the lease ran out'), Math.max(0, leftMs))

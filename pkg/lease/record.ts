@@ -3,7 +3,7 @@ import type { ObservedObject } from '../kube/kube.ts'
 /** What a Lease says (coordination.k8s.io/v1). */
 export interface LeaseRecord {
   readonly resourceVersion: string
-  /** Empty: nobody holds it. */
+  /** Empty: it is not held. */
   readonly holder: string
   readonly durationMs: number
   readonly transitions: number

@@ -15,7 +15,7 @@ export class ClusterStore implements Store {
   readonly #fieldManager: string
   readonly #memory: ObjectMemory
   readonly #applied = new Map<string, FieldSet>()
-  /** The newest state of the cluster that the watch has told everything about. */
+  /** The newest state of the cluster up to which the watch has reported everything. */
   #seen = ''
 
   constructor(options: {
@@ -61,7 +61,7 @@ export class ClusterStore implements Store {
       commit: async (resourceVersion) => {
         for (const object of this.#memory.list(this.#kind, this.#filter)) {
           const { namespace, name, resourceVersion: held } = object.metadata
-          // What was written after the list was made is told by the watch that follows it.
+          // What was written after the list was made is reported by the watch that follows it.
           const isLater = !rewound && isOlder(resourceVersion, held)
           if (!named.has(idOf(namespace, name)) && !isLater) this.#forget(object.metadata)
         }

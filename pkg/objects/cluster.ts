@@ -23,7 +23,7 @@ export interface ClusterObjectsOptions {
   readonly clock?: () => number
 }
 
-/** Who applied a field; one for each controller, which is told by what it applies. */
+/** Who applied a field; one for each controller, which is recognized by what it applies. */
 const fieldManagers: Readonly<Record<ObjectKind, string>> = {
   Depot: 'depot-controller',
   Module: 'depot-controller-depot',

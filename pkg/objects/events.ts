@@ -21,7 +21,7 @@ export class RecentEvents {
     this.#recent = new Bounded({ maxEntries: 10_000, clock })
   }
 
-  /** Whether it is told for the first time in ten minutes; it counts as told then. */
+  /** Whether it is reported for the first time in ten minutes; it counts as reported then. */
   isNews({ object, type, reason, note }: ObjectEvent): boolean {
     const { namespace, name, uid } = object.metadata
     const id = hash(

@@ -78,7 +78,7 @@ describe('keys', () => {
 })
 
 describe('namespaces', () => {
-  it('take turns, whoever has more to do', async () => {
+  it('take turns, even where one has more to do', async () => {
     const { began, reconcile, release } = heldWork()
     const queue = queueOf({ reconcile })
     for (let i = 0; i < 100; i++) queue.add(`many/${i}`, 'listing')

@@ -1,6 +1,6 @@
 import { printable } from '../egress/egress.ts'
 
-/** Whether trying again can help, of each reason: a terminal mistake waits for a change of what somebody wrote. */
+/** Whether trying again can help, of each reason: a terminal mistake waits for a change of what was written. */
 const reasons = {
   /** Something in the spec cannot work. */
   InvalidSpec: { terminal: true },
@@ -45,7 +45,7 @@ export class SourceError extends Error {
     this.retryAfterMs = options.retryAfterMs
   }
 
-  /** Whether nothing changes until somebody changes a resource, a Secret, an option or the upstream. */
+  /** Whether nothing changes until a person changes a resource, a Secret, an option or the upstream. */
   get terminal(): boolean {
     return reasons[this.reason].terminal
   }

@@ -17,7 +17,7 @@ export interface GitOptions {
 }
 
 /**
- * Runs git without a shell, without the configuration of this machine, and with no way out but https to where it is told.
+ * Runs git without a shell, without the configuration of this machine, and with no way out but https to the given host.
  *
  * @param args data stands after `--`
  */
@@ -48,7 +48,7 @@ export function runGit(args: readonly string[], options: GitOptions): RunningGit
     stop()
   })
   ended.catch(() => undefined)
-  // What is left in the pipe of a process that ended is thrown away where nobody reads at that moment.
+  // What is left in the pipe of a process that ended is thrown away where it is not being read at that moment.
   return { stdout: child.stdout.pipe(new PassThrough()), ended }
 }
 

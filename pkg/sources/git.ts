@@ -73,8 +73,8 @@ export class Git {
     wanted: GitRef,
     { signal: asked, onWaiting, maxBytes = moduleBytes }: FetchOptions,
   ): Promise<{ file: SpoolFile; sizeBytes: number; sha256: string }> {
-    const room = Math.min(maxBytes * (1 + tarRatio), this.#spool.sizeBytes)
-    const file = await this.#spool.reserve(room, {
+    const reservedBytes = Math.min(maxBytes * (1 + tarRatio), this.#spool.sizeBytes)
+    const file = await this.#spool.reserve(reservedBytes, {
       signal: asked,
       ...(onWaiting !== undefined && { onWaiting }),
     })

@@ -128,7 +128,7 @@ it('tags that are no versions are skipped, whatever they hold', async () => {
   expect(skipped).toBe(names.length - 3)
 })
 
-it('an error that is a book is told of in a line', async () => {
+it('an error that is a book is reported in a line', async () => {
   const said = `{"message":"no\\u001b[31m\\nsuch thing ${'x'.repeat(1000)}"}`
   answer = (_url, outgoing) => {
     outgoing.writeHead(500, { 'content-type': 'application/json' }).end(said)

@@ -10,10 +10,10 @@ import { SourceError } from './errors.ts'
 import type { ListOptions } from './module-source.ts'
 
 const maxFileBytes = 32 * 1024 * 1024
-/** Lists that nobody asked for so long are removed at the start. */
+/** Lists that were not asked for so long are removed at the start. */
 const keepMs = 30 * 24 * 3_600_000
 
-/** A list as it was fetched, with what the upstream needs to be told to say "unchanged". */
+/** A list as it was fetched, with what the upstream needs to see to answer "unchanged". */
 interface Kept<T> {
   readonly value: T
   /** As JSON: what it takes in memory is near that. */
@@ -28,7 +28,7 @@ type Load<T> = (
 
 /**
  * Lists of versions, in memory and on disk, so that a restart asks with conditional requests and gets short answers.
- * Whoever asks for one at the same time waits for the same request.
+ * Callers who ask for one at the same time wait for the same request.
  */
 export class ListingCache {
   readonly #dir: string

@@ -68,7 +68,7 @@ export interface FetchOptions {
   readonly maxBytes?: number | undefined
 }
 
-/** An archive as it came, in the spool. Whoever asked for it removes it. */
+/** An archive as it came, in the spool. The caller removes it. */
 export interface FetchedArchive {
   readonly file: SpoolFile
   readonly sizeBytes: number

@@ -7,7 +7,7 @@ export interface Digesting {
   update(bytes: Uint8Array): Promise<void>
   /** In lower-case hexadecimal. @throws RegistryError Unavailable where the thread has ended */
   digest(): Promise<string>
-  /** Nobody wants it any more. */
+  /** It is not wanted any more. */
   drop(): void
 }
 
@@ -35,7 +35,9 @@ parentPort.on('message', ({ id, slot, length, end }) => {
 })`
 
 /** What the thread says: a slot is free again, or a digest is done. */
-type Told = { readonly slot: SharedArrayBuffer } | { readonly id: number; readonly sha256: string }
+type Report =
+  | { readonly slot: SharedArrayBuffer }
+  | { readonly id: number; readonly sha256: string }
 
 /** A thread that hashes; it starts when it is needed, and keeps no process from ending. */
 export class HashingThread {
@@ -98,11 +100,11 @@ export class HashingThread {
       resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 },
     })
     worker.unref()
-    worker.on('message', (told: Told) => {
-      if ('slot' in told) this.#giveBack(told.slot)
+    worker.on('message', (report: Report) => {
+      if ('slot' in report) this.#giveBack(report.slot)
       else {
-        this.#digests.get(told.id)?.resolve(told.sha256)
-        this.#digests.delete(told.id)
+        this.#digests.get(report.id)?.resolve(report.sha256)
+        this.#digests.delete(report.id)
       }
     })
     const onEnd = (): void => {

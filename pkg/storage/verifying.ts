@@ -7,22 +7,22 @@ type Expected = Parameters<WritableDriver['check']>[1]
 /**
  * What tells whether an object is the one that was stored.
  *
- * @param told the digest that the backend itself gives for a whole object; undefined where it gives none
+ * @param reported the digest that the backend itself gives for a whole object; undefined where it gives none
  */
 export function createVerifying(
   driver: Pick<Driver, 'open' | 'stat'>,
-  told: (object: string) => Promise<Expected | undefined> = async () => undefined,
+  reported: (object: string) => Promise<Expected | undefined> = async () => undefined,
 ): Pick<WritableDriver, 'verify' | 'check'> {
   return {
     verify: async (object, expected, { signal, read = false } = {}) => {
       signal?.throwIfAborted()
-      const known = read ? undefined : await told(object)
+      const known = read ? undefined : await reported(object)
       return known === undefined
         ? orMissing(matchesRead(driver, object, expected, signal))
         : matches(known, expected)
     },
     check: async (object, expected) => {
-      const known = await told(object)
+      const known = await reported(object)
       if (known !== undefined) return matches(known, expected)
       return orMissing(
         driver.stat(object).then(({ sizeBytes }) => matches({ sizeBytes }, expected)),

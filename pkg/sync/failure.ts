@@ -9,7 +9,7 @@ import type { SyncReason } from './conditions.ts'
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly reason: SyncReason
-  /** Nothing changes until somebody changes something; asking again soon is of no use. */
+  /** Nothing changes until a person changes something; asking again soon is of no use. */
   readonly terminal: boolean
   readonly retryAfterMs: number | undefined
 

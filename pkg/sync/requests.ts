@@ -49,7 +49,7 @@ export function handled(request: SyncRequest | undefined, nowMs: number): Handle
   }
 }
 
-/** Takes a forceSync back that was followed, where nobody has changed it meanwhile. */
+/** Takes a forceSync back that was followed, where it was not changed meanwhile. */
 export async function resetForceSync(
   { objects, log }: Pick<Context, 'objects' | 'log'>,
   object: StoredObject,

@@ -30,7 +30,7 @@ export function syncScenarios(
       await place?.close()
     })
 
-    it('a version of a module is fetched, stored and told of in one status', async () => {
+    it('a version of a module is fetched, stored and reported in one status', async () => {
       scene.upstream.repository(url, { 'v1.0.0': 'first' })
       await scene.write('Module', 'vpc', { moduleConfig, versions: versions('v1.0.0') })
       await scene.run()
@@ -177,7 +177,7 @@ export function syncScenarios(
         expect(await scene.stored()).toEqual([`depot/vpc/${after.artifact?.fileName}`])
       })
 
-      it('any other is told of without a download, and replaced when somebody asks', async () => {
+      it('any other is reported without a download, and replaced on request', async () => {
         const before = await changed(undefined)
         const after = scene.status('Version', 'vpc-1-0-0')
         expect(after).toMatchObject({ synced: true, artifact: before.artifact })

@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>
 const fieldsOfPeople = ['forceSync', 'lifecycle', 'retain', 'suspend', 'upload']
 
 /**
- * What an object becomes when it is applied, where nobody has written down who manages which field: all of the spec is the
+ * What an object becomes when it is applied, where no record says who manages which field: all of the spec is the
  * controller's, but for the fields that people write; labels and annotations are added to what is there.
  */
 export function applied(before: Fields, { metadata, spec }: AppliedObject): Fields {

@@ -94,7 +94,7 @@ function editedYaml(
     try {
       edit(document, path, before, after)
     } catch {
-      // Behind an alias, say: then this object is written anew, without its comments.
+      // Behind an alias, say: then this object is written again as a whole, without its comments.
       if (path.length === 0) return `${text.startsWith('---') ? '---\n' : ''}${textOf(after)}`
       document.setIn(path, document.createNode(after))
     }

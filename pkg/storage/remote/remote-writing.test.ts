@@ -119,7 +119,7 @@ it('what is there is not sent', async () => {
 it.each([
   { code: 403, message: 'the archive storage refuses this registry; tell its operator' },
   { code: 404, message: 'there is no bucket or container for the archives: create it' },
-])('is told to its operator where the store answers $code', async ({ code, message }) => {
+])('is reported to the operator where the store answers $code', async ({ code, message }) => {
   faults = [status(code)]
   await expect(put()).rejects.toMatchObject({ reason: 'BadGateway', message })
 })

@@ -11,7 +11,7 @@ export interface Item {
   readonly name: string
   /** Of the resource. */
   readonly objectName: string
-  /** As it was written, so that nothing is added that nobody said. */
+  /** As it was written, so that nothing is added that was not said. */
   readonly config: RawConfig
 }
 

@@ -22,7 +22,7 @@ export function ownedBy({ objects }: Context, { metadata }: StoredObject): Store
   return objects.list('Version', { namespace, ownerUid: uid })
 }
 
-/** Versions that stay whatever their parent says: somebody wants them kept, or published them. */
+/** Versions that stay whatever their parent says: people want them kept, or published them. */
 export function isRetained({ spec }: StoredObject): boolean {
   const { retain, upload } = spec as { retain?: boolean; upload?: unknown }
   return retain === true || upload !== undefined

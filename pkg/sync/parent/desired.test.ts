@@ -9,7 +9,7 @@ describe('the versions of a spec', () => {
     expect(listed.map(({ spelled }) => spelled)).toEqual(['v1.10.0', '1.9.0', 'v1.0.0'])
   })
 
-  it('that are none are skipped and told of', () => {
+  it('that are none are skipped and reported', () => {
     const { listed, skipped } = listedVersions(versions('latest', '1.0', '1.0.0'))
     expect(listed).toHaveLength(1)
     expect(skipped.map(({ version }) => version)).toEqual(['latest', '1.0'])

@@ -21,7 +21,7 @@ export type Decision =
  *
  * @param stored what the status says; undefined where nothing was ever stored
  * @param situation.lost the stored object is missing or altered
- * @param situation.wanted somebody asked for a sync, or the spec names another source
+ * @param situation.wanted a person asked for a sync, or the spec names another source
  */
 export function decide(
   stored: Stored | undefined,

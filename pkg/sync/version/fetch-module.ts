@@ -15,7 +15,7 @@ export async function fetchModule(
   const fetched = await plan.source.fetch(resolved, options)
   try {
     const { signal } = options
-    const room = await spool.reserve(moduleLimits.packedBytes, {
+    const reserved = await spool.reserve(moduleLimits.packedBytes, {
       signal,
       ...(options.onWaiting && { onWaiting: options.onWaiting }),
     })
@@ -23,19 +23,26 @@ export async function fetchModule(
       const { path } = fetched
       const archive = await normaliseModule({
         file: fetched.file.path,
-        into: `${room.path}.normal`,
+        into: `${reserved.path}.normal`,
         format: plan.format,
         path,
         signal,
       })
-      await rename(archive.file, room.path)
-      room.shrink(archive.sizeBytes)
+      await rename(archive.file, reserved.path)
+      reserved.shrink(archive.sizeBytes)
       const { sha256, sizeBytes, contentDigest, extension } = archive
       const stem = `${plan.configName}-${plan.version}-${sha256.slice(0, 12)}`
       const { revision } = fetched
-      return { file: room, fileName: stem + extension, sha256, sizeBytes, contentDigest, revision }
+      return {
+        file: reserved,
+        fileName: stem + extension,
+        sha256,
+        sizeBytes,
+        contentDigest,
+        revision,
+      }
     } catch (error) {
-      await room.remove()
+      await reserved.remove()
       throw error
     }
   } finally {

@@ -4,7 +4,7 @@ import { type Context, refOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
 import type { VersionStatus } from './status.ts'
 
-/** A fetch that takes longer than this is told of in the status; most take less, and cost no write. */
+/** A fetch that takes longer than this is reported in the status; most take less, and cost no write. */
 const longMs = 5_000
 
 export interface Progress {

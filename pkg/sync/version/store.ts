@@ -13,13 +13,18 @@ export async function store(
   signal: AbortSignal,
 ): Promise<void> {
   for (const { fileName, bytes } of candidate.release?.documents ?? []) {
-    const room = await spool.reserve(bytes.length, { signal })
+    const reserved = await spool.reserve(bytes.length, { signal })
     try {
-      await writeFile(room.path, bytes)
+      await writeFile(reserved.path, bytes)
       const sha256 = createHash('sha256').update(bytes).digest('hex')
-      await storeFile(place, fileName, { path: room.path, sizeBytes: bytes.length, sha256 }, signal)
+      await storeFile(
+        place,
+        fileName,
+        { path: reserved.path, sizeBytes: bytes.length, sha256 },
+        signal,
+      )
     } finally {
-      await room.remove()
+      await reserved.remove()
     }
   }
   const { file, fileName, sizeBytes, sha256 } = candidate

@@ -11,8 +11,8 @@ import type { Work } from './sync-version.ts'
 import { verificationDueMs, verifyStored } from './verify.ts'
 
 /**
- * A Version whose archive somebody put into storage: it is checked, never fetched, and left there when the Version is
- * deleted.
+ * A Version whose archive was put into storage by other means: it is checked, never fetched, and left there when the
+ * Version is deleted.
  */
 export async function syncUpload(context: Context, work: Work): Promise<Reconciled | undefined> {
   const { object, version, attempt, signal } = work

@@ -1,4 +1,4 @@
-/** Brings one Version to where its spec says: its archive fetched, checked, stored, and told of in its status. */
+/** Brings one Version to where its spec says: its archive fetched, checked, stored, and reported in its status. */
 import type { StoredObject, StoredRef } from '../../objects/objects.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { conditionTrue } from '../conditions.ts'
