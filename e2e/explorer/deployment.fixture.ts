@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { type ExplorerProcess, startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import { type Ingress, startIngress } from '../../hack/testbed/explorer/ingress.ts'
 import { writeBarePages } from '../../hack/testbed/explorer/pages.ts'
@@ -84,6 +84,11 @@ export async function deploy(options: DeploymentOptions = {}): Promise<Deploymen
     ...(options.serverFlags ?? []),
   )
   onTestFinished(() => void server.stop())
+  // Until the issuer's keys are there, its tokens get 503.
+  await vi.waitFor(async () => {
+    const readiness = await (await fetch(`${server.adminUrl}/readyz`)).text()
+    expect(readiness).not.toContain('impaired')
+  })
   const start = async (more: DeploymentOptions, at: number) => {
     const explorer = await startExplorer({
       serverUrl: server.url,
