@@ -1,9 +1,16 @@
 /** How long a burst of changes is left alone before work on it begins, in milliseconds. */
 const delayMs = 20
 
+export interface Worked {
+  /** What it cost. */
+  readonly units: number
+  /** Whether nothing is left to do. */
+  readonly isDone: boolean
+}
+
 export interface BacklogOptions<T> {
-  /** Does the work for one item and tells what it cost, in units of the caller's choice. */
-  readonly work: (item: T) => number
+  /** Works on one item until it is done, or for about so many units of the caller's choice. */
+  readonly work: (item: T, maxUnits: number) => Worked
   /** Units that are done without giving way to others. */
   readonly sliceUnits: number
 }
@@ -43,18 +50,21 @@ export class Backlog<T> {
 
   /** Does the work for one item now, if there is any. */
   finish(item: T): void {
-    if (this.#items.delete(item)) this.#options.work(item)
+    if (this.#items.delete(item)) this.#options.work(item, Number.POSITIVE_INFINITY)
     this.#tellEmpty()
   }
 
   /** Does one slice. */
   advance(): void {
     if (this.#items.size === 0) return
-    let units = 0
+    const { work, sliceUnits } = this.#options
+    let left = sliceUnits
     for (const item of this.#items) {
       this.#items.delete(item)
-      units += this.#options.work(item)
-      if (units >= this.#options.sliceUnits) break
+      const { units, isDone } = work(item, left)
+      if (!isDone) this.#items.add(item)
+      left -= units
+      if (left <= 0) break
     }
     this.#tellEmpty()
   }

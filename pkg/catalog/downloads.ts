@@ -22,24 +22,31 @@ export interface Downloads {
 
 /** What is known of one resource; archives that are gone stay in its sum. */
 export interface ResourceDownloads extends Downloads {
+  /** Of each archive, by its version and then by {@link platformOf}. */
+  readonly byVersion: ReadonlyMap<string, ReadonlyMap<string, Downloads>>
   /** Of one archive. */
-  of(archive: Pick<DownloadCount, 'version' | 'os' | 'arch'>): Downloads | undefined
+  of(archive: Archive): Downloads | undefined
 }
+
+type Archive = Pick<DownloadCount, 'version' | 'os' | 'arch'>
 
 class Tally implements ResourceDownloads {
   count = 0
   lastAt = 0
-  readonly #archives = new Map<string, Downloads>()
+  readonly byVersion = new Map<string, Map<string, Downloads>>()
 
-  of(archive: Pick<DownloadCount, 'version' | 'os' | 'arch'>): Downloads | undefined {
-    return this.#archives.get(keyOf(archive))
+  of(archive: Archive): Downloads | undefined {
+    return this.byVersion.get(archive.version)?.get(platformOf(archive))
   }
 
   put(archive: DownloadCount, { count, lastAt }: Downloads): void {
-    const key = keyOf(archive)
-    this.count += count - (this.#archives.get(key)?.count ?? 0)
+    const { version } = archive
+    const platform = platformOf(archive)
+    const platforms = this.byVersion.get(version) ?? new Map<string, Downloads>()
+    this.byVersion.set(version, platforms)
+    this.count += count - (platforms.get(platform)?.count ?? 0)
     this.lastAt = Math.max(this.lastAt, lastAt)
-    this.#archives.set(key, { count, lastAt })
+    platforms.set(platform, { count, lastAt })
   }
 }
 
@@ -71,6 +78,6 @@ export class DownloadTable {
   }
 }
 
-function keyOf({ version, os = '', arch = '' }: Pick<DownloadCount, 'version' | 'os' | 'arch'>) {
-  return `${version} ${os}/${arch}`
+export function platformOf({ os = '', arch = '' }: Pick<DownloadCount, 'os' | 'arch'>): string {
+  return `${os}/${arch}`
 }

@@ -1,6 +1,6 @@
 import type { Binding } from '../access/access.ts'
 import type { Depot, Namespace } from '../apis/v1alpha1/v1alpha1.ts'
-import { Backlog } from './backlog.ts'
+import { Backlog, type Worked } from './backlog.ts'
 import { Depots, type ShownDepot } from './depots.ts'
 import { Listed } from './listed.ts'
 import { type MostDownloaded, mostDownloaded } from './most-downloaded.ts'
@@ -15,6 +15,7 @@ import { type Summary, type SummarySources, summaryOf } from './summary.ts'
 import { TagSets, tag } from './tags.ts'
 import { namedTotals } from './totals.ts'
 import { addStates, noStates, type VersionStates } from './version-states.ts'
+import { VersionSums } from './version-sums.ts'
 import { sumOf, type View, Views } from './views.ts'
 
 /** Versions that are looked at in one go, which takes a few milliseconds. */
@@ -67,8 +68,9 @@ export class ReadModel {
   readonly #best = new SortOrder(bestDownloads, this.#entries)
   readonly #depots = new Depots((kind, namespace, name) => this.#byName[kind].get(namespace, name))
   readonly #publicNamespaces = new Set<string>()
+  readonly #sums: VersionSums
   readonly #backlog = new Backlog<Parent>({
-    work: (parent) => this.#refresh(parent),
+    work: (parent, maxVersions) => this.#refresh(parent, maxVersions),
     sliceUnits: sliceVersions,
   })
   readonly #states = { Module: noStates(), Provider: noStates() }
@@ -77,6 +79,7 @@ export class ReadModel {
 
   constructor(options: ReadModelOptions) {
     this.#options = options
+    this.#sums = new VersionSums(options.findings)
   }
 
   /** Versions that have a parent, by state. */
@@ -194,19 +197,23 @@ export class ReadModel {
     return labels[this.#options.publicLabel] === 'true'
   }
 
-  /** Brings one entry up to date. @returns what it cost, in Versions looked at */
-  #refresh(parent: Parent): number {
+  /** Brings one entry up to date, unless more Versions are new than may be looked at. */
+  #refresh(parent: Parent, maxVersions: number): Worked {
     const { resource } = parent
     const known = this.#byParent.get(parent)
-    this.#revision += 1
     if (resource === undefined) {
-      if (known === undefined) return 1
+      this.#revision += 1
+      this.#sums.forget(parent)
+      if (known === undefined) return { units: 1, isDone: true }
       this.#remove(known)
       addStates(this.#states[parent.kind], known.summary.states, -1)
       this.#options.onReadme(parent.namespace, undefined, known.summary.readme)
-      return 1
+      return { units: 1, isDone: true }
     }
-    const summary = summaryOf(parent, resource, this.#options)
+    const { sums, looked } = this.#sums.of(parent, maxVersions)
+    if (sums === undefined) return { units: looked, isDone: false }
+    this.#revision += 1
+    const summary = summaryOf(parent, resource, sums, this.#options)
     const before = known?.summary.states ?? noStates()
     addStates(this.#states[parent.kind], before, -1)
     addStates(this.#states[parent.kind], summary.states, 1)
@@ -214,7 +221,7 @@ export class ReadModel {
     this.#options.onReadme(parent.namespace, summary.readme, known?.summary.readme)
     if (known === undefined) this.#add(parent, summary)
     else this.#change(known, summary)
-    return 1 + parent.versions.length
+    return { units: 1 + looked, isDone: true }
   }
 
   #add(parent: Parent, summary: Summary): void {

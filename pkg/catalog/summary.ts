@@ -1,4 +1,4 @@
-import type { DownloadTable } from './downloads.ts'
+import { type Downloads, type DownloadTable, platformOf } from './downloads.ts'
 import type { FindingTable } from './findings.ts'
 import type { Parent } from './parent.ts'
 import type { ReadmeRef } from './readme-ref.ts'
@@ -6,8 +6,8 @@ import type { ResourceRow } from './resource-row.ts'
 import { type ScanCounts, scanCounts } from './scans.ts'
 import { isPrerelease, isSemver } from './semver-order.ts'
 import { type Totals, totalsOf } from './totals.ts'
-import type { VersionRow } from './version-row.ts'
-import { statesOf, type VersionStates } from './version-states.ts'
+import { addStates, noStates, type VersionStates } from './version-states.ts'
+import type { VersionSum } from './version-sums.ts'
 
 /** What is known of one module or provider and all its Versions, at one moment. */
 export interface Summary {
@@ -44,14 +44,25 @@ export interface SummarySources {
   readonly downloads: DownloadTable
 }
 
-/** Reads a parent that exists. Costs what its Versions and their findings cost. */
-export function summaryOf(parent: Parent, resource: ResourceRow, sources: SummarySources): Summary {
+/**
+ * Reads a parent that exists.
+ *
+ * @param sums of its versions
+ */
+export function summaryOf(
+  parent: Parent,
+  resource: ResourceRow,
+  sums: readonly VersionSum[],
+  sources: SummarySources,
+): Summary {
   const { kind, namespace, name, versions } = parent
   const downloads = sources.downloads.of(kind, namespace, name)
-  const latestVersion = latestVersionOf(parent, resource)
+  const latestVersion = latestVersionOf(parent, resource, sums)
   const latest = latestVersion === undefined ? [] : parent.rowsOf(latestVersion)
   const byVersion = downloadsByVersion(parent, sources.downloads)
-  const hasUnsynced = versions.some((row) => row.health !== 'synced')
+  const hasUnsynced = sums.some(({ health }) => health.unsynced > 0 || health.failed > 0)
+  const states = noStates()
+  for (const sum of sums) addStates(states, sum.states, 1)
   return {
     kind,
     namespace,
@@ -61,14 +72,14 @@ export function summaryOf(parent: Parent, resource: ResourceRow, sources: Summar
     latestVersion,
     scanCounts: scanCounts(sources.findings, latest),
     synced: resource.synced ?? (versions.length > 0 && !hasUnsynced),
-    states: statesOf(versions),
+    states,
     hasUnsynced,
-    platforms: kind === 'Module' ? [] : platformsOf(versions),
+    platforms: kind === 'Module' ? [] : [...new Set(sums.flatMap(({ platforms }) => platforms))],
     downloads: downloads?.count ?? 0,
     lastDownloadedAt: downloads?.count ? downloads.lastAt : undefined,
     bestDownloads: [...byVersion.values()].reduce((best, { count }) => Math.max(best, count), 0),
-    lastScannedAt: lastScannedAt(versions),
-    totals: totalsOf(parent, resource, downloads?.count ?? 0, sources.findings),
+    lastScannedAt: latestOf(sums),
+    totals: totalsOf({ kind, resource, sums, downloads: downloads?.count ?? 0 }),
     readme: latest.find((row) => row.readme !== undefined)?.readme,
   }
 }
@@ -84,29 +95,43 @@ function addressOf(
 
 /** Downloads of each version that exists, its platforms together; only what was downloaded. */
 export function downloadsByVersion(
-  { kind, namespace, name, versions }: Parent,
+  parent: Parent,
   table: DownloadTable,
 ): Map<string, { count: number; lastAt: number }> {
   const found = new Map<string, { count: number; lastAt: number }>()
-  const downloads = table.of(kind, namespace, name)
-  if (downloads === undefined) return found
-  const seen = new Set<string>()
-  for (const row of versions) {
-    const platform = `${row.version} ${row.os}/${row.arch}`
-    const { count = 0, lastAt = 0 } = downloads.of(row) ?? {}
-    if (count === 0 || seen.has(platform)) continue
-    seen.add(platform)
-    const known = found.get(row.version)
-    found.set(row.version, {
-      count: (known?.count ?? 0) + count,
-      lastAt: Math.max(known?.lastAt ?? 0, lastAt),
-    })
+  const { kind, namespace, name } = parent
+  for (const [version, platforms] of table.of(kind, namespace, name)?.byVersion ?? []) {
+    const counted = new Set<Downloads>()
+    for (const { os, arch } of parent.rowsOf(version)) {
+      const downloads = platforms.get(platformOf({ os, arch }))
+      if (downloads !== undefined && downloads.count > 0) counted.add(downloads)
+    }
+    let [count, lastAt] = [0, 0]
+    for (const one of counted) {
+      count += one.count
+      lastAt = Math.max(lastAt, one.lastAt)
+    }
+    if (count > 0) found.set(version, { count, lastAt })
   }
   return found
 }
 
+function latestOf(sums: readonly VersionSum[]): number | undefined {
+  let latest: number | undefined
+  for (const { lastScannedAt } of sums) {
+    if (lastScannedAt !== undefined && lastScannedAt > (latest ?? Number.NEGATIVE_INFINITY)) {
+      latest = lastScannedAt
+    }
+  }
+  return latest
+}
+
 /** What the resource claims, if it exists; else the highest that a CLI would choose, can install, or could ask for. */
-function latestVersionOf(parent: Parent, { latestVersion }: ResourceRow): string | undefined {
+function latestVersionOf(
+  parent: Parent,
+  { latestVersion }: ResourceRow,
+  sums: readonly VersionSum[],
+): string | undefined {
   if (
     latestVersion !== undefined &&
     isSemver(latestVersion) &&
@@ -115,30 +140,12 @@ function latestVersionOf(parent: Parent, { latestVersion }: ResourceRow): string
     return latestVersion
   }
   let prerelease: string | undefined
-  for (const row of parent.versions) {
-    if (!row.downloadable) continue
-    if (!isPrerelease(row.version)) return row.version
-    prerelease ??= row.version
+  for (const { rows, states } of sums) {
+    if (states.unservable === rows.length) continue
+    const version = rows[0]?.version ?? ''
+    if (!isPrerelease(version)) return version
+    prerelease ??= version
   }
   const highest = parent.versions[0]?.version
   return prerelease ?? (highest !== undefined && isSemver(highest) ? highest : undefined)
-}
-
-function platformsOf(rows: readonly VersionRow[]): string[] {
-  return [...new Set(rows.map(({ os = '', arch = '' }) => `${os}/${arch}`.toLowerCase()))]
-}
-
-function lastScannedAt(rows: readonly VersionRow[]): number | undefined {
-  let last: number | undefined
-  let known: string | undefined
-  for (const row of rows) {
-    for (const scannedAt of [row.sourceScannedAt, row.binaryScannedAt]) {
-      // One scan covers many Versions.
-      if (scannedAt === undefined || scannedAt === '' || scannedAt === known) continue
-      known = scannedAt
-      const time = Date.parse(scannedAt)
-      if (time > (last ?? Number.NEGATIVE_INFINITY)) last = time
-    }
-  }
-  return last
 }

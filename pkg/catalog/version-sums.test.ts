@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { type Kind, parseResource, type Resource } from '../apis/v1alpha1/v1alpha1.ts'
+import { Catalog, type DownloadCount } from './catalog.ts'
+
+const severities = ['CRITICAL', 'HIGH', 'LOW', 'odd']
+const parent = { kind: 'Provider', namespace: 'team', name: 'wide' } as const
+const storageConfig = { s3: { bucket: 'archives', region: 'eu-west-1' } }
+
+function parse(kind: Kind, name: string, rest: object, resourceVersion: number): Resource {
+  const metadata = { name, namespace: 'team', resourceVersion: String(resourceVersion) }
+  const parsed = parseResource(kind, { metadata, ...rest })
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues))
+  return parsed.resource
+}
+
+/** The same numbers at every run. */
+function chance(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+const provider = (revision: number, hasStorage = true) =>
+  parse(
+    'Provider',
+    'wide',
+    { spec: { providerConfig: { name: 'wide', ...(hasStorage && { storageConfig }) } } },
+    revision,
+  )
+
+/** One of up to 1,200 archives, some of which say the same version and platform. */
+function version(place: number, revision: number, random: (below: number) => number): Resource {
+  const findings = Array.from({ length: random(4) }, () => ({
+    vulnerabilityID: `CVE-${random(9)}`,
+    pkgName: 'package',
+    installedVersion: '1.0.0',
+    severity: severities[random(severities.length)],
+    title: 'title',
+  }))
+  const number = Math.floor(place / 6)
+  const spec = {
+    type: 'Provider',
+    version: number % 50 === 0 ? 'none' : `1.${number}.0${number % 7 === 0 ? '-rc.1' : ''}`,
+    operatingSystem: random(9) === 0 ? 'darwin' : 'linux',
+    architecture: `arch${place % 5}`,
+    fileName: `wide_${place}.zip`,
+    providerConfigRef: { name: 'wide' },
+  }
+  const status = {
+    ...(random(5) > 0 && { checksum: 'ab'.repeat(32) }),
+    synced: random(3) > 0,
+    syncStatus: random(6) === 0 ? 'failed' : '',
+    archiveSizeBytes: random(1000),
+    ...(random(4) > 0 && {
+      sourceScan: { scannedAt: `2026-01-0${1 + random(9)}T00:00:00Z`, findings },
+    }),
+  }
+  return parse('Version', `wide-${place}`, { spec, status }, revision)
+}
+
+/** What is known of the one provider, once everything has been worked in. */
+function summaryOf({ model }: Catalog) {
+  const request = { sortBy: 'name', descending: false, offset: 0, limit: 1 } as const
+  let page = model.page(model.views.all, {}, request)
+  while (!model.settled) page = model.page(model.views.all, {}, request)
+  const { resource: _, ...summary } = page.entries[0]?.summary ?? {}
+  const { totals, mostDownloaded } = model.stats(model.views.all)
+  const versions = mostDownloaded.map(({ version: of, count, lastAt }) => ({ of, count, lastAt }))
+  return { ...summary, stats: totals, versions, all: model.states }
+}
+
+describe('the sums of a parent with many Versions', () => {
+  it.each([1, 2, 3])('are what they were if all had come at once, after changes (%i)', (seed) => {
+    const random = chance(seed)
+    const catalog = new Catalog({ firstBy: 'arrival' })
+    const now = new Map<string, Resource>()
+    const downloaded: DownloadCount[] = []
+    let revision = 0
+    const put = (resource: Resource) => {
+      now.set(`${resource.kind} ${resource.metadata.name}`, resource)
+      catalog.apply({ type: 'upsert', resource })
+    }
+    put(provider(++revision))
+    for (let place = 0; place < 1_200; place += 1) put(version(place, ++revision, random))
+    for (let round = 0; round < 40; round += 1) {
+      for (let changes = random(12); changes >= 0; changes -= 1) {
+        const place = random(1_200)
+        const name = `wide-${place}`
+        if (random(4) > 0) put(version(place, ++revision, random))
+        else if (now.delete(`Version ${name}`)) {
+          catalog.apply({ type: 'delete', kind: 'Version', namespace: 'team', name })
+        }
+      }
+      if (random(4) === 0) put(provider(++revision, random(2) === 0))
+      const download = { version: `1.${random(200)}.0`, os: 'linux', arch: `arch${random(5)}` }
+      downloaded.push({ ...parent, ...download, count: 1, lastAt: round })
+      catalog.recordDownloads(downloaded.slice(-1))
+      // One slice only, so that a round finds the work of the one before unfinished.
+      const read = random(2) === 0 ? () => catalog.model.revision : () => summaryOf(catalog)
+      read()
+    }
+    const fresh = new Catalog({ firstBy: 'arrival' })
+    for (const resource of now.values()) fresh.apply({ type: 'upsert', resource })
+    fresh.recordDownloads(downloaded)
+    expect(summaryOf(catalog)).toEqual(summaryOf(fresh))
+  })
+})

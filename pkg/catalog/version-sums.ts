@@ -1,0 +1,184 @@
+import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
+import type { FindingTable } from './findings.ts'
+import { Interner } from './interner.ts'
+import type { Parent } from './parent.ts'
+import { type ScanCounts, scanCounts } from './scans.ts'
+import type { VersionRow } from './version-row.ts'
+import { statesOf, type VersionStates } from './version-states.ts'
+
+/** What one version, all its platforms together, adds to the sums of its parent. */
+export interface VersionSum {
+  /** What was summed up. */
+  readonly rows: readonly VersionRow[]
+  readonly states: VersionStates
+  readonly health: Record<VersionRow['health'], number>
+  readonly storageBytes: number
+  /** Undefined where it was not scanned. */
+  readonly scanCounts: ScanCounts | undefined
+  /** In milliseconds since 1970. */
+  readonly lastScannedAt: number | undefined
+  /** `linux/amd64`, each once. */
+  readonly platforms: readonly string[]
+  /** Of the first row that says one. */
+  readonly storage: StorageConfig | undefined
+}
+
+/** What rows ask of their parent: their sums hold as long as this is the same. */
+interface Basis {
+  readonly hasStorage: boolean
+  readonly isDisplaced: boolean
+}
+
+type Known = Basis & { readonly sums: Map<string, VersionSum> }
+
+/** Parents with fewer Versions are summed up as a whole, which takes less than a millisecond. */
+const fewVersions = 500
+/** Of all parents: some three megabytes. */
+const maxSums = 10_000
+
+/**
+ * The sums of each version of large parents, so that a change costs what its version costs. A sum holds for exactly the
+ * rows that it was made of, and rows never change, so nobody has to say what changed.
+ */
+export class VersionSums {
+  readonly #findings: FindingTable
+  readonly #platforms = new Interner<string>()
+  /** Those that were asked for longest ago come first. */
+  readonly #known = new Map<Parent, Known>()
+  #size = 0
+
+  constructor(findings: FindingTable) {
+    this.#findings = findings
+  }
+
+  /**
+   * The sums of all versions, newest first.
+   *
+   * @param maxRows how many Versions may be looked at that were not summed up before
+   * @returns no sums where these were not enough; what was done is kept for the next time
+   */
+  of(
+    parent: Parent,
+    maxRows: number,
+  ): { readonly sums: readonly VersionSum[] | undefined; readonly looked: number } {
+    const { versions } = parent
+    if (versions.length < fewVersions) {
+      this.forget(parent)
+      const sums = Array.from(runsOf(versions), (rows) => this.#sum(rows))
+      return { sums, looked: versions.length }
+    }
+    const known = this.#take(parent)
+    const sums: VersionSum[] = []
+    let looked = 0
+    for (let start = 0; start < versions.length; start += sums.at(-1)?.rows.length ?? 1) {
+      const version = (versions[start] as VersionRow).version
+      const before = known.get(version)
+      if (before !== undefined && isOf(before, versions, start)) {
+        sums.push(before)
+        continue
+      }
+      if (looked >= maxRows) break
+      const sum = this.#sum(runFrom(versions, start))
+      known.set(version, sum)
+      sums.push(sum)
+      looked += sum.rows.length
+    }
+    const isWhole = sums.reduce((rows, sum) => rows + sum.rows.length, 0) === versions.length
+    if (isWhole && known.size > sums.length) dropOthers(known, sums)
+    this.#keep(known.size)
+    return { sums: isWhole ? sums : undefined, looked }
+  }
+
+  forget(parent: Parent): void {
+    this.#size -= this.#known.get(parent)?.sums.size ?? 0
+    this.#known.delete(parent)
+  }
+
+  /** The sums of a parent that still hold, as those that were asked for last. */
+  #take(parent: Parent): Map<string, VersionSum> {
+    const known = this.#known.get(parent)
+    const hasStorage = parent.resource?.storage !== undefined
+    const isDisplaced = parent.displacedBy !== undefined
+    const holds = known?.hasStorage === hasStorage && known.isDisplaced === isDisplaced
+    this.forget(parent)
+    const sums = (holds ? known.sums : undefined) ?? new Map<string, VersionSum>()
+    this.#known.set(parent, { hasStorage, isDisplaced, sums })
+    return sums
+  }
+
+  /** @param added sums of the parent that was asked for last, which are not counted yet */
+  #keep(added: number): void {
+    this.#size += added
+    for (const parent of this.#known.keys()) {
+      if (this.#size <= maxSums || this.#known.size === 1) return
+      this.forget(parent)
+    }
+  }
+
+  #sum(rows: readonly VersionRow[]): VersionSum {
+    const health = { synced: 0, unsynced: 0, failed: 0 }
+    let storageBytes = 0
+    for (const row of rows) {
+      health[row.health] += 1
+      storageBytes += row.sizeBytes ?? 0
+    }
+    return {
+      rows,
+      states: statesOf(rows),
+      health,
+      storageBytes,
+      scanCounts: scanCounts(this.#findings, rows),
+      lastScannedAt: lastScannedAt(rows),
+      platforms: [...new Set(rows.map((row) => this.#platformOf(row)))],
+      storage: rows.find(({ common }) => common.storage)?.common.storage,
+    }
+  }
+
+  #platformOf({ os = '', arch = '' }: VersionRow): string {
+    const platform = `${os}/${arch}`.toLowerCase()
+    return this.#platforms.get(platform, () => platform)
+  }
+}
+
+/** Rows with the same version stand together, because they come sorted. */
+function* runsOf(rows: readonly VersionRow[]): Generator<readonly VersionRow[]> {
+  for (let start = 0; start < rows.length; ) {
+    const run = runFrom(rows, start)
+    yield run
+    start += run.length
+  }
+}
+
+function runFrom(rows: readonly VersionRow[], start: number): readonly VersionRow[] {
+  let end = start + 1
+  while (end < rows.length && rows[end]?.version === rows[start]?.version) end += 1
+  return rows.slice(start, end)
+}
+
+/** Whether a sum is that of the rows that begin there, all of them and no others. */
+function isOf({ rows }: VersionSum, all: readonly VersionRow[], start: number): boolean {
+  for (let index = 0; index < rows.length; index += 1) {
+    if (rows[index] !== all[start + index]) return false
+  }
+  return all[start + rows.length]?.version !== rows[0]?.version
+}
+
+function dropOthers(known: Map<string, VersionSum>, sums: readonly VersionSum[]): void {
+  known.clear()
+  for (const sum of sums) known.set(sum.rows[0]?.version ?? '', sum)
+}
+
+function lastScannedAt(rows: readonly VersionRow[]): number | undefined {
+  let last: number | undefined
+  let known: string | undefined
+  for (const row of rows) {
+    for (const scannedAt of [row.sourceScannedAt, row.binaryScannedAt]) {
+      // One scan covers many Versions.
+      if (scannedAt === undefined || scannedAt === '' || scannedAt === known) continue
+      known = scannedAt
+      const time = Date.parse(scannedAt)
+      if (time > (last ?? Number.NEGATIVE_INFINITY)) last = time
+    }
+  }
+  return last
+}
