@@ -1,6 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
 import { defineConfig, type Plugin } from 'vite'
 
 /** Puts icons.svg into the page, so that an icon is a `<use>` and no request. */
@@ -19,16 +21,20 @@ const leastBytes = 512
 function compressed(): Plugin {
   return {
     name: 'compressed',
-    writeBundle({ dir = '' }, bundle) {
-      for (const name of Object.keys(bundle)) {
-        if (!/\.(?:js|css|svg)$/.test(name)) continue
-        const plain = readFileSync(join(dir, name))
-        if (plain.length < leastBytes) continue
-        writeFileSync(join(dir, `${name}.br`), brotliCompressSync(plain))
-        writeFileSync(join(dir, `${name}.gz`), gzipSync(plain, { level: 9 }))
-      }
+    async writeBundle({ dir = '' }, bundle) {
+      const names = Object.keys(bundle).filter((name) => /\.(?:js|css|svg)$/.test(name))
+      await Promise.all(names.map((name) => compress(join(dir, name))))
     },
   }
+}
+
+async function compress(file: string): Promise<void> {
+  const plain = await readFile(file)
+  if (plain.length < leastBytes) return
+  await Promise.all([
+    promisify(brotliCompress)(plain).then((packed) => writeFile(`${file}.br`, packed)),
+    promisify(gzip)(plain, { level: 9 }).then((packed) => writeFile(`${file}.gz`, packed)),
+  ])
 }
 
 /** The browser's half of the explorer, built into pkg/explorer/dist. */
@@ -51,6 +57,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
+      // That compressing takes longest is known.
+      checks: { bundlerTimings: false },
       output: {
         // What every page needs is one file, not a dozen small ones that wait for each other.
         codeSplitting: {
