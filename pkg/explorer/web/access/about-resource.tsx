@@ -4,7 +4,7 @@ import type { WhoAmI } from '../api/records.ts'
 import { CodeBlock } from '../parts/code-block.tsx'
 import { Hidden, Icon } from '../parts/icon.tsx'
 import { navigate } from '../url/navigate.ts'
-import { accessHref } from '../url/pages.ts'
+import { accessHref, resourceHref } from '../url/pages.ts'
 
 interface Asked {
   readonly namespace: string
@@ -62,10 +62,24 @@ export function AboutResource(props: { resource: string; who: WhoAmI | undefined
           <code>network/module/vpc</code>.
         </p>
       )}
-      {asked !== undefined && <Ways asked={asked} who={who} />}
+      {asked !== undefined &&
+        (who?.kind === 'anonymous' ? <Open asked={asked} /> : <Ways asked={asked} who={who} />)}
     </section>
   )
 }
+
+/** Where nothing hides anything, labels and bindings change nothing. */
+const Open = ({ asked }: { readonly asked: Asked }) => (
+  <p class="mt">
+    This registry shows everything to everyone. If it exists, it is at{' '}
+    <a href={resourceHref(asked)}>
+      <code>
+        {asked.namespace}/{asked.kind}/{asked.name}
+      </code>
+    </a>
+    .
+  </p>
+)
 
 function Ways({ asked, who }: { readonly asked: Asked; readonly who: WhoAmI | undefined }) {
   const { namespace, kind, name } = asked
