@@ -12,6 +12,7 @@ interface Props {
   readonly children: preact.ComponentChildren
   /** `stack` becomes rows with labels where it is narrow; `flow` lets them share lines. */
   readonly look?: string
+  /** Its rows stand for those that are not there yet, and say nothing. */
   readonly busy?: boolean
 }
 
@@ -45,7 +46,9 @@ export function Table({ label, heads, children, look = 'stack', busy = false }: 
             ))}
           </tr>
         </thead>
-        <tbody role="rowgroup">{children}</tbody>
+        <tbody role="rowgroup" aria-hidden={busy || undefined}>
+          {children}
+        </tbody>
       </table>
     </div>
   )
