@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { showcase as samples, showcaseDepots } from '../../hack/testbed/explorer/showcase.ts'
 import {
   accessibilityProblems,
   chromiumPath,
@@ -15,7 +16,7 @@ import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 let showcase: Showcase
 
 beforeAll(async () => {
-  if (chromiumPath !== undefined) showcase = await startShowcase()
+  if (chromiumPath !== undefined) showcase = await startShowcase(samples, showcaseDepots, [], true)
 })
 afterAll(() => showcase?.stop())
 
@@ -35,7 +36,15 @@ const views: readonly View[] = [
   { name: 'the table of resources', path: '/' },
   { name: 'cards', path: '/?view=cards&severity=HIGH&kind=module' },
   { name: 'a filter that nothing matches', path: '/?q=nothing-is-called-this' },
-  { name: 'a module with a README', path: '/network/module/vpc' },
+  {
+    name: 'a module with a README and downloads',
+    path: '/network/module/vpc',
+    act: async (page) => {
+      const downloads = page.locator('section[aria-labelledby=downloads]')
+      await downloads.getByRole('img', { name: /downloads from .* at most .* a day/ }).waitFor()
+      await downloads.getByRole('link').first().waitFor()
+    },
+  },
   { name: 'a version that does not exist', path: '/data/module/redis?version=99.0.0' },
   { name: 'a provider', path: '/platform/provider/acme-cmdb' },
   { name: 'a resource that is not there', path: '/network/module/nothing', status: 404 },
@@ -45,6 +54,8 @@ const views: readonly View[] = [
   { name: 'the list of depots', path: '/depots?view=list&q=vpc' },
   { name: 'the statistics', path: '/stats' },
   { name: 'access', path: '/access?resource=payments/module/pci-vault' },
+  { name: 'access without a resource', path: '/access' },
+  { name: 'a sign-in that failed', path: '/auth/error?reason=too_many_groups&count=900' },
   {
     name: 'the palette',
     path: '/',

@@ -87,6 +87,27 @@ export async function accessibilityProblems(page: Page): Promise<string[]> {
   )
 }
 
+/** The same in both themes at two widths, on the page as it stands. */
+export async function problemsInEveryLook(page: Page): Promise<string[]> {
+  const before = page.viewportSize() ?? { width: 1280, height: 900 }
+  const problems: string[] = []
+  // Else the colours of the other theme fade in while they are looked at.
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  for (const width of [320, 1280]) {
+    await page.setViewportSize({ ...before, width })
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    if (over > 0) problems.push(`${width} px: ${over} px wider than the window`)
+    for (const theme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: theme })
+      const found = await accessibilityProblems(page)
+      problems.push(...found.map((problem) => `${theme}, ${width} px: ${problem}`))
+    }
+  }
+  await page.setViewportSize(before)
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: null })
+  return problems
+}
+
 /** Waits until the page is drawn, no request is under way and nothing says that it is loading. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main h1').first().waitFor()

@@ -8,7 +8,13 @@ import { SignInProvider } from '../../hack/testbed/oidc/sign-in.ts'
 import { freePort } from '../../hack/testbed/ports.ts'
 import { moduleObjects, Registry } from '../../hack/testbed/registry/registry.ts'
 import { startAs } from '../../hack/testbed/server/server.ts'
-import { chromiumPath, launchBrowser, settled, watch } from './browser.fixture.ts'
+import {
+  chromiumPath,
+  launchBrowser,
+  problemsInEveryLook,
+  settled,
+  watch,
+} from './browser.fixture.ts'
 import { binding, deploy } from './deployment.fixture.ts'
 
 /* Rows 1 to 3 of the table of behaviour, in a real browser with a real provider. */
@@ -136,7 +142,12 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('link', { name: 'network' }).first().waitFor()
     expect(await page.getByText('Developer token in use.').isVisible()).toBe(true)
+    expect(await problemsInEveryLook(page)).toEqual([])
     expect(await page.content()).not.toContain(token.slice(0, 20))
+    await page.goto('/access?resource=other/module/vpc')
+    await page.getByText('Ask for it').waitFor()
+    expect(await problemsInEveryLook(page)).toEqual([])
+    await page.goto('/')
     await page.getByRole('button', { name: 'Clear token' }).click()
     await page.getByText('Nothing is visible to you yet.').waitFor()
     expect(problems.filter((problem) => !problem.includes('fonts.googleapis.com'))).toEqual([])

@@ -1,4 +1,5 @@
 import type { Browser } from 'playwright-core'
+import { fillDownloads } from '../../hack/testbed/explorer/downloads.ts'
 import { type ExplorerProcess, startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import {
   type Sample,
@@ -20,17 +21,22 @@ export interface Showcase {
   readonly stop: () => Promise<void>
 }
 
-/** @param explorerFlags more than every explorer needs */
+/**
+ * @param explorerFlags more than every explorer needs
+ * @param downloaded whether everything was downloaded before, which takes another start
+ */
 export async function startShowcase(
   samples: readonly Sample[] = showcase,
   depots: readonly SampleDepot[] = showcaseDepots,
   explorerFlags: readonly string[] = [],
+  downloaded = false,
 ): Promise<Showcase> {
   // What was started ends again where something after it cannot start.
   await using starting = new AsyncDisposableStack()
   const registry = new Registry()
   starting.defer(() => registry.remove())
   writeRegistry(registry.manifests, samples, depots)
+  if (downloaded) await fillDownloads(registry, samples)
   const server = await startServer(registry)
   starting.defer(async () => void (await server.stop()))
   const explorer = await startExplorer({ serverUrl: server.url, flags: explorerFlags })

@@ -1,6 +1,6 @@
 import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { accessibilityProblems, chromiumPath, type Look, load, watch } from './browser.fixture.ts'
+import { chromiumPath, type Look, load, problemsInEveryLook, watch } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
 /* What a region shows when its answer is late, wrong, denied or away. */
@@ -106,7 +106,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     expect(
       await main(page).getByRole('button').or(main(page).getByRole('link')).count(),
     ).toBeGreaterThan(0)
-    expect(await accessibilityProblems(page)).toEqual([])
+    expect(await problemsInEveryLook(page)).toEqual([])
     expect(problems).toEqual([])
     await close()
   })
@@ -149,6 +149,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await main(page)
       .getByText('The registry is starting. This page tries again by itself.')
       .waitFor()
+    expect(await problemsInEveryLook(page)).toEqual([])
     isStarting = false
     await main(page).getByRole('row').nth(20).waitFor()
     expect(problems).toEqual([])
@@ -163,6 +164,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     })
     const skeleton = main(page).locator('[aria-busy=true] tbody tr')
     await skeleton.first().waitFor()
+    expect(await problemsInEveryLook(page)).toEqual([])
     const before = await main(page).locator('table').boundingBox()
     released.resolve()
     await main(page)
@@ -189,6 +191,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
       .getByText('The list could not be loaded.')
       .or(main(page).getByText('Refreshing failed.'))
       .waitFor()
+    expect(await problemsInEveryLook(page)).toEqual([])
     fails = false
     await main(page).getByRole('button', { name: 'Retry' }).click()
     await main(page).getByText('21 to 21 of 21 results').waitFor()
@@ -206,11 +209,22 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await close()
   })
 
+  it('says of a registry that hides nothing where a resource would be', async () => {
+    const { page, problems, close } = await showcase.open('/access?resource=data/module/redis')
+    const one = page.locator('section[aria-labelledby=one]')
+    await one.getByText('This registry shows everything to everyone.').waitFor()
+    expect(await one.getByRole('listitem').count()).toBe(0)
+    await one.getByRole('link', { name: 'data/module/redis' }).click()
+    await page.getByRole('heading', { level: 1, name: 'redis' }).waitFor()
+    expect(problems).toEqual([])
+    await close()
+  })
+
   it('says what to do where the registry is empty', async () => {
     const { page, problems, close } = await withAnswer(json(200, empty))
     await main(page).getByText('Nothing is visible to you yet.').waitFor()
     expect(await main(page).innerText()).toContain('depot.internal/public=true')
-    expect(await accessibilityProblems(page)).toEqual([])
+    expect(await problemsInEveryLook(page)).toEqual([])
     expect(problems).toEqual([])
     await close()
   })
