@@ -1,17 +1,19 @@
 import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import type { Browser } from 'playwright-core'
+import { buildSamples } from './samples.ts'
 import { chromiumPath, launchBrowser, withReadme } from './testbed/explorer/browser.ts'
+import { fillDownloads } from './testbed/explorer/downloads.ts'
 import { startExplorer } from './testbed/explorer/explorer.ts'
 import { writeRegistry } from './testbed/explorer/manifests.ts'
 import { readme, showcase, showcaseDepots } from './testbed/explorer/showcase.ts'
 import { Registry } from './testbed/registry/registry.ts'
-import { startServer } from './testbed/server/server.ts'
+import { type Server, startAs, startServer } from './testbed/server/server.ts'
 
 /*
- * `make screenshots`: pictures of the explorer for the documentation, of a registry as a company has one. With `--all` a
- * picture of every page, in both themes and at three widths, below .depot/screenshots, to look at.
+ * `make screenshots`: pictures of the explorer for the documentation, of the registry that `make run` serves. With `--all` a
+ * picture of every page of a registry as a company has one, in both themes and at three widths, below .depot/screenshots, to
+ * look at.
  */
 
 const repository = join(import.meta.dirname, '..')
@@ -26,20 +28,20 @@ interface Shot {
 }
 
 const shots: readonly Shot[] = [
-  { path: '/', file: 'explorer.png', theme: 'light', width: 1280, height: 800 },
+  { path: '/', file: 'explorer.png', theme: 'light', width: 1280, height: 440 },
   {
-    path: '/network/module/vpc',
+    path: '/platform/module/network',
     file: 'explorer-module.png',
     theme: 'light',
     width: 1280,
     height: 800,
   },
   {
-    path: '/depots?node=network/core-modules',
+    path: '/depots?node=platform/platform',
     file: 'explorer-depots.png',
     theme: 'dark',
     width: 1280,
-    height: 800,
+    height: 560,
   },
 ]
 
@@ -70,30 +72,16 @@ function everything(): Shot[] {
   )
 }
 
-/** Downloads as a year of use leaves them; the file is one that a server made. */
-function fillDownloads(file: string): void {
-  const database = new DatabaseSync(file)
-  const insert = database.prepare('INSERT INTO downloads VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
-  const hour = database.prepare('INSERT INTO hours VALUES (?, ?, ?, ?, ?)')
-  const now = Math.floor(Date.now() / 3_600_000)
-  let revision = 1
-  for (const [at, { kind, namespace, name, versions, platforms = [''] }] of showcase.entries()) {
-    const kindName = kind === 'module' ? 'Module' : 'Provider'
-    for (let days = 0; days < 30; days += 1) {
-      const count = 20 + ((days * 37 + at * 11) % 53) + (days % 7 < 5 ? 60 : 0)
-      hour.run(kindName, namespace, name, now - days * 24, count)
-    }
-    for (const [age, version] of versions.entries()) {
-      const [os = '', arch = ''] = (platforms[0] ?? '').split('/')
-      const count = Math.round(
-        (90_000 / (1 + ((at * 7) % 13)) ** 2 / (1 + age)) * (kind === 'module' ? 1 : 3),
-      )
-      const lastAt = Date.now() - (age * 37 + at * 3 + 1) * 60_000
-      insert.run(kindName, namespace, name, version, os, arch, count, lastAt, revision)
-      revision += 1
-    }
-  }
-  database.close()
+async function startSamples(registry: Registry): Promise<Server> {
+  await buildSamples(registry.archives)
+  const manifests = join(repository, 'config/samples')
+  return startAs(registry, '--anonymous-auth', '--manifests', manifests)
+}
+
+async function startLargeOne(registry: Registry): Promise<Server> {
+  writeRegistry(registry.manifests, showcase, showcaseDepots)
+  await fillDownloads(registry, showcase)
+  return startServer(registry)
 }
 
 async function take(browser: Browser, origin: string, folder: string, shot: Shot): Promise<void> {
@@ -103,7 +91,7 @@ async function take(browser: Browser, origin: string, folder: string, shot: Shot
     colorScheme: shot.theme,
   })
   const page = await context.newPage()
-  await withReadme(page, '/network/module/vpc', readme)
+  if (all) await withReadme(page, '/network/module/vpc', readme)
   await page.goto(shot.path)
   await page.waitForLoadState('networkidle')
   await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
@@ -121,10 +109,7 @@ const all = process.argv.includes('--all')
 const folder = all ? join(repository, '.depot/screenshots') : docs
 mkdirSync(folder, { recursive: true })
 const registry = new Registry()
-writeRegistry(registry.manifests, showcase, showcaseDepots)
-await (await startServer(registry)).stop()
-fillDownloads(join(registry.dir, 'stats.db'))
-const server = await startServer(registry)
+const server = await (all ? startLargeOne(registry) : startSamples(registry))
 const explorer = await startExplorer({
   serverUrl: server.url,
   flags: ['--base-url', 'https://depot.example.com'],
