@@ -15,7 +15,8 @@ import {
 
 /*
  * The explorer in front of the registry: who answers which path, whichever way it comes in, and signing in with two
- * replicas. A VirtualService is not among the ways: Istio's proxy is not to be had without a registry of images.
+ * replicas. A VirtualService is not among the ways: Istio is not to be had here without a registry of images, so Envoy is
+ * asked with its rules in hack/chart/routing.test.ts.
  */
 
 const ui = `http://127.0.0.1:${kind.ports[1]}`

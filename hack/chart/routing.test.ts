@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { find, type Rendered, render } from './helm.fixture.ts'
+import { type Mesh, startMesh } from './virtual-service.fixture.ts'
 
 const host = 'depot.example.com'
 const hosts = [{ host }]
@@ -25,7 +26,6 @@ const paths: readonly (readonly [path: string, to: 'server' | 'ui'])[] = [
   ['/v1', 'ui'],
   ['/v1/modulesx', 'ui'],
   ['/platform/module/vpc', 'ui'],
-  ['/%64epot', 'ui'],
 ]
 
 const proxied = {
@@ -71,16 +71,14 @@ function ofRoute(route: Rendered, path: string): string {
   return byElements(rules, path)
 }
 
-/** Istio compares text, and the first rule that matches wins. */
-function ofVirtualService(service: Rendered, path: string): string {
-  const rule = service.spec?.http?.find(
-    ({ match }) =>
-      match === undefined ||
-      match.some(({ uri: { exact, prefix = path } }) =>
-        exact === undefined ? path.startsWith(prefix) : path === exact,
-      ),
-  )
-  return rule?.route[0]?.destination.host.split('.', 1)[0] ?? 'nowhere'
+/** Asks Envoy, while the tests of a block run. */
+function meshOf(objects: readonly Rendered[]): (path: string) => Promise<string> {
+  let mesh: Mesh | undefined
+  beforeAll(async () => {
+    mesh = await startMesh(find(objects, 'VirtualService', 'depot-server'))
+  })
+  afterAll(() => mesh?.close())
+  return async (path) => (await mesh?.to(path)) ?? 'nowhere'
 }
 
 describe('with the explorer', () => {
@@ -98,12 +96,21 @@ describe('with the explorer', () => {
     },
   })
 
-  it.each(paths)('%s leads to the %s', (path, to) => {
+  const throughMesh = meshOf(objects)
+
+  it.each(paths)('%s leads to the %s', async (path, to) => {
     expect({
       ingress: ofIngress(find(objects, 'Ingress', 'depot-ui'), path),
       route: ofRoute(find(objects, 'HTTPRoute', 'depot-ui'), path),
-      istio: ofVirtualService(find(objects, 'VirtualService', 'depot-server'), path),
+      istio: await throughMesh(path),
     }).toEqual({ ingress: `depot-${to}`, route: `depot-${to}`, istio: `depot-${to}` })
+  })
+
+  it('an encoded letter is another one, but for Istio, which decodes it and sends it on so', async () => {
+    const path = '/%64epot'
+    expect(ofIngress(find(objects, 'Ingress', 'depot-ui'), path)).toBe('depot-ui')
+    expect(ofRoute(find(objects, 'HTTPRoute', 'depot-ui'), path)).toBe('depot-ui')
+    expect(await throughMesh(path)).toBe('depot-server')
   })
 
   it('the ingress and the route of the server are left out', () => {
@@ -123,22 +130,27 @@ describe('without the explorer', () => {
     },
   })
 
-  it.each(paths)('%s leads to the server', (path) => {
+  const throughMesh = meshOf(objects)
+
+  it.each(paths)('%s leads to the server', async (path) => {
     expect([
       ofIngress(find(objects, 'Ingress', 'depot-server'), path),
       ofRoute(find(objects, 'HTTPRoute', 'depot-server'), path),
-      ofVirtualService(find(objects, 'VirtualService', 'depot-server'), path),
+      await throughMesh(path),
     ]).toEqual(['depot-server', 'depot-server', 'depot-server'])
   })
 })
 
-it('paths of the broker lead to the explorer where the server does not pass them on', () => {
+describe('where the server does not pass on the paths of the broker', () => {
   const objects = render({
     crds: { install: false },
     ui: { ...explorer, ingress: { enabled: true, hosts } },
     server: { ingress: { istio: { enabled: true, hosts: [host], gateway: 'public' } } },
   })
-  expect(ofIngress(find(objects, 'Ingress', 'depot-ui'), '/broker/auth')).toBe('depot-ui')
-  const istio = find(objects, 'VirtualService', 'depot-server')
-  expect(ofVirtualService(istio, '/broker/auth')).toBe('depot-ui')
+  const throughMesh = meshOf(objects)
+
+  it('they lead to the explorer', async () => {
+    expect(ofIngress(find(objects, 'Ingress', 'depot-ui'), '/broker/auth')).toBe('depot-ui')
+    expect(await throughMesh('/broker/auth')).toBe('depot-ui')
+  })
 })
