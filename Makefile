@@ -7,10 +7,10 @@ UI_PORT ?= 3000
 modules := node_modules/.package-lock.json
 pages := pkg/explorer/dist/index.html
 
-.PHONY: help install tools ui screenshots run run-cluster samples test unit integration e2e image image-lock image-size lint format generate chart-test backup bench clean
+.PHONY: help install tools ui screenshots run run-cluster samples test unit integration e2e e2e-outages image image-lock image-size lint format generate chart-test backup bench clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(modules) ## Install the packages of package-lock.json
 
@@ -48,10 +48,17 @@ e2e: $(modules) ## Install the chart into a kind cluster and run everything in i
 	@hack/kind/engine start >/dev/null
 	@$(NODE) npx vitest run --config vitest.e2e.config.ts
 
+e2e-outages: $(modules) ## Lose a node of three, and the API server for minutes (needs Docker, 15 minutes)
+	@hack/kind/engine start >/dev/null
+	@WORKERS=2 DEPOT_E2E_CLUSTER=depot-e2e-outages $(NODE) npx vitest run --config vitest.outages.config.ts
+
 image: $(modules) ## Build the image (BASES=local without a registry, PLATFORM=linux/arm64)
 	@$(NODE) hack/image/image
 
-image-lock: $(modules) ## Write the digests that the images' tags have now into the Dockerfile and the chart
+image-lock: $(modules) ## Write the digests that the images' tags have now, and the versions of Debian's packages, where they are used
+	@if command -v mmdebstrap >/dev/null; then \
+	  hack/image/bases lock >hack/image/debian.lock.part && mv hack/image/debian.lock.part hack/image/debian.lock; \
+	else echo 'depot: without mmdebstrap hack/image/debian.lock stays as it is' >&2; fi
 	@$(NODE) node hack/image/lock.ts
 	@$(NODE) npx biome format --write hack/chart/values
 	@$(NODE) node hack/generate.ts

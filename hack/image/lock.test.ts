@@ -9,6 +9,16 @@ import { digestOf } from './registry.ts'
 const digest = (of: string): string => `sha256:${of.repeat(64)}`
 const root = join(import.meta.dirname, '../..')
 
+it('the lock of Debian has every package of the runtime base, for each platform', () => {
+  const [, packages = ''] =
+    /^packages='(.*)'$/m.exec(readFileSync(join(root, 'hack/image/bases'), 'utf8')) ?? []
+  const lines = readFileSync(join(root, 'hack/image/debian.lock'), 'utf8').trim().split('\n')
+  expect(lines.filter((line) => !/^\S+ \S+ \S+ [0-9a-f]{64}$/.test(line))).toEqual([])
+  expect(lines.map((line) => line.split(' ', 2).join(' '))).toEqual(
+    ['amd64', 'arm64'].flatMap((of) => packages.split(' ').map((name) => `${name} ${of}`)),
+  )
+})
+
 describe('a lock of digests', () => {
   it('is written into the bases of the Dockerfile', async () => {
     const text = readFileSync(join(root, 'Dockerfile'), 'utf8')
