@@ -77,23 +77,35 @@ export interface AuditEvent {
   readonly responseStatus?: { readonly code: number }
 }
 
-/** What a service account of the release has asked the API server for so far. */
-export function requestsOf(account: string): AuditEvent[] {
+/**
+ * What a service account of the release has asked the API server for so far, by these pods where they are named: one of
+ * an earlier suite, whose role goes before it does, is refused.
+ */
+export function requestsOf(account: string, pods?: readonly string[]): AuditEvent[] {
   return readFileSync(kind.auditLog, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as AuditEvent)
     .filter(({ user }) => user.username === `system:serviceaccount:${namespace}:${account}`)
+    .filter(
+      ({ user }) =>
+        pods === undefined ||
+        user.extra?.['authentication.kubernetes.io/pod-name']?.some((pod) => pods.includes(pod)),
+    )
 }
 
-/** Looks again and again until what it sees will do, for a minute at most. @throws Error with what it saw last */
-export async function until<T>(look: () => Promise<T>, will: (seen: T) => boolean): Promise<T> {
-  const deadline = Date.now() + 60_000
+/** Looks again and again until what it sees will do, for a minute if not said otherwise. @throws Error with what it saw last */
+export async function until<T>(
+  look: () => Promise<T>,
+  will: (seen: T) => boolean,
+  limitMs = 60_000,
+): Promise<T> {
+  const deadline = Date.now() + limitMs
   for (;;) {
     const seen = await look().catch((err: unknown) => err)
     if (!(seen instanceof Error) && will(seen as T)) return seen as T
     if (Date.now() > deadline)
-      throw new Error(`nothing that will do within a minute: ${JSON.stringify(seen)}`, {
+      throw new Error(`nothing that will do within ${limitMs} ms: ${JSON.stringify(seen)}`, {
         cause: seen,
       })
     await new Promise((done) => setTimeout(done, 250))

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { kind, kubectl, kubectlHere, must, namespace, run, until } from './cluster.fixture.ts'
+import { kind, kubectl, kubectlHere, run, until } from './cluster.fixture.ts'
+import { addressesOf, restartsOf, silenceOf, withoutApiServer } from './control-plane.fixture.ts'
 import {
   applySamples,
   countOf,
@@ -11,7 +12,6 @@ import {
   podsOf,
   prepare,
   startLoad,
-  sumOf,
   uninstall,
   versionsOf,
 } from './release.fixture.ts'
@@ -19,8 +19,6 @@ import {
 /* Each part taken away in turn, while the registry is in use. */
 
 const network = 'platform/network/aws'
-
-const kinds = ['Module', 'Provider', 'Version', 'Depot']
 
 const sumOver = async (pods: readonly string[], name: string): Promise<number> =>
   (await Promise.all(pods.map((pod) => metricOf(pod, name)))).reduce((sum, one) => sum + one, 0)
@@ -164,30 +162,12 @@ it('a limit of memory that is too low: new pods end, and the old ones go on', as
 })
 
 it('the API server away: answers go on, and changes show once it is back', async () => {
-  const manifest = '/etc/kubernetes/manifests/kube-apiserver.yaml'
-  const inNode = (...command: string[]) => must('docker', ['exec', kind.node, ...command])
-  const isUp = async () => (await run('kubectl', ['get', '--raw', '/readyz'])).code === 0
-  const address = await kubectlHere(
-    'get',
-    'pods',
-    '-l',
-    'app.kubernetes.io/component=server',
-    '-o',
-    'jsonpath={.items[0].status.podIP}',
-  )
-  /** When the pod last heard of a kind, the kind that it heard of last. */
-  const contact = async (): Promise<number> => {
-    const text = await inNode('curl', '-sS', `http://${address}:9090/metrics`)
-    const name = 'watch_last_contact_timestamp_seconds'
-    return Math.max(...kinds.map((one) => sumOf(text, name, `kind="${one}"`)))
-  }
-  await inNode('mv', manifest, '/root/kube-apiserver.yaml')
-  try {
-    await until(isUp, (up) => !up)
+  const [address = ''] = await addressesOf('server')
+  await withoutApiServer(async () => {
     const load = startLoad()
     await until(
-      async () => Date.now() / 1000 - (await contact()),
-      (silentSeconds) => silentSeconds > 5,
+      () => silenceOf(address),
+      (seconds) => seconds > 5,
     )
     await until(
       async () => load.answered(),
@@ -197,18 +177,8 @@ it('the API server away: answers go on, and changes show once it is back', async
     expect(failed).toEqual([])
     expect(answered).toBeGreaterThan(50)
     expect(await download(network, '2.0.0')).toBe(200)
-  } finally {
-    await inNode('mv', '/root/kube-apiserver.yaml', manifest)
-    await until(isUp, (up) => up)
-  }
-  const restarts = [
-    'get',
-    'pods',
-    '-o',
-    'jsonpath={.items[*].status.containerStatuses[*].restartCount}',
-  ]
-  const selector = '-lapp.kubernetes.io/component=server'
-  expect(await kubectl('-n', namespace, ...restarts, selector)).toMatch(/^[0 ]+$/)
+  })
+  expect(await restartsOf('server')).toBe(0)
   await kubectl('-n', 'platform', 'delete', 'versions.depot.internal', 'network-1.1.0')
   await until(
     () => versionsOf(network),

@@ -41,15 +41,20 @@ function merged(base: Values, over: Values): Values {
   )
 }
 
-/** What every release of the suite has: images that are in the nodes already, a port, and archives on a claim. */
-const base: Values = {
+/** Images that are in the nodes already. */
+export const images: Values = {
   global: {
     imagePullPolicy: 'Never',
     image: { registry: 'docker.io', repository: 'depot/depot', tag: 'e2e' },
   },
-  server: { service: { type: 'NodePort', nodePort: 30_000 } },
   valkey: { image: { repository: 'docker.io/valkey/valkey', tag: 'e2e' } },
   broker: { image: { repository: 'docker.io/dexidp/dex', tag: 'e2e' } },
+}
+
+/** What every release of the suite has: these images, a port, and archives on a claim. */
+const base: Values = {
+  ...images,
+  server: { service: { type: 'NodePort', nodePort: 30_000 } },
   storage: { filesystem: { enabled: true, accessMode: 'ReadWriteOnce', singleNode: true } },
   // Most suites write the statuses of the samples by hand, and the controller would work on them.
   controller: { enabled: false },
@@ -131,6 +136,15 @@ export async function applySamples(): Promise<void> {
     '--force-conflicts',
     '--validate=false',
   )
+}
+
+/**
+ * Deletes every record. A controller leaves finalizers on what it works on: so before it starts, and before it goes. What
+ * has no definition yet is not there either.
+ */
+export async function deleteRecords(): Promise<void> {
+  const kinds = ['depots', 'modules', 'providers', 'versions'].map((one) => `${one}.depot.internal`)
+  for (const one of kinds) await run('kubectl', ['delete', one, '--all', '-A', '--timeout=60s'])
 }
 
 /** Puts the archives of the samples onto the claim of the release, through a pod that mounts it. */
@@ -247,8 +261,11 @@ export interface Answer {
 export async function get(
   address: string,
   headers: Readonly<Record<string, string>> = {},
+  timeoutMs = 20_000,
 ): Promise<Answer> {
-  const dispatcher = new Agent({ allowH2: false, headersTimeout: 20_000, bodyTimeout: 20_000 })
+  const connect = { timeout: Math.min(timeoutMs, 10_000) }
+  const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs }
+  const dispatcher = new Agent({ allowH2: false, connect, ...limits })
   try {
     const answer = await request(address, { dispatcher, headers })
     const bytes = Buffer.from(await answer.body.arrayBuffer())
@@ -285,33 +302,57 @@ export function sumOf(exposition: string, name: string, labels = ''): number {
   return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
 }
 
-/** A loop of requests, each over a new connection, until it is stopped. */
-export function startLoad(): {
+interface LoadOptions {
+  readonly loops?: number
+  readonly timeoutMs?: number
+}
+
+interface LoadResult {
+  readonly answered: number
+  readonly failed: readonly string[]
+  /** When each of them failed, in milliseconds. */
+  readonly failedAt: readonly number[]
+}
+
+/** Loops of requests, each over a new connection, until they are stopped. */
+export function startLoad({ loops = 2, timeoutMs }: LoadOptions = {}): {
   answered(): number
-  stop(): Promise<{ answered: number; failed: string[] }>
+  /** Without one that failed, since the last one did. */
+  answeredInRow(): number
+  stop(): Promise<LoadResult>
 } {
   const stopping = new AbortController()
-  let answered = 0
+  let [answered, inRow] = [0, 0]
   const failed: string[] = []
+  const failedAt: number[] = []
+  const fail = (what: string): void => {
+    inRow = 0
+    failed.push(what)
+    failedAt.push(Date.now())
+  }
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
-        const { status } = await get(`${url}/depot/modules/v1/platform/network/aws/versions`)
-        if (status === 200) answered += 1
-        else failed.push(`HTTP ${status}`)
+        const address = `${url}/depot/modules/v1/platform/network/aws/versions`
+        const { status } = await get(address, {}, timeoutMs)
+        if (status === 200) {
+          answered += 1
+          inRow += 1
+        } else fail(`HTTP ${status}`)
       } catch (err) {
-        failed.push(String(err))
+        fail(String(err))
       }
       await new Promise((done) => setTimeout(done, 20))
     }
   }
-  const loops = [loop(), loop()]
+  const running = Array.from({ length: loops }, loop)
   return {
     answered: () => answered,
+    answeredInRow: () => inRow,
     async stop() {
       stopping.abort()
-      await Promise.all(loops)
-      return { answered, failed }
+      await Promise.all(running)
+      return { answered, failed, failedAt }
     },
   }
 }

@@ -5,6 +5,7 @@ import { Workspace } from '../../hack/testbed/cli/cli.ts'
 import { generateSigningKey } from '../../pkg/signing/signing.ts'
 import { apply, json, kind, kubectl, namespace, requestsOf, until } from './cluster.fixture.ts'
 import {
+  deleteRecords,
   install,
   makeNamespace,
   metricOf,
@@ -68,8 +69,7 @@ beforeAll(async () => {
   asked = requestsOf('depot-controller').length
   await makeNamespace()
   await makeNamespace(team)
-  // The controller would work on the samples of other suites, and leave its finalizers there.
-  await kubectl('delete', 'depots,modules,providers,versions', '--all', '-A')
+  await deleteRecords()
   const ca = await startUpstream()
   const privateKey = await generateSigningKey({ name: 'Depot e2e', email: 'e2e@example.com' })
   const secret = (name: string, stringData: object) => ({
@@ -93,7 +93,7 @@ beforeAll(async () => {
   await kubectl(...here, 'wait', '--for=condition=Ready', `depot/${team}`, '--timeout=90s')
 })
 afterAll(async () => {
-  await kubectl(...here, 'delete', `depots.depot.internal/${team}`, '--ignore-not-found')
+  await deleteRecords()
   await stopUpstream()
   await uninstall()
 })

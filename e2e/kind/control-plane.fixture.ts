@@ -1,0 +1,51 @@
+import { kind, kubectlHere, must, run, until } from './cluster.fixture.ts'
+import { sumOf } from './release.fixture.ts'
+
+/* The API server, taken away and given back, and what pods say meanwhile: kubectl cannot ask them then. */
+
+const manifest = '/etc/kubernetes/manifests/kube-apiserver.yaml'
+const aside = '/root/kube-apiserver.yaml'
+const inNode = (...command: string[]): Promise<string> =>
+  must('docker', ['exec', kind.node, ...command])
+const isUp = async (): Promise<boolean> =>
+  (await run('kubectl', ['get', '--raw', '/readyz'])).code === 0
+
+/** Does something while the cluster has no API server. */
+export async function withoutApiServer<T>(work: () => Promise<T>): Promise<T> {
+  await inNode('mv', manifest, aside)
+  try {
+    await until(isUp, (up) => !up)
+    return await work()
+  } finally {
+    await inNode('mv', aside, manifest)
+    await until(isUp, (up) => up, 120_000)
+  }
+}
+
+/** Addresses of the pods of a component, for the time without an API server. */
+export async function addressesOf(component: string): Promise<string[]> {
+  const selector = `app.kubernetes.io/component=${component}`
+  const path = 'jsonpath={.items[*].status.podIP}'
+  return (await kubectlHere('get', 'pods', '-l', selector, '-o', path)).split(' ')
+}
+
+/** The metrics of a pod, asked from its node's network. */
+export const metricsAt = (address: string): Promise<string> =>
+  inNode('curl', '-sS', '--max-time', '10', `http://${address}:9090/metrics`)
+
+const kinds = ['Module', 'Provider', 'Version', 'Depot']
+
+/** Seconds since a pod last heard of the kind that it heard of last. */
+export async function silenceOf(address: string): Promise<number> {
+  const text = await metricsAt(address)
+  const name = 'watch_last_contact_timestamp_seconds'
+  return Date.now() / 1000 - Math.max(...kinds.map((one) => sumOf(text, name, `kind="${one}"`)))
+}
+
+/** How often containers of a component were started again. */
+export async function restartsOf(component: string): Promise<number> {
+  const path = 'jsonpath={.items[*].status.containerStatuses[*].restartCount}'
+  const selector = `app.kubernetes.io/component=${component}`
+  const counts = await kubectlHere('get', 'pods', '-l', selector, '-o', path)
+  return counts.split(' ').reduce((sum, count) => sum + Number(count), 0)
+}

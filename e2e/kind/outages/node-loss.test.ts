@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { json, kind, kubectl, kubectlHere, must, run, until } from '../cluster.fixture.ts'
+import {
+  applySamples,
+  deleteRecords,
+  install,
+  makeNamespace,
+  metricOf,
+  startLoad,
+  uninstall,
+  untilServed,
+} from '../release.fixture.ts'
+
+/* A node that is lost at once, as when its power goes: nothing on it ends in order, and nobody is told. */
+
+interface Pod {
+  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string }
+  readonly spec: { readonly nodeName?: string }
+  readonly status: {
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+  }
+}
+
+const docker = (...args: string[]): Promise<string> => must('docker', args)
+
+/** Pods that serve or wait, and are not on their way out. */
+async function readyPods(component: string): Promise<{ name: string; node: string }[]> {
+  const selector = `app.kubernetes.io/component=${component}`
+  const { items } = await json<{ items: Pod[] }>(
+    '-n',
+    'depot-system',
+    'get',
+    'pods',
+    '-l',
+    selector,
+  )
+  return items
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .filter(({ status }) =>
+      status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
+    )
+    .map(({ metadata: { name }, spec: { nodeName: node = '' } }) => ({ name, node }))
+}
+
+/** Whether the cluster counts a node as there. */
+const isReady = async (node: string): Promise<boolean> =>
+  (await kubectl(
+    'get',
+    'node',
+    node,
+    '-o',
+    'jsonpath={.status.conditions[?(@.type=="Ready")].status}',
+  )) === 'True'
+
+beforeAll(async () => {
+  await makeNamespace()
+  await deleteRecords()
+  await install({
+    server: { anonymousAuth: true, replicaCount: 2 },
+    controller: { enabled: true, replicaCount: 2 },
+    // A claim of one node would keep all pods on it.
+    storage: { filesystem: { enabled: false } },
+  })
+  await applySamples()
+  await untilServed()
+})
+afterAll(async () => {
+  const nodes = await docker('ps', '-aq', '--filter', 'status=exited', '--filter', 'name=worker')
+  if (nodes !== '') await docker('start', ...nodes.split('\n'))
+  await deleteRecords()
+  await uninstall()
+})
+
+it('replicas stand on different nodes', async () => {
+  for (const component of ['server', 'controller']) {
+    const nodes = (await readyPods(component)).map(({ node }) => node)
+    expect({ component, nodes: new Set(nodes).size }).toEqual({ component, nodes: 2 })
+  }
+})
+
+it('a lost node costs requests until the cluster notices, and none after that', async () => {
+  const [valkey] = await readyPods('valkey')
+  const lost = valkey?.node ?? ''
+  expect(lost).not.toBe(kind.node)
+  const load = startLoad({ loops: 8, timeoutMs: 3_000 })
+  await until(
+    async () => load.answered(),
+    (answered) => answered > 200,
+  )
+  const lostAt = Date.now()
+  await docker('kill', lost)
+  await until(
+    () => isReady(lost),
+    (ready) => !ready,
+    120_000,
+  )
+  const noticedAfter = Date.now() - lostAt
+  await until(
+    async () => load.answeredInRow(),
+    (answered) => answered > 500,
+    120_000,
+  )
+  // Replaced on the node that is left, although Valkey went with the other one.
+  const replacedAt = await until(
+    () => readyPods('server'),
+    (pods) => pods.length === 2 && pods.every(({ node }) => node !== lost),
+    180_000,
+  ).then(() => Date.now())
+  const { answered, failed, failedAt } = await load.stop()
+  const lastFailure = Math.max(lostAt, ...failedAt) - lostAt
+  console.log(
+    `node lost: ${failed.length} of ${answered + failed.length} requests failed, the last after ${lastFailure} ms; ` +
+      `noticed after ${noticedAfter} ms, replaced after ${replacedAt - lostAt} ms`,
+  )
+  expect(failedAt.filter((at) => at < lostAt)).toEqual([])
+  // The cluster waits 40 s for a word of the node and looks every 5 s; then every node has to hear of it.
+  expect(noticedAfter).toBeLessThan(90_000)
+  expect(lastFailure).toBeLessThan(noticedAfter + 45_000)
+  expect(replacedAt - lostAt).toBeLessThan(180_000)
+  expect(failed.length).toBeLessThan(answered)
+})
+
+it('one of the controllers that are left holds the Lease', async () => {
+  const left = await readyPods('controller')
+  expect(left.length).toBeGreaterThan(0)
+  await until(
+    () => Promise.all(left.map(({ name }) => metricOf(name, 'lease_held'))),
+    (held) => held.reduce((sum, one) => sum + one, 0) === 1,
+  )
+})
+
+it('the node comes back, and everything is as before', async () => {
+  const [lost = ''] = (
+    await docker('ps', '-a', '--filter', 'status=exited', '--format', '{{.Names}}')
+  )
+    .split('\n')
+    .filter((name) => name.includes('worker'))
+  const load = startLoad()
+  await docker('start', lost)
+  await until(
+    () => isReady(lost),
+    (ready) => ready,
+    180_000,
+  )
+  for (const [component, replicas] of [
+    ['server', 2],
+    ['controller', 2],
+    ['valkey', 1],
+  ] as const) {
+    await until(
+      () => readyPods(component),
+      (pods) => pods.length === replicas,
+      180_000,
+    )
+  }
+  const { answered, failed } = await load.stop()
+  console.log(
+    `node back: ${failed.length} of ${answered + failed.length} requests failed: ${failed}`,
+  )
+  expect(failed.length).toBeLessThan(answered / 100)
+  const pods = await readyPods('server')
+  await until(
+    () => Promise.all(pods.map(({ name }) => metricOf(name, 'download_store_up'))),
+    (up) => up.every((one) => one === 1),
+  )
+  const outcome = await run(kind.tools.helm, ['test', 'depot', '-n', 'depot-system'])
+  expect(outcome).toMatchObject({ code: 0 })
+  await kubectlHere('get', 'pods')
+})

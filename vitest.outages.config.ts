@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config'
+
+/** What takes minutes to go and to come back: on a cluster of three nodes, which the Makefile asks for. */
+export default defineConfig({
+  test: {
+    include: ['e2e/kind/outages/*.test.ts'],
+    globalSetup: 'e2e/kind/setup.ts',
+    fileParallelism: false,
+    testTimeout: 900_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000, interval: 250 } },
+  },
+})
