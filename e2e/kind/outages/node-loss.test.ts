@@ -154,10 +154,10 @@ it('the node comes back, and everything is as before', async () => {
     )
   }
   const { answered, failed } = await load.stop()
-  console.log(
-    `node back: ${failed.length} of ${answered + failed.length} requests failed: ${failed}`,
-  )
-  expect(failed.length).toBeLessThan(answered / 100)
+  console.log(`node back: ${failed.length} of ${answered + failed.length} requests failed`)
+  // What is in flight while Docker connects the node again is reset: one request of each loop.
+  expect(failed.length).toBeLessThanOrEqual(2)
+  expect(answered).toBeGreaterThan(50)
   const pods = await readyPods('server')
   await until(
     () => Promise.all(pods.map(({ name }) => metricOf(name, 'download_store_up'))),
