@@ -105,7 +105,7 @@ async function importFrom(
     metrics: createMetrics({ version: packageJson.version }),
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
-  const progress = createProgress(process.stdout)
+  const progress = createProgress(process.stdout, addresses.length)
   try {
     const result = await importAll({
       ...options,

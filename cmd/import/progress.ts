@@ -11,8 +11,10 @@ interface Progress {
 type Output = Pick<WriteStream, 'write'> & { readonly isTTY?: boolean; readonly columns?: number }
 
 /** A line that is drawn again on a terminal, with what fails above it; a line for each archive elsewhere. */
-export function createProgress(output: Output): Progress {
+export function createProgress(output: Output, sources: number): Progress {
   const terminal = output.isTTY === true
+  let listed = 0
+  let waitingUntilMs = 0
   let total = 0
   let done = 0
   const clear = () => terminal && output.write('\r\x1b[K')
@@ -22,7 +24,8 @@ export function createProgress(output: Output): Progress {
   }
   const draw = (text: string) => {
     if (!terminal) return
-    const line = `${done}/${total} ${text}`
+    const among = listed < sources ? `${listed} of ${sources} sources, ` : ''
+    const line = `${among}${done} of ${total} archives ${text}`
     output.write(`\r\x1b[K${line.slice(0, (output.columns ?? 80) - 1)}`)
   }
 
@@ -30,6 +33,16 @@ export function createProgress(output: Output): Progress {
     event(event) {
       if (event.kind === 'listed') {
         total += event.count
+        listed += 1
+        draw('')
+        return
+      }
+      if (event.kind === 'waiting') {
+        // Many archives wait for the same.
+        const untilMs = Date.now() + event.ms
+        if (untilMs < waitingUntilMs + 1_000) return
+        waitingUntilMs = untilMs
+        print(`waiting ${Math.ceil(event.ms / 1000)} s: ${event.message}`)
         return
       }
       if (event.kind === 'skipped') {

@@ -8,6 +8,7 @@ import type { ImportAddress } from './address.ts'
 import { type ImportItem, labelOf } from './item.ts'
 import { itemsOf } from './items.ts'
 import { Manifests } from './manifests.ts'
+import { type Patience, patiently } from './patiently.ts'
 import { isStored, type StoreContext, storeItem } from './store-item.ts'
 
 export interface ImportOptions {
@@ -38,6 +39,8 @@ export interface ImportOptions {
   readonly workDir: string
   readonly signal: AbortSignal
   readonly onEvent: (event: ImportEvent) => void
+  /** The first pause before what failed is tried again, in milliseconds. Default: 1,000. */
+  readonly retryMs?: number
 }
 
 /** What happens, for those who watch. */
@@ -45,13 +48,17 @@ export type ImportEvent =
   /** How many archives an address has, those that are stored already included. */
   | { readonly kind: 'listed'; readonly address: ImportAddress; readonly count: number }
   | { readonly kind: 'skipped'; readonly what: string; readonly message: string }
-  | {
-      readonly kind: 'archive'
-      readonly label: string
-      readonly outcome: 'stored' | 'present' | 'planned' | 'failed'
-      readonly sizeBytes?: number
-      readonly message?: string
-    }
+  /** An upstream has a limit, and is asked again after so many milliseconds. */
+  | { readonly kind: 'waiting'; readonly ms: number; readonly message: string }
+  | ArchiveEvent
+
+interface ArchiveEvent {
+  readonly kind: 'archive'
+  readonly label: string
+  readonly outcome: 'stored' | 'present' | 'planned' | 'failed'
+  readonly sizeBytes?: number
+  readonly message?: string
+}
 
 export interface ImportResult {
   readonly stored: number
@@ -60,56 +67,76 @@ export interface ImportResult {
   readonly failed: number
 }
 
-/** Imports everything that is not there yet. What fails is reported and counted, and keeps nothing else from being imported. */
+/**
+ * Imports everything that is not there yet. What fails is reported and counted, and keeps nothing else from being imported.
+ * The next source is listed while archives of the one before are fetched.
+ */
 export async function importAll(options: ImportOptions): Promise<ImportResult> {
-  const { addresses, manifestsDir, workDir, signal, onEvent, parallel } = options
+  const { manifestsDir, workDir, onEvent, parallel, signal, retryMs } = options
   const counts = { stored: 0, present: 0, planned: 0, failed: 0 }
   await mkdir(workDir, { recursive: true, mode: 0o700 })
   const own = await mkdtemp(join(workDir, 'import-'))
   const manifests = new Manifests({ ...options, directory: manifestsDir })
+  const patience: Patience = {
+    signal,
+    onWait: (wait) => onEvent({ kind: 'waiting', ...wait }),
+    ...(retryMs !== undefined && { retryMs }),
+  }
   const context = { ...options, manifests, workDir: own }
-  try {
-    for (const address of addresses) {
-      signal.throwIfAborted()
-      const items = await itemsOf(address, options).catch((error: unknown) => {
-        signal.throwIfAborted()
-        counts.failed += 1
-        onEvent({
-          kind: 'archive',
-          label: nameOf(address),
-          outcome: 'failed',
-          message: messageOf(error),
-        })
-        return []
-      })
-      if (items.length > 0) onEvent({ kind: 'listed', address, count: items.length })
-      const waiting = items.values()
-      const work = async () => {
-        for (const item of waiting) {
-          const event = await importItem(item, context, options.dryRun)
-          counts[event.outcome] += 1
-          onEvent(event)
-        }
-      }
-      await Promise.all(Array.from({ length: parallel }, work))
+  const ended = (event: ArchiveEvent) => {
+    counts[event.outcome] += 1
+    onEvent(event)
+  }
+  const items = allItems(options, patience, ended)
+  const work = async () => {
+    for (let next = await items.next(); next.done !== true; next = await items.next()) {
+      ended(await importItem(next.value, context, patience))
     }
+  }
+  try {
+    const workers = await Promise.allSettled(Array.from({ length: parallel }, work))
+    // Every worker has ended, and with it what it wrote to.
+    for (const worker of workers) if (worker.status === 'rejected') throw worker.reason
   } finally {
     await rm(own, { recursive: true, force: true })
   }
   return counts
 }
 
-async function importItem(item: ImportItem, context: StoreContext, dryRun: boolean) {
+async function* allItems(
+  options: ImportOptions,
+  patience: Patience,
+  ended: (event: ArchiveEvent) => void,
+): AsyncGenerator<ImportItem, void> {
+  for (const address of options.addresses) {
+    options.signal.throwIfAborted()
+    let items: readonly ImportItem[] = []
+    try {
+      items = await patiently(() => itemsOf(address, options), patience)
+    } catch (error) {
+      options.signal.throwIfAborted()
+      const message = messageOf(error)
+      ended({ kind: 'archive', label: nameOf(address), outcome: 'failed', message })
+    }
+    options.onEvent({ kind: 'listed', address, count: items.length })
+    yield* items
+  }
+}
+
+async function importItem(
+  item: ImportItem,
+  context: StoreContext & { readonly dryRun: boolean },
+  patience: Patience,
+): Promise<ArchiveEvent> {
   const label = labelOf(item)
   try {
-    if (await isStored(item, context))
-      return { kind: 'archive', label, outcome: 'present' } as const
-    if (dryRun) return { kind: 'archive', label, outcome: 'planned' } as const
-    const { sizeBytes } = await storeItem(item, context)
-    return { kind: 'archive', label, outcome: 'stored', sizeBytes } as const
+    if (await isStored(item, context)) return { kind: 'archive', label, outcome: 'present' }
+    if (context.dryRun) return { kind: 'archive', label, outcome: 'planned' }
+    const { sizeBytes } = await patiently(() => storeItem(item, context), patience)
+    return { kind: 'archive', label, outcome: 'stored', sizeBytes }
   } catch (error) {
     context.signal.throwIfAborted()
-    return { kind: 'archive', label, outcome: 'failed', message: messageOf(error) } as const
+    return { kind: 'archive', label, outcome: 'failed', message: messageOf(error) }
   }
 }
 

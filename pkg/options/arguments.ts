@@ -65,7 +65,8 @@ export function readArguments(tables: Tables, argv: readonly string[]): Argument
       }
     }
   }
-  if (tables.operands !== undefined && operands.length === 0) {
+  const isNeeded = tables.operands !== undefined && tables.operandsOptional !== true
+  if (isNeeded && operands.length === 0) {
     problems.add(`there is nothing to look at: write ${tables.program} ${tables.operands}`)
   }
   return { help, version, texts, operands, problems: [...problems] }

@@ -116,6 +116,8 @@ const secrets = {
 export const importCommand = {
   program: 'depot import',
   operands: 'SOURCE…',
+  // A list may name them all.
+  operandsOptional: true,
   summary:
     'Imports modules and providers of another registry, tags of a repository or a folder of archives. Exit status 1 where something failed.',
   options,

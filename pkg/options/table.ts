@@ -38,6 +38,8 @@ export interface Tables<T extends OptionTable = OptionTable, S extends SecretTab
   readonly summary: string
   /** What stands beside the flags, such as `PATH…`; undefined where nothing may. */
   readonly operands?: string
+  /** Whether the command can do without them. */
+  readonly operandsOptional?: boolean
   readonly options: T
   readonly secrets: S
   readonly variables?: VariableTable

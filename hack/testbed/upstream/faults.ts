@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export type Fault =
   /** Too many requests, with Retry-After. */
   | 'limited'
+  /** The same, for a second. */
+  | 'limitedBriefly'
   | 'error'
   /** Half of the body, then the connection is broken. */
   | 'cut'
@@ -47,8 +49,9 @@ export async function answer(
   fault: Fault | undefined,
   { status = 200, headers = {}, body = Buffer.alloc(0) }: Partial<StandInAnswer>,
 ): Promise<void> {
-  if (fault === 'limited') {
-    outgoing.writeHead(429, { 'retry-after': '120' }).end('too many requests')
+  if (fault === 'limited' || fault === 'limitedBriefly') {
+    const seconds = fault === 'limited' ? '120' : '1'
+    outgoing.writeHead(429, { 'retry-after': seconds }).end('too many requests')
     return
   }
   if (fault === 'error') {
