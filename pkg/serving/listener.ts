@@ -20,8 +20,8 @@ export interface ListenerOptions {
   readonly metrics: Metrics
   /** Called with every request when it is over, beside the access log. */
   readonly onRequest?: OnRequest | undefined
-  /** Whether the server is about to stop: answers then ask the client to close the connection. */
-  readonly draining: () => boolean
+  /** Becomes true when the server is about to stop: answers then ask the client to close the connection. */
+  readonly draining: { readonly isOn: boolean }
 }
 
 interface Running {
@@ -62,7 +62,7 @@ export function createListener(options: ListenerOptions) {
   )
 
   return (request: IncomingMessage, response: IdentifiedResponse): void => {
-    const isDraining = draining()
+    const isDraining = draining.isOn
     if (!isDraining && answerReady?.(request, response)) return
     const start = performance.now()
     const { bytesWritten: sentBefore, remoteAddress } = request.socket

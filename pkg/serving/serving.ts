@@ -90,7 +90,7 @@ const idleSocketMs = 120_000
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { log, metrics, tls } = options
   let stopping = false
-  let draining = false
+  const draining = { isOn: false }
   const waitingFor = () => (stopping ? ['the server is stopping'] : options.waitingFor())
 
   const listener = createListener({
@@ -100,7 +100,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     log: log.child({ component: 'http' }),
     metrics,
     onRequest: options.onRequest,
-    draining: () => draining,
+    draining,
   })
   const pair = tls && readTlsFiles(tls)
   const server =
@@ -125,7 +125,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       const wasReady = waitingFor().length === 0
       stopping = true
       if (wasReady && shutdownDelayMs > 0) await sleep(shutdownDelayMs)
-      draining = true
+      draining.isOn = true
       const { cut } = await drain(server, graceMs)
       if (cut) log.warn({ graceMs }, 'requests cut off at the end of the grace period')
       reloading?.stop()

@@ -1,5 +1,4 @@
 import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino'
-import { flat } from './flat.ts'
 import { standardOutput } from './log-output.ts'
 
 export type { Logger }
@@ -45,6 +44,12 @@ export function lineWriter(log: Logger, msg: string): (fields: string) => void {
     if (log.isLevelEnabled('info')) output.write(startNow() + fields + end)
   }
 }
+
+/**
+ * The same text in one piece. One that was put together is kept as its parts, and whatever is written with it in it walks
+ * through all of them again: what is written often is worth a copy.
+ */
+export const flat = (text: string): string => Buffer.from(text).toString()
 
 /** Gives what is made of the time as RFC 3339 says it; made once a millisecond. */
 function eachMillisecond(make: (time: string) => string): () => string {

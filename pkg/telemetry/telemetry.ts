@@ -1,6 +1,5 @@
 export { type AuditLog, openAuditLog } from './audit-log.ts'
-export { flat } from './flat.ts'
-export { createLogger, type Logger, lineWriter } from './log.ts'
+export { createLogger, flat, type Logger, lineWriter } from './log.ts'
 export { standardOutput } from './log-output.ts'
 export {
   counter,
