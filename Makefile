@@ -90,8 +90,9 @@ backup: $(modules) ## Print a backup of the cluster's records; see docs/operatio
 screenshots: $(modules) $(pages) ## Take the pictures of the explorer for the documentation
 	@$(NODE) node hack/screenshots.ts
 
-bench: $(modules) ## Measure the server against bare node:http (takes minutes)
+bench: $(modules) ## Measure the server against bare node:http, and the way through the explorer (takes minutes)
 	@$(NODE) node hack/bench/main.ts
+	@$(NODE) node hack/bench/explorer.ts
 
 clean: ## Remove what was built or installed here
 	rm -rf node_modules .depot
