@@ -1,9 +1,12 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
-import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { nodeOptions } from '../../pkg/memory/memory.ts'
+import { allocatorEnvironment, nodeOptions } from '../../pkg/memory/memory.ts'
+import { bundle } from '../image/bundle.ts'
 import { freePort } from '../testbed/ports.ts'
 import type { Answer } from './bare.ts'
 import type { Loaded } from './catalog-server.ts'
@@ -22,10 +25,33 @@ export interface Target {
 
 const forked = (file: string, args: readonly string[] = [], isDepot = false): ChildProcess =>
   // Their logs go nowhere: what counts is what it costs to write them.
-  fork(join(import.meta.dirname, file), args, {
+  fork(resolve(import.meta.dirname, file), args, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    ...(isDepot && { execArgv: [nodeOptions] }),
+    ...(isDepot && { execArgv: [nodeOptions], env: depotEnvironment() }),
   })
+
+/** What the image starts Node with. */
+const depotEnvironment = () => ({ ...process.env, ...allocatorEnvironment })
+
+const entryFiles = { server: '../../cmd/server/main.ts', catalog: 'catalog-server.ts' } as const
+let bundles: Promise<string> | undefined
+
+/** A program as the image has it: to read TypeScript takes memory that users do not see. */
+async function bundled(name: keyof typeof entryFiles): Promise<string> {
+  bundles ??= bundleAll()
+  return join(await bundles, `${name}.mjs`)
+}
+
+async function bundleAll(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'depot-bench-'))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const files = Object.entries(entryFiles)
+  await bundle(
+    Object.fromEntries(files.map(([name, file]) => [name, join(import.meta.dirname, file)])),
+    folder,
+  )
+  return folder
+}
 
 /** Sends a message, if any, and waits for the next one that comes back. */
 async function ask<T>(child: ChildProcess, message?: object): Promise<T> {
@@ -76,7 +102,7 @@ export async function startCatalogServer(size: {
   readonly signingKeyPath: string
 }): Promise<Target & { readonly loaded: Loaded }> {
   const child = forked(
-    'catalog-server.ts',
+    await bundled('catalog'),
     [
       `--versions=${size.versions}`,
       `--distinct=${size.distinctFindings}`,
@@ -95,7 +121,7 @@ export async function startCatalogServer(size: {
   }
 }
 
-/** Depot as users start it. */
+/** Depot as the image starts it. */
 export async function startDepot(folders: {
   readonly manifests: string
   readonly archives: string
@@ -106,7 +132,7 @@ export async function startDepot(folders: {
     process.execPath,
     [
       nodeOptions,
-      join(import.meta.dirname, '../../cmd/server/main.ts'),
+      await bundled('server'),
       '--anonymous-auth',
       `--manifests=${folders.manifests}`,
       `--filesystem-mount-path=${folders.archives}`,
@@ -114,7 +140,7 @@ export async function startDepot(folders: {
       `--listen=127.0.0.1:${port}`,
       `--admin-listen=127.0.0.1:${adminPort}`,
     ],
-    { stdio: ['ignore', 'ignore', 'inherit'] },
+    { stdio: ['ignore', 'ignore', 'inherit'], env: depotEnvironment() },
   )
   const adminUrl = `http://127.0.0.1:${adminPort}`
   const deadline = performance.now() + startDeadlineMs

@@ -19,14 +19,22 @@ const requireForCommonJs =
 const entryOf = (command: string): string => join(repository, 'cmd', command, 'main.ts')
 
 /** Writes `server.mjs` and its siblings into a folder. @returns which source files went into them. */
-export async function bundleCommands(
+export function bundleCommands(
   folder: string,
   commands: readonly string[] = everyCommand,
 ): Promise<Metafile> {
   const there = commands.filter((command) => existsSync(entryOf(command)))
+  return bundle(Object.fromEntries(there.map((command) => [command, entryOf(command)])), folder)
+}
+
+/** Writes a bundle of each entry file, by the name that it gets, as the image has them. */
+export async function bundle(
+  entryPoints: Readonly<Record<string, string>>,
+  folder: string,
+): Promise<Metafile> {
   const { metafile } = await build({
     absWorkingDir: repository,
-    entryPoints: Object.fromEntries(there.map((command) => [command, entryOf(command)])),
+    entryPoints: { ...entryPoints },
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     chunkNames: 'chunks/[name]-[hash]',

@@ -2,10 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { nodeOptions } from './memory.ts'
+import { allocatorEnvironment, nodeOptions } from './memory.ts'
 
 it('the image starts Node with the options of its programs', () => {
-  expect(readFileSync('Dockerfile', 'utf8')).toContain(`NODE_OPTIONS=${nodeOptions}\n`)
+  const { MALLOC_ARENA_MAX: arenas } = allocatorEnvironment
+  const environment = `MALLOC_ARENA_MAX=${arenas} NODE_OPTIONS=${nodeOptions}\n`
+  expect(readFileSync('Dockerfile', 'utf8')).toContain(environment)
 })
 
 it('Node knows the options', () => {

@@ -8,6 +8,12 @@ import { keepTicksCheap } from './ticks.ts'
 export const nodeOptions = '--max-semi-space-size=4'
 
 /**
+ * What the image's environment says to the allocator of the C library: threads share one arena. By itself each thread gets
+ * its own, which keeps what it once needed, 14 MB in all.
+ */
+export const allocatorEnvironment = { MALLOC_ARENA_MAX: '1' } as const
+
+/**
  * How much the heap may grow beyond what lives before it is cleared, in percent. V8 by itself lets it grow threefold while
  * a list is read, which stays with the process afterwards: 400 MB instead of 285 with 200,000 Versions.
  */
