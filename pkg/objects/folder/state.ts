@@ -145,8 +145,11 @@ export class FolderState {
       const held = this.#get(ref)
       if (before === undefined || held === undefined) return
       if (uid !== undefined && held.metadata.uid !== uid) return
-      if (held.metadata.finalizers.length === 0) await this.#remove(before)
-      else if (held.metadata.deletionTimestamp === undefined) {
+      if (held.metadata.finalizers.length === 0) {
+        await this.#remove(before)
+        // A Version owns nothing.
+        if (ref.kind !== 'Version') await this.#collect()
+      } else if (held.metadata.deletionTimestamp === undefined) {
         const deletionTimestamp = new Date(this.#clock()).toISOString()
         const metadata = { ...record(before.value['metadata']), deletionTimestamp }
         await this.#write(before, { ...before.value, metadata })

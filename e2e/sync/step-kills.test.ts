@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process'
+import { hash } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { parse, stringify } from 'yaml'
+
+/** A step, how often it has to be done until it kills, and whether that is while archives are removed. */
+const filling: readonly (readonly [step: string, count: number])[] = [
+  ['listed', 1],
+  ['applied', 1],
+  ['patched', 1],
+  ['resolved', 1],
+  ['downloaded', 1],
+  ['downloaded', 3],
+  ['checked', 1],
+  ['stored', 1],
+  ['stored', 4],
+  ['verified', 1],
+  ['status written', 1],
+  ['status written', 4],
+]
+const removing: readonly (readonly [step: string, count: number])[] = [
+  ['status written', 1],
+  ['removed', 1],
+  ['removed', 3],
+  ['patched', 1],
+  ['patched', 2],
+]
+
+const depot = {
+  apiVersion: 'depot.internal/v1alpha1',
+  kind: 'Depot',
+  metadata: { name: 'main', namespace: 'team' },
+  spec: {
+    global: { storageConfig: { fileSystem: { directoryPath: 'depot' } } },
+    moduleConfigs: [
+      { name: 'vpc', provider: 'aws', source: { type: 'git', url: 'https://git.test/vpc.git' } },
+    ],
+    providerConfigs: [{ name: 'dns', namespace: 'acme' }],
+  },
+}
+
+function place(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'depot-steps-'))
+  onTestFinished(() => rmSync(dir, { recursive: true }))
+  for (const folder of ['manifests', 'archives']) mkdirSync(join(dir, folder))
+  writeFileSync(join(dir, 'manifests/main.yaml'), stringify(depot))
+  return dir
+}
+
+/** @returns the signal that ended it, if any */
+async function run(dir: string, ...deadly: readonly (string | number)[]): Promise<string | null> {
+  const program = join(import.meta.dirname, 'stepwise.fixture.ts')
+  const child = spawn(process.execPath, [program, dir, ...deadly.map(String)], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
+  expect(code ?? 0).toBe(0)
+  return signal
+}
+
+const filesBelow = (dir: string): string[] =>
+  existsSync(dir)
+    ? readdirSync(dir, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name).slice(dir.length + 1))
+        .toSorted()
+    : []
+
+/** What a kill leaves of a file that was being written; the next one that is a day younger removes it. */
+const isPart = (file: string): boolean => /\/\.depot-[^/]+\.part$/.test(file)
+
+/** Everything there is, without times. */
+function stateOf(dir: string) {
+  const withoutTimes = (text: string) =>
+    parse(text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'a time')) as unknown
+  const manifests = join(dir, 'manifests')
+  const archives = join(dir, 'archives')
+  return {
+    manifests: filesBelow(manifests).map((file) => [
+      file,
+      withoutTimes(readFileSync(join(manifests, file), 'utf8')),
+    ]),
+    archives: filesBelow(archives)
+      .filter((file) => !isPart(file))
+      .map((file) => [file, hash('sha256', readFileSync(join(archives, file)))]),
+    spool: filesBelow(join(dir, 'spool')).filter((file) => !file.startsWith('listings/')),
+  }
+}
+
+const created = (dir: string): string[] =>
+  readFileSync(join(dir, 'stored.log'), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('created '))
+
+let whole: ReturnType<typeof stateOf>
+let empty: ReturnType<typeof stateOf>
+
+/** Takes everything that the Depot names away, but for the Depot. */
+function clear(dir: string): void {
+  const { spec, ...rest } = depot
+  const cleared = { global: spec.global, deletionPolicy: 'Delete' }
+  writeFileSync(join(dir, 'manifests/main.yaml'), stringify({ ...rest, spec: cleared }))
+}
+
+beforeAll(async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'depot-steps-'))
+  try {
+    for (const folder of ['manifests', 'archives']) mkdirSync(join(dir, folder))
+    writeFileSync(join(dir, 'manifests/main.yaml'), stringify(depot))
+    await run(dir)
+    whole = stateOf(dir)
+    clear(dir)
+    await run(dir)
+    empty = stateOf(dir)
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
+})
+
+it('without a kill there are archives, and then none', () => {
+  expect(whole.archives).toHaveLength(7)
+  expect(whole.manifests).toHaveLength(7)
+  expect(empty.archives).toEqual([])
+  expect(empty.manifests.map(([file]) => file)).toEqual(['main.yaml'])
+})
+
+describe('a process that is killed right after a step changes nothing in what the next one ends with', () => {
+  it.each(filling)('while it fills: %s, %i', async (step, count) => {
+    const dir = place()
+    expect(await run(dir, step, count)).toBe('SIGKILL')
+    expect(await run(dir)).toBeNull()
+    expect(stateOf(dir)).toEqual(whole)
+    expect(new Set(created(dir)).size).toBe(created(dir).length)
+  })
+
+  it.each(removing)('while it removes: %s, %i', async (step, count) => {
+    const dir = place()
+    await run(dir)
+    clear(dir)
+    expect(await run(dir, step, count)).toBe('SIGKILL')
+    expect(await run(dir)).toBeNull()
+    expect(stateOf(dir)).toEqual(empty)
+  })
+})
