@@ -36,24 +36,24 @@ function stepwise<A extends unknown[], R>(
 
 const withObjects = (objects: Objects): Objects => ({
   ...objects,
-  apply: stepwise('applied', objects.apply),
-  patch: stepwise('patched', objects.patch),
-  writeStatus: stepwise('status written', objects.writeStatus),
-  delete: stepwise('deleted', objects.delete),
+  apply: stepwise('applied', objects.apply.bind(objects)),
+  patch: stepwise('patched', objects.patch.bind(objects)),
+  writeStatus: stepwise('status written', objects.writeStatus.bind(objects)),
+  delete: stepwise('deleted', objects.delete.bind(objects)),
 })
 
 const withModule = (source: ModuleSource): ModuleSource => ({
   ...source,
-  list: stepwise('listed', source.list),
-  resolve: stepwise('resolved', source.resolve),
-  fetch: stepwise('downloaded', source.fetch),
+  list: stepwise('listed', source.list.bind(source)),
+  resolve: stepwise('resolved', source.resolve.bind(source)),
+  fetch: stepwise('downloaded', source.fetch.bind(source)),
 })
 
 const withProvider = (upstream: ProviderUpstream): ProviderUpstream => ({
   ...upstream,
-  list: stepwise('listed', upstream.list),
-  release: stepwise('resolved', upstream.release),
-  fetch: stepwise('downloaded', upstream.fetch),
+  list: stepwise('listed', upstream.list.bind(upstream)),
+  release: stepwise('resolved', upstream.release.bind(upstream)),
+  fetch: stepwise('downloaded', upstream.fetch.bind(upstream)),
 })
 
 const withSources = (sources: Sources): Sources => ({
@@ -72,8 +72,8 @@ const withArchives = (archives: ArchiveStore): ArchiveStore => ({
       done('stored')
       return outcome
     }
-    const verify = stepwise('verified', driver.verify)
-    const remove = stepwise('removed', driver.remove)
+    const verify = stepwise('verified', driver.verify.bind(driver))
+    const remove = stepwise('removed', driver.remove.bind(driver))
     return { ...place, driver: { ...driver, put, verify, remove } }
   },
 })
