@@ -58,15 +58,13 @@ affinity:
 {{- end }}
 {{- if kindIs "string" $c.topologySpreadConstraints }}
 topologySpreadConstraints:
-  {{- $selector := include "depot.selector" . }}
-  {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+  # By nodes alone: the scheduler leaves all constraints out where a node lacks the label of one, such as that of a zone.
   - maxSkew: 1
-    topologyKey: {{ . }}
+    topologyKey: kubernetes.io/hostname
     whenUnsatisfiable: ScheduleAnyway
     labelSelector:
       matchLabels:
-        {{- $selector | nindent 8 }}
-  {{- end }}
+        {{- include "depot.selector" . | nindent 8 }}
 {{- else if $c.topologySpreadConstraints }}
 topologySpreadConstraints:
   {{- toYaml $c.topologySpreadConstraints | nindent 2 }}
@@ -80,9 +78,16 @@ hostAliases:
 {{- end }}
 {{- end }}
 
-{{- /* A volume that only one node can mount keeps all pods that mount it together. */ -}}
+{{- /* Pods are in different zones where there are zones; a volume that only one node can mount keeps those together that mount it. */ -}}
 {{- define "depot.affinity" -}}
 {{- $affinity := deepCopy (index .root.Values .component).affinity -}}
+{{- if kindIs "string" (index .root.Values .component).topologySpreadConstraints -}}
+{{- $apart := dict "weight" 100 "podAffinityTerm" (dict "topologyKey" "topology.kubernetes.io/zone" "labelSelector" (dict "matchLabels" (include "depot.selector" . | fromYaml))) -}}
+{{- $anti := get $affinity "podAntiAffinity" | default dict -}}
+{{- $preferred := get $anti "preferredDuringSchedulingIgnoredDuringExecution" | default list -}}
+{{- $_ := set $anti "preferredDuringSchedulingIgnoredDuringExecution" (append $preferred $apart) -}}
+{{- $_ := set $affinity "podAntiAffinity" $anti -}}
+{{- end -}}
 {{- $filesystem := .root.Values.storage.filesystem -}}
 {{- if and $filesystem.enabled $filesystem.singleNode (has .component (list "server" "controller")) -}}
 {{- $together := dict "topologyKey" "kubernetes.io/hostname" "labelSelector" (dict "matchLabels" (dict "app.kubernetes.io/instance" .root.Release.Name "depot.internal/archives" "mounted")) -}}
