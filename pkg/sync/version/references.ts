@@ -6,7 +6,10 @@ import { type Placed, placeOf } from './plan.ts'
 
 type VersionStatus = NonNullable<Version['status']>
 
-/** Every object in storage that a Version has put there or still needs. */
+/**
+ * Every object in storage that a Version has put there or still needs. What is stored has no folder in its name: one that
+ * has was written by another hand, and would reach into the place of a module whose folder is below this one's.
+ */
 export function filesOf(object: StoredObject): string[] {
   const { artifact, release, replaced } = (object.status ?? {}) as VersionStatus
   const files = [
@@ -16,7 +19,7 @@ export function filesOf(object: StoredObject): string[] {
     release?.keys,
     ...(replaced ?? []).map(({ fileName }) => fileName),
   ]
-  return files.filter((file) => file !== undefined)
+  return files.filter((file) => file !== undefined).filter((file) => !file.includes('/'))
 }
 
 /** Archives that were put into storage by hand are left there: only what was stored from a source is ours. */
