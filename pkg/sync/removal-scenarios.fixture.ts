@@ -112,7 +112,27 @@ export function removalScenarios(scene: () => Scene): void {
       await eventually(async () =>
         expect(await scene().stored()).not.toContain(`depot/vpc/${orphan}`),
       )
+      // A sweep that goes on ends first.
+      await scene().stop()
       expect(await scene().stored()).toContain(`depot/vpc/${kept}`)
+    })
+
+    it('is kept by a sweep of a place that its own one is below', async () => {
+      scene().upstream.repository(url, { 'v1.0.0': 'first' })
+      const below = { fileSystem: { directoryPath: 'depot/outer' } }
+      await write('vpc', { ...config, storageConfig: below })
+      await scene().run()
+      const [path = ''] = await scene().stored()
+      expect(path).toMatch(/^depot\/outer\/vpc\//)
+      const orphan = 'depot/outer/outer-8.0.0-0123456789ab.tar.gz'
+      await writeFile(`${scene().storage}/${orphan}`, 'x')
+      const old = Date.now() / 1000 - 48 * 60 * 60
+      for (const file of [path, orphan]) await utimes(`${scene().storage}/${file}`, old, old)
+      await byHand({ moduleConfigRef: { name: 'outer', provider: 'aws', storageConfig } })
+      await scene().run({ timings: { sweepMs: 100 }, sweepDelete: true })
+      await eventually(async () => expect(await scene().stored()).not.toContain(orphan))
+      await scene().stop()
+      expect(await scene().stored()).toEqual([path])
     })
   })
 }

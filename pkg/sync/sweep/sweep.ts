@@ -82,6 +82,8 @@ async function* orphansIn(
   const isNamed = (name: string) => [...places.values()].some((other) => other.files.has(name))
   for await (const { object, changedAtMs } of place.driver.list(place.prefix)) {
     const fileName = object.slice(place.prefix.length)
+    // In a folder below is the place of others, who are asked for it by its names.
+    if (fileName.includes('/')) continue
     const isOld = changedAtMs + minAgeMs <= context.clock()
     if (!isOld || !ownName.test(fileName) || files.has(fileName)) continue
     if (!isAllKnown(context, swept, fileName)) continue
