@@ -79,7 +79,7 @@ export function createAzureStores(
         presign: async (object, ttlSeconds) =>
           (await access()).sign(container, object, ttlSeconds, 'r'),
         writing: {
-          async put(object, conditional) {
+          async put(object, { conditional }) {
             const request = await authorized(object, 'w')
             const kind = { 'x-ms-blob-type': 'BlockBlob' }
             const condition = conditional ? { 'if-none-match': '*' } : {}

@@ -55,7 +55,7 @@ export function createGcsStores(settings: GcsSettings): (bucket: string) => Remo
         return url
       },
       writing: {
-        async put(object, conditional) {
+        async put(object, { conditional }) {
           const query = new URLSearchParams({ uploadType: 'media', name: object })
           if (conditional) query.set('ifGenerationMatch', '0')
           const url = `${apiUrl}/upload/storage/v1/b/${bucket}/o?${query.toString()}`

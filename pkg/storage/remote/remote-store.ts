@@ -30,19 +30,22 @@ export interface RemoteStore {
   readonly writing: StoreWriting
 }
 
+/** How an object is to be stored. */
+export interface Upload {
+  /** Refused with 409 or 412 where there is an object of that name. */
+  readonly conditional: boolean
+  /** Of the body, in hexadecimal. */
+  readonly sha256: string
+  /** Whether the store is to keep the digest, where it can. */
+  readonly checksum: boolean
+}
+
 /** What is particular to writing into one bucket or container. */
 export interface StoreWriting {
   /**
    * A request that stores its body as an object.
-   *
-   * @param conditional refused with 409 or 412 where there is an object of that name
-   * @param sha256 of the body in hexadecimal, for stores that check and keep it
    */
-  put(
-    object: string,
-    conditional: boolean,
-    sha256: string,
-  ): Promise<StoreRequest & { method: 'PUT' | 'POST' }>
+  put(object: string, upload: Upload): Promise<StoreRequest & { method: 'PUT' | 'POST' }>
   /**
    * Pages of objects; what fails is the error of the SDK.
    *

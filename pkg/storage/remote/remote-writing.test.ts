@@ -1,7 +1,12 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openArchiveStore } from '../archive-store.ts'
 import { localFiles } from '../writing.fixture.ts'
 
@@ -12,7 +17,10 @@ const archive = file(Buffer.alloc(3_000_000, 'an archive'))
 const objects = new Map<string, Buffer>()
 /** Instead of storing, one after the other. */
 let faults: Answer[]
-let puts: { conditional: boolean }[]
+/** The status and the code with which the store refuses an upload for good. */
+let refuses: (headers: IncomingHttpHeaders) => [number, string] | undefined
+let puts: { conditional: boolean; checksum: boolean }[]
+let reads: number
 
 const server = createServer((request, response) => {
   const path = new URL(request.url ?? '', 'http://store').pathname
@@ -21,8 +29,17 @@ const server = createServer((request, response) => {
     response.writeHead(stored ? 200 : 404, { 'content-length': stored?.length ?? 0 }).end()
     return
   }
-  puts.push({ conditional: request.headers['if-none-match'] === '*' })
-  const fault = faults.shift()
+  if (request.method === 'GET') {
+    reads += 1
+    response.writeHead(stored ? 200 : 404, { 'content-length': stored?.length ?? 0 }).end(stored)
+    return
+  }
+  puts.push({
+    conditional: request.headers['if-none-match'] === '*',
+    checksum: 'x-amz-checksum-sha256' in request.headers,
+  })
+  const refused = refuses(request.headers)
+  const fault = refused === undefined ? faults.shift() : status(...refused)
   if (fault !== undefined) {
     fault(request, response)
     return
@@ -46,7 +63,9 @@ afterAll(() => {
 })
 beforeEach(() => {
   faults = []
+  refuses = () => undefined
   puts = []
+  reads = 0
 })
 afterEach(() => objects.clear())
 
@@ -64,17 +83,18 @@ const put = () => {
   const { driver, object } = place()
   return driver.put(object('1.zip'), archive)
 }
-const status =
-  (code: number): Answer =>
-  (request, response) => {
-    request.resume().on('end', () => response.writeHead(code).end())
+function status(number: number, code = ''): Answer {
+  return (request, response) => {
+    const body = code && `<Error><Code>${code}</Code></Error>`
+    request.resume().on('end', () => response.writeHead(number).end(body))
   }
+}
 
 it('writes where the server reads', async () => {
   expect(place().prefix).toBe('team/vpc/')
   expect(await put()).toBe('created')
   expect([...objects.keys()]).toEqual(['/archives/team/vpc/1.zip'])
-  expect(puts).toEqual([{ conditional: true }])
+  expect(puts).toEqual([{ conditional: true, checksum: true }])
 })
 
 it.each([
@@ -94,10 +114,73 @@ it('an upload that never works stores nothing, and says so', async () => {
   expect(objects.size).toBe(0)
 })
 
-it('a store that knows no conditions is asked without', async () => {
-  faults = [status(501)]
-  expect(await put()).toBe('created')
-  expect(puts).toEqual([{ conditional: true }, { conditional: false }])
+describe('a store that does not know all headers', () => {
+  const whole = { conditional: true, checksum: true }
+  const unchecked = { conditional: true, checksum: false }
+  const unconditional = { conditional: false, checksum: true }
+  const plain = { conditional: false, checksum: false }
+  const checksum = (headers: IncomingHttpHeaders) => 'x-amz-checksum-sha256' in headers
+  const condition = (headers: IncomingHttpHeaders) => 'if-none-match' in headers
+  const either = (headers: IncomingHttpHeaders) => checksum(headers) || condition(headers)
+
+  it.each([
+    {
+      what: 'no checksums (400)',
+      refused: checksum,
+      answer: [400, 'InvalidArgument'] as const,
+      first: [whole, unchecked],
+      later: [unchecked],
+    },
+    {
+      what: 'no checksums (501)',
+      refused: checksum,
+      answer: [501, 'NotImplemented'] as const,
+      first: [whole, unchecked],
+      later: [unchecked],
+    },
+    {
+      what: 'no conditions (501)',
+      refused: condition,
+      answer: [501, 'NotImplemented'] as const,
+      first: [whole, unchecked, unconditional],
+      later: [whole, unconditional],
+    },
+    {
+      what: 'neither (501)',
+      refused: either,
+      answer: [501, 'NotImplemented'] as const,
+      first: [whole, unchecked, unconditional, plain],
+      later: [unchecked, plain],
+    },
+  ])('that knows $what is asked without', async ({ refused, answer, first, later }) => {
+    refuses = (headers) => (refused(headers) ? [...answer] : undefined)
+    const { driver, object } = place()
+    expect(await driver.put(object('1.zip'), archive)).toBe('created')
+    expect(puts).toEqual(first)
+    puts = []
+    expect(await driver.put(object('2.zip'), archive)).toBe('created')
+    expect(puts).toEqual(later)
+    expect(await driver.verify(object('2.zip'), archive)).toBe(true)
+    expect(reads).toBe(1)
+  })
+
+  it('ends with what it says where its refusal has another cause', async () => {
+    const { driver, object } = place()
+    refuses = () => [400, 'ExpiredToken']
+    await expect(driver.put(object('1.zip'), archive)).rejects.toMatchObject({
+      reason: 'BadGateway',
+      cause: { message: expect.stringContaining('answered 400 ExpiredToken') as string },
+    })
+    expect(puts).toEqual([whole, unchecked])
+    refuses = () => undefined
+    puts = []
+    expect(await driver.put(object('1.zip'), archive)).toBe('created')
+    expect(puts).toEqual([whole])
+    refuses = () => [400, 'RequestTimeout']
+    puts = []
+    await expect(driver.put(object('2.zip'), archive)).rejects.toThrow('refuses this registry')
+    expect(puts).toEqual([whole])
+  })
 })
 
 it('what another one stored meanwhile is left as it is', async () => {

@@ -10,7 +10,7 @@ import { checkObjectName } from '../object-name.ts'
 import { backoff } from './backoff.ts'
 import type { RemoteOptions } from './remote-driver.ts'
 import { badGateway, connectionError, credentialsError, refusalError } from './remote-error.ts'
-import type { StoreRequest } from './remote-store.ts'
+import type { StoreRequest, Upload } from './remote-store.ts'
 import type { StoreAnswer } from './transport.ts'
 
 const maxAttempts = 4
@@ -47,9 +47,34 @@ export function createRemoteWriting(
     }
   }
 
-  function upload(object: string, file: LocalFile, conditional: boolean, signal?: AbortSignal) {
+  /** Whether the store takes a checksum to keep; undefined until an upload has shown it. */
+  let takesChecksum = store.checksum === undefined ? false : undefined
+
+  /** Services that only speak like S3 may refuse the header of the checksum: Backblaze with 400, others with 501. */
+  async function upload(
+    object: string,
+    file: LocalFile,
+    conditional: boolean,
+    signal?: AbortSignal,
+  ): Promise<StoreAnswer> {
+    const attempt = (checksum: boolean) =>
+      uploadOnce(object, file, { conditional, checksum, sha256: file.sha256 }, signal)
+    if (takesChecksum !== undefined) return attempt(takesChecksum)
+    const answer = await attempt(true)
+    if (answer.status !== 400 && answer.status !== 501) {
+      if (isStored(answer.status)) takesChecksum = true
+      return answer
+    }
+    discard(answer.body)
+    const without = await attempt(false)
+    // The first refusal may have had another cause where this one is refused, too.
+    if (isStored(without.status)) takesChecksum ??= false
+    return without
+  }
+
+  function uploadOnce(object: string, file: LocalFile, how: Upload, signal?: AbortSignal) {
     return send(async () => {
-      const { method, url, headers } = await store.writing.put(object, conditional, file.sha256)
+      const { method, url, headers } = await store.writing.put(object, how)
       const body = createReadStream(file.path, { highWaterMark: chunkBytes })
       try {
         const length = { 'content-length': String(file.sizeBytes) }
@@ -98,7 +123,7 @@ export function createRemoteWriting(
         answer = await upload(object, file, false, signal)
       }
       const { status } = answer
-      if (status >= 200 && status < 300) {
+      if (isStored(status)) {
         discard(answer.body)
         return 'created'
       }
@@ -142,6 +167,8 @@ export function createRemoteWriting(
     })
   }
 }
+
+const isStored = (status: number): boolean => status >= 200 && status < 300
 
 const isPassing = (status: number): boolean => [429, 500, 502, 503, 504].includes(status)
 

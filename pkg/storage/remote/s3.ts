@@ -87,9 +87,9 @@ export function createS3Stores(
         sha256: wholeSha256,
       },
       writing: {
-        put: async (object, conditional, sha256) => {
+        put: async (object, { conditional, sha256, checksum }) => {
           const headers = {
-            'x-amz-checksum-sha256': base64Of(sha256),
+            ...(checksum && { 'x-amz-checksum-sha256': base64Of(sha256) }),
             ...(conditional && { 'if-none-match': '*' }),
           }
           return { method: 'PUT', ...(await withHeaders('PUT', object, headers, sha256)) }
