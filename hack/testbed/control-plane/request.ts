@@ -1,4 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
+
+/** How often a request is sent that is answered by 429, and how long between. */
+const busyAttempts = 60
+const busyPauseMs = 500
 
 export interface ApiResponse {
   readonly status: number
@@ -7,7 +12,11 @@ export interface ApiResponse {
 
 /** Requests to an API server by one identity. */
 export interface ApiClient {
-  /** @throws Error for a status of 400 and above */
+  /**
+   * Asks again while the API server is too busy, as one is that has just started.
+   *
+   * @throws Error for a status of 400 and above
+   */
   request(method: string, path: string, body?: unknown, contentType?: string): Promise<unknown>
   /** The same, without the throw. */
   send(method: string, path: string, body?: unknown, contentType?: string): Promise<ApiResponse>
@@ -53,7 +62,11 @@ export function createApiClient(options: {
   }
 
   async function request(...args: Parameters<typeof send>): Promise<unknown> {
-    const { status, body } = await send(...args)
+    let { status, body } = await send(...args)
+    for (let attempts = 1; status === 429 && attempts < busyAttempts; attempts += 1) {
+      await sleep(busyPauseMs)
+      ;({ status, body } = await send(...args))
+    }
     if (status < 400) return body
     const message = (body as { message?: string }).message ?? JSON.stringify(body)
     throw new Error(`${args[0]} ${args[1]}: ${status} ${message}`)
