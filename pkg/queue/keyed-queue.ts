@@ -3,7 +3,7 @@ import { backoffMs } from '../pacing/pacing.ts'
 import { queueMetrics } from './metrics.ts'
 import type { Priority, Queue, QueueOptions, Reconciled } from './queue.ts'
 import { Running } from './running.ts'
-import { firstOf, Waiting } from './waiting.ts'
+import { firstOf, type Turn, type Waiter, Waiting } from './waiting.ts'
 
 /** Timers of Node hold no more than 24.8 days. */
 const longestTimerMs = 2 ** 31 - 1
@@ -19,6 +19,7 @@ export class KeyedQueue implements Queue {
   readonly #waiting = new Waiting()
   readonly #due = new Map<string, Due>()
   readonly #running: Running
+  readonly #turn: Turn
   /** Keys that were asked for while they were worked on. */
   readonly #again = new Map<string, Priority>()
   readonly #failures = new Map<string, number>()
@@ -30,6 +31,10 @@ export class KeyedQueue implements Queue {
   constructor(options: QueueOptions) {
     this.#options = options
     this.#running = new Running(options, () => this.#work())
+    this.#turn = {
+      isOpen: (lane) => this.#running.isOpen(lane),
+      acquire: options.acquire ?? (() => true),
+    }
     this.#metrics = queueMetrics(options.metrics)
     this.#metrics.show({
       kind: options.kind,
@@ -103,27 +108,29 @@ export class KeyedQueue implements Queue {
 
   #work(): void {
     while (this.#isStarted && !this.#stop.signal.aborted && this.#running.hasRoom) {
-      const key = this.#waiting.next((lane) => this.#running.isOpen(lane))
-      if (key === undefined) return
-      this.#running.add(key, this.#reconcile(key))
+      const waiter = this.#waiting.next(this.#turn)
+      if (waiter === undefined) return
+      this.#running.add(waiter.key, this.#reconcile(waiter))
     }
   }
 
-  async #reconcile(key: string): Promise<void> {
+  async #reconcile(waiter: Waiter): Promise<void> {
     const { kind, reconcile } = this.#options
+    const { key } = waiter
     const startedMs = performance.now()
+    let waitsFor: string | undefined
     try {
-      const result = await reconcile(key, this.#stop.signal)
-      this.#succeeded(key, result ?? {})
+      const result = (await reconcile(key, this.#stop.signal)) ?? {}
+      waitsFor = result.waitsFor
+      if (waitsFor === undefined) this.#succeeded(key, result)
     } catch (error) {
       if (!this.#stop.signal.aborted) this.#failed(key, error)
     }
     this.#metrics.duration.observe({ kind }, (performance.now() - startedMs) / 1000)
-    this.#ended(key)
+    this.#ended(key, waitsFor === undefined ? undefined : { ...waiter, waitsFor })
   }
 
-  #succeeded(key: string, { afterMs, isPutOff = false }: Reconciled): void {
-    if (isPutOff) return
+  #succeeded(key: string, { afterMs }: Reconciled): void {
     this.#failures.delete(key)
     this.#failing.delete(key)
     if (afterMs !== undefined) this.addAfter(key, afterMs)
@@ -146,8 +153,10 @@ export class KeyedQueue implements Queue {
     this.addAfter(key, delayMs)
   }
 
-  #ended(key: string): void {
+  /** @param putOff where it is in line again */
+  #ended(key: string, putOff: Waiter | undefined): void {
     this.#running.delete(key)
+    if (putOff !== undefined) this.#waiting.put(putOff)
     const again = this.#again.get(key)
     this.#again.delete(key)
     if (again !== undefined) this.add(key, again)

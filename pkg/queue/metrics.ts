@@ -42,7 +42,7 @@ function createQueueMetrics(metrics: Metrics) {
   )
   perQueue(
     'sync_queue_oldest_seconds',
-    'How long the object that waits longest has waited.',
+    'How long the object that waits longest for a worker has waited.',
     (queue) => queue.oldestSeconds(),
   )
   perQueue(

@@ -110,6 +110,92 @@ describe('namespaces', () => {
   })
 })
 
+describe('keys that wait for the same', () => {
+  /** Work that needs the only slot of a host: `many/x 1` asks the host `x`. */
+  function hostWork() {
+    const taken = new Map<string, string>()
+    const acquire = (host: string, key: string) => {
+      if (taken.has(host)) return taken.get(host) === key
+      taken.set(host, key)
+      return true
+    }
+    const { began, reconcile: work, release } = heldWork()
+    const reconcile = async (key: string) => {
+      const host = key.replace(/^.*\/| .*$/g, '')
+      if (host !== 'none' && !acquire(host, key)) return { waitsFor: host }
+      await work(key)
+      if (taken.get(host) === key) taken.delete(host)
+      return undefined
+    }
+    const finish = async () => {
+      const [host = '', key = ''] = [...taken].at(-1) ?? []
+      await release(key)
+      return host
+    }
+    return { began, finish, queue: queueOf({ workers: 2, reconcile, acquire }) }
+  }
+
+  it('take turns by priority and namespace, whoever came to wait first', async () => {
+    const { began, finish, queue } = hostWork()
+    for (let i = 0; i < 200; i++) queue.add(`many/x ${i}`, 'listing')
+    await vi.advanceTimersByTimeAsync(0)
+    queue.add('few/x poll', 'poll')
+    queue.add('few/x listing', 'listing')
+    await vi.advanceTimersByTimeAsync(0)
+    queue.add('few/x user', 'user')
+    await vi.advanceTimersByTimeAsync(0)
+    for (let i = 0; i < 4; i++) await finish()
+    expect(began.slice(0, 2)).toEqual(['many/x 0', 'few/x user'])
+    expect(began.slice(2, 4).toSorted()).toEqual(['few/x listing', 'many/x 1'])
+    expect(began[4]).toBe('many/x 2')
+    while (began.length < 203) await finish()
+    await finish()
+    await queue.idle()
+    expect(new Set(began).size).toBe(203)
+    expect(began.at(-1)).toBe('few/x poll')
+  })
+
+  it('keep no worker from what waits for nothing, or for something else', async () => {
+    const { began, queue } = hostWork()
+    for (let i = 0; i < 10; i++) queue.add(`one/x ${i}`, 'user')
+    queue.add('one/y 0', 'poll')
+    await vi.advanceTimersByTimeAsync(0)
+    expect(began).toEqual(['one/x 0', 'one/y 0'])
+  })
+
+  it('are worked on where they are asked for, for they may wait for nothing any more', async () => {
+    let isGone = false
+    const began: string[] = []
+    const reconcile = async (key: string) => {
+      began.push(key)
+      return isGone ? undefined : { waitsFor: 'slot' }
+    }
+    const queue = queueOf({ reconcile, acquire: () => false })
+    queue.add('a', 'user')
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(began).toEqual(['a'])
+    isGone = true
+    queue.add('a', 'poll')
+    await queue.idle()
+    expect(began).toEqual(['a', 'a'])
+  })
+
+  it('leave what is free to another namespace where theirs may not begin more', async () => {
+    const { began, finish, queue } = hostWork()
+    queue.add('other/x 0', 'user')
+    await vi.advanceTimersByTimeAsync(20_000)
+    queue.add('busy/x 0', 'user')
+    await vi.advanceTimersByTimeAsync(0)
+    for (let i = 0; i < 4; i++) queue.add(`busy/none ${i}`, 'user')
+    await vi.advanceTimersByTimeAsync(20_000)
+    queue.add('other/x 1', 'poll')
+    await vi.advanceTimersByTimeAsync(0)
+    expect(began).toHaveLength(5)
+    await finish()
+    expect(began.at(-1)).toBe('other/x 1')
+  })
+})
+
 describe('work that fails', () => {
   it('comes again after a delay that doubles to 15 minutes, and starts again after a success', async () => {
     const startedMs: number[] = []
@@ -140,10 +226,11 @@ describe('work that fails', () => {
     let fails = true
     const queue = queueOf({
       random: () => 0.999,
+      acquire: () => false,
       reconcile: async () => {
         delays.push(performance.now())
         fails = !fails
-        if (fails) return { isPutOff: true }
+        if (fails) return { waitsFor: 'slot' }
         throw new Error('away')
       },
     })

@@ -13,8 +13,11 @@ export type Priority = 'user' | 'listing' | 'poll'
 export interface Reconciled {
   /** When to look again, although nothing has changed. Default: never. */
   readonly afterMs?: number
-  /** Nothing was done yet, and the key is added again when it can be: what failed before still counts. */
-  readonly isPutOff?: boolean
+  /**
+   * Nothing was done, for something was not free: the key waits for it in line, and its work begins again once `acquire`
+   * has taken it. What failed before still counts.
+   */
+  readonly waitsFor?: string
 }
 
 export interface QueueOptions {
@@ -31,6 +34,11 @@ export interface QueueOptions {
    * @param signal aborted when the queue is stopped
    */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<Reconciled | void>
+  /**
+   * Takes what a key waits for, such as a slot of a host; false where it is not free. The work on the key begins at once, and
+   * has to give it back before it ends. Default: it is always free.
+   */
+  readonly acquire?: (waitsFor: string, key: string) => boolean
   readonly log: Logger
   readonly metrics: Metrics
   /** From 0 up to, and without, 1. Default: Math.random. */

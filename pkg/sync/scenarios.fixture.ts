@@ -4,6 +4,7 @@ import type { ObjectPlace } from '../objects/conformance.fixture.ts'
 import { SourceError } from '../sources/sources.ts'
 import { openArchiveStore } from '../storage/storage.ts'
 import { depotScenarios } from './depot-scenarios.fixture.ts'
+import { hostScenarios } from './host-scenarios.fixture.ts'
 import { providerScenarios } from './provider-scenarios.fixture.ts'
 import { removalScenarios } from './removal-scenarios.fixture.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
@@ -83,27 +84,6 @@ export function syncScenarios(
         message: expect.stringContaining('vpc-2-0-0: there is no tag 2.0.0') as string,
       })
       expect(scene.failing()).toEqual([`Version ${scene.namespace}/vpc-2-0-0`])
-    })
-
-    it('a host that is slow does not delay another', async () => {
-      const slow = 'https://slow.test/acme/vpc.git'
-      const many = Array.from({ length: 12 }, (_, minor) => `1.${minor}.0`)
-      const delay = Promise.withResolvers<void>()
-      scene.upstream.delays.set(slow, delay.promise)
-      scene.upstream.repository(slow, Object.fromEntries(many.map((one) => [one, one])))
-      scene.upstream.repository(url, { '1.0.0': 'first' })
-      const slowConfig = { ...moduleConfig, source: { type: 'git', url: slow } }
-      await scene.write('Module', 'slow', { moduleConfig: slowConfig, versions: versions(...many) })
-      const sync = await scene.begin()
-      const fetched = () => scene.upstream.asked.filter((one) => one.startsWith(`fetch ${slow}`))
-      await eventually(() => expect(fetched()).toHaveLength(2))
-      await scene.write('Module', 'quick', { moduleConfig, versions: versions('1.0.0') })
-      await eventually(() => expect(scene.status('Version', 'quick-1-0-0').synced).toBe(true))
-      expect(fetched()).toHaveLength(2)
-      delay.resolve()
-      await sync.idle()
-      expect(fetched()).toHaveLength(12)
-      expect(scene.status('Module', 'slow').synced).toBe(true)
     })
 
     it('a Version that goes takes its archive with it, and a retained one stays', async () => {
@@ -283,6 +263,7 @@ export function syncScenarios(
       expect(scene.condition('Depot', 'main', 'Ready')).toMatchObject({ reason: 'SyncFailed' })
     })
 
+    hostScenarios(() => scene)
     removalScenarios(() => scene)
     providerScenarios(() => scene)
     depotScenarios(() => scene)

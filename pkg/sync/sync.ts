@@ -89,9 +89,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     timings,
     metrics: syncMetrics(metrics, () => versionStates(objects)),
     held: new HeldArchives(timings.heldMs),
-    slots: new HostSlots(Math.ceil(workersOf('Version') / 2), (key) =>
-      wake(refFrom('Version', key), 'user'),
-    ),
+    slots: new HostSlots(Math.ceil(workersOf('Version') / 2)),
     inUse: new ArchivesInUse(),
     signers: new FirstSigners(),
     wake,
@@ -104,7 +102,9 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       worked += 1
       return reconcilers[kind](context, refFrom(kind, key), signal)
     }
-    queues.set(kind, createQueue({ kind, workers: workersOf(kind), reconcile, log, metrics }))
+    const acquire = (host: string, key: string) => context.slots.take(host, key)
+    const workers = workersOf(kind)
+    queues.set(kind, createQueue({ kind, workers, reconcile, acquire, log, metrics }))
   }
   await objects.ready
   const forget = objects.onChange((ref, before, after) => {

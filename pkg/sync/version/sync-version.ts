@@ -41,11 +41,12 @@ export async function syncVersion(context: Context, work: Work): Promise<Reconci
   if (isCurrent) verified = await verifyStored(context, object, plan, signal)
   const isLost = verified.state === 'lost'
   const isKept = isCurrent && !isLost && attempt.request === undefined
+  const host = hostOf(plan)
   if (isKept && !mayHaveChanged(work)) {
     await keep(context, claimed, plan, verified)
-  } else if (!context.slots.take(hostOf(plan), keyOf(version.metadata))) {
+  } else if (!context.slots.take(host, keyOf(version.metadata))) {
     if (attempt.isOutdated) context.outdated.add(keyOf(version.metadata))
-    return { isPutOff: true }
+    return { waitsFor: host }
   } else {
     const upstream = await upstreamOf(context, plan, claimed)
     attempt.revision = upstream.revision

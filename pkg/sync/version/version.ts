@@ -18,11 +18,22 @@ export async function reconcileVersion(
   ref: StoredRef,
   signal: AbortSignal,
 ): Promise<Reconciled | undefined> {
-  const object = context.objects.get('Version', ref.namespace, ref.name)
-  if (object === undefined) {
+  // It may have a slot already: the queue takes one for a Version that waited.
+  try {
+    const object = context.objects.get('Version', ref.namespace, ref.name)
+    if (object !== undefined) return await reconcileObject(context, object, signal)
     context.outdated.delete(keyOf(ref))
     return undefined
+  } finally {
+    context.slots.free(keyOf(ref))
   }
+}
+
+async function reconcileObject(
+  context: Context,
+  object: StoredObject,
+  signal: AbortSignal,
+): Promise<Reconciled | undefined> {
   if (object.metadata.deletionTimestamp !== undefined) return removeVersion(context, object)
   const attempt: Attempt = {}
   try {
@@ -34,8 +45,6 @@ export async function reconcileVersion(
     const failure = failureOf(error)
     if (failure === undefined || signal.aborted) throw error
     return await recordFailure(context, object, failure, attempt)
-  } finally {
-    context.slots.free(keyOf(ref))
   }
 }
 
