@@ -30,3 +30,15 @@ it('storing waits for a removal to end, also for one that fails', async () => {
   await held
   expect(order.toSorted()).toEqual(['failed', 'held'])
 })
+
+it('one removal of an object runs at a time, so that storing waits for its end', async () => {
+  const inUse = new ArchivesInUse()
+  const removal = Promise.withResolvers<void>()
+  const removed = inUse.remove('s3', 'a', () => removal.promise)
+  const second = remove()
+  expect(await inUse.remove('s3', 'a', second)).toBe(false)
+  expect(second).not.toHaveBeenCalled()
+  removal.resolve()
+  expect(await removed).toBe(true)
+  expect(await inUse.remove('s3', 'a', second)).toBe(true)
+})

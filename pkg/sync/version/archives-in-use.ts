@@ -29,21 +29,23 @@ export class ArchivesInUse {
   }
 
   /**
-   * Removes an object that nothing holds.
+   * Removes an object that nothing holds or removes already.
    *
    * @param remove is called at once, so that what was looked up just before still holds
-   * @returns false where it is held, and nothing was done
+   * @returns false where it is held, or being removed, and nothing was done
    */
   async remove(placeId: string, fileName: string, remove: () => Promise<void>): Promise<boolean> {
     const key = keyOf(placeId, fileName)
-    if (this.#held.has(key)) return false
+    if (this.#held.has(key) || this.#removals.has(key)) return false
     const removal = remove()
-    const ended = removal.catch(() => undefined)
-    this.#removals.set(key, ended)
+    this.#removals.set(
+      key,
+      removal.catch(() => undefined),
+    )
     try {
       await removal
     } finally {
-      if (this.#removals.get(key) === ended) this.#removals.delete(key)
+      this.#removals.delete(key)
     }
     return true
   }
