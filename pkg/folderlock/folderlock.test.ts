@@ -4,6 +4,7 @@ import {
   chmodSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -12,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type FolderLockOptions, lockFolder } from './folderlock.ts'
 
@@ -44,6 +46,17 @@ async function holder(): Promise<ChildProcess> {
   return child
 }
 
+/** What a process leaves that is killed while it has the lock. */
+async function killed(): Promise<string> {
+  const other = await holder()
+  other.kill('SIGKILL')
+  await once(other, 'exit')
+  return readFileSync(file(), 'utf8')
+}
+
+const withToken = (text: string, token: string) =>
+  text.replace(/"token":"[^"]*"/, `"token":"${token}"`)
+
 it('lets one process in, and the next one when that has ended in order', async () => {
   const first = await lock()
   await expect(lock()).rejects.toThrow(
@@ -68,12 +81,43 @@ describe('a holder that left the file behind', () => {
     await (await lock())[Symbol.asyncDispose]()
   })
 
-  it('is followed by one of many', async () => {
-    const other = await holder()
-    other.kill('SIGKILL')
-    await once(other, 'exit')
-    const all = await Promise.allSettled(Array.from({ length: 20 }, () => lock()))
-    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  it('is followed by one of many, also where they come while it is being followed', async () => {
+    const dead = await killed()
+    for (const round of Array.from({ length: 20 }).keys()) {
+      writeFileSync(file(), withToken(dead, `dead${round}`))
+      const all = await Promise.allSettled(
+        Array.from({ length: 20 }, async (_, place) => {
+          for (let turn = 0; turn < place; turn += 1) await setImmediate()
+          return await lock()
+        }),
+      )
+      const winners = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+      expect(winners).toHaveLength(1)
+      expect(readdirSync(dir)).toEqual(['.depot.lock'])
+      for (const winner of winners) await winner[Symbol.asyncDispose]()
+    }
+  })
+
+  it('is followed by no other while one that runs is about to', async () => {
+    const dead = await killed()
+    await using running = await lock()
+    const follower = readFileSync(file(), 'utf8')
+    writeFileSync(file(), withToken(dead, 'dead'))
+    writeFileSync(`${file()}.dead.next`, follower)
+    await expect(lock()).rejects.toThrow(`depot test, process ${process.pid}`)
+    expect(readFileSync(file(), 'utf8')).toBe(withToken(dead, 'dead'))
+    rmSync(`${file()}.dead.next`)
+    writeFileSync(file(), follower)
+    await running[Symbol.asyncDispose]()
+  })
+
+  it('is followed where one that was about to was killed, too', async () => {
+    const dead = await killed()
+    writeFileSync(file(), withToken(dead, 'dead'))
+    writeFileSync(`${file()}.dead.next`, withToken(dead, 'follower'))
+    await using _ = await lock()
+    expect(readdirSync(dir)).toEqual(['.depot.lock'])
+    expect(readFileSync(file(), 'utf8')).toContain(`"pid":${process.pid}`)
   })
 
   it('was on this machine before it was started again', async () => {

@@ -3,15 +3,16 @@
  * it away, by a kill or a power cut, does not keep the others out.
  */
 import { randomBytes } from 'node:crypto'
-import { link, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { link, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { messageOf } from '../errors/errors.ts'
-import { type Holder, holderIn, isDead, thisProcess } from './holder.ts'
+import { type Found, found, type Holder, holderIn, isDead, thisProcess } from './holder.ts'
 
 /** Hidden files are no manifests. */
 const fileName = '.depot.lock'
-const defaultTimings = { renewMs: 5_000, staleMs: 60_000, settleMs: 250 }
+const defaultTimings = { renewMs: 5_000, staleMs: 60_000 }
+/** How often others may change the lock between two looks at it. */
+const mostTries = 100
 
 export interface FolderLockOptions {
   readonly dir: string
@@ -19,10 +20,7 @@ export interface FolderLockOptions {
   readonly program: string
   /** Called once, when another process took the lock or a person removed it: writing has to end. */
   readonly onLost: () => void
-  /**
-   * How often the file is touched, for how long a holder on another machine may not have touched it, and how long to wait
-   * for others that take it over at the same time.
-   */
+  /** How often the file is touched, and for how long a holder on another machine may not have touched it. */
   readonly timings?: Partial<typeof defaultTimings>
 }
 
@@ -46,7 +44,7 @@ export async function lockFolder(options: FolderLockOptions): Promise<FolderLock
   const startedAt = new Date().toISOString()
   const text = `${JSON.stringify({ program, ...self, startedAt, token })}\n`
   try {
-    await acquire()
+    await acquire(path)
   } catch (error) {
     if (error instanceof FolderLockError) throw error
     const message = `${dir} cannot be written to: ${messageOf(error)}; let this user write there`
@@ -81,25 +79,39 @@ export async function lockFolder(options: FolderLockOptions): Promise<FolderLock
     },
   }
 
-  async function acquire(): Promise<void> {
-    if (await create()) return
-    const holder = await holderIn(path)
-    if (holder !== undefined && !(await isGone(holder))) throw refused(dir, holder)
-    // Of several that find it gone at the same time the last one to write has it, and the others see that.
-    await writeFile(mine, text)
-    await rename(mine, path)
-    await setTimeout(timings.settleMs)
-    const winner = await holderIn(path)
-    if (winner?.token !== token) throw refused(dir, winner)
+  async function acquire(at: string): Promise<void> {
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      if (await create(at)) return
+      const before = await found(at)
+      if (before === undefined) continue
+      const { holder } = before
+      if (holder !== undefined && !(await isGone(at, holder))) throw refused(dir, holder)
+      await clear(at, before)
+    }
+    throw refused(dir, undefined)
+  }
+
+  /**
+   * Takes away what a dead holder left. Only who has the lock of that one holder may do so: one that judged late finds
+   * that the file is another one by then, and leaves it.
+   */
+  async function clear(at: string, { text: left, holder }: Found): Promise<void> {
+    const next = `${at}.${holder?.token ?? 'unreadable'}.next`
+    await acquire(next)
+    try {
+      if ((await found(at))?.text === left) await rm(at, { force: true })
+    } finally {
+      await rm(next, { force: true })
+    }
   }
 
   /** Makes the file with its text in it at once, so that nobody finds it empty. */
-  async function create(): Promise<boolean> {
+  async function create(at: string): Promise<boolean> {
     await writeFile(mine, text)
     try {
-      await link(mine, path).catch((error: unknown) => {
+      await link(mine, at).catch((error: unknown) => {
         if (!noLinks.has(codeOf(error))) throw error
-        return writeFile(path, text, { flag: 'wx' })
+        return writeFile(at, text, { flag: 'wx' })
       })
       return true
     } catch (error) {
@@ -110,16 +122,20 @@ export async function lockFolder(options: FolderLockOptions): Promise<FolderLock
     }
   }
 
-  async function isGone(holder: Holder): Promise<boolean> {
-    return (await isDead(holder, self)) ?? (await untouchedMs()) > timings.staleMs
+  async function isGone(at: string, holder: Holder): Promise<boolean> {
+    return (await isDead(holder, self)) ?? (await untouchedMs(at)) > timings.staleMs
   }
 
   /** By the clock of the file system alone, which may be another machine's. */
-  async function untouchedMs(): Promise<number> {
+  async function untouchedMs(at: string): Promise<number> {
     await writeFile(mine, '')
     try {
-      const [now, held] = await Promise.all([stat(mine), stat(path)])
-      return now.mtimeMs - held.mtimeMs
+      const now = await stat(mine)
+      const held = await stat(at).catch((error: unknown) => {
+        if (codeOf(error) !== 'ENOENT') throw error
+      })
+      // Given back in this moment.
+      return held === undefined ? Infinity : now.mtimeMs - held.mtimeMs
     } finally {
       await rm(mine, { force: true })
     }

@@ -23,7 +23,8 @@ const Holder = z.object({
   processes: z.string(),
   start: z.string(),
   startedAt: z.string(),
-  token: z.string(),
+  /** Part of a file's name when others take the lock over. */
+  token: z.string().regex(/^[\w-]{1,64}$/),
 })
 export type Holder = Readonly<z.infer<typeof Holder>>
 
@@ -38,13 +39,19 @@ export async function thisProcess(): Promise<Machine & Pick<Holder, 'pid' | 'sta
   return { host: hostname(), boot: boot.trim(), processes, pid: process.pid, start }
 }
 
+/** The text of a lock, and who has it; undefined where a power cut left the file empty. */
+export interface Found {
+  readonly text: string
+  readonly holder: Holder | undefined
+}
+
 /**
- * Who has a lock.
+ * The lock as it is in the folder.
  *
- * @returns undefined where there is none, or a file that a power cut left empty
+ * @returns undefined where there is none
  * @throws the error of the file system
  */
-export async function holderIn(path: string): Promise<Holder | undefined> {
+export async function found(path: string): Promise<Found | undefined> {
   let text: string
   try {
     text = await readFile(path, 'utf8')
@@ -53,10 +60,15 @@ export async function holderIn(path: string): Promise<Holder | undefined> {
     throw error
   }
   try {
-    return Holder.parse(JSON.parse(text))
+    return { text, holder: Holder.parse(JSON.parse(text)) }
   } catch {
-    return undefined
+    return { text, holder: undefined }
   }
+}
+
+/** @throws the error of the file system */
+export async function holderIn(path: string): Promise<Holder | undefined> {
+  return (await found(path))?.holder
 }
 
 /** Whether a holder has ended; undefined where that cannot be known from here. */
