@@ -9,7 +9,10 @@ export interface Machine {
   readonly processes: string
 }
 
-/** Of a process, when it was started, in ticks of its machine: a number that is used again belongs to another one. */
+/**
+ * Of a process, when it was started, in ticks of its machine: a number that is used again belongs to another one. Empty
+ * where it cannot be read.
+ */
 async function startOf(pid: number | 'self'): Promise<string> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? ''
@@ -75,12 +78,15 @@ export async function holderIn(path: string): Promise<Holder | undefined> {
 export async function isDead(holder: Holder, machine: Machine): Promise<boolean | undefined> {
   const { host, boot, processes, pid, start } = holder
   if (host !== machine.host || processes !== machine.processes) return undefined
-  // Nothing of an earlier boot is left.
-  if (boot !== machine.boot) return true
+  // An earlier boot of this machine, or another machine of the same name.
+  if (boot !== machine.boot) return undefined
+  // Before the look whether it exists: one that ends in between is dead, and not unknown.
+  const now = await startOf(pid)
   try {
     process.kill(pid, 0)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return true
   }
-  return start === '' ? undefined : (await startOf(pid)) !== start
+  // Other users' processes may be hidden in /proc.
+  return start === '' || now === '' ? undefined : now !== start
 }
