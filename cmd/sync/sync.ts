@@ -14,6 +14,7 @@ import {
   type Logger,
   type Metrics,
 } from '../../pkg/telemetry/telemetry.ts'
+import { untilEnd } from './end.ts'
 import { openFetching } from './fetching.ts'
 import { onlyOne } from './only-one.ts'
 import { printProgress, problemsOf, summaryOf } from './report.ts'
@@ -89,9 +90,12 @@ async function fill(
       timings: { archiveDeleteDelayMs: options.watch ? 5_000 : 0 },
       pollAtStart: !options.watch,
     })
-  const status = options.watch
-    ? await follow(await started(), log, lost)
-    : await once(await started(), objects, { print, lost })
+  const work = async () =>
+    options.watch
+      ? await follow(await started(), log, lost)
+      : await once(await started(), objects, { print, lost })
+  // The folder may be another process's since it was read.
+  const status = lost.aborted ? 1 : await work()
   forget()
   await objects.close()
   await fetching.close()
@@ -103,12 +107,7 @@ async function once(
   objects: Objects,
   { print, lost }: { print: (line: string) => void; lost: AbortSignal },
 ): Promise<number> {
-  const ended = Promise.withResolvers<'signal'>()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => ended.resolve('signal'))
-  }
-  lost.addEventListener('abort', () => ended.resolve('signal'))
-  const how = await Promise.race([work.idle(), ended.promise])
+  const how = await Promise.race([work.idle(), untilEnd(lost)])
   const failing = work.failing()
   await work.stop()
   const problems = problemsOf(objects)
@@ -119,7 +118,7 @@ async function once(
     }
   }
   print(summaryOf(objects))
-  return how === 'signal' || problems.length > 0 || failing.length > 0 ? 1 : 0
+  return how === 'stopped' || problems.length > 0 || failing.length > 0 ? 1 : 0
 }
 
 async function follow(work: Sync, log: Logger, lost: AbortSignal): Promise<number> {
