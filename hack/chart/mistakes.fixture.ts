@@ -232,6 +232,11 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
     'V23 storage.filesystem.accessMode=ReadWriteOnce cannot be shared by 3 pods on several nodes; use ReadWriteMany or singleNode=true',
   ],
   [
+    'V23 a folder of one node',
+    filesystem({ hostPath: '/srv' }),
+    'V23 storage.filesystem.hostPath is a folder of one node and cannot be shared by 2 pods on several nodes; use singleNode=true, or a claim with ReadWriteMany',
+  ],
+  [
     'V23 one pod',
     filesystem({ accessMode: 'ReadWriteOncePod', singleNode: true }),
     'V23 storage.filesystem.accessMode=ReadWriteOncePod cannot be shared by 2 pods on several nodes; use ReadWriteMany or singleNode=true',

@@ -62,7 +62,10 @@ describe('notes after an install', () => {
       'no redirect URI http://localhost:10000/login',
       { broker: { enabled: true, config: { staticClients: [{ id: 'depot', secret: 'x' }] } } },
     ],
-    ['must belong to user 65532', { storage: { filesystem: { enabled: true, hostPath: '/srv' } } }],
+    [
+      'must belong to user 65532',
+      { storage: { filesystem: { enabled: true, hostPath: '/srv', singleNode: true } } },
+    ],
     ['Helm does not make that one', { global: { namespace: 'other' } }],
   ])('warn: %s', (warning, values) => {
     expect(notes(values)).toContain(warning)

@@ -50,7 +50,9 @@ const storages: Readonly<Record<string, Values>> = {
     valkey: { enabled: false },
   },
   'own claim': { storage: { filesystem: { enabled: true, existingClaim: 'archives' } } },
-  'host path': { storage: { filesystem: { enabled: true, hostPath: '/srv/depot' } } },
+  'host path': {
+    storage: { filesystem: { enabled: true, hostPath: '/srv/depot', singleNode: true } },
+  },
 }
 
 /** Every mode with every entrance, with and without the explorer; storages take turns. */

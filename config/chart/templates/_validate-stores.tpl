@@ -17,7 +17,9 @@
 {{- if $f.enabled -}}
 {{- $pods := add $servers (ternary (int $v.controller.replicaCount) 0 $v.controller.enabled) -}}
 {{- $once := and (eq $f.accessMode "ReadWriteOnce") (not $f.singleNode) -}}
-{{- if and (gt (int $pods) 1) (or $once (eq $f.accessMode "ReadWriteOncePod")) -}}
+{{- if and (gt (int $pods) 1) $f.hostPath (not $f.singleNode) -}}
+{{- include "depot.found" (dict "in" . "text" (printf "V23 storage.filesystem.hostPath is a folder of one node and cannot be shared by %d pods on several nodes; use singleNode=true, or a claim with ReadWriteMany" (int $pods))) -}}
+{{- else if and (gt (int $pods) 1) (or $once (eq $f.accessMode "ReadWriteOncePod")) -}}
 {{- include "depot.found" (dict "in" . "text" (printf "V23 storage.filesystem.accessMode=%s cannot be shared by %d pods on several nodes; use ReadWriteMany or singleNode=true" $f.accessMode (int $pods))) -}}
 {{- end -}}
 {{- if and (eq $f.accessMode "ReadOnlyMany") $v.controller.enabled -}}

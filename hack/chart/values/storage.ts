@@ -16,7 +16,7 @@ export const storageValues: readonly Value[] = [
   bool(
     'storage.filesystem.singleNode',
     false,
-    'Keep all pods on one node, so that ReadWriteOnce will do.',
+    'Keep all pods on one node, so that ReadWriteOnce or hostPath will do.',
   ),
   map('storage.filesystem.annotations', {}, 'Annotations of the claim.'),
 ]
