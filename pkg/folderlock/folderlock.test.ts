@@ -125,13 +125,14 @@ describe('a holder that left the file behind', () => {
     ['another machine', 'host', 'elsewhere'],
     ['another container', 'processes', 'pid:[1]'],
   ])('was on %s, and has not touched the file for a while', async (_, key, value) => {
-    await using _first = await lock()
+    const held = await lock()
     const text = readFileSync(file(), 'utf8')
     writeFileSync(file(), text.replace(new RegExp(`"${key}":"[^"]*"`), `"${key}":"${value}"`))
     await expect(lock()).rejects.toThrow(/is being written to by depot test, process .* since/)
     const old = Date.now() / 1000 - 120
     utimesSync(file(), old, old)
     await expect(lock()).resolves.toBeDefined()
+    await held[Symbol.asyncDispose]()
   })
 
   it('had a process id that another program has now', async () => {
