@@ -18,9 +18,14 @@ export interface BacklogOptions<T> {
 /**
  * Work that changes leave behind. A reader does a slice of it first, which for a few changes is all of it; what a
  * burst leaves is done in slices between other events, so that neither the burst nor the reader stalls the process.
+ *
+ * An unfinished item comes before all others, so that there is at most one, however many are waiting; unless it changes
+ * meanwhile: one that never stops changing must not hold up the others.
  */
-export class Backlog<T> {
+export class Backlog<T extends object> {
   readonly #items = new Set<T>()
+  /** What was begun; it is not among the items. */
+  #unfinished: T | undefined
   readonly #options: BacklogOptions<T>
   #scheduled = false
   #waiting: (() => void)[] = []
@@ -30,18 +35,19 @@ export class Backlog<T> {
   }
 
   get size(): number {
-    return this.#items.size
+    return this.#items.size + (this.#unfinished === undefined ? 0 : 1)
   }
 
   /** Resolves when no work is left. */
   get empty(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#items.size === 0) resolve()
+      if (this.size === 0) resolve()
       else this.#waiting.push(resolve)
     })
   }
 
   add(item: T): void {
+    if (item === this.#unfinished) this.#unfinished = undefined
     this.#items.add(item)
     if (this.#scheduled) return
     this.#scheduled = true
@@ -50,33 +56,42 @@ export class Backlog<T> {
 
   /** Does the work for one item now, if there is any. */
   finish(item: T): void {
-    if (this.#items.delete(item)) this.#options.work(item, Number.POSITIVE_INFINITY)
+    if (this.#take(item)) this.#options.work(item, Number.POSITIVE_INFINITY)
     this.#tellEmpty()
   }
 
   /** Does one slice. */
   advance(): void {
-    if (this.#items.size === 0) return
+    if (this.size === 0) return
     const { work, sliceUnits } = this.#options
     let left = sliceUnits
-    for (const item of this.#items) {
-      this.#items.delete(item)
+    while (left > 0) {
+      const item = this.#unfinished ?? this.#items.values().next().value
+      if (item === undefined) break
+      this.#take(item)
       const { units, isDone } = work(item, left)
-      if (!isDone) this.#items.add(item)
       left -= units
-      if (left <= 0) break
+      if (isDone) continue
+      this.#unfinished = item
+      break
     }
     this.#tellEmpty()
   }
 
+  #take(item: T): boolean {
+    if (item !== this.#unfinished) return this.#items.delete(item)
+    this.#unfinished = undefined
+    return true
+  }
+
   #tellEmpty(): void {
-    if (this.#items.size > 0 || this.#waiting.length === 0) return
+    if (this.size > 0 || this.#waiting.length === 0) return
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
   #continue(): void {
     this.advance()
-    this.#scheduled = this.#items.size > 0
+    this.#scheduled = this.size > 0
     if (this.#scheduled) setImmediate(() => this.#continue())
   }
 }

@@ -29,11 +29,17 @@ interface Basis {
   readonly isDisplaced: boolean
 }
 
-type Known = Basis & { readonly sums: Map<string, VersionSum> }
+type Known = Basis & {
+  readonly sums: Map<string, VersionSum>
+  readonly isWhole: boolean
+}
 
 /** Parents with fewer Versions are summed up as a whole, which takes less than a millisecond. */
 const fewVersions = 500
-/** Of all parents: some three megabytes. */
+/**
+ * Of all parents: some three megabytes. The sums of the parent that was asked for last are kept however many they are,
+ * and those that are not whole yet: what was done for them would be lost.
+ */
 const maxSums = 10_000
 
 /**
@@ -45,6 +51,7 @@ export class VersionSums {
   readonly #platforms = new Interner<string>()
   /** Those that were asked for longest ago come first. */
   readonly #known = new Map<Parent, Known>()
+  /** How many are known of parents that are whole. */
   #size = 0
 
   constructor(findings: FindingTable) {
@@ -84,13 +91,13 @@ export class VersionSums {
       looked += sum.rows.length
     }
     const isWhole = sums.reduce((rows, sum) => rows + sum.rows.length, 0) === versions.length
-    if (isWhole && known.size > sums.length) dropOthers(known, sums)
-    this.#keep(known.size)
+    if (isWhole) this.#keep(parent, sums)
     return { sums: isWhole ? sums : undefined, looked }
   }
 
   forget(parent: Parent): void {
-    this.#size -= this.#known.get(parent)?.sums.size ?? 0
+    const known = this.#known.get(parent)
+    if (known?.isWhole) this.#size -= known.sums.size
     this.#known.delete(parent)
   }
 
@@ -102,16 +109,20 @@ export class VersionSums {
     const holds = known?.hasStorage === hasStorage && known.isDisplaced === isDisplaced
     this.forget(parent)
     const sums = (holds ? known.sums : undefined) ?? new Map<string, VersionSum>()
-    this.#known.set(parent, { hasStorage, isDisplaced, sums })
+    this.#known.set(parent, { hasStorage, isDisplaced, sums, isWhole: false })
     return sums
   }
 
-  /** @param added sums of the parent that was asked for last, which are not counted yet */
-  #keep(added: number): void {
-    this.#size += added
-    for (const parent of this.#known.keys()) {
-      if (this.#size <= maxSums || this.#known.size === 1) return
-      this.forget(parent)
+  /** Keeps all sums of the parent that was asked for last, and those of others as far as there is room. */
+  #keep(last: Parent, sums: readonly VersionSum[]): void {
+    const known = this.#known.get(last)
+    if (known === undefined) return
+    if (known.sums.size > sums.length) dropOthers(known.sums, sums)
+    this.#known.set(last, { ...known, isWhole: true })
+    this.#size += sums.length
+    for (const [parent, { isWhole }] of this.#known) {
+      if (this.#size <= maxSums) return
+      if (isWhole && parent !== last) this.forget(parent)
     }
   }
 
