@@ -3,6 +3,7 @@ import type { Listed } from './listed.ts'
 import { compareAddress } from './orders.ts'
 import { newestFirst } from './semver-order.ts'
 import { downloadsByVersion } from './summary.ts'
+import { runsOf } from './version-sums.ts'
 
 /** Downloads of one version, all its platforms together. */
 export interface MostDownloaded {
@@ -24,13 +25,15 @@ export function mostDownloaded(
   downloads: DownloadTable,
 ): MostDownloaded[] {
   return best
-    .flatMap((entry) =>
-      Array.from(downloadsByVersion(entry.parent, downloads), ([version, found]) => ({
+    .flatMap((entry) => {
+      const { kind, namespace, name, versions } = entry.parent
+      const known = downloads.of(kind, namespace, name)
+      return Array.from(downloadsByVersion(known, runsOf(versions)), ([version, found]) => ({
         entry,
         version,
         ...found,
-      })),
-    )
+      }))
+    })
     .toSorted(
       (a, b) =>
         b.count - a.count ||

@@ -1,4 +1,9 @@
-import { type Downloads, type DownloadTable, platformOf } from './downloads.ts'
+import {
+  type Downloads,
+  type DownloadTable,
+  platformOf,
+  type ResourceDownloads,
+} from './downloads.ts'
 import type { FindingTable } from './findings.ts'
 import type { Parent } from './parent.ts'
 import type { ReadmeRef } from './readme-ref.ts'
@@ -6,6 +11,7 @@ import type { ResourceRow } from './resource-row.ts'
 import { type ScanCounts, scanCounts } from './scans.ts'
 import { isPrerelease, isSemver } from './semver-order.ts'
 import { type Totals, totalsOf } from './totals.ts'
+import type { VersionRow } from './version-row.ts'
 import { addStates, noStates, type VersionStates } from './version-states.ts'
 import type { VersionSum } from './version-sums.ts'
 
@@ -59,7 +65,7 @@ export function summaryOf(
   const downloads = sources.downloads.of(kind, namespace, name)
   const latestVersion = latestVersionOf(parent, resource, sums)
   const latest = latestVersion === undefined ? [] : parent.rowsOf(latestVersion)
-  const byVersion = downloadsByVersion(parent, sources.downloads)
+  const byVersion = downloadsByVersion(downloads, sums)
   const hasUnsynced = sums.some(({ health }) => health.unsynced > 0 || health.failed > 0)
   const states = noStates()
   for (const sum of sums) addStates(states, sum.states, 1)
@@ -93,16 +99,23 @@ function addressOf(
   return kind === 'Provider' ? own : `${own}/${system ?? 'generic'}`
 }
 
-/** Downloads of each version that exists, its platforms together; only what was downloaded. */
+/**
+ * Downloads of each version that exists, its platforms together; only what was downloaded.
+ *
+ * @param versions that exist, each once: looking each up again would cost more than walking along all
+ */
 export function downloadsByVersion(
-  parent: Parent,
-  table: DownloadTable,
+  known: ResourceDownloads | undefined,
+  versions: Iterable<{ readonly rows: readonly VersionRow[] }>,
 ): Map<string, { count: number; lastAt: number }> {
   const found = new Map<string, { count: number; lastAt: number }>()
-  const { kind, namespace, name } = parent
-  for (const [version, platforms] of table.of(kind, namespace, name)?.byVersion ?? []) {
+  if (known === undefined) return found
+  for (const { rows } of versions) {
+    const version = rows[0]?.version ?? ''
+    const platforms = known.byVersion.get(version)
+    if (platforms === undefined) continue
     const counted = new Set<Downloads>()
-    for (const { os, arch } of parent.rowsOf(version)) {
+    for (const { os, arch } of rows) {
       const downloads = platforms.get(platformOf({ os, arch }))
       if (downloads !== undefined && downloads.count > 0) counted.add(downloads)
     }

@@ -71,7 +71,7 @@ export class VersionSums {
     const { versions } = parent
     if (versions.length < fewVersions) {
       this.forget(parent)
-      const sums = Array.from(runsOf(versions), (rows) => this.#sum(rows))
+      const sums = Array.from(runsOf(versions), ({ rows }) => this.#sum(rows))
       return { sums, looked: versions.length }
     }
     const known = this.#take(parent)
@@ -151,12 +151,12 @@ export class VersionSums {
   }
 }
 
-/** Rows with the same version stand together, because they come sorted. */
-function* runsOf(rows: readonly VersionRow[]): Generator<readonly VersionRow[]> {
-  for (let start = 0; start < rows.length; ) {
-    const run = runFrom(rows, start)
-    yield run
-    start += run.length
+/** The rows of each version: they stand together, because they come sorted. */
+export function* runsOf(all: readonly VersionRow[]): Generator<{ rows: readonly VersionRow[] }> {
+  for (let start = 0; start < all.length; ) {
+    const rows = runFrom(all, start)
+    yield { rows }
+    start += rows.length
   }
 }
 
