@@ -210,8 +210,8 @@ export class ReadModel {
       this.#options.onReadme(parent.namespace, undefined, known.summary.readme)
       return { units: 1, isDone: true }
     }
-    const { sums, looked } = this.#sums.of(parent, maxVersions)
-    if (sums === undefined) return { units: looked, isDone: false }
+    const { sums, cost } = this.#sums.of(parent, maxVersions)
+    if (sums === undefined) return { units: cost, isDone: false }
     this.#revision += 1
     const summary = summaryOf(parent, resource, sums, this.#options)
     const before = known?.summary.states ?? noStates()
@@ -221,7 +221,7 @@ export class ReadModel {
     this.#options.onReadme(parent.namespace, summary.readme, known?.summary.readme)
     if (known === undefined) this.#add(parent, summary)
     else this.#change(known, summary)
-    return { units: 1 + looked, isDone: true }
+    return { units: 1 + cost, isDone: true }
   }
 
   #add(parent: Parent, summary: Summary): void {
