@@ -32,7 +32,7 @@ it('a kind that is watched in several namespaces shows the worst of them', async
   })
   const valuesOf = async (name: string) => {
     const found = await metrics.getSingleMetric(`depot_${name}`)?.get()
-    return found?.values.map(({ labels, value }) => ({ ...labels, value }))
+    return (found?.values ?? []).map(({ labels, value }) => ({ ...labels, value }))
   }
   const watch = (watchNamespace: string) =>
     cluster.watch({
@@ -50,10 +50,9 @@ it('a kind that is watched in several namespaces shows the worst of them', async
       { kind: 'Module', value: 1_000 },
     ])
     expect(await valuesOf('watch_stale')).toEqual([{ kind: 'Module', value: 1 }])
-    expect(await valuesOf('catalog_rejected_objects')).toEqual([
-      { kind: 'Module', reason: 'schema', value: 1 },
-      { kind: 'Module', reason: 'internal', value: 0 },
-    ])
+    const rejected = await valuesOf('catalog_rejected_objects')
+    expect(rejected).toContainEqual({ kind: 'Module', reason: 'schema', value: 1 })
+    expect(rejected.filter(({ value }) => value > 0)).toHaveLength(1)
     watch('missing')
     await watch('good').ready
     expect(await valuesOf('catalog_synced')).toEqual([{ kind: 'Module', value: 0 }])
