@@ -80,7 +80,7 @@ function knownFields(request: LoggedRequest, answer: ReadyAnswer): string {
   const { logged, facts } = answer
   if (logged?.url === url && logged.status === status) return logged.fields
   const fields = flat(subjectFields({ ...request, facts }))
-  answer.logged = { url, status, fields }
+  if (url.length <= longestKeptUrl) answer.logged = { url, status, fields }
   return fields
 }
 
@@ -101,6 +101,8 @@ const isTraceparent = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/
 
 /** What a client wrote may be as long as it likes; a log line may not. */
 const longestField = 256
+/** What is asked for by longer ones is not kept, because answers are kept by what they take. */
+const longestKeptUrl = 1024
 const longestMessage = 1024
 
 const field = (key: string, value: string): string =>
