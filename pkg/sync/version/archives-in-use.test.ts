@@ -31,14 +31,26 @@ it('storing waits for a removal to end, also for one that fails', async () => {
   expect(order.toSorted()).toEqual(['failed', 'held'])
 })
 
-it('one removal of an object runs at a time, so that storing waits for its end', async () => {
+it('two removals of an object are one, so that storing waits for its end', async () => {
   const inUse = new ArchivesInUse()
   const removal = Promise.withResolvers<void>()
   const removed = inUse.remove('s3', 'a', () => removal.promise)
   const second = remove()
-  expect(await inUse.remove('s3', 'a', second)).toBe(false)
-  expect(second).not.toHaveBeenCalled()
+  const shared = inUse.remove('s3', 'a', second)
   removal.resolve()
-  expect(await removed).toBe(true)
+  expect(await Promise.all([removed, shared])).toEqual([true, true])
+  expect(second).not.toHaveBeenCalled()
   expect(await inUse.remove('s3', 'a', second)).toBe(true)
+  expect(second).toHaveBeenCalledTimes(1)
+})
+
+it('a removal that fails fails for all that share it', async () => {
+  const inUse = new ArchivesInUse()
+  const removal = Promise.withResolvers<void>()
+  const both = ['one', 'other'].map(() => inUse.remove('s3', 'a', () => removal.promise))
+  removal.reject(new Error('storage is away'))
+  expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual([
+    'rejected',
+    'rejected',
+  ])
 })

@@ -15,7 +15,7 @@ export class ArchivesInUse {
   async hold(placeId: string, fileNames: readonly string[]): Promise<() => void> {
     const keys = fileNames.map((fileName) => keyOf(placeId, fileName))
     for (let running = this.#removing(keys); running !== undefined; ) {
-      await running
+      await running.catch(() => undefined)
       running = this.#removing(keys)
     }
     for (const key of keys) this.#held.set(key, (this.#held.get(key) ?? 0) + 1)
@@ -29,19 +29,21 @@ export class ArchivesInUse {
   }
 
   /**
-   * Removes an object that nothing holds or removes already.
+   * Removes an object that nothing holds. A removal that runs already is shared, its failure included.
    *
    * @param remove is called at once, so that what was looked up just before still holds
-   * @returns false where it is held, or being removed, and nothing was done
+   * @returns false where it is held, and nothing was done
    */
   async remove(placeId: string, fileName: string, remove: () => Promise<void>): Promise<boolean> {
     const key = keyOf(placeId, fileName)
-    if (this.#held.has(key) || this.#removals.has(key)) return false
+    const running = this.#removals.get(key)
+    if (running !== undefined) {
+      await running
+      return true
+    }
+    if (this.#held.has(key)) return false
     const removal = remove()
-    this.#removals.set(
-      key,
-      removal.catch(() => undefined),
-    )
+    this.#removals.set(key, removal)
     try {
       await removal
     } finally {
