@@ -3,12 +3,10 @@
  * bytes, providers read through and left as they are. Nothing is ever unpacked under a name that an archive chose.
  */
 export { ArchiveError, type ArchiveReason } from './archive-error.ts'
-export { inspectProvider, type ProviderArchive } from './inspect-provider.ts'
-export { type ArchiveLimits, moduleLimits } from './limits.ts'
+export { inspectProvider } from './inspect-provider.ts'
+export { moduleLimits } from './limits.ts'
 export {
   type ArchiveFormat,
-  type ModuleArchive,
-  type NormaliseOptions,
   normaliseModule,
   normaliserVersion,
 } from './normalise-module.ts'

@@ -7,7 +7,7 @@ import { ReverseProxy } from '../proxy/proxy.ts'
 import { counter, type Logger, type Metrics, type RequestFacts } from '../telemetry/telemetry.ts'
 
 /** What the server passes along with a request. */
-export interface BrokerEnv {
+interface BrokerEnv {
   Bindings: {
     readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } }
     readonly facts?: RequestFacts

@@ -20,7 +20,6 @@ import { openApiDocument } from './openapi.ts'
 import { parse, parseQuery } from './parameters.ts'
 
 export type * from '../apis/browse/browse.ts'
-export type { Readmes } from './endpoint.ts'
 export { prefix } from './endpoints.ts'
 export { openApiDocument } from './openapi.ts'
 
@@ -47,7 +46,7 @@ export interface BrowseOptions {
 }
 
 /** A view that is known, of a caller who has not been counted yet. */
-export interface ViewNow {
+interface ViewNow {
   readonly view: View
   /** Counts the caller as let in. */
   readonly count: () => void

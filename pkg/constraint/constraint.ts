@@ -4,5 +4,5 @@
  *
  * @see https://developer.hashicorp.com/terraform/language/expressions/version-constraints
  */
-export { ConstraintError, type Constraints, parseConstraints } from './parse.ts'
-export { type Selection, selectVersions } from './select.ts'
+export { ConstraintError, parseConstraints } from './parse.ts'
+export { selectVersions } from './select.ts'

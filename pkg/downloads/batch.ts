@@ -23,7 +23,7 @@ export interface Batch {
   readonly hours: readonly HourOf[]
 }
 
-export interface HourOf extends DownloadedResource {
+interface HourOf extends DownloadedResource {
   /** Absent: all versions together. */
   readonly version?: string
   /** Hours since 1970. */

@@ -9,9 +9,6 @@ import { createMeters, reportDrops } from './metrics.ts'
 import { SqliteStore } from './sqlite-store.ts'
 import { type ValkeyAddress, ValkeyStore } from './valkey-store.ts'
 
-export type { CountSink } from './delivery.ts'
-export type { DownloadCount, DownloadEvent, HourlyCount } from './event.ts'
-
 export interface DownloadsOptions {
   /** A SQLite file for this server alone, or a Valkey for several. */
   readonly store:
@@ -33,7 +30,7 @@ export interface DownloadsOptions {
   readonly limits?: Partial<DownloadLimits>
 }
 
-export interface DownloadLimits extends JournalLimits {
+interface DownloadLimits extends JournalLimits {
   /** Most bytes on disk; beyond it the oldest events are lost. */
   readonly maxQueueBytes: number
 }

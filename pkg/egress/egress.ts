@@ -5,15 +5,13 @@
 export {
   type Credential,
   type Download,
-  type DownloadRequest,
   type Egress,
   type EgressAnswer,
   type EgressOptions,
   type EgressPolicy,
   type EgressRequest,
-  type Route,
 } from './client.ts'
-export { EgressError, type EgressReason, RateLimitedError, StatusError } from './errors.ts'
+export { EgressError, RateLimitedError, StatusError } from './errors.ts'
 export { openEgress } from './open.ts'
 export { printable, shownUrl } from './printable.ts'
 export { writeBody } from './write-body.ts'

@@ -18,7 +18,7 @@ import { createExplorer, type ExplorerOptions } from './explorer.ts'
 const password = 'a password of more than 32 letters'
 
 /** What reached the server behind the explorer. */
-export interface Reached {
+interface Reached {
   readonly method: string
   readonly url: string
   readonly headers: IncomingHttpHeaders

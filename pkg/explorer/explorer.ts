@@ -26,7 +26,6 @@ import { readStaticFiles } from './static-files.ts'
 import { Upstream } from './upstream.ts'
 
 export type { Boot } from './boot.ts'
-export type { OidcOptions } from './issuer.ts'
 
 export interface ExplorerOptions {
   /** The server: scheme, host and port. */

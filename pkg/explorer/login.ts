@@ -26,7 +26,7 @@ interface Attempt {
   readonly returnTo: string
 }
 
-export type LoginResult = 'success' | LoginProblem
+type LoginResult = 'success' | LoginProblem
 
 export interface LoginOptions {
   readonly issuer: Issuer

@@ -8,7 +8,7 @@ import { parse } from './parser.ts'
 import { Run } from './run.ts'
 import { described, typedList } from './value.ts'
 
-export { ExpressionError, type ExpressionErrorCode, type Position } from './expression-error.ts'
+export { ExpressionError } from './expression-error.ts'
 export { Run } from './run.ts'
 export { compareCodePoints } from './text.ts'
 

@@ -8,11 +8,9 @@ export {
   type Address,
   type Answer,
   createPool,
-  type Destination,
   isTimeout,
   type OutgoingRequest,
   type Pool,
-  type PoolOptions,
   type Trust,
 } from './pool.ts'
 export { type ProxyRules, proxyRules } from './proxy-rules.ts'

@@ -46,7 +46,7 @@ export interface Address {
   readonly family: 4 | 6
 }
 
-export interface Destination {
+interface Destination {
   /** Scheme, host and port. */
   readonly origin: string
   /** Default: the authorities of this machine. */

@@ -3,5 +3,4 @@
  * stores the archives and writes the manifests that a registry serves; what is there already is left as it is.
  */
 export { type ImportAddress, importAddress } from './address.ts'
-export type { ImportItem, ImportParent } from './item.ts'
 export { type ImportEvent, type ImportOptions, type ImportResult, importAll } from './run.ts'

@@ -9,7 +9,7 @@ export interface ImportParent {
 }
 
 /** An archive on the local disk. */
-export interface ImportedArchive {
+interface ImportedArchive {
   readonly file: string
   /** Directory of the module in it. */
   readonly path?: string | undefined

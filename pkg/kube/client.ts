@@ -17,7 +17,7 @@ export interface JsonPatchOperation {
 }
 
 /** An object to be written: its `apiVersion` is filled in. */
-export interface ObjectToWrite {
+interface ObjectToWrite {
   readonly kind: WrittenKind
   readonly metadata: {
     readonly namespace: string
@@ -27,7 +27,7 @@ export interface ObjectToWrite {
   readonly [field: string]: unknown
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   /** Gives the request up. Default: none, the deadlines of the client hold. */
   readonly signal?: AbortSignal | undefined
 }

@@ -15,13 +15,12 @@ import { ResourceStore, type Store } from './store.ts'
 import { defaultTimings, type Timings } from './timings.ts'
 import { Transport } from './transport.ts'
 
-export { ApiError, type ApiErrorReason } from './api-error.ts'
-export type { JsonPatchOperation, KubeClient, ObjectToWrite, RequestOptions } from './client.ts'
-export { type Connection, type Credentials, loadConnection } from './connection.ts'
+export { ApiError } from './api-error.ts'
+export type { JsonPatchOperation, KubeClient } from './client.ts'
+export { type Connection, loadConnection } from './connection.ts'
 export type { Scope } from './list-target.ts'
 export { isOlder, type ObservedObject } from './object.ts'
 export type { Readmes } from './readmes.ts'
-export type { ObjectRef, WrittenKind } from './resource-path.ts'
 export type { Replacement, Store } from './store.ts'
 
 export interface ClusterOptions {
@@ -45,7 +44,7 @@ export interface WatchRequest {
   readonly sink: ResourceSink
 }
 
-export interface ObserveRequest<K extends Kind> {
+interface ObserveRequest<K extends Kind> {
   readonly kinds: readonly K[]
   readonly scope: Scope
   /** Where the objects of a kind go, as they came out of JSON: nothing is checked. */

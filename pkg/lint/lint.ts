@@ -13,7 +13,7 @@ import { addressConflicts, Parents } from './parents.ts'
 import { duplicateVersions, inVersion } from './versions.ts'
 
 // What is wrong with a set of manifests, before anything serves them.
-export { type Check, checks, type Finding } from './finding.ts'
+export { checks } from './finding.ts'
 export { asJson, asSarif, asText } from './report.ts'
 
 export interface LintOptions {

@@ -11,9 +11,9 @@ import { codeOf } from './tree.ts'
 export type { ArchiveProbe } from './archive-state.ts'
 export { documentsOf, type FieldPath, parseJson, parseYaml } from './documents.ts'
 export { objectsIn } from './objects.ts'
-export { type ReadManifest, readManifests } from './read-manifests.ts'
+export { readManifests } from './read-manifests.ts'
 export { readText } from './read-text.ts'
-export { type Listing, walk } from './tree.ts'
+export { walk } from './tree.ts'
 
 export interface ManifestOptions {
   /** Folder of the manifests: every `*.yaml`, `*.yml` and `*.json` below it. */

@@ -1,3 +1,3 @@
 // Bounds on memory: maps that forget, and a heap sized for a server whose memory is its catalog.
-export { Bounded, type BoundedOptions } from './bounded.ts'
+export { Bounded } from './bounded.ts'
 export { allocatorEnvironment, expectRequests, limitHeap, nodeOptions } from './heap.ts'

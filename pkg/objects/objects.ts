@@ -5,10 +5,10 @@
 
 import type { JsonPatchOperation } from '../kube/kube.ts'
 
-export { ApiError, type ApiErrorReason, type JsonPatchOperation } from '../kube/kube.ts'
-export { type ClusterObjectsOptions, clusterObjects } from './cluster.ts'
-export { type FolderObjectsOptions, folderObjects } from './folder/folder.ts'
-export { type StorageAnnotations, watchStorageAnnotations } from './storage-annotations.ts'
+export { ApiError } from '../kube/kube.ts'
+export { clusterObjects } from './cluster.ts'
+export { folderObjects } from './folder/folder.ts'
+export { watchStorageAnnotations } from './storage-annotations.ts'
 
 /** The kinds that reconcilers see to. */
 export type ObjectKind = 'Depot' | 'Module' | 'Provider' | 'Version'

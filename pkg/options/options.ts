@@ -25,10 +25,9 @@ export { type ImportCommandOptions, importCommand } from './import.ts'
 export { type KeygenOptions, keygenCommand } from './keygen.ts'
 export { type LintOptions, lintCommand } from './lint.ts'
 export { optionsReference } from './reference.ts'
-export { type AuthMode, authModeOf, type ServerOptions, serverCommand } from './server.ts'
+export { authModeOf, type ServerOptions, serverCommand } from './server.ts'
 export { type SyncCommandOptions, syncCommand } from './sync.ts'
 export type { Command, OptionTable, SecretTable } from './table.ts'
-export type { Address } from './values.ts'
 
 /** What a command line asks for. Secrets stand apart from the options, so that these may be logged. */
 export type Parsed<T extends OptionTable, S extends SecretTable> =

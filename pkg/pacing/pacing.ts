@@ -3,7 +3,7 @@
  * knows nothing of what is done.
  */
 
-export { Backoff, type BackoffOptions, backoffMs, type Random } from './backoff.ts'
+export { Backoff, backoffMs, type Random } from './backoff.ts'
 export { withDeadline } from './deadline.ts'
 export { eachLimited } from './each-limited.ts'
 export { createFairLimiter, createLimiter } from './limiter.ts'

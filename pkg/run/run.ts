@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import type { Logger } from '../telemetry/telemetry.ts'
 
 // The life of a process: options in, parts started and stopped in order, an exit status out.
-export { type CommandRun, runCommand } from './command.ts'
+export { runCommand } from './command.ts'
 export { folderProblem } from './folder.ts'
 export { httpPart } from './http-part.ts'
 

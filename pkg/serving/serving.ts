@@ -25,9 +25,9 @@ export { answerErrors, errorResponse } from './error-response.ts'
 export type { Hot, PlainRequest } from './plain-request.ts'
 export { ReadyAnswer } from './ready-answer.ts'
 export { after, get, matchesEtag, note } from './routes.ts'
-export { readTlsFiles, type TlsFiles } from './tls.ts'
+export { readTlsFiles } from './tls.ts'
 
-export interface Address {
+interface Address {
   /** Undefined: all addresses. */
   readonly host: string | undefined
   /** 0: a free one. */

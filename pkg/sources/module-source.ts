@@ -19,7 +19,7 @@ export interface ModuleOrigin {
     | undefined
 }
 
-export interface GithubAccess {
+interface GithubAccess {
   readonly useAuthenticatedClient?: boolean | undefined
   readonly secretName?: string | undefined
   readonly apiUrl?: string | undefined

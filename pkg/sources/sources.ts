@@ -2,11 +2,10 @@
  * Where archives come from: GitHub, git repositories, plain URLs, and registries of modules and providers. It lists
  * versions, says what a version is at this moment, and fetches it, checked as far as its upstream lets one check.
  */
-export { SourceError, type SourceReason } from './errors.ts'
+export { SourceError } from './errors.ts'
 export type {
   FetchedArchive,
   FetchOptions,
-  Listing,
   ListOptions,
   ModuleOrigin,
   ModuleSource,
@@ -15,12 +14,9 @@ export type {
 } from './module-source.ts'
 export { openSources, type Sources, type SourcesOptions } from './open.ts'
 export type {
-  FetchedProvider,
   Platform,
-  ProviderListing,
   ProviderOrigin,
   ProviderRelease,
   ProviderUpstream,
-  Signer,
   UpstreamProviderVersion,
 } from './provider-upstream.ts'

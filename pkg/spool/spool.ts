@@ -11,7 +11,6 @@ export {
   openSpool,
   type Spool,
   type SpoolFile,
-  type SpoolOptions,
   SpoolTooSmallError,
 } from './reserved-space.ts'
 export { sha256Of } from './sha256.ts'

@@ -7,7 +7,6 @@ export {
 } from './archive-store.ts'
 export { type Archives, type ArchivesOptions, createArchives } from './archives.ts'
 export { type Backend, backendOf, locationSegments } from './backends.ts'
-export type { ListedObject, LocalFile, WritableDriver } from './driver.ts'
+export type { LocalFile } from './driver.ts'
 export { storageOfEnvironment } from './environment.ts'
 export { grantProblems } from './grants.ts'
-export type { StorageSettings } from './places.ts'

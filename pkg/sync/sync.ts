@@ -27,7 +27,6 @@ import { reconcileVersion } from './version/version.ts'
 import { affectedBy } from './wake.ts'
 
 export { reasons as syncReasons } from './conditions.ts'
-export type { SyncTimings } from './timings.ts'
 
 export interface SyncOptions {
   /** Where resources are; work begins once it is `ready`. */

@@ -3,7 +3,7 @@ import { createLogger, type Logger } from './log.ts'
 import { counter, type Metrics } from './metrics.ts'
 
 /** Who asked for an archive, and what came of it. */
-export interface AuditRecord {
+interface AuditRecord {
   readonly requestId: string
   readonly outcome:
     | 'served'

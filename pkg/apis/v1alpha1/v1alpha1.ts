@@ -21,14 +21,13 @@ export {
   sha256Bytes,
   sha256Hex,
 } from './archive.ts'
-export type { Artifact, Release } from './artifact.ts'
+export type { Artifact } from './artifact.ts'
 export type { Condition } from './condition.ts'
 export { customResourceDefinition, customResourceKinds } from './crd.ts'
 export { JsonReader } from './json-reader.ts'
 export { apiVersion, type Kind, kindNames, kinds } from './kinds.ts'
 export { mistakesIn } from './mistakes.ts'
 export type { ModuleConfig } from './module.ts'
-export type { ModuleSource } from './module-source.ts'
 export { ignoredBindingIssue, publicLabelIssue } from './oversights.ts'
 export { fitsSystem, parentOf } from './parent.ts'
 export type { ProviderConfig } from './provider.ts'

@@ -41,7 +41,7 @@ export interface Upload {
 }
 
 /** What is particular to writing into one bucket or container. */
-export interface StoreWriting {
+interface StoreWriting {
   /**
    * A request that stores its body as an object.
    */
