@@ -13,6 +13,7 @@ import {
 } from '../../pkg/options/options.ts'
 import { type Runnable, run, runCommand } from '../../pkg/run/run.ts'
 import { type RunningAdmin, serveAdmin } from '../../pkg/serving/serving.ts'
+import { type SyncOptions, startSync, watchBindings } from '../../pkg/sync/sync.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 import { openFetching } from '../sync/sync.ts'
 import { WorkWhileHeld } from './work.ts'
@@ -83,6 +84,7 @@ async function runController(options: ControllerOptions): Promise<undefined> {
         instance: identity,
         log,
       })
+      const bindings = watchBindings({ cluster, client, namespace, log, metrics })
       const isConfined = options.requireStorageGrants || options.storageGrants !== undefined
       const annotations = isConfined
         ? watchStorageAnnotations({ cluster, apiGroup, namespaces })
@@ -109,7 +111,7 @@ async function runController(options: ControllerOptions): Promise<undefined> {
       election.start()
       log.info({ versions: known.list('Version').length }, 'ready')
       const { concurrency, verifyIntervalMs, rehashIntervalMs, archiveDeleteDelayMs } = options
-      work.begin({
+      const syncOptions: SyncOptions = {
         objects: known,
         ...fetching,
         apiGroup,
@@ -119,6 +121,14 @@ async function runController(options: ControllerOptions): Promise<undefined> {
         timings: { verifyMs: verifyIntervalMs, rehashMs: rehashIntervalMs, archiveDeleteDelayMs },
         sweepDelete: options.sweepDelete,
         workers: { Module: concurrency, Provider: concurrency, Version: concurrency },
+      }
+      work.begin(async () => {
+        const running = [await startSync(syncOptions), bindings.start()]
+        return {
+          stop: async () => {
+            await Promise.all(running.map((one) => one.stop()))
+          },
+        }
       })
     },
     async stop() {

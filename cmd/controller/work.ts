@@ -1,13 +1,17 @@
 import { messageOf } from '../../pkg/errors/errors.ts'
-import { type Sync, type SyncOptions, startSync } from '../../pkg/sync/sync.ts'
 import type { Logger } from '../../pkg/telemetry/telemetry.ts'
+
+/** What runs while the lease is held. */
+interface Running {
+  stop(): Promise<void>
+}
 
 /** Runs the reconcilers while the lease is held: never twice at a time, and not before everything is in memory. */
 export class WorkWhileHeld {
   readonly #log: Logger
-  #options: SyncOptions | undefined
+  #start: (() => Promise<Running>) | undefined
   #signal: AbortSignal | undefined
-  #running: Sync | undefined
+  #running: Running | undefined
   /** What was begun last; the next one waits for its end. */
   #turn: Promise<void> = Promise.resolve()
 
@@ -16,8 +20,8 @@ export class WorkWhileHeld {
   }
 
   /** Everything is in memory. */
-  begin(options: SyncOptions): void {
-    this.#options = options
+  begin(start: () => Promise<Running>): void {
+    this.#start = start
     this.#next()
   }
 
@@ -29,7 +33,7 @@ export class WorkWhileHeld {
   }
 
   async stop(): Promise<void> {
-    this.#options = undefined
+    this.#start = undefined
     this.#next()
     await this.#turn
   }
@@ -41,10 +45,9 @@ export class WorkWhileHeld {
   }
 
   async #settle(): Promise<void> {
-    const isWanted = this.#options !== undefined && this.#signal?.aborted === false
-    if (isWanted && this.#running === undefined && this.#options !== undefined) {
-      this.#running = await startSync(this.#options)
-    } else if (!isWanted && this.#running !== undefined) {
+    const start = this.#signal?.aborted === false ? this.#start : undefined
+    if (start !== undefined) this.#running ??= await start()
+    else if (this.#running !== undefined) {
       const running = this.#running
       this.#running = undefined
       await running.stop()

@@ -158,6 +158,24 @@ it('a Depot that goes takes with it what it made', async () => {
   expect(await versionsOf('acme/vpc/aws')).toBe(404)
 })
 
+it('a GroupBinding that does not compile says so, and nobody takes it for a good one', async () => {
+  const binding = (expression: string) => ({
+    apiVersion: 'depot.internal/v1alpha1',
+    kind: 'GroupBinding',
+    metadata: { name: 'broken', namespace },
+    spec: { expression, moduleResources: ['*'] },
+  })
+  await apply([binding('"ops" in')])
+  const broken = ['-n', namespace, 'groupbindings.depot.internal/broken', '--timeout=60s']
+  await kubectl('wait', '--for=condition=Ready=False', ...broken)
+  expect(await kubectl('-n', namespace, 'get', 'groupbindings.depot.internal')).toMatch(
+    /^broken +"ops" in +False/m,
+  )
+  await apply([binding('"ops" in groups')])
+  await kubectl('wait', '--for=condition=Ready', ...broken)
+  await kubectl('-n', namespace, 'delete', 'groupbindings.depot.internal/broken')
+})
+
 interface Role {
   readonly rules: readonly {
     readonly apiGroups: readonly string[]

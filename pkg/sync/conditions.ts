@@ -48,6 +48,9 @@ export const reasons = {
   NoConflict: 'Every resource is that of this object.',
   UpstreamSuspicious: 'The list of upstream is empty or lost most versions, and is not used.',
   UpstreamPlausible: 'The lists of upstream are used.',
+
+  Compiled: 'Servers can evaluate the GroupBinding.',
+  InvalidExpression: 'The expression of a GroupBinding does not compile; the message says where.',
 } as const
 
 export type SyncReason = keyof typeof reasons

@@ -26,6 +26,7 @@ import { versionStates } from './version/states.ts'
 import { reconcileVersion } from './version/version.ts'
 import { affectedBy } from './wake.ts'
 
+export { watchBindings } from './bindings/bindings.ts'
 export { reasons as syncReasons } from './conditions.ts'
 
 export interface SyncOptions {
