@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { eventually, storageConfig, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 
@@ -15,21 +15,25 @@ export function hostScenarios(scene: () => Scene): void {
     const fetched = () => scene().upstream.asked.filter((one) => one.startsWith(`fetch ${slow}`))
     const isSynced = (name: string) =>
       eventually(() => expect(scene().status('Module', name).synced).toBe(true))
+    let letGo = () => {}
+    // Also after a failure: what runs is waited for at the end.
+    afterEach(() => letGo())
     /** Begins with two downloads of the slow host that last until they are let go. */
     const begin = async () => {
       const { upstream } = scene()
       const delay = Promise.withResolvers<void>()
+      letGo = delay.resolve
       upstream.delays.set(slow, delay.promise)
       const tags = Object.fromEntries(many.map((version) => [version, version]))
       for (const repository of [slow, quick]) upstream.repository(repository, tags)
       await write('slow', slow, many)
       const sync = await scene().begin()
       await eventually(() => expect(fetched()).toHaveLength(2))
-      return { sync, letGo: () => delay.resolve() }
+      return sync
     }
 
     it('does not delay another', async () => {
-      const { sync, letGo } = await begin()
+      const sync = await begin()
       await write('quick', quick, many)
       await isSynced('quick')
       expect(fetched()).toHaveLength(2)
@@ -40,7 +44,7 @@ export function hostScenarios(scene: () => Scene): void {
     })
 
     it('is asked for others after Versions that waited for it have gone or moved elsewhere', async () => {
-      const { sync, letGo } = await begin()
+      const sync = await begin()
       await write('moving', slow, many)
       await eventually(() => expect(scene().names('Version')).toHaveLength(2 * many.length))
       await write('slow', slow, [])

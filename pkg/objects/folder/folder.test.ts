@@ -1,7 +1,10 @@
+import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { ApiError } from '../../kube/kube.ts'
 import { createLogger } from '../../telemetry/telemetry.ts'
 import { folderObjects } from '../objects.ts'
 
@@ -87,6 +90,34 @@ describe('what people wrote', () => {
     expect(read('a.yaml')).toBe(moduleText('a', '  forceSync: true\n'))
     await objects.writeStatus(await known('a', objects), { synced: true })
     expect(read('a.yaml')).toContain('forceSync: true')
+  })
+
+  it('is not lost where it is written while a status is written', async () => {
+    write('a.yaml', moduleText('a'))
+    const objects = await open()
+    const reasons = new Set<unknown>()
+    const writeStatus = async (retained: number) => {
+      const writing = objects.writeStatus(await known('a', objects), { synced: true, retained })
+      await writing.catch((error: ApiError) => reasons.add(error.reason))
+    }
+    // An editor in a thread of its own: it writes at any moment, also in the middle of a step of this one.
+    const editor = new Worker(
+      `const { workerData: path, parentPort } = require('node:worker_threads')
+      const { writeFileSync } = require('node:fs')
+      parentPort.on('message', (text) => parentPort.postMessage(writeFileSync(path, text)))`,
+      { eval: true, workerData: join(dir, 'a.yaml') },
+    )
+    onTestFinished(async () => void (await editor.terminate()))
+    for (let edit = 0; edit < 100; edit++) {
+      const edited = once(editor, 'message')
+      editor.postMessage(moduleText('a', `  # Edit ${edit}.\n`), [])
+      for (let status = 1; status <= 4; status++) await writeStatus(edit * 10 + status)
+      await edited
+      for (let status = 5; status <= 6; status++) await writeStatus(edit * 10 + status)
+      expect(read('a.yaml')).toContain(`# Edit ${edit}.\n`)
+    }
+    reasons.delete('Conflict')
+    expect(reasons).toEqual(new Set())
   })
 
   it('stays what it was while its file has a mistake', async () => {

@@ -17,7 +17,7 @@ import { type FiledObject, Files } from './files.ts'
 import { identified } from './identity.ts'
 import { patched } from './patch.ts'
 import { rewritten, textOf } from './text.ts'
-import { removeFile, writeFile } from './write-file.ts'
+import { changed, removeFile, writeFile } from './write-file.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -217,8 +217,8 @@ export class FolderState {
       if (metadata.finalizers.length === 0) await this.#remove(filed)
       else {
         const deletionTimestamp = new Date(this.#clock()).toISOString()
-        const changed = { ...record(filed.value['metadata']), deletionTimestamp }
-        await this.#write(filed, { ...filed.value, metadata: changed })
+        const metadataThen = { ...record(filed.value['metadata']), deletionTimestamp }
+        await this.#write(filed, { ...filed.value, metadata: metadataThen })
       }
     }
   }
@@ -243,6 +243,9 @@ export class FolderState {
     const found = await this.#current(ref)
     const { kind, namespace, name } = ref
     if (found === undefined) {
+      const missing = this.#filed.get(keyOf(ref))
+      // It may be in the middle of being written.
+      if (missing !== undefined) throw changed(missing.file)
       throw new ApiError('NotFound', `${kind} ${namespace}/${name} is not in the folder`)
     }
     const held = this.#get(ref)?.metadata.resourceVersion
@@ -266,11 +269,11 @@ export class FolderState {
   }
 
   /** Writes a file that holds nothing but an object, in the words of this process: it need not be read to know it. */
-  async #writeWhole(object: FiledObject): Promise<StoredObject> {
+  async #writeWhole(object: FiledObject, expected?: string): Promise<StoredObject> {
     const { file } = object
     const value = JSON.parse(JSON.stringify(object.value)) as Fields
     const text = textOf(value)
-    await writeFile(join(this.#dir, file), text)
+    await writeFile(join(this.#dir, file), text, expected)
     if (text.length > maxTrusted) return this.#wrote(object, file, text)
     const whole = { ...object, value }
     this.#whole.add(whole)
@@ -284,18 +287,19 @@ export class FolderState {
     const isWhole =
       before.file === fileOf(before) &&
       (this.#whole.has(before) || current === textOf(before.value))
-    if (isWhole) return this.#writeWhole({ ...before, value: after })
+    if (isWhole) return this.#writeWhole({ ...before, value: after }, current)
     const text = rewritten(before.file, current, before, after)
     if (text === undefined) throw new Error('an object that was changed has no text')
-    await writeFile(join(this.#dir, before.file), text)
+    await writeFile(join(this.#dir, before.file), text, current)
     return this.#wrote(before, before.file, text)
   }
 
   async #remove(before: FiledObject): Promise<void> {
     const path = join(this.#dir, before.file)
-    const text = rewritten(before.file, await this.#textOf(before), before, undefined)
+    const current = await this.#textOf(before)
+    const text = rewritten(before.file, current, before, undefined)
     if (text === undefined) await removeFile(path)
-    else await writeFile(path, text)
+    else await writeFile(path, text, current)
     this.#files.wrote(before.file, text)
     this.#forget(before)
     this.#takeIn()
@@ -305,7 +309,7 @@ export class FolderState {
   async #textOf({ file }: FiledObject): Promise<string> {
     const text = await this.#files.textOf(file)
     if (text !== undefined) return text
-    throw new ApiError('Conflict', `${file} was changed in the meantime; read it again`)
+    throw changed(file)
   }
 
   #wrote(ref: StoredRef, file: string, text: string, known?: FiledObject): StoredObject {

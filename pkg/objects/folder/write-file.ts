@@ -1,3 +1,4 @@
+import { linkSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../../errors/errors.ts'
@@ -7,9 +8,11 @@ import { ApiError } from '../../kube/kube.ts'
  * Replaces a file, or makes it: who reads it meanwhile finds all of the old text or all of the new one, also after a power
  * cut. Its folder is made where it is missing.
  *
- * @throws ApiError Forbidden where this user may not, Unavailable for whatever else went wrong
+ * @param expected the text that is replaced; what was written in its place meanwhile stays. Default: whatever it is
+ * @throws ApiError Conflict where the file has another text, Forbidden where this user may not, Unavailable for whatever else
+ *   went wrong
  */
-export async function writeFile(path: string, text: string): Promise<void> {
+export async function writeFile(path: string, text: string, expected?: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true })
     const { target, mode } = await existing(path)
@@ -20,14 +23,55 @@ export async function writeFile(path: string, text: string): Promise<void> {
       await using file = await open(temporary, 'w', mode)
       await file.writeFile(text)
       await file.datasync()
+      if (expected === undefined) await rename(temporary, target)
+      else replace(target, temporary, expected)
     } catch (error) {
       await rm(temporary, { force: true })
       throw error
     }
-    await rename(temporary, target)
   } catch (error) {
+    if (error instanceof ApiError) throw error
     throw failure(path, error)
   }
+}
+
+/**
+ * Puts a file in the place of another that has the expected text. A second name of the old file shows what an editor, which
+ * had opened it before, wrote into it until now: that gets its place back. All in one go, for the less time the better.
+ */
+function replace(target: string, temporary: string, expected: string): void {
+  const old = `${temporary}-old`
+  const isExpected = (path: string) => readFileSync(path, 'utf8') === expected
+  if (!hasSecondName(target, old)) {
+    if (!isExpected(target)) throw changed(target)
+    renameSync(temporary, target)
+    return
+  }
+  try {
+    if (!isExpected(old) || statSync(target).ino !== statSync(old).ino) throw changed(target)
+    renameSync(temporary, target)
+    if (isExpected(old)) return
+    renameSync(old, target)
+    throw changed(target)
+  } finally {
+    rmSync(old, { force: true })
+  }
+}
+
+/** Not every file system has hard links, and not every user may make one of a file of another. */
+function hasSecondName(target: string, name: string): boolean {
+  rmSync(name, { force: true })
+  try {
+    linkSync(target, name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Of a file that is not what was read of it. */
+export function changed(file: string): ApiError {
+  return new ApiError('Conflict', `${file} was changed in the meantime; read it again`)
 }
 
 export async function removeFile(path: string): Promise<void> {
