@@ -7,7 +7,7 @@ UI_PORT ?= 3000
 modules := node_modules/.package-lock.json
 pages := pkg/explorer/dist/index.html
 
-.PHONY: help install tools ui screenshots run run-cluster samples test unit integration e2e e2e-outages image image-lock image-size lint format generate chart-test backup bench clean
+.PHONY: help install tools ui screenshots run run-cluster samples test unit integration e2e e2e-outages image image-lock image-size lint format generate chart-test backup bench bench-sync clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -93,6 +93,11 @@ screenshots: $(modules) $(pages) ## Take the pictures of the explorer for the do
 bench: $(modules) ## Measure the server against bare node:http, and the way through the explorer (takes minutes)
 	@$(NODE) node hack/bench/main.ts
 	@$(NODE) node hack/bench/explorer.ts
+
+bench-sync: $(modules) ## Measure what filling a registry costs (takes half an hour, and 8 GB where TMPDIR is)
+	@$(NODE) node hack/bench/module-archives.ts
+	@$(NODE) node hack/bench/hostile-archives.ts
+	@$(NODE) node hack/bench/sync.ts --modules 1000 --provider-mib 700
 
 clean: ## Remove what was built or installed here
 	rm -rf node_modules .depot

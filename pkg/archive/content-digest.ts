@@ -7,20 +7,26 @@ interface DigestedFile {
 }
 
 /** By the bytes of UTF-8, which is not how JavaScript compares strings. */
-export const byPath = (a: { path: string }, b: { path: string }): number =>
-  Buffer.compare(Buffer.from(a.path), Buffer.from(b.path))
+export function sortedByPath<File extends { readonly path: string }>(
+  files: readonly File[],
+): File[] {
+  // A character for each byte: strings of those are compared as the bytes are.
+  const keyed = files.map((file) => ({ file, key: Buffer.from(file.path).toString('latin1') }))
+  keyed.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)))
+  return keyed.map(({ file }) => file)
+}
 
 /** The digest of files, modes and paths, however they are packed. */
 export function treeDigest(files: readonly (DigestedFile & { executable: boolean })[]): string {
-  const lines = files
-    .toSorted(byPath)
-    .map(({ sha256, executable, path }) => `${sha256}  ${executable ? 'x' : '-'}  ${path}\n`)
+  const lines = sortedByPath(files).map(
+    ({ sha256, executable, path }) => `${sha256}  ${executable ? 'x' : '-'}  ${path}\n`,
+  )
   return `tree1:${base64(lines)}`
 }
 
 /** The digest of a package in lock files, as the CLIs compute it (golang.org/x/mod/sumdb/dirhash, Hash1). */
 export function packageDigest(files: readonly DigestedFile[]): string {
-  const lines = files.toSorted(byPath).map(({ sha256, path }) => `${sha256}  ${path}\n`)
+  const lines = sortedByPath(files).map(({ sha256, path }) => `${sha256}  ${path}\n`)
   return `h1:${base64(lines)}`
 }
 

@@ -1,4 +1,4 @@
-import { byPath, treeDigest } from './content-digest.ts'
+import { sortedByPath, treeDigest } from './content-digest.ts'
 import { type ArchiveLimits, moduleLimits } from './limits.ts'
 import { moduleFiles, type TreeFile } from './module-tree.ts'
 import { packTarGz, packZip } from './packing.ts'
@@ -53,7 +53,7 @@ export async function normaliseModule(options: NormaliseOptions): Promise<Module
   const scratch = await Scratch.open(`${into}.scratch`)
   try {
     const { files: all, leftOut } = await readTree({ file, limits, signal }, scratch)
-    const files = moduleFiles(all, path).toSorted(byPath)
+    const files = sortedByPath(moduleFiles(all, path))
     const read = (each: TreeFile) => scratch.read(each)
     const pack = format === 'zip' ? packZip : packTarGz
     const packed = await pack({ files, read, into, signal })

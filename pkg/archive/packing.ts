@@ -5,9 +5,9 @@ import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { pack } from 'tar-stream'
-import { ZipFile } from 'yazl'
 import { drained } from './drained.ts'
 import type { TreeFile } from './module-tree.ts'
+import { zipBytes } from './zip-writing.ts'
 
 /** The bytes of a file. */
 type Read = (file: TreeFile) => AsyncIterable<Uint8Array>
@@ -21,33 +21,8 @@ interface Packing {
 }
 
 /** A file that holds nothing but names, modes and bytes: the same files always give the same archive. */
-export async function packZip({ files, read, into, signal }: Packing): Promise<Packed> {
-  const zip = new ZipFile()
-  const output = Readable.from(zip.outputStream, { objectMode: false })
-  const stop = (error: Error) => void output.destroy(error)
-  zip.on('error', stop)
-  let current: Readable | undefined
-  for (const file of files) {
-    const options = {
-      // A zip has local times: only a date that is made from local numbers is the same everywhere.
-      mtime: new Date(1980, 0, 1),
-      forceDosTimestamp: true,
-      mode: 0o100000 | modeOf(file),
-      size: file.sizeBytes,
-    }
-    zip.addReadStreamLazy(file.path, options, (give) => {
-      if (output.destroyed) return
-      current = Readable.from(read(file), { objectMode: false }).on('error', stop)
-      give(null, current)
-    })
-  }
-  zip.end()
-  try {
-    return await write(output, into, signal)
-  } finally {
-    output.destroy()
-    current?.destroy()
-  }
+export function packZip({ files, read, into, signal }: Packing): Promise<Packed> {
+  return write(Readable.from(zipBytes(files, read), { objectMode: false }), into, signal)
 }
 
 /** As `packZip`. */

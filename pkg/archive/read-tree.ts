@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { Turns } from '../pacing/pacing.ts'
 import { ArchiveError, quoted } from './archive-error.ts'
 import { checkDistinct } from './distinct-paths.ts'
 import type { Entry, Reading } from './entry.ts'
@@ -18,7 +19,9 @@ export async function readTree(
   const files: TreeFile[] = []
   const links: TreeLink[] = []
   let leftOut = 0
+  const turns = new Turns()
   for await (const entry of await readArchive(reading)) {
+    await turns.yieldIfDue()
     const { path, kind, executable } = entry
     if (path === '') {
       if (kind !== 'directory') throw noName()

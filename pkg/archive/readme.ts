@@ -1,4 +1,4 @@
-import { byPath } from './content-digest.ts'
+import { sortedByPath } from './content-digest.ts'
 import type { TreeFile } from './module-tree.ts'
 
 const maxBytes = 512 * 1024
@@ -9,9 +9,8 @@ export async function readmeOf(
   files: readonly TreeFile[],
   read: (file: TreeFile) => AsyncIterable<Uint8Array>,
 ): Promise<{ path: string; text: string } | undefined> {
-  const [file] = files
-    .filter(({ path }) => /^readme[^/]*$/i.test(path))
-    .toSorted((a, b) => Number(isMarkdown(b)) - Number(isMarkdown(a)) || byPath(a, b))
+  const found = sortedByPath(files.filter(({ path }) => /^readme[^/]*$/i.test(path)))
+  const file = found.find(isMarkdown) ?? found[0]
   if (file === undefined) return undefined
   const cut = file.sizeBytes > maxBytes
   const chunks: Uint8Array[] = []

@@ -10,11 +10,19 @@ export interface Extent {
 
 /**
  * Where the content of an archive is kept while it is looked at: one file after the other in a single file that has lost
- * its name already. So no name of an archive ever reaches the file system, and nothing is left after a kill.
+ * its name already. So no name of an archive ever reaches the file system, and nothing is left after a kill. Small files
+ * are written together, and read together where they follow each other.
  */
 export class Scratch {
   readonly #file: FileHandle
   #end = 0
+  /** What stands at the end and is not written yet. */
+  #pending = Buffer.alloc(0)
+  #pendingBytes = 0
+  /** What was read last. */
+  #window = Buffer.alloc(0)
+  #windowStart = 0
+  #lastEnd = 0
 
   private constructor(file: FileHandle) {
     this.#file = file
@@ -34,28 +42,63 @@ export class Scratch {
     const start = this.#end
     for await (const chunk of content) {
       onChunk(chunk)
-      for (let written = 0; written < chunk.length; ) {
-        const left = chunk.length - written
-        const { bytesWritten } = await this.#file.write(chunk, written, left, this.#end)
-        written += bytesWritten
-        this.#end += bytesWritten
-      }
+      if (this.#pendingBytes + chunk.length > chunkBytes) await this.#flush()
+      if (chunk.length >= chunkBytes) await this.#write(chunk, this.#end)
+      else this.#keep(chunk)
+      this.#end += chunk.length
     }
     return { start, sizeBytes: this.#end - start }
   }
 
   async *read({ start, sizeBytes }: Extent): AsyncGenerator<Buffer> {
+    await this.#flush()
     for (let at = 0; at < sizeBytes; ) {
-      const length = Math.min(chunkBytes, sizeBytes - at)
-      const buffer = Buffer.allocUnsafe(length)
-      const { bytesRead } = await this.#file.read(buffer, 0, length, start + at)
-      if (bytesRead === 0) throw new Error('the scratch file was cut')
-      yield buffer.subarray(0, bytesRead)
-      at += bytesRead
+      const chunk = await this.#readAt(start + at, Math.min(chunkBytes, sizeBytes - at))
+      yield chunk
+      at += chunk.length
     }
   }
 
   close(): Promise<void> {
     return this.#file.close()
+  }
+
+  #keep(chunk: Uint8Array): void {
+    if (this.#pending.length === 0) this.#pending = Buffer.allocUnsafe(chunkBytes)
+    this.#pending.set(chunk, this.#pendingBytes)
+    this.#pendingBytes += chunk.length
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#pendingBytes === 0) return
+    const bytes = this.#pending.subarray(0, this.#pendingBytes)
+    this.#pendingBytes = 0
+    await this.#write(bytes, this.#end - bytes.length)
+  }
+
+  async #write(bytes: Uint8Array, at: number): Promise<void> {
+    for (let written = 0; written < bytes.length; ) {
+      const left = bytes.length - written
+      const { bytesWritten } = await this.#file.write(bytes, written, left, at + written)
+      written += bytesWritten
+    }
+  }
+
+  /** @returns a view that stays as it is */
+  async #readAt(start: number, length: number): Promise<Buffer> {
+    const inWindow = start - this.#windowStart
+    const follows = start === this.#lastEnd
+    this.#lastEnd = start + length
+    if (inWindow >= 0 && inWindow + length <= this.#window.length) {
+      return this.#window.subarray(inWindow, inWindow + length)
+    }
+    // Where files are not read in the order that they came in, more than is asked for would be read in vain.
+    const wanted = follows ? Math.min(chunkBytes, this.#end - start) : length
+    const buffer = Buffer.allocUnsafeSlow(Math.max(wanted, length))
+    const { bytesRead } = await this.#file.read(buffer, 0, buffer.length, start)
+    if (bytesRead < length) throw new Error('the scratch file was cut')
+    this.#windowStart = start
+    this.#window = buffer.subarray(0, bytesRead)
+    return this.#window.subarray(0, length)
   }
 }

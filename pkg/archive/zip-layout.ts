@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
-import { fromFdPromise, type Entry as Record, type ZipFile } from 'yauzl'
+import { fromRandomAccessReaderPromise, type Entry as Record, type ZipFile } from 'yauzl'
+import { Turns } from '../pacing/pacing.ts'
 import { ArchiveError, quoted } from './archive-error.ts'
 import { checkDistinct } from './distinct-paths.ts'
 import type { Entry } from './entry.ts'
@@ -9,6 +10,7 @@ import type { ArchiveLimits } from './limits.ts'
 import { checkEntries, checkUnpacked } from './size-checks.ts'
 import { checkDirectoryEnd } from './zip-directory-end.ts'
 import { ambiguousZip, damagedZip } from './zip-error.ts'
+import { ZipFileReader } from './zip-file-reader.ts'
 import { readLocalHeader } from './zip-local-header.ts'
 
 /** What the directory of a zip says of an entry, and where its data is. */
@@ -32,7 +34,7 @@ export async function readZipLayout(
   signal: AbortSignal | undefined,
 ): Promise<ZipEntry[]> {
   const window = new FileWindow(file)
-  const zip = await openZip(file)
+  const zip = await openZip(file, window)
   const { entryCount, fileSize } = zip
   checkEntries(entryCount, limits)
   const directoryStart = cursorOf(zip)
@@ -44,8 +46,10 @@ export async function readZipLayout(
   records.sort((a, b) => a.relativeOffsetOfLocalHeader - b.relativeOffsetOfLocalHeader)
   const entries: ZipEntry[] = []
   let end = 0
+  const turns = new Turns()
   for (const [index, record] of records.entries()) {
     signal?.throwIfAborted()
+    await turns.yieldIfDue()
     const path = entryPath(record.fileNameRaw, limits.pathBytes)
     checkReadable(path, record)
     if (record.relativeOffsetOfLocalHeader !== end) throw ambiguousZip(gapMessage(index))
@@ -70,9 +74,11 @@ export async function readZipLayout(
 const gapMessage = (index: number): string =>
   index === 0 ? 'there are bytes before its first entry' : 'its entries overlap'
 
-async function openZip(file: FileHandle): Promise<ZipFile> {
+async function openZip(file: FileHandle, window: FileWindow): Promise<ZipFile> {
   const options = { lazyEntries: true, decodeStrings: false, autoClose: false }
-  return fromFdPromise(file.fd, options).catch((error: unknown) => {
+  const { size } = await file.stat()
+  const reader = new ZipFileReader(window)
+  return fromRandomAccessReaderPromise(reader, size, options).catch((error: unknown) => {
     throw zipError(error)
   })
 }
@@ -94,6 +100,7 @@ function recordsOf(zip: ZipFile): Promise<Record[]> {
 }
 
 function zipError(thrown: unknown): ArchiveError {
+  if (thrown instanceof ArchiveError) return thrown
   const { message } = thrown instanceof Error ? thrown : new Error(String(thrown))
   return /encryption/.test(message) ? encrypted() : damagedZip(message, thrown)
 }
