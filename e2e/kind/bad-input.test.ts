@@ -60,6 +60,24 @@ describe('secrets that are wrong', () => {
     return now.stdout + before.stdout
   }
 
+  const readinessOf = (pod: string): Promise<string> =>
+    kubectl(
+      '-n',
+      namespace,
+      'get',
+      'pod',
+      pod,
+      '-o',
+      'jsonpath={.status.conditions[?(@.type=="Ready")].status}',
+    )
+  const onlyPod = async (component: string): Promise<string> => (await podsOf(component))[0] ?? ''
+  /** What the status of a pod has of the last words of its program. */
+  const endingOf = async (component: string): Promise<string> => {
+    const states = '{.status.containerStatuses[*]'
+    const path = `jsonpath=${states}.state.terminated.message}${states}.lastState.terminated.message}`
+    return kubectl('-n', namespace, 'get', 'pod', await onlyPod(component), '-o', path)
+  }
+
   it('a Secret without the key is named, with the key, in the events of the pod', async () => {
     await apply([secret('session', { password: 'under another name' })])
     await upgrade(
@@ -76,7 +94,7 @@ describe('secrets that are wrong', () => {
     expect(events).toContain('sessionPassword')
   })
 
-  it('a session password that is too short is said in the log of the explorer', async () => {
+  it('a session password that is too short is said in the log of the explorer, and of which Secret', async () => {
     await apply([secret('session', { sessionPassword: 'short' })])
     await kubectl(
       '-n',
@@ -89,9 +107,45 @@ describe('secrets that are wrong', () => {
     )
     const log = await until(
       () => logOf('ui'),
-      (seen) => seen.includes('DEPOT_SESSION_PASSWORD'),
+      (seen) => seen.includes('has 5 characters'),
     )
     expect(log).toMatch(/DEPOT_SESSION_PASSWORD.*32/)
+    expect(log).toContain('DEPOT_SESSION_PASSWORD is the key sessionPassword of the Secret session')
+    await until(
+      () => endingOf('ui'),
+      (message) => message.includes('the key sessionPassword of the Secret session'),
+    )
+  })
+
+  it.each([
+    [
+      'that is none',
+      { 'tls.crt': 'no certificate', 'tls.key': 'no key' },
+      ['are not a certificate with its key', 'the key tls.crt of the Secret server-tls'],
+    ],
+    [
+      'under other names',
+      { 'server.pem': 'a certificate' },
+      ['cannot read /etc/tls/tls.crt', 'the key tls.crt of the Secret server-tls'],
+    ],
+  ])('a certificate %s is named with its Secret', async (_, data, said) => {
+    await uninstall()
+    await kubectl('-n', namespace, 'delete', 'secret', 'server-tls', '--ignore-not-found')
+    await apply([secret('server-tls', data)])
+    const tls = { enabled: true, secretName: 'server-tls' }
+    await upgrade({ server: { anonymousAuth: true, tls } }, { wait: false })
+    const log = await until(
+      () => logOf('server'),
+      (seen) => seen.includes('/etc/tls/'),
+    )
+    for (const part of said) expect(log).toContain(part)
+    // Not ready, and the status of the pod says why.
+    await until(
+      () => endingOf('server'),
+      (message) => said.every((part) => message.includes(part)),
+    )
+    expect(await readinessOf(await onlyPod('server'))).toBe('False')
+    await uninstall()
   })
 
   it('a signing key that is none keeps the new pods out of service, and the old one answers', async () => {
@@ -113,15 +167,10 @@ describe('secrets that are wrong', () => {
         const before = await run('kubectl', ['-n', namespace, 'logs', bad, '--previous'])
         return now.stdout + before.stdout
       },
-      (log) => log.includes('/etc/depot/gpg/private-key.asc'),
+      (log) =>
+        log.includes('/etc/depot/gpg/private-key.asc is the key privateKey of the Secret signing'),
     )
-    const ready = [
-      'get',
-      'pod',
-      good,
-      '-o',
-      'jsonpath={.status.conditions[?(@.type=="Ready")].status}',
-    ]
-    expect(await kubectl('-n', namespace, ...ready)).toBe('True')
+    expect(await readinessOf(good)).toBe('True')
+    expect(await readinessOf(bad)).toBe('False')
   })
 })

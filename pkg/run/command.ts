@@ -7,6 +7,7 @@ import {
   type SecretTable,
 } from '../options/options.ts'
 import { standardOutput } from '../telemetry/telemetry.ts'
+import { withSecretSources } from './secret-sources.ts'
 
 /** How long the end waits for a slow reader of what was written, in milliseconds. */
 const flushMs = 1000
@@ -52,8 +53,12 @@ export async function runCommand<T extends OptionTable, S extends SecretTable>({
   } catch (error) {
     if (!(error instanceof OptionsError)) throw error
     const problems = [...error.problems, ...((await alsoWrong?.(error.readable)) ?? [])]
-    const mistakes = problems.map((problem) => `depot: ${problem}\n`).join('')
-    process.stderr.write(`${mistakes}depot: see ${command.program} --help for all options\n`)
+    // The chart sets it, for mistakes in Secrets.
+    const sources = process.env['DEPOT_SECRET_SOURCES']
+    const mistakes = problems.map((problem) => `depot: ${withSecretSources(problem, sources)}\n`)
+    process.stderr.write(
+      `${mistakes.join('')}depot: see ${command.program} --help for all options\n`,
+    )
     process.exit(2)
   }
   await standardOutput().flush(flushMs)

@@ -104,6 +104,8 @@ hostAliases:
 {{- $c := index .root.Values .component -}}
 image: {{ include "depot.image" . | quote }}
 imagePullPolicy: {{ .root.Values.global.imagePullPolicy }}
+# What the program said before it ended with an error is in the status of the pod, too.
+terminationMessagePolicy: FallbackToLogsOnError
 {{- with $c.resources }}
 resources:
   {{- toYaml . | nindent 2 }}
@@ -146,6 +148,30 @@ lifecycle:
 {{- else if .text }}
 - {{ printf "--%s=%s" .flag .text | quote }}
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* A variable that says which keys of Secrets variables and files are, for messages. Takes "env", "volumes" and "mounts". */ -}}
+{{- define "depot.secretSources" -}}
+{{- $paths := dict -}}
+{{- range .mounts }}{{ $_ := set $paths .name .mountPath }}{{ end -}}
+{{- $sources := list -}}
+{{- range $variable := .env -}}
+{{- with (($variable.valueFrom | default dict).secretKeyRef) -}}
+{{- $sources = append $sources (printf "%s %s %s" $variable.name .name .key) -}}
+{{- end -}}
+{{- end -}}
+{{- range $volume := .volumes -}}
+{{- with $volume.secret -}}
+{{- $secret := .secretName -}}
+{{- $path := get $paths $volume.name -}}
+{{- range .items }}{{ $sources = append $sources (printf "%s/%s %s %s" $path .path $secret .key) }}{{ end -}}
+{{- if not .items }}{{ $sources = append $sources (printf "%s %s" $path $secret) }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- with $sources }}
+- name: DEPOT_SECRET_SOURCES
+  value: {{ join "," . | quote }}
 {{- end }}
 {{- end }}
 

@@ -36,7 +36,7 @@
 {{- with include "depot.heapMiB" (dict "root" . "component" "controller") }}
 - name: NODE_OPTIONS
   from: controller.resources.limits.memory
-  value: --max-old-space-size={{ . }}
+  value: --max-old-space-size={{ . }} --max-semi-space-size=4
 {{- end }}
 {{- end }}
 
