@@ -136,6 +136,7 @@ it('the node comes back, and everything is as before', async () => {
     .split('\n')
     .filter((name) => name.includes('worker'))
   const load = startLoad()
+  const startedAt = Date.now()
   await docker('start', lost)
   await until(
     () => isReady(lost),
@@ -153,10 +154,15 @@ it('the node comes back, and everything is as before', async () => {
       180_000,
     )
   }
-  const { answered, failed } = await load.stop()
-  console.log(`node back: ${failed.length} of ${answered + failed.length} requests failed`)
-  // What is in flight while Docker connects the node again is reset: one request of each loop.
-  expect(failed.length).toBeLessThanOrEqual(2)
+  const { answered, failed, failedAt } = await load.stop()
+  const failures = failed.map((what, nth) => `${(failedAt[nth] ?? 0) - startedAt} ms: ${what}`)
+  console.log(
+    [`node back: ${failed.length} of ${answered + failed.length} failed`, ...failures].join('\n  '),
+  )
+  // The network of the cluster resets connections for a moment while the node joins it again; the registry says no to none.
+  expect(failed.filter((what) => !/ECONNRESET|other side closed/.test(what))).toEqual([])
+  expect((failedAt.at(-1) ?? 0) - (failedAt.at(0) ?? 0)).toBeLessThan(5_000)
+  expect(failed.length).toBeLessThan(20)
   expect(answered).toBeGreaterThan(50)
   const pods = await readyPods('server')
   await until(
