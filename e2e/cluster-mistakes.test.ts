@@ -375,6 +375,22 @@ describe('what works is accepted by the API server and by Depot', () => {
   })
 })
 
+it.each([
+  { name: 'misspelt', kind: 'Version', field: 'filename', value: 'a.zip' },
+  { name: 'in the wrong place', kind: 'Version', field: 'storageConfig', value: storageConfig },
+  { name: 'beside the config', kind: 'Module', field: 'provider', value: 'aws' },
+] as const)(
+  'what kubectl asks for refuses a field that is $name',
+  async ({ kind, field, value }) => {
+    const { spec } = kind === 'Version' ? moduleVersion({}) : moduleWith({})
+    const object = objectOf({ name: '', kind, spec: { ...spec, [field]: value }, says: /never/ })
+    const path = `${root}/${kinds[kind].plural}?fieldValidation=Strict`
+    await expect(cluster.admin.request('POST', path, object)).rejects.toThrow(
+      `unknown field "spec.${field}"`,
+    )
+  },
+)
+
 it('a Version is published by its spec alone', async () => {
   const { spec } = moduleVersion({ upload: { sha256: digest } })
   const object = { ...objectOf({ name: '', kind: 'Version', spec, says: /never/ }) }

@@ -4,6 +4,7 @@ import type { ObjectKey } from '../apis/v1alpha1/v1alpha1.ts'
 export const checks = {
   syntax: 'The file cannot be read as YAML or JSON.',
   schema: 'A field is missing, or has the wrong type.',
+  'unknown-field': 'A field is one that nothing reads.',
   value: 'A value cannot work.',
   'duplicate-object': 'Two objects have one kind, namespace and name.',
   'no-parent': 'A Version belongs to no Module or Provider.',

@@ -53,8 +53,13 @@ export async function lint(options: LintOptions): Promise<LintResult> {
         findings.push({ check, level: 'error', file, line, object, field, message: text })
       }
     }
-    for (const { key, line, resource } of entries) {
+    for (const { key, line, resource, unknown = [] } of entries) {
       if (resource !== undefined) objects.push({ file, line, key, resource })
+      for (const { path, message } of unknown) {
+        findings.push(
+          about({ file, line, key }, 'unknown-field', message, { field: formatPath(path) }),
+        )
+      }
     }
   }
   const distinct: Placed[] = []

@@ -1,5 +1,10 @@
 import { hash } from 'node:crypto'
-import { formatPath, type ObjectKey, type Resource } from '../apis/v1alpha1/v1alpha1.ts'
+import {
+  type FieldIssue,
+  formatPath,
+  type ObjectKey,
+  type Resource,
+} from '../apis/v1alpha1/v1alpha1.ts'
 import type { Turns } from '../pacing/pacing.ts'
 import { type Document, documentsOf, parseJson, parseYaml } from './documents.ts'
 import { listItemsOf } from './list-items.ts'
@@ -22,6 +27,8 @@ export interface Entry {
   readonly line: number | undefined
   /** Undefined where the object was rejected. */
   readonly resource: Resource | undefined
+  /** Fields of it that nothing reads. */
+  readonly unknown?: readonly FieldIssue[] | undefined
 }
 
 /** What a file holds. */
@@ -40,6 +47,7 @@ interface Outcome {
   readonly line: number | undefined
   readonly key: ObjectKey | undefined
   readonly resource?: Resource
+  readonly unknown?: readonly FieldIssue[] | undefined
   readonly readme?: Readme
   readonly rejection?: Omit<Rejection, 'file' | 'line'>
 }
@@ -65,10 +73,10 @@ export async function parseManifest(
   let incomplete = false
 
   const take = (outcomes: readonly Outcome[], firstLine: number) => {
-    for (const { line: offset, key, resource, readme, rejection } of outcomes) {
+    for (const { line: offset, key, resource, unknown, readme, rejection } of outcomes) {
       if (readme !== undefined) readmes.push(readme)
       const line = offset === undefined ? undefined : firstLine + offset
-      if (key !== undefined) entries.push({ key, line, resource })
+      if (key !== undefined) entries.push({ key, line, resource, unknown })
       if (rejection === undefined) continue
       rejections.push({ ...rejection, file: path, line })
       if (key === undefined) incomplete = true
@@ -124,7 +132,8 @@ async function outcomesOf(
     const reading = readObject(value, apiGroup)
     if (reading.type === 'accepted') {
       const line = document.linesAreCheap ? document.lineOf(path) : undefined
-      outcomes.push({ key: reading.key, resource: reading.resource, line })
+      const { key, resource, unknown } = reading
+      outcomes.push({ key, resource, line, ...(unknown && { unknown }) })
     } else if (reading.type === 'rejected') {
       const line = document.lineOf([...path, ...(reading.issues[0]?.path ?? [])])
       outcomes.push({ key: reading.key, line, rejection: rejectionOf(reading) })

@@ -142,7 +142,11 @@ spec: {expression: 'true', moduleResources: [], providerResources: []}
     'metadata:\n  labels: {depot.internal/public: "True"}\n',
   )
   await using source = await startSource(
-    { 'a.yaml': label, 'b.yaml': `${binding('team')}---\n${binding('depot-system')}` },
+    {
+      'a.yaml': label,
+      'b.yaml': `${binding('team')}---\n${binding('depot-system')}`,
+      'c.yaml': moduleText('c').replace('moduleConfig:', 'ModuleConfig: {}\n  moduleConfig:'),
+    },
     { namespace: 'depot-system' },
   )
   expect(source.logged('object cannot work as it is')).toMatchObject([
@@ -157,6 +161,11 @@ spec: {expression: 'true', moduleResources: [], providerResources: []}
       kind: 'GroupBinding',
       namespace: 'team',
       message: expect.stringContaining('are read from namespace depot-system only'),
+    },
+    {
+      file: 'c.yaml',
+      field: 'spec.ModuleConfig',
+      message: expect.stringContaining('write moduleConfig'),
     },
   ])
 })

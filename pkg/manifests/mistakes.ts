@@ -32,8 +32,9 @@ export class Mistakes {
 
   /** Looks at what a file holds now. */
   look(file: string, entries: readonly Entry[]): void {
-    for (const { key, line, resource } of entries) {
-      const mistake = resource && this.#mistakeIn(resource)
+    for (const entry of entries) {
+      const { key, line, resource } = entry
+      const mistake = resource && this.#mistakeIn(resource, entry)
       const id = `${key.kind} ${key.namespace}/${key.name}`
       if (mistake === undefined) {
         if (resource !== undefined) this.#known.delete(id)
@@ -50,10 +51,11 @@ export class Mistakes {
       )
     }
   }
-  #mistakeIn(resource: Resource) {
+  #mistakeIn(resource: Resource, { unknown }: Entry) {
     const { apiGroup, namespace } = this.#options
     return (
       mistakesIn(resource)[0] ??
+      unknown?.[0] ??
       publicLabelIssue(resource, apiGroup) ??
       (namespace === undefined ? undefined : ignoredBindingIssue(resource, namespace))
     )

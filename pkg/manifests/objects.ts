@@ -6,6 +6,7 @@ import {
   type ObjectKey,
   parseResource,
   type Resource,
+  unknownFieldsIn,
 } from '../apis/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../errors/errors.ts'
 import type { FieldPath } from './documents.ts'
@@ -13,7 +14,13 @@ import type { FieldPath } from './documents.ts'
 /** What became of one object in a document. */
 export type Reading =
   | { readonly type: 'ignored' }
-  | { readonly type: 'accepted'; readonly key: ObjectKey; readonly resource: Resource }
+  | {
+      readonly type: 'accepted'
+      readonly key: ObjectKey
+      readonly resource: Resource
+      /** Fields that nothing reads; undefined where there are none. */
+      readonly unknown?: readonly FieldIssue[]
+    }
   | {
       readonly type: 'rejected'
       readonly kind: Kind | 'unknown'
@@ -79,7 +86,9 @@ export function readObject(value: unknown, apiGroup: string): Reading {
     if (!parsed.ok) return { type: 'rejected', kind, key, issues: parsed.issues }
     const resource = detached(parsed.resource)
     const { namespace, name } = resource.metadata
-    return { type: 'accepted', key: { kind, namespace, name }, resource }
+    const unknown = unknownFieldsIn(kind, value)
+    const accepted = { type: 'accepted', key: { kind, namespace, name }, resource } as const
+    return unknown.length === 0 ? accepted : { ...accepted, unknown }
   } catch (error) {
     // Nested so deeply that checking it runs out of stack.
     return rejected(kind, key, [], messageOf(error))

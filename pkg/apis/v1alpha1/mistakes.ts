@@ -47,7 +47,8 @@ function* inVersion({ spec, status }: Version): Issues {
   yield* inValue(rules.operatingSystem, spec.operatingSystem, ['spec', 'operatingSystem'])
   yield* inValue(rules.architecture, spec.architecture, ['spec', 'architecture'])
   yield* inEach([rules.protocol], spec.protocols, ['spec', 'protocols'])
-  yield* inValue([rules.platformOfProvider, rules.zipOfProvider], spec, ['spec'])
+  const ofType = [...rules.refOfType, rules.platformOfProvider, rules.zipOfProvider]
+  yield* inValue(ofType, spec, ['spec'])
   yield* inModule(spec.moduleConfigRef, ['spec', 'moduleConfigRef'])
   yield* inProvider(spec.providerConfigRef, ['spec', 'providerConfigRef'])
   yield* inValue(rules.fileName, spec.upload?.fileName, ['spec', 'upload', 'fileName'])

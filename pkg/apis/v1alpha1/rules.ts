@@ -169,10 +169,27 @@ function noneOf(names: readonly string[], message: string): Rule<string> {
 /** The fields of a Version that have to agree. */
 interface VersionFields {
   readonly type: 'Module' | 'Provider'
+  readonly moduleConfigRef?: object | undefined
+  readonly providerConfigRef?: object | undefined
   readonly fileName?: string | undefined
   readonly operatingSystem?: string | undefined
   readonly architecture?: string | undefined
 }
+
+export const refOfType: readonly Rule<VersionFields>[] = [
+  {
+    rule: "self.type == 'Module' || !has(self.moduleConfigRef)",
+    message:
+      'moduleConfigRef belongs to a Version of type Module: write providerConfigRef instead, or type: Module',
+    holds: ({ type, moduleConfigRef }) => type === 'Module' || moduleConfigRef === undefined,
+  },
+  {
+    rule: "self.type == 'Provider' || !has(self.providerConfigRef)",
+    message:
+      'providerConfigRef belongs to a Version of type Provider: write moduleConfigRef instead, or type: Provider',
+    holds: ({ type, providerConfigRef }) => type === 'Provider' || providerConfigRef === undefined,
+  },
+]
 
 export const platformOfProvider: Rule<VersionFields> = {
   rule: "self.type != 'Provider' || (has(self.operatingSystem) && has(self.architecture))",

@@ -37,19 +37,19 @@ describe('parseResource', () => {
       name: 'a wrong type',
       raw: version({ fileName: 7 }),
       path: 'spec.fileName',
-      message: 'Invalid input: expected string, received number: put it in quotes',
+      message: 'must be a string, and is the number 7: put it in quotes',
     },
     {
       name: 'a wrong type in a list',
       raw: version({}, { sourceScan: { findings: [{}, { title: 1 }] } }),
       path: 'status.sourceScan.findings[1].title',
-      message: 'Invalid input: expected string, received number: put it in quotes',
+      message: 'must be a string, and is the number 1: put it in quotes',
     },
     {
       name: 'a word that is not one of the choices',
       raw: version({ type: 'Policy' }),
       path: 'spec.type',
-      message: 'Invalid option: expected one of "Module"|"Provider"',
+      message: 'must be "Module" or "Provider", and is "Policy"',
     },
     {
       name: 'two backends',
@@ -71,7 +71,7 @@ describe('parseResource', () => {
       name: 'a list instead of an object',
       raw: [],
       path: '',
-      message: 'Invalid input: expected object, received array',
+      message: 'must be an object, and is a list',
     },
   ])('names the path of $name', ({ raw, path, message }) => {
     const parsed = parseResource('Version', raw)

@@ -33,6 +33,7 @@ export { fitsSystem, parentOf } from './parent.ts'
 export type { ProviderConfig } from './provider.ts'
 export type { Scan, SecurityFinding } from './scan.ts'
 export { StorageConfig } from './storage-config.ts'
+export { unknownFieldsIn } from './unknown-fields.ts'
 export type { Depot, GroupBinding, Module, Namespace, Provider, Version }
 
 /** An object of one of the kinds, checked, with nothing in it that Depot does not read. */
@@ -105,7 +106,7 @@ export function parseResource<K extends Kind>(kind: K, raw: unknown): Parsed<Res
     dropForeignOwners(resource, raw)
     return { ok: true, resource }
   }
-  return { ok: false, issues: result.error.issues.map(toFieldIssue) }
+  return { ok: false, issues: result.error.issues.map((issue) => toFieldIssue(issue, withKind)) }
 }
 
 /** `spec.versions[0].version`, as kubectl prints it. */
@@ -126,12 +127,43 @@ function dropForeignOwners({ metadata }: Resource, raw: unknown): void {
   )
 }
 
-function toFieldIssue(issue: z.core.$ZodIssue): FieldIssue {
+/** @param raw the object, to say what stands there */
+function toFieldIssue(issue: z.core.$ZodIssue, raw: unknown): FieldIssue {
   const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
-  const missing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined')
-  if (missing) return { path, message: `is required (${issue.expected})` }
-  const unquoted = /expected string, received (number|boolean|date)/i.test(issue.message)
-  return { path, message: unquoted ? `${issue.message}: put it in quotes` : issue.message }
+  const found = valueAt(raw, path)
+  if (issue.code === 'invalid_type') {
+    if (found === undefined) return { path, message: `is required (${issue.expected})` }
+    const isUnquoted = issue.expected === 'string' && typeof found !== 'object'
+    const advice = isUnquoted ? ': put it in quotes' : ''
+    return { path, message: `must be ${named(issue.expected)}, and is ${typeOf(found)}${advice}` }
+  }
+  if (issue.code !== 'invalid_value') return { path, message: issue.message }
+  const values = issue.values.map((value) => JSON.stringify(value)).join(' or ')
+  return { path, message: `must be ${values}, and is ${textOf(found)}` }
+}
+
+function valueAt(raw: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((value, step) => {
+    const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, step)
+    return isThere ? (value as Record<string | number, unknown>)[step] : undefined
+  }, raw)
+}
+
+const named = (type: string): string => `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  if (value instanceof Date) return 'a date'
+  return typeof value === 'object' ? 'an object' : `the ${typeof value} ${textOf(value)}`
+}
+
+const maxText = 80
+
+function textOf(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return typeOf(value)
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > maxText ? `${text.slice(0, maxText)}…` : text
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

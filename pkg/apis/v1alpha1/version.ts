@@ -72,19 +72,7 @@ export const Version = z.object({
     })
     .meta({
       description: 'What is wanted.',
-      'x-kubernetes-validations': [
-        {
-          rule: "self.type == 'Module' || !has(self.moduleConfigRef)",
-          message: 'moduleConfigRef belongs to a Version of type Module',
-        },
-        {
-          rule: "self.type == 'Provider' || !has(self.providerConfigRef)",
-          message: 'providerConfigRef belongs to a Version of type Provider',
-        },
-        ...rules.ruled([rules.platformOfProvider, rules.zipOfProvider], {})[
-          'x-kubernetes-validations'
-        ],
-      ],
+      ...rules.ruled([...rules.refOfType, rules.platformOfProvider, rules.zipOfProvider], {}),
     }),
   status: z
     .object({

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { formatPath, unknownFieldsIn } from './v1alpha1.ts'
+
+const found = (kind: 'Module' | 'Version' | 'Depot' | 'Namespace', raw: object) =>
+  unknownFieldsIn(kind, raw).map(({ path, message }) => `${formatPath(path)} ${message}`)
+
+describe('a field that nothing reads', () => {
+  it.each<[string, object, string]>([
+    [
+      'other capitals',
+      { filename: 'a.zip' },
+      'spec.filename is no field that is read: write fileName',
+    ],
+    [
+      'swapped letters',
+      { fileNmae: 'a' },
+      'spec.fileNmae is no field that is read: write fileName',
+    ],
+    [
+      'another separator',
+      { file_name: 'a' },
+      'spec.file_name is no field that is read: write fileName',
+    ],
+    [
+      'another place',
+      { storageConfig: {} },
+      'spec.storageConfig is no field that is read here: write it inside of moduleConfigRef or providerConfigRef',
+    ],
+    [
+      'inside of a field',
+      { upload: { sha: 'a' } },
+      'spec.upload.sha is no field that is read: there are fileName, sha256, sizeBytes, contentDigest',
+    ],
+  ])('is named with what to write instead: %s', (_, spec, text) => {
+    expect(found('Version', { spec: { type: 'Module', version: '1.0.0', ...spec } })).toEqual([
+      text,
+    ])
+  })
+
+  it('is found beside spec, and in lists', () => {
+    const moduleConfigs = [{ name: 'a' }, { name: 'b', Provider: 'aws' }]
+    expect(found('Depot', { specs: 1, spec: { moduleConfigs } })).toEqual([
+      'specs is no field that is read: there are apiVersion, kind, metadata, spec, status',
+      'spec.moduleConfigs[1].Provider is no field that is read: write provider',
+    ])
+  })
+
+  it('is not looked for in a status, in metadata, or where it says nothing', () => {
+    const raw = { metadata: { managedFields: [] }, spec: { later: null }, status: { later: 1 } }
+    expect(found('Module', raw)).toEqual([])
+    expect(found('Namespace', { spec: { finalizers: [] } })).toEqual([])
+  })
+
+  it('is one of ten at most, whatever an object holds', () => {
+    const spec = Object.fromEntries(Array.from({ length: 1000 }, (__, index) => [`x${index}`, 1]))
+    expect(found('Version', { spec: JSON.parse(`{"__proto__":1,"constructor":2}`) })).toHaveLength(
+      2,
+    )
+    expect(found('Version', { spec })).toHaveLength(10)
+  })
+})

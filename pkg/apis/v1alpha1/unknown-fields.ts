@@ -1,0 +1,78 @@
+import { type Kind, kinds } from './kinds.ts'
+import { type StructuralSchema, structuralSchema } from './structural-schema.ts'
+import type { FieldIssue } from './v1alpha1.ts'
+
+type Path = readonly (string | number)[]
+type Fields = Readonly<Record<string, unknown>>
+
+const specSchemas = new Map<Kind, StructuralSchema>()
+/** Mistakes of one object that are worth a message. */
+const maxIssues = 10
+const topLevel = ['apiVersion', 'kind', 'metadata', 'spec', 'status']
+
+/**
+ * Fields of an object that nothing reads, because they are misspelt or stand in the wrong place: `kubectl` refuses them, a
+ * folder would drop them without a word. A status is for programs to write, newer ones too, and is not looked at.
+ *
+ * @param raw one object as it came out of JSON or YAML
+ */
+export function unknownFieldsIn(kind: Kind, raw: unknown): readonly FieldIssue[] {
+  if (!isFields(raw) || kinds[kind].core) return []
+  const issues: FieldIssue[] = []
+  for (const name of Object.keys(raw)) {
+    if (!topLevel.includes(name)) issues.push({ path: [name], message: advice(name, topLevel, []) })
+  }
+  look(raw['spec'], specSchemaOf(kind), ['spec'], issues)
+  return issues.slice(0, maxIssues)
+}
+
+function specSchemaOf(kind: Kind): StructuralSchema {
+  const known = specSchemas.get(kind) ?? structuralSchema(kinds[kind].schema).properties?.['spec']
+  specSchemas.set(kind, known ?? {})
+  return known ?? {}
+}
+
+function look(value: unknown, schema: StructuralSchema, path: Path, issues: FieldIssue[]): void {
+  if (issues.length >= maxIssues) return
+  const { items, properties, additionalProperties } = schema
+  if (Array.isArray(value) && items !== undefined) {
+    for (const [index, item] of value.entries()) look(item, items, [...path, index], issues)
+    return
+  }
+  if (!isFields(value) || properties === undefined) return
+  if (additionalProperties !== undefined || schema['x-kubernetes-preserve-unknown-fields']) return
+  for (const [name, child] of Object.entries(value)) {
+    const known = Object.hasOwn(properties, name) ? properties[name] : undefined
+    if (known !== undefined) look(child, known, [...path, name], issues)
+    else if (child !== undefined && child !== null) {
+      const inside = placesOf(name, properties)
+      issues.push({
+        path: [...path, name],
+        message: advice(name, Object.keys(properties), inside),
+      })
+    }
+  }
+}
+
+/** Fields beside an unknown one that have a field of that name. */
+function placesOf(name: string, properties: Readonly<Record<string, StructuralSchema>>): string[] {
+  return Object.entries(properties)
+    .filter(([, { properties: inner }]) => inner !== undefined && Object.hasOwn(inner, name))
+    .map(([place]) => place)
+}
+
+function advice(name: string, known: readonly string[], inside: readonly string[]): string {
+  const start = 'is no field that is read'
+  const meant = known.find((other) => lettersOf(other) === lettersOf(name))
+  if (meant !== undefined) return `${start}: write ${meant}`
+  if (inside.length > 0) return `${start} here: write it inside of ${inside.join(' or ')}`
+  return `${start}: there are ${known.join(', ')}`
+}
+
+/** The same for spellings that differ in capitals, separators, or the order of letters. */
+const lettersOf = (name: string): string =>
+  [...name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')].toSorted().join('')
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
