@@ -211,7 +211,7 @@ class Compiler {
       const base = object(run)
       if (skippedBase.has(base)) return base
       if (optional && isNil(base)) return skipped.get(base) ?? null
-      return fetch(base, property(run), at)
+      return fetch(base, property(run), at, run)
     }
   }
 }

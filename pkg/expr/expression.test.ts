@@ -71,6 +71,20 @@ describe('a count that is asked for one stops at the first', () => {
   })
 })
 
+describe('a byte of a string', () => {
+  it.each<Row>([
+    ['(split("", "", 0) ?? "ab")[0] == 97', [], true],
+    ['map(split("", "", 0) ?? "ab", # + 1) == [98, 99] and type("a") == "string"', [], true],
+    ['type(first(split("", "", 0) ?? "ab")) == "int"', [], 'runtime-error'],
+    ['type(get(split("", "", 0) ?? "ab", 0)) != "int"', [], 'runtime-error'],
+    ['type(len("x") ?? 0) == type(reduce(split("", "", 0) ?? "a", 1))', [], 'runtime-error'],
+    ['not (len(groups) == reduce(first(groups) ?? groups, 1))', ['x'], 'runtime-error'],
+    ['type(len(groups)) == "int"', ['a'], true],
+  ])('is a number of no known type: %s for %j is %j', (source, groups, expected) => {
+    expect(outcome(source, groups)).toBe(expected)
+  })
+})
+
 describe('what is taken from a filtered list is searched for', () => {
   it.each<Row>([
     ['filter(groups, split(#, ":")[1] == "x")[0] == "a:x"', ['a:x', 'b'], true],

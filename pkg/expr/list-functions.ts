@@ -20,9 +20,9 @@ import {
 
 /** The builtins on lists and maps. */
 export const lists: readonly (readonly [string, BuiltinFunction])[] = [
-  ['first', ([value = null], _run, at) => edge(value, 0n, at)],
-  ['last', ([value = null], _run, at) => edge(value, -1n, at)],
-  ['get', ([from = null, key = null], _run, at) => get(from, key, at)],
+  ['first', ([value = null], run, at) => edge(value, 0n, at, run)],
+  ['last', ([value = null], run, at) => edge(value, -1n, at, run)],
+  ['get', ([from = null, key = null], run, at) => get(from, key, at, run)],
   ['take', take],
   ['keys', ([value = null], run, at) => entries(value, 'keys', run, at)],
   ['values', ([value = null], run, at) => entries(value, 'values', run, at)],
@@ -51,15 +51,15 @@ export const lists: readonly (readonly [string, BuiltinFunction])[] = [
 ]
 
 /** nil where there is no such element, whatever the value is. */
-function edge(value: Value, index: bigint, at: number): Value {
+function edge(value: Value, index: bigint, at: number, run: Run): Value {
   if (isMap(value) && isGrouped(value)) return inMap(value, index, at) ?? noList
   const hasItems = isList(value) || typeof value === 'string'
-  return hasItems ? (elementAt(toItems(value, at), index) ?? null) : null
+  return hasItems ? (elementAt(toItems(value, at, run), index) ?? null) : null
 }
 
-function get(from: Value, key: Value, at: number): Value {
+function get(from: Value, key: Value, at: number, run: Run): Value {
   if (isList(from) || typeof from === 'string') {
-    return elementAt(toItems(from, at), toInt(key, at)) ?? null
+    return elementAt(toItems(from, at, run), toInt(key, at)) ?? null
   }
   return isMap(from) ? (inMap(from, key, at) ?? null) : null
 }

@@ -12,7 +12,12 @@ export function compileLoop(call: Call, args: readonly Evaluate[]): Evaluate {
   const { at } = call
   const loop = loops.get(call.name)
   return (run) => {
-    const items = toItems(collection(run), at)
+    const from = collection(run)
+    if (call.name === 'reduce' && typeof from === 'string') {
+      // What Go makes of a byte depends on what it expected, and is an error in places.
+      return failAt(at, 'reduce takes a list, and this is a string: use split to take it apart')
+    }
+    const items = toItems(from, at, run)
     const outer = run.scope
     const each = (index: number, acc: Value = null): Value => {
       run.step(1, at)

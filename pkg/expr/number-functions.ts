@@ -17,7 +17,7 @@ import {
 /** The builtins that make numbers, and the names of types. */
 export const numbers: readonly (readonly [string, BuiltinFunction])[] = [
   ['len', ([value = null], run, at) => size(value, run, at)],
-  ['type', ([value = null]) => typeName(value)],
+  ['type', ([value = null], run, at) => typeOf(value, run, at)],
   [
     'int',
     ([value = null], _run, at) =>
@@ -31,6 +31,12 @@ export const numbers: readonly (readonly [string, BuiltinFunction])[] = [
   ['max', (args, run, at) => greatest(args, 1, run, at)],
   ['min', (args, run, at) => greatest(args, -1, run, at)],
 ]
+
+/** Of bytes Go says otherwise, and which ints are bytes is not known here. */
+function typeOf(value: Value, run: Run, at: number): Value {
+  if (typeof value !== 'bigint' || !run.hasBytes) return typeName(value)
+  return failAt(at, 'this may be a byte of a string, whose type is not known: compare it by value')
+}
 
 function size(value: Value, run: Run, at: number): bigint {
   if (isList(value)) return BigInt(value.length)

@@ -20,6 +20,8 @@ export class Run {
   readonly groups: readonly Value[]
   readonly variables: Value[] = []
   scope: Scope = { item: null, index: 0n, acc: null }
+  /** Whether bytes were taken out of a string: they have a type of their own in Go, and are ints here. */
+  hasBytes = false
   #memory = 0
   #steps = 0
 

@@ -96,8 +96,11 @@ export function toList(value: Value, at: number): readonly Value[] {
  * What is gone through, or chosen from by number. Where it was not clear before that it would be a string, Go takes its
  * bytes; a map without entries is nothing to go through.
  */
-export function toItems(value: Value, at: number): readonly Value[] {
-  if (typeof value === 'string') return Array.from(Buffer.from(value), (byte) => BigInt(byte))
+export function toItems(value: Value, at: number, run: Run): readonly Value[] {
+  if (typeof value === 'string') {
+    run.hasBytes = true
+    return Array.from(Buffer.from(value), (byte) => BigInt(byte))
+  }
   return isMap(value) && value.size === 0 ? [] : toList(value, at)
 }
 
@@ -179,9 +182,9 @@ export function compare(left: Value, right: Value, run: Run, at: number): number
 }
 
 /** `object[key]` and `object.key`. */
-export function fetch(object: Value, key: Value, at: number): Value {
+export function fetch(object: Value, key: Value, at: number, run: Run): Value {
   if (isList(object) || (typeof object === 'string' && isNumeric(key))) {
-    const items = toItems(object, at)
+    const items = toItems(object, at, run)
     const element = elementAt(items, toInt(key, at))
     return element === undefined
       ? failAt(at, `index ${toInt(key, at)} is outside of a list of ${items.length}`)
