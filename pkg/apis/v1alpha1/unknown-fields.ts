@@ -70,8 +70,12 @@ function advice(name: string, known: readonly string[], inside: readonly string[
 }
 
 /** The same for spellings that differ in capitals, separators, or the order of letters. */
-const lettersOf = (name: string): string =>
-  [...name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')].toSorted().join('')
+function lettersOf(name: string): string {
+  const letters = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+  return letters.split('').toSorted(compareText).join('')
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
 
 function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
