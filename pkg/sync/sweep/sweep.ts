@@ -3,7 +3,7 @@ import type { StoredObject } from '../../objects/objects.ts'
 import { Turns } from '../../pacing/pacing.ts'
 import type { ArchivePlace } from '../../storage/storage.ts'
 import type { Context } from '../context.ts'
-import { isAllKnown, isLinked, neededFiles, placedOrNothing } from '../version/references.ts'
+import { isAllKnown, isLinked, neededFiles, othersNaming, placedOrNothing } from '../version/references.ts'
 
 /** Younger ones may belong to work that goes on. */
 const minAgeMs = 24 * 60 * 60_000
@@ -87,7 +87,10 @@ async function* orphansIn(
     const isOld = changedAtMs + minAgeMs <= context.clock()
     if (!isOld || !ownName.test(fileName) || files.has(fileName)) continue
     if (!isAllKnown(context, swept, fileName)) continue
-    if (isNamed(fileName) && (await isLinked(context, swept, fileName))) continue
+    if (isNamed(fileName)) {
+      const { elsewhere } = othersNaming(context, swept, fileName)
+      if (await isLinked(place, elsewhere, fileName)) continue
+    }
     // Looked at last, so that nothing can come between this and the removal.
     if (!anywhere.has(fileName)) yield fileName
   }

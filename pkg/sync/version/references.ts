@@ -32,46 +32,63 @@ export function leavesArchive({ apiGroup }: Pick<Context, 'apiGroup'>, object: S
   return !isOurs(object) || object.metadata.annotations[`${apiGroup}/orphan-archive`] === 'true'
 }
 
-/**
- * Whether another Version needs an object in storage, too: those of other platforms share documents. One whose place is
- * not known, because its spec has a mistake, may need it anywhere.
- */
-export function isShared(
-  context: Context,
-  own: StoredObject,
-  placeId: string,
-  fileName: string,
-): boolean {
-  return namedBy(context, fileName).some((other) => {
-    if (other.metadata.uid === own.metadata.uid) return false
-    if (other.metadata.deletionTimestamp !== undefined && !leavesArchive(context, other)) {
-      return false
-    }
-    const placed = placedOrNothing(context, other)
-    return placed === undefined || placed.placeId === placeId
-  })
+/** Other Versions that name the same file. */
+interface Others {
+  /**
+   * Whether one of them needs the object: those of other platforms share documents. One whose place is not known, because
+   * its spec has a mistake, may need it anywhere.
+   */
+  readonly isShared: boolean
+  /** Where the others have theirs, which may be the same object by a link in a mounted directory. */
+  readonly elsewhere: readonly Placed['place'][]
 }
 
-/** Whether an object is, by a link in the mounted directory, the one that a Version of another place needs. */
-export async function isLinked(
+/** One walk over every Version; what it found holds until something is waited for. */
+export function othersNaming(
   context: Context,
+  placed: Pick<Placed, 'place' | 'placeId'>,
+  fileName: string,
+  own?: StoredObject,
+): Others {
+  const elsewhere: Placed['place'][] = []
+  let isShared = false
+  for (const other of namedBy(context, fileName)) {
+    const found = placedOrNothing(context, other)
+    if (found === undefined || found.placeId === placed.placeId) {
+      isShared ||= other.metadata.uid !== own?.metadata.uid && keepsArchive(context, other)
+    } else if (mayBeLinked(placed, found)) elsewhere.push(found.place)
+  }
+  return { isShared, elsewhere }
+}
+
+/** Whether the archive of a Version stays, for itself or because it goes without it. */
+function keepsArchive(context: Context, object: StoredObject): boolean {
+  return object.metadata.deletionTimestamp === undefined || leavesArchive(context, object)
+}
+
+function mayBeLinked(
   { place, placeId }: Pick<Placed, 'place' | 'placeId'>,
+  other: Placed,
+): boolean {
+  const isElsewhere = other.placeId !== placeId
+  return isElsewhere && place.backend === 'filesystem' && other.place.backend === 'filesystem'
+}
+
+/** Whether an object is, by a link in the mounted directory, the one of that name in another place. */
+export async function isLinked(
+  place: Placed['place'],
+  elsewhere: readonly Placed['place'][],
   fileName: string,
 ): Promise<boolean> {
-  if (place.backend !== 'filesystem') return false
   const real = ({ driver, object }: Placed['place']) =>
     driver.stat(object(fileName)).then(
       (info) => info.object,
       () => undefined,
     )
-  let own: string | undefined
-  for (const other of namedBy(context, fileName)) {
-    const placed = placedOrNothing(context, other)
-    if (placed === undefined || placed.placeId === placeId) continue
-    if (placed.place.backend !== 'filesystem') continue
-    own ??= await real(place)
-    if (own !== undefined && (await real(placed.place)) === own) return true
-  }
+  if (elsewhere.length === 0) return false
+  const own = await real(place)
+  if (own === undefined) return false
+  for (const other of elsewhere) if ((await real(other)) === own) return true
   return false
 }
 

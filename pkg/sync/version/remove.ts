@@ -9,7 +9,7 @@ import { resourceOf } from '../resource.ts'
 import { writeStatus } from '../status.ts'
 import { dropFinalizer, finalizerOf } from './finalizer.ts'
 import { placeOf, requireGrant } from './plan.ts'
-import { filesOf, isAllKnown, isLinked, isShared, leavesArchive } from './references.ts'
+import { filesOf, isAllKnown, isLinked, leavesArchive, othersNaming } from './references.ts'
 
 type VersionStatus = NonNullable<Version['status']>
 
@@ -72,8 +72,13 @@ export async function removeFiles(
       left.push(fileName)
       continue
     }
-    if (await isLinked(context, placed, fileName)) continue
-    if (isShared(context, object, placeId, fileName)) continue
+    let others = othersNaming(context, placed, fileName, object)
+    if (!others.isShared && others.elsewhere.length > 0) {
+      if (await isLinked(place, others.elsewhere, fileName)) continue
+      // Asked again, so that nothing can come between this and the removal.
+      others = othersNaming(context, placed, fileName, object)
+    }
+    if (others.isShared) continue
     const remove = () => place.driver.remove(place.object(fileName))
     const isDone = await context.inUse.remove(placeId, fileName, remove)
     if (isDone) removed.push(fileName)
