@@ -63,13 +63,8 @@ export class Delivery {
   }
 
   start(): void {
+    this.#options.journals.announceTo(() => this.#announce())
     this.#running = this.#run()
-  }
-
-  /** There are events to bring. */
-  announce(): void {
-    this.#eventsWaiting = true
-    this.#wakeForEvents()
   }
 
   /** Brings what waits, if the store takes it, and ends. */
@@ -78,6 +73,12 @@ export class Delivery {
     this.#wakeForEnd()
     await this.#running
     if (this.#up) await this.#round()
+  }
+
+  /** There are events to bring. */
+  #announce(): void {
+    this.#eventsWaiting = true
+    this.#wakeForEvents()
   }
 
   async #run(): Promise<void> {

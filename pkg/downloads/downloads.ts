@@ -86,7 +86,6 @@ export function createDownloads(options: DownloadsOptions): Downloads {
     limits,
     clock,
     onDropped,
-    onEvents: () => delivery.announce(),
     onDisk: (err) => {
       if (err === undefined) log.info({ journalDir }, 'download events are written to disk again')
       else

@@ -28,8 +28,6 @@ export interface JournalOptions {
   /** Milliseconds since 1970. */
   readonly clock: () => number
   readonly onDropped: OnDropped
-  /** Called when there is something for `next`. */
-  readonly onEvents: () => void
   /** Called with an error when the disk begins to fail, and with nothing when it works again. */
   readonly onDisk: (err?: unknown) => void
 }
@@ -44,6 +42,7 @@ export class Journal {
   readonly id: string
   readonly #options: JournalOptions
   readonly #segments: Segments
+  #onEvents: () => void = () => undefined
   /** Not on disk yet. */
   #memory: JournalRecord[] = []
   #applied = 0
@@ -60,6 +59,11 @@ export class Journal {
     this.#options = options
     this.id = options.id
     this.#segments = new Segments(options.onDropped)
+  }
+
+  /** Has a function called whenever there is something for `next`. */
+  announceTo(onEvents: () => void): void {
+    this.#onEvents = onEvents
   }
 
   /** Up to where the store has the events. */
@@ -146,7 +150,7 @@ export class Journal {
   }
 
   async #write(records: readonly JournalRecord[]): Promise<void> {
-    const { limits, onDisk, onEvents } = this.#options
+    const { limits, onDisk } = this.#options
     try {
       const { segment, writer } = this.#active ?? (await this.#begin())
       await writer.write(records.map(encodeRecord).join(''))
@@ -163,7 +167,7 @@ export class Journal {
       this.#failed = true
       this.#end()
     }
-    onEvents()
+    this.#onEvents()
   }
 
   async #begin(): Promise<ActiveSegment> {

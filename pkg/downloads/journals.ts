@@ -39,6 +39,11 @@ export class Journals {
     return [...this.#adopted, this.#options.own]
   }
 
+  /** Has a function called whenever there are events of this process to bring. */
+  announceTo(onEvents: () => void): void {
+    this.#options.own.announceTo(onEvents)
+  }
+
   get pending(): number {
     return this.all.reduce((sum, { pending }) => sum + pending, 0)
   }
