@@ -7,8 +7,8 @@ export default defineConfig({
   test: {
     include: ['{cmd,pkg,hack}/**/*.test.ts'],
     setupFiles: 'hack/testbed/patience.ts',
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     retry: inCi ? 1 : 0,
     expect: { poll: { timeout: 20_000 } },
   },

@@ -84,7 +84,7 @@ describe('while the store is away', () => {
     const { downloads, metric, logged } = startCounting(dir, { limits })
     for (let round = 0; round < 50; round += 1) {
       recordMany(downloads, 20)
-      await new Promise((done) => setTimeout(done, 30))
+      await vi.waitFor(() => expect(journaled(dir).at(-1)?.sequence).toBe(20 * (round + 1)))
     }
     await vi.waitFor(async () =>
       expect(
@@ -119,13 +119,13 @@ describe('a store that', () => {
 
   it('another process writes to is tried until it answers', async () => {
     const dir = folder()
-    const { downloads, total } = startCounting(dir)
+    const { downloads, total, logged } = startCounting(dir)
     recordMany(downloads, 1)
     await vi.waitFor(() => expect(total()).toBe(1))
     const other = new DatabaseSync(join(dir, 'stats.db'))
     other.exec('BEGIN IMMEDIATE')
     recordMany(downloads, 5)
-    await new Promise((done) => setTimeout(done, 300))
+    await vi.waitFor(() => expect(logged).toContain('download store away, events wait on disk'))
     other.exec('COMMIT')
     await vi.waitFor(() => expect(total()).toBe(6))
   })

@@ -9,6 +9,8 @@ export interface TcpProxy {
   cut(): void
   /** Lets nothing through and ends nothing, as a firewall that forgot; connections made meanwhile hang too. */
   stall(stalled: boolean): void
+  /** Ends every connection, and new ones at once. */
+  refuse(refused: boolean): void
   /** Holds back what the server sends, for this many milliseconds. */
   delay(delayMs: number): void
   close(): Promise<void>
@@ -18,9 +20,14 @@ export interface TcpProxy {
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>()
   let stalled = false
+  let refused = false
   let delayMs = 0
 
   const server = createServer((client) => {
+    if (refused) {
+      client.destroy()
+      return
+    }
     const upstream = connect(targetPort, '127.0.0.1')
     const pair = [client, upstream] as const
     pairs.add(pair)
@@ -55,6 +62,10 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       // What a stall swallowed is lost: such a connection can never work again.
       if (stalled && !value) cut()
       stalled = value
+    },
+    refuse(value) {
+      refused = value
+      if (refused) cut()
     },
     delay(value) {
       delayMs = value
