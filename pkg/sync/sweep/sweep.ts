@@ -3,7 +3,13 @@ import type { StoredObject } from '../../objects/objects.ts'
 import { Turns } from '../../pacing/pacing.ts'
 import type { ArchivePlace } from '../../storage/storage.ts'
 import type { Context } from '../context.ts'
-import { isAllKnown, isLinked, neededFiles, othersNaming, placedOrNothing } from '../version/references.ts'
+import {
+  isAllKnown,
+  isLinked,
+  neededFiles,
+  othersNaming,
+  placedOrNothing,
+} from '../version/references.ts'
 
 /** Younger ones may belong to work that goes on. */
 const minAgeMs = 24 * 60 * 60_000
