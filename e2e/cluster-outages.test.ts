@@ -97,6 +97,7 @@ function writeChanges() {
     async stop() {
       end.abort()
       await done
+      return written
     },
   }
 }
@@ -111,7 +112,7 @@ describe('connections through a proxy', () => {
       await writer.wrote(2)
       proxy.cut()
     }
-    await writer.stop()
+    expect(await writer.stop()).toBeGreaterThanOrEqual(40)
     await untilEqual()
   })
 
