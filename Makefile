@@ -22,6 +22,7 @@ ui: $(pages) ## Build the pages of the explorer
 
 $(pages): $(modules) $(shell find pkg/explorer/web pkg/explorer/boot.ts -type f)
 	@$(NODE) npx vite build --config pkg/explorer/web/vite.config.ts --logLevel warn
+	@$(NODE) npx vite build --config pkg/explorer/web/first-view.config.ts --logLevel warn
 	@touch $@
 
 run: $(modules) $(pages) ## Serve the sample registry and its pages on 127.0.0.1 (PORT=8080, UI_PORT=3000)

@@ -52,6 +52,7 @@ export async function watch(
     ...more,
   })
   const page = await context.newPage()
+  if (more.javaScriptEnabled !== false) waitForApp(page)
   const problems: string[] = []
   const asked: string[] = []
   page.on('console', (message) => {
@@ -72,6 +73,23 @@ export async function watch(
     }
   })
   return { page, problems, asked, close: () => context.close() }
+}
+
+/** Lets a page count as loaded once the app has drawn it: the server draws it too, and nobody listens there yet. */
+function waitForApp(page: Page): void {
+  const drawn = (): Promise<unknown> =>
+    page.waitForFunction(() => document.querySelector('.app[aria-busy]') === null)
+  const [goto, reload] = [page.goto.bind(page), page.reload.bind(page)]
+  page.goto = async (...args) => {
+    const response = await goto(...args)
+    await drawn()
+    return response
+  }
+  page.reload = async (...args) => {
+    const response = await reload(...args)
+    await drawn()
+    return response
+  }
 }
 
 const rules = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']

@@ -131,6 +131,8 @@ async function firstLoad(path: string, slow: boolean): Promise<Seen> {
   }
   await page.goto(path)
   await settled(page)
+  // Entries come a while after what they are about.
+  await page.waitForFunction('globalThis.seen.lcp > 0 && globalThis.seen.fcp > 0')
   const seen = await seenBy(page)
   expect(problems).toEqual([])
   await close()

@@ -12,6 +12,7 @@ import { authRoutes } from './auth.ts'
 import { authErrorRoutes } from './auth-error.ts'
 import { Cookies } from './cookies.ts'
 import { externalOf } from './external.ts'
+import { readFirstView } from './first-view.ts'
 import { ownHeaders } from './headers.ts'
 import { Issuer, type OidcOptions } from './issuer.ts'
 import { issuerFetch } from './issuer-fetch.ts'
@@ -138,6 +139,7 @@ export function createExplorer(options: ExplorerOptions): Explorer {
     '/',
     shellRoutes({
       page: files.page,
+      firstView: readFirstView(options.dist, log),
       upstream,
       sessions,
       refresher,

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { keep, stateOf } from './auth.ts'
 import { errorPath } from './auth-error.ts'
 import { type Boot, dataBlock, type Prime } from './boot.ts'
+import type { FirstView } from './first-view.ts'
 import { fetchSiteOf } from './headers.ts'
 import { arrivedCookie } from './login.ts'
 import { claimsOf } from './packed-token.ts'
@@ -16,6 +17,7 @@ import { matchRoute, type Route } from './web/routes.ts'
 export interface ShellOptions {
   /** index.html as it was built. */
   readonly page: string
+  readonly firstView: FirstView
   readonly upstream: Upstream
   readonly sessions: Sessions | undefined
   readonly refresher: Refresher | undefined
@@ -62,10 +64,15 @@ export function shellRoutes(options: ShellOptions): Hono<ExplorerEnv> {
         )
       }
     }
+    const prime = answer.kind === 'answer' ? answer.prime : undefined
     const html = fill(options.page, c, {
       route,
       boot: bootOf(c, options, session),
-      prime: answer.kind === 'answer' ? answer.prime : undefined,
+      prime,
+      view:
+        route.page === 'resources' && prime?.status === 200
+          ? await options.firstView.draw(url.searchParams, prime.body)
+          : undefined,
     })
     return c.html(html, statusOf(route, answer), { 'Cache-Control': 'no-store', Vary: 'Cookie' })
   })
@@ -132,10 +139,14 @@ interface Filling {
   readonly route: Route
   readonly boot: Boot
   readonly prime: Prime | undefined
+  /** HTML that our own components drew; without it the skeleton stays. */
+  readonly view: string | undefined
 }
 
-/** Puts the data of a request into the page. Every value is JSON in a data block, or one of a few words. */
-function fill(page: string, c: ExplorerContext, { route, boot, prime }: Filling): string {
+const skeleton = /<!--skeleton-->.*<!--\/skeleton-->/s
+
+/** Puts the data of a request into the page: JSON in data blocks, one of a few words, and what our components drew. */
+function fill(page: string, c: ExplorerContext, { route, boot, prime, view }: Filling): string {
   const attributes = `${themeAttribute(c)} data-page="${route.page}"`
   const blocks = [
     `<script type="application/json" id="boot">${dataBlock(boot)}</script>`,
@@ -143,7 +154,8 @@ function fill(page: string, c: ExplorerContext, { route, boot, prime }: Filling)
       ? ''
       : `<script type="application/json" id="prime" data-key="${escaped(prime.key)}" data-status="${prime.status}">${dataBlock(prime.body)}</script>`,
   ].join('')
-  return page
+  const filled = view === undefined ? page : page.replace(skeleton, () => view)
+  return filled
     .replace('<html', () => `<html${attributes}`)
     .replace('</head>', () => `${blocks}</head>`)
 }

@@ -38,7 +38,7 @@ export function readStaticFiles(dist: string): StaticFiles {
   const paths = globSync('**/*.*', { cwd: dist })
   const isPacked = (path: string): boolean => /\.(?:br|gz)$/.test(path)
   const files = paths
-    .filter((path) => path !== 'index.html' && !path.endsWith('.map') && !isPacked(path))
+    .filter((path) => path !== 'index.html' && !/\.(?:map|mjs)$/.test(path) && !isPacked(path))
     .map((path) => readStatic(dist, path, new Set(paths)))
   const routes = new Hono<ExplorerEnv>()
   for (const file of files) serve(routes, file)

@@ -1,21 +1,21 @@
-/* The explorer in the browser: reads what the server put into the page, then draws the page of the URL. */
-import { render } from 'preact'
-import { startFromPrime } from './api/use-query.ts'
-import { matchRoute } from './routes.ts'
-import { App } from './shell/app.tsx'
-import { isLazy, loadOtherPages, loadPage } from './shell/lazy-page.tsx'
-import { keepSignedIn } from './shell/session.ts'
-import { startRouter } from './url/navigate.ts'
+/*
+ * The page's script. What the server drew is painted before the app starts, because a browser paints nothing while a
+ * script runs: on a slow machine that is most of what a reader waits for.
+ */
 
-const root = document.getElementById('app')
-if (root === null) throw new Error('the page has no element with the id app')
+async function startAfterFirstPaint(): Promise<void> {
+  const isDrawn = document.querySelector('#app h1') !== null
+  if (isDrawn && document.visibilityState === 'visible') await painted()
+  await import('./start.tsx')
+}
 
-const { page } = matchRoute(new URL(location.href))
-// Until its code is there, the page that the server sent stays: drawing twice would only flicker.
-if (isLazy(page)) await loadPage(page).catch(() => undefined)
-startFromPrime()
-startRouter()
-root.replaceChildren()
-render(<App />, root)
-keepSignedIn()
-loadOtherPages()
+/** After the next frame, or two seconds later where the browser holds frames back. */
+function painted(): Promise<void> {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve))
+    setTimeout(resolve, 2000)
+  })
+}
+
+// Not awaited: the app imports from this file's chunk, and would wait for it in turn.
+void startAfterFirstPaint()

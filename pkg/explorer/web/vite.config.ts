@@ -14,6 +14,24 @@ function inlineIcons(): Plugin {
   }
 }
 
+/** Asks for the app along with the page, although it starts after the first paint. */
+function preloadApp(): Plugin {
+  return {
+    name: 'preload-app',
+    transformIndexHtml: {
+      order: 'post',
+      handler: (_html, { bundle = {} }) =>
+        Object.keys(bundle)
+          .filter((name) => /\/(?:app|start)-[^/]*\.js$/.test(name))
+          .map((name) => ({
+            tag: 'link',
+            attrs: { rel: 'modulepreload', crossorigin: true, href: `/${name}` },
+            injectTo: 'head',
+          })),
+    },
+  }
+}
+
 /** Smaller files do not get smaller. */
 const leastBytes = 512
 
@@ -41,7 +59,7 @@ async function compress(file: string): Promise<void> {
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',
-  plugins: [inlineIcons(), compressed()],
+  plugins: [inlineIcons(), preloadApp(), compressed()],
   resolve: {
     alias: {
       'decode-named-character-reference': join(import.meta.dirname, 'resource/readme/entities.ts'),
@@ -54,7 +72,8 @@ export default defineConfig({
     assetsDir: '-/assets',
     assetsInlineLimit: 0,
     target: 'es2024',
-    modulePreload: { polyfill: false },
+    // What is wanted early is named in the page; the rest is one file each.
+    modulePreload: false,
     reportCompressedSize: false,
     rolldownOptions: {
       // That compressing takes longest is known.
@@ -63,9 +82,11 @@ export default defineConfig({
         // What every page needs is one file, not a dozen small ones that wait for each other.
         codeSplitting: {
           groups: [
+            // Else what waits for the first paint would load the app to do so.
+            { name: 'index', test: /preload-helper|web\/main\.tsx/, priority: 1 },
             {
               name: 'app',
-              test: /web\/(?:parts|shell|url|api|resources)\/|node_modules\/(?:preact|@tanstack)\//,
+              test: /web\/(?:start|(?:parts|shell|url|api|resources)\/)|node_modules\/(?:preact|@tanstack)\//,
             },
           ],
         },

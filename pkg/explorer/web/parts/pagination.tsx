@@ -10,7 +10,8 @@ interface Props {
   readonly pageSize: number
   readonly total: number
   readonly hrefOf: (page: number) => string
-  readonly onRows: (rows: number) => void
+  /** Undefined where nobody listens yet. */
+  readonly onRows: ((rows: number) => void) | undefined
 }
 
 /** First, last, the page and its neighbours; 0 stands for pages left out. */
@@ -36,7 +37,7 @@ export function Pagination({ what, page, pageSize, total, hrefOf, onRows }: Prop
           label={`Rows per page of ${what}`}
           value={String(pageSize)}
           options={pageSizes.map((size) => [String(size), `${size} rows`])}
-          onChoose={(rows) => onRows(Number(rows))}
+          onChoose={onRows && ((rows) => onRows(Number(rows)))}
           tinted={false}
         />
       )}

@@ -5,7 +5,8 @@ interface Props {
   readonly value: string
   /** Value and words; the first is what is chosen while nothing is. */
   readonly options: readonly (readonly [value: string, words: string])[]
-  readonly onChoose: (value: string) => void
+  /** Undefined where nobody listens yet. */
+  readonly onChoose: ((value: string) => void) | undefined
   /** Whether it is tinted where it is not on the first option. */
   readonly tinted?: boolean
 }
@@ -13,12 +14,12 @@ interface Props {
 export function Pick({ label, value, options, onChoose, tinted = true }: Props) {
   const on = tinted && value !== options[0]?.[0]
   return (
-    <span class={on ? 'pick on' : 'pick'}>
+    <span class={on ? 'pick on' : 'pick'} inert={onChoose === undefined}>
       <select
         class="field"
         aria-label={label}
         value={value}
-        onChange={(event) => onChoose(event.currentTarget.value)}
+        onChange={(event) => onChoose?.(event.currentTarget.value)}
       >
         {options.map(([option, words]) => (
           <option key={option} value={option} selected={option === value}>

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chromiumPath, settled, watch } from './browser.fixture.ts'
+import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
+
+let shown: Showcase
+beforeAll(async () => {
+  if (chromiumPath !== undefined) shown = await startShowcase()
+})
+afterAll(() => shown?.stop())
+
+/** Where each part of the list stands, and what it says. */
+async function lookOf(path: string, width: number, scripts: boolean) {
+  const { page, problems, close } = await watch(
+    shown.browser,
+    shown.explorer.url,
+    { width },
+    { javaScriptEnabled: scripts },
+  )
+  await page.goto(path)
+  if (scripts) await settled(page)
+  const parts = page.locator('main h1, .filters, .chips, .region tr, .region .card, .foot')
+  const boxes = await Promise.all(
+    (await parts.all()).map(async (part) => {
+      const box = await part.boundingBox()
+      // The app fills in which namespaces can be chosen.
+      const words = await part.evaluate((element) =>
+        element.matches('.filters') ? '' : element.textContent,
+      )
+      return [words, box?.x, box?.y, box?.width, box?.height]
+    }),
+  )
+  expect(problems).toEqual([])
+  await close()
+  return boxes
+}
+
+describe.skipIf(chromiumPath === undefined)('what the server draws', () => {
+  for (const width of [320, 768, 1280]) {
+    it.each(['/', '/?view=cards', '/?q=vpc&kind=module'])(
+      `is what the app draws, in the same place: %s at ${width} px`,
+      async (path) => {
+        const before = await lookOf(path, width, false)
+        const after = await lookOf(path, width, true)
+        expect(before.length).toBeGreaterThan(4)
+        expect(before).toEqual(after)
+      },
+    )
+  }
+
+  it('has links that lead on before the app is there', async () => {
+    const { page, close } = await watch(
+      shown.browser,
+      shown.explorer.url,
+      {},
+      { javaScriptEnabled: false },
+    )
+    await page.goto('/')
+    await page.getByRole('link', { name: 'vpc', exact: true }).click()
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/network/module/vpc')
+    await close()
+  })
+})

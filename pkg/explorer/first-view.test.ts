@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { writeBarePages } from '../../hack/testbed/explorer/pages.ts'
+import { startExplorer } from './explorer.fixture.ts'
+
+/** Pages with a skeleton, and components that are the code given. */
+function pagesWith(code: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'depot-first-view-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const dist = writeBarePages(folder)
+  writeFileSync(
+    join(dist, 'index.html'),
+    '<html><head></head><main><!--skeleton-->bones<!--/skeleton--></main></html>',
+  )
+  writeFileSync(join(dist, 'first-view.mjs'), code)
+  return dist
+}
+
+const draws =
+  'export const drawFirstView = (search, { items }) => `${search.get("q")}: ${items.join()} $& $1`'
+
+it('stands in the place of the skeleton, drawn from the answer that this caller got', async () => {
+  await using explorer = await startExplorer(
+    (_request, response, { headers }) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ items: [headers['x-forwarded-for'] ?? 'none'] }))
+    },
+    { dist: pagesWith(draws) },
+  )
+  const { text, headers } = await explorer.get('/?q=vpc')
+  expect(text).toContain('<main>vpc: 127.0.0.1 $& $1</main>')
+  expect([headers['cache-control'], headers['vary']]).toEqual(['no-store', 'Cookie'])
+})
+
+it.each([
+  ['/stats', 200],
+  ['/network/module/vpc', 200],
+  ['/nowhere', 200],
+  ['/', 403],
+  ['/', 400],
+])('leaves the skeleton of %s where the server answers %i', async (path, status) => {
+  await using explorer = await startExplorer(
+    (_request, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' })
+      response.end('{"items":[]}')
+    },
+    { dist: pagesWith(draws) },
+  )
+  expect((await explorer.get(path)).text).toContain('>bones<')
+})
+
+it.each([
+  'throw new Error("broken")',
+  'export const drawFirstView = () => { throw new Error("x") }',
+])('leaves the skeleton and a line in the log where it fails: %s', async (code) => {
+  await using explorer = await startExplorer(undefined, { dist: pagesWith(code) })
+  const { status, text } = await explorer.get('/')
+  expect([status, text.includes('>bones<')]).toEqual([200, true])
+  expect(explorer.log.join('')).toContain('the first view of a page cannot be drawn')
+})
+
+it('is no file of the pages', async () => {
+  await using explorer = await startExplorer(undefined, { dist: pagesWith(draws) })
+  const { status, text } = await explorer.get('/first-view.mjs')
+  expect([status, text.includes('drawFirstView')]).toEqual([404, false])
+})

@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Logger } from '../telemetry/telemetry.ts'
+
+/** Draws the list of resources as HTML, which stands in the page until the app draws the same. */
+export interface FirstView {
+  /**
+   * @param search of the page's URL
+   * @param answer of the API to the page's first request
+   * @returns what stands in `<main>`; undefined where there is no list in the answer, or it cannot be drawn
+   */
+  readonly draw: (search: URLSearchParams, answer: unknown) => Promise<string | undefined>
+}
+
+type Draw = (search: URLSearchParams, answer: unknown) => string | undefined
+
+/** @param dist where `make ui` built the components for Node. Without them pages begin with a skeleton. */
+export function readFirstView(dist: string, log: Logger): FirstView {
+  const file = join(dist, 'first-view.mjs')
+  const loading: Promise<{ drawFirstView?: Draw }> = existsSync(file)
+    ? import(pathToFileURL(file).href)
+    : Promise.resolve({})
+  // Reported by the first page that would draw.
+  loading.catch(() => undefined)
+  return {
+    draw: async (search, answer) => {
+      try {
+        return (await loading).drawFirstView?.(search, answer)
+      } catch (error) {
+        log.warn({ err: error }, 'the first view of a page cannot be drawn')
+        return undefined
+      }
+    },
+  }
+}

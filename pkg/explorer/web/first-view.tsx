@@ -1,0 +1,39 @@
+/*
+ * The list of resources as HTML: what a reader sees until the app draws the same. It is built for Node, because the
+ * explorer's server runs it.
+ */
+import { renderToString } from 'preact-render-to-string'
+import type { ResourcePage } from './api/records.ts'
+import { hasShape } from './api/shapes.ts'
+import { ActiveFilters } from './resources/chips.tsx'
+import { Filters } from './resources/filters.tsx'
+import { ListHead, ResourceList } from './resources/list.tsx'
+import { resourcesParams, resourcesUrl } from './url/pages.ts'
+import { parse } from './url/search-params.ts'
+
+/**
+ * @param search of the page's URL
+ * @param answer of the API to the page's first request
+ * @returns what stands in `<main>`; undefined where there is no list to draw
+ */
+export function drawFirstView(search: URLSearchParams, answer: unknown): string | undefined {
+  const values = parse(resourcesParams, search)
+  if (!isList(resourcesUrl(values), answer) || answer.items.length === 0) return undefined
+  return renderToString(
+    <>
+      <ListHead data={answer} values={values} />
+      {/* Nobody listens yet: what is chosen here would be lost. */}
+      <div inert>
+        <Filters values={values} namespaces={undefined} change={ignore} />
+        <ActiveFilters values={values} change={ignore} />
+      </div>
+      <div class="region">
+        <ResourceList data={answer} values={values} onRows={undefined} />
+      </div>
+    </>,
+  )
+}
+
+const ignore = (): void => undefined
+
+const isList = (url: string, answer: unknown): answer is ResourcePage => hasShape(url, answer)

@@ -1,0 +1,83 @@
+import type { ResourcePage } from '../api/records.ts'
+import { number, plural } from '../parts/format.ts'
+import { Hidden, Icon } from '../parts/icon.tsx'
+import { Pagination } from '../parts/pagination.tsx'
+import { writeChoice } from '../shell/choices.ts'
+import { type ResourcesValues, resourcesHref } from '../url/pages.ts'
+import { Cards } from './card.tsx'
+import { activeFilters } from './chips.tsx'
+import { ResourceTable } from './table.tsx'
+
+/* The parts of the page that the server draws as well: neither a URL nor a window here. */
+
+interface HeadProps {
+  /** Undefined while it is not known. */
+  readonly data: ResourcePage | undefined
+  readonly values: ResourcesValues
+}
+
+export const ListHead = ({ data, values }: HeadProps) => (
+  <div class="page-head">
+    <h1 tabIndex={-1}>Registry</h1>
+    <span class="quiet num" role="status">
+      {data !== undefined && countOf(data, values)}
+    </span>
+    <span class="end">
+      <ViewSwitch values={values} />
+    </span>
+  </div>
+)
+
+const countOf = ({ totalCount }: ResourcePage, values: ResourcesValues): string =>
+  activeFilters(values).length > 0
+    ? plural(totalCount, 'result')
+    : `${number(totalCount)} modules and providers`
+
+const views = [
+  { view: 'table', words: 'Table' },
+  { view: 'cards', words: 'Cards' },
+] as const
+
+const ViewSwitch = ({ values }: { readonly values: ResourcesValues }) => (
+  <div class="group only-wide" role="group" aria-label="View">
+    {views.map(({ view, words }) => (
+      <a
+        key={view}
+        class="btn icon"
+        href={resourcesHref({ ...values, view })}
+        title={words}
+        aria-current={values.view === view ? 'true' : undefined}
+        onClick={() => writeChoice('view', view)}
+      >
+        <Icon name={view} />
+        <Hidden>{words}</Hidden>
+      </a>
+    ))}
+  </div>
+)
+
+interface ListProps {
+  readonly data: ResourcePage
+  readonly values: ResourcesValues
+  /** Undefined where nobody listens yet. */
+  readonly onRows: ((rows: number) => void) | undefined
+}
+
+/** One page of the list, in either view. */
+export const ResourceList = ({ data, values, onRows }: ListProps) => (
+  <>
+    {values.view === 'cards' ? (
+      <Cards items={data.items} />
+    ) : (
+      <ResourceTable items={data.items} values={values} />
+    )}
+    <Pagination
+      what="results"
+      page={data.page}
+      pageSize={data.pageSize}
+      total={data.totalCount}
+      hrefOf={(page) => resourcesHref({ ...values, page })}
+      onRows={onRows}
+    />
+  </>
+)
