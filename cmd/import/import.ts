@@ -1,22 +1,13 @@
-import { mkdir, readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { constants } from 'node:os'
 import { join } from 'node:path'
-import semver from 'semver'
-import { parse } from 'yaml'
 import packageJson from '../../package.json' with { type: 'json' }
-import { StorageConfig } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
-import { parseConstraints } from '../../pkg/constraint/constraint.ts'
-import { messageOf } from '../../pkg/errors/errors.ts'
-import { type ImportAddress, importAddress, importAll } from '../../pkg/importing/importing.ts'
+import { importAll } from '../../pkg/importing/importing.ts'
 import { limitHeap } from '../../pkg/memory/memory.ts'
-import {
-  type ImportCommandOptions,
-  importCommand,
-  OptionsError,
-} from '../../pkg/options/options.ts'
-import { runCommand } from '../../pkg/run/run.ts'
+import { type ImportCommandOptions, importCommand } from '../../pkg/options/options.ts'
+import { runCommand, temporaryFolder } from '../../pkg/run/run.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 import { onlyOne, openFetching } from '../sync/sync.ts'
+import { readInputs } from './inputs.ts'
 import { createProgress } from './progress.ts'
 
 /** Where an operator names a host, its address may be in any network. */
@@ -46,7 +37,7 @@ export function importArchives(args: readonly string[]): Promise<void> {
 /**
  * Imports everything that the sources have and that is not there yet.
  *
- * @returns 1 where something failed, 130 after a signal
+ * @returns 1 where something failed, 130 or 143 after a signal
  * @throws OptionsError naming every mistake
  */
 async function importFrom(
@@ -54,39 +45,12 @@ async function importFrom(
   token: string | undefined,
   operands: readonly string[],
 ): Promise<number> {
-  const { name, system, versions, dryRun } = options
-  const problems: string[] = []
-  const attempt = async <T>(flag: string, read: () => T | Promise<T>): Promise<T | undefined> => {
-    try {
-      return await read()
-    } catch (error) {
-      problems.push(`${flag}${messageOf(error)}`)
-      return undefined
-    }
-  }
-  const listed = await attempt('--list: ', () => sourcesIn(options.list))
-  const texts = [...operands, ...(listed ?? [])]
-  const read = await Promise.all(texts.map((text) => attempt('', () => importAddress(text))))
-  const addresses = read.filter((address) => address !== undefined)
-  const chosen = await attempt('--versions: ', () => chooser(versions))
-  const storage = await attempt('--storage-config: ', () => storageIn(options.storageConfig))
-  if (texts.length === 0) problems.push('no SOURCE is named, and no --list')
-  problems.push(...problemsOfHosts(addresses, token))
-  if (problems.length > 0 || chosen === undefined || storage === undefined) {
-    throw new OptionsError(problems)
-  }
-
-  const { archives: mountPath, manifests } = options
+  const { name, system, dryRun, manifests, archives: mountPath } = options
+  const { addresses, hosts, storage, chosen } = await readInputs(options, token, operands)
   const stopped = new AbortController()
-  const stop = () => stopped.abort(new Error('stopped by a signal'))
-  if (!dryRun) {
-    await attempt('--archives: ', () => mkdir(mountPath, { recursive: true }))
-    await attempt('--manifests: ', () => mkdir(manifests, { recursive: true }))
-    if (problems.length > 0) throw new OptionsError(problems)
-  }
+  const stop = () => stopped.abort(new Error('another process has the folder'))
   await using _ = dryRun ? undefined : await onlyOne(manifests, 'depot import', stop)
-  const spoolDir = options.spoolDir ?? join(tmpdir(), 'depot-import')
-  const hosts = hostsOf(addresses)
+  const spoolDir = options.spoolDir ?? temporaryFolder('--spool-dir', 'depot-import')
   const fetching = await openFetching({
     options: {
       ...options,
@@ -104,8 +68,14 @@ async function importFrom(
     log: createLogger(options.logLevel),
     metrics: createMetrics({ version: packageJson.version }),
   })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
-  const progress = createProgress(process.stdout, addresses.length)
+  let status = 1
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      status = 128 + constants.signals[signal]
+      stopped.abort(new Error(`stopped by ${signal}`))
+    })
+  }
+  const progress = createProgress(process.stdout, { sources: addresses.length, dryRun })
   try {
     const result = await importAll({
       ...options,
@@ -126,45 +96,8 @@ async function importFrom(
   } catch (error) {
     if (!stopped.signal.aborted) throw error
     progress.stopped()
-    return 130
+    return status
   } finally {
     await fetching.close()
   }
-}
-
-/** Without constraints every version is wanted, prereleases too. @throws ConstraintError */
-function chooser(text: string | undefined): (version: string) => boolean {
-  const constraints = text === undefined ? undefined : parseConstraints(text)
-  return (version) => {
-    const parsed = semver.parse(version)
-    return parsed !== null && (constraints === undefined || constraints.selects(parsed))
-  }
-}
-
-async function sourcesIn(file: string | undefined): Promise<string[]> {
-  if (file === undefined) return []
-  const lines = (await readFile(file, 'utf8')).split('\n')
-  return lines.map((line) => line.replace(/#.*$/, '').trim()).filter((line) => line !== '')
-}
-
-async function storageIn(file: string | undefined): Promise<StorageConfig> {
-  if (file === undefined) return { fileSystem: { directoryPath: 'archives' } }
-  const found = StorageConfig.safeParse(parse(await readFile(file, 'utf8')))
-  if (found.success) return found.data
-  throw new Error(
-    found.error.issues.map(({ path, message }) => [...path, message].join(' ')).join('; '),
-  )
-}
-
-const hostsOf = (addresses: readonly ImportAddress[]): string[] => [
-  ...new Set(addresses.flatMap((address) => (address.from === 'folder' ? [] : [address.host]))),
-]
-
-/** A token belongs to one host; which one must not be guessed. */
-function problemsOfHosts(addresses: readonly ImportAddress[], token: string | undefined): string[] {
-  const hosts = hostsOf(addresses)
-  if (token === undefined || hosts.length <= 1) return []
-  return [
-    `DEPOT_IMPORT_TOKEN is for one host, and these are named: ${hosts.slice(0, 5).join(', ')}. Import from one after the other`,
-  ]
 }

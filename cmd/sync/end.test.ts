@@ -5,9 +5,9 @@ it('ends where the folder is lost', async () => {
   const lost = new AbortController()
   const end = untilEnd(lost.signal)
   lost.abort()
-  await expect(end).resolves.toBe('stopped')
+  await expect(end).resolves.toBe('lost')
 })
 
 it('ends where the folder was lost before', async () => {
-  await expect(untilEnd(AbortSignal.abort())).resolves.toBe('stopped')
+  await expect(untilEnd(AbortSignal.abort())).resolves.toBe('lost')
 })

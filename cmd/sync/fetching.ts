@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openEgress } from '../../pkg/egress/egress.ts'
 import { messageOf } from '../../pkg/errors/errors.ts'
 import { proxyRules } from '../../pkg/http/http.ts'
 import type { Objects } from '../../pkg/objects/objects.ts'
 import { OptionsError } from '../../pkg/options/options.ts'
+import { madeFolderProblem, readTextFile } from '../../pkg/run/run.ts'
 import { openSources, type Sources } from '../../pkg/sources/sources.ts'
 import { openSpool, type Spool } from '../../pkg/spool/spool.ts'
 import {
@@ -79,7 +79,7 @@ export async function openFetching({
   }
   const { egressCaPath, spoolDir, upstreamHosts } = options
   const ca =
-    egressCaPath && (await attempt('--egress-ca-path', () => readFile(egressCaPath, 'utf8')))
+    egressCaPath && (await attempt('--egress-ca-path', () => readAuthorities(egressCaPath)))
   const policy = {
     hosts: [...upstreamHosts, ...options.sourceHosts, ...(options.egressAllow ?? [])],
     privateNetworks: options.egressPrivateCidrs ?? [],
@@ -88,9 +88,14 @@ export async function openFetching({
   const egress = await attempt('--egress-allow, --egress-private-cidrs', () =>
     openEgress({ policy, environment: env, log, metrics, ...(ca && { ca }) }),
   )
-  const spool = await attempt('--spool-dir', () =>
-    openSpool({ dir: spoolDir, sizeBytes: options.spoolSizeBytes }),
-  )
+  const spoolProblem = madeFolderProblem('--spool-dir', spoolDir, 0o700)
+  if (spoolProblem !== undefined) problems.push(spoolProblem)
+  const spool =
+    spoolProblem === undefined
+      ? await attempt('--spool-dir', () =>
+          openSpool({ dir: spoolDir, sizeBytes: options.spoolSizeBytes }),
+        )
+      : undefined
   if (problems.length > 0 || egress === undefined || spool === undefined) {
     await Promise.all([egress?.close(), spool?.close()])
     throw new OptionsError(problems)
@@ -117,4 +122,11 @@ export async function openFetching({
       await Promise.all([egress.close(), spool.close()])
     },
   }
+}
+
+/** @throws Error where it is no file of certificates */
+async function readAuthorities(path: string): Promise<string> {
+  const text = await readTextFile(path)
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text
+  throw new Error(`${path} holds no certificate; write PEM, from -----BEGIN CERTIFICATE----- on`)
 }

@@ -1,4 +1,7 @@
+import { printable } from '../../pkg/egress/egress.ts'
 import type { Objects, StoredObject } from '../../pkg/objects/objects.ts'
+
+const kinds = ['Depot', 'Module', 'Provider', 'Version'] as const
 
 interface Told {
   readonly synced?: boolean
@@ -22,20 +25,27 @@ export function printProgress(objects: Objects, print: (line: string) => void): 
 
 /** What is not as it should be, a line for each object that says why. */
 export function problemsOf(objects: Objects): string[] {
-  const kinds = ['Depot', 'Module', 'Provider', 'Version'] as const
-  return kinds.flatMap((kind) =>
+  const unready = kinds.flatMap((kind) =>
     objects.list(kind).flatMap((object) => {
       const ready = toldOf(object).conditions?.find(({ type }) => type === 'Ready')
       if (ready === undefined || ready.status !== 'False') return []
       const { namespace, name } = object.metadata
-      return [`${kind} ${namespace}/${name}: ${ready.message}`]
+      // The status may be what a person wrote.
+      return [`${kind} ${namespace}/${name}: ${printable(ready.message, 1000)}`]
     }),
   )
+  const file = objects.unreadable()
+  if (file === undefined) return unready
+  const mistake = 'has a mistake, so nothing was removed; depot lint says where, for all files'
+  return [...unready, `${printable(file)} ${mistake}`]
 }
 
 /** One line that sums it up. */
 export function summaryOf(objects: Objects): string {
   const versions = objects.list('Version')
+  if (kinds.every((kind) => objects.list(kind).length === 0)) {
+    return 'nothing to do: no Depot, Module or Provider is in the folder'
+  }
   const synced = versions.filter((version) => toldOf(version).synced === true).length
   return `${synced} of ${versions.length} versions are stored`
 }

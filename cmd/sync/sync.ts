@@ -1,12 +1,15 @@
-import { mkdir } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { constants } from 'node:os'
 import packageJson from '../../package.json' with { type: 'json' }
-import { messageOf } from '../../pkg/errors/errors.ts'
 import { limitHeap } from '../../pkg/memory/memory.ts'
 import { folderObjects, type Objects } from '../../pkg/objects/objects.ts'
 import { OptionsError, type SyncCommandOptions, syncCommand } from '../../pkg/options/options.ts'
-import { folderProblem, run, runCommand } from '../../pkg/run/run.ts'
+import {
+  folderProblem,
+  madeFolderProblem,
+  run,
+  runCommand,
+  temporaryFolder,
+} from '../../pkg/run/run.ts'
 import { type Sync, startSync } from '../../pkg/sync/sync.ts'
 import {
   createLogger,
@@ -40,19 +43,19 @@ export function sync(args: readonly string[]): Promise<void> {
 /**
  * Brings a folder to where its manifests say, once or until a signal.
  *
- * @returns 1 where something failed
+ * @returns 1 where something failed, 130 or 143 after a signal that stopped a run in the middle
  * @throws OptionsError naming everything that keeps it from starting
  */
 async function syncFolder(options: SyncCommandOptions): Promise<number> {
   const log = createLogger(options.logLevel)
   const metrics = createMetrics({ version: packageJson.version })
   const { manifests: dir, archives: mountPath } = options
-  const spoolDir = options.spoolDir ?? join(tmpdir(), 'depot-sync')
-  const problem = folderProblem('--manifests', dir)
-  if (problem !== undefined) throw new OptionsError([problem])
-  await mkdir(mountPath, { recursive: true }).catch((error: unknown) => {
-    throw new OptionsError([`--archives: ${messageOf(error)}`])
-  })
+  const spoolDir = options.spoolDir ?? temporaryFolder('--spool-dir', 'depot-sync')
+  const problems = [
+    folderProblem('--manifests', dir),
+    madeFolderProblem('--archives', mountPath),
+  ].filter((problem) => problem !== undefined)
+  if (problems.length > 0) throw new OptionsError(problems)
   const lost = new AbortController()
   await using _ = await onlyOne(dir, 'depot sync', () => lost.abort())
   return await fill(options, { spoolDir, log, metrics, lost: lost.signal })
@@ -107,9 +110,13 @@ async function once(
   objects: Objects,
   { print, lost }: { print: (line: string) => void; lost: AbortSignal },
 ): Promise<number> {
-  const how = await Promise.race([work.idle(), untilEnd(lost)])
+  const ended = await Promise.race([work.idle(), untilEnd(lost)])
   const failing = work.failing()
   await work.stop()
+  if (ended === 'SIGINT' || ended === 'SIGTERM') {
+    print(`${summaryOf(objects)}; stopped, run the same command again to go on`)
+    return 128 + constants.signals[ended]
+  }
   const problems = problemsOf(objects)
   for (const problem of problems) print(problem)
   for (const key of failing) {
@@ -118,7 +125,7 @@ async function once(
     }
   }
   print(summaryOf(objects))
-  return how === 'stopped' || problems.length > 0 || failing.length > 0 ? 1 : 0
+  return ended === 'lost' || problems.length > 0 || failing.length > 0 ? 1 : 0
 }
 
 async function follow(work: Sync, log: Logger, lost: AbortSignal): Promise<number> {

@@ -3,6 +3,7 @@ import { fetchingOptions } from './fetching.ts'
 import { serverCommand } from './server.ts'
 import type { Command, Options, OptionTable, SecretTable } from './table.ts'
 import { name, namespace, onOff, path } from './values.ts'
+import { storageVariables } from './variables.ts'
 
 const { apiGroup, logLevel } = serverCommand.options
 const { spoolSizeBytes, egressAllow, egressCaPath } = fetchingOptions
@@ -119,9 +120,10 @@ export const importCommand = {
   // A list may name them all.
   operandsOptional: true,
   summary:
-    'Imports modules and providers of another registry, tags of a repository or a folder of archives. Exit status 1 where something failed.',
+    'Imports modules and providers of another registry, tags of a repository or a folder of archives. Exit status 1 where something failed, 2 for wrong options, 130 or 143 after a signal.',
   options,
   secrets,
+  variables: storageVariables,
   rules: [
     ({ given, name: flag }) =>
       given('name') === given('system')

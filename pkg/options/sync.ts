@@ -2,6 +2,7 @@ import { fetchingOptions } from './fetching.ts'
 import { serverCommand } from './server.ts'
 import type { Command, Options, OptionTable, SecretTable } from './table.ts'
 import { onOff, path } from './values.ts'
+import { storageVariables } from './variables.ts'
 
 const { apiGroup, logLevel } = serverCommand.options
 const { filesystemMountPath: _, spoolDir, ...fetching } = fetchingOptions
@@ -42,9 +43,10 @@ const options = {
 export const syncCommand = {
   program: 'depot sync',
   summary:
-    'Fetches, verifies and stores what the Depots, Modules and Providers of a folder ask for. Exit status 1 where something failed.',
+    'Fetches, verifies and stores what the Depots, Modules and Providers of a folder ask for. Exit status 1 where something failed, 2 for wrong options, 130 or 143 after a signal.',
   options,
   secrets: {},
+  variables: storageVariables,
   rules: [],
 } satisfies Command<typeof options, SecretTable>
 

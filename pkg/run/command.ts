@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import {
   type Command,
   OptionsError,
@@ -41,6 +42,7 @@ export async function runCommand<T extends OptionTable, S extends SecretTable>({
   alsoWrong,
 }: CommandRun<T, S>): Promise<void> {
   let status = 0
+  process.stdout.on('error', endQuietly)
   try {
     const parsed = parseOptions(command, args, process.env)
     if (parsed.kind === 'help') process.stdout.write(parsed.text)
@@ -65,4 +67,10 @@ export async function runCommand<T extends OptionTable, S extends SecretTable>({
   // What is still under way, such as a list that was being read when a signal came, must not keep the process. Text that
   // was just written to a pipe has to leave first.
   process.stdout.write('', () => process.exit(status))
+}
+
+/** Nobody reads any more, as after `| head`: ends as a program does that such a write kills. @throws any other error */
+function endQuietly(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(128 + constants.signals.SIGPIPE)
+  throw error
 }

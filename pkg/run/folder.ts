@@ -1,4 +1,8 @@
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, lstatSync, mkdirSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { messageOf } from '../errors/errors.ts'
+import { OptionsError } from '../options/options.ts'
 
 /** What keeps this user from reading a folder that an option names; undefined where nothing does. */
 export function folderProblem(flag: string, path: string): string | undefined {
@@ -11,4 +15,67 @@ export function folderProblem(flag: string, path: string): string | undefined {
     return `${flag}: the folder ${path} may not be read by this user`
   }
   return undefined
+}
+
+/**
+ * Makes a folder that an option names where it is missing.
+ *
+ * @param mode of one that is made
+ * @returns what keeps this user from writing into it
+ */
+export function madeFolderProblem(flag: string, path: string, mode = 0o777): string | undefined {
+  try {
+    makeFolder(path, mode)
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    return `${flag}: ${reasonOf(error, path)}`
+  }
+  return undefined
+}
+
+/** Node's own way to make parents, too, does not end below /proc. */
+function makeFolder(path: string, mode: number): void {
+  if (isFolder(path)) return
+  const parent = dirname(path)
+  if (parent !== path && statSync(parent, { throwIfNoEntry: false }) === undefined) {
+    makeFolder(parent, mode)
+  }
+  try {
+    mkdirSync(path, { mode })
+  } catch (error) {
+    // Another process may have been faster.
+    if (!isFolder(path)) throw error
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+function reasonOf(error: unknown, path: string): string {
+  const { code = '' } = error as NodeJS.ErrnoException
+  if (code === 'EEXIST') return `${path} is not a folder; name a folder, or a path that is free`
+  if (code === 'ENOTDIR') return `a part of ${path} is a file; name a path of folders`
+  if (['EACCES', 'EPERM', 'EROFS'].includes(code)) {
+    return `the folder ${path} may not be written by this user; let it, or name another folder`
+  }
+  return `the folder ${path} cannot be made: ${messageOf(error)}`
+}
+
+/**
+ * A folder of this user below the one for temporary files, where others may write, too.
+ *
+ * @param flag names another folder
+ * @throws OptionsError where another user could change what is in it
+ */
+export function temporaryFolder(flag: string, name: string): string {
+  const path = join(tmpdir(), `${name}-${process.geteuid?.() ?? 'own'}`)
+  const problem = madeFolderProblem(flag, path, 0o700)
+  if (problem !== undefined) throw new OptionsError([problem])
+  const stat = lstatSync(path)
+  const isOwn = stat.isDirectory() && stat.uid === (process.geteuid?.() ?? stat.uid)
+  if (isOwn && (stat.mode & 0o022) === 0) return path
+  throw new OptionsError([
+    `${flag}: ${path} may be changed by other users; remove it, or name another folder`,
+  ])
 }

@@ -3,8 +3,9 @@ import type { Logger } from '../telemetry/telemetry.ts'
 
 // The life of a process: options in, parts started and stopped in order, an exit status out.
 export { runCommand } from './command.ts'
-export { folderProblem } from './folder.ts'
+export { folderProblem, madeFolderProblem, temporaryFolder } from './folder.ts'
 export { httpPart } from './http-part.ts'
+export { readTextFile } from './text-file.ts'
 
 /** A part of a process that is started and stopped. */
 export interface Runnable {

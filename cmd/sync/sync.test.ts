@@ -1,0 +1,61 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { depot } from '../import/import.fixture.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'depot-sync-mistakes-'))
+beforeAll(() => {
+  for (const name of ['empty', 'mistaken', 'tmp']) mkdirSync(join(dir, name))
+  writeFileSync(join(dir, 'file'), '')
+  writeFileSync(join(dir, 'mistaken/depot.yaml'), 'kind: [')
+})
+afterAll(() => rmSync(dir, { recursive: true }))
+
+const sync = (...args: readonly string[]) => depot(dir, ['sync', ...args])
+
+it('names every folder and file that it cannot use', async () => {
+  const folders = await sync('--manifests', 'missing', '--archives', 'file')
+  expect(folders).toEqual({
+    status: 2,
+    stdout: '',
+    stderr: `depot: --manifests: the folder missing does not exist
+depot: --archives: file is not a folder; name a folder, or a path that is free
+depot: see depot sync --help for all options
+`,
+  })
+  const others = await sync(
+    ...['--manifests', 'empty', '--archives', 'archives', '--spool-dir', 'file'],
+    ...['--egress-ca-path', 'file', '--egress-private-cidrs', 'here'],
+  )
+  expect(others.status).toBe(2)
+  expect(others.stderr).toContain('--spool-dir: file is not a folder')
+  expect(others.stderr).toContain('--egress-ca-path: file holds no certificate; write PEM')
+  expect(others.stderr).toContain('"here" is no network: write it as 10.0.0.0/8')
+})
+
+it('says that a folder holds nothing to do', async () => {
+  expect(await sync('--manifests', 'empty', '--archives', 'archives')).toEqual({
+    status: 0,
+    stdout: 'nothing to do: no Depot, Module or Provider is in the folder\n',
+    stderr: '',
+  })
+})
+
+it('names a file that has a mistake, and ends with 1', async () => {
+  const { status, stdout } = await sync('--manifests', 'mistaken', '--archives', 'archives')
+  expect(status).toBe(1)
+  expect(stdout).toContain(
+    'depot.yaml has a mistake, so nothing was removed; depot lint says where, for all files\n',
+  )
+})
+
+it.each(['sync', 'import'])(
+  'depot %s lists what it takes from the environment',
+  async (command) => {
+    const { stdout } = await depot(dir, [command, '--help'])
+    const variables = ['DEPOT_S3_ENDPOINT', 'AWS_…', 'AZURE_…', 'GOOGLE_…', 'HTTPS_PROXY, NO_PROXY']
+    for (const name of variables) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
+    expect(stdout).toContain('1 where something failed, 2 for wrong options, 130 or 143')
+  },
+)
