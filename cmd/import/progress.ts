@@ -1,4 +1,5 @@
 import type { WriteStream } from 'node:tty'
+import { printable } from '../../pkg/egress/egress.ts'
 import type { ImportEvent, ImportResult } from '../../pkg/importing/importing.ts'
 
 /** What tells a person how far an import is. */
@@ -10,9 +11,21 @@ interface Progress {
 
 type Output = Pick<WriteStream, 'write'> & { readonly isTTY?: boolean; readonly columns?: number }
 
-/** A line that is drawn again on a terminal, with what fails above it; a line for each archive elsewhere. */
-export function createProgress(output: Output, sources: number): Progress {
-  const terminal = output.isTTY === true
+/** Longer messages hold no more than what their first lines say. */
+const maxLineBytes = 2_000
+
+/**
+ * A line that is drawn again on a terminal, with what fails above it; a line for each archive elsewhere, and on terminals
+ * that cannot clear a line. There are no colors.
+ *
+ * @param terminalType what TERM says
+ */
+export function createProgress(
+  output: Output,
+  { sources, dryRun }: { readonly sources: number; readonly dryRun: boolean },
+  terminalType = process.env['TERM'],
+): Progress {
+  const terminal = output.isTTY === true && terminalType !== 'dumb'
   let listed = 0
   let waitingUntilMs = 0
   let total = 0
@@ -20,13 +33,16 @@ export function createProgress(output: Output, sources: number): Progress {
   const clear = () => terminal && output.write('\r\x1b[K')
   const print = (line: string) => {
     clear()
-    output.write(`${line}\n`)
+    // Names of files and versions are those of the upstream.
+    output.write(`${printable(line, maxLineBytes)}\n`)
   }
   const draw = (text: string) => {
     if (!terminal) return
     const among = listed < sources ? `${listed} of ${sources} sources, ` : ''
     const line = `${among}${done} of ${total} archives ${text}`
-    output.write(`\r\x1b[K${line.slice(0, (output.columns ?? 80) - 1)}`)
+    // A terminal that does not know its width says 0.
+    const width = (output.columns || 80) - 1
+    output.write(`\r\x1b[K${printable(line).slice(0, width)}`)
   }
 
   return {
@@ -60,8 +76,7 @@ export function createProgress(output: Output, sources: number): Progress {
     },
     end({ stored, present, planned, failed }) {
       const parts = [
-        planned > 0 && `${planned} to import`,
-        planned === 0 && `${stored} stored`,
+        dryRun ? `${planned} to import` : `${stored} stored`,
         `${present} already there`,
         failed > 0 && `${failed} failed; run the same command again to go on`,
       ]
