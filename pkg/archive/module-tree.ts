@@ -74,6 +74,9 @@ export function moduleFiles(files: readonly TreeFile[], path: string | undefined
     .join('/')
   const found = directory === '' ? unwrapped : below(unwrapped, directory)
   if (found.some((file) => isConfiguration(file.path))) return found
+  // A path may name the directory that wraps all others, as places that registries name do.
+  const inWrapper = directory === '' ? [] : below(files, directory)
+  if (inWrapper.some((file) => isConfiguration(file.path))) return inWrapper
   const where = directory === '' ? 'at the root of the archive' : `in ${quoted(directory)}`
   throw new ArchiveError(
     'NoModuleAtRoot',

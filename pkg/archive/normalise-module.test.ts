@@ -99,6 +99,14 @@ describe('the module', () => {
     expect(unpacked(module, 'zip')).toMatch(/^main\.tf .*b'locals {}\\n'\n$/)
   })
 
+  it('is also found where the path names the directory that wraps everything', async () => {
+    const packed = await tarGzOf([{ path: 'vpc-1.0/modules/a/main.tf', content: 'locals {}\n' }])
+    for (const path of ['vpc-1.0/modules/a', 'modules/a']) {
+      const { file: module } = await normalise(packed, { path })
+      expect(unpacked(module, 'zip')).toMatch(/^main\.tf .*b'locals {}\\n'\n$/)
+    }
+  })
+
   it('is the whole archive where a file stands beside the directory', async () => {
     const packed = await zipOf([{ path: 'vpc/main.tf' }, { path: 'main.tf' }])
     expect(unpacked((await normalise(packed)).file, 'zip').split('\n')).toHaveLength(3)

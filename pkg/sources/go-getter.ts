@@ -23,7 +23,7 @@ export function moduleAddress(text: string, base: string): ModuleAddress {
   if (forced !== undefined && forced !== 'git' && forced !== 'https') {
     throw unusable(`of the kind "${forced}"`)
   }
-  const url = URL.parse(rest, base)
+  const url = URL.parse(forced === undefined ? absolute(rest) : rest, base)
   if (url?.protocol !== 'https:') throw unusable('that is not https')
   if (url.username !== '' || url.password !== '') throw unusable('with credentials in it')
   const [, place = url.pathname, path = ''] = /^(.*?[^/])\/\/(.*)$/.exec(url.pathname) ?? []
@@ -31,7 +31,7 @@ export function moduleAddress(text: string, base: string): ModuleAddress {
   const query = url.searchParams
   url.pathname = place
   url.hash = ''
-  if (forced === 'git') {
+  if (forced === 'git' || isGithub(text)) {
     const ref = query.get('ref') ?? undefined
     url.search = ''
     return { kind: 'git', url: url.href, path: inner, ref }
@@ -40,6 +40,22 @@ export function moduleAddress(text: string, base: string): ModuleAddress {
   const sha256 = checksumIn(query.get('checksum'))
   for (const key of ['archive', 'checksum', 'filename']) query.delete(key)
   return { kind: 'archive', url: url.href, path: inner, sha256 }
+}
+
+const isGithub = (text: string): boolean => text.startsWith('github.com/')
+
+/** The CLIs know two hosts without a scheme, and `user@host:path`; what else has none is relative. */
+function absolute(text: string): string {
+  if (isGithub(text)) {
+    const [, repository = '', rest = ''] =
+      /^(github\.com\/[^/?]+\/[^/?]+?)(?:\.git)?((?:\/|\?).*)?$/.exec(text) ?? []
+    if (repository === '') throw unusable('on github.com without owner and repository')
+    // A third part without two slashes is a folder, too.
+    return `https://${repository}.git${rest.replace(/^\/(?=[^/])/, '//')}`
+  }
+  if (text.startsWith('bitbucket.org/')) throw unusable('on bitbucket.org')
+  if (/^[^/:?]+@[^/:?]+:/.test(text)) throw unusable('that is read by ssh')
+  return text
 }
 
 /** A leading `*` stands for the one folder that wraps everything, which is taken away anyway. */
