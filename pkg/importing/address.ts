@@ -57,3 +57,9 @@ function folderAddress(path: string): ImportAddress {
     return { from: 'folder', path }
   throw new Error(`${JSON.stringify(path)} is no folder`)
 }
+
+/** An address as a person reads it. */
+export function nameOf(address: ImportAddress): string {
+  if (address.from === 'folder') return address.path
+  return address.from === 'git' ? address.url : [address.host, ...address.path].join('/')
+}

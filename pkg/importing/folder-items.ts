@@ -1,17 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import semver from 'semver'
-import type { ImportItem } from './item.ts'
+import type { FoundItems, ImportItem } from './item.ts'
 
+/** What an address may have between its slashes. */
+const namePattern = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$/
 const modulePattern = /^(?<version>.+)\.(?:zip|tar|tgz|tar\.gz)$/
 const providerPattern =
   /^terraform-provider-(?<type>[a-z0-9-]+)_(?<version>[^_]+)_(?<os>[a-z0-9]+)_(?<arch>[a-z0-9]+)\.zip$/
 
-export interface FolderItems {
-  readonly items: readonly ImportItem[]
-  /** Archives whose names say neither a module nor a provider. */
-  readonly skipped: readonly string[]
-}
+const expected =
+  'expected NAMESPACE/NAME/SYSTEM/VERSION.tar.gz (or zip, tgz, tar), or terraform-provider-TYPE_VERSION_OS_ARCH.zip'
 
 /**
  * The archives below a folder: `NAMESPACE/NAME/SYSTEM/VERSION.tar.gz` are modules; files named as providers are published
@@ -22,8 +21,7 @@ export interface FolderItems {
 export async function folderItems(
   folder: string,
   namespace: string | undefined,
-  chosen: (version: string) => boolean,
-): Promise<FolderItems> {
+): Promise<FoundItems> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = entries
     .filter((entry) => entry.isFile())
@@ -35,9 +33,11 @@ export async function folderItems(
     if (!modulePattern.test(path)) continue
     const item = providerItem(folder, path, namespace) ?? moduleItem(folder, path, namespace)
     if (item === undefined) skipped.push(path)
-    else if (chosen(item.version)) items.push(item)
+    else items.push(item)
   }
-  return { items, skipped }
+  if (items.length === 0 && skipped.length === 0)
+    throw new Error(`no archive is in it; ${expected}`)
+  return { items, skipped, skippedAre: expected }
 }
 
 function providerItem(folder: string, path: string, otherwise = 'default'): ImportItem | undefined {
@@ -65,6 +65,7 @@ function moduleItem(folder: string, path: string, otherwise?: string): ImportIte
   const version = modulePattern.exec(parts.pop() ?? '')?.groups?.['version']?.replace(/^v/, '')
   const [system, name, namespace = otherwise] = parts.toReversed()
   if (!system || !name || !namespace || semver.valid(version) === null || !version) return undefined
+  if (!namePattern.test(name) || !namePattern.test(system)) return undefined
   return {
     parent: { kind: 'Module', namespace, name, system },
     version,

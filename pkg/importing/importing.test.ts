@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   existsSync,
   mkdirSync,
@@ -62,7 +63,7 @@ afterEach(() => rmSync(dir, { recursive: true }))
 /** Imports, and gives what was said a line each. */
 async function imported(
   sources: readonly string[],
-  options: Partial<ImportOptions> = {},
+  options: Partial<ImportOptions> & { readonly onSkipped?: (text: string) => void } = {},
 ): Promise<string[]> {
   const events: ImportEvent[] = []
   await importAll({
@@ -84,6 +85,9 @@ async function imported(
     onEvent: (event) => events.push(event),
     ...options,
   })
+  for (const event of events) {
+    if (event.kind === 'skipped') options.onSkipped?.(`${event.what}: ${event.message}`)
+  }
   expect(readdirSync(join(dir, 'work'))).toEqual([])
   return events
     .flatMap((event) =>
@@ -127,6 +131,76 @@ describe('another registry', () => {
       'present platform/vpc/aws 1.0.0',
       'present platform/vpc/aws 1.1.0',
     ])
+  })
+
+  it('may list names that are no versions, and places in every form that is documented', async () => {
+    git.authorization = undefined
+    const commit = git.tag('flow', 'v1.0.0', { 'inner/main.tf': 'locals {}\n' })
+    const archive = await tarGzOf([{ path: 'inner/main.tf', content: '# flow\n' }])
+    const digest = createHash('sha256').update(archive).digest('hex')
+    const wrong = 'f'.repeat(64)
+    const file = `https://${registry.downloadHost}/modules/acme-flow-aws-1.0.0.tar.gz`
+    const locations = {
+      '1.0.0': undefined,
+      'v1.1.0': `${file}//inner?archive=tar.gz`,
+      '1.2.0': `${file}?checksum=sha256:${digest}`,
+      '1.3.0': `git::${git.urlOf('flow')}//inner?ref=v1.0.0`,
+      '1.4.0': `git::${git.urlOf('flow')}//inner?ref=${commit}&depth=1`,
+      '2.0.0': `${file}?checksum=sha256:${wrong}`,
+      '2.1.0': 'github.com/acme/terraform-aws-flow?ref=v2.1.0',
+      '2.2.0': 'git@github.com:acme/terraform-aws-flow.git',
+      '2.3.0': 'git::ssh://git@example.com/flow.git',
+      '2.4.0': 's3::https://s3.amazonaws.com/bucket/flow.zip',
+      '2.5.0': 'https://user:secret@example.com/flow.zip',
+      '2.6.0': 'http://example.com/flow.zip',
+      '2.7.0': 'file:///etc/passwd',
+      '2.8.0': '/elsewhere/flow.tar.gz',
+      latest: undefined,
+      '1.0': undefined,
+      ' 1.9.0': undefined,
+      '9.9.9\u001b[31m': undefined,
+    }
+    for (const [version, location] of Object.entries(locations)) {
+      registry.addModule({
+        address: 'acme/flow/aws',
+        version,
+        archive,
+        ...(location !== undefined && { location }),
+      })
+    }
+    const skipped: string[] = []
+    const lines = await imported([`${registry.host}/acme/flow/aws`], {
+      retryMs: 1,
+      onSkipped: (text) => skipped.push(text),
+    })
+    expect(skipped).toEqual([
+      `4 names of ${registry.host}/acme/flow/aws: no semantic version, such as 1.2.3`,
+    ])
+    const outcomes = Object.fromEntries(
+      lines.map((line) => {
+        const [, outcome = '', version = '', message = ''] =
+          /^(\w+) platform\/flow\/aws (\S+) ?(.*)$/.exec(line) ?? []
+        return [version, message || outcome]
+      }),
+    )
+    const refused = (why: string) => expect.stringContaining(why) as unknown
+    expect(outcomes).toEqual({
+      '1.0.0': 'stored',
+      '1.1.0': 'stored',
+      '1.2.0': 'stored',
+      '1.3.0': 'stored',
+      '1.4.0': 'stored',
+      '2.0.0': refused('has not the checksum that'),
+      '2.1.0': refused('github.com'),
+      '2.2.0': refused('ssh'),
+      '2.3.0': refused('that is not https'),
+      '2.4.0': refused('of the kind "s3"'),
+      '2.5.0': refused('with credentials in it'),
+      '2.6.0': refused('that is not https'),
+      '2.7.0': refused('that is not https'),
+      '2.8.0': refused('answered with status 401'),
+    })
+    expect(lines.join('')).not.toContain('secret')
   })
 
   it('that refuses the token fails alone', async () => {
@@ -222,6 +296,65 @@ describe('a folder of archives', () => {
     expect(await imported([join(dir, 'in')])).toEqual([
       expect.stringMatching(/^failed .* is not what was sent: remove it from storage/),
     ])
+  })
+
+  it('that holds no archive is a mistake', async () => {
+    put('notes.txt', 'text')
+    expect(await imported([join(dir, 'in')])).toEqual([
+      expect.stringMatching(/^failed .*\/in no archive is in it; expected NAMESPACE\/NAME\/SYSTEM/),
+    ])
+  })
+
+  it('keeps apart what is named almost alike', async () => {
+    const archive = await zipOf([{ path: 'main.tf' }])
+    const modules = ['vpc-flow/aws', 'vpc/flow-aws', 'vpc_flow/aws']
+    for (const module of modules) put(`acme/${module}/1.0.0.zip`, archive)
+    for (const version of ['1.0.0-a.b', '1.0.0-a-b', '1.0.0-A.b', '1.0.0+a', '1.0.0+A']) {
+      put(`acme/vpc-flow/aws/${version}.zip`, archive)
+    }
+    const [stored, present] = [await imported([join(dir, 'in')]), await imported([join(dir, 'in')])]
+    expect(stored.map((line) => line.replace(/ .*/, ''))).toEqual(Array(8).fill('stored'))
+    expect(present).toEqual(stored.map((line) => line.replace('stored', 'present')))
+    const versions = readdirSync(join(dir, 'manifests/platform/module'), { recursive: true })
+    expect(versions.filter((path) => String(path).includes('/'))).toHaveLength(8)
+    expect(manifest('module/vpc-flow-aws.yaml')).toMatchObject({
+      spec: { moduleConfig: { name: 'vpc-flow', provider: 'aws' }, versions: { length: 6 } },
+    })
+  })
+
+  it('adds versions to what people wrote into a Module, and leaves the rest', async () => {
+    put('acme/vpc/aws/1.0.0.zip', await zipOf([{ path: 'main.tf' }]))
+    await imported([join(dir, 'in')])
+    const file = join(dir, 'manifests/platform/module/vpc-aws.yaml')
+    const before = readFileSync(file, 'utf8')
+    const written = before
+      .replace('metadata:', '# Ours.\nmetadata:\n  labels: { team: network } # who')
+      .replace('spec:', 'spec:\n  suspend: true')
+    writeFileSync(file, written)
+    await imported([join(dir, 'in')])
+    expect(readFileSync(file, 'utf8')).toBe(written)
+    put('acme/vpc/aws/1.1.0.zip', await zipOf([{ path: 'main.tf' }]))
+    await imported([join(dir, 'in')])
+    const after = readFileSync(file, 'utf8')
+    expect(after).toContain('# Ours.\nmetadata:\n  labels: { team: network } # who')
+    expect(parse(after)).toMatchObject({
+      spec: { suspend: true, versions: [{ version: '1.0.0' }, { version: '1.1.0' }] },
+    })
+    writeFileSync(file, 'spec: [')
+    expect(await imported([join(dir, 'in')])).toEqual(
+      Array(2).fill(expect.stringMatching(/vpc-aws\.yaml is no YAML: .*; correct or remove it$/)),
+    )
+    expect(readFileSync(file, 'utf8')).toBe('spec: [')
+  })
+
+  it('is named in its Module also where a kill came between the two files', async () => {
+    put('acme/vpc/aws/1.0.0.zip', await zipOf([{ path: 'main.tf' }]))
+    await imported([join(dir, 'in')])
+    rmSync(join(dir, 'manifests/platform/module/vpc-aws.yaml'))
+    expect(await imported([join(dir, 'in')])).toEqual(['present platform/vpc/aws 1.0.0'])
+    expect(manifest('module/vpc-aws.yaml')).toMatchObject({
+      spec: { versions: [{ version: '1.0.0' }] },
+    })
   })
 
   it('leaves nothing behind after a dry run', async () => {

@@ -30,6 +30,15 @@ export interface ImportItem {
   fetch(signal: AbortSignal): Promise<ImportedArchive>
 }
 
+/** What an address has. */
+export interface FoundItems {
+  readonly items: readonly ImportItem[]
+  /** What is there and cannot be imported. */
+  readonly skipped: readonly string[]
+  /** Why; a message after each. */
+  readonly skippedAre: string
+}
+
 /** An item as a person reads it. */
 export function labelOf({ parent, version, platform }: ImportItem): string {
   const { namespace, name, system } = parent

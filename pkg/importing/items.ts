@@ -1,6 +1,6 @@
-import type { ImportAddress } from './address.ts'
+import { type ImportAddress, nameOf } from './address.ts'
 import { folderItems } from './folder-items.ts'
-import type { ImportItem } from './item.ts'
+import type { FoundItems, ImportItem } from './item.ts'
 import type { ImportOptions } from './run.ts'
 import { moduleItems, providerItems } from './upstream-items.ts'
 
@@ -11,7 +11,17 @@ export async function itemsOf(
   address: ImportAddress,
   options: ImportOptions,
 ): Promise<readonly ImportItem[]> {
-  const items = await itemsAt(address, options)
+  const { items: found, skipped, skippedAre } = await itemsAt(address, options)
+  const { onEvent, chosen } = options
+  for (const each of skipped) {
+    const what = address.from === 'folder' ? each : `${each} of ${nameOf(address)}`
+    onEvent({ kind: 'skipped', what, message: skippedAre })
+  }
+  const items = found.filter(({ version }) => chosen(version))
+  if (items.length === 0 && skipped.length === 0) {
+    const message = found.length === 0 ? 'has no versions' : 'has no version that --versions names'
+    onEvent({ kind: 'skipped', what: nameOf(address), message })
+  }
   const bad = items.find(({ parent }) => !namespacePattern.test(parent.namespace))
   if (bad === undefined) return items
   throw new Error(
@@ -19,19 +29,17 @@ export async function itemsOf(
   )
 }
 
-async function itemsAt(
-  address: ImportAddress,
-  options: ImportOptions,
-): Promise<readonly ImportItem[]> {
-  const { sources, namespace, chosen, signal, secretName, tagPrefix, onEvent } = options
+async function itemsAt(address: ImportAddress, options: ImportOptions): Promise<FoundItems> {
+  const { sources, namespace, signal, secretName, tagPrefix } = options
   const secretRef = secretName === undefined ? {} : { secretRef: { name: secretName } }
   if (address.from === 'folder') {
-    const { items, skipped } = await folderItems(address.path, namespace, chosen)
-    const message = 'is neither NAMESPACE/NAME/SYSTEM/VERSION.tar.gz nor the name of a provider'
-    for (const what of skipped) onEvent({ kind: 'skipped', what, message })
+    const { items, ...rest } = await folderItems(address.path, namespace)
     return namespace === undefined
-      ? items
-      : items.map((item) => ({ ...item, parent: { ...item.parent, namespace } }))
+      ? { items, ...rest }
+      : {
+          items: items.map((item) => ({ ...item, parent: { ...item.parent, namespace } })),
+          ...rest,
+        }
   }
   if (address.from === 'git') {
     const { module } = options
@@ -49,7 +57,7 @@ async function itemsAt(
       ...secretRef,
     } as const
     const parent = { kind: 'Module', namespace, ...module } as const
-    return moduleItems(sources.module({ source }, namespace), parent, chosen, signal)
+    return moduleItems(sources.module({ source }, namespace), parent, signal)
   }
   const [theirs, name] = address.path
   const target = namespace ?? theirs
@@ -57,7 +65,7 @@ async function itemsAt(
     const [, , system] = address.path
     const url = [address.host, ...address.path].join('/')
     const source = sources.module({ source: { type: 'registry', url, ...secretRef } }, target)
-    return moduleItems(source, { kind: 'Module', namespace: target, name, system }, chosen, signal)
+    return moduleItems(source, { kind: 'Module', namespace: target, name, system }, signal)
   }
   const signature = options.unsigned ? 'IfPresent' : 'Required'
   const origin = {
@@ -68,5 +76,5 @@ async function itemsAt(
     ...secretRef,
   } as const
   const parent = { kind: 'Provider', namespace: target, name } as const
-  return providerItems(sources.provider(origin, target), parent, chosen, signal)
+  return providerItems(sources.provider(origin, target), parent, signal)
 }

@@ -1,10 +1,11 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import semver from 'semver'
-import { parse, stringify } from 'yaml'
+import type { Document } from 'yaml'
 import { z } from 'zod'
 import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
 import type { ImportItem, ImportParent } from './item.ts'
+import { parentName, plainName, versionName } from './names.ts'
+import { readYaml, writeYaml } from './yaml-file.ts'
 
 export interface Upload {
   readonly fileName: string
@@ -20,17 +21,26 @@ export interface ManifestOptions {
   readonly format: 'zip' | 'tar.gz'
 }
 
-const VersionFile = z.object({
-  spec: z.object({
-    upload: z.object({ fileName: z.string(), sha256: z.string(), sizeBytes: z.number() }),
-  }),
-})
 const Entry = z.object({
   version: z.string(),
   operatingSystem: z.string().optional(),
   architecture: z.string().optional(),
 })
-const ParentFile = z.object({ spec: z.object({ versions: z.array(Entry).default([]) }) })
+type Entry = z.infer<typeof Entry>
+
+const VersionFile = z.object({
+  spec: Entry.extend({
+    upload: z.object({ fileName: z.string(), sha256: z.string(), sizeBytes: z.number() }),
+  }),
+})
+const Config = z.object({ name: z.string(), provider: z.string().optional() })
+const ParentFile = z.object({
+  spec: z.object({
+    moduleConfig: Config.optional(),
+    providerConfig: Config.optional(),
+    versions: z.array(Entry).default([]),
+  }),
+})
 
 /** Manifests of what was imported: a file for each Module and Provider, and for each Version. */
 export class Manifests {
@@ -42,19 +52,21 @@ export class Manifests {
     this.#options = options
   }
 
-  /** What an earlier import stored of an item. */
+  /** What an earlier import stored of an item. @throws Error where its manifest cannot be read */
   async uploadOf(item: ImportItem): Promise<Upload | undefined> {
-    const found = VersionFile.safeParse(await readYaml(this.#versionPath(item)))
-    return found.success ? found.data.spec.upload : undefined
+    const { upload } = await this.#versionAt(item)
+    return upload
   }
 
   async write(item: ImportItem, upload: Upload, protocols?: readonly string[]): Promise<void> {
     const { parent, version, platform } = item
+    const { parentPath, parentIs } = await this.#parentAt(parent)
+    const { path, name } = await this.#versionAt(item)
     const config = this.#configOf(parent)
-    await writeYaml(this.#versionPath(item), {
+    await writeYaml(path, {
       apiVersion: `${this.#options.apiGroup}/v1alpha1`,
       kind: 'Version',
-      metadata: { name: versionName(item), namespace: parent.namespace },
+      metadata: { name, namespace: parent.namespace },
       spec: {
         type: parent.kind,
         version,
@@ -64,16 +76,18 @@ export class Manifests {
         upload,
       },
     })
-    await this.#addTo(parent, {
-      version,
-      ...(platform && { operatingSystem: platform.os, architecture: platform.arch }),
-    })
+    await this.#addTo(parentPath, parentIs, item)
   }
 
-  #addTo(parent: ImportParent, entry: z.infer<typeof Entry>): Promise<void> {
-    const path = this.#parentPath(parent)
+  /** Names a version in its parent, where an import ended between the two files. */
+  async complete(item: ImportItem): Promise<void> {
+    const { parentPath, parentIs } = await this.#parentAt(item.parent)
+    await this.#addTo(parentPath, parentIs, item)
+  }
+
+  #addTo(path: string, name: string, item: ImportItem): Promise<void> {
     const before = this.#writing.get(path) ?? Promise.resolve()
-    const writing = before.then(() => this.#writeParent(path, parent, entry))
+    const writing = before.then(() => this.#writeParent(path, name, item))
     this.#writing.set(
       path,
       writing.catch(() => undefined),
@@ -81,23 +95,40 @@ export class Manifests {
     return writing
   }
 
-  async #writeParent(path: string, parent: ImportParent, entry: z.infer<typeof Entry>) {
-    const found = ParentFile.safeParse(await readYaml(path))
-    const known = found.success ? found.data.spec.versions : []
-    const others = known.filter((each) => keyOf(each) !== keyOf(entry))
-    const versions = [...others, entry].toSorted(
+  /** What people wrote into a Module or Provider stays; only its versions become more. */
+  async #writeParent(path: string, name: string, item: ImportItem): Promise<void> {
+    const { parent } = item
+    const document = await readYaml(path)
+    const known = this.#versionsIn(path, document)
+    const entry = entryOf(item)
+    if (known.some((each) => keyOf(each) === keyOf(entry))) return
+    const versions = [...known, entry].toSorted(
       (a, b) => semver.compareBuild(a.version, b.version) || (keyOf(a) < keyOf(b) ? -1 : 1),
     )
+    if (document !== undefined) {
+      document.setIn(['spec', 'versions'], document.createNode(versions))
+      await writeYaml(path, document)
+      return
+    }
     const config = this.#configOf(parent)
     await writeYaml(path, {
       apiVersion: `${this.#options.apiGroup}/v1alpha1`,
       kind: parent.kind,
-      metadata: { name: parentName(parent), namespace: parent.namespace },
+      metadata: { name, namespace: parent.namespace },
       spec: {
         ...(parent.kind === 'Module' ? { moduleConfig: config } : { providerConfig: config }),
         versions,
       },
     })
+  }
+
+  #versionsIn(path: string, document: Document | undefined): readonly Entry[] {
+    if (document === undefined) return []
+    const found = ParentFile.safeParse(document.toJS())
+    if (found.success) return found.data.spec.versions
+    throw new Error(
+      `${path} is not as an import writes it, at ${found.error.issues[0]?.path.join('.')}; correct or remove it`,
+    )
   }
 
   #configOf({ kind, name, system, namespace }: ImportParent): object {
@@ -113,51 +144,48 @@ export class Manifests {
       : { name, namespace, storageConfig: storage }
   }
 
-  #parentPath(parent: ImportParent): string {
+  /** Where the file of a Module or Provider is: also one that an import before this one named otherwise. */
+  async #parentAt(parent: ImportParent): Promise<{ parentPath: string; parentIs: string }> {
     const kind = parent.kind.toLowerCase()
-    return join(this.#options.directory, parent.namespace, kind, `${parentName(parent)}.yaml`)
+    const at = (name: string) =>
+      join(this.#options.directory, parent.namespace, kind, `${name}.yaml`)
+    const name = parentName(parent)
+    const former = plainName(parent.name, parent.system)
+    if (former !== name) {
+      const found = ParentFile.safeParse((await readYaml(at(former)))?.toJS())
+      const { moduleConfig, providerConfig } = found.data?.spec ?? {}
+      const config = moduleConfig ?? providerConfig
+      if (config?.name === parent.name && config.provider === parent.system) {
+        return { parentPath: at(former), parentIs: former }
+      }
+    }
+    return { parentPath: at(name), parentIs: name }
   }
 
-  #versionPath(item: ImportItem): string {
-    const path = this.#parentPath(item.parent).replace(/\.yaml$/, '')
-    return join(path, `${versionName(item)}.yaml`)
+  /** Where the file of a Version is, and what it says is stored. */
+  async #versionAt(
+    item: ImportItem,
+  ): Promise<{ path: string; name: string; upload: Upload | undefined }> {
+    const { version, platform, parent } = item
+    const { parentPath, parentIs } = await this.#parentAt(parent)
+    const folder = parentPath.replace(/\.yaml$/, '')
+    const build = version.replace('+', '-build-')
+    const former = plainName(parentIs, build, platform?.os, platform?.arch)
+    const name = versionName(item)
+    for (const each of new Set([name, former])) {
+      const path = join(folder, `${each}.yaml`)
+      const found = VersionFile.safeParse((await readYaml(path))?.toJS())
+      if (!found.success || keyOf(found.data.spec) !== keyOf(entryOf(item))) continue
+      return { path, name: each, upload: found.data.spec.upload }
+    }
+    return { path: join(folder, `${name}.yaml`), name, upload: undefined }
   }
 }
 
-const keyOf = (entry: z.infer<typeof Entry>): string =>
+const entryOf = ({ version, platform }: ImportItem): Entry => ({
+  version,
+  ...(platform && { operatingSystem: platform.os, architecture: platform.arch }),
+})
+
+const keyOf = (entry: Entry): string =>
   [entry.version, entry.operatingSystem, entry.architecture].join(' ')
-
-const objectName = (...parts: readonly string[]): string =>
-  parts
-    .join('-')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9-]/g, '-')
-
-const parentName = ({ name, system }: ImportParent): string =>
-  objectName(...[name, system].filter((part) => part !== undefined))
-
-function versionName({ parent, version, platform }: ImportItem): string {
-  const platformParts = platform === undefined ? [] : [platform.os, platform.arch]
-  // 1.0.0+b and 1.0.0-b are two versions.
-  return objectName(parentName(parent), version.replace('+', '-build-'), ...platformParts)
-}
-
-async function readYaml(path: string): Promise<unknown> {
-  try {
-    return parse(await readFile(path, 'utf8'))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-/** A file is whole or is not there, also for a server that reads the folder at this moment. */
-async function writeYaml(path: string, content: object): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
-  const temporary = join(
-    dirname(path),
-    `.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`,
-  )
-  await writeFile(temporary, stringify(content))
-  await rename(temporary, path)
-}

@@ -4,7 +4,7 @@ import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../errors/errors.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { ArchiveStore } from '../storage/storage.ts'
-import type { ImportAddress } from './address.ts'
+import { type ImportAddress, nameOf } from './address.ts'
 import { type ImportItem, labelOf } from './item.ts'
 import { itemsOf } from './items.ts'
 import { Manifests } from './manifests.ts'
@@ -115,8 +115,11 @@ async function* allItems(
       items = await patiently(() => itemsOf(address, options), patience)
     } catch (error) {
       options.signal.throwIfAborted()
+      // What cannot be listed counts as one that failed.
+      options.onEvent({ kind: 'listed', address, count: 1 })
       const message = messageOf(error)
       ended({ kind: 'archive', label: nameOf(address), outcome: 'failed', message })
+      continue
     }
     options.onEvent({ kind: 'listed', address, count: items.length })
     yield* items
@@ -130,7 +133,10 @@ async function importItem(
 ): Promise<ArchiveEvent> {
   const label = labelOf(item)
   try {
-    if (await isStored(item, context)) return { kind: 'archive', label, outcome: 'present' }
+    if (await isStored(item, context)) {
+      if (!context.dryRun) await context.manifests.complete(item)
+      return { kind: 'archive', label, outcome: 'present' }
+    }
     if (context.dryRun) return { kind: 'archive', label, outcome: 'planned' }
     const { sizeBytes } = await patiently(() => storeItem(item, context), patience)
     return { kind: 'archive', label, outcome: 'stored', sizeBytes }
@@ -138,9 +144,4 @@ async function importItem(
     context.signal.throwIfAborted()
     return { kind: 'archive', label, outcome: 'failed', message: messageOf(error) }
   }
-}
-
-const nameOf = (address: ImportAddress): string => {
-  if (address.from === 'folder') return address.path
-  return address.from === 'git' ? address.url : [address.host, ...address.path].join('/')
 }
