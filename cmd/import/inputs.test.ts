@@ -29,7 +29,7 @@ async function inputs(line: string, token?: string) {
   const parsed = parseOptions(
     importCommand,
     words.map((word) => word.replace('DIR', dir)),
-    Object.fromEntries(Object.entries(env).map(([key, it]) => [key, it.replace('DIR', dir)])),
+    Object.fromEntries(Object.entries(env).map(([key, path]) => [key, path.replace('DIR', dir)])),
   )
   if (parsed.kind !== 'options') throw new Error(`${line} asks for ${parsed.kind}`)
   return readInputs(parsed.options, token, parsed.operands)

@@ -24,10 +24,8 @@ depot: --archives: file is not a folder; name a folder, or a path that is free
 depot: see depot sync --help for all options
 `,
   })
-  const others = await sync(
-    ...['--manifests', 'empty', '--archives', 'archives', '--spool-dir', 'file'],
-    ...['--egress-ca-path', 'file', '--egress-private-cidrs', 'here'],
-  )
+  const flags = '--spool-dir file --egress-ca-path file --egress-private-cidrs here'.split(' ')
+  const others = await sync('--manifests', 'empty', '--archives', 'archives', ...flags)
   expect(others.status).toBe(2)
   expect(others.stderr).toContain('--spool-dir: file is not a folder')
   expect(others.stderr).toContain('--egress-ca-path: file holds no certificate; write PEM')
