@@ -21,6 +21,7 @@ const keywords = [
   'x-kubernetes-validations',
   'x-kubernetes-list-type',
   'x-kubernetes-list-map-keys',
+  'x-kubernetes-map-type',
   'x-kubernetes-preserve-unknown-fields',
 ]
 

@@ -51,9 +51,11 @@ const VersionRef = z.object({
 })
 
 /** `status.*VersionRefs`: a version string names its Version object. */
-export const VersionRefs = z
-  .record(z.string(), VersionRef)
-  .describe('The Version object of each version.')
+export const VersionRefs = z.record(z.string(), VersionRef).meta({
+  description: 'The Version object of each of the newest 1,000 versions.',
+  // Else the API server keeps a record of every field in it, which is as large again.
+  'x-kubernetes-map-type': 'atomic',
+})
 
 export const Module = z.object({
   kind: z.literal('Module'),

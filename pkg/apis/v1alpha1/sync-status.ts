@@ -36,6 +36,15 @@ const SkippedItem = z.object({
 
 /** What parents report of their children. */
 export const ParentCounts = {
+  versionCounts: z
+    .object({
+      wanted: z.int().min(0).describe('How many there should be.'),
+      synced: z.int().min(0).describe('How many are as they should be.'),
+      failed: z.int().min(0).describe('How many failed.'),
+      listed: z.int().min(0).describe('How many versions the list of this status names.'),
+    })
+    .optional()
+    .describe('How many Version objects there are.'),
   retained: z
     .int()
     .min(0)

@@ -1,4 +1,5 @@
 import type { AppliedObject, StoredObject } from '../../objects/objects.ts'
+import { Turns } from '../../pacing/pacing.ts'
 import { type Context, refOf } from '../context.ts'
 import { freeName, objectName } from '../names.ts'
 import { childOf, isApplied, type ParentConfig } from './child.ts'
@@ -41,7 +42,9 @@ export async function syncChildren(
     if (isOlder(child, existing.get(identity))) existing.set(identity, child)
   }
   const wanted = new Map<string, StoredObject>()
+  const turns = new Turns()
   for (const one of desired) {
+    await turns.yieldIfDue()
     const identity = identityOf(one)
     const known = existing.get(identity)
     existing.delete(identity)

@@ -51,15 +51,23 @@ export function listedVersions(versions: readonly Listed[]): {
   readonly skipped: readonly Skipped[]
 } {
   const known = new Map<string, { spelled: string; version: string; name?: string | undefined }>()
+  const parsed = new Map<string, semver.SemVer>()
   const skipped: Skipped[] = []
   for (const { version: spelled, name } of versions) {
     const version = normalizeVersion(spelled)
-    if (semver.parse(version) === null) {
+    if (known.has(version)) continue
+    const read = semver.parse(version)
+    if (read === null) {
       const message = 'is not a semantic version such as 1.2.0'
       skipped.push({ version: spelled.slice(0, 64), message })
-    } else if (!known.has(version)) known.set(version, { spelled: spelled.trim(), version, name })
+    } else {
+      known.set(version, { spelled: spelled.trim(), version, name })
+      parsed.set(version, read)
+    }
   }
-  const listed = [...known.values()].toSorted((a, b) => semver.compareBuild(b.version, a.version))
+  // Read once each: a comparison of texts reads both of them.
+  const parts = ({ version }: Listed) => parsed.get(version) ?? version
+  const listed = [...known.values()].toSorted((a, b) => semver.compareBuild(parts(b), parts(a)))
   return { listed, skipped }
 }
 

@@ -17,6 +17,8 @@ export type ParentStatus = NonNullable<Module['status']> & NonNullable<Provider[
 type Refs = NonNullable<ParentStatus['moduleVersionRefs']>
 
 const maxSkipped = 200
+/** So that the status of a parent with thousands of versions fits beside its spec into the 1.5 MiB that etcd takes. */
+const maxRefs = 1000
 
 /** One Version as its parent sees it. */
 interface Seen {
@@ -29,6 +31,7 @@ interface Seen {
 
 export interface Report {
   readonly desired: number
+  /** Newest first. */
   readonly children: readonly { readonly version: string; readonly child: StoredObject }[]
   readonly retained: number
   readonly skipped: readonly Skipped[]
@@ -43,14 +46,22 @@ export function reportOf(type: 'Module' | 'Provider', report: Report): StatusCha
   const waiting = seen.filter(({ synced, failure }) => !synced && failure === undefined)
   const synced = failed.length === 0 && waiting.length === 0 && missing === 0
   const { skipped, retained } = report
-  const refs = seen.length === 0 ? undefined : refsOf(seen)
+  const refs = refsOf(seen)
+  const listed = Object.keys(refs).length
   return {
     fields: {
       latestVersion: latest?.version,
       fileName: latest?.fileName,
       synced,
       syncStatus: syncStatusOf(synced, failed, seen.length),
-      [type === 'Module' ? 'moduleVersionRefs' : 'providerVersionRefs']: refs,
+      [type === 'Module' ? 'moduleVersionRefs' : 'providerVersionRefs']:
+        listed === 0 ? undefined : refs,
+      versionCounts: {
+        wanted: report.desired,
+        synced: seen.filter((one) => one.synced).length,
+        failed: failed.length,
+        listed,
+      },
       retained,
       skipped:
         skipped.length === 0 ? undefined : skipped.slice(0, maxSkipped).map((one) => ({ ...one })),
@@ -73,26 +84,26 @@ function seenOf(version: string, { metadata, status }: StoredObject): Seen {
 }
 
 /** The newest that can be had, a prerelease only where there is nothing else. */
-function latestOf(seen: readonly Seen[]): Seen | undefined {
-  const stored = seen
-    .filter(({ fileName }) => fileName !== undefined)
-    .toSorted((a, b) => semver.compareBuild(b.version, a.version))
+function latestOf(newestFirst: readonly Seen[]): Seen | undefined {
+  const stored = newestFirst.filter(({ fileName }) => fileName !== undefined)
   return stored.find(({ version }) => semver.prerelease(version) === null) ?? stored[0]
 }
 
-/** A version of a provider has several Versions; the first of them by name stands for all. */
-function refsOf(seen: readonly Seen[]): Refs {
-  const refs: Refs = {}
-  for (const { version, name, fileName, synced } of seen.toSorted((a, b) =>
-    a.name < b.name ? -1 : 1,
-  )) {
-    const known = refs[version]
-    refs[version] =
-      known === undefined
-        ? { name, ...(fileName !== undefined && { fileName }), synced }
-        : { ...known, synced: known.synced === true && synced }
+/** The newest versions. One of a provider has several Versions; the first of them by name stands for all. */
+function refsOf(newestFirst: readonly Seen[]): Refs {
+  const refs = new Map<string, Seen>()
+  for (const one of newestFirst) {
+    const known = refs.get(one.version)
+    if (known === undefined && refs.size === maxRefs) break
+    const first = known === undefined || one.name < known.name ? one : known
+    refs.set(one.version, { ...first, synced: one.synced && known?.synced !== false })
   }
-  return refs
+  const ref = ({ name, fileName, synced }: Seen) => ({
+    name,
+    ...(fileName !== undefined && { fileName }),
+    synced,
+  })
+  return Object.fromEntries(Array.from(refs, ([version, seen]) => [version, ref(seen)]))
 }
 
 function syncStatusOf(synced: boolean, failed: readonly Seen[], total: number): string {
