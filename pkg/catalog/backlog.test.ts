@@ -33,12 +33,15 @@ describe('a backlog', () => {
     expect(backlog.size).toBe(0)
   })
 
-  it('counts what it began, and can be asked to finish it', async () => {
+  it('counts what it began, and can be asked to go on with it', async () => {
     const { backlog, jobs, worked } = backlogOf(35)
     backlog.advance()
     expect(backlog.size).toBe(1)
-    backlog.finish(jobs[0])
-    expect(worked).toEqual(['a 10', 'a 25'])
+    backlog.advanceOn(jobs[0])
+    expect(backlog.size).toBe(1)
+    backlog.advanceOn(jobs[0])
+    backlog.advanceOn(jobs[0])
+    expect(worked).toEqual(['a 10', 'a 10', 'a 10', 'a 5'])
     expect(backlog.size).toBe(0)
     await backlog.empty
   })

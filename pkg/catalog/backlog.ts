@@ -54,9 +54,11 @@ export class Backlog<T extends object> {
     setTimeout(() => this.#continue(), delayMs).unref()
   }
 
-  /** Does the work for one item now, if there is any. */
-  finish(item: T): void {
-    if (this.#take(item)) this.#options.work(item, Number.POSITIVE_INFINITY)
+  /** Does a slice of the work for one item, if there is any. For most items that is all of it. */
+  advanceOn(item: T): void {
+    if (!this.#take(item)) return
+    const { work, sliceUnits } = this.#options
+    if (!work(item, sliceUnits).isDone) this.#items.add(item)
     this.#tellEmpty()
   }
 

@@ -1,4 +1,7 @@
 import { NamedRows } from './named-rows.ts'
+import type { Parent } from './parent.ts'
+import { compareText } from './semver-order.ts'
+import { lowerBound } from './version-chunk.ts'
 
 /** How often one archive was downloaded. */
 export interface DownloadCount {
@@ -22,10 +25,17 @@ export interface Downloads {
 
 /** What is known of one resource; archives that are gone stay in its sum. */
 export interface ResourceDownloads extends Downloads {
-  /** Of each archive, by its version and then by {@link platformOf}. */
-  readonly byVersion: ReadonlyMap<string, ReadonlyMap<string, Downloads>>
+  /** Of each archive of a version, by {@link platformOf}. */
+  ofVersion(version: string): ReadonlyMap<string, Downloads> | undefined
+  /** Versions, the most downloaded first, all their platforms together, whether or not they still exist. */
+  readonly ranking: readonly Ranked[]
   /** Of one archive. */
   of(archive: Archive): Downloads | undefined
+}
+
+interface Ranked {
+  readonly version: string
+  readonly count: number
 }
 
 type Archive = Pick<DownloadCount, 'version' | 'os' | 'arch'>
@@ -33,21 +43,113 @@ type Archive = Pick<DownloadCount, 'version' | 'os' | 'arch'>
 class Tally implements ResourceDownloads {
   count = 0
   lastAt = 0
-  readonly byVersion = new Map<string, Map<string, Downloads>>()
+  readonly #byVersion = new Map<string, Map<string, Downloads>>()
+  readonly #ranking = new Ranking()
+
+  get ranking(): readonly Ranked[] {
+    return this.#ranking.sorted
+  }
+
+  ofVersion(version: string): ReadonlyMap<string, Downloads> | undefined {
+    return this.#byVersion.get(version)
+  }
 
   of(archive: Archive): Downloads | undefined {
-    return this.byVersion.get(archive.version)?.get(platformOf(archive))
+    return this.#byVersion.get(archive.version)?.get(platformOf(archive))
   }
 
   put(archive: DownloadCount, { count, lastAt }: Downloads): void {
     const { version } = archive
     const platform = platformOf(archive)
-    const platforms = this.byVersion.get(version) ?? new Map<string, Downloads>()
-    this.byVersion.set(version, platforms)
-    this.count += count - (platforms.get(platform)?.count ?? 0)
+    const platforms = this.#byVersion.get(version) ?? new Map<string, Downloads>()
+    this.#byVersion.set(version, platforms)
+    const more = count - (platforms.get(platform)?.count ?? 0)
+    this.count += more
+    this.#ranking.add(version, more)
     this.lastAt = Math.max(this.lastAt, lastAt)
     platforms.set(platform, { count, lastAt })
   }
+}
+
+/** Changes that are worked in one by one; more are sorted with all others. */
+const fewChanges = 100
+
+const mostFirst = (a: Ranked, b: Ranked): number =>
+  b.count - a.count || compareText(a.version, b.version)
+
+/** Versions by their downloads. Sorted when they are asked for, and no more than what changed. */
+class Ranking {
+  readonly #counts = new Map<string, number>()
+  /** What changed since they were sorted, with what it had then; undefined: nothing. */
+  readonly #changed = new Map<string, number | undefined>()
+  #sorted: Ranked[] = []
+
+  add(version: string, more: number): void {
+    const count = this.#counts.get(version)
+    if (!this.#changed.has(version)) this.#changed.set(version, count)
+    this.#counts.set(version, (count ?? 0) + more)
+  }
+
+  get sorted(): readonly Ranked[] {
+    if (this.#changed.size > fewChanges) {
+      const all = Array.from(this.#counts, ([version, count]) => ({ version, count }))
+      this.#sorted = all.toSorted(mostFirst)
+    } else for (const [version, before] of this.#changed) this.#move(version, before)
+    this.#changed.clear()
+    return this.#sorted
+  }
+
+  #move(version: string, before: number | undefined): void {
+    if (before !== undefined) this.#sorted.splice(this.#indexOf({ version, count: before }), 1)
+    const one = { version, count: this.#counts.get(version) ?? 0 }
+    this.#sorted.splice(this.#indexOf(one), 0, one)
+  }
+
+  #indexOf(wanted: Ranked): number {
+    return lowerBound(this.#sorted, (one) => mostFirst(one, wanted) < 0)
+  }
+}
+
+/**
+ * The versions of a parent with the most downloads of archives that it still has, most first. Of those with as many as the
+ * last one, all.
+ */
+export function mostDownloadedOf(
+  parent: Parent,
+  known: ResourceDownloads | undefined,
+  limit: number,
+): (Downloads & { readonly version: string })[] {
+  const found: (Downloads & { readonly version: string })[] = []
+  for (const { version, count: most } of known?.ranking ?? []) {
+    if (most < (found.at(limit - 1)?.count ?? 1)) break
+    const one = downloadsOfVersion(parent, version, known?.ofVersion(version))
+    if (one.count === 0) continue
+    found.splice(
+      lowerBound(found, ({ count }) => count >= one.count),
+      0,
+      { version, ...one },
+    )
+  }
+  return found
+}
+
+/** Of archives that exist, each once. */
+function downloadsOfVersion(
+  parent: Parent,
+  version: string,
+  platforms: ReadonlyMap<string, Downloads> | undefined,
+): Downloads {
+  const counted = new Set<Downloads>()
+  for (const { os, arch } of parent.rowsOf(version)) {
+    const downloads = platforms?.get(platformOf({ os, arch }))
+    if (downloads !== undefined && downloads.count > 0) counted.add(downloads)
+  }
+  let [count, lastAt] = [0, 0]
+  for (const one of counted) {
+    count += one.count
+    lastAt = Math.max(lastAt, one.lastAt)
+  }
+  return { count, lastAt }
 }
 
 /** Download counts by resource and archive. They are kept whether or not the resource exists just now. */
@@ -78,6 +180,6 @@ export class DownloadTable {
   }
 }
 
-export function platformOf({ os = '', arch = '' }: Pick<DownloadCount, 'os' | 'arch'>): string {
+function platformOf({ os = '', arch = '' }: Pick<DownloadCount, 'os' | 'arch'>): string {
   return `${os}/${arch}`
 }

@@ -110,6 +110,17 @@ export class FindingTable {
     return counts
   }
 
+  /** As {@link countByRank}, for lists that come one after the other: keeps the worst rank of each subject. */
+  keepWorst(worst: Map<number, number>, lists: readonly FindingList[]): void {
+    for (const list of lists) {
+      for (const id of this.#lists.get(list)) {
+        const subject = this.#subjects[id] as number
+        const rank = this.#ranks[id] as number
+        if (rank < (worst.get(subject) ?? severities.length)) worst.set(subject, rank)
+      }
+    }
+  }
+
   #hold(finding: SecurityFinding): number {
     const id = this.#find(finding)
     if (id === undefined) return this.#add(finding)

@@ -1,9 +1,7 @@
-import type { DownloadTable } from './downloads.ts'
+import { type DownloadTable, mostDownloadedOf } from './downloads.ts'
 import type { Listed } from './listed.ts'
 import { compareAddress } from './orders.ts'
 import { newestFirst } from './semver-order.ts'
-import { downloadsByVersion } from './summary.ts'
-import { runsOf } from './version-sums.ts'
 
 /** Downloads of one version, all its platforms together. */
 export interface MostDownloaded {
@@ -26,13 +24,9 @@ export function mostDownloaded(
 ): MostDownloaded[] {
   return best
     .flatMap((entry) => {
-      const { kind, namespace, name, versions } = entry.parent
+      const { kind, namespace, name } = entry.parent
       const known = downloads.of(kind, namespace, name)
-      return Array.from(downloadsByVersion(known, runsOf(versions)), ([version, found]) => ({
-        entry,
-        version,
-        ...found,
-      }))
+      return mostDownloadedOf(entry.parent, known, limit).map((found) => ({ entry, ...found }))
     })
     .toSorted(
       (a, b) =>

@@ -1,4 +1,5 @@
 import type { ResourceRow } from './resource-row.ts'
+import type { VersionChunk } from './version-chunk.ts'
 import { VersionList } from './version-list.ts'
 import type { VersionRow } from './version-row.ts'
 
@@ -54,10 +55,14 @@ export class Parent {
     return this.#versions.rows
   }
 
-  /** @param rows in order */
-  insertAll(rows: readonly VersionRow[]): void {
-    for (const row of rows) row.parent = this
-    this.#versions.insert(rows)
+  /** The same in pieces, each of which holds all rows of its versions. */
+  get chunks(): readonly VersionChunk[] {
+    return this.#versions.chunks
+  }
+
+  insert(row: VersionRow): void {
+    row.parent = this
+    this.#versions.insert(row)
     this.#memo = undefined
   }
 
@@ -67,11 +72,21 @@ export class Parent {
     this.#memo = undefined
   }
 
-  /** Gives up all Versions that do not stay. @returns them, in order */
-  release(stays: (row: VersionRow) => boolean): readonly VersionRow[] {
-    const gone = this.#versions.release(stays)
-    for (const row of gone) row.parent = undefined
-    if (gone.length > 0) this.#memo = undefined
+  /** Takes Versions over. @param chunks in order */
+  absorb(chunks: readonly VersionChunk[]): void {
+    for (const { rows } of chunks) for (const row of rows) row.parent = this
+    this.#versions.absorb(chunks)
+    this.#memo = undefined
+  }
+
+  /** Gives up all Versions that belong elsewhere now. @returns them, by where that is */
+  release<H>(homeOf: (row: VersionRow) => H | Parent): Map<H | Parent, VersionChunk[]> {
+    const gone = this.#versions.release<H | Parent>(homeOf, this)
+    if (gone.size === 0) return gone
+    this.#memo = undefined
+    for (const chunks of gone.values()) {
+      for (const { rows } of chunks) for (const row of rows) row.parent = undefined
+    }
     return gone
   }
 

@@ -3,7 +3,9 @@ import { Claims } from './claims.ts'
 import { NamedRows } from './named-rows.ts'
 import { Parent } from './parent.ts'
 import type { ResourceRow } from './resource-row.ts'
-import { type VersionRow, versionOrder } from './version-row.ts'
+import type { VersionChunk } from './version-chunk.ts'
+import { VersionList } from './version-list.ts'
+import type { VersionRow } from './version-row.ts'
 
 export interface ParentsOptions {
   readonly kind: 'Module' | 'Provider'
@@ -23,7 +25,7 @@ export class Parents {
   readonly #byName = new NamedRows<Parent>()
   readonly #claims = new Claims()
   /** Versions without a parent, by the name that they refer to. */
-  readonly #waiting = new NamedRows<Set<VersionRow>>()
+  readonly #waiting = new NamedRows<VersionList>()
   /** What lost its address, with the reason. */
   readonly #conflicts = new Map<Parent, string>()
   #waitingCount = 0
@@ -61,7 +63,14 @@ export class Parents {
   }
 
   attach(row: VersionRow): void {
-    this.#place([row])
+    const parent = this.#resolve(row)
+    if (parent === undefined) {
+      this.#waitingAs(row).insert(row)
+      this.#waitingCount += 1
+      return
+    }
+    parent.insert(row)
+    this.#options.onChange(parent)
   }
 
   detach(row: VersionRow): void {
@@ -100,48 +109,65 @@ export class Parents {
   /** Finds the parent of every Version whose parent may be another one now. */
   #review(namespace: string, names: ReadonlySet<string>, changed: Parent): void {
     const parents = new Set([changed])
-    const moving: VersionRow[] = []
+    const lists = new Set<VersionList>()
+    const homeOf = this.#homes()
     for (const name of names) {
       const named = this.#byName.get(namespace, name)
       if (named !== undefined) parents.add(named)
       for (const claim of this.#claims.of(namespace, name)) parents.add(claim)
       const waiting = this.#waiting.get(namespace, name)
-      if (waiting === undefined) continue
-      moving.push(...waiting)
-      this.#waitingCount -= waiting.size
-      this.#waiting.delete(namespace, name)
+      if (waiting !== undefined) lists.add(waiting)
+    }
+    const moving: [Home, VersionChunk[]][] = []
+    for (const list of lists) {
+      const released = list.release<Home>(homeOf, list)
+      for (const [, chunks] of released) this.#waitingCount -= sizeOf(chunks)
+      moving.push(...released)
     }
     for (const parent of parents) {
-      const released = parent.release((row) => this.#resolve(row) === parent)
-      if (released.length === 0) continue
-      this.#options.onChange(parent)
-      for (const row of released) moving.push(row)
+      const released = parent.release<Home>(homeOf)
+      if (released.size > 0) this.#options.onChange(parent)
+      moving.push(...released)
     }
-    this.#place(moving)
+    for (const [home, chunks] of moving) {
+      home.absorb(chunks)
+      if (home instanceof Parent) this.#options.onChange(home)
+      else this.#waitingCount += sizeOf(chunks)
+    }
+    for (const name of names) this.#dropEmpty(namespace, name)
   }
 
-  #place(rows: readonly VersionRow[]): void {
-    for (const [parent, some] of Map.groupBy(rows, (row) => this.#resolve(row))) {
-      if (parent === undefined) for (const row of some) this.#wait(row)
-      else {
-        parent.insertAll(some.length === 1 ? some : some.toSorted(versionOrder))
-        this.#options.onChange(parent)
-      }
+  /** Where Versions belong. What many of them say alike is looked up once. */
+  #homes(): (row: VersionRow) => Home {
+    const known = new Map<VersionRow['common'], Home>()
+    let last: VersionRow['common'] | undefined
+    let home: Home | undefined
+    return (row) => {
+      const { common } = row
+      if (common === last && home !== undefined) return home
+      home = known.get(common) ?? this.#resolve(row) ?? this.#waitingAs(row)
+      known.set(common, home)
+      last = common
+      return home
     }
   }
 
-  #wait(row: VersionRow): void {
-    const { namespace, parentName = '' } = row
-    this.#waiting.getOrSet(namespace, parentName, () => new Set()).add(row)
-    this.#waitingCount += 1
+  /** Where those wait that refer to the same name. */
+  #waitingAs({ namespace, parentName = '' }: VersionRow): VersionList {
+    return this.#waiting.getOrSet(namespace, parentName, () => new VersionList())
   }
 
   #stopWaiting(row: VersionRow): void {
     const { namespace, parentName = '' } = row
     const waiting = this.#waiting.get(namespace, parentName)
-    if (waiting?.delete(row) !== true) return
+    if (waiting?.remove(row) !== true) return
     this.#waitingCount -= 1
-    if (waiting.size === 0) this.#waiting.delete(namespace, parentName)
+    this.#dropEmpty(namespace, parentName)
+  }
+
+  #dropEmpty(namespace: string, name: string): void {
+    const waiting = this.#waiting.get(namespace, name)
+    if (waiting?.chunks.length === 0) this.#waiting.delete(namespace, name)
   }
 
   /** Finds out who has the addresses with a name. */
@@ -167,6 +193,12 @@ export class Parents {
     this.#options.onConflict(parent)
   }
 }
+
+/** Where a Version is: with its parent, or among those that wait for one of the name that they refer to. */
+type Home = Parent | VersionList
+
+const sizeOf = (chunks: readonly VersionChunk[]): number =>
+  chunks.reduce((sum, { rows }) => sum + rows.length, 0)
 
 const traits = {
   system: ({ resource }: Parent) => resource?.system,

@@ -149,7 +149,7 @@ export class ReadModel {
   find(view: View, kind: Listed['summary']['kind'], namespace: string, name: string) {
     this.#backlog.advance()
     const entry = this.#byName[kind].get(namespace, name)
-    if (entry !== undefined) this.#backlog.finish(entry.parent)
+    if (entry !== undefined) this.#backlog.advanceOn(entry.parent)
     return entry !== undefined && view.seen.has(entry.number) ? entry : undefined
   }
 
@@ -203,17 +203,16 @@ export class ReadModel {
     const known = this.#byParent.get(parent)
     if (resource === undefined) {
       this.#revision += 1
-      this.#sums.forget(parent)
       if (known === undefined) return { units: 1, isDone: true }
       this.#remove(known)
       addStates(this.#states[parent.kind], known.summary.states, -1)
       this.#options.onReadme(parent.namespace, undefined, known.summary.readme)
       return { units: 1, isDone: true }
     }
-    const { sums, cost } = this.#sums.of(parent, maxVersions)
-    if (sums === undefined) return { units: cost, isDone: false }
+    const { sum, cost } = this.#sums.of(parent, maxVersions)
+    if (sum === undefined) return { units: cost, isDone: false }
     this.#revision += 1
-    const summary = summaryOf(parent, resource, sums, this.#options)
+    const summary = summaryOf(parent, resource, sum, this.#options)
     const before = known?.summary.states ?? noStates()
     addStates(this.#states[parent.kind], before, -1)
     addStates(this.#states[parent.kind], summary.states, 1)

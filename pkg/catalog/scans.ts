@@ -17,12 +17,18 @@ export function scanCounts(
 ): ScanCounts | undefined {
   if (!rows.some(isScanned)) return undefined
   const lists: FindingList[] = []
-  for (const { sourceFindings, binaryFindings } of rows) {
-    if (sourceFindings !== 0) lists.push(sourceFindings)
-    if (binaryFindings !== 0) lists.push(binaryFindings)
-  }
+  for (const row of rows) addLists(row, lists)
   const [critical = 0, high = 0, medium = 0, low = 0, unknown = 0] = table.countByRank(lists)
   return { critical, high, medium, low, unknown }
+}
+
+/** Adds the findings of both scans of a row to others. */
+export function addLists(
+  { sourceFindings, binaryFindings }: VersionRow,
+  lists: FindingList[],
+): void {
+  if (sourceFindings !== 0) lists.push(sourceFindings)
+  if (binaryFindings !== 0) lists.push(binaryFindings)
 }
 
 /** The findings of some scans, in their order, each once. */

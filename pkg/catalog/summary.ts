@@ -1,19 +1,13 @@
-import {
-  type Downloads,
-  type DownloadTable,
-  platformOf,
-  type ResourceDownloads,
-} from './downloads.ts'
+import { type DownloadTable, mostDownloadedOf } from './downloads.ts'
 import type { FindingTable } from './findings.ts'
 import type { Parent } from './parent.ts'
 import type { ReadmeRef } from './readme-ref.ts'
 import type { ResourceRow } from './resource-row.ts'
 import { type ScanCounts, scanCounts } from './scans.ts'
-import { isPrerelease, isSemver } from './semver-order.ts'
+import { isSemver } from './semver-order.ts'
 import { type Totals, totalsOf } from './totals.ts'
-import type { VersionRow } from './version-row.ts'
-import { addStates, noStates, type VersionStates } from './version-states.ts'
-import type { VersionSum } from './version-sums.ts'
+import type { VersionStates } from './version-states.ts'
+import type { VersionSum } from './version-sum.ts'
 
 /** What is known of one module or provider and all its Versions, at one moment. */
 export interface Summary {
@@ -53,22 +47,20 @@ export interface SummarySources {
 /**
  * Reads a parent that exists.
  *
- * @param sums of its versions
+ * @param sum of its Versions
  */
 export function summaryOf(
   parent: Parent,
   resource: ResourceRow,
-  sums: readonly VersionSum[],
+  sum: VersionSum,
   sources: SummarySources,
 ): Summary {
-  const { kind, namespace, name, versions } = parent
+  const { kind, namespace, name } = parent
   const downloads = sources.downloads.of(kind, namespace, name)
-  const latestVersion = latestVersionOf(parent, resource, sums)
+  const latestVersion = latestVersionOf(parent, resource, sum)
   const latest = latestVersion === undefined ? [] : parent.rowsOf(latestVersion)
-  const byVersion = downloadsByVersion(downloads, sums)
-  const hasUnsynced = sums.some(({ health }) => health.unsynced > 0 || health.failed > 0)
-  const states = noStates()
-  for (const sum of sums) addStates(states, sum.states, 1)
+  const [best] = mostDownloadedOf(parent, downloads, 1)
+  const hasUnsynced = sum.health.unsynced > 0 || sum.health.failed > 0
   return {
     kind,
     namespace,
@@ -77,15 +69,15 @@ export function summaryOf(
     address: addressOf(parent, resource),
     latestVersion,
     scanCounts: scanCounts(sources.findings, latest),
-    synced: resource.synced ?? (versions.length > 0 && !hasUnsynced),
-    states,
+    synced: resource.synced ?? (sum.count > 0 && !hasUnsynced),
+    states: sum.states,
     hasUnsynced,
-    platforms: kind === 'Module' ? [] : [...new Set(sums.flatMap(({ platforms }) => platforms))],
+    platforms: kind === 'Module' ? [] : [...sum.platforms],
     downloads: downloads?.count ?? 0,
     lastDownloadedAt: downloads?.count ? downloads.lastAt : undefined,
-    bestDownloads: [...byVersion.values()].reduce((best, { count }) => Math.max(best, count), 0),
-    lastScannedAt: latestOf(sums),
-    totals: totalsOf({ kind, resource, sums, downloads: downloads?.count ?? 0 }),
+    bestDownloads: best?.count ?? 0,
+    lastScannedAt: sum.lastScannedAt,
+    totals: totalsOf({ kind, resource, sum, downloads: downloads?.count ?? 0 }),
     readme: latest.find((row) => row.readme !== undefined)?.readme,
   }
 }
@@ -99,51 +91,11 @@ function addressOf(
   return kind === 'Provider' ? own : `${own}/${system ?? 'generic'}`
 }
 
-/**
- * Downloads of each version that exists, its platforms together; only what was downloaded.
- *
- * @param versions that exist, each once: looking each up again would cost more than walking along all
- */
-export function downloadsByVersion(
-  known: ResourceDownloads | undefined,
-  versions: Iterable<{ readonly rows: readonly VersionRow[] }>,
-): Map<string, { count: number; lastAt: number }> {
-  const found = new Map<string, { count: number; lastAt: number }>()
-  if (known === undefined) return found
-  for (const { rows } of versions) {
-    const version = rows[0]?.version ?? ''
-    const platforms = known.byVersion.get(version)
-    if (platforms === undefined) continue
-    const counted = new Set<Downloads>()
-    for (const { os, arch } of rows) {
-      const downloads = platforms.get(platformOf({ os, arch }))
-      if (downloads !== undefined && downloads.count > 0) counted.add(downloads)
-    }
-    let [count, lastAt] = [0, 0]
-    for (const one of counted) {
-      count += one.count
-      lastAt = Math.max(lastAt, one.lastAt)
-    }
-    if (count > 0) found.set(version, { count, lastAt })
-  }
-  return found
-}
-
-function latestOf(sums: readonly VersionSum[]): number | undefined {
-  let latest: number | undefined
-  for (const { lastScannedAt } of sums) {
-    if (lastScannedAt !== undefined && lastScannedAt > (latest ?? Number.NEGATIVE_INFINITY)) {
-      latest = lastScannedAt
-    }
-  }
-  return latest
-}
-
 /** What the resource claims, if it exists; else the highest that a CLI would choose, can install, or could ask for. */
 function latestVersionOf(
   parent: Parent,
   { latestVersion }: ResourceRow,
-  sums: readonly VersionSum[],
+  sum: VersionSum,
 ): string | undefined {
   if (
     latestVersion !== undefined &&
@@ -152,13 +104,7 @@ function latestVersionOf(
   ) {
     return latestVersion
   }
-  let prerelease: string | undefined
-  for (const { rows, states } of sums) {
-    if (states.unservable === rows.length) continue
-    const version = rows[0]?.version ?? ''
-    if (!isPrerelease(version)) return version
-    prerelease ??= version
-  }
-  const highest = parent.versions[0]?.version
-  return prerelease ?? (highest !== undefined && isSemver(highest) ? highest : undefined)
+  const highest = parent.chunks[0]?.version
+  const named = highest !== undefined && isSemver(highest) ? highest : undefined
+  return sum.newestRelease ?? sum.newest ?? named
 }

@@ -1,7 +1,7 @@
 import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
 import type { ResourceRow } from './resource-row.ts'
 import { severities } from './severity.ts'
-import type { VersionSum } from './version-sums.ts'
+import type { VersionSum } from './version-sum.ts'
 
 /** Names of the storage backends in statistics. */
 export const backends = ['s3', 'azure', 'gcs', 'filesystem'] as const
@@ -48,12 +48,12 @@ export function namedTotals(totals: Readonly<Totals>): Record<Column, number> {
 export function totalsOf({
   kind,
   resource,
-  sums,
+  sum,
   downloads,
 }: {
   readonly kind: 'Module' | 'Provider'
   readonly resource: ResourceRow
-  readonly sums: readonly VersionSum[]
+  readonly sum: VersionSum
   readonly downloads: number
 }): Totals {
   const totals = noTotals()
@@ -63,23 +63,14 @@ export function totalsOf({
   }
   add(kind === 'Module' ? 'modules' : 'providers', 1)
   add('downloads', downloads)
-  let affected = false
-  for (const { rows, health, storageBytes, scanCounts } of sums) {
-    add('versions', rows.length)
-    add('storageBytes', storageBytes)
-    add('synced', health.synced)
-    add('unsynced', health.unsynced)
-    add('failed', health.failed)
-    if (scanCounts === undefined) continue
-    for (const severity of severities) {
-      add(severity, scanCounts[severity])
-      affected ||= scanCounts[severity] > 0
-    }
-  }
-  add('affectedResources', affected ? 1 : 0)
-  const backend = backendOf(
-    resource.storage ?? sums.find(({ storage }) => storage !== undefined)?.storage,
-  )
+  add('versions', sum.count)
+  add('storageBytes', sum.storageBytes)
+  add('synced', sum.health.synced)
+  add('unsynced', sum.health.unsynced)
+  add('failed', sum.health.failed)
+  for (const [rank, severity] of severities.entries()) add(severity, sum.findings[rank] ?? 0)
+  add('affectedResources', sum.findings.some((count) => count > 0) ? 1 : 0)
+  const backend = backendOf(resource.storage ?? sum.storage)
   if (backend !== undefined) add(backend, 1)
   return totals
 }

@@ -1,97 +1,127 @@
 import { newestFirst } from './semver-order.ts'
-import { isSameArchive, type VersionRow, versionOrder } from './version-row.ts'
+import { chunksOf, lowerBound, VersionChunk } from './version-chunk.ts'
+import { type VersionRow, versionOrder } from './version-row.ts'
+
+const noRows: readonly VersionRow[] = []
 
 /**
- * Versions of one parent, newest first, then by platform, those that are no semver last. Of several that are the same
+ * Versions that belong together, newest first, then by platform, those that are no semver last. Of several that are the same
  * version for the same platform the one created first stands first, and the others count as duplicates of it.
+ *
+ * They are in chunks, so that a change costs what a chunk costs, however many there are.
  */
 export class VersionList {
-  #rows: VersionRow[] = []
+  /** None is empty. */
+  #chunks: VersionChunk[] = []
+  /** All rows in one piece, where they are in several. */
+  #whole: readonly VersionRow[] | undefined
 
   get rows(): readonly VersionRow[] {
-    return this.#rows
+    if (this.#chunks.length < 2) return this.#chunks[0]?.rows ?? noRows
+    this.#whole ??= this.#chunks.flatMap(({ rows }) => rows)
+    return this.#whole
   }
 
-  /** @param more in order */
-  insert(more: readonly VersionRow[]): void {
-    const [only, ...others] = more
-    if (only === undefined || others.length > 0) return this.#merge(more)
-    const index = this.#indexOf(only)
-    this.#rows.splice(index, 0, only)
-    this.#mark(index)
-    this.#mark(index + 1)
+  get chunks(): readonly VersionChunk[] {
+    return this.#chunks
   }
 
-  remove(row: VersionRow): void {
-    const index = this.#indexOf(row)
-    if (this.#rows[index] !== row) return
-    this.#rows.splice(index, 1)
-    row.isDuplicate = false
-    this.#mark(index)
+  insert(row: VersionRow): void {
+    const index = Math.max(0, this.#indexOf(row.version))
+    const chunk = this.#chunks[index]
+    this.#whole = undefined
+    if (chunk === undefined) {
+      this.#chunks.push(new VersionChunk([row]))
+      return
+    }
+    chunk.insert(row)
+    const half = chunk.split()
+    if (half !== undefined) this.#chunks.splice(index + 1, 0, half)
   }
 
-  /** Gives up all that do not stay. @returns them, in order */
-  release(stays: (row: VersionRow) => boolean): readonly VersionRow[] {
-    const kept: VersionRow[] = []
-    const gone: VersionRow[] = []
-    for (const row of this.#rows) (stays(row) ? kept : gone).push(row)
-    if (gone.length > 0) this.#replace(kept)
-    for (const row of gone) row.isDuplicate = false
+  /** @returns whether it was there */
+  remove(row: VersionRow): boolean {
+    const index = this.#indexOf(row.version)
+    const chunk = this.#chunks[index]
+    if (chunk?.remove(row) !== true) return false
+    this.#whole = undefined
+    if (chunk.rows.length === 0) this.#chunks.splice(index, 1)
+    else if (!this.#joinAt(index)) this.#joinAt(index - 1)
+    return true
+  }
+
+  /**
+   * Gives up what others own now.
+   *
+   * @param ownerOf whose a row is
+   * @param own who this list belongs to
+   * @returns by owner, in chunks that are in order
+   */
+  release<O>(ownerOf: (row: VersionRow) => O, own: O): Map<O, VersionChunk[]> {
+    const gone = new Map<O, VersionChunk[]>()
+    const give = (owner: O, chunk: VersionChunk): void => {
+      const given = gone.get(owner)
+      if (given === undefined) gone.set(owner, [chunk])
+      else given.push(chunk)
+    }
+    const kept: VersionChunk[] = []
+    for (const chunk of this.#chunks) {
+      const owner = ownerOf(chunk.rows[0] as VersionRow)
+      if (chunk.rows.every((row) => ownerOf(row) === owner)) {
+        if (owner === own) kept.push(chunk)
+        else give(owner, chunk)
+        continue
+      }
+      for (const [of, rows] of Map.groupBy(chunk.rows, ownerOf)) {
+        const part = new VersionChunk(rows).markAll()
+        if (of === own) kept.push(part)
+        else give(of, part)
+      }
+    }
+    this.#chunks = kept
+    this.#whole = undefined
     return gone
+  }
+
+  /** Takes chunks over. @param more in order */
+  absorb(more: readonly VersionChunk[]): void {
+    const others = more.flatMap(({ rows }) => rows)
+    this.#chunks = this.#chunks.length === 0 ? [...more] : chunksOf(merged(this.rows, others))
+    this.#whole = undefined
   }
 
   /** The rows of one version, platform by platform. */
   rowsOf(version: string): readonly VersionRow[] {
-    const start = this.#lowerBound((row) => newestFirst(row.version, version) < 0)
-    let end = start
-    while (this.#rows[end]?.version === version) end += 1
-    return this.#rows.slice(start, end)
+    return this.#chunks[this.#indexOf(version)]?.rowsOf(version) ?? noRows
   }
 
   /** The one that a duplicate is a duplicate of. */
   originalOf(row: VersionRow): VersionRow | undefined {
-    return this.#rows[
-      this.#lowerBound((other) => !isSameArchive(other, row) && versionOrder(other, row) < 0)
-    ]
+    return this.#chunks[this.#indexOf(row.version)]?.originalOf(row)
   }
 
-  #merge(more: readonly VersionRow[]): void {
-    const merged: VersionRow[] = []
-    let next = 0
-    for (const row of this.#rows) {
-      while (next < more.length && versionOrder(more[next] as VersionRow, row) < 0) {
-        merged.push(more[next] as VersionRow)
-        next += 1
-      }
-      merged.push(row)
+  #joinAt(index: number): boolean {
+    const [chunk, next] = [this.#chunks[index], this.#chunks[index + 1]]
+    if (chunk === undefined || next === undefined || !chunk.join(next)) return false
+    this.#chunks.splice(index + 1, 1)
+    return true
+  }
+
+  /** Index of the chunk that has a version if any has; -1: it is newer than all. */
+  #indexOf(version: string): number {
+    return lowerBound(this.#chunks, (chunk) => newestFirst(chunk.version, version) <= 0) - 1
+  }
+}
+
+function merged(a: readonly VersionRow[], b: readonly VersionRow[]): VersionRow[] {
+  const rows: VersionRow[] = []
+  let next = 0
+  for (const row of a) {
+    while (next < b.length && versionOrder(b[next] as VersionRow, row) < 0) {
+      rows.push(b[next] as VersionRow)
+      next += 1
     }
-    this.#replace([...merged, ...more.slice(next)])
+    rows.push(row)
   }
-
-  #replace(rows: VersionRow[]): void {
-    this.#rows = rows
-    for (let index = 0; index < rows.length; index += 1) this.#mark(index)
-  }
-
-  #mark(index: number): void {
-    const row = this.#rows[index]
-    if (row === undefined) return
-    const before = this.#rows[index - 1]
-    row.isDuplicate = before !== undefined && isSameArchive(before, row)
-  }
-
-  #indexOf(row: VersionRow): number {
-    return this.#lowerBound((other) => versionOrder(other, row) < 0)
-  }
-
-  /** Index of the first row that is not before the place looked for. */
-  #lowerBound(isBefore: (row: VersionRow) => boolean): number {
-    let [low, high] = [0, this.#rows.length]
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (isBefore(this.#rows[middle] as VersionRow)) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
+  return [...rows, ...b.slice(next)]
 }

@@ -11,15 +11,6 @@ export const noStates = (): VersionStates => ({
   duplicate: 0,
 })
 
-export function statesOf(rows: readonly VersionRow[]): VersionStates {
-  const states = noStates()
-  for (const row of rows) {
-    states[row.state] += 1
-    if (row.isDuplicate) states.duplicate += 1
-  }
-  return states
-}
-
 /** Adds one to the other; a sign of -1 takes it away again. */
 export function addStates(sum: VersionStates, some: VersionStates, sign: 1 | -1): void {
   for (const state of Object.keys(sum) as (keyof VersionStates)[]) sum[state] += sign * some[state]

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Kind, parseResource, type Resource } from '../apis/v1alpha1/v1alpha1.ts'
 import { Catalog, type DownloadCount } from './catalog.ts'
+import { VersionSums } from './version-sums.ts'
 
 const severities = ['CRITICAL', 'HIGH', 'LOW', 'odd']
 const parent = { kind: 'Provider', namespace: 'team', name: 'wide' } as const
@@ -105,5 +106,71 @@ describe('the sums of a parent with many Versions', () => {
     for (const resource of now.values()) fresh.apply({ type: 'upsert', resource })
     fresh.recordDownloads(downloaded)
     expect(summaryOf(catalog)).toEqual(summaryOf(fresh))
+  })
+
+  /** Costs of each part of the work, in Versions that were looked at. */
+  function workOn(catalog: Catalog, kind: 'Module' | 'Provider', maxRows: number): number[] {
+    const found = catalog[kind === 'Module' ? 'module' : 'provider']('team', 'wide')
+    if (found === undefined) throw new Error('there is no such parent')
+    const sums = new VersionSums(catalog.findings)
+    const costs: number[] = []
+    for (;;) {
+      const { sum, cost } = sums.of(found, maxRows)
+      costs.push(cost)
+      if (sum !== undefined) return costs
+    }
+  }
+
+  it.each([
+    {
+      versions: 'many versions',
+      numberOf: (place: number) => `1.${place}.0`,
+      most: 600,
+      again: 1,
+    },
+    { versions: 'one version', numberOf: () => '1.0.0', most: 520, again: 40 },
+  ])(
+    'of $versions are the work of small parts, also after a change',
+    ({ numberOf, most, again }) => {
+      const catalog = new Catalog()
+      const count = 20_000
+      const one = (place: number, revision: number) => {
+        const spec = {
+          type: 'Module',
+          version: numberOf(place),
+          fileName: 'a.zip',
+          moduleConfigRef: { name: 'wide' },
+        }
+        return parse('Version', `v${place}`, { spec }, revision)
+      }
+      const module = parse('Module', 'wide', { spec: { moduleConfig: { storageConfig } } }, 1)
+      catalog.apply({ type: 'upsert', resource: module })
+      for (let place = 0; place < count; place += 1) {
+        catalog.apply({ type: 'upsert', resource: one(place, 2) })
+      }
+      const first = workOn(catalog, 'Module', 500)
+      expect(first.length).toBeGreaterThanOrEqual(count / 500)
+      expect(Math.max(...first)).toBeLessThanOrEqual(most)
+      catalog.apply({ type: 'upsert', resource: one(7, 3) })
+      const after = workOn(catalog, 'Module', 500)
+      expect(Math.max(...after)).toBeLessThanOrEqual(most)
+      expect(after.length).toBe(again)
+    },
+  )
+
+  it('hold when the parent goes and comes back: no Version is looked at again', () => {
+    const catalog = new Catalog()
+    const key = { kind: 'Provider', namespace: 'team', name: 'wide' } as const
+    catalog.apply({ type: 'upsert', resource: provider(1) })
+    const random = chance(4)
+    for (let place = 0; place < 3_000; place += 1) {
+      catalog.apply({ type: 'upsert', resource: version(place, place, random) })
+    }
+    workOn(catalog, 'Provider', Number.POSITIVE_INFINITY)
+    catalog.apply({ type: 'delete', ...key })
+    expect(catalog.conflicts.parent).toBe(3_000)
+    catalog.apply({ type: 'upsert', resource: provider(2) })
+    expect(catalog.conflicts.parent).toBe(0)
+    expect(workOn(catalog, 'Provider', 0)[0]).toBeLessThan(20)
   })
 })
