@@ -72,6 +72,23 @@ describe('a token that is known', () => {
     }
   })
 
+  it('has one spelling: what decodes to the same signature is refused', async () => {
+    const auth = open()
+    await auth.started
+    const token = await issuer.sign()
+    // 256 bytes are 342 characters, of which the last says two bits: 15 others decode to the same bytes.
+    const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+    const bytesOf = (text: string) => Buffer.from(text.split('.')[2] ?? '', 'base64url')
+    const others = Array.from(digits, (digit) => token.slice(0, -1) + digit)
+      .filter((other) => other !== token && bytesOf(other).equals(bytesOf(token)))
+      .concat(`${token}=`, `${token}==`, token + '='.repeat(1000))
+    expect(others).toHaveLength(18)
+    for (const other of others) {
+      expect(await ask(auth, other)).toEqual(refusal('Unauthenticated', /as it was issued/))
+    }
+    expect(await ask(auth, token)).toBe(true)
+  })
+
   it('is forgotten where its groups would fill the memory', async () => {
     const auth = open({}, {})
     await auth.started
@@ -227,6 +244,7 @@ describe('groups', () => {
     ['constructor.name', {}, /has no claim "constructor.name"; it has "iss", "sub"/],
     ['__proto__', {}, /has no claim "__proto__"/],
     ['groups', { groups: undefined, _claim_names: { groups: 'src1' } }, /too many groups/],
+    ['groups', { groups: null }, /is null, and must be a list of texts/],
     ['groups', { groups: [{ name: 'platform' }] }, /must be a list of texts/],
   ])('claim %s of %j', async (groupsClaim, claims, expected) => {
     const auth = open({ groupsClaim })

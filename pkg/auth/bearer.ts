@@ -45,3 +45,18 @@ export function checkToken(presented: string): void {
       : 'the Authorization header has no token of the usual characters: send "Authorization: Bearer TOKEN"',
   )
 }
+
+/**
+ * Makes sure that a JWT is spelled as its issuer spelled it (RFC 7515, section 2): many texts decode to one signature, and
+ * each of them would count as a token of its own.
+ *
+ * @throws Refusal
+ */
+export function checkSpelling(token: string): void {
+  const signature = token.slice(token.lastIndexOf('.') + 1)
+  if (Buffer.from(signature, 'base64url').toString('base64url') === signature) return
+  throw new Refusal(
+    'malformed',
+    'the signature of the token is not spelled as an issuer does, in base64url without padding: send the token as it was issued',
+  )
+}

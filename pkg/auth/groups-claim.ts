@@ -13,7 +13,7 @@ const maxNames = 20
  */
 export function groupsIn(payload: JWTPayload, claim: string): readonly string[] {
   const value = valueAt(payload, claim)
-  if (value === undefined || value === null) throw missing(payload, claim)
+  if (value === undefined) throw missing(payload, claim)
   const groups = typeof value === 'string' ? [value] : value
   if (isTexts(groups)) return groups
   throw new Refusal(

@@ -1,7 +1,8 @@
 import { Bounded } from '../memory/memory.ts'
 import { SingleFlight } from '../pacing/pacing.ts'
-import { checkToken } from './bearer.ts'
+import { checkSpelling, checkToken } from './bearer.ts'
 import type { Caller } from './caller.ts'
+import { bytesOfGroups, GroupLists } from './group-lists.ts'
 import type { Issuer } from './issuer.ts'
 import { readUnchecked } from './jwt-claims.ts'
 import { quote, Refusal } from './refusal.ts'
@@ -17,9 +18,8 @@ export interface IssuerCallersOptions extends TokenRules {
 }
 
 const maxSessions = 50_000
-/** Of all sessions together: a token may bring 48 kB of groups. */
-const maxSessionBytes = 64 * 1024 * 1024
-const maxGroupLists = 1000
+/** Of all sessions together: a token may bring 48 kB of groups. Lists that are shared take 16 MB more. */
+const maxSessionBytes = 48 * 1024 * 1024
 const maxVerifying = 1000
 
 /** Callers with a token of the OIDC issuer. Each token is checked once, and then known until it expires. */
@@ -28,8 +28,7 @@ export class IssuerCallers implements Callers {
   readonly #issuer: Issuer
   /** By the hash of the token. */
   readonly #sessions: Bounded<Session>
-  /** Callers of one team have equal lists, which need to be there only once. */
-  readonly #groupLists = new Bounded<readonly string[]>({ maxEntries: maxGroupLists })
+  readonly #groupLists: GroupLists
   readonly #verifying = new SingleFlight<Session>({
     max: maxVerifying,
     overload: () => new Refusal('busy', 'too many new tokens at once: try again in a moment'),
@@ -41,6 +40,7 @@ export class IssuerCallers implements Callers {
   constructor(issuer: Issuer, options: IssuerCallersOptions) {
     this.#issuer = issuer
     this.#options = options
+    this.#groupLists = new GroupLists(options.keyedHash)
     this.#sessions = new Bounded({
       maxEntries: maxSessions,
       maxBytes: maxSessionBytes,
@@ -76,6 +76,7 @@ export class IssuerCallers implements Callers {
       throw new Refusal('malformed', 'the token is no signed JWT: log in with terraform login')
     }
     if (claims.issuer === issuerUrl) {
+      checkSpelling(token)
       return this.#verifying.run(hash, () => this.#verify(token, hash))
     }
     if (allowFallback && claims.issuer !== undefined) {
@@ -91,7 +92,7 @@ export class IssuerCallers implements Callers {
     const { keys } = this.#issuer
     const verified = await verifyToken(token, this.#issuer, this.#options)
     const { kind, subject, expiresAtMs } = verified
-    const groups = this.#shared(verified.groups)
+    const groups = this.#groupLists.shared(verified.groups)
     const callerHash = callerHashOf(this.#options.keyedHash(subject))
     const caller: Caller = { mode: 'oidc', kind, subject, groups, hash: callerHash }
     const session: Session = { caller }
@@ -99,14 +100,9 @@ export class IssuerCallers implements Callers {
     if (this.#issuer.keys === keys) this.#sessions.set(hash, session, expiresAtMs)
     return session
   }
-
-  #shared(groups: readonly string[]): readonly string[] {
-    return this.#groupLists.getOrMake(this.#options.keyedHash(JSON.stringify(groups)), () => groups)
-  }
 }
 
 /** What a session keeps alive at most, as if it shared its groups with no other. */
 function bytesOf({ caller: { subject = '', groups } }: Session): number {
-  const texts = groups.reduce((sum, group) => sum + 32 + Buffer.byteLength(group), 0)
-  return 600 + Buffer.byteLength(subject) + texts
+  return 600 + Buffer.byteLength(subject) + bytesOfGroups(groups)
 }
