@@ -116,6 +116,21 @@ describe('what is rendered', () => {
     for (const image of images) expect(image).toMatch(/@sha256:[0-9a-f]{64}$/)
   })
 
+  it('pins the images of others by digest, as long as their tags are those of the chart', () => {
+    const imageOf = (broker: object) =>
+      podsOf(render({ ...withoutDefinitions, broker: { enabled: true, ...broker } }))
+        .filter(({ name }) => ['depot-broker', 'depot-valkey'].includes(name))
+        .map(({ name, spec }) => [name, spec.containers[0]?.image])
+    expect(imageOf({})).toEqual([
+      [
+        'depot-broker',
+        expect.stringMatching(/^ghcr\.io\/dexidp\/dex:v[\d.]+@sha256:[0-9a-f]{64}$/),
+      ],
+      ['depot-valkey', expect.stringMatching(/valkey:[\d.]+@sha256:[0-9a-f]{64}$/)],
+    ])
+    expect(imageOf({ image: { tag: 'v3' } })[0]).toEqual(['depot-broker', 'ghcr.io/dexidp/dex:v3'])
+  })
+
   it('is all in one namespace, or in none', () => {
     const objects = render({ ...profiles['everything'], global: { namespace: 'other' } })
     const namespaces = objects.map(({ kind, metadata }) => [kind, metadata.namespace])

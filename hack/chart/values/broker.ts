@@ -10,7 +10,11 @@ export const brokerValues: readonly Value[] = [
   ...pods({
     component: 'broker',
     user: 1001,
-    image: { repository: 'ghcr.io/dexidp/dex', tag: 'v2.45.1' },
+    image: {
+      repository: 'ghcr.io/dexidp/dex',
+      tag: 'v2.45.1',
+      digest: 'sha256:8499afd690c437f52301efd2b05b2455da5bd2dfc20332cd697dc9937f808462',
+    },
     resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '256Mi' } },
     terminationGracePeriodSeconds: 30,
   }),

@@ -41,10 +41,15 @@ export function image(component: string, { repository, tag, digest = '' }: Image
       repository,
       ours ? 'Image without tag, registry included; empty: `global.image`.' : 'Image without tag.',
     ),
-    text(`${component}.image.tag`, tag, ours ? 'Empty: `global.image.tag`.' : 'Tag of the image.'),
+    // With the digest in the tag, who sets another tag gets that one, and a mirror has the same bytes.
+    text(
+      `${component}.image.tag`,
+      [tag, digest].filter((part) => part !== '').join('@'),
+      ours ? 'Empty: `global.image.tag`.' : 'Tag of the image, and its digest where that is known.',
+    ),
     matching(
       `${component}.image.digest`,
-      digest,
+      '',
       '^(sha256:[0-9a-f]{64})?$',
       '`sha256:` and 64 hexadecimal digits; wins over the tag.',
     ),

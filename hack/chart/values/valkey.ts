@@ -7,7 +7,11 @@ export const valkeyValues: readonly Value[] = [
   ...pods({
     component: 'valkey',
     user: 1000,
-    image: { repository: 'docker.io/valkey/valkey', tag: '9.0.1' },
+    image: {
+      repository: 'docker.io/valkey/valkey',
+      tag: '9.1.0',
+      digest: 'sha256:8e8d64b405ce18f41b8e5ee20aa4687a8ed0022d1298f2ce31cdcf3a76e09411',
+    },
     resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '384Mi' } },
     terminationGracePeriodSeconds: 30,
   }),
