@@ -11,6 +11,7 @@ import {
   metricOf,
   podsOf,
   prepare,
+  settledCount,
   startLoad,
   uninstall,
   versionsOf,
@@ -78,8 +79,7 @@ it('draining the node leaves one of two replicas, and no request is lost', async
 })
 
 it('Valkey away: downloads go on, and afterwards every one of them is counted', async () => {
-  const [pod = ''] = await podsOf('server')
-  const before = await countOf(pod, 'network', '1.0.0')
+  const before = await settledCount('network', '1.0.0')
   await kubectlHere('scale', 'statefulset/depot-valkey', '--replicas=0')
   await until(
     () => podsOf('valkey'),
@@ -114,7 +114,7 @@ it('the disk of the queue full: downloads go on, and are counted once there is r
   const volume = { name: 'data', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }
   await changeServer({ template: { spec: { volumes: [volume] } } })
   const pods = await podsOf('server')
-  const before = await countOf(pods[0] ?? '', 'network', '1.1.0')
+  const before = await settledCount('network', '1.1.0')
   await Promise.all(pods.map((pod) => inPod(pod, fill)))
   for (let count = 0; count < 20; count += 1) expect(await download(network, '1.1.0')).toBe(200)
   await until(

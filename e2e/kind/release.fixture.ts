@@ -288,6 +288,23 @@ export async function countOf(pod: string, name: string, version: string): Promi
   return found?.downloadCount ?? 0
 }
 
+/**
+ * How often a version was downloaded, once every server has read it. One that has just started serves before it has read the
+ * counts from Valkey, and says 0 until then.
+ */
+export async function settledCount(name: string, version: string): Promise<number> {
+  const pods = await podsOf('server')
+  const seen = await until(
+    async () => {
+      const up = await Promise.all(pods.map((pod) => metricOf(pod, 'download_store_up')))
+      const counts = await Promise.all(pods.map((pod) => countOf(pod, name, version)))
+      return { up, counts }
+    },
+    ({ up, counts }) => up.every((one) => one === 1) && new Set(counts).size === 1,
+  )
+  return seen.counts[0] ?? 0
+}
+
 /** Adds up the series of a metric whose labels have this text, as one pod has them. */
 export async function metricOf(pod: string, name: string, labels = ''): Promise<number> {
   return sumOf(await getFrom(pod, '/metrics', 9090), name, labels)

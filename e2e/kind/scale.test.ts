@@ -8,6 +8,7 @@ import {
   makeNamespace,
   podsOf,
   prepare,
+  settledCount,
 } from './release.fixture.ts'
 
 /* Three replicas, one number. */
@@ -23,8 +24,7 @@ beforeAll(async () => {
 it('every replica shows the same counts, whichever served the downloads', async () => {
   const pods = await podsOf('server')
   expect(pods).toHaveLength(3)
-  const [first = ''] = pods
-  const before = await countOf(first, 'network', '2.0.0')
+  const before = await settledCount('network', '2.0.0')
   for (let count = 0; count < 30; count += 1)
     expect(await download('platform/network/aws', '2.0.0')).toBe(200)
   for (const pod of pods) {

@@ -9,6 +9,7 @@ import {
   makeNamespace,
   podsOf,
   prepare,
+  settledCount,
   startLoad,
   uninstall,
   versionsOf,
@@ -33,7 +34,7 @@ afterAll(() => uninstall())
 it('the API server and Valkey away for minutes: answers go on, and nothing is lost', async () => {
   const pods = await podsOf('server')
   const addresses = await addressesOf('server')
-  const before = await countOf(pods[0] ?? '', 'network', '1.0.0')
+  const before = await settledCount('network', '1.0.0')
   await kubectlHere('scale', 'statefulset/depot-valkey', '--replicas=0')
   await until(
     () => podsOf('valkey'),
