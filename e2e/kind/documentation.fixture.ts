@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/* Commands of the documentation, as they are printed there. */
+
+/** The text below a heading, up to the next one of its level or above; all of a page without one. */
+function sectionOf(page: string, heading?: string): string {
+  const text = readFileSync(join(import.meta.dirname, '../../docs', page), 'utf8')
+  if (heading === undefined) return text
+  const [, rest] = text.split(`\n## ${heading}\n`)
+  if (rest === undefined) throw new Error(`docs/${page} has no heading "${heading}"`)
+  return rest.split('\n## ', 1)[0] ?? ''
+}
+
+/** The shell blocks of a page. */
+export function shellBlocks(page: string, heading?: string): string[] {
+  return [...sectionOf(page, heading).matchAll(/^```sh\n(.*?)^```$/gms)].map(
+    ([, block = '']) => block,
+  )
+}
+
+/** Commands inside of sentences that begin with one of these words; a name in capitals is for the reader to fill in. */
+export function inlineCommands(page: string, words: readonly string[]): string[] {
+  const pattern = new RegExp(`\`((?:${words.join('|')}) [^\`]+)\``, 'g')
+  return [...sectionOf(page).matchAll(pattern)].map(([, command = '']) =>
+    command.replace(/\s*\n\s*/g, ' '),
+  )
+}
