@@ -1,7 +1,8 @@
+import { isRecord } from '../apis/v1alpha1/v1alpha1.ts'
+
 export type Fields = Readonly<Record<string, unknown>>
 
 /** An object of JSON or YAML; undefined for everything else, lists included. */
 export function fieldsOf(value: unknown): Fields | undefined {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject ? (value as Fields) : undefined
+  return isRecord(value) ? value : undefined
 }

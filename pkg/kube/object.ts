@@ -1,3 +1,5 @@
+import { isRecord } from '../apis/v1alpha1/v1alpha1.ts'
+
 /** An object as it came out of JSON: what every Kubernetes object is known to have. */
 export interface ObservedObject {
   readonly metadata: {
@@ -17,17 +19,13 @@ export function observe(raw: unknown): ObservedObject | undefined {
   return complete ? (raw as ObservedObject) : undefined
 }
 
-export function metadataOf(raw: unknown): Record<string, unknown> | undefined {
+export function metadataOf(raw: unknown): Readonly<Record<string, unknown>> | undefined {
   const metadata = isRecord(raw) ? raw['metadata'] : undefined
   return isRecord(metadata) ? metadata : undefined
 }
 
 export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**

@@ -1,5 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { isRecord, isText, type ObservedObject } from './object.ts'
+import { isRecord } from '../apis/v1alpha1/v1alpha1.ts'
+import { isText, type ObservedObject } from './object.ts'
 import type { Replacement, Store } from './store.ts'
 
 /** A ConfigMap holds a megabyte at most; what claims to be more is no README. */

@@ -1,6 +1,7 @@
+import { isRecord } from '../apis/v1alpha1/v1alpha1.ts'
 import type { ObservedObject } from '../kube/kube.ts'
 import type { AppliedObject, StoredObject } from './objects.ts'
-import { isRecord, record } from './whole-object.ts'
+import { record } from './whole-object.ts'
 
 /** Fields in the form in which an API server says who manages what: `{"f:spec": {"f:versions": {}}}`. */
 export type FieldSet = Readonly<Record<string, unknown>>

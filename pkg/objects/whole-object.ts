@@ -1,3 +1,4 @@
+import { isRecord } from '../apis/v1alpha1/v1alpha1.ts'
 import type { ObjectKind, ObjectMetadata, OwnerReference, StoredObject } from './objects.ts'
 
 /** An object as it came out of JSON or YAML, with whatever a reconciler may ask for in its place. */
@@ -32,10 +33,6 @@ export function wholeObject(
 
 export function record(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {}
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function items(value: unknown): readonly unknown[] {

@@ -3,7 +3,7 @@ import { GithubClientConfig, Metadata } from './metadata.ts'
 import { ModuleConfig } from './module.ts'
 import { ProviderConfig } from './provider.ts'
 import { StorageConfig } from './storage-config.ts'
-import { DepotReport, Reconciled, Suspend } from './sync-status.ts'
+import { DepotReport, ForceSync, Reconciled, Suspend } from './sync-status.ts'
 
 const names = z.array(z.string())
 
@@ -43,7 +43,7 @@ export const Depot = z.object({
         .describe(
           'What happens to a resource whose config is removed, and to all with the Depot. Default Orphan: it stays.',
         ),
-      forceSync: z.boolean().optional().describe('Synchronise again although nothing changed.'),
+      ...ForceSync,
       ...Suspend,
     })
     .describe('What is wanted.'),

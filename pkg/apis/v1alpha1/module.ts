@@ -3,7 +3,15 @@ import { Metadata, SyncState } from './metadata.ts'
 import { ModuleSource } from './module-source.ts'
 import * as rules from './rules.ts'
 import { SharedConfig } from './shared-config.ts'
-import { ParentCounts, Reconciled, Suspend } from './sync-status.ts'
+import {
+  ForceSync,
+  LatestVersion,
+  ListedVersion,
+  ParentCounts,
+  Reconciled,
+  Suspend,
+  SyncedVersion,
+} from './sync-status.ts'
 
 /** How a module is found, fetched and stored. */
 export const ModuleConfig = z
@@ -38,16 +46,15 @@ export const ModuleConfig = z
 export type ModuleConfig = z.infer<typeof ModuleConfig>
 
 const ModuleVersion = z.object({
-  version: z.string().describe('Semantic version; a leading v is tolerated.'),
-  name: z.string().optional().describe('Name of the Version object.'),
+  ...ListedVersion,
   fileName: z.string().optional().describe('Name of the archive.'),
-  synced: z.boolean().optional().describe('Whether the version is synchronised.'),
+  ...SyncedVersion,
 })
 
 const VersionRef = z.object({
   name: z.string().optional().describe('Name of the Version object.'),
   fileName: z.string().optional().describe('Name of the archive.'),
-  synced: z.boolean().optional().describe('Whether the version is synchronised.'),
+  ...SyncedVersion,
 })
 
 /** `status.*VersionRefs`: a version string names its Version object. */
@@ -64,14 +71,13 @@ export const Module = z.object({
     .object({
       moduleConfig: ModuleConfig,
       versions: z.array(ModuleVersion).default([]).describe('The versions that should exist.'),
-      forceSync: z.boolean().optional().describe('Synchronise again although nothing changed.'),
+      ...ForceSync,
       ...Suspend,
     })
     .describe('What is wanted.'),
   status: z
     .object({
-      latestVersion: z.string().optional().describe('The newest version.'),
-      fileName: z.string().optional().describe('Name of the archive of the newest version.'),
+      ...LatestVersion,
       ...SyncState,
       moduleVersionRefs: VersionRefs.optional(),
       ...ParentCounts,

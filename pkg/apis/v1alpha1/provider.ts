@@ -4,7 +4,15 @@ import { VersionRefs } from './module.ts'
 import { Protocols } from './protocols.ts'
 import * as rules from './rules.ts'
 import { SharedConfig } from './shared-config.ts'
-import { ParentCounts, Reconciled, Suspend } from './sync-status.ts'
+import {
+  ForceSync,
+  LatestVersion,
+  ListedVersion,
+  ParentCounts,
+  Reconciled,
+  Suspend,
+  SyncedVersion,
+} from './sync-status.ts'
 
 /** How a provider is found, fetched and stored. */
 export const ProviderConfig = z
@@ -65,11 +73,10 @@ export const ProviderConfig = z
 export type ProviderConfig = z.infer<typeof ProviderConfig>
 
 const ProviderVersion = z.object({
-  version: z.string().describe('Semantic version; a leading v is tolerated.'),
-  name: z.string().optional().describe('Name of the Version object.'),
+  ...ListedVersion,
   operatingSystem: z.string().optional().describe('Operating system, such as linux.'),
   architecture: z.string().optional().describe('Architecture, such as amd64.'),
-  synced: z.boolean().optional().describe('Whether the version is synchronised.'),
+  ...SyncedVersion,
 })
 
 export const Provider = z.object({
@@ -79,14 +86,13 @@ export const Provider = z.object({
     .object({
       providerConfig: ProviderConfig,
       versions: z.array(ProviderVersion).default([]).describe('The versions that should exist.'),
-      forceSync: z.boolean().optional().describe('Synchronise again although nothing changed.'),
+      ...ForceSync,
       ...Suspend,
     })
     .describe('What is wanted.'),
   status: z
     .object({
-      latestVersion: z.string().optional().describe('The newest version.'),
-      fileName: z.string().optional().describe('Name of the archive of the newest version.'),
+      ...LatestVersion,
       ...SyncState,
       providerVersionRefs: VersionRefs.optional(),
       signingKey: z

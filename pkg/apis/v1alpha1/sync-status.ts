@@ -16,6 +16,11 @@ export const Reconciled = {
 }
 
 /** In the spec of every kind that the controller reconciles. */
+export const ForceSync = {
+  forceSync: z.boolean().optional().describe('Synchronise again although nothing changed.'),
+}
+
+/** In the spec of every kind that the controller reconciles. */
 export const Suspend = {
   suspend: z
     .boolean()
@@ -33,6 +38,21 @@ const SkippedItem = z.object({
   platform: z.string().optional().describe('Platform that was wanted, such as linux/amd64.'),
   message: z.string().describe('Why there is no Version object for it.'),
 })
+
+/** A version that a parent's spec lists: what it is, and below, whether it is there. */
+export const ListedVersion = {
+  version: z.string().describe('Semantic version; a leading v is tolerated.'),
+  name: z.string().optional().describe('Name of the Version object.'),
+}
+export const SyncedVersion = {
+  synced: z.boolean().optional().describe('Whether the version is synchronised.'),
+}
+
+/** What parents report of their newest version. */
+export const LatestVersion = {
+  latestVersion: z.string().optional().describe('The newest version.'),
+  fileName: z.string().optional().describe('Name of the archive of the newest version.'),
+}
 
 /** What parents report of their children. */
 export const ParentCounts = {

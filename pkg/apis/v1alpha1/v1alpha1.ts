@@ -5,6 +5,7 @@ import { apiVersion, type Kind, kinds } from './kinds.ts'
 import type { Module } from './module.ts'
 import type { Namespace } from './namespace.ts'
 import type { Provider } from './provider.ts'
+import { isRecord } from './record.ts'
 import type { Version } from './version.ts'
 
 export {
@@ -31,6 +32,7 @@ export type { ModuleConfig } from './module.ts'
 export { ignoredBindingIssue, publicLabelIssue } from './oversights.ts'
 export { fitsSystem, parentOf } from './parent.ts'
 export type { ProviderConfig } from './provider.ts'
+export { isRecord } from './record.ts'
 export type { Scan, SecurityFinding } from './scan.ts'
 export { StorageConfig } from './storage-config.ts'
 export { unknownFieldsIn } from './unknown-fields.ts'
@@ -98,9 +100,9 @@ export function apiVersionOf(kind: Kind, apiGroup: string): string {
  */
 export function parseResource<K extends Kind>(kind: K, raw: unknown): Parsed<ResourceOf<K>> {
   const { schema } = kinds[kind]
-  const withKind = isObject(raw) ? { ...raw, kind } : raw
+  const withKind = isRecord(raw) ? { ...raw, kind } : raw
   let result = schema.safeParse(withKind)
-  if (!result.success && isObject(withKind)) result = schema.safeParse(withoutNulls(withKind))
+  if (!result.success && isRecord(withKind)) result = schema.safeParse(withoutNulls(withKind))
   if (result.success) {
     const resource = result.data as ResourceOf<K>
     dropForeignOwners(resource, raw)
@@ -119,7 +121,7 @@ export function formatPath(path: readonly (string | number)[]): string {
 
 /** Kinds of other groups may have the same names. */
 function dropForeignOwners({ metadata }: Resource, raw: unknown): void {
-  const own = isObject(raw) ? raw['apiVersion'] : undefined
+  const own = isRecord(raw) ? raw['apiVersion'] : undefined
   if (metadata.ownerReferences.length === 0 || typeof own !== 'string') return
   const group = own.slice(0, own.indexOf('/') + 1)
   metadata.ownerReferences = metadata.ownerReferences.filter((owner) =>
@@ -166,13 +168,9 @@ function textOf(value: unknown): string {
   return text.length > maxText ? `${text.slice(0, maxText)}…` : text
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
-  if (!isObject(value)) return value
+  if (!isRecord(value)) return value
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, child]) => child !== null)

@@ -6,7 +6,7 @@ import { Protocols } from './protocols.ts'
 import { ProviderConfig } from './provider.ts'
 import * as rules from './rules.ts'
 import { Scan } from './scan.ts'
-import { Reconciled, Suspend } from './sync-status.ts'
+import { ForceSync, Reconciled, Suspend } from './sync-status.ts'
 
 const ReadmeConfigMapRef = z.object({
   name: z.string().describe('Name of the ConfigMap.'),
@@ -60,7 +60,7 @@ export const Version = z.object({
         description: 'Plugin protocol versions, where they differ from those of the provider.',
         maxItems: 20,
       }),
-      forceSync: z.boolean().optional().describe('Synchronise again although nothing changed.'),
+      ...ForceSync,
       retain: z
         .boolean()
         .optional()

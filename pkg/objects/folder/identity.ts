@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
+import { isRecord } from '../../apis/v1alpha1/v1alpha1.ts'
 import type { ObjectKind, StoredObject, StoredRef } from '../objects.ts'
-import { isRecord, record, wholeObject } from '../whole-object.ts'
+import { record, wholeObject } from '../whole-object.ts'
 
 /**
  * An object of a file, with what an API server would have given it. The uid comes from the name, and the generation from

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isRecord } from '../../apis/v1alpha1/v1alpha1.ts'
 import { ApiError, type JsonPatchOperation } from '../../kube/kube.ts'
-import { isRecord } from '../whole-object.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 type Patch = Fields | readonly JsonPatchOperation[]

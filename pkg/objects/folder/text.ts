@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Document, parseDocument, stringify } from 'yaml'
+import { isRecord } from '../../apis/v1alpha1/v1alpha1.ts'
 import {
   documentsOf,
   type FieldPath,
@@ -7,7 +8,6 @@ import {
   parseJson,
   parseYaml,
 } from '../../manifests/manifests.ts'
-import { isRecord } from '../whole-object.ts'
 
 /** An object, and where it stands in the text of a file. */
 export interface PlacedObject {
