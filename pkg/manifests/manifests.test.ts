@@ -170,6 +170,15 @@ spec: {expression: 'true', moduleResources: [], providerResources: []}
   ])
 })
 
+it('says what is wrong in the order of the files, whichever is read first', async () => {
+  const wrong = (name: string) => moduleText(name).replace('spec:', 'spec:\n  oops: 1')
+  const many = Array.from({ length: 500 }, (_, index) => moduleText(`m${index}`))
+  const text = [wrong('a'), ...many].join('---\n')
+  await using source = await startSource({ 'a.yaml': text, 'b.yaml': wrong('b') })
+  const said = source.logged('object cannot work as it is')
+  expect(said).toMatchObject([{ file: 'a.yaml' }, { file: 'b.yaml' }])
+})
+
 it('keeps what was served of an object that does not validate', async () => {
   await using source = await startSource({ 'a.yaml': `${moduleText('a')}---\n${moduleText('b')}` })
   await source.write('a.yaml', `${invalid('a')}---\n${moduleText('b')}`)

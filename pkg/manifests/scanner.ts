@@ -177,7 +177,7 @@ export class Scanner {
     const turns = new Turns()
     const broken = new Map(problems)
     const renamed = new Map(removed.map((path) => [this.#identityOf(path), path]))
-    const read: { path: string; signature: string; from: string; content: ManifestFile }[] = []
+    const read = new Map<string, { signature: string; from: string; content: ManifestFile }>()
     let isRead = true
     await eachLimited(changed, maxReading, async ([path, signature]) => {
       if (this.#closed) return
@@ -187,7 +187,7 @@ export class Scanner {
         const previous = this.#files.get(from)
         const options = { apiGroup: this.#apiGroup, previous, turns }
         const content = text && (await parseManifest(path, text, options))
-        if (content !== undefined) read.push({ path, signature, from, content })
+        if (content !== undefined) read.set(path, { signature, from, content })
         else isRead = false
       } catch (error) {
         if (isGone(error)) isRead = false
@@ -195,7 +195,11 @@ export class Scanner {
       }
     })
     if (this.#closed) return true
-    for (const { path, signature, from, content } of read) {
+    // In the order of the files, whichever came first, so that what is logged of them is the same each time.
+    for (const path of changed.keys()) {
+      const file = read.get(path)
+      if (file === undefined) continue
+      const { signature, from, content } = file
       this.#definitions.replace(path, content, from)
       this.#files.set(path, content)
       this.#mistakes.look(path, content.entries)
