@@ -41,7 +41,9 @@ export interface AuthOptions {
   /** Of mode oidc. */
   readonly oidc?: OidcOptions | undefined
   /** Of modes kubeconfig and bearer, and of the fallback. */
-  readonly cluster?: Pick<PassthroughOptions, 'apiGroup' | 'address' | 'ttlMs'> | undefined
+  readonly cluster?:
+    | Pick<PassthroughOptions, 'apiGroup' | 'address' | 'ttlMs' | 'connections'>
+    | undefined
   readonly bindings: GroupBindings
   /** Whether a resource and its namespace are both labelled public. */
   readonly isPublic: (kind: 'Module' | 'Provider', namespace: string, name: string) => boolean

@@ -44,10 +44,12 @@ const acceptOf = (path: string): string => {
 /** Reads in the name of callers, with their credentials and none of the server's: over connections of their own. */
 export class CallerReads {
   readonly #address: () => Promise<ClusterAddress>
-  readonly #pool = createPool(bounds)
+  readonly #pool: Pool
 
-  constructor(address: () => Promise<ClusterAddress>) {
+  /** @param connections how many questions are under way at once. Default 128 */
+  constructor(address: () => Promise<ClusterAddress>, connections = bounds.connections) {
     this.#address = address
+    this.#pool = createPool({ ...bounds, connections })
   }
 
   /**

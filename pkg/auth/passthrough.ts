@@ -14,6 +14,8 @@ export interface PassthroughOptions {
   readonly address: () => Promise<ClusterAddress>
   /** How long a decision holds, in milliseconds; 0: it is asked for every time. */
   readonly ttlMs: number
+  /** How many questions are under way at once. Default 128. */
+  readonly connections?: number | undefined
   readonly metrics: Metrics
   /** Milliseconds since 1970. */
   readonly clock: () => number
@@ -43,7 +45,7 @@ export class Passthrough {
 
   constructor(options: PassthroughOptions) {
     this.#options = options
-    this.#reads = new CallerReads(() => this.#address())
+    this.#reads = new CallerReads(() => this.#address(), options.connections)
     this.#verdicts = new Bounded({ maxEntries: maxRemembered, clock: options.clock })
     this.#duration = histogram(
       options.metrics,

@@ -320,21 +320,23 @@ it('two Authorization headers are refused, and the log tells callers apart, not 
   expect(lines.join('')).not.toMatch(/alice|eyJ/)
 })
 
-it('a slow API server fails none of 200 callers: the deadline of a question starts when it is sent', async () => {
+it('a slow API server fails none of those that wait: the deadline of a question starts when it is sent', async () => {
   const cluster = await TestCluster.start()
-  cluster.delayMs = 2000
+  // Six rounds of ten take longer than the 5 s that a question has, of which each leaves 4 s to a busy machine.
+  cluster.delayMs = 1000
   const [app] = open({
     mode: 'bearer',
     cluster: {
       apiGroup: 'depot.internal',
       ttlMs: 600_000,
+      connections: 10,
       address: () => Promise.resolve({ server: cluster.url, ca: cluster.ca }),
     },
   })
-  const callers = Array.from({ length: 200 }, (_, index) => `caller-${index}`)
+  const callers = Array.from({ length: 60 }, (_, index) => `caller-${index}`)
   for (const caller of callers) cluster.tokens.set(caller, () => 200)
   const statuses = await Promise.all(callers.map((caller) => statusOf(app, caller)))
-  expect(statuses.filter((status) => status === 200)).toHaveLength(200)
+  expect(statuses.filter((status) => status === 200)).toHaveLength(60)
   // The Versions of a namespace are asked for once a caller, whatever is read in it.
   fixture.module('other')
   fixture.version('Module', 'other', '1.0.0')
@@ -343,4 +345,4 @@ it('a slow API server fails none of 200 callers: the deadline of a question star
   expect(await statusOf(app, 'caller-0', other)).toBe(200)
   expect(cluster.requests.length - before).toBe(1)
   cluster.stop()
-}, 60_000)
+})
