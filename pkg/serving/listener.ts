@@ -10,6 +10,7 @@ import type { IdentifiedResponse } from './identified-response.ts'
 import type { Hot } from './plain-request.ts'
 import { createRequestIds } from './request-id.ts'
 import { RequestMetrics } from './request-metrics.ts'
+import { countSentBytes } from './sent-bytes.ts'
 
 export interface ListenerOptions {
   readonly fetch: Fetch
@@ -65,7 +66,8 @@ export function createListener(options: ListenerOptions) {
     const isDraining = draining.isOn
     if (!isDraining && answerReady?.(request, response)) return
     const start = performance.now()
-    const { bytesWritten: sentBefore, remoteAddress } = request.socket
+    const { remoteAddress } = request.socket
+    const sentBytes = countSentBytes(response)
     const requestId = requestIdOf(textOf(request.headers['x-request-id']))
     const running: Running = { facts: {}, firstByteAt: undefined }
     const { facts } = running
@@ -74,7 +76,7 @@ export function createListener(options: ListenerOptions) {
 
     response.on('close', () => {
       const end = performance.now()
-      const bytes = request.socket.bytesWritten - sentBefore
+      const bytes = sentBytes()
       const { method = '', url = '', headers } = request
       const { statusCode: status } = response
       metrics.closed({
