@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { PatternRouter } from 'hono/router/pattern-router'
 import type { Auth } from '../auth/auth.ts'
 import type { Broker } from '../broker/broker.ts'
-import { type BrowseOptions, createBrowse } from '../browse/browse.ts'
+import { type BrowseOptions, createBrowse, prefix } from '../browse/browse.ts'
 import { RegistryError } from '../errors/errors.ts'
 import { createRegistry, discoveryPaths, type RegistryOptions } from '../registry/registry.ts'
 import {
@@ -44,7 +44,11 @@ export function createApp(options: AppOptions): App {
   if (auth !== undefined) routes.route('/', whoAmIRoutes(auth))
   if (broker !== undefined) routes.route('/', broker.routes)
   answerErrors(routes, options.log, 'see /.well-known/terraform.json')
-  return { routes, hot: (request) => registry.hot(request) ?? browse.hot(request) }
+  return {
+    routes,
+    hot: (request) =>
+      request.url.startsWith(prefix) ? browse.hot(request) : registry.hot(request),
+  }
 }
 
 /**

@@ -10,6 +10,8 @@ export interface HotListenerOptions {
   readonly requestIdOf: (own: string | undefined) => string
   readonly logRequest: AccessLog
   readonly metrics: RequestMetrics
+  /** How long a client may leave an answer unread, in milliseconds. */
+  readonly idleMs: number
 }
 
 /**
@@ -19,7 +21,7 @@ export interface HotListenerOptions {
  * @returns a function that says whether it has answered; if not, nothing has happened yet
  */
 export function createHotListener(options: HotListenerOptions) {
-  const { hot, requestIdOf, logRequest, metrics } = options
+  const { hot, requestIdOf, logRequest, metrics, idleMs } = options
   const read = createPlainReader(options.scheme)
   return (request: IncomingMessage, response: IdentifiedResponse): boolean => {
     const start = performance.now()
@@ -33,6 +35,10 @@ export function createHotListener(options: HotListenerOptions) {
     const status = isKnown ? 304 : 200
     const bytes = response.sendReady(status, answer.head(isKnown), isKnown ? '' : answer.body)
     const durationMs = performance.now() - start
+    const { socket } = request
+    // Most answers are in the hands of the kernel by now, and a timer for each would cost as much as the lookup.
+    const isWaiting = response.socket === null || socket.writableLength > 0
+    if (isWaiting) socket.setTimeout(idleMs)
     metrics.answered(answer.facts.route, status, durationMs, bytes)
     logRequest(
       {
@@ -46,7 +52,7 @@ export function createHotListener(options: HotListenerOptions) {
         userAgent: plain.userAgent,
         terraformVersion: plain.terraformVersion,
         traceparent: plain.traceparent,
-        remoteAddress: request.socket.remoteAddress,
+        remoteAddress: socket.remoteAddress,
         facts: plain.facts,
       },
       answer,

@@ -21,6 +21,8 @@ export interface ListenerOptions {
   readonly metrics: Metrics
   /** Called with every request when it is over, beside the access log. */
   readonly onRequest?: OnRequest | undefined
+  /** How long a connection with a request under way may go without a byte, in milliseconds. */
+  readonly idleMs: number
   /** Becomes true when the server is about to stop: answers then ask the client to close the connection. */
   readonly draining: { readonly isOn: boolean }
 }
@@ -38,11 +40,12 @@ const badRequest = new RegistryError(
 
 /** The request listener of the public port: the app, with a log line and metrics around each request. */
 export function createListener(options: ListenerOptions) {
-  const { log, draining, hot, scheme } = options
+  const { log, draining, hot, scheme, idleMs } = options
   const metrics = new RequestMetrics(options.metrics)
   const logRequest = observed(accessLog(log), options.onRequest)
   const requestIdOf = createRequestIds()
-  const answerReady = hot && createHotListener({ hot, scheme, requestIdOf, logRequest, metrics })
+  const answerReady =
+    hot && createHotListener({ hot, scheme, requestIdOf, logRequest, metrics, idleMs })
   /** Of the request that is being handed over: the adapter calls the app before it returns. */
   let current: Running = { facts: {}, firstByteAt: undefined }
 
@@ -67,6 +70,7 @@ export function createListener(options: ListenerOptions) {
     if (!isDraining && answerReady?.(request, response)) return
     const start = performance.now()
     const { remoteAddress } = request.socket
+    request.socket.setTimeout(idleMs)
     const sentBytes = countSentBytes(response)
     const requestId = requestIdOf(textOf(request.headers['x-request-id']))
     const running: Running = { facts: {}, firstByteAt: undefined }

@@ -48,6 +48,8 @@ export interface ServeOptions {
   readonly metrics: Metrics
   /** Called with every request when it is over, beside the access log. */
   readonly onRequest?: OnRequest | undefined
+  /** How long a connection with a request under way may go without a byte, in milliseconds. Default 120000. */
+  readonly idleMs?: number
   /**
    * How long a process that was ready goes on taking requests when it is to stop, while its probes already say that it is
    * not ready: load balancers need a while to learn it. Default 0.
@@ -80,7 +82,6 @@ const limits = {
   // Requests without a body are the rule: this saves making a stream of none.
   optimizeEmptyRequests: true,
 }
-const idleSocketMs = 120_000
 
 /**
  * Opens both ports.
@@ -100,12 +101,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     log: log.child({ component: 'http' }),
     metrics,
     onRequest: options.onRequest,
+    idleMs: options.idleMs ?? 120_000,
     draining,
   })
   const pair = tls && readTlsFiles(tls)
   const server =
     pair === undefined ? createHttpServer(limits, listener) : createTlsServer(pair, listener)
-  server.setTimeout(idleSocketMs)
   server.on('clientError', refuseMalformed(log))
   const url = await listen(server, options.listen, tls === undefined ? 'http' : 'https')
   const admin = await serveAdmin({ ...options, waitingFor }).catch((error: unknown) => {
