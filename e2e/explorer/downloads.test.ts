@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { showcase as samples, showcaseDepots } from '../../hack/testbed/explorer/showcase.ts'
+import { chromiumPath, settled, watch } from './browser.fixture.ts'
+import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
+
+/* What pages show of a registry that is in use. */
+
+let showcase: Showcase
+beforeAll(async () => {
+  if (chromiumPath !== undefined) showcase = await startShowcase(samples, showcaseDepots, [], true)
+})
+afterAll(() => showcase?.stop())
+
+describe.skipIf(chromiumPath === undefined)('downloads', () => {
+  it('14. the top 10 have a version, a namespace, a count and the time of the last download', async () => {
+    const { page, problems, close } = await showcase.open('/stats')
+    await settled(page)
+    const rows = page.locator('section[aria-labelledby=top] tbody tr')
+    expect(await rows.count()).toBe(10)
+    const counts: number[] = []
+    for (const row of await rows.all()) {
+      const words = await row.innerText()
+      expect(words).toMatch(/[a-z]+\/\s*[a-z-]+/)
+      expect(words).toMatch(/\d+\.\d+\.\d+/)
+      counts.push(Number(/\t([\d,]+)\t/.exec(words)?.[1]?.replaceAll(',', '')))
+      expect(await row.locator('time').getAttribute('title')).toMatch(/\d{4} at \d\d:\d\d:\d\d UTC/)
+    }
+    expect(counts).toEqual(counts.toSorted((a, b) => b - a))
+    expect(counts.at(-1)).toBeGreaterThan(0)
+    // Each leads to its version.
+    const href = await rows.first().getByRole('link').getAttribute('href')
+    expect(href).toMatch(/^\/[a-z]+\/(?:module|provider)\/[a-z-]+\?version=/)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('a module has a chart of 30 days, and how often each version was downloaded', async () => {
+    const { page, problems, asked, close } = await showcase.open('/network/module/vpc')
+    const section = page.locator('section[aria-labelledby=downloads]')
+    const chart = section.getByRole('img', { name: /downloads from .* at most .* a day/ })
+    await chart.waitFor()
+    expect(asked.some((url) => /\/vpc\/downloads(?:\?|$)/.test(url))).toBe(true)
+    await section.getByText(/in 30 days/).waitFor()
+    const version = section.locator('dt a').first()
+    const number = await version.innerText()
+    await version.click()
+    await expect.poll(() => new URL(page.url()).searchParams.get('version')).toBe(number)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('a badge of a public module is a picture at the address of the explorer, to anyone', async () => {
+    const at = (path: string): Promise<Response> =>
+      fetch(`${showcase.explorer.url}/depot/ui/v1/badges/${path}`, {
+        headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'image' },
+      })
+    const badge = await at('network/module/vpc.svg')
+    expect([badge.status, badge.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
+    expect(await badge.text()).toContain('6.41.0')
+    const { page, close } = await watch(showcase.browser, showcase.explorer.url)
+    await page.goto(`${showcase.explorer.url}/depot/ui/v1/badges/network/module/vpc.svg`)
+    expect(await page.locator('svg').count()).toBe(1)
+    await close()
+  })
+})
