@@ -136,6 +136,16 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     await page.goto('/platform/module/eks-cluster')
     await page.locator('.meta .amber').click()
     await page.locator('.meta').getByRole('tooltip').waitFor()
+    const phone = await watch(
+      showcase.browser,
+      showcase.explorer.url,
+      { width: 320 },
+      { hasTouch: true, isMobile: true },
+    )
+    await phone.page.goto('/platform/module/eks-cluster')
+    await phone.page.locator('.meta .amber').tap()
+    await phone.page.locator('.meta').getByRole('tooltip').waitFor()
+    await phone.close()
     await page.goto('/data/module/redis')
     await page.locator('.meta').waitFor()
     expect(await page.locator('.amber').count()).toBe(0)

@@ -35,7 +35,9 @@ const item = (name: string) => ({
   latestVersion: name,
   synced: true,
   public: true,
-  totalDownloads: 1,
+  totalDownloads: 1_234_567_890,
+  hasUnsyncedVersions: true,
+  scanCounts: { critical: 12_345, high: 99_999, medium: 10_000, low: 45_678, unknown: 98_765 },
 })
 
 describe.skipIf(chromiumPath === undefined)('names', () => {
@@ -67,6 +69,16 @@ describe.skipIf(chromiumPath === undefined)('names', () => {
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       expect(over).toBe(0)
       expect(await page.locator('main img, main style, main script').count()).toBe(0)
+      for (const width of [320, 768]) {
+        await page.setViewportSize({ width, height: 900 })
+        const beyond = await page.locator('main .sev, main .addr, main code').evaluateAll((parts) =>
+          parts.filter((part) => {
+            const box = part.closest('.card, tr')?.getBoundingClientRect()
+            return part.getBoundingClientRect().right > (box?.right ?? 0) + 1
+          }),
+        )
+        expect([width, beyond.length]).toEqual([width, 0])
+      }
       await links.first().click()
       await page.getByText('Not found, or not visible to you.').waitFor()
       expect(dialogs).toEqual([])

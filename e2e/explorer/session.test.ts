@@ -91,6 +91,27 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     await close()
   })
 
+  it('that is gone leads through the provider, and back to the view that was open', async () => {
+    const { explorer } = await deploy({ isBuilt: true })
+    const { page, close } = await watchAll(explorer.baseUrl, [401, 404])
+    await page.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ body: '' }))
+    await page.goto('/')
+    await logIn(page, 'alice')
+    await page.getByRole('link', { name: 'network' }).first().waitFor()
+    await page.waitForFunction(() => document.querySelector('.app[aria-busy]') === null)
+    await page.context().clearCookies({ name: /^depot-/ })
+    // A 401 right after a sign-in is not answered by another one.
+    await page.clock.setFixedTime(Date.now() + 120_000)
+    await page.getByLabel('Kind').selectOption('Modules')
+    // The provider knows alice still, and asks nothing.
+    const names = async (): Promise<string[]> =>
+      (await page.context().cookies(explorer.baseUrl)).map(({ name }) => name)
+    await expect.poll(names, { timeout: 30_000 }).toContain('depot-session')
+    await page.waitForURL(`${explorer.baseUrl}/?kind=module`)
+    await page.getByRole('link', { name: 'network' }).first().waitFor()
+    await close()
+  })
+
   it('3. takes a developer token where that is enabled, and has no field elsewhere', async () => {
     const port = await freePort()
     const baseUrl = `http://127.0.0.1:${port}`

@@ -35,7 +35,7 @@ export function DepotTree({ graph, selected, found }: Props) {
                 {depot.name}
               </span>
               <span class="quiet">
-                {depotNote(depot)}, manages{' '}
+                {depotNote(depot)}, manages{'\u00a0'}
                 {depot.managedModuleNames.length + depot.managedProviderNames.length}
               </span>
             </summary>

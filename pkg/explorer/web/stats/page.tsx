@@ -146,7 +146,7 @@ function Posture(props: {
           return (
             <a
               key={key}
-              class={tone}
+              class={posture[key] === 0 ? 'none' : tone}
               href={props.listed(
                 severity === undefined ? { sort_by: 'severity', sort_dir: 'desc' } : { severity },
               )}
