@@ -13,7 +13,7 @@ export interface GithubCredential {
   readonly id: string
   get(signal: AbortSignal): Promise<Credential>
   /** @returns whether another try may help */
-  renew(): boolean
+  renew(): Promise<boolean>
 }
 
 interface App {
@@ -42,14 +42,32 @@ export class GithubApps {
     this.#clock = clock
   }
 
-  /** Reads `token`, or the three keys of an app. @throws SourceError SecretInvalid */
-  credentialOf(data: SecretData, name: string, apiUrl: string): GithubCredential {
+  /**
+   * Reads `token`, or the three keys of an app.
+   *
+   * @param read of the Secret; again where its token is refused
+   * @throws SourceError SecretInvalid
+   */
+  async credentialOf(
+    read: () => Promise<SecretData>,
+    name: string,
+    apiUrl: string,
+  ): Promise<GithubCredential> {
+    const data = await read()
     const token = textOf(data, 'token', name)
-    if (token !== undefined) {
-      const credential = bearer(token)
-      return { id: credential.id, get: async () => credential, renew: () => false }
+    if (token === undefined) return this.#ofApp(appOf(data, name), apiUrl)
+    let credential = bearer(token)
+    return {
+      id: credential.id,
+      get: async () => credential,
+      // It may have been changed since: what is refused is the token of before.
+      renew: async () => {
+        const { id } = credential
+        const now = textOf(await read(), 'token', name)
+        if (now !== undefined) credential = bearer(now)
+        return credential.id !== id
+      },
     }
-    return this.#ofApp(appOf(data, name), apiUrl)
   }
 
   #ofApp(app: App, apiUrl: string): GithubCredential {
@@ -64,7 +82,7 @@ export class GithubApps {
         const { token } = isFresh ? known : await this.#exchange(app, apiUrl, key, signal)
         return { id, authorization: `Bearer ${token}` }
       },
-      renew: () => {
+      renew: async () => {
         if (renewed) return false
         this.#tokens.delete(key)
         renewed = true

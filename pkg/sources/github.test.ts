@@ -125,6 +125,33 @@ it('takes a repository, a prefix of tags and a folder from the config', async ()
   expect(fetched.path).toBe('modules/vpc')
 })
 
+it('takes the token that its Secret holds by then, where that was changed meanwhile', async () => {
+  const token = (text: string) => ({ token: Buffer.from(text) })
+  github.repositories.set('acme/vpc', { isPrivate: true, tags: new Map() })
+  for (let minor = 0; minor < 150; minor += 1) github.tag('acme/vpc', `v1.${minor}.0`, files)
+  github.tokens.add('first')
+  local.secrets.set('team/depot-github', token('first'))
+  const source = vpc({ githubClientConfig: { useAuthenticatedClient: true } })
+  // After the first of two pages.
+  github.onPage = () => {
+    github.onPage = undefined
+    github.tokens.delete('first')
+    github.tokens.add('second')
+    local.secrets.set('team/depot-github', token('second'))
+  }
+  expect((await source.list({ signal })).versions).toHaveLength(150)
+
+  const resolved = await source.resolve('1.0.0', { signal })
+  github.tokens.clear()
+  github.tokens.add('third')
+  const denied = { reason: 'AccessDenied' }
+  await expect(source.fetch(resolved, { signal })).rejects.toMatchObject(denied)
+  local.secrets.set('team/depot-github', token('third'))
+  const { file } = await source.fetch(resolved, { signal })
+  expect(Object.keys(await filesIn(file.path))).toHaveLength(1)
+  await file.remove()
+})
+
 it('signs in as an app, keeps the token, and asks for another one when it is refused', async () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString()

@@ -90,9 +90,9 @@ class GithubSource implements ModuleSource {
       const request = { credential: sent, signal, urgent, headers }
       return upstream.fetch(url, this.type, request, { ...options, maxBytes })
     }
-    const { file, download } = await get().catch((error: unknown) => {
+    const { file, download } = await get().catch(async (error: unknown) => {
       const isDenied = error instanceof SourceError && error.reason === 'AccessDenied'
-      if (isDenied && credential?.renew() === true) return get()
+      if (isDenied && (await credential?.renew()) === true) return get()
       throw error
     })
     const { sizeBytes, sha256 } = download
@@ -137,7 +137,7 @@ class GithubSource implements ModuleSource {
         urgent,
       })
     const answer = await ask()
-    return answer.status === 401 && credential?.renew() === true ? ask() : answer
+    return answer.status === 401 && (await credential?.renew()) === true ? ask() : answer
   }
 }
 

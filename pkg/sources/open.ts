@@ -75,7 +75,7 @@ export function openSources(options: SourcesOptions): Sources {
       credential: async () =>
         name === undefined
           ? undefined
-          : apps.credentialOf(await readSecret(secrets, namespace, name), name, place.apiUrl),
+          : apps.credentialOf(() => readSecret(secrets, namespace, name), name, place.apiUrl),
     })
   }
 

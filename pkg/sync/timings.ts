@@ -15,6 +15,8 @@ export interface SyncTimings {
   readonly forceSyncMs: number
   /** When what is stalled is looked at again. */
   readonly stalledMs: number
+  /** The same where a Secret is missing or wrong: nobody tells when it is not any more. */
+  readonly secretMs: number
   /** How long a fetched archive is kept for a storage that is away. */
   readonly heldMs: number
   readonly sweepMs: number
@@ -34,8 +36,18 @@ export const defaultTimings: SyncTimings = {
   replacedMs: 10 * minute,
   forceSyncMs: 10 * minute,
   stalledMs: hour,
+  secretMs: 5 * minute,
   heldMs: hour,
   sweepMs: 24 * hour,
+}
+
+/** When to look again at what only a change can help. */
+export function stalledWaitMs(
+  { stalledMs, secretMs }: SyncTimings,
+  reasons: readonly string[],
+  text: string,
+): number {
+  return jittered(reasons.includes('SecretInvalid') ? secretMs : stalledMs, text)
 }
 
 /** A part of an interval that is the same for the same text, from 0.9 to 1.1, so that not everything is due at once. */

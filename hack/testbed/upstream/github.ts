@@ -28,6 +28,8 @@ export class GithubServer {
   /** An app's public key by its id. */
   readonly apps = new Map<string, KeyObject>()
   remaining = 5000
+  /** Called when a page of tags has been answered. */
+  onPage: (() => void) | undefined
   #issued = 0
   readonly #api: HttpsServer
   readonly #archives: HttpsServer
@@ -111,6 +113,7 @@ export class GithubServer {
     const all = { ...found.headers, ...limits, ...(status === 200 && { etag }) }
     const sent = isSame ? { status: 304, headers: all } : { ...found, headers: all }
     await answer(outgoing, this.faults.for(url), sent)
+    if (url.includes('/tags')) this.onPage?.()
   }
 
   async #calls(url: string, token: string | undefined): Promise<Partial<StandInAnswer>> {

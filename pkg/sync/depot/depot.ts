@@ -10,7 +10,7 @@ import { depotLabel, orphan } from '../parent/depot-label.ts'
 import { handled, passOn, requestOf, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
 import { writeStatus } from '../status.ts'
-import { jittered } from '../timings.ts'
+import { jittered, stalledWaitMs } from '../timings.ts'
 import { addFinalizer, dropFinalizer, finalizerOf } from '../version/finalizer.ts'
 import { type DepotStatus, itemsOf, mergedConfigs } from './configs.ts'
 import { type ItemResult, syncItem } from './item.ts'
@@ -130,9 +130,10 @@ function next(
     const { reason, message } = firstTransient
     throw new Failure(reason, message, { retryAfterMs: Math.min(...waits) || undefined })
   }
+  const reasons = failures.map(({ reason }) => reason)
   const times: (number | undefined)[] = [
     object && pollDueMs(context, object) - context.clock(),
-    failures.length > 0 ? jittered(context.timings.stalledMs, name) : undefined,
+    failures.length > 0 ? stalledWaitMs(context.timings, reasons, name) : undefined,
     asked !== undefined && 'afterMs' in asked ? asked.afterMs : undefined,
   ]
   const waits = times.filter((ms): ms is number => ms !== undefined && Number.isFinite(ms))

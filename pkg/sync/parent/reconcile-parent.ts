@@ -5,7 +5,7 @@ import { type Context, refOf } from '../context.ts'
 import { type Failure, failureOf } from '../failure.ts'
 import { handled, passOn, requestOf, resetForceSync, type SyncRequest } from '../requests.ts'
 import { type StatusChange, writeStatus } from '../status.ts'
-import { jittered } from '../timings.ts'
+import { stalledWaitMs } from '../timings.ts'
 import type { ParentConfig } from './child.ts'
 import { ownedBy, syncChildren } from './children.ts'
 import { orphanOfGone } from './depot-label.ts'
@@ -119,5 +119,5 @@ async function recordFailure(
     note: `${reason}: ${message}`,
   })
   if (!terminal) throw failure
-  return { afterMs: jittered(context.timings.stalledMs, current.metadata.uid) }
+  return { afterMs: stalledWaitMs(context.timings, [reason], current.metadata.uid) }
 }

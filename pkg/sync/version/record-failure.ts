@@ -4,7 +4,7 @@ import { type Context, keyOf, refOf } from '../context.ts'
 import type { Failure } from '../failure.ts'
 import { handled, resetForceSync } from '../requests.ts'
 import { writeStatus } from '../status.ts'
-import { jittered } from '../timings.ts'
+import { stalledWaitMs } from '../timings.ts'
 import type { Attempt } from './attempt.ts'
 import { failedStatus, type VersionStatus } from './status.ts'
 
@@ -43,7 +43,7 @@ export async function recordFailure(
     throw failure
   }
   await resetForceSync(context, current, request)
-  return { afterMs: jittered(context.timings.stalledMs, current.metadata.uid) }
+  return { afterMs: stalledWaitMs(context.timings, [reason], current.metadata.uid) }
 }
 
 const events: ReadonlyMap<string, string> = new Map([
