@@ -30,6 +30,8 @@ interface ObjectToWrite {
 interface RequestOptions {
   /** Gives the request up. Default: none, the deadlines of the client hold. */
   readonly signal?: AbortSignal | undefined
+  /** Of what is written: asked when the first byte is about to be sent, which credentials and connections may delay. */
+  readonly mayBegin?: (() => boolean) | undefined
 }
 
 /** Reads and writes single objects of a cluster. Every method throws ApiError. */
@@ -93,12 +95,13 @@ export function createClient({
     path: string,
     doing: string,
     write: Write | undefined,
-    { signal = new AbortController().signal }: RequestOptions = {},
+    { signal = new AbortController().signal, mayBegin }: RequestOptions = {},
   ): Promise<ObservedObject | undefined> => {
     const { headersMs: idleMs, pageMs: deadlineMs } = timings
     const once = () =>
-      transport.read({ path, signal, idleMs, deadlineMs, ...(write && { write }) }, async (body) =>
-        observe(parse(await readBounded(body, maxObjectBytes))),
+      transport.read(
+        { path, signal, idleMs, deadlineMs, ...(write && { write, mayBegin }) },
+        async (body) => observe(parse(await readBounded(body, maxObjectBytes))),
       )
     let answer = await once()
     if (answer instanceof Outcome && answer.reason === 'unauthorized') {

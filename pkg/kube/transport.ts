@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { type Answer, createPool, discard, readBounded, retryAfterMs } from '../http/http.ts'
 import type { Connection } from './connection.ts'
 import { identityOf } from './identity.ts'
@@ -16,6 +17,8 @@ export interface Exchange {
   readonly idleMs: number
   /** What is written. Default: a GET. */
   readonly write?: Write
+  /** Whether it may still be written, asked when the first byte is about to be sent. Default: it may. */
+  readonly mayBegin?: (() => boolean) | undefined
 }
 
 export interface Write {
@@ -71,7 +74,7 @@ export class Transport {
    * Sends a request and hands the body of a good answer to `consume`. Everything that can go wrong is an Outcome, never a throw.
    */
   async read<T>(
-    { path, signal, deadlineMs, idleMs, write }: Exchange,
+    { path, signal, deadlineMs, idleMs, write, mayBegin }: Exchange,
     consume: (body: Answer['body']) => Promise<T>,
   ): Promise<T | Outcome> {
     const abort = new AbortController()
@@ -86,7 +89,7 @@ export class Transport {
     let body: Answer['body'] | undefined
     try {
       signal.throwIfAborted()
-      const reply = await this.#send(path, abort.signal, idleMs, write)
+      const reply = await this.#send(path, abort.signal, idleMs, write && { write, mayBegin })
       body = reply.body
       clearTimeout(timer)
       timer = setTimeout(expire, deadlineMs)
@@ -110,12 +113,14 @@ export class Transport {
     path: string,
     signal: AbortSignal,
     idleMs: number,
-    write: Write | undefined,
+    writing: Pick<Exchange, 'write' | 'mayBegin'> | undefined,
   ): Promise<Answer> {
     const credentials = await orAborted(this.#connection.credentials(), signal)
     this.#identity = identityOf(credentials)
     const { server, tls: trust, proxyUrl, headers } = credentials
     const { origin, pathname } = new URL(server)
+    const { write, mayBegin } = writing ?? {}
+    const isAsked = write !== undefined && mayBegin !== undefined
     return this.#pool.send(
       { origin, trust, proxyUrl },
       {
@@ -126,13 +131,23 @@ export class Transport {
           accept: 'application/json',
           'user-agent': 'depot',
           ...(write && { 'content-type': write.contentType }),
+          ...(isAsked && { 'content-length': String(Buffer.byteLength(write.body)) }),
         },
-        ...(write && { body: write.body }),
+        ...(write && { body: isAsked ? bodyOnce(write.body, mayBegin) : write.body }),
         signal,
         idleMs,
       },
     )
   }
+}
+
+/** A body that is read when the request is written; where that must not be any more, nothing of it is sent. */
+function bodyOnce(body: string, mayBegin: () => boolean): Readable {
+  const chunks = function* () {
+    if (!mayBegin()) throw new Error('it may not be written any more')
+    yield Buffer.from(body)
+  }
+  return Readable.from(chunks(), { objectMode: false })
 }
 
 async function readStatus(body: Answer['body']): Promise<unknown> {
