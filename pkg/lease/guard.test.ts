@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
@@ -9,13 +9,15 @@ import { guarded } from './guard.ts'
 
 it('a write that has to wait is not sent where the lease is lost meanwhile', async () => {
   const written: string[] = []
-  const server = createServer(async (incoming, outgoing) => {
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const body = await text(incoming)
     written.push(`${incoming.method} ${incoming.headers['content-length']} ${body.length}`)
-    const metadata = { name: 'written', namespace: 'team', uid: '1', resourceVersion: '1' }
+    const object = { name: 'written', namespace: 'team', uid: '1', resourceVersion: '1' }
     outgoing.setHeader('content-type', 'application/json')
-    outgoing.end(JSON.stringify({ kind: 'ConfigMap', metadata }))
-  }).listen(0, '127.0.0.1')
+    outgoing.end(JSON.stringify({ kind: 'ConfigMap', metadata: object }))
+  }
+  const server = createServer((incoming, outgoing) => void answer(incoming, outgoing))
+  server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const credentials = { server: `http://127.0.0.1:${port}`, headers: {}, tls: {} }

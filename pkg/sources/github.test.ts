@@ -126,7 +126,7 @@ it('takes a repository, a prefix of tags and a folder from the config', async ()
 })
 
 it('takes the token that its Secret holds by then, where that was changed meanwhile', async () => {
-  const token = (text: string) => ({ token: Buffer.from(text) })
+  const token = (value: string) => ({ token: Buffer.from(value) })
   github.repositories.set('acme/vpc', { isPrivate: true, tags: new Map() })
   for (let minor = 0; minor < 150; minor += 1) github.tag('acme/vpc', `v1.${minor}.0`, files)
   github.tokens.add('first')
