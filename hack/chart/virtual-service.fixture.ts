@@ -69,7 +69,7 @@ const settings = (port: number, service: Rendered): object => ({
   },
 })
 
-/** The path goes out as it is, where `fetch` would write it anew. */
+/** The path goes out as it is, where `fetch` would write it again. */
 async function answerOf(port: number, path: string): Promise<string> {
   const asked = request({ host: '127.0.0.1', port, path, agent: false }).end()
   const [answer] = await once(asked, 'response')

@@ -1,5 +1,5 @@
 import { fitsSystem, parentOf } from '../apis/v1alpha1/v1alpha1.ts'
-import { Claims } from './claims.ts'
+import { AddressClaims } from './address-claims.ts'
 import { NamedRows } from './named-rows.ts'
 import { Parent } from './parent.ts'
 import type { ResourceRow } from './resource-row.ts'
@@ -23,7 +23,7 @@ export interface ParentsOptions {
 export class Parents {
   readonly #options: ParentsOptions
   readonly #byName = new NamedRows<Parent>()
-  readonly #claims = new Claims()
+  readonly #claims = new AddressClaims()
   /** Versions without a parent, by the name that they refer to. */
   readonly #waiting = new NamedRows<VersionList>()
   /** What lost its address, with the reason. */

@@ -2,7 +2,7 @@ import { isNode, isScalar, LineCounter, type ParsedNode, parseAllDocuments } fro
 import { messageOf } from '../errors/errors.ts'
 
 /** A part of a file that is parsed by itself, and the number of its first line, from 1. */
-export interface Slice {
+export interface DocumentPart {
   readonly text: string
   readonly line: number
 }
@@ -37,7 +37,7 @@ const maxKeyComparisons = 10_000_000
  * Cuts a file at its document markers. A line that starts with `---` always is one, even inside a block scalar, so a
  * mistake in one document costs no other.
  */
-export function* documentsOf(text: string): Generator<Slice> {
+export function* documentsOf(text: string): Generator<DocumentPart> {
   let start = 0
   let line = 1
   for (let end = markerFrom(text, 0); ; end = markerFrom(text, end + 1)) {

@@ -1,11 +1,11 @@
-import { newlinesIn, type Slice } from './documents.ts'
+import { type DocumentPart, newlinesIn } from './documents.ts'
 
 /** A list that was cut into its items, without being parsed. */
-export interface ListSlices {
+export interface ListParts {
   /** What stands around the items: apiVersion, kind and so on. */
   readonly envelope: string
   /** Each holds a YAML sequence of one item. */
-  readonly items: readonly Slice[]
+  readonly items: readonly DocumentPart[]
 }
 
 /**
@@ -14,7 +14,7 @@ export interface ListSlices {
  *
  * @returns undefined where the document is no such list, or written in another way
  */
-export function listItemsOf({ text, line }: Slice): ListSlices | undefined {
+export function listItemsOf({ text, line }: DocumentPart): ListParts | undefined {
   if (!/^kind:[ \t]*["']?\w*List\b/m.test(text) || usesAliases(text)) return undefined
   const heading = /^items:[ \t]*\r?\n/m.exec(text)
   if (heading === null) return undefined
@@ -24,7 +24,7 @@ export function listItemsOf({ text, line }: Slice): ListSlices | undefined {
   const indent = dash.exec(text)?.[1]?.length
   if (indent === undefined) return undefined
 
-  const items: Slice[] = []
+  const items: DocumentPart[] = []
   let itemStart = start
   let itemLine = line + newlinesIn(text.slice(0, start))
   const close = (end: number) => {

@@ -3,12 +3,12 @@ import { usageOf } from './reference.ts'
 import { readSecrets } from './secrets.ts'
 import {
   type Command,
-  type Facts,
   type Option,
   type Options,
   type OptionTable,
   placeholderOf,
   type Rule,
+  type RuleInput,
   type Secrets,
   type SecretTable,
   variableOf,
@@ -144,7 +144,7 @@ function brokenRules(
   rules: readonly Rule<string>[],
   settings: ReadonlyMap<string, Setting>,
 ): string[] {
-  const facts: Facts<string> = {
+  const facts: RuleInput<string> = {
     given: (key) => {
       const { option, given, text } = settings.get(key) ?? {}
       if (!given || option === undefined) return false

@@ -60,7 +60,7 @@ export type Options<T extends OptionTable> = {
 export type Secrets<S extends SecretTable> = { readonly [K in keyof S]: string | undefined }
 
 /** What a rule may look at. */
-export interface Facts<K extends string> {
+export interface RuleInput<K extends string> {
   /** Whether the option was set; a switch that is off counts as not set. */
   readonly given: (key: K) => boolean
   /** The text of the option, its default included. */
@@ -70,7 +70,7 @@ export interface Facts<K extends string> {
 }
 
 /** Says what is wrong with a combination of options, and what to write instead. */
-export type Rule<K extends string> = (facts: Facts<K>) => string | undefined
+export type Rule<K extends string> = (facts: RuleInput<K>) => string | undefined
 
 export function variableOf(option: Option): string {
   return `DEPOT_${option.flag.replaceAll('-', '_').toUpperCase()}`

@@ -5,7 +5,7 @@ import { isOlder } from './rank.ts'
 import type { ResourceRow } from './resource-row.ts'
 
 /** Modules, or providers, by the name in their config, which is the name in their address. */
-export class Claims {
+export class AddressClaims {
   readonly #claims = new NamedRows<readonly Parent[]>()
 
   /** The oldest first. */
