@@ -4,17 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import {
-  createUpstreamAuthority,
-  type HttpsServer,
-  serveHttps,
-  type UpstreamAuthority,
-} from '../../hack/testbed/upstream/https-server.ts'
+import { type LoneServer, serveHttpsAlone } from '../../hack/testbed/upstream/https-server.ts'
 import { localEgress } from './egress.fixture.ts'
 import type { Egress } from './egress.ts'
 
-let authority: UpstreamAuthority
-let server: HttpsServer
+let server: LoneServer
 let egress: Egress
 let dir: string
 let answer: (outgoing: ServerResponse) => void
@@ -23,16 +17,14 @@ const { signal } = new AbortController()
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'depot-hostile-'))
-  authority = createUpstreamAuthority()
-  server = await serveHttps(authority, 'hostile', (_incoming, outgoing) => answer(outgoing))
+  server = await serveHttpsAlone('hostile', (_incoming, outgoing) => answer(outgoing))
 })
 beforeEach(() => {
-  egress = localEgress([server.host, 'localhost:1'], authority.ca, { clock: () => nowMs })
+  egress = localEgress([server.host, 'localhost:1'], server.authority.ca, { clock: () => nowMs })
 })
 afterEach(() => egress.close())
 afterAll(async () => {
   await server.close()
-  authority.remove()
   rmSync(dir, { recursive: true })
 })
 

@@ -1,36 +1,26 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import {
-  createUpstreamAuthority,
-  type HttpsServer,
-  serveHttps,
-  type UpstreamAuthority,
-} from '../../hack/testbed/upstream/https-server.ts'
+import { type LoneServer, serveHttpsAlone } from '../../hack/testbed/upstream/https-server.ts'
 import { type LocalSources, localSources } from './sources.fixture.ts'
 
-let authority: UpstreamAuthority
-let server: HttpsServer
+let server: LoneServer
 let local: LocalSources
 let answer: (url: string, outgoing: ServerResponse) => void
 const { signal } = new AbortController()
 const mebibyte = 1024 * 1024
 
 beforeAll(async () => {
-  authority = createUpstreamAuthority()
-  server = await serveHttps(authority, 'hostile', ({ url = '' }, outgoing) => {
+  server = await serveHttpsAlone('hostile', ({ url = '' }, outgoing) => {
     if (url === '/.well-known/terraform.json') {
       outgoing.end('{"modules.v1":"/m/","providers.v1":"/p/"}')
     } else answer(url, outgoing)
   })
 })
 beforeEach(async () => {
-  local = await localSources(authority, [server.host], { githubApiUrl: server.origin })
+  local = await localSources(server.authority, [server.host], { githubApiUrl: server.origin })
 })
 afterEach(() => local.close())
-afterAll(async () => {
-  await server.close()
-  authority.remove()
-})
+afterAll(() => server.close())
 
 const github = () =>
   local.sources.module({ name: 'vpc', provider: 'aws', repoOwner: 'acme' }, 'team').list({ signal })

@@ -56,6 +56,24 @@ export interface HttpsServer {
   close(): Promise<void>
 }
 
+/** A server under an authority of its own, which goes with it. */
+export interface LoneServer extends HttpsServer {
+  readonly authority: UpstreamAuthority
+}
+
+export async function serveHttpsAlone(
+  name: string,
+  listener: (incoming: IncomingMessage, outgoing: ServerResponse) => unknown,
+): Promise<LoneServer> {
+  const authority = createUpstreamAuthority()
+  const server = await serveHttps(authority, name, listener)
+  const close = async () => {
+    await server.close()
+    authority.remove()
+  }
+  return { ...server, authority, close }
+}
+
 /** Serves TLS. @param names further names that its certificate is good for */
 export async function serveHttps(
   { authority, placeOf = () => anywhere }: UpstreamAuthority,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { HostSlots } from './host-slots.ts'
 
-it('so many ask a host at a time, and one that asks again needs no other slot', () => {
+it('so many ask a host at a time; one that asks again needs no other slot, one that found none keeps none', () => {
   const slots = new HostSlots(2)
   expect(['a', 'b', 'c', 'a'].map((key) => slots.take('slow', key))).toEqual([
     true,
@@ -22,12 +22,4 @@ it('one whose source moves to another host gives back its slots of both', () => 
   slots.free('a')
   expect(slots.take('before', 'b')).toBe(true)
   expect(slots.take('after', 'c')).toBe(true)
-})
-
-it('one that found no slot keeps none from others', () => {
-  const slots = new HostSlots(1)
-  slots.take('slow', 'a')
-  expect(slots.take('slow', 'b')).toBe(false)
-  slots.free('a')
-  expect(slots.take('slow', 'c')).toBe(true)
 })
