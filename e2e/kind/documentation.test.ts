@@ -37,18 +37,28 @@ async function nameAsInChart(): Promise<void> {
   await must('docker', [...ctr, 'docker.io/valkey/valkey:e2e', `${name}${digest}`])
 }
 
+/** Whoever made them: Helm would meet conflicts with kubectl, whose fields they have. */
+async function deleteDefinitions(): Promise<void> {
+  const kinds = ['depots', 'groupbindings', 'modules', 'providers', 'versions']
+  const names = kinds.map((one) => `${one}.depot.internal`)
+  await kubectl('delete', 'crd', '--ignore-not-found', ...names)
+}
+
 beforeAll(async () => {
   copyFileSync(kind.kubeconfig, kubeconfig)
   for (const tool of ['kind', 'helm'] as const) symlinkSync(toolPath(tool), join(dir, tool))
   await makeNamespace()
   await deleteRecords()
   await uninstall()
+  await deleteDefinitions()
   await kubectl('delete', 'namespace', 'depot-system', 'platform', '--ignore-not-found')
   await nameAsInChart()
 })
 afterAll(async () => {
   await deleteRecords()
   await uninstall()
+  // They have fields of kubectl.
+  await deleteDefinitions()
   rmSync(dir, { recursive: true, force: true })
 })
 
@@ -57,7 +67,7 @@ it('the five minutes on kind end with a registry that passes its test', async ()
   const lines = first.split('\n').filter((line) => line !== 'kind create cluster')
   expect(lines).toHaveLength(first.split('\n').length - 1)
   const { code, stdout, stderr } = await type(lines.join('\n'), 280_000)
-  expect({ code, stderr }).toMatchObject({ code: 0 })
+  if (code !== 0) throw new Error(stderr)
   expect(stdout).toContain('Phase:          Succeeded')
   notes = stdout
 }, 300_000)
@@ -97,7 +107,9 @@ it('every command of the runbooks can be typed', async () => {
     code: 0,
   })
   // What the cluster of the suite does not have: cert-manager, a metrics server, `df` in its image of Valkey.
-  const elsewhere = /certificate|kubectl top|kubectl patch pvc$| df |secret NAME/
+  // And definitions are applied where there are none.
+  const elsewhere =
+    /certificate|kubectl top|kubectl patch pvc$| df |secret NAME|apply .*config\/crd/
   const inline = inlineCommands('runbooks.md', ['kubectl', 'logs', 'metrics'])
   const commands = [...blocks.flatMap((block) => block.trim().split('\n')), ...inline]
     .filter((command) => !elsewhere.test(command))
@@ -107,8 +119,35 @@ it('every command of the runbooks can be typed', async () => {
   for (const command of new Set(commands)) {
     // A grep that finds nothing is a good answer, and no container was here before this one.
     const { code, stderr } = await type(`set +e +o pipefail\n${start}\n${command}`)
-    const said = stderr.replace(/^.*previous terminated container.*$/gm, '').trim()
+    const said = stderr
+      .replace(/^.*(?:previous terminated container|No resources found).*$/gm, '')
+      .trim()
     if (said !== '' || code > 1) failed.push({ command, code, said })
   }
   expect(failed).toEqual([])
+})
+
+it('what is left after an uninstall goes with the commands of the page', async () => {
+  await uninstall()
+  const [away = ''] = shellBlocks('upgrading.md', 'Away')
+  expect(await type(away)).toMatchObject({ code: 0 })
+  const left = await kubectl('get', 'crd', '-o', 'name')
+  expect(left).not.toContain('depot.internal')
+  expect(await kubectl('-n', 'depot-system', 'get', 'pvc', '-o', 'name')).toBe('')
+})
+
+it('definitions that kubectl made are taken over as the page says', async () => {
+  expect(await type('kubectl apply --server-side -k config/crd')).toMatchObject({ code: 0 })
+  const install = [
+    'helm upgrade --install depot config/chart --namespace depot-system --create-namespace',
+    '--set server.replicaCount=0,controller.enabled=false,valkey.enabled=false',
+  ].join(' ')
+  const refused = await type(install)
+  expect(refused.code).toBe(1)
+  expect(refused.stderr).toContain('cannot be imported into the current release')
+  const [adopt = ''] = shellBlocks('upgrading.md', 'The definitions')
+  expect(await type(adopt)).toMatchObject({ code: 0 })
+  const conflicting = await type(install)
+  expect(conflicting.stderr).toContain('conflict with "kubectl"')
+  expect(await type(`${install} --force-conflicts`)).toMatchObject({ code: 0 })
 })

@@ -53,7 +53,7 @@ it('a rollback under load loses no request', async () => {
   expect(answered).toBeGreaterThan(100)
 })
 
-it('an upgrade brings the definitions of the release with it', async () => {
+it('an upgrade brings the definitions of the release with it, and loses no request', async () => {
   const name = 'versions.depot.internal'
   const older = await json<Definition>('get', 'crd', name)
   const { labels, annotations } = older.metadata
@@ -62,7 +62,11 @@ it('an upgrade brings the definitions of the release with it', async () => {
   // As an earlier release of the chart has left it.
   const flags = ['--field-manager=helm', '--force-conflicts']
   await apply([{ ...older, metadata: { name, labels, annotations }, status: undefined }], ...flags)
+  const load = startLoad()
   await install({ server: { ...values.server, podAnnotations: { changed: 'twice' } } })
+  const { answered, failed } = await load.stop()
+  expect(failed).toEqual([])
+  expect(answered).toBeGreaterThan(100)
   const { spec } = await json<Definition>('get', 'crd', name)
   const fields = spec.versions.map(
     ({ schema }) => schema.openAPIV3Schema.properties.status.properties,

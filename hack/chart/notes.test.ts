@@ -12,6 +12,22 @@ describe('notes after an install', () => {
     )
   })
 
+  it('end with a command that speaks TLS where the pod does', () => {
+    const last = (tls: object) =>
+      notes({ server: { tls: { enabled: true, ...tls } } })
+        .trim()
+        .split('\n')
+        .at(-1)
+        ?.trim()
+    expect(last({ secretName: 'server-tls' })).toBe(
+      'curl --fail --insecure https://localhost:8080/.well-known/terraform.json',
+    )
+    const certManager = { enabled: true, issuerRef: { name: 'x' }, dnsNames: ['depot.example.com'] }
+    expect(last({ certManager })).toBe(
+      'curl --fail https://depot.example.com/.well-known/terraform.json',
+    )
+  })
+
   it('name the address that an ingress gives', () => {
     const text = notes(profiles['ui'] ?? {})
     expect(text).toContain('Its address: https://depot.example.com')
