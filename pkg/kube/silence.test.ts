@@ -41,10 +41,13 @@ describe('an API server over a restored etcd', () => {
       expect(await fake.metric('watch_relists_total', backwards)).toBe(1)
     })
     await vi.waitFor(() => expect(fake.sink.rewound).toEqual(['Module']))
-    expect(fake.sink.get('Module', 'team', 'a')).toMatchObject({
-      metadata: { resourceVersion: '1001' },
-      spec: { moduleConfig: { provider: 'new' } },
-    })
+    // The list has begun; its objects follow.
+    await vi.waitFor(() =>
+      expect(fake.sink.get('Module', 'team', 'a')).toMatchObject({
+        metadata: { resourceVersion: '1001' },
+        spec: { moduleConfig: { provider: 'new' } },
+      }),
+    )
   })
 })
 
