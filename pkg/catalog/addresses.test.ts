@@ -125,6 +125,14 @@ describe('an address', () => {
     expect(catalog.conflicts.address).toBe(1)
   })
 
+  it('in a folder is that of the one that had it first, though the other is older', () => {
+    const catalog = new Catalog({ firstBy: 'arrival' })
+    upsert(catalog, module('b', { name: 'other', provider: 'aws' }))
+    upsert(catalog, module('a', { name: 'net', provider: 'aws' }))
+    upsert(catalog, module('b', { name: 'net', provider: 'aws' }))
+    expect(at(catalog, 'net', 'aws')).toBe('a')
+  })
+
   it('without a system answers to all that no older one has', () => {
     const catalog = new Catalog()
     upsert(catalog, module('aws', { name: 'net', provider: 'aws' }, created(1)))
@@ -213,6 +221,18 @@ describe('two Versions of one version', () => {
     expect(served(catalog, 'vpc')).toEqual(['two'])
     upsert(catalog, version('two', { metadata: owner('vpc'), digit: 'c' }))
     expect(served(catalog, 'vpc')).toEqual(['two'])
+  })
+
+  it('in a folder are served by the one that was that version first, though the other is older', () => {
+    const catalog = new Catalog({ firstBy: 'arrival' })
+    const other = version('one', { metadata: owner('vpc'), version: '0.9.0' })
+    upsert(catalog, module('vpc'), other, two)
+    upsert(catalog, one)
+    expect(served(catalog, 'vpc')).toEqual(['two'])
+    upsert(catalog, other, one)
+    expect(served(catalog, 'vpc')).toEqual(['two'])
+    remove(catalog, 'Version', 'two')
+    expect(served(catalog, 'vpc')).toEqual(['one'])
   })
 
   it('are no duplicates of each other where their platforms differ, or one is no semver', () => {

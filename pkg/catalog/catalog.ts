@@ -24,7 +24,7 @@ import { ResourceRow } from './resource-row.ts'
 import { identityOf, revisionOf } from './revision.ts'
 import { RowContext } from './row-context.ts'
 import { isSemver } from './semver-order.ts'
-import { digestOf, VersionRow } from './version-row.ts'
+import { digestOf, isSameArchive, VersionRow } from './version-row.ts'
 
 export type { ShownDepot } from './depots.ts'
 export type { DownloadCount, ResourceDownloads } from './downloads.ts'
@@ -309,16 +309,17 @@ export class Catalog implements ResourceSink {
     }
     const row = this.#rowFor(resource, old)
     row.generation = this.#generation
-    if (!(row instanceof OtherRow)) row.rank = this.#rankOf(resource, old)
+    if (!(row instanceof OtherRow)) row.rank = this.#rankOf(resource, row, old)
     rows.set(metadata.namespace, metadata.name, row)
     this.#link(row, old)
   }
 
-  #rankOf({ metadata }: Resource, old: Row | undefined): number {
+  #rankOf({ metadata }: Resource, row: Row, old: Row | undefined): number {
     const created =
       this.#firstBy === 'creation' ? Date.parse(metadata.creationTimestamp) : Number.NaN
     if (!Number.isNaN(created)) return Math.floor(created / 1000)
-    if (old !== undefined && !(old instanceof OtherRow)) return old.rank
+    if (old !== undefined && !(old instanceof OtherRow) && isSamePublication(row, old))
+      return old.rank
     this.#arrivals += 1
     return this.#arrivals
   }
@@ -379,4 +380,15 @@ export class Catalog implements ResourceSink {
     this.findings.release(row.sourceFindings)
     this.findings.release(row.binaryFindings)
   }
+}
+
+/** Whether a changed object is still what it was published as: another version or address of it came just now. */
+function isSamePublication(row: Row, old: Row): boolean {
+  if (row instanceof VersionRow && old instanceof VersionRow) {
+    return isSameArchive(row, old) && row.parentName === old.parentName
+  }
+  if (row instanceof ResourceRow && old instanceof ResourceRow) {
+    return row.configName === old.configName && row.system === old.system
+  }
+  return false
 }
