@@ -81,6 +81,11 @@ describe('finds', () => {
       [/^error \| value \| line 6 \| spec\.fileName \| must be the name of a file/],
     ],
     [
+      'a name that no cluster takes',
+      [module('a_b', storage)],
+      [/^error \| value \| .*metadata\.name \| must be a name as Kubernetes has it/],
+    ],
+    [
       'an object that is there twice',
       [network, network],
       [/^error \| duplicate-object \| .*team\/network in .*all\.yaml:1 already/],

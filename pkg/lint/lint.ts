@@ -3,6 +3,7 @@ import {
   formatPath,
   ignoredBindingIssue,
   mistakesIn,
+  nameIssue,
   publicLabelIssue,
 } from '../apis/v1alpha1/v1alpha1.ts'
 import { readManifests } from '../manifests/manifests.ts'
@@ -93,7 +94,8 @@ const byPlace = (a: Finding, b: Finding): number =>
 /** What is wrong with one object, whatever stands beside it. */
 function* inObject(object: Placed, { namespace, apiGroup }: LintOptions): Generator<Finding> {
   const { resource } = object
-  for (const { path, message } of mistakesIn(resource)) {
+  const named = nameIssue(resource)
+  for (const { path, message } of [...(named ? [named] : []), ...mistakesIn(resource)]) {
     yield about(object, 'value', message, { field: formatPath(path) })
   }
   const label = publicLabelIssue(resource, apiGroup)

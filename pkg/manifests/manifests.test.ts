@@ -131,6 +131,19 @@ spec: {type: Module, version: 1.0.0, fileName: '${fileName}', moduleConfigRef: {
   expect(said()[1]).toMatchObject({ message: expect.stringContaining('.zip, .tar.gz or .tgz') })
 })
 
+it('reads half a character as API servers do, and says that a name is none', async () => {
+  const half = moduleText('half').replace(
+    'metadata:\n',
+    'metadata:\n  labels: {half: "a\\ud83d"}\n',
+  )
+  await using source = await startSource({ 'a.yaml': half, 'b.yaml': moduleText('"a/b"') })
+  const { metadata } = source.sink.objects.get('Module half') ?? {}
+  expect(metadata?.labels).toEqual({ half: 'a\ufffd' })
+  expect(source.logged('object cannot work as it is')).toContainEqual(
+    expect.objectContaining({ file: 'b.yaml', field: 'metadata.name' }),
+  )
+})
+
 it('says once what of a valid object has no effect', async () => {
   const binding = (namespace: string) => `apiVersion: depot.internal/v1alpha1
 kind: GroupBinding

@@ -2,6 +2,7 @@ import {
   formatPath,
   ignoredBindingIssue,
   mistakesIn,
+  nameIssue,
   publicLabelIssue,
   type Resource,
 } from '../apis/v1alpha1/v1alpha1.ts'
@@ -55,6 +56,7 @@ export class Mistakes {
     const { apiGroup, namespace } = this.#options
     return (
       mistakesIn(resource)[0] ??
+      nameIssue(resource) ??
       unknown?.[0] ??
       publicLabelIssue(resource, apiGroup) ??
       (namespace === undefined ? undefined : ignoredBindingIssue(resource, namespace))

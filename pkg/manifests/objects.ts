@@ -117,9 +117,15 @@ function isOurs(value: Fields, kind: Kind | undefined, apiGroup: string): boolea
  * resourceVersion: a file has none that would mean anything, and the catalog would refuse what seems old.
  */
 function detached(resource: Resource): Resource {
-  const copy = JSON.parse(JSON.stringify(resource)) as Resource
+  const text = JSON.stringify(resource)
+  // Half a character, which no URL can hold; API servers replace it likewise.
+  const isOdd = /\\ud[89a-f]/i.test(text)
+  const copy = JSON.parse(text, isOdd ? wellFormed : undefined) as Resource
   return { ...copy, metadata: { ...copy.metadata, resourceVersion: '' } } as Resource
 }
+
+const wellFormed = (_: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.toWellFormed() : value
 
 function keyOf(kind: Kind, value: Fields): ObjectKey | undefined {
   const metadata = value['metadata']

@@ -94,10 +94,10 @@ function findModuleArchives(catalog: Catalog, url: ArchiveUrl): readonly Version
     row.downloadable
   const rows: VersionRow[] = []
   if (url.version !== undefined) {
-    const [namespace = '', name = '', ...rest] = url.version.split('/')
-    const row = catalog.version(namespace, name)
-    if (row !== undefined && rest.length === 0 && sha256 !== undefined && isMeant(row))
-      rows.push(row)
+    const [namespace = '', ...rest] = url.version.split('/')
+    // A name in a folder may hold slashes.
+    const row = catalog.version(namespace, rest.join('/'))
+    if (row !== undefined && sha256 !== undefined && isMeant(row)) rows.push(row)
   } else if (sha256 !== undefined) {
     rows.push(...catalog.oldestBySha256(sha256, isMeant, maxCandidates))
   }

@@ -69,6 +69,23 @@ describe('the URL of an archive', () => {
     expect(response.status).toBe(404)
   })
 
+  it('names a Version whose name has slashes, as a folder may have', async () => {
+    using named = new Fixture()
+    named.module('vpc')
+    const fileChecksum = named.version('Module', 'vpc', '1.0.0', { content })
+    named.add('Version', 'a/b', {
+      spec: {
+        type: 'Module',
+        version: '2.0.0',
+        fileName: 'vpc_1.0.0.zip',
+        moduleConfigRef: { name: 'vpc' },
+      },
+      status: { checksum: fileChecksum, synced: true },
+    })
+    const response = await named.app().request(await urlOf(named, 'platform/vpc/aws/2.0.0'))
+    expect(response.status).toBe(200)
+  })
+
   it('that names no Version serves any whose archive is good', async () => {
     const url = `/depot/modules/v1/download/fileSystem/modules/vpc/vpc_1.0.0.zip?fileChecksum=${sha256}`
     const response = await app.request(url)

@@ -1,3 +1,4 @@
+import { namespaceName, objectName } from './rules.ts'
 import type { FieldIssue, Resource } from './v1alpha1.ts'
 
 /** The label that makes something public says nothing, because its value is not one that counts. */
@@ -24,4 +25,13 @@ export function ignoredBindingIssue(
     path: ['metadata', 'namespace'],
     message: `GroupBindings are read from namespace ${namespace} only, and this one is in ${metadata.namespace}: move it, or name its namespace by --namespace`,
   }
+}
+
+/** The name or namespace is one that no cluster takes. */
+export function nameIssue({ kind, metadata }: Resource): FieldIssue | undefined {
+  const { name, namespace } = metadata
+  const [rule, place] = kind === 'Namespace' ? [namespaceName, ''] : [objectName, namespace]
+  if (!rule.holds(name)) return { path: ['metadata', 'name'], message: rule.message }
+  if (place === '' || namespaceName.holds(place)) return undefined
+  return { path: ['metadata', 'namespace'], message: namespaceName.message }
 }

@@ -23,6 +23,17 @@ function pattern(source: string, message: string): Rule<string> {
   return { rule: `self.matches('${literal}')`, message, holds: (value) => expression.test(value) }
 }
 
+/** API servers have it for all kinds, so that no definition says it. */
+export const objectName = pattern(
+  '^[0-9a-z]([0-9a-z.-]{0,251}[0-9a-z])?$',
+  'must be a name as Kubernetes has it, of lower-case letters, digits, - and ., such as network-1.0.0',
+)
+
+export const namespaceName = pattern(
+  '^[0-9a-z]([0-9a-z-]{0,61}[0-9a-z])?$',
+  'must be a namespace as Kubernetes has it, of lower-case letters, digits and -, such as team-a',
+)
+
 /** What a CLI accepts as the second part of a module's address. */
 export const moduleName = pattern(
   '^[0-9A-Za-z]([0-9A-Za-z_-]{0,62}[0-9A-Za-z])?$',
