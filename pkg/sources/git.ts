@@ -153,7 +153,9 @@ export class Git {
       throw new SourceError('FetchFailed', 'the tag was moved while it was fetched')
     }
     // One folder around all, as archives of hosts have it: a repository of one folder would be taken for one of those.
-    const args = [place, 'archive', '--format=tar', '--prefix=repository/', found]
+    // Of a commit, git would check the signature by another program where a file of it asks for that with `$Format:%G?$`.
+    const tree = `${found}^{tree}`
+    const args = [place, 'archive', '--format=tar', '--prefix=repository/', tree]
     const { stdout, ended } = this.#run(args, {}, signal)
     const work = writeBody(stdout, file.path, maxBytes)
     const written = await this.#upstream.explained(work, 'ArchiveTooLarge')

@@ -46,6 +46,11 @@ export class GitServer {
     return `${this.#server.origin}/${repository}.git`
   }
 
+  /** The bare repository itself, for what no well-meant push makes. */
+  pathOf(repository: string): string {
+    return join(this.#dir, `${repository}.git`)
+  }
+
   /**
    * Commits files to a bare repository, which is made where it is missing, and tags the commit.
    *
@@ -57,7 +62,7 @@ export class GitServer {
     files: Readonly<Record<string, string>>,
     annotated = true,
   ): string {
-    const bare = join(this.#dir, `${repository}.git`)
+    const bare = this.pathOf(repository)
     const work = mkdtempSync(join(tmpdir(), 'depot-git-work-'))
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'init.defaultBranch=main', ...args], {
