@@ -29,7 +29,11 @@ function reasonOf({ reason }: EgressError, tooLarge: 'FetchFailed' | 'ArchiveToo
 
 /** What an unexpected status means. @param what was asked for, with the URL as it may be shown */
 export function statusError(status: number, what: string, cause?: unknown): SourceError {
-  if (status === 404 || status === 410) return new SourceError('NotFound', what, { cause })
+  if (status === 404 || status === 410) {
+    // Many hosts say so of what they keep from a caller, too.
+    const message = `${what}: check its name, and whether reading it needs a credential`
+    return new SourceError('NotFound', message, { cause })
+  }
   if (status === 401 || status === 403) {
     const message = `${what}: check that its credential is valid and may read it`
     return new SourceError('AccessDenied', message, { cause })

@@ -116,10 +116,12 @@ function next(
   asked: ReturnType<typeof requestOf>,
 ): Reconciled | undefined {
   const object = context.objects.get('Depot', namespace, name)
-  const failures = results.map(({ failure }) => failure).filter((one) => one !== undefined)
-  for (const { reason, message } of failures.slice(0, 10)) {
-    const event = reason === 'RateLimited' ? 'RateLimited' : 'SyncFailed'
-    if (object) context.objects.event({ object, type: 'Warning', reason: event, note: message })
+  const failed = results.flatMap(({ item, failure }) => (failure ? [{ item, failure }] : []))
+  const failures = failed.map(({ failure }) => failure)
+  for (const { item, failure } of failed.slice(0, 10)) {
+    const reason = failure.reason === 'RateLimited' ? 'RateLimited' : 'SyncFailed'
+    const note = `${item.kind} ${item.name}: ${failure.message}`
+    if (object) context.objects.event({ object, type: 'Warning', reason, note })
   }
   const [first] = failures
   context.metrics.ended('Depot', first?.reason ?? 'Synced')
