@@ -143,3 +143,25 @@ it('fills a cluster, and asks for a sync', async () => {
     env,
   })
 })
+
+it('names flags and metrics in docs/sources.md, sync.md and import.md that there are', async () => {
+  const read = (file: string) => readFileSync(join(repository, file), 'utf8')
+  const flags = new Set(
+    [...read('config/reference.md').matchAll(/`(--[a-z-]+)/g)].map(([, it]) => it),
+  )
+  const text = ['sources', 'sync', 'import'].map((name) => read(`docs/${name}.md`)).join('\n')
+  // Of kubectl, tar and grep.
+  const others = ['--server-side', '--for', '--timeout', '--overwrite', '--include']
+  const named = [...text.matchAll(/(?<![\w-])(--[a-z][a-z-]+)/g)].map(([, it = '']) => it)
+  const unknown = named.filter((flag) => !flags.has(flag) && !/^--from-/.test(flag))
+  expect(unknown.filter((flag) => !others.includes(flag))).toEqual([])
+
+  const controller = await cluster.startController()
+  onTestFinished(async () => {
+    await controller.stop()
+  })
+  const metrics = await (await fetch(`${controller.adminUrl}/metrics`)).text()
+  const counted = [...text.matchAll(/`(depot_[a-z_]+)/g)].map(([, it = '']) => it)
+  expect(counted.length).toBeGreaterThan(3)
+  for (const name of counted) expect(metrics).toContain(`# TYPE ${name} `)
+})
