@@ -63,8 +63,8 @@ function block(text: string): string {
 /** The command between backticks that begins with a text. */
 function command(begin: string): string {
   const found = [...page.matchAll(/`([^`\n]+)`/g)]
-    .map(([, it = '']) => it)
-    .filter((it) => it.startsWith(begin))
+    .map(([, text = '']) => text)
+    .filter((text) => text.startsWith(begin))
   expect(found, `commands that begin with ${begin}`).toHaveLength(1)
   return (found[0] ?? '').replaceAll(
     'registry\\.example\\.com',
