@@ -195,9 +195,10 @@ export class Catalog implements ResourceSink {
   /** How much is not served because of others: parents without their address, duplicates, Versions without a parent. */
   get conflicts(): Readonly<Record<'address' | 'duplicate' | 'parent', number>> {
     const { Module: modules, Provider: providers } = this.#parents
+    const { Module: ofModules, Provider: ofProviders } = this.model.states
     return {
       address: modules.conflictCount + providers.conflictCount,
-      duplicate: this.model.states.Module.duplicate + this.model.states.Provider.duplicate,
+      duplicate: ofModules.duplicate + ofProviders.duplicate,
       parent: modules.waitingCount + providers.waitingCount,
     }
   }
@@ -238,8 +239,10 @@ export class Catalog implements ResourceSink {
 
   /** Number of Versions by the kind of their parent and by state, duplicates among the unservable ones. */
   versionStates(): Record<VersionRow['kind'], Record<VersionRow['state'], number>> {
+    // Asking works changes in, so that is done once.
+    const all = this.model.states
     const statesOf = (kind: VersionRow['kind']) => {
-      const { synced, unsynced, failed, unservable } = this.model.states[kind]
+      const { synced, unsynced, failed, unservable } = all[kind]
       const unservableInAll = unservable + this.#parents[kind].waitingCount
       return { synced, unsynced, failed, unservable: unservableInAll }
     }

@@ -20,6 +20,10 @@ import { sumOf, type View, Views } from './views.ts'
 
 /** Versions that are looked at in one go, which takes a few milliseconds. */
 const sliceVersions = 500
+/** To take over what a parent adds up to costs as much as to look at so many Versions. */
+const versionsPerParent = 10
+/** What a few changes have left. */
+const fewParents = 10
 const mostDownloadedLimit = 10
 
 export interface PageRequest {
@@ -82,9 +86,9 @@ export class ReadModel {
     this.#sums = new VersionSums(options.findings)
   }
 
-  /** Versions that have a parent, by state. */
+  /** Versions that have a parent, by state. What many changes left is on its way; a count need not hurry it. */
   get states(): Readonly<Record<Parent['kind'], Readonly<VersionStates>>> {
-    this.#backlog.advance()
+    if (this.#backlog.size <= fewParents) this.#backlog.advance()
     return this.#states
   }
 
@@ -220,7 +224,7 @@ export class ReadModel {
     this.#options.onReadme(parent.namespace, summary.readme, known?.summary.readme)
     if (known === undefined) this.#add(parent, summary)
     else this.#change(known, summary)
-    return { units: 1 + cost, isDone: true }
+    return { units: versionsPerParent + cost, isDone: true }
   }
 
   #add(parent: Parent, summary: Summary): void {

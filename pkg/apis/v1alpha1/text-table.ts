@@ -11,7 +11,8 @@ const [headFrom, headTo, tailLength] = [16, 40, 24]
  * and a writer who makes texts collide gets no more than a slow answer.
  */
 export class TextTable<T extends { readonly text: string }> {
-  readonly #values: (T | undefined)[] = Array.from({ length: slots })
+  /** Made with the first value: most readers never meet any. */
+  #values: (T | undefined)[] = []
   #length = 0
 
   get(text: string): T | undefined {
@@ -26,6 +27,7 @@ export class TextTable<T extends { readonly text: string }> {
   set(value: T): void {
     const { length } = value.text
     if (length > maxTextLength) return
+    if (this.#values.length === 0) this.#values = Array.from({ length: slots })
     if (this.#length + length > maxLength) {
       this.#values.fill(undefined)
       this.#length = 0
