@@ -1,4 +1,4 @@
-import { Redis } from 'iovalkey'
+import type { Redis } from 'iovalkey'
 import { backoffMs, type Random } from '../pacing/pacing.ts'
 import { archiveKey, archiveOf, type Batch, historyDays, hourMs, hourOf } from './batch.ts'
 import type { DownloadCount, DownloadedResource, HourlyCount } from './event.ts'
@@ -34,13 +34,22 @@ type Client = Redis & {
 export class ValkeyStore implements CountStore {
   readonly name = 'valkey'
   generation = 0
-  readonly #client: Client
+  /** The library is loaded with the first store: most servers have none. */
+  readonly #client: Promise<Client>
   readonly #clock: () => number
   #failure: Error | undefined
 
-  constructor({ address: { host, port, tls }, password, clock, random }: ValkeyOptions) {
-    this.#clock = clock
-    this.#client = new Redis({
+  constructor(options: ValkeyOptions) {
+    this.#clock = options.clock
+    this.#client = this.#connect(options)
+    // Who asks is told.
+    this.#client.catch(() => undefined)
+  }
+
+  async #connect({ address, password, random }: ValkeyOptions): Promise<Client> {
+    const { host, port, tls } = address
+    const { Redis: Connection } = await import('iovalkey')
+    const client: Client = new Connection({
       host,
       port,
       ...(tls === true && { tls: {} }),
@@ -57,14 +66,15 @@ export class ValkeyStore implements CountStore {
       // What was promoted or demoted meanwhile is found by connecting again.
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
     })
-    this.#client.defineCommand('applyBatch', { lua: applyScript })
-    this.#client.on('error', (error) => {
+    client.defineCommand('applyBatch', { lua: applyScript })
+    client.on('error', (error) => {
       this.#failure = error
     })
-    this.#client.on('ready', () => {
+    client.on('ready', () => {
       this.#failure = undefined
       this.generation += 1
     })
+    return client
   }
 
   async apply({ journal, after, last, archives, hours }: Batch): Promise<number> {
@@ -77,11 +87,7 @@ export class ValkeyStore implements CountStore {
       args.push((Number(day) + historyDays + 1) * daySeconds, fields.length)
       for (const of of fields) args.push(resourceField(of), of.hour % 24, of.count)
     }
-    return Number(
-      await this.#ask(({ applyBatch }) =>
-        applyBatch?.call(this.#client, keys.length, ...keys, ...args),
-      ),
-    )
+    return Number(await this.#ask((client) => client.applyBatch?.(keys.length, ...keys, ...args)))
   }
 
   async applied(journal: string): Promise<number> {
@@ -142,7 +148,8 @@ export class ValkeyStore implements CountStore {
   }
 
   async close(): Promise<void> {
-    this.#client.disconnect()
+    const client = await this.#client
+    client.disconnect()
   }
 
   #journal(id: string): string {
@@ -152,21 +159,22 @@ export class ValkeyStore implements CountStore {
   /** Waits for a connection that is on its way; puts the reason why there is none in place of the client's words. */
   async #ask<T>(question: (client: Client) => Promise<T> | undefined): Promise<T> {
     try {
-      if (this.#client.status !== 'ready' && this.#failure === undefined) await this.#settled()
-      return (await question(this.#client)) as T
+      const client = await this.#client
+      if (client.status !== 'ready' && this.#failure === undefined) await this.#settled(client)
+      return (await question(client)) as T
     } catch (error) {
       throw this.#failure === undefined ? error : new Error(this.#failure.message, { cause: error })
     }
   }
 
-  async #settled(): Promise<void> {
+  async #settled(client: Client): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const events = ['ready', 'error', 'end']
-    for (const event of events) this.#client.once(event, resolve)
+    for (const event of events) client.once(event, resolve)
     const overdue = setTimeout(resolve, connectDeadlineMs)
     await promise
     clearTimeout(overdue)
-    for (const event of events) this.#client.off(event, resolve)
+    for (const event of events) client.off(event, resolve)
   }
 }
 

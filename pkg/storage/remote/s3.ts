@@ -8,7 +8,6 @@ import {
   signedHeaders,
   wholeSha256,
 } from './s3-checksum.ts'
-import { listS3 } from './s3-listing.ts'
 
 /** Keys as the environment of the AWS tools has them. Without them, a role is looked for: web identity, EKS Pod Identity, ECS, EC2. */
 export interface S3Settings {
@@ -94,13 +93,16 @@ export function createS3Stores(
           }
           return { method: 'PUT', ...(await withHeaders('PUT', object, headers, sha256)) }
         },
-        list: (prefix, fetchText) =>
-          listS3(prefix, async (query) => {
+        async *list(prefix, fetchText) {
+          // A server never lists, and its reader of XML takes memory.
+          const { listS3 } = await import('./s3-listing.ts')
+          yield* listS3(prefix, async (query) => {
             const s3 = await client()
             return fetchText({
               url: await s3.presignedUrl('GET', bucket, '', ownTtlSeconds, query),
             })
-          }),
+          })
+        },
       },
     }
   }
