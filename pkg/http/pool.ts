@@ -2,7 +2,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { callbackify, isDeepStrictEqual } from 'node:util'
-import { Agent, buildConnector, type Dispatcher, ProxyAgent } from 'undici'
+import type { buildConnector, Dispatcher } from 'undici'
 import type { ProxyRules } from './proxy-rules.ts'
 import { Slots } from './slots.ts'
 
@@ -108,6 +108,15 @@ const timeoutCodes: ReadonlySet<unknown> = new Set([
   'ETIMEDOUT',
 ])
 
+type Library = typeof import('undici')
+let loaded: Library | undefined
+
+/** The client takes 8 MB of memory, so it is loaded with the first request: a server of files sends none. */
+async function library(): Promise<Library> {
+  loaded ??= await import('undici')
+  return loaded
+}
+
 /** Direct, and by way of a proxy or two; more would be a mistake somewhere. */
 const maxRoutes = 8
 
@@ -133,11 +142,12 @@ class ConnectionPool implements Pool {
 
   async send(to: Destination, request: OutgoingRequest): Promise<Answer> {
     const { totalMs } = this.#options
+    const client = loaded ?? (await library())
     const release = (await this.#slots?.acquire(request.signal)) ?? (() => undefined)
     try {
       const deadline = totalMs === undefined ? undefined : AbortSignal.timeout(totalMs)
       const signal = eitherOf(request.signal, deadline)
-      const { statusCode, statusText, headers, body } = await this.#dispatcher(to).request({
+      const { statusCode, statusText, headers, body } = await this.#dispatcher(to, client).request({
         origin: to.origin,
         method: request.method,
         path: request.path,
@@ -163,13 +173,13 @@ class ConnectionPool implements Pool {
   }
 
   /** Made again when trust has changed; what runs on the former connections ends there. */
-  #dispatcher({ origin, trust, proxyUrl }: Destination): Dispatcher {
+  #dispatcher({ origin, trust, proxyUrl }: Destination, client: Library): Dispatcher {
     if (this.#closed) throw new Error('these connections were closed')
     const proxy = proxyUrl ?? this.#options.proxies?.proxyFor(origin)
     const key = proxy ?? ''
     const known = this.#routes.get(key)
     if (known !== undefined && isDeepStrictEqual(known.trust, trust)) return known.dispatcher
-    const dispatcher = this.#open(trust, proxy)
+    const dispatcher = this.#open(trust, proxy, client)
     this.#routes.delete(key)
     this.#routes.set(key, { dispatcher, trust })
     this.#retire(known?.dispatcher)
@@ -189,7 +199,7 @@ class ConnectionPool implements Pool {
     void dispatcher.close().then(forget, forget)
   }
 
-  #open(trust: Trust | undefined, proxy: string | undefined): Dispatcher {
+  #open(trust: Trust | undefined, proxy: string | undefined, client: Library): Dispatcher {
     const { connections, connectMs, headersMs, idleMs, keepAliveMs } = this.#options
     const shared = {
       allowH2: false,
@@ -204,9 +214,11 @@ class ConnectionPool implements Pool {
     if (proxy === undefined) {
       const { addresses } = this.#options
       const direct = { ...connect, ...tls }
-      return new Agent({ ...shared, connect: addresses ? checked(direct, addresses) : direct })
+      const connector =
+        addresses && checked(client.buildConnector(lookedUp(direct, addresses)), addresses)
+      return new client.Agent({ ...shared, connect: connector ?? direct })
     }
-    return new ProxyAgent({
+    return new client.ProxyAgent({
       ...shared,
       uri: proxy,
       connectTimeout: connectMs,
@@ -218,10 +230,10 @@ class ConnectionPool implements Pool {
 type Addresses = NonNullable<PoolOptions['addresses']>
 
 /** Connects to what was approved, and to nothing that a second look at the name might find. */
-function checked(
+function lookedUp(
   options: buildConnector.BuildOptions,
   addresses: Addresses,
-): buildConnector.connector {
+): buildConnector.BuildOptions {
   const find = callbackify(addresses)
   const lookup: LookupFunction = (hostname, { all }, done) => {
     find(hostname, (error, found) => {
@@ -232,14 +244,21 @@ function checked(
       else done(null, first.address, first.family)
     })
   }
-  const connect = buildConnector({ ...options, lookup })
+  return { ...options, lookup }
+}
+
+/** Nothing is looked up for what is an address already, so that one is approved first. */
+function checked(
+  connect: buildConnector.connector,
+  addresses: Addresses,
+): buildConnector.connector {
+  const find = callbackify(addresses)
   return (to, done) => {
     const host = to.hostname.replace(/^\[|\]$/g, '')
     if (isIP(host) === 0) {
       connect(to, done)
       return
     }
-    // Nothing is looked up for what is an address already.
     find(host, (error) => {
       if (error === null) connect(to, done)
       else done(error, null)
