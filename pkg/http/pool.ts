@@ -2,6 +2,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { callbackify, isDeepStrictEqual } from 'node:util'
+import type * as undici from 'undici'
 import type { buildConnector, Dispatcher } from 'undici'
 import type { ProxyRules } from './proxy-rules.ts'
 import { Slots } from './slots.ts'
@@ -108,7 +109,7 @@ const timeoutCodes: ReadonlySet<unknown> = new Set([
   'ETIMEDOUT',
 ])
 
-type Library = typeof import('undici')
+type Library = Pick<typeof undici, 'Agent' | 'ProxyAgent' | 'buildConnector'>
 let loaded: Library | undefined
 
 /** The client takes 8 MB of memory, so it is loaded with the first request: a server of files sends none. */
