@@ -21,3 +21,9 @@ export function residentMb(pid: number): { readonly now: number; readonly highes
     (Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024) / 1e6
   return { now: megabytes('VmRSS'), highest: megabytes('VmHWM') }
 }
+
+/** CPU time of a process in user mode and in the kernel, in nanoseconds; counted in ticks of ten milliseconds. */
+export function cpuModes(pid: number): { readonly user: number; readonly system: number } {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return { user: Number(fields[11]) * 1e7, system: Number(fields[12]) * 1e7 }
+}

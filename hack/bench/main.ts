@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { benchCases } from './cases.ts'
 import { residentMb } from './cpu.ts'
-import { type Cost, compareCost } from './cpu-rounds.ts'
+import { compareCost, summaryOf } from './cpu-rounds.ts'
 import { createFixture } from './folder.ts'
 import { atLeast, atMost, type Goal, goalTable } from './goals.ts'
 import { startKnownCallers } from './known-callers.ts'
@@ -21,7 +21,7 @@ const { values } = parseArgs({
     versions: { type: 'string', default: '200000' },
   },
 })
-const rounds = values.quick ? 1 : 7
+const rounds = values.quick ? 1 : 14
 const smallVersions = 1050
 const largeVersions = Number(values.versions)
 const settleMs = 3500
@@ -32,9 +32,6 @@ const started = async <T extends { stop(): void }>(starting: Promise<T>): Promis
   running.push(target)
   return target
 }
-
-const summary = (cost: Cost): string =>
-  `${cost.bareCpuMicroseconds.toFixed(1)} us bare, ${cost.cpuMicroseconds.toFixed(1)} us Depot; throughput ${cost.throughputRatio.toFixed(2)}; p99 ${cost.p99Ms.toFixed(1)} ms`
 
 function report(goal: Goal): void {
   goals.push(goal)
@@ -63,11 +60,11 @@ try {
   for (const { name, leastRatio, isCached, answer, ...asked } of await benchCases(small, fixture)) {
     await bare.teach(answer)
     const cost = await compareCost({ bare, own: small }, asked, rounds)
-    report(atLeast(name, leastRatio, cost.cpuRatio, summary(cost)))
+    report(atLeast(name, leastRatio, cost.cpuRatio, summaryOf(cost)))
     if (!isCached) continue
     const other = await compareCost({ bare, own: large }, asked, rounds)
     const change = other.cpuMicroseconds / cost.cpuMicroseconds
-    report(atMost(`${name}: CPU at ${largeVersions} Versions`, 1.1, change, summary(other)))
+    report(atMost(`${name}: CPU at ${largeVersions} Versions`, 1.1, change, summaryOf(other)))
   }
   const { now, highest } = residentMb(small.pid)
   report(atMost('RSS under load, MB', 130, now, `highest ${highest.toFixed(0)} MB`))
@@ -83,7 +80,7 @@ try {
   await bare.teach(await record(callers.port, path, authorizations[0]))
   const known = { path, connections: 32, authorizations }
   const cost = await compareCost({ bare, own: callers }, known, rounds)
-  report(atLeast('module versions, 1,000 known tokens', 0.9, cost.cpuRatio, summary(cost)))
+  report(atLeast('module versions, 1,000 known tokens', 0.9, cost.cpuRatio, summaryOf(cost)))
 
   const [processor] = cpus()
   console.log(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { benchCases } from './cases.ts'
-import { compareCost } from './cpu-rounds.ts'
+import { compareCost, summaryOf } from './cpu-rounds.ts'
 import { createFixture } from './folder.ts'
 import { startBare, startDepot } from './processes.ts'
 
@@ -13,7 +13,7 @@ import { startBare, startDepot } from './processes.ts'
 const { values } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
-    rounds: { type: 'string', default: '7' },
+    rounds: { type: 'string', default: '14' },
   },
 })
 /** What is younger is hashed every time, because a change might not show. */
@@ -27,9 +27,7 @@ try {
     if (!name.includes(values.only)) continue
     await bare.teach(answer)
     const cost = await compareCost({ bare, own }, load, Number(values.rounds))
-    console.log(
-      `${name.padEnd(28)} CPU ratio ${cost.cpuRatio.toFixed(2)} (${cost.bareCpuMicroseconds.toFixed(1)} / ${cost.cpuMicroseconds.toFixed(1)} us), throughput ${cost.throughputRatio.toFixed(2)}`,
-    )
+    console.log(`${name.padEnd(28)} CPU ratio ${cost.cpuRatio.toFixed(2)}, ${summaryOf(cost)}`)
   }
 } finally {
   own.stop()

@@ -3,10 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { onOneProcessor } from './one-processor.ts'
 
 export interface WrkLoad {
   readonly url: string
   readonly connections: number
+  /** Fractions are allowed. */
   readonly seconds: number
   /** Values of the Authorization header, one after the other. Default: there is no such header. */
   readonly authorizations?: readonly string[]
@@ -38,9 +40,10 @@ export async function wrk(load: WrkLoad): Promise<WrkResult> {
     const file = join(dir, 'load.lua')
     if (script !== undefined) writeFileSync(file, script)
     const { connections, seconds, url } = load
-    const args = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '60s']
-    args.push('--latency', ...(script === undefined ? [] : ['-s', file]), url)
-    return parse(url, (await promisify(execFile)('wrk', args)).stdout)
+    // It takes whole seconds only, and tells what it has seen when it is interrupted.
+    const args = ['-t', '1', '-c', String(connections), '-d', `${Math.ceil(seconds) + 60}s`]
+    args.push('--timeout', '60s', '--latency', ...(script === undefined ? [] : ['-s', file]), url)
+    return parse(url, await interrupted(args, seconds))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     throw new Error('wrk is missing: install it (apt-get install wrk, brew install wrk)', {
@@ -48,6 +51,20 @@ export async function wrk(load: WrkLoad): Promise<WrkResult> {
     })
   } finally {
     rmSync(dir, { recursive: true })
+  }
+}
+
+/** What it says once it is interrupted; on a busy machine that may come before it has begun, and then it starts again. */
+async function interrupted(args: readonly string[], seconds: number): Promise<string> {
+  const running = promisify(execFile)(...onOneProcessor('wrk', args))
+  const timer = setTimeout(() => running.child.kill('SIGINT'), seconds * 1000)
+  try {
+    return (await running).stdout
+  } catch (error) {
+    if ((error as { signal?: unknown }).signal !== 'SIGINT') throw error
+    return interrupted(args, seconds * 1.5)
+  } finally {
+    clearTimeout(timer)
   }
 }
 
