@@ -135,7 +135,12 @@ const sharedHeaders = {
 /** Headers of an archive, but for its ETag and its length. */
 export function archiveHeaders(fileName: string): Record<string, string> {
   const isTar = /\.(tar\.gz|tgz)$/i.test(fileName)
-  return { ...sharedHeaders, 'Content-Type': isTar ? 'application/gzip' : 'application/zip' }
+  return {
+    ...sharedHeaders,
+    'Content-Type': isTar ? 'application/gzip' : 'application/zip',
+    // A browser keeps it, and shows nothing of it as a page of this host.
+    'Content-Disposition': 'attachment',
+  }
 }
 
 /** If-Range compares strongly; a date never matches, as archives have none. */

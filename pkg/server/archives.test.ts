@@ -30,6 +30,7 @@ describe('an archive', () => {
       'accept-ranges': 'bytes',
       'content-length': '1000',
       'content-type': 'application/zip',
+      'content-disposition': 'attachment',
       etag: `"${sha256}"`,
     })
     expect(await bytes(response)).toEqual(content)

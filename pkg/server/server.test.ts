@@ -56,6 +56,7 @@ describe('a request', () => {
       headers: {
         'x-request-id': 'abc.1',
         'x-terraform-version': '1.11.4',
+        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
         authorization: 'Bearer s3cret',
       },
     })
@@ -72,6 +73,7 @@ describe('a request', () => {
       durationMs: expect.any(Number),
       bytes: expect.any(Number),
       terraformVersion: '1.11.4',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       remoteAddr: '127.0.0.1',
       namespace: 'platform',
       kind: 'Module',
