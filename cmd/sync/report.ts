@@ -36,7 +36,8 @@ export function problemsOf(objects: Objects): string[] {
   )
   const file = objects.unreadable()
   if (file === undefined) return unready
-  const mistake = 'has a mistake, so nothing was removed; depot lint says where, for all files'
+  const mistake =
+    'has a mistake or cannot be read, so no archive was removed; depot lint says where, for all files'
   return [...unready, `${printable(file)} ${mistake}`]
 }
 

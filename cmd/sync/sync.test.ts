@@ -44,7 +44,7 @@ it('names a file that has a mistake, and ends with 1', async () => {
   const { status, stdout } = await sync('--manifests', 'mistaken', '--archives', 'archives')
   expect(status).toBe(1)
   expect(stdout).toContain(
-    'depot.yaml has a mistake, so nothing was removed; depot lint says where, for all files\n',
+    'depot.yaml has a mistake or cannot be read, so no archive was removed; depot lint says where, for all files\n',
   )
 })
 

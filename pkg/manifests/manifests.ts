@@ -12,7 +12,7 @@ export type { ArchiveProbe } from './archive-state.ts'
 export { documentsOf, type FieldPath, parseJson, parseYaml } from './documents.ts'
 export { objectsIn } from './objects.ts'
 export { readManifests } from './read-manifests.ts'
-export { readText } from './read-text.ts'
+export { decodeText, readText } from './read-text.ts'
 export { walk } from './tree.ts'
 
 export interface ManifestOptions {

@@ -31,10 +31,11 @@ export async function readText(path: string, signature: string): Promise<FileTex
   }
   const bytes = await file.readFile()
   if (signatureOf(await file.stat({ bigint: true })) !== signature) return undefined
-  return decode(bytes)
+  return decodeText(bytes)
 }
 
-function decode(bytes: Buffer): FileText {
+/** A manifest's text: UTF-8, or UTF-16 with a byte order mark. */
+export function decodeText(bytes: Buffer): FileText {
   const encoding = encodingOf(bytes)
   try {
     return { text: new TextDecoder(encoding, { fatal: true }).decode(bytes) }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { apiVersionOf, formatPath, parseResource } from '../../apis/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../errors/errors.ts'
-import { readText, walk } from '../../manifests/manifests.ts'
+import { decodeText, readText, walk } from '../../manifests/manifests.ts'
 import { Turns } from '../../pacing/pacing.ts'
 import type { Logger } from '../../telemetry/telemetry.ts'
 import { objectKinds } from '../memory.ts'
@@ -78,8 +78,9 @@ export class Files {
    */
   async textOf(file: string): Promise<string | undefined> {
     try {
-      const text = await readFile(join(this.#dir, file), 'utf8')
-      return digestOf(text) === this.#files.get(file)?.digest ? text : undefined
+      const read = decodeText(await readFile(join(this.#dir, file)))
+      if (!('text' in read)) return undefined
+      return digestOf(read.text) === this.#files.get(file)?.digest ? read.text : undefined
     } catch {
       return undefined
     }

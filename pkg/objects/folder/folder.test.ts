@@ -120,6 +120,27 @@ describe('what people wrote', () => {
     expect(reasons).toEqual(new Set())
   })
 
+  it('may begin with a byte order mark, or be UTF-16', async () => {
+    const mark = '\uFEFF'
+    write('a.yaml', mark + moduleText('a'))
+    writeFileSync(join(dir, 'b.yaml'), Buffer.from(mark + moduleText('b'), 'utf16le'))
+    const objects = await open()
+    for (const name of ['a', 'b']) {
+      await objects.writeStatus(await known(name, objects), { synced: true })
+      expect(read(`${name}.yaml`)).toBe(moduleText(name, 'status:\n  synced: true\n'))
+    }
+  })
+
+  it('is not removed with an object where it was written in the meantime', async () => {
+    write('a.yaml', moduleText('a'))
+    const objects = await open()
+    await known('a', objects)
+    const text = `${moduleText('a')}---\n${moduleText('b')}`
+    write('a.yaml', text)
+    await objects.delete({ kind: 'Module', namespace: 'team', name: 'a' })
+    expect(read('a.yaml')).toContain('name: b')
+  })
+
   it('stays what it was while its file has a mistake', async () => {
     write('a.yaml', moduleText('a'))
     const objects = await open(true)

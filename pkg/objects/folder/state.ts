@@ -243,9 +243,9 @@ export class FolderState {
     const found = await this.#current(ref)
     const { kind, namespace, name } = ref
     if (found === undefined) {
-      const missing = this.#filed.get(keyOf(ref))
-      // It may be in the middle of being written.
-      if (missing !== undefined) throw changed(missing.file)
+      const missing = this.#filed.get(keyOf(ref))?.file
+      // The file is there: it may be in the middle of being written.
+      if (missing !== undefined && this.#files.all.has(missing)) throw changed(missing)
       throw new ApiError('NotFound', `${kind} ${namespace}/${name} is not in the folder`)
     }
     const held = this.#get(ref)?.metadata.resourceVersion
@@ -298,7 +298,7 @@ export class FolderState {
     const path = join(this.#dir, before.file)
     const current = await this.#textOf(before)
     const text = rewritten(before.file, current, before, undefined)
-    if (text === undefined) await removeFile(path)
+    if (text === undefined) removeFile(path, current)
     else await writeFile(path, text, current)
     this.#files.wrote(before.file, text)
     this.#forget(before)

@@ -1,8 +1,9 @@
-import { linkSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../../errors/errors.ts'
 import { ApiError } from '../../kube/kube.ts'
+import { decodeText } from '../../manifests/manifests.ts'
 
 /**
  * Replaces a file, or makes it: who reads it meanwhile finds all of the old text or all of the new one, also after a power
@@ -41,16 +42,11 @@ export async function writeFile(path: string, text: string, expected?: string): 
  */
 function replace(target: string, temporary: string, expected: string): void {
   const old = `${temporary}-old`
-  const isExpected = (path: string) => readFileSync(path, 'utf8') === expected
-  if (!hasSecondName(target, old)) {
-    if (!isExpected(target)) throw changed(target)
-    renameSync(temporary, target)
-    return
-  }
+  const isLinked = hasSecondName(target, old)
   try {
-    if (!isExpected(old) || statSync(target).ino !== statSync(old).ino) throw changed(target)
+    if (!holds(target, expected)) throw changed(target)
     renameSync(temporary, target)
-    if (isExpected(old)) return
+    if (!isLinked || holds(old, expected)) return
     renameSync(old, target)
     throw changed(target)
   } finally {
@@ -69,15 +65,24 @@ function hasSecondName(target: string, name: string): boolean {
   }
 }
 
+function holds(path: string, expected: string): boolean {
+  const read = decodeText(readFileSync(path))
+  return 'text' in read && read.text === expected
+}
+
 /** Of a file that is not what was read of it. */
 export function changed(file: string): ApiError {
   return new ApiError('Conflict', `${file} was changed in the meantime; read it again`)
 }
 
-export async function removeFile(path: string): Promise<void> {
+/** @throws ApiError Conflict where the file has another text than the expected one */
+export function removeFile(path: string, expected: string): void {
   try {
-    await rm(path, { force: true })
+    if (!holds(path, expected)) throw changed(path)
+    rmSync(path)
   } catch (error) {
+    if (error instanceof ApiError) throw error
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
     throw failure(path, error)
   }
 }
