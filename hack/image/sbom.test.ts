@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, expect, it, onTestFinished, vi } from 'vitest'
 import { notices } from './notices.ts'
+import { packagesOfImage } from './packages.ts'
 import { sbom } from './sbom.ts'
 import { systemPackages } from './system-packages.ts'
 
@@ -61,3 +62,16 @@ it('notices print a text once for all packages that share it', () => {
   expect(text).toContain('three 1.0.0 (ISC)\n\nLicense: ISC\n')
   expect(text).toContain('libstdc++6 1:12.2+b1\n')
 })
+
+it('takes in what the bundler took, also after Vite has set the environment to production', async () => {
+  vi.stubEnv('NODE_ENV', 'production')
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+  })
+  // Packages of the program that packages for development need as well, and one of the pages.
+  const files = ['zod/index.js', 'jose/index.js', 'preact/index.js']
+  const found = await packagesOfImage(files.map((file) => `node_modules/${file}`))
+  const names = found.map(({ name }) => name)
+  expect(names).toEqual(expect.arrayContaining(['zod', 'jose', 'preact', 'hono']))
+  expect(names).not.toContain('vitest')
+}, 120_000)
