@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -347,13 +348,161 @@ describe('a folder of archives', () => {
     expect(readFileSync(file, 'utf8')).toBe('spec: [')
   })
 
-  it('is named in its Module also where a kill came between the two files', async () => {
-    put('acme/vpc/aws/1.0.0.zip', await zipOf([{ path: 'main.tf' }]))
+  it('is named in its Module again where that is gone', async () => {
+    for (const version of ['1.0.0', '1.1.0']) {
+      put(`acme/vpc/aws/${version}.zip`, await zipOf([{ path: 'main.tf' }]))
+    }
     await imported([join(dir, 'in')])
     rmSync(join(dir, 'manifests/platform/module/vpc-aws.yaml'))
-    expect(await imported([join(dir, 'in')])).toEqual(['present platform/vpc/aws 1.0.0'])
+    expect(await imported([join(dir, 'in')])).toEqual([
+      'present platform/vpc/aws 1.0.0',
+      'present platform/vpc/aws 1.1.0',
+    ])
     expect(manifest('module/vpc-aws.yaml')).toMatchObject({
-      spec: { versions: [{ version: '1.0.0' }] },
+      spec: { versions: [{ version: '1.0.0' }, { version: '1.1.0' }] },
+    })
+  })
+
+  describe('with what was stored before', () => {
+    const stored = async (path: string) => {
+      put(`acme/${path}.zip`, await zipOf([{ path: 'main.tf' }]))
+      return imported([join(dir, 'in')])
+    }
+    const file = (path: string) => join(dir, 'manifests/platform', path)
+    const edit = (path: string, ...edits: readonly [string | RegExp, string][]) => {
+      const before = readFileSync(file(path), 'utf8')
+      const after = edits.reduce((text, [from, to]) => text.replace(from, to), before)
+      expect(after).not.toBe(before)
+      writeFileSync(file(path), after)
+      return after
+    }
+    const move = (from: string, to: string) => {
+      mkdirSync(dirname(file(to)), { recursive: true })
+      renameSync(file(from), file(to))
+    }
+    const named = (text: string) => new RegExp(`${text}-[0-9a-f]{8}\\.yaml$`)
+    const files = () =>
+      readdirSync(file('module'), { recursive: true, encoding: 'utf8' })
+        .filter((path) => path.endsWith('.yaml'))
+        .toSorted()
+
+    it('leaves the Version alone that has the name of another one', async () => {
+      const folder = 'module/vpc-aws'
+      await stored('vpc/aws/1.0.0-rc-1')
+      const [digest = ''] = readdirSync(file(folder))
+      // As it was named at first.
+      move(`${folder}/${digest}`, `${folder}/vpc-aws-1-0-0-rc-1.yaml`)
+      const before = edit(`${folder}/vpc-aws-1-0-0-rc-1.yaml`, [
+        digest.replace('.yaml', ''),
+        'vpc-aws-1-0-0-rc-1',
+      ])
+      const lines = ['stored platform/vpc/aws 1.0.0-rc.1', 'present platform/vpc/aws 1.0.0-rc-1']
+      expect(await stored('vpc/aws/1.0.0-rc.1')).toEqual(lines.toSorted())
+      expect(readFileSync(file(`${folder}/vpc-aws-1-0-0-rc-1.yaml`), 'utf8')).toBe(before)
+      const [, other = ''] = readdirSync(file(folder)).toSorted().toReversed()
+      expect(other).toMatch(named('vpc-aws-1-0-0-rc-1'))
+      expect(manifest(`${folder}/${other}`)).toMatchObject({
+        metadata: { name: other.replace('.yaml', '') },
+        spec: { version: '1.0.0-rc.1' },
+      })
+      expect(await imported([join(dir, 'in')])).toEqual(
+        lines.map((line) => line.replace('stored', 'present')).toSorted(),
+      )
+    })
+
+    it('leaves Versions alone that people wrote, and says what is wrong with them', async () => {
+      const version = 'module/vpc-aws/vpc-aws-1-0-0.yaml'
+      const text = 'kind: Version\nspec: { type: Module, version: v1.0.0 } # Ours.\n'
+      mkdirSync(dirname(file(version)), { recursive: true })
+      writeFileSync(file(version), text)
+      expect(await stored('vpc/aws/1.0.0')).toEqual([
+        expect.stringMatching(
+          /vpc-aws-1-0-0\.yaml does not say what is stored, expected spec\.upload/,
+        ),
+      ])
+      const another = text.replace('v1.0.0', '9.0.0')
+      writeFileSync(file(version), another)
+      expect(await imported([join(dir, 'in')])).toEqual(['stored platform/vpc/aws 1.0.0'])
+      const [second = ''] = files().filter((path) => named('vpc-aws-1-0-0').test(path))
+      writeFileSync(file(`module/${second}`), another)
+      expect(await imported([join(dir, 'in')])).toEqual([
+        expect.stringMatching(/is another Version, expected platform\/vpc\/aws 1\.0\.0 or no file/),
+      ])
+      expect(readFileSync(file(version), 'utf8')).toBe(another)
+    })
+
+    it('takes no Module for one that is named almost alike', async () => {
+      await stored('vpc_flow/aws/1.0.0')
+      const [parent = '', version = ''] = files().toSorted((a, b) => a.length - b.length)
+      move(`module/${parent}`, 'module/vpc-flow-aws.yaml')
+      move(`module/${version}`, 'module/vpc-flow-aws/vpc-flow-aws-1-0-0.yaml')
+      const before = edit('module/vpc-flow-aws.yaml', [
+        /name: vpc-flow-aws-\w+/,
+        'name: vpc-flow-aws',
+      ])
+      expect(await stored('vpc-flow/aws/1.0.0')).toEqual([
+        'present platform/vpc_flow/aws 1.0.0',
+        'stored platform/vpc-flow/aws 1.0.0',
+      ])
+      expect(readFileSync(file('module/vpc-flow-aws.yaml'), 'utf8')).toBe(before)
+      const [own = ''] = files().filter((path) => named('vpc-flow-aws').test(path))
+      expect(manifest(`module/${own}`)).toMatchObject({
+        metadata: { name: own.replace('.yaml', '') },
+        spec: { moduleConfig: { name: 'vpc-flow' }, versions: [{ version: '1.0.0' }] },
+      })
+      // Versions of two Modules may not have one name either.
+      const names = files().map(
+        (path) => (manifest(`module/${path}`) as { metadata: { name: string } }).metadata.name,
+      )
+      expect(new Set(names).size).toBe(4)
+      expect(await stored('vpc-flow/aws/1.1.0')).toEqual([
+        'present platform/vpc-flow/aws 1.0.0',
+        'present platform/vpc_flow/aws 1.0.0',
+        'stored platform/vpc-flow/aws 1.1.0',
+      ])
+    })
+
+    it('touches nothing that people wrote into the versions of a Module', async () => {
+      await stored('vpc/aws/1.0.0')
+      await stored('vpc/aws/1.2.0')
+      edit('module/vpc-aws.yaml', [
+        '- version: 1.0.0',
+        '- version: v1.0.0 # first\n      name: old\n      fileName: old.zip\n      synced: true',
+      ])
+      await stored('vpc/aws/1.1.0')
+      const text = readFileSync(file('module/vpc-aws.yaml'), 'utf8')
+      expect(text).toContain('- version: v1.0.0 # first')
+      const versions = [
+        { version: 'v1.0.0', name: 'old', fileName: 'old.zip', synced: true },
+        { version: '1.1.0' },
+        { version: '1.2.0' },
+      ]
+      expect(parse(text)).toMatchObject({ spec: { versions } })
+      rmSync(file('module/vpc-aws/vpc-aws-1-0-0.yaml'))
+      await imported([join(dir, 'in')])
+      expect(readFileSync(file('module/vpc-aws.yaml'), 'utf8')).toBe(text)
+    })
+
+    it('leaves out what people took out of a Module', async () => {
+      await stored('vpc/aws/1.0.0')
+      await stored('vpc/aws/1.1.0')
+      const text = edit('module/vpc-aws.yaml', [/ *- version: 1\.0\.0\n/, ''])
+      expect(await imported([join(dir, 'in')])).toHaveLength(2)
+      expect(readFileSync(file('module/vpc-aws.yaml'), 'utf8')).toBe(text)
+      rmSync(join(dir, 'archives/archives'), { recursive: true })
+      expect(await imported([join(dir, 'in')])).toEqual([
+        'stored platform/vpc/aws 1.0.0',
+        'stored platform/vpc/aws 1.1.0',
+      ])
+      expect(readFileSync(file('module/vpc-aws.yaml'), 'utf8')).toBe(text)
+    })
+
+    it('imports again what its Module names without a Version', async () => {
+      await stored('vpc/aws/1.0.0')
+      const before = files()
+      rmSync(file('module/vpc-aws/vpc-aws-1-0-0.yaml'))
+      expect(await imported([join(dir, 'in')])).toEqual(['stored platform/vpc/aws 1.0.0'])
+      expect(files()).toEqual(before)
     })
   })
 
