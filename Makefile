@@ -7,6 +7,8 @@ UI_PORT ?= 3000
 modules := node_modules/.package-lock.json
 pages := pkg/explorer/dist/index.html
 
+# Pages of which a part could not be built are not built.
+.DELETE_ON_ERROR:
 .PHONY: help install tools ui screenshots run run-cluster samples test unit integration e2e e2e-outages image image-lock image-size lint format generate chart-test backup bench bench-sync clean
 
 help: ## List the targets

@@ -235,6 +235,18 @@ describe('two Versions of one version', () => {
     expect(served(catalog, 'vpc')).toEqual(['one'])
   })
 
+  it('in a folder are served by the one that was of that module first, though the other had its number', () => {
+    const catalog = new Catalog({ firstBy: 'arrival' })
+    const of = (name: string, provider: string) =>
+      version(name, { config: { name: 'vpc', provider } })
+    upsert(catalog, module('vpc-aws', { name: 'vpc', provider: 'aws' }))
+    upsert(catalog, of('one', 'azurerm'), of('two', 'aws'))
+    upsert(catalog, module('vpc-azure', { name: 'vpc', provider: 'azurerm' }))
+    expect(served(catalog, 'vpc-aws')).toEqual(['two'])
+    upsert(catalog, of('one', 'aws'))
+    expect(served(catalog, 'vpc-aws')).toEqual(['two'])
+  })
+
   it('are no duplicates of each other where their platforms differ, or one is no semver', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), one)

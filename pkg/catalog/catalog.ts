@@ -388,7 +388,8 @@ export class Catalog implements ResourceSink {
 /** Whether a changed object is still what it was published as: another version or address of it came just now. */
 function isSamePublication(row: Row, old: Row): boolean {
   if (row instanceof VersionRow && old instanceof VersionRow) {
-    return isSameArchive(row, old) && row.parentName === old.parentName
+    const isSameParent = row.parentName === old.parentName && row.ownerUid === old.ownerUid
+    return isSameArchive(row, old) && isSameParent && row.system === old.system
   }
   if (row instanceof ResourceRow && old instanceof ResourceRow) {
     return row.configName === old.configName && row.system === old.system

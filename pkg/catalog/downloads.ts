@@ -133,6 +133,16 @@ export function mostDownloadedOf(
   return found
 }
 
+/** The downloads of the version that has the most. Versions with as many as others are not looked at. */
+export function bestDownloadsOf(parent: Parent, known: ResourceDownloads | undefined): number {
+  let best = 0
+  for (const { version, count: most } of known?.ranking ?? []) {
+    if (most <= best) break
+    best = Math.max(best, downloadsOfVersion(parent, version, known?.ofVersion(version)).count)
+  }
+  return best
+}
+
 /** Of archives that exist, each once. */
 function downloadsOfVersion(
   parent: Parent,

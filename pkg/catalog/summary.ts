@@ -1,4 +1,4 @@
-import { type DownloadTable, mostDownloadedOf } from './downloads.ts'
+import { bestDownloadsOf, type DownloadTable } from './downloads.ts'
 import type { FindingTable } from './findings.ts'
 import type { Parent } from './parent.ts'
 import type { ReadmeRef } from './readme-ref.ts'
@@ -59,7 +59,6 @@ export function summaryOf(
   const downloads = sources.downloads.of(kind, namespace, name)
   const latestVersion = latestVersionOf(parent, resource, sum)
   const latest = latestVersion === undefined ? [] : parent.rowsOf(latestVersion)
-  const [best] = mostDownloadedOf(parent, downloads, 1)
   const hasUnsynced = sum.health.unsynced > 0 || sum.health.failed > 0
   return {
     kind,
@@ -75,7 +74,7 @@ export function summaryOf(
     platforms: kind === 'Module' ? [] : [...sum.platforms],
     downloads: downloads?.count ?? 0,
     lastDownloadedAt: downloads?.count ? downloads.lastAt : undefined,
-    bestDownloads: best?.count ?? 0,
+    bestDownloads: bestDownloadsOf(parent, downloads),
     lastScannedAt: sum.lastScannedAt,
     totals: totalsOf({ kind, resource, sum, downloads: downloads?.count ?? 0 }),
     readme: latest.find((row) => row.readme !== undefined)?.readme,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, expect, it, vi } from 'vitest'
+import { afterAll, expect, it, onTestFinished, vi } from 'vitest'
 import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
 import { ReadyAnswer, serve } from './serving.ts'
 
@@ -11,38 +11,45 @@ interface Line {
   readonly bytes: number
 }
 
-const idleMs = 2000
-const lines: Line[] = []
-const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as Line) })
-const slow = Promise.withResolvers<void>()
 const ready = new ReadyAnswer('x'.repeat(5000), {}, { route: '/ready' })
 const large = new ReadyAnswer('x'.repeat(1_000_000), {}, { route: '/large' })
 const anyPort = { host: '127.0.0.1', port: 0 }
-const server = await serve({
-  async fetch(request) {
-    const { pathname } = new URL(request.url)
-    if (pathname === '/slow') await slow.promise
-    if (pathname === '/never') await new Promise(() => {})
-    return new Response('y'.repeat(300))
-  },
-  hot: ({ url }) => (url === '/ready' ? ready : url === '/large' ? large : undefined),
-  listen: anyPort,
-  adminListen: anyPort,
-  log,
-  metrics: createMetrics({ version: 'test' }),
-  waitingFor: () => [],
-  idleMs,
-})
+
+/** A server of which `/slow` waits, and `/never` has no answer. */
+function start(slow: Promise<void>, lines: Line[], idleMs?: number) {
+  const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as Line) })
+  return serve({
+    async fetch(request) {
+      const { pathname } = new URL(request.url)
+      if (pathname === '/slow') await slow
+      if (pathname === '/never') await new Promise(() => {})
+      return new Response('y'.repeat(300))
+    },
+    hot: ({ url }) => (url === '/ready' ? ready : url === '/large' ? large : undefined),
+    listen: anyPort,
+    adminListen: anyPort,
+    log,
+    metrics: createMetrics({ version: 'test' }),
+    waitingFor: () => [],
+    ...(idleMs !== undefined && { idleMs }),
+  })
+}
+
+const idleMs = 2000
+const server = await start(Promise.resolve(), [], idleMs)
 afterAll(() => server.stop(0))
 
 it('counts the bytes of each answer once, also where requests come before the answers to others', async () => {
-  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
-  await once(socket, 'connect')
+  const lines: Line[] = []
+  const slow = Promise.withResolvers<void>()
+  const patient = await start(slow.promise, lines)
+  onTestFinished(() => patient.stop(0))
   const paths = ['/slow', '/ready', '/quick', '/ready', '/last']
-  for (const path of paths) {
-    const close = path === '/last' ? 'Connection: close\r\n' : ''
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: depot.test\r\n${close}\r\n`)
-  }
+  const close = 'Connection: close\r\n'
+  const socket = await send(
+    paths.map((path) => requestOf(path, path === '/last' ? close : '')).join(''),
+    patient.url,
+  )
   await vi.waitFor(() => expect(lines.filter(({ path }) => path === '/ready')).toHaveLength(2))
   slow.resolve()
   const received = (await text(socket)).length
@@ -51,20 +58,33 @@ it('counts the bytes of each answer once, also where requests come before the an
   expect(lines.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(received)
   expect(sizes.get('/slow')).toBeLessThan(1000)
   expect(sizes.get('/quick')).toBeLessThan(1000)
-  const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text()
+  const metrics = await (await fetch(`${patient.adminUrl}/metrics`)).text()
   const counted = [...metrics.matchAll(/^depot_http_response_bytes_total\{[^}]*\} (\d+)/gm)]
   expect(counted.reduce((sum, [, bytes]) => sum + Number(bytes), 0)).toBe(received)
 })
 
+it.each(['', 'GET /ready HTTP/1.1\r\nHo'])(
+  'ends connections that send %j and neither go on nor close',
+  async (sent) => {
+    const before = openSockets()
+    const mine = await Promise.all(Array.from({ length: 20 }, () => send(sent)))
+    const answers = await Promise.all(mine.map((socket) => text(socket)))
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 408 /)
+    // Ours stay open.
+    await vi.waitFor(() => expect(openSockets()).toBeLessThanOrEqual(before + 20), 60_000)
+    for (const socket of mine) socket.destroy()
+  },
+)
+
 it('ends connections whose request waits in vain', async () => {
-  const socket = await send('/never')
+  const socket = await send(requestOf('/never'))
   expect(await text(socket)).toBe('')
 })
 
 it.each(['/large', '/unknown'])(
   'ends connections of clients that ask for %s again and again and read nothing',
   async (path) => {
-    const socket = await send(path)
+    const socket = await send(requestOf(path))
     socket.pause().on('error', () => {})
     // Until the server reads no more; it must not take long.
     const sending = setInterval(() => socket.write(requestOf(path).repeat(100)), 10)
@@ -76,7 +96,7 @@ it.each(['/large', '/unknown'])(
 )
 
 it('keeps connections that wait for their next request', async () => {
-  const socket = await send('/ready')
+  const socket = await send(requestOf('/ready'))
   await once(socket, 'data')
   // Longer than a request may wait: that nothing happens can only be waited for.
   await sleep(idleMs * 1.5)
@@ -87,9 +107,15 @@ it('keeps connections that wait for their next request', async () => {
 const requestOf = (path: string, headers = ''): string =>
   `GET ${path} HTTP/1.1\r\nHost: depot.test\r\n${headers}\r\n`
 
-async function send(path: string): Promise<Socket> {
-  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+/** Of both sides, for they are in one process. */
+const openSockets = (): number =>
+  process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
+
+/** A connection that has sent something and does not close its side by itself. */
+async function send(sent: string, url = server.url): Promise<Socket> {
+  const { port } = new URL(url)
+  const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true })
   await once(socket, 'connect')
-  socket.write(requestOf(path))
+  if (sent !== '') socket.write(sent)
   return socket
 }

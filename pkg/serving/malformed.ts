@@ -7,6 +7,9 @@ const answers: Readonly<Record<string, readonly [status: number, message: string
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request took too long to arrive'],
 }
 
+/** How long a client has to close its side of a refused connection, in milliseconds. */
+const closeMs = 5_000
+
 /** Answers what is no HTTP request, as far as the connection still takes an answer. */
 export function refuseMalformed(log: Logger) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
@@ -22,5 +25,7 @@ export function refuseMalformed(log: Logger) {
     socket.end(
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nX-Content-Type-Options: nosniff\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`,
     )
+    // A client that never closes its side would keep the connection for ever.
+    socket.setTimeout(closeMs, () => socket.destroy())
   }
 }
