@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { cpus } from 'node:os'
 
 /*
- * Servers and their client on one processor, one of them at a time. On two, whether the other one sleeps when an answer is
- * sent decides what it costs to wake it, which is up to twice the cost of the answer on a virtual machine.
+ * Servers and their client on one processor, one of them at a time: how fast two processors of a virtual machine wake each
+ * other is no property of a server.
  */
 
 const processor = String(cpus().length - 1)
