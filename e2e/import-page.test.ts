@@ -1,5 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import {
   chmodSync,
   mkdirSync,
@@ -15,10 +14,10 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
 import { startS3 } from '../hack/testbed/object-stores/object-stores.ts'
-import { freePorts } from '../hack/testbed/ports.ts'
 import { tarGzOf } from '../hack/testbed/registry/archives.ts'
 import { startUpstreams, type Upstreams } from '../hack/testbed/upstream/upstreams.ts'
 import { missing } from './storage.fixture.ts'
+import { typeServer } from './typed-server.fixture.ts'
 
 /** docs/import.md, typed as it stands there; the registry that it names is a stand-in on a port of this machine. */
 const repository = join(import.meta.dirname, '..')
@@ -86,28 +85,8 @@ async function type(lines: string, more?: Readonly<Record<string, string>>): Pro
   return (await run('sh', ['-ec', lines], { cwd: dir, env: environment(more) })).stdout
 }
 
-/** Starts a server of the page, until the test ends. */
-async function serve(line: string, more?: Readonly<Record<string, string>>): Promise<string> {
-  const [port = 0] = await freePorts(1)
-  const flags = `--listen 127.0.0.1:${port} --admin-listen 127.0.0.1:0`
-  const server = spawn('sh', ['-c', `exec ${line.trim()} ${flags}`], {
-    cwd: dir,
-    env: environment(more),
-  })
-  onTestFinished(async () => {
-    const ended = once(server, 'exit')
-    server.kill('SIGTERM')
-    await ended
-  })
-  let log = ''
-  for (const stream of [server.stdout, server.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      log += text
-    })
-  }
-  await expect.poll(() => log, { timeout: 60_000 }).toContain('"msg":"ready"')
-  return `http://127.0.0.1:${port}`
-}
+const serve = (line: string, more?: Readonly<Record<string, string>>): Promise<string> =>
+  typeServer(line, { cwd: dir, env: environment(more) })
 
 /** Installs with both CLIs what was imported. */
 async function install(url: string): Promise<void> {

@@ -1,5 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -14,7 +13,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { clis, Workspace } from '../../hack/testbed/cli/cli.ts'
-import { freePorts } from '../../hack/testbed/ports.ts'
+import { typeServer } from '../typed-server.fixture.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
 
 /** docs/sync.md, typed as it stands there. Variables lead to stand-ins instead of github.com and a public registry. */
@@ -66,26 +65,8 @@ function checkout(): string {
   return dir
 }
 
-/** A server of the page, until the test ends. */
-async function serve(cwd: string, line: string): Promise<string> {
-  const [port = 0] = await freePorts(1)
-  const flags = `--listen 127.0.0.1:${port} --admin-listen 127.0.0.1:0`
-  const server = spawn('sh', ['-c', `exec ${line.trim()} ${flags}`], { cwd, env: environment })
-  onTestFinished(async () => {
-    const ended = once(server, 'exit')
-    server.kill('SIGTERM')
-    await ended
-  })
-  let log = ''
-  server.stdout.setEncoding('utf8').on('data', (text: string) => {
-    log += text
-  })
-  server.stderr.setEncoding('utf8').on('data', (text: string) => {
-    log += text
-  })
-  await expect.poll(() => log, { timeout: 60_000 }).toContain('"msg":"ready"')
-  return `http://127.0.0.1:${port}`
-}
+const serve = (cwd: string, line: string): Promise<string> =>
+  typeServer(line, { cwd, env: environment })
 
 /** Installs what the page says that can be installed. */
 async function install(url: string): Promise<void> {
