@@ -162,7 +162,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     await page.getByLabel('Bearer token').fill(token)
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('link', { name: 'network' }).first().waitFor()
-    expect(await page.getByText('Developer token in use.').isVisible()).toBe(true)
+    await page.getByText('Developer token in use.').waitFor()
     expect(await problemsInEveryLook(page)).toEqual([])
     expect(await page.content()).not.toContain(token.slice(0, 20))
     await page.goto('/access?resource=other/module/vpc')
