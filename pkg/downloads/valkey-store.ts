@@ -48,7 +48,7 @@ export class ValkeyStore implements CountStore {
 
   async #connect({ address, password, random }: ValkeyOptions): Promise<Client> {
     const { host, port, tls } = address
-    const { Redis: Connection } = await import('iovalkey')
+    const { Redis: Connection } = await import('./valkey-client.ts')
     const client: Client = new Connection({
       host,
       port,

@@ -114,7 +114,7 @@ let loaded: Library | undefined
 
 /** The client takes 8 MB of memory, so it is loaded with the first request: a server of files sends none. */
 async function library(): Promise<Library> {
-  loaded ??= await import('undici')
+  loaded ??= await import('./undici.ts')
   return loaded
 }
 
