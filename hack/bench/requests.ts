@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { benchCases } from './cases.ts'
+import { residentMb } from './cpu.ts'
 import { compareCost, summaryOf } from './cpu-rounds.ts'
 import { createFixture } from './folder.ts'
 import { startBare, startDepot } from './processes.ts'
@@ -29,6 +30,8 @@ try {
     const cost = await compareCost({ bare, own }, load, Number(values.rounds))
     console.log(`${name.padEnd(28)} CPU ratio ${cost.cpuRatio.toFixed(2)}, ${summaryOf(cost)}`)
   }
+  const { now, highest } = residentMb(own.pid)
+  console.log(`RSS of Depot ${now.toFixed(0)} MB, highest ${highest.toFixed(0)} MB`)
 } finally {
   own.stop()
   bare.stop()
