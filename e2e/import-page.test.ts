@@ -16,6 +16,7 @@ import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
 import { startS3 } from '../hack/testbed/object-stores/object-stores.ts'
 import { tarGzOf } from '../hack/testbed/registry/archives.ts'
 import { startUpstreams, type Upstreams } from '../hack/testbed/upstream/upstreams.ts'
+import { shellBlock } from './documentation.fixture.ts'
 import { missing } from './storage.fixture.ts'
 import { typeServer } from './typed-server.fixture.ts'
 
@@ -51,13 +52,8 @@ beforeEach(() => {
 })
 
 /** The lines of the page that hold a text, with the stand-in for the registry. */
-function block(text: string): string {
-  const found = [...page.matchAll(/^ *```sh\n(.*?)^ *```/gms)]
-    .map(([, lines = '']) => lines.replaceAll(/^ {3}/gm, ''))
-    .filter((lines) => lines.includes(text))
-  expect(found, `blocks with ${text}`).toHaveLength(1)
-  return (found[0] ?? '').replaceAll('registry.example.com', upstreams.registry.host)
-}
+const block = (text: string): string =>
+  shellBlock('import.md', text).replaceAll('registry.example.com', upstreams.registry.host)
 
 /** The command between backticks that begins with a text. */
 function command(begin: string): string {

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePorts } from '../../hack/testbed/ports.ts'
 import { toolPath } from '../../hack/testbed/tools.ts'
+import { inlineCommands, shellBlocks } from '../documentation.fixture.ts'
 import { kind, kubectl, must, type Outcome, run, until } from './cluster.fixture.ts'
-import { inlineCommands, shellBlocks } from './documentation.fixture.ts'
 import { deleteRecords, get, makeNamespace, uninstall } from './release.fixture.ts'
 
 /* The first page of docs/install.md and the commands of docs/runbooks.md, typed as they are printed. */

@@ -13,24 +13,15 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { clis, Workspace } from '../../hack/testbed/cli/cli.ts'
+import { shellBlock } from '../documentation.fixture.ts'
 import { typeServer } from '../typed-server.fixture.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
 
 /** docs/sync.md, typed as it stands there. Variables lead to stand-ins instead of github.com and a public registry. */
 const repository = join(import.meta.dirname, '../..')
-const page = readFileSync(join(repository, 'docs/sync.md'), 'utf8')
 const run = promisify(execFile)
 let cluster: ControlledCluster
 let environment: Record<string, string>
-
-/** The block of the page that holds a text. */
-function block(text: string): string {
-  const found = [...page.matchAll(/^```sh\n(.*?)^```/gms)].filter(([, lines]) =>
-    lines?.includes(text),
-  )
-  expect(found, `blocks with ${text}`).toHaveLength(1)
-  return found[0]?.[1] ?? ''
-}
 
 beforeAll(async () => {
   cluster = await ControlledCluster.start()
@@ -89,14 +80,14 @@ module "vpc" {
 
 it('fills a folder and serves it, and what was carried inside is served there', async () => {
   const dir = checkout()
-  const lines = block('mkdir -p registry').trim().split('\n')
+  const lines = shellBlock('sync.md', 'mkdir -p registry').trim().split('\n')
   const server = lines.pop() ?? ''
   expect(server).toContain('./depot server')
   const { stdout } = await run('sh', ['-ec', lines.join('\n')], { cwd: dir, env: environment })
   expect(stdout).toMatch(/^4 of 4 versions are stored$/m)
   await install(await serve(dir, server))
 
-  await run('sh', ['-ec', block('tar -cf')], { cwd: dir, env: environment })
+  await run('sh', ['-ec', shellBlock('sync.md', 'tar -cf')], { cwd: dir, env: environment })
   const inside = checkout()
   cpSync(join(dir, 'signing-key.asc'), join(inside, 'signing-key.asc'))
   await run('tar', ['-xf', join(dir, 'registry.tar')], { cwd: inside })
@@ -113,7 +104,7 @@ it('fills a cluster, and asks for a sync', async () => {
   })
   const env = { ...environment, KUBECONFIG: cluster.plane.kubeconfigFile }
   const type = async (text: string) =>
-    (await run('sh', ['-ec', block(text)], { cwd: dir, env })).stdout
+    (await run('sh', ['-ec', shellBlock('sync.md', text)], { cwd: dir, env })).stdout
   const printed = await type('kubectl create namespace platform')
   expect(printed).toMatch(/depot.depot.internal\/public .* True +Synced +2 of 2 configs/)
   expect(printed).toMatch(/version.depot.internal\/vpc-5-1-0 .* true +Synced/)

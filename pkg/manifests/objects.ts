@@ -1,6 +1,7 @@
 import {
   apiVersionOf,
   type FieldIssue,
+  isRecord,
   type Kind,
   kindNames,
   type ObjectKey,
@@ -57,20 +58,20 @@ export function* objectsIn(value: unknown, path: FieldPath = []): Generator<Plac
 
 /** Whether a document is a list of objects. */
 export function isList(value: unknown): value is Fields & ListHeader {
-  if (!isFields(value) || typeof value['kind'] !== 'string') return false
+  if (!isRecord(value) || typeof value['kind'] !== 'string') return false
   const { kind } = value
   return kind === 'List' || (kind.endsWith('List') && isKind(kind.slice(0, -'List'.length)))
 }
 
 export function inherit(item: unknown, list: ListHeader): unknown {
-  if (!isFields(item) || list.kind === 'List' || typeof list.kind !== 'string') return item
+  if (!isRecord(item) || list.kind === 'List' || typeof list.kind !== 'string') return item
   return { apiVersion: list.apiVersion, kind: list.kind.slice(0, -'List'.length), ...item }
 }
 
 /** Checks one object. Kinds and groups that are not ours are no mistake. */
 export function readObject(value: unknown, apiGroup: string): Reading {
   if (value === null || value === undefined) return { type: 'ignored' }
-  if (!isFields(value)) return rejected('unknown', undefined, [], 'is not an object')
+  if (!isRecord(value)) return rejected('unknown', undefined, [], 'is not an object')
   const kind = kindOf(value)
   if (!isOurs(value, kind, apiGroup)) return { type: 'ignored' }
   if (kind === undefined) {
@@ -97,8 +98,8 @@ export function readObject(value: unknown, apiGroup: string): Reading {
 
 /** The object that a broken document seems to hold. */
 export function guessOf(value: unknown): { kind: Kind | 'unknown'; key: ObjectKey | undefined } {
-  const kind = isFields(value) ? kindOf(value) : undefined
-  if (!isFields(value) || kind === undefined) return { kind: 'unknown', key: undefined }
+  const kind = isRecord(value) ? kindOf(value) : undefined
+  if (!isRecord(value) || kind === undefined) return { kind: 'unknown', key: undefined }
   return { kind, key: keyOf(kind, value) }
 }
 
@@ -129,7 +130,7 @@ const wellFormed = (_: string, value: unknown): unknown =>
 
 function keyOf(kind: Kind, value: Fields): ObjectKey | undefined {
   const metadata = value['metadata']
-  if (!isFields(metadata)) return undefined
+  if (!isRecord(metadata)) return undefined
   const { name, namespace = null } = metadata
   if (typeof name !== 'string' || name === '') return undefined
   if (kind === 'Namespace') return { kind, namespace: '', name }
@@ -153,8 +154,4 @@ function kindOf({ kind }: Fields): Kind | undefined {
 
 function isKind(name: string): name is Kind {
   return (kindNames as readonly string[]).includes(name)
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { isRecord } from '../apis/v1alpha1/v1alpha1.ts'
 
 /** A ConfigMap of the folder that holds READMEs. */
 export interface Readme {
@@ -12,23 +13,21 @@ export interface Readme {
   readonly texts: ReadonlyMap<string, Buffer>
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** A ConfigMap holds a megabyte at most. */
 const maxTextBytes = 4 * 1024 * 1024
 
 /** Undefined where an object is no ConfigMap that may be shown: one with the label, or one that a Version owns. */
 export function readmeIn(value: unknown, apiGroup: string): Readme | undefined {
-  if (!isFields(value) || value['apiVersion'] !== 'v1' || value['kind'] !== 'ConfigMap')
+  if (!isRecord(value) || value['apiVersion'] !== 'v1' || value['kind'] !== 'ConfigMap')
     return undefined
   const { metadata, data } = value
-  if (!isFields(metadata) || !isFields(data)) return undefined
+  if (!isRecord(metadata) || !isRecord(data)) return undefined
   const { name, namespace = 'default', labels, ownerReferences } = metadata
   if (typeof name !== 'string' || typeof namespace !== 'string') return undefined
-  const isLabelled = isFields(labels) && labels[`${apiGroup}/readme`] !== undefined
+  const isLabelled = isRecord(labels) && labels[`${apiGroup}/readme`] !== undefined
   const owners = (Array.isArray(ownerReferences) ? ownerReferences : []).flatMap(
     (owner: unknown) =>
-      isFields(owner) && owner['kind'] === 'Version' && typeof owner['name'] === 'string'
+      isRecord(owner) && owner['kind'] === 'Version' && typeof owner['name'] === 'string'
         ? [owner['name']]
         : [],
   )
@@ -91,8 +90,4 @@ export class FolderReadmes {
     }
     return index
   }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

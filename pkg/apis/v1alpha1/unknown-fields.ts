@@ -1,9 +1,9 @@
 import { type Kind, kinds } from './kinds.ts'
+import { isRecord } from './record.ts'
 import { type StructuralSchema, structuralSchema } from './structural-schema.ts'
 import type { FieldIssue } from './v1alpha1.ts'
 
 type Path = readonly (string | number)[]
-type Fields = Readonly<Record<string, unknown>>
 
 const specSchemas = new Map<Kind, StructuralSchema>()
 /** Mistakes of one object that are worth a message. */
@@ -17,7 +17,7 @@ const topLevel = ['apiVersion', 'kind', 'metadata', 'spec', 'status']
  * @param raw one object as it came out of JSON or YAML
  */
 export function unknownFieldsIn(kind: Kind, raw: unknown): readonly FieldIssue[] {
-  if (!isFields(raw) || kinds[kind].core) return []
+  if (!isRecord(raw) || kinds[kind].core) return []
   const issues: FieldIssue[] = []
   for (const name of Object.keys(raw)) {
     if (!topLevel.includes(name)) issues.push({ path: [name], message: advice(name, topLevel, []) })
@@ -39,7 +39,7 @@ function look(value: unknown, schema: StructuralSchema, path: Path, issues: Fiel
     for (const [index, item] of value.entries()) look(item, items, [...path, index], issues)
     return
   }
-  if (!isFields(value) || properties === undefined) return
+  if (!isRecord(value) || properties === undefined) return
   if (additionalProperties !== undefined || schema['x-kubernetes-preserve-unknown-fields']) return
   for (const [name, child] of Object.entries(value)) {
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined
@@ -76,7 +76,3 @@ function lettersOf(name: string): string {
 }
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

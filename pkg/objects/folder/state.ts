@@ -149,11 +149,7 @@ export class FolderState {
         await this.#remove(before)
         // A Version owns nothing.
         if (ref.kind !== 'Version') await this.#collect()
-      } else if (held.metadata.deletionTimestamp === undefined) {
-        const deletionTimestamp = new Date(this.#clock()).toISOString()
-        const metadata = { ...record(before.value['metadata']), deletionTimestamp }
-        await this.#write(before, { ...before.value, metadata })
-      }
+      } else if (held.metadata.deletionTimestamp === undefined) await this.#mark(before)
     })
   }
 
@@ -215,12 +211,15 @@ export class FolderState {
       if (metadata.deletionTimestamp !== undefined) continue
       this.#log.info({ ...ref, owner: owner.name }, 'deleted, because its owner is gone')
       if (metadata.finalizers.length === 0) await this.#remove(filed)
-      else {
-        const deletionTimestamp = new Date(this.#clock()).toISOString()
-        const metadataThen = { ...record(filed.value['metadata']), deletionTimestamp }
-        await this.#write(filed, { ...filed.value, metadata: metadataThen })
-      }
+      else await this.#mark(filed)
     }
+  }
+
+  /** Says that an object is to go once its finalizers are gone. */
+  async #mark(filed: FiledObject): Promise<void> {
+    const deletionTimestamp = new Date(this.#clock()).toISOString()
+    const metadata = { ...record(filed.value['metadata']), deletionTimestamp }
+    await this.#write(filed, { ...filed.value, metadata })
   }
 
   #get({ kind, namespace, name }: StoredRef): StoredObject | undefined {
@@ -250,8 +249,7 @@ export class FolderState {
     }
     const held = this.#get(ref)?.metadata.resourceVersion
     if (resourceVersion === undefined || resourceVersion === held) return found
-    const message = `${kind} ${namespace}/${name} was changed in the meantime; read it again`
-    throw new ApiError('Conflict', message)
+    throw changed(`${kind} ${namespace}/${name}`)
   }
 
   /** @throws ApiError Invalid, as an API server would refuse it */

@@ -70,9 +70,9 @@ function holds(path: string, expected: string): boolean {
   return 'text' in read && read.text === expected
 }
 
-/** Of a file that is not what was read of it. */
-export function changed(file: string): ApiError {
-  return new ApiError('Conflict', `${file} was changed in the meantime; read it again`)
+/** Of a file or an object that is not what was read of it. */
+export function changed(what: string): ApiError {
+  return new ApiError('Conflict', `${what} was changed in the meantime; read it again`)
 }
 
 /** @throws ApiError Conflict where the file has another text than the expected one */

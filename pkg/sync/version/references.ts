@@ -56,7 +56,7 @@ export function othersNaming(
     const found = placedOrNothing(context, other)
     if (found === undefined || found.placeId === placed.placeId) {
       isShared ||= other.metadata.uid !== own?.metadata.uid && keepsArchive(context, other)
-    } else if (mayBeLinked(placed, found)) elsewhere.push(found.place)
+    } else if (isMounted(placed.place) && isMounted(found.place)) elsewhere.push(found.place)
   }
   return { isShared, elsewhere }
 }
@@ -66,13 +66,8 @@ function keepsArchive(context: Context, object: StoredObject): boolean {
   return object.metadata.deletionTimestamp === undefined || leavesArchive(context, object)
 }
 
-function mayBeLinked(
-  { place, placeId }: Pick<Placed, 'place' | 'placeId'>,
-  other: Placed,
-): boolean {
-  const isElsewhere = other.placeId !== placeId
-  return isElsewhere && place.backend === 'filesystem' && other.place.backend === 'filesystem'
-}
+/** Whether a place may be reached by a link. */
+const isMounted = ({ backend }: Placed['place']): boolean => backend === 'filesystem'
 
 /** Whether an object is, by a link in the mounted directory, the one of that name in another place. */
 export async function isLinked(

@@ -1,22 +1,30 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { expect } from 'vitest'
 
 /* Commands of the documentation, as they are printed there. */
 
 /** The text below a heading, up to the next one of its level or above; all of a page without one. */
 function sectionOf(page: string, heading?: string): string {
-  const text = readFileSync(join(import.meta.dirname, '../../docs', page), 'utf8')
+  const text = readFileSync(join(import.meta.dirname, '../docs', page), 'utf8')
   if (heading === undefined) return text
   const [, rest] = text.split(`\n## ${heading}\n`)
   if (rest === undefined) throw new Error(`docs/${page} has no heading "${heading}"`)
   return rest.split('\n## ', 1)[0] ?? ''
 }
 
-/** The shell blocks of a page. */
+/** The shell blocks of a page; one that stands in a list without its indentation. */
 export function shellBlocks(page: string, heading?: string): string[] {
-  return [...sectionOf(page, heading).matchAll(/^```sh\n(.*?)^```$/gms)].map(
-    ([, block = '']) => block,
+  return [...sectionOf(page, heading).matchAll(/^( *)```sh\n(.*?)^\1```$/gms)].map(
+    ([, indentation = '', block = '']) => block.replaceAll(new RegExp(`^${indentation}`, 'gm'), ''),
   )
+}
+
+/** The only shell block of a page that holds a text. */
+export function shellBlock(page: string, text: string): string {
+  const found = shellBlocks(page).filter((block) => block.includes(text))
+  expect(found, `blocks of ${page} with ${text}`).toHaveLength(1)
+  return found[0] ?? ''
 }
 
 /** Commands inside of sentences that begin with one of these words; a name in capitals is for the reader to fill in. */
