@@ -12,23 +12,25 @@ export interface HotListenerOptions {
   readonly metrics: RequestMetrics
   /** How long a client may leave an answer unread, in milliseconds. */
   readonly idleMs: number
+  /** A server that is about to stop leaves every answer to `otherwise`, which asks the client to close the connection. */
+  readonly draining: { readonly isOn: boolean }
+  /** Takes the requests for which nothing is ready, as they came. */
+  readonly otherwise: (request: IncomingMessage, response: IdentifiedResponse) => void
 }
 
 /**
  * Answers what is ready before the app sees it: one lookup, one write, and the line of the log at once, as the answer is
  * in the hands of the kernel by then.
- *
- * @returns a function that says whether it has answered; if not, nothing has happened yet
  */
 export function createHotListener(options: HotListenerOptions) {
-  const { hot, requestIdOf, logRequest, metrics, idleMs } = options
+  const { hot, requestIdOf, logRequest, metrics, idleMs, draining, otherwise } = options
   const read = createPlainReader(options.scheme)
-  return (request: IncomingMessage, response: IdentifiedResponse): boolean => {
+  return (request: IncomingMessage, response: IdentifiedResponse): void => {
     const start = performance.now()
     // How a connection is closed after an answer is left to Node.
-    const plain = response.shouldKeepAlive ? read(request) : undefined
+    const plain = response.shouldKeepAlive && !draining.isOn ? read(request) : undefined
     const answer = plain && hot(plain)
-    if (plain === undefined || answer === undefined) return false
+    if (plain === undefined || answer === undefined) return otherwise(request, response)
     const requestId = requestIdOf(plain.requestId)
     response.requestId = requestId
     const isKnown = plain.ifNoneMatch !== undefined && answer.isKnownBy(plain.ifNoneMatch)
@@ -57,6 +59,5 @@ export function createHotListener(options: HotListenerOptions) {
       },
       answer,
     )
-    return true
   }
 }

@@ -2,13 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { RegistryError } from '../errors/errors.ts'
 import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'
-import { accessLog, type OnRequest, observed } from './access-log.ts'
+import { type AccessLog, accessLog, type OnRequest, observed } from './access-log.ts'
 import type { Fetch } from './env.ts'
 import { errorResponse } from './error-response.ts'
 import { createHotListener } from './hot-listener.ts'
-import type { IdentifiedResponse } from './identified-response.ts'
+import { createRequestIds, type IdentifiedResponse } from './identified-response.ts'
 import type { Hot } from './plain-request.ts'
-import { createRequestIds } from './request-id.ts'
 import { RequestMetrics } from './request-metrics.ts'
 import { countSentBytes } from './sent-bytes.ts'
 
@@ -27,6 +26,12 @@ export interface ListenerOptions {
   readonly draining: { readonly isOn: boolean }
 }
 
+interface AppListenerOptions extends Pick<ListenerOptions, 'fetch' | 'idleMs' | 'draining'> {
+  readonly metrics: RequestMetrics
+  readonly logRequest: AccessLog
+  readonly requestIdOf: (own: string | undefined) => string
+}
+
 interface Running {
   readonly facts: RequestFacts
   /** When the headers of the answer were ready, on the clock of `performance.now()`. */
@@ -38,14 +43,24 @@ const badRequest = new RegistryError(
   'the request line or the Host header is malformed',
 )
 
-/** The request listener of the public port: the app, with a log line and metrics around each request. */
-export function createListener(options: ListenerOptions) {
-  const { log, draining, hot, scheme, idleMs } = options
-  const metrics = new RequestMetrics(options.metrics)
-  const logRequest = observed(accessLog(log), options.onRequest)
-  const requestIdOf = createRequestIds()
-  const answerReady =
-    hot && createHotListener({ hot, scheme, requestIdOf, logRequest, metrics, idleMs })
+type Listener = (request: IncomingMessage, response: IdentifiedResponse) => void
+
+/** The request listener of the public port: what is ready is sent, and everything else is for the app to answer. */
+export function createListener(options: ListenerOptions): Listener {
+  const { log, hot } = options
+  const shared = {
+    ...options,
+    metrics: new RequestMetrics(options.metrics),
+    logRequest: observed(accessLog(log), options.onRequest),
+    requestIdOf: createRequestIds(),
+  }
+  const askApp = createAppListener(shared)
+  return hot === undefined ? askApp : createHotListener({ ...shared, hot, otherwise: askApp })
+}
+
+/** Asks the app, with a log line and metrics around each request. */
+function createAppListener(options: AppListenerOptions): Listener {
+  const { draining, idleMs, metrics, logRequest, requestIdOf } = options
   /** Of the request that is being handed over: the adapter calls the app before it returns. */
   let current: Running = { facts: {}, firstByteAt: undefined }
 
@@ -65,9 +80,7 @@ export function createListener(options: ListenerOptions) {
     { errorHandler: () => errorResponse(badRequest) },
   )
 
-  return (request: IncomingMessage, response: IdentifiedResponse): void => {
-    const isDraining = draining.isOn
-    if (!isDraining && answerReady?.(request, response)) return
+  return (request, response) => {
     const start = performance.now()
     const { remoteAddress } = request.socket
     request.socket.setTimeout(idleMs)
@@ -76,7 +89,7 @@ export function createListener(options: ListenerOptions) {
     const running: Running = { facts: {}, firstByteAt: undefined }
     const { facts } = running
     response.requestId = requestId
-    if (isDraining) response.setHeader('Connection', 'close')
+    if (draining.isOn) response.setHeader('Connection', 'close')
 
     response.on('close', () => {
       const end = performance.now()
