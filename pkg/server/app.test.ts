@@ -120,9 +120,9 @@ describe('a base URL with a path', () => {
 })
 
 describe('before the catalog is filled', () => {
-  let ready = false
-  const gated = gate(app.fetch, () => ready)
-  const get = async (path: string) => gated(new Request(`http://localhost${path}`), {})
+  let missing = ['the manifests']
+  const gated = gate({ fetch: app.fetch, hot: () => undefined }, () => missing)
+  const get = async (path: string) => gated.fetch(new Request(`http://localhost${path}`), {})
 
   it.each([
     ['/.well-known/terraform.json', 200, null],
@@ -135,7 +135,7 @@ describe('before the catalog is filled', () => {
   })
 
   it('everything answers from then on', async () => {
-    ready = true
+    missing = []
     expect((await get('/depot/modules/v1/platform/vpc/aws/versions')).status).toBe(200)
   })
 })

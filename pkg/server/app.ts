@@ -67,17 +67,33 @@ export function belowBasePath(fetch: Fetch, baseUrl: string | undefined): Fetch 
   }
 }
 
+/** Both ways to an answer: of the app, and past it where the answer is ready. */
+interface Answers {
+  readonly fetch: Fetch
+  readonly hot: Hot
+}
+
 /**
- * Lets discovery through and nothing else until the catalog is filled.
+ * Lets discovery through and nothing else until the catalog is filled, which it then stays.
  *
  * Stands before the app and not in it, because a middleware would make every answer wait a turn of the event loop.
  */
-export function gate(fetch: Fetch, ready: () => boolean): Fetch {
+export function gate({ fetch, hot }: Answers, waitingFor: () => readonly string[]): Answers {
   const open: ReadonlySet<string> = new Set(discoveryPaths)
-  return (request, bindings) => {
-    if (ready() || open.has(new URL(request.url).pathname)) return fetch(request, bindings)
-    return errorResponse(
-      new RegistryError('Unavailable', 'the registry is still loading: try again in a moment'),
-    )
+  let isFilled = false
+  const look = (): boolean => {
+    isFilled = waitingFor().length === 0
+    return isFilled
+  }
+  return {
+    fetch(request, bindings) {
+      if (isFilled || look() || open.has(new URL(request.url).pathname)) {
+        return fetch(request, bindings)
+      }
+      return errorResponse(
+        new RegistryError('Unavailable', 'the registry is still loading: try again in a moment'),
+      )
+    },
+    hot: (request) => (isFilled || look() ? hot(request) : undefined),
   }
 }

@@ -6,7 +6,7 @@ import { serve } from '../serving/serving.ts'
 import type { Signer } from '../signing/signing.ts'
 import { createMetrics } from '../telemetry/telemetry.ts'
 import { AccessFixture, asToken, kubeconfigOf, TestCluster } from './access.fixture.ts'
-import { createApp, gate } from './app.ts'
+import { createApp } from './app.ts'
 import { RawConnection } from './raw-connection.fixture.ts'
 
 /*
@@ -286,7 +286,7 @@ async function start(
   let ready = 0
   let readyArchives = 0
   const server = await serve({
-    fetch: gate(app.routes.fetch, () => true),
+    fetch: app.routes.fetch,
     ...(withReadyAnswers && {
       hot(request) {
         const answer = app.hot(request)

@@ -9,11 +9,7 @@ export type ServerOptions = AppOptions & Omit<ServeOptions, 'fetch'>
 
 /** Opens the ports. @throws Error with a `code` such as EADDRINUSE where a port cannot be had. */
 export function startServer(options: ServerOptions): Promise<RunningServer> {
-  const ready = (): boolean => options.waitingFor().length === 0
   const app = createApp(options)
-  return serve({
-    ...options,
-    fetch: belowBasePath(gate(app.routes.fetch, ready), options.baseUrl),
-    hot: (request) => (ready() ? app.hot(request) : undefined),
-  })
+  const answers = gate({ fetch: app.routes.fetch, hot: app.hot }, options.waitingFor)
+  return serve({ ...options, ...answers, fetch: belowBasePath(answers.fetch, options.baseUrl) })
 }
