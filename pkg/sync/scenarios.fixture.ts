@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ObjectPlace } from '../objects/conformance.fixture.ts'
 import { SourceError } from '../sources/sources.ts'
 import { openArchiveStore } from '../storage/storage.ts'
+import { conflictScenarios } from './conflict-scenarios.fixture.ts'
 import { depotScenarios } from './depot-scenarios.fixture.ts'
 import { hostScenarios } from './host-scenarios.fixture.ts'
 import { providerScenarios } from './provider-scenarios.fixture.ts'
@@ -263,6 +264,7 @@ export function syncScenarios(
       expect(scene.condition('Depot', 'main', 'Ready')).toMatchObject({ reason: 'SyncFailed' })
     })
 
+    conflictScenarios(open)
     hostScenarios(() => scene)
     removalScenarios(() => scene)
     providerScenarios(() => scene)

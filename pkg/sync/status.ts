@@ -22,6 +22,7 @@ export interface StatusChange<S> {
  *
  * @param change made from the status as it is now
  * @returns the object as it is then; undefined where its spec changed or it is gone, so that everything has to be decided again
+ * @throws ApiError Conflict where others changed it six times in a row: nothing else would ask for the work again
  */
 export async function writeStatus<S extends AnyStatus>(
   context: Pick<Context, 'objects' | 'clock'>,
@@ -29,7 +30,7 @@ export async function writeStatus<S extends AnyStatus>(
   change: (status: S | undefined) => StatusChange<S>,
 ): Promise<StoredObject | undefined> {
   let current = object
-  for (let attempt = 0; attempt <= maxConflicts; attempt += 1) {
+  for (let attempt = 0; ; attempt += 1) {
     const status = statusAfter(current, change(current.status as S | undefined), context.clock())
     try {
       return await context.objects.writeStatus(current, status)
@@ -38,13 +39,13 @@ export async function writeStatus<S extends AnyStatus>(
         if (error instanceof ApiError && error.reason === 'NotFound') return undefined
         throw error
       }
+      if (attempt === maxConflicts) throw error
       const { kind, metadata } = current
       const fresh = await context.objects.fresh(kind, metadata.namespace, metadata.name)
       if (fresh === undefined || !isSameTask(object, fresh)) return undefined
       current = fresh
     }
   }
-  return undefined
 }
 
 function isSameTask(a: StoredObject, b: StoredObject): boolean {

@@ -52,14 +52,12 @@ export async function obtain(context: Context, work: Work, situation: Situation)
     const names = [candidate.fileName, ...documents.map(({ fileName }) => fileName)]
     const letGo = await context.inUse.hold(plan.placeId, names)
     try {
-      try {
-        await put(context, work, plan, candidate)
-      } catch (error) {
-        isHeld = true
-        await context.held.keep(heldKey, candidate)
-        throw error
-      }
+      await put(context, work, plan, candidate)
       await stored(context, work, plan, { candidate, isReplacement: decision === 'replace' })
+    } catch (error) {
+      isHeld = true
+      await context.held.keep(heldKey, candidate)
+      throw error
     } finally {
       letGo()
     }

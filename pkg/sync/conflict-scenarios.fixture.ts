@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import type { ObjectPlace } from '../objects/conformance.fixture.ts'
+import type { Objects } from '../objects/objects.ts'
+import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
+import { Scene } from './scene.fixture.ts'
+
+/** Changes a Version before each of so many writes that would say that it is synced. */
+function contested(objects: Objects, times: number): Objects {
+  let left = times
+  return {
+    ...objects,
+    async writeStatus(object, status) {
+      const { kind, metadata } = object
+      if (kind === 'Version' && (status as { synced?: boolean }).synced === true && left > 0) {
+        left -= 1
+        const { namespace, name } = metadata
+        const annotations = { 'example.com/seen': `${times - left}` }
+        await objects.patch({ kind, namespace, name }, { metadata: { annotations } })
+      }
+      return objects.writeStatus(object, status)
+    },
+  }
+}
+
+/** Another program that changes the same objects again and again. */
+export function conflictScenarios(open: (namespace: string) => Promise<ObjectPlace>): void {
+  describe('a status that conflicts with changes of others', () => {
+    const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
+    const syncedAfter = async (namespace: string, conflicts: number): Promise<string[]> => {
+      const place = await open(namespace)
+      const contestedPlace = {
+        ...place,
+        open: async () => contested(await place.open(), conflicts),
+      }
+      const scene = await Scene.open(contestedPlace, namespace)
+      try {
+        scene.upstream.repository(url, { 'v1.0.0': 'first' })
+        await scene.write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0') })
+        await scene.run()
+        await eventually(() => expect(scene.status('Version', 'vpc-1-0-0').synced).toBe(true))
+        const { artifact } = scene.status('Version', 'vpc-1-0-0')
+        expect(await scene.stored()).toEqual([`depot/vpc/${artifact?.fileName}`])
+        const { annotations } = scene.object('Version', 'vpc-1-0-0').metadata
+        expect(annotations['example.com/seen']).toBe(`${conflicts}`)
+        const asked = (what: string) =>
+          scene.upstream.asked.filter((request) => request.startsWith(what))
+        expect(asked('fetch')).toHaveLength(1)
+        return asked('resolve')
+      } finally {
+        await scene.close()
+        await place.close()
+      }
+    }
+
+    it('is decided again five times at once', async () => {
+      expect(await syncedAfter('contested-five', 5)).toHaveLength(1)
+    })
+
+    it('goes back to the queue after that, and is written in the end', async () => {
+      expect(await syncedAfter('contested-six', 6)).toHaveLength(2)
+    })
+  })
+}
