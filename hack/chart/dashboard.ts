@@ -102,6 +102,11 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       queries: [[`max by (kind) (depot_catalog_objects{${target}})`, '{{kind}}']],
     },
     {
+      title: 'Spool',
+      unit: 'bytes',
+      queries: [[`max by (pod) (depot_spool_bytes{${release}})`, 'taken, {{pod}}']],
+    },
+    {
       title: 'Versions by state',
       unit: 'short',
       queries: [[`max by (kind, state) (depot_catalog_versions{${target}})`, '{{kind}} {{state}}']],

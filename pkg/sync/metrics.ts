@@ -1,22 +1,27 @@
+import type { Spool } from '../spool/spool.ts'
 import { counter, gauge, type Metrics } from '../telemetry/telemetry.ts'
 import type { SyncReason } from './conditions.ts'
 
-type States = () => ReadonlyMap<string, number>
+/** What is looked at with each scrape. */
+interface Shown {
+  /** How many Versions are in each state. */
+  readonly states: () => ReadonlyMap<string, number>
+  readonly spool: Pick<Spool, 'reservedBytes'>
+}
 export type SyncMetrics = ReturnType<typeof create>['metrics']
 
 /** Metrics exist once in a process, and reconcilers each time that it may write. */
 const known = new WeakMap<Metrics, ReturnType<typeof create>>()
 
-/** @param states how many Versions are in each state, asked at each scrape */
-export function syncMetrics(registry: Metrics, states: States): SyncMetrics {
+export function syncMetrics(registry: Metrics, shown: Shown): SyncMetrics {
   const made = known.get(registry) ?? create(registry)
   known.set(registry, made)
-  made.show(states)
+  made.show(shown)
   return made.metrics
 }
 
 function create(registry: Metrics) {
-  let shown: States = () => new Map()
+  let shown: Shown | undefined
   const total = counter(registry, {
     name: 'sync_total',
     help: 'Objects that were brought to an end, by how it went.',
@@ -35,12 +40,20 @@ function create(registry: Metrics) {
     registry,
     { name: 'versions', help: 'Versions by their state.', labels: ['state'] },
     (versions) => {
-      for (const [state, count] of shown()) versions.set({ state }, count)
+      for (const [state, count] of shown?.states() ?? []) versions.set({ state }, count)
     },
   )
+  gauge(
+    registry,
+    {
+      name: 'spool_bytes',
+      help: 'Room of the spool that archives on their way have, of --spool-size.',
+    },
+    (bytes) => bytes.set(shown?.spool.reservedBytes ?? 0),
+  )
   return {
-    show: (states: States) => {
-      shown = states
+    show: (now: Shown) => {
+      shown = now
     },
     metrics: {
       ended: (kind: string, reason: SyncReason) => total.inc({ kind, reason }),

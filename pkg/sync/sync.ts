@@ -87,7 +87,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     ...options,
     clock,
     timings,
-    metrics: syncMetrics(metrics, () => versionStates(objects)),
+    metrics: syncMetrics(metrics, { states: () => versionStates(objects), spool: options.spool }),
     held: new HeldArchives(timings.heldMs),
     slots: new HostSlots(Math.ceil(workersOf('Version') / 2)),
     inUse: new ArchivesInUse(),
