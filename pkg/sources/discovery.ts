@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { Bounded } from '../memory/memory.ts'
 import { SourceError } from './errors.ts'
@@ -37,11 +38,17 @@ export class Discovery {
   /**
    * Known for an hour, and longer where the registry is away.
    *
+   * @param ca authorities to believe besides the usual ones, PEM; what was believed for one caller is not for another
    * @returns a URL that ends in `/`
    * @throws SourceError
    */
-  async find(host: string, service: Service, options: ListOptions): Promise<string> {
-    const { services, base } = await this.#services(host, options)
+  async find(
+    host: string,
+    service: Service,
+    ca: string | undefined,
+    options: ListOptions,
+  ): Promise<string> {
+    const { services, base } = await this.#services(host, ca, options)
     const place = services[service]
     const url = place === undefined ? null : URL.parse(place, base)
     if (url === null || url.search !== '') {
@@ -50,14 +57,19 @@ export class Discovery {
     return url.href.endsWith('/') ? url.href : `${url.href}/`
   }
 
-  async #services(host: string, { signal, urgent }: ListOptions): Promise<Known> {
-    const known = this.#known.get(host)
+  async #services(
+    host: string,
+    ca: string | undefined,
+    { signal, urgent }: ListOptions,
+  ): Promise<Known> {
+    const key = ca === undefined ? host : `${host} ${hash('sha256', ca)}`
+    const known = this.#known.get(key)
     if (known !== undefined && this.#clock() - known.atMs < freshMs) return known
     const base = `https://${host}/.well-known/terraform.json`
     try {
-      const services = await this.#upstream.json(base, Services, { signal, urgent })
+      const services = await this.#upstream.json(base, Services, { ca, signal, urgent })
       const found = { services, base, atMs: this.#clock() }
-      this.#known.set(host, found)
+      this.#known.set(key, found)
       return found
     } catch (error) {
       if (known !== undefined && !signal.aborted) return known

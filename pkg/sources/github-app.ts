@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { createPrivateKey, hash, type KeyObject } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { z } from 'zod'
 import type { Credential } from '../egress/egress.ts'
@@ -20,6 +20,8 @@ interface App {
   readonly appId: string
   readonly installId: string
   readonly key: KeyObject
+  /** Tells keys apart: only who has the key gets what it opened. */
+  readonly keyId: string
 }
 
 interface Token {
@@ -31,7 +33,7 @@ const Installation = z.object({ token: z.string().min(1).max(4096), expires_at: 
 
 const earlyMs = 5 * 60_000
 
-/** Tokens of installations, by API, app and installation. */
+/** Tokens of installations, by API, app, installation and key. */
 export class GithubApps {
   readonly #upstream: Upstream
   readonly #clock: () => number
@@ -71,7 +73,7 @@ export class GithubApps {
   }
 
   #ofApp(app: App, apiUrl: string): GithubCredential {
-    const id = `app ${app.appId} ${app.installId}`
+    const id = `app ${app.appId} ${app.installId} ${app.keyId}`
     const key = `${apiUrl} ${id}`
     let renewed = false
     return {
@@ -100,7 +102,7 @@ export class GithubApps {
       .setExpirationTime(nowSeconds + 9 * 60)
       .sign(app.key)
     const url = `${apiUrl}/app/installations/${app.installId}/access_tokens`
-    const credential = { id: `jwt ${app.appId}`, authorization: `Bearer ${jwt}` }
+    const credential = { id: `jwt ${app.appId} ${app.keyId}`, authorization: `Bearer ${jwt}` }
     const answer = await this.#upstream.ask(url, {
       method: 'POST',
       credential,
@@ -137,7 +139,9 @@ function appOf(data: SecretData, name: string): App {
     throw invalid(name, key, 'is no id of GitHub')
   }
   const [appId, installId] = [id('githubAppID'), id('githubInstallID')]
-  return { appId, installId, key: privateKeyOf(data, name) }
+  const key = privateKeyOf(data, name)
+  const keyId = hash('sha256', data['githubPrivateKey'] ?? '').slice(0, 16)
+  return { appId, installId, key, keyId }
 }
 
 /** PEM, or base64 of that; PKCS#1, as GitHub gives it, or PKCS#8. */

@@ -179,6 +179,33 @@ it('signs in as an app, keeps the token, and asks for another one when it is ref
   })
 })
 
+it('gives the token of an app to nobody who has not its key', async () => {
+  const keyOf = () =>
+    generateKeyPairSync('rsa', { modulusLength: 2048 })
+      .privateKey.export({ type: 'pkcs8', format: 'pem' })
+      .toString()
+  const pem = keyOf()
+  github.addApp('56', pem)
+  github.repositories.set('acme/vpc', { isPrivate: true, tags: new Map() })
+  github.tag('acme/vpc', 'v1.0.0', files)
+  const secretOf = (key: string) => ({
+    githubAppID: Buffer.from('56'),
+    githubInstallID: Buffer.from('78'),
+    githubPrivateKey: Buffer.from(key),
+  })
+  local.secrets.set('team/app', secretOf(pem))
+  local.secrets.set('evil/app', secretOf(keyOf()))
+  const origin = { repoOwner: 'acme', name: 'vpc', githubClientConfig: { secretName: 'app' } }
+  expect((await local.sources.module(origin, 'team').list({ signal })).versions).toHaveLength(1)
+  const stolen = local.sources.module(origin, 'evil')
+  const refused = { reason: 'SecretInvalid' }
+  await expect(stolen.list({ signal })).rejects.toMatchObject(refused)
+  const maxAgeMs = Number.POSITIVE_INFINITY
+  await expect(stolen.list({ signal, maxAgeMs })).rejects.toMatchObject(refused)
+  const resolved = { version: '1.0.0', ref: 'v1.0.0', revision: 'v1.0.0' }
+  await expect(stolen.fetch(resolved, { signal })).rejects.toMatchObject(refused)
+})
+
 it.each([
   [{}, '"githubAppID" of the Secret "depot-github" is missing: give token'],
   [{ token: '' }, '"token" of the Secret "depot-github" is empty'],

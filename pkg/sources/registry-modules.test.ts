@@ -8,6 +8,7 @@ import {
   type UpstreamAuthority,
 } from '../../hack/testbed/upstream/https-server.ts'
 import { UpstreamRegistry } from '../../hack/testbed/upstream/registry.ts'
+import { localEgress } from '../egress/egress.fixture.ts'
 import { type LocalSources, localSources } from './sources.fixture.ts'
 
 let authority: UpstreamAuthority
@@ -82,6 +83,34 @@ describe('a module of a registry', () => {
     await expect(vpc('acme/closed/aws').list({ signal })).rejects.toMatchObject({
       reason: 'AccessDenied',
     })
+  })
+
+  it('is believed by the authority of its Secret, for those who name that', async () => {
+    registry.addModule({
+      address: 'acme/own/aws',
+      version: '1.0.0',
+      archive: await tarGzOf(files),
+    })
+    const other = createUpstreamAuthority()
+    const hosts = [registry.host, registry.downloadHost]
+    const egress = localEgress(hosts, other.ca)
+    other.remove()
+    const apart = await localSources(authority, hosts, { egress })
+    try {
+      apart.secrets.set('team/own', { 'ca.crt': Buffer.from(authority.ca) })
+      const url = `${registry.host}/acme/own/aws`
+      const of = (more: object) =>
+        apart.sources.module({ source: { type: 'registry', url, ...more } }, 'team')
+      const { versions } = await of({ secretRef: { name: 'own' } }).list({ signal })
+      expect(versions).toHaveLength(1)
+      await expect(of({}).resolve('2.0.0', { signal })).rejects.toMatchObject({
+        reason: 'FetchFailed',
+        message: expect.stringContaining('certificate') as string,
+      })
+    } finally {
+      await apart.close()
+      await egress.close()
+    }
   })
 
   it('may be in a git repository, at a commit and in a folder', async () => {

@@ -138,7 +138,7 @@ class RegistryModuleSource implements ModuleSource {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<EgressAnswer> {
     const { upstream, discovery, host, address } = this.#options
-    const service = await discovery.find(host, 'modules.v1', options)
+    const service = await discovery.find(host, 'modules.v1', access.ca, options)
     const { signal, urgent } = options
     // A service elsewhere was not what the credential is for.
     const isOwn = new URL(service).host === host

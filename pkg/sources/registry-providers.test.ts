@@ -44,6 +44,7 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
   })
   afterEach(async () => {
     registry.faults.clear()
+    registry.token = undefined
     await local.close()
   })
   afterAll(async () => {
@@ -58,6 +59,17 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
     registry.addProvider({ address: 'acme/dns', version, platforms, key: good, ...more })
   const release = (version: string, origin: Partial<ProviderOrigin> = {}) =>
     dns(origin).release(version, linux, { signal })
+
+  it('is listed to those who have the token, and to nobody who asks after them', async () => {
+    offer('1.0.0')
+    registry.token = 'secret'
+    local.secrets.set('team/registry', { token: Buffer.from('secret') })
+    const secretRef = { name: 'registry' }
+    expect((await dns({ secretRef }).list({ signal })).versions).not.toEqual([])
+    const maxAgeMs = Number.POSITIVE_INFINITY
+    const denied = { reason: 'AccessDenied' }
+    await expect(dns().list({ signal, maxAgeMs })).rejects.toMatchObject(denied)
+  })
 
   it('is listed with protocols and platforms, and asked for with the ETag after that', async () => {
     offer('1.0.0', { protocols: ['5.0', '6.0'] })

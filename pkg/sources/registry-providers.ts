@@ -105,9 +105,11 @@ class RegistryProvider implements ProviderUpstream {
 
   async list(options: ListOptions): Promise<ProviderListing> {
     const { cache } = this.#options
-    const { value, unchanged } = await cache.get(this.identity, Kept, options, async (former) => {
+    const access = await this.#options.access()
+    const key = `${this.identity} ${access.credential?.id ?? ''}`
+    const { value, unchanged } = await cache.get(key, Kept, options, async (former) => {
       const headers = former?.etag === undefined ? {} : { 'if-none-match': former.etag }
-      const answer = await this.#ask('versions', options, headers)
+      const answer = await this.#ask('versions', access, options, headers)
       if (answer.status === 304 && former !== undefined) return { value: former, unchanged: true }
       if (answer.status !== 200) throw unexpected(answer)
       const { versions } = parseJson(answer, Versions)
@@ -123,7 +125,8 @@ class RegistryProvider implements ProviderUpstream {
     if (!word.safeParse(os).success || !word.safeParse(arch).success) {
       throw new SourceError('InvalidSpec', `${os}_${arch} is no platform, such as linux_amd64`)
     }
-    const answer = await this.#ask(`${version}/download/${os}/${arch}`, options)
+    const access = await this.#options.access()
+    const answer = await this.#ask(`${version}/download/${os}/${arch}`, access, options)
     if (answer.status !== 200) throw unexpected(answer)
     const offer = parseJson(answer, Package)
     if (offer.os !== os || offer.arch !== arch) {
@@ -221,12 +224,12 @@ class RegistryProvider implements ProviderUpstream {
 
   async #ask(
     what: string,
+    { ca, credential }: Access,
     options: ListOptions,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<EgressAnswer> {
     const { upstream, discovery, host, namespace, providerType } = this.#options
-    const { ca, credential } = await this.#options.access()
-    const service = await discovery.find(host, 'providers.v1', options)
+    const service = await discovery.find(host, 'providers.v1', ca, options)
     const { signal, urgent } = options
     // A service elsewhere was not what the credential is for.
     const isOwn = new URL(service).host === host
