@@ -36,6 +36,16 @@ export async function load(page: Page, path: string, status: number): Promise<vo
   await expect.poll(async () => (await page.goto(path))?.status()).toBe(status)
 }
 
+/** Loads a page without scripts until the server has drawn its list: the same wait, which no script makes up for. */
+export async function loadDrawn(page: Page, path: string): Promise<void> {
+  await expect
+    .poll(async () => {
+      await page.goto(path)
+      return page.locator('#prime').count()
+    })
+    .toBe(1)
+}
+
 /** A page that writes down everything that a user should never cause. */
 export async function watch(
   browser: Browser,

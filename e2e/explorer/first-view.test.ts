@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, settled, watch } from './browser.fixture.ts'
+import { chromiumPath, loadDrawn, settled, watch } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
 let shown: Showcase
@@ -16,8 +16,10 @@ async function lookOf(path: string, width: number, scripts: boolean) {
     { width },
     { javaScriptEnabled: scripts },
   )
-  await page.goto(path)
-  if (scripts) await settled(page)
+  if (scripts) {
+    await page.goto(path)
+    await settled(page)
+  } else await loadDrawn(page, path)
   const parts = page.locator('main h1, .filters, .chips, .region tr, .region .card, .foot')
   const boxes = await Promise.all(
     (await parts.all()).map(async (part) => {
@@ -54,7 +56,7 @@ describe.skipIf(chromiumPath === undefined)('what the server draws', () => {
       {},
       { javaScriptEnabled: false },
     )
-    await page.goto('/')
+    await loadDrawn(page, '/')
     await page.getByRole('link', { name: 'vpc', exact: true }).click()
     await expect.poll(() => new URL(page.url()).pathname).toBe('/network/module/vpc')
     await close()

@@ -11,14 +11,9 @@ import { type Deployment, deploy } from './deployment.fixture.ts'
 
 const bootOf = ({ text }: Seen) => dataOf(text, 'boot') as Boot
 
-/** What a page lists: it comes with the page or, where the registry took longer than that waits, when its script asks. */
-async function namesOf(visitor: Visitor, { url, text }: Seen): Promise<string[]> {
-  const { origin, search } = new URL(url)
-  const list =
-    dataOf(text, 'prime') ??
-    JSON.parse((await visitor.script(`${origin}/-/api/resources${search}`)).text)
-  return (list as { items: { name: string }[] }).items.map(({ name }) => name)
-}
+/** What a page lists. */
+const namesOf = ({ text }: Seen): string[] =>
+  (dataOf(text, 'prime') as { items: { name: string }[] }).items.map(({ name }) => name)
 
 async function loginsOf({ explorer }: Pick<Deployment, 'explorer'>): Promise<string[]> {
   const text = await (await fetch(`${explorer.adminUrl}/metrics`)).text()
@@ -31,7 +26,7 @@ describe('a person who signs in', () => {
     const visitor = new Visitor()
     const seen = await visitor.signIn(`${explorer.baseUrl}/?q=e&page_size=50`)
     expect([seen.url, seen.status]).toEqual([`${explorer.baseUrl}/?q=e&page_size=50`, 200])
-    expect(await namesOf(visitor, seen)).toEqual(['network'])
+    expect(namesOf(seen)).toEqual(['network'])
     expect(bootOf(seen)).toMatchObject({
       oidc: true,
       signedIn: true,
@@ -302,14 +297,14 @@ it('a pasted token widens what is listed, wins over the sign-in, and is gone whe
 
   const guest = new Visitor()
   const url = `${explorer.baseUrl}/auth/dev-token`
-  expect(await namesOf(guest, await guest.open(explorer.baseUrl))).toEqual([])
+  expect(namesOf(await guest.open(explorer.baseUrl))).toEqual([])
   await guest.script(url, { method: 'POST', body: JSON.stringify({ token }) })
   const widened = await guest.open(explorer.baseUrl)
-  expect(await namesOf(guest, widened)).toEqual(['network'])
+  expect(namesOf(widened)).toEqual(['network'])
   expect(bootOf(widened).devTokenInUse).toBe(true)
   expect(widened.text).not.toContain(token)
   await guest.script(url, { method: 'DELETE' })
-  expect(await namesOf(guest, await guest.open(explorer.baseUrl))).toEqual([])
+  expect(namesOf(await guest.open(explorer.baseUrl))).toEqual([])
 })
 
 it('two explorers behind one address share sessions', async () => {
@@ -341,7 +336,7 @@ it('an ingress that sends /depot past the explorer keeps no session from the pag
   const { explorer, ingress } = await deploy({ isSplit: true })
   const visitor = new Visitor()
   const seen = await visitor.signIn(`${explorer.baseUrl}/`)
-  expect(await namesOf(visitor, seen)).toEqual(['network'])
+  expect(namesOf(seen)).toEqual(['network'])
   const own = await visitor.script(`${explorer.baseUrl}/-/api/resources`)
   expect([own.status, own.text]).toEqual([200, expect.stringContaining('"network"')])
   const past = await visitor.script(`${explorer.baseUrl}/depot/ui/v1/resources`)
@@ -356,7 +351,7 @@ it('works through the broker behind the same address, without going out', async 
   const visitor = new Visitor()
   const seen = await visitor.signIn(`${explorer.baseUrl}/`)
   expect(seen.url).toBe(`${explorer.baseUrl}/`)
-  expect(await namesOf(visitor, seen)).toEqual(['network'])
+  expect(namesOf(seen)).toEqual(['network'])
   expect(visitor.visited.every((url) => !url.startsWith(provider.url))).toBe(true)
 })
 

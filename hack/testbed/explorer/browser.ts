@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type APIResponse, type Browser, chromium, type Page } from 'playwright-core'
+import { dataOf } from './pages.ts'
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
@@ -50,8 +51,13 @@ export async function withReadme(page: Page, path: string, markdown: string): Pr
   await page.route(
     (url) => url.pathname === path,
     async (route) => {
-      const response = await route.fetch()
-      const html = await response.text()
+      let response: APIResponse
+      let html: string
+      // The explorer sends pages without an answer that takes longer than 300 ms.
+      do {
+        response = await route.fetch()
+        html = await response.text()
+      } while (dataOf(html, 'prime') === undefined)
       await route.fulfill({
         response,
         body: html.replace(

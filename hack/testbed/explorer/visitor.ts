@@ -1,4 +1,5 @@
 import { request } from 'undici'
+import { dataOf } from './pages.ts'
 
 export interface Seen {
   /** Where it was found, after redirects. */
@@ -15,6 +16,8 @@ interface Sent {
 }
 
 const mostSteps = 20
+/** The explorer waits 300 ms for the registry; a busy machine needs more, but not for ever. */
+const mostReloads = 200
 
 /** A browser without a screen: cookies by host, redirects, forms, and what browsers say of where a request came from. */
 export class Visitor {
@@ -85,9 +88,19 @@ export class Visitor {
     })
   }
 
+  /**
+   * Where redirects end. A page that came without what it lists is loaded again: its script would ask for that, and where
+   * the registry wants to know who asks, it would go to the login, as the server does that has heard so in time.
+   */
   async #follow(first: Seen): Promise<Seen> {
     let seen = first
+    let reloads = 0
     for (let step = 0; step < mostSteps; step++) {
+      while (cameEarly(seen)) {
+        reloads += 1
+        if (reloads > mostReloads) throw new Error(`the registry never answers for ${seen.url}`)
+        seen = await this.ask(seen.url, { headers: navigation('same-origin') })
+      }
       const location = [seen.headers['location'] ?? []].flat()[0]
       if (location === undefined) return seen
       const url = new URL(location, seen.url)
@@ -97,6 +110,10 @@ export class Visitor {
     throw new Error(`these redirects never end: ${seen.url}`)
   }
 }
+
+/** Whether it is a page that was sent before the registry had answered. */
+const cameEarly = ({ status, text }: Seen): boolean =>
+  status === 200 && dataOf(text, 'boot') !== undefined && dataOf(text, 'prime') === undefined
 
 function navigation(site: string): Record<string, string> {
   return { 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
