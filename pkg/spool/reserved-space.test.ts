@@ -46,6 +46,19 @@ it('lets those wait for whom there is no room, in their order', async () => {
   expect(order).toEqual(['large', 'small'])
 })
 
+it('says that somebody waits, after that is so', async () => {
+  const spool = await openSpool({ dir, sizeBytes: 100 })
+  const first = await spool.reserve(60, { signal })
+  const waiting: number[] = []
+  const forget = spool.onFull(() => {
+    waiting.push(spool.waiting)
+    void first.remove()
+  })
+  await spool.reserve(80, { signal })
+  forget()
+  expect([waiting, spool.waiting]).toEqual([[1], 0])
+})
+
 it('forgets a waiter whose signal ends, and lets the next one go on', async () => {
   const spool = await openSpool({ dir, sizeBytes: 100 })
   await spool.reserve(60, { signal })

@@ -14,6 +14,14 @@ export interface Spool {
   readonly sizeBytes: number
   /** What is handed out now. */
   readonly reservedBytes: number
+  /** How many wait for room. */
+  readonly waiting: number
+  /**
+   * Calls back whenever somebody has to wait, so that files that could be done without are given up.
+   *
+   * @returns what takes it back
+   */
+  onFull(listener: () => void): () => void
   /**
    * Waits, first come first served, until there is room.
    *
@@ -82,6 +90,7 @@ class ReservedSpool implements Spool {
   readonly sizeBytes: number
   readonly #dir: string
   readonly #waiting: Waiter[] = []
+  readonly #listeners = new Set<() => void>()
   #reservedBytes = 0
 
   constructor(dir: string, sizeBytes: number) {
@@ -92,6 +101,15 @@ class ReservedSpool implements Spool {
 
   get reservedBytes(): number {
     return this.#reservedBytes
+  }
+
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  onFull(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
   async reserve(
@@ -105,8 +123,10 @@ class ReservedSpool implements Spool {
       )
     }
     if (this.#waiting.length > 0 || this.#reservedBytes + bytes > this.sizeBytes) {
+      const turn = this.#wait(bytes, signal)
       onWaiting?.()
-      await this.#wait(bytes, signal)
+      for (const listener of this.#listeners) listener()
+      await turn
     } else {
       this.#reservedBytes += bytes
     }

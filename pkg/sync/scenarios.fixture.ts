@@ -10,6 +10,7 @@ import { providerScenarios } from './provider-scenarios.fixture.ts'
 import { removalScenarios } from './removal-scenarios.fixture.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import { Scene } from './scene.fixture.ts'
+import { spoolScenarios } from './spool-scenarios.fixture.ts'
 
 const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
 let count = 0
@@ -265,6 +266,7 @@ export function syncScenarios(
     })
 
     conflictScenarios(open)
+    spoolScenarios(open)
     hostScenarios(() => scene)
     removalScenarios(() => scene)
     providerScenarios(() => scene)

@@ -38,9 +38,14 @@ export class Scene {
     this.upstream = new TestUpstream(spool)
   }
 
-  static async open(place: ObjectPlace, namespace: string): Promise<Scene> {
+  /** @param spoolBytes default: 1 GiB */
+  static async open(
+    place: ObjectPlace,
+    namespace: string,
+    spoolBytes: number = 2 ** 30,
+  ): Promise<Scene> {
     const directory = await mkdtemp(join(tmpdir(), 'depot-sync-'))
-    const spool = await openSpool({ dir: join(directory, 'spool'), sizeBytes: 2 ** 30 })
+    const spool = await openSpool({ dir: join(directory, 'spool'), sizeBytes: spoolBytes })
     await mkdir(join(directory, 'archives'))
     return new Scene(place, namespace, directory, spool)
   }

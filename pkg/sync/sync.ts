@@ -88,7 +88,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     clock,
     timings,
     metrics: syncMetrics(metrics, { states: () => versionStates(objects), spool: options.spool }),
-    held: new HeldArchives(timings.heldMs),
+    held: new HeldArchives(timings.heldMs, options.spool),
     slots: new HostSlots(Math.ceil(workersOf('Version') / 2)),
     inUse: new ArchivesInUse(),
     signers: new FirstSigners(),

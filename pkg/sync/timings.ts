@@ -19,6 +19,8 @@ export interface SyncTimings {
   readonly secretMs: number
   /** How long a fetched archive is kept for a storage that is away. */
   readonly heldMs: number
+  /** How long a fetched archive waits for room to be rewritten in. */
+  readonly roomMs: number
   readonly sweepMs: number
 }
 
@@ -38,6 +40,7 @@ export const defaultTimings: SyncTimings = {
   stalledMs: hour,
   secretMs: 5 * minute,
   heldMs: hour,
+  roomMs: 2 * minute,
   sweepMs: 24 * hour,
 }
 

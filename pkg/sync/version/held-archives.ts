@@ -1,12 +1,21 @@
+import type { Spool } from '../../spool/spool.ts'
 import type { Candidate } from './candidate.ts'
 
-/** Archives that could not be stored, kept for a while so that they are not fetched again when storage is back. */
+/**
+ * Archives that could not be stored, kept for a while so that they are not fetched again when storage is back. The oldest
+ * ones are given up where others wait for room in the spool: one storage that is away must not delay what goes elsewhere.
+ */
 export class HeldArchives {
   readonly #heldMs: number
+  readonly #spool: Pick<Spool, 'waiting' | 'onFull'>
+  readonly #ignore: () => void
+  /** The oldest first. */
   readonly #held = new Map<string, { candidate: Candidate; timer: NodeJS.Timeout }>()
 
-  constructor(heldMs: number) {
+  constructor(heldMs: number, spool: Pick<Spool, 'waiting' | 'onFull'>) {
     this.#heldMs = heldMs
+    this.#spool = spool
+    this.#ignore = spool.onFull(() => void this.#makeRoom())
   }
 
   /** @param key names the Version and what it is made from */
@@ -15,6 +24,7 @@ export class HeldArchives {
     const timer = setTimeout(() => void this.drop(key), this.#heldMs)
     timer.unref()
     this.#held.set(key, { candidate, timer })
+    await this.#makeRoom()
   }
 
   take(key: string): Candidate | undefined {
@@ -29,6 +39,14 @@ export class HeldArchives {
   }
 
   async close(): Promise<void> {
+    this.#ignore()
     for (const key of Array.from(this.#held.keys())) await this.drop(key)
+  }
+
+  async #makeRoom(): Promise<void> {
+    for (const key of Array.from(this.#held.keys())) {
+      if (this.#spool.waiting === 0) return
+      await this.drop(key)
+    }
   }
 }

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import type { ObjectPlace } from '../objects/conformance.fixture.ts'
+import { eventually, versions } from './scenario-parts.fixture.ts'
+import { Scene } from './scene.fixture.ts'
+import { rewritingBytes } from './version/fetch-module.ts'
+
+/** Archives of about 1.4 kB, and room for one of them beside what a module may become. */
+const spoolBytes = rewritingBytes(1400) + 2000
+const content = () => randomBytes(1000).toString('hex')
+
+/** Room that some take from others. */
+export function spoolScenarios(open: (namespace: string) => Promise<ObjectPlace>): void {
+  describe('a spool that is full', () => {
+    /** A module that is stored in a folder of its name. */
+    const write = (scene: Scene, name: string) => {
+      const url = `https://git.test/${name}.git`
+      scene.upstream.repository(url, { 'v1.0.0': content() })
+      const storageConfig = { fileSystem: { directoryPath: name } }
+      const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
+      return scene.write('Module', name, { moduleConfig, versions: versions('1.0.0') })
+    }
+
+    it('gives up archives that wait for a storage that is away', async () => {
+      const place = await open('full')
+      const scene = await Scene.open(place, 'full', spoolBytes)
+      try {
+        await writeFile(`${scene.storage}/away`, 'this is no directory')
+        await write(scene, 'away')
+        await scene.run()
+        expect(scene.condition('Version', 'away-1-0-0', 'Stored')).toMatchObject({
+          reason: 'StorageFailed',
+        })
+        await write(scene, 'other')
+        await eventually(() => expect(scene.status('Version', 'other-1-0-0').synced).toBe(true))
+      } finally {
+        await scene.close()
+        await place.close()
+      }
+    })
+
+    it('lets none wait for ever that fetched and needs more room', async () => {
+      const place = await open('narrow')
+      const scene = await Scene.open(place, 'narrow', spoolBytes)
+      const names = ['a', 'b', 'c', 'd']
+      try {
+        for (const name of names) await write(scene, name)
+        await scene.begin({ timings: { roomMs: 200 } })
+        await eventually(() => {
+          for (const name of names) expect(scene.status('Module', name).synced).toBe(true)
+        })
+      } finally {
+        await scene.close()
+        await place.close()
+      }
+    })
+  })
+}
