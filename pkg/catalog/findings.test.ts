@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SecurityFinding } from '../apis/v1alpha1/v1alpha1.ts'
+import { CheckedFinding, type SecurityFinding } from '../apis/v1alpha1/v1alpha1.ts'
 import { FindingTable } from './findings.ts'
 
 const finding = (fields: Partial<SecurityFinding> = {}): SecurityFinding => ({
@@ -67,4 +67,27 @@ describe('findings that share one vulnerability id', () => {
     ]
     expect(new Set(table.ids(table.hold([...crowd, ...alike]))).size).toBe(9_005)
   })
+})
+
+it('a finding that remembers its place is found by what it says wherever it is not there', () => {
+  const [table, other] = [new FindingTable(), new FindingTable()]
+  const [first, second, equal] = ['a', 'b', 'b'].map(
+    (pkgName) => new CheckedFinding(finding({ pkgName })),
+  ) as [CheckedFinding, CheckedFinding, CheckedFinding]
+  other.hold([second])
+  const list = table.hold([first, second])
+  expect(table.get(list)).toEqual([finding({ pkgName: 'a' }), finding({ pkgName: 'b' })])
+  const again = table.hold([equal, first, equal])
+  const [a, b] = table.ids(list)
+  expect([...table.ids(again)]).toEqual([b, a, b])
+  table.release(list)
+  table.release(again)
+  expect(table.size).toBe(0)
+  // Both places are taken by others now.
+  const swapped = table.hold([equal, first])
+  expect(table.get(swapped)).toEqual([finding({ pkgName: 'b' }), finding({ pkgName: 'a' })])
+  expect(other.get(other.hold([second, first]))).toEqual([
+    finding({ pkgName: 'b' }),
+    finding({ pkgName: 'a' }),
+  ])
 })

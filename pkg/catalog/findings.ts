@@ -1,4 +1,4 @@
-import type { SecurityFinding } from '../apis/v1alpha1/v1alpha1.ts'
+import { CheckedFinding, type SecurityFinding } from '../apis/v1alpha1/v1alpha1.ts'
 import { IdLists, type ListHandle } from './id-lists.ts'
 import { rankOf, severities } from './severity.ts'
 
@@ -122,10 +122,19 @@ export class FindingTable {
   }
 
   #hold(finding: SecurityFinding): number {
-    const id = this.#find(finding)
+    const place = CheckedFinding.placeOf(finding)
+    const isPlaced = place >= 0 && this.#findings[place] === finding
+    const id = isPlaced ? place : this.#find(finding)
     if (id === undefined) return this.#add(finding)
-    this.#uses[id] = (this.#uses[id] ?? 0) + 1
+    this.#uses[id] = (this.#uses[id] as number) + 1
+    if (id !== place) this.#keep(id, finding)
     return id
+  }
+
+  /** Of equal ones the last, because that is the one which comes again. */
+  #keep(id: number, finding: SecurityFinding): void {
+    this.#findings[id] = finding
+    CheckedFinding.setPlace(finding, id)
   }
 
   #find(finding: SecurityFinding): number | undefined {
@@ -141,7 +150,7 @@ export class FindingTable {
     const id = this.#free.pop() ?? this.#findings.length
     this.#subjects[id] = this.#joinSubject(finding)
     this.#ranks[id] = rankOf(finding.severity)
-    this.#findings[id] = finding
+    this.#keep(id, finding)
     this.#uses[id] = 1
     const first = this.#first.get(finding.vulnerabilityID)
     if (this.#lengthFrom(first) < maxChain) {

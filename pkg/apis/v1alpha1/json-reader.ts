@@ -1,4 +1,4 @@
-import { checkFinding, type SecurityFinding, scanFields, shareChecked } from './scan.ts'
+import { type CheckedFinding, checkFinding, scanFields } from './scan.ts'
 import { TextTable } from './text-table.ts'
 
 /** Brackets are rare, quotes are not: so the place is found by the former. */
@@ -9,20 +9,13 @@ const maxNewFindings = 500
 
 interface KnownFinding {
   readonly text: string
-  readonly raw: object
-  readonly checked: SecurityFinding
-}
-
-/** A list of findings as it came out of JSON, and what the schema made of it. */
-interface FindingList {
-  readonly raw: object[]
-  readonly checked: SecurityFinding[]
+  readonly checked: CheckedFinding
 }
 
 /**
  * Reads JSON as `JSON.parse` does, but a finding that was read before not again: lists of findings are cut out by position
  * and each finding is looked up by its text. Nine tenths of what a cluster sends of Versions is findings, and most of them
- * repeat. Whatever does not look as expected is left to `JSON.parse`.
+ * repeat. They come as what the schema makes of them. Whatever does not look as expected is left to `JSON.parse`.
  */
 export class JsonReader {
   readonly #known = new TextTable<KnownFinding>()
@@ -35,7 +28,7 @@ export class JsonReader {
    * @throws SyntaxError where it is no JSON
    */
   parse(text: string): unknown {
-    const lists: FindingList[] = []
+    const lists: CheckedFinding[][] = []
     this.#newFindings = 0
     const rest = this.#cut(text, lists)
     if (lists.length === 0 || rest === undefined) return JSON.parse(text)
@@ -44,13 +37,13 @@ export class JsonReader {
   }
 
   /** @returns the text with a mark in place of each list; undefined where that cannot be done */
-  #cut(text: string, lists: FindingList[]): string | undefined {
+  #cut(text: string, lists: CheckedFinding[][]): string | undefined {
     let rest = ''
     let end = 0
     for (let at = text.indexOf(opening); at !== -1; at = text.indexOf(opening, at)) {
       if (text.startsWith(name, at - name.length)) {
         rest += `${text.slice(end, at)}"${this.#mark}${lists.length}"`
-        const list: FindingList = { raw: [], checked: [] }
+        const list: CheckedFinding[] = []
         end = this.#readList(text, at + 1, list)
         if (end === -1) return undefined
         lists.push(list)
@@ -64,14 +57,14 @@ export class JsonReader {
    * @param start where the first finding begins
    * @returns where the text goes on behind the list; -1 where it is not what was expected
    */
-  #readList(text: string, start: number, { raw, checked }: FindingList): number {
+  #readList(text: string, start: number, list: CheckedFinding[]): number {
     for (let from = start; ; ) {
       // A brace may stand in a string. Then what is cut here is no JSON, because an object ends where it is complete.
       const end = text.indexOf('}', from) + 1
-      const finding = this.#read(text.slice(from, end))
+      const finding = (this.#known.find(text, from, end) ?? this.#read(text.slice(from, end)))
+        ?.checked
       if (finding === undefined) return -1
-      raw.push(finding.raw)
-      checked.push(finding.checked)
+      list.push(finding)
       const next = text.charCodeAt(end)
       if (next === closingBracket) return end + 1
       if (next !== comma) return -1
@@ -79,20 +72,18 @@ export class JsonReader {
     }
   }
 
-  #read(text: string) {
-    const known = this.#known.get(text)
-    if (known !== undefined) return known
+  #read(text: string): KnownFinding | undefined {
     this.#newFindings += 1
     const raw = this.#newFindings > maxNewFindings ? undefined : parsed(text)
     const checked = raw && checkFinding(raw)
-    if (raw === undefined || checked === undefined) return undefined
-    const finding = { text: copyOf(text), raw, checked }
+    if (checked === undefined) return undefined
+    const finding = { text: copyOf(text), checked }
     this.#known.set(finding)
     return finding
   }
 
   /** @returns whether every list is in its place */
-  #putBack(raw: unknown, lists: readonly FindingList[]): boolean {
+  #putBack(raw: unknown, lists: readonly CheckedFinding[][]): boolean {
     let put = 0
     for (const object of objectsIn(raw)) {
       const status = member(object, 'status')
@@ -102,8 +93,7 @@ export class JsonReader {
         if (scan === undefined || typeof mark !== 'string' || !mark.startsWith(this.#mark)) continue
         const list = lists[Number(mark.slice(this.#mark.length))]
         if (list === undefined) return false
-        scan.findings = list.raw
-        shareChecked(list.raw, list.checked)
+        scan.findings = list
         put += 1
       }
     }

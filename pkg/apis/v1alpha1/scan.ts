@@ -16,18 +16,49 @@ const SecurityFinding = z.object({
 })
 export type SecurityFinding = z.infer<typeof SecurityFinding>
 
-/** Lists of findings that were checked, by the list that came out of JSON. */
-const checkedLists = new WeakMap<readonly unknown[], SecurityFinding[]>()
+/**
+ * A finding that was checked once and need not be again. Many objects share it, and whoever keeps it in a table remembers
+ * at it where: to look it up by its text would cost more than all else that is done with it.
+ */
+export class CheckedFinding implements SecurityFinding {
+  readonly vulnerabilityID: string
+  readonly pkgName: string
+  readonly installedVersion: string
+  readonly fixedVersion?: string | undefined
+  readonly severity: string
+  readonly title: string
+  #place = -1
 
-/** Undefined where it is not valid. */
-export function checkFinding(raw: object): SecurityFinding | undefined {
-  const { data } = SecurityFinding.safeParse(raw)
-  return data && Object.freeze(data)
+  constructor(finding: SecurityFinding) {
+    this.vulnerabilityID = finding.vulnerabilityID
+    this.pkgName = finding.pkgName
+    this.installedVersion = finding.installedVersion
+    if (finding.fixedVersion !== undefined) this.fixedVersion = finding.fixedVersion
+    this.severity = finding.severity
+    this.title = finding.title
+  }
+
+  static is(value: unknown): boolean {
+    return typeof value === 'object' && value !== null && #place in value
+  }
+
+  /** Where a table put it last, which may be another table or long ago; -1: nowhere. */
+  static placeOf(finding: SecurityFinding): number {
+    return #place in finding ? finding.#place : -1
+  }
+
+  static setPlace(finding: SecurityFinding, place: number): void {
+    if (#place in finding) finding.#place = place
+  }
 }
 
-/** Says what a list of findings is when it has been checked, so that it need not be again. */
-export function shareChecked(raw: readonly unknown[], checked: SecurityFinding[]): void {
-  checkedLists.set(raw, checked)
+/** Undefined where it is not valid. */
+export function checkFinding(raw: object): CheckedFinding | undefined {
+  const { data } = SecurityFinding.safeParse(raw)
+  if (data === undefined) return undefined
+  const finding = new CheckedFinding(data)
+  Object.freeze(finding)
+  return finding
 }
 
 type Findings = z.ZodArray<typeof SecurityFinding>
@@ -40,10 +71,9 @@ const Findings = z.core.$constructor<Findings>('Findings', (schema, def) => {
   own.parse = (payload, context) => {
     const { value } = payload
     if (!Array.isArray(value)) return check(payload, context)
-    const checked = checkedLists.get(value)
-    const all: unknown[] = checked ?? value
+    const all: unknown[] = value
     payload.value = all.length > maxFindings ? all.slice(0, maxFindings) : all
-    return checked === undefined ? check(payload, context) : payload
+    return all.every((one) => CheckedFinding.is(one)) ? payload : check(payload, context)
   }
 })
 

@@ -33,7 +33,7 @@ export { ignoredBindingIssue, nameIssue, publicLabelIssue } from './oversights.t
 export { fitsSystem, parentOf } from './parent.ts'
 export type { ProviderConfig } from './provider.ts'
 export { isRecord } from './record.ts'
-export type { Scan, SecurityFinding } from './scan.ts'
+export { CheckedFinding, type Scan, type SecurityFinding } from './scan.ts'
 export { StorageConfig } from './storage-config.ts'
 export { unknownFieldsIn } from './unknown-fields.ts'
 export type { Depot, GroupBinding, Module, Namespace, Provider, Version }
