@@ -53,8 +53,9 @@ const at = (catalog: Catalog, name: string, system?: string) =>
   catalog.parentAt('Module', 'team', name, system)?.name
 const parentOf = (catalog: Catalog, name: string) => catalog.version('team', name)?.parent?.name
 const served = (catalog: Catalog, parent: string, number = '1.0.0') =>
-  catalog
-    .module('team', parent)
+  catalog.modules
+    .get('team')
+    ?.get(parent)
     ?.rowsOf(number)
     .filter((row) => row.downloadable)
     .map((row) => row.name)
@@ -277,12 +278,12 @@ it('takes many Versions over at once when their parent comes, goes or is called 
     upsert(catalog, version(`x${index}`, { config: { name: 'net' }, version: number }))
   }
   upsert(catalog, module('a', { name: 'net' }))
-  expect(catalog.module('team', 'a')?.versions).toHaveLength(3000)
+  expect(catalog.modules.get('team')?.get('a')?.versions).toHaveLength(3000)
   upsert(catalog, module('a', { name: 'other' }))
-  expect(catalog.module('team', 'a')?.versions).toHaveLength(0)
+  expect(catalog.modules.get('team')?.get('a')?.versions).toHaveLength(0)
   expect(catalog.conflicts.parent).toBe(3000)
   upsert(catalog, module('net'))
-  const versions = catalog.module('team', 'net')?.versions ?? []
+  const versions = catalog.modules.get('team')?.get('net')?.versions ?? []
   expect(versions).toHaveLength(3000)
   expect(versions[0]?.version).toBe('1.49.2999')
   remove(catalog, 'Module', 'net')

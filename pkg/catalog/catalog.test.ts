@@ -42,7 +42,10 @@ const upsert = (catalog: Catalog, ...resources: Resource[]) => {
 }
 
 const numbers = (catalog: Catalog, name = 'vpc') =>
-  catalog.module('platform', name)?.versions.map((row) => row.version)
+  catalog.modules
+    .get('platform')
+    ?.get(name)
+    ?.versions.map((row) => row.version)
 
 describe('versions of a parent', () => {
   it('are sorted newest first by semver precedence, whatever order they came in', () => {
@@ -64,8 +67,9 @@ describe('versions of a parent', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), version('x', ' v1.2.3 '))
     expect(
-      catalog
-        .module('platform', 'vpc')
+      catalog.modules
+        .get('platform')
+        ?.get('vpc')
         ?.rowsOf('1.2.3')
         .map((row) => row.name),
     ).toEqual(['x'])
@@ -78,10 +82,12 @@ describe('versions of a parent', () => {
       const catalog = new Catalog({ onLeftOut: (row) => leftOut.push(row.name) })
       upsert(catalog, module('vpc'), version('good', '1.0.0'), version('bad', number))
       expect(numbers(catalog)).toEqual(['1.0.0', number])
-      expect(catalog.module('platform', 'vpc')?.versions.map((row) => row.downloadable)).toEqual([
-        true,
-        false,
-      ])
+      expect(
+        catalog.modules
+          .get('platform')
+          ?.get('vpc')
+          ?.versions.map((row) => row.downloadable),
+      ).toEqual([true, false])
       expect(leftOut).toEqual(['bad'])
       expect(catalog.count('Version')).toBe(2)
     },
@@ -90,7 +96,7 @@ describe('versions of a parent', () => {
   it('may arrive before their parent', () => {
     const catalog = new Catalog()
     upsert(catalog, version('x', '1.0.0'))
-    expect(catalog.module('platform', 'vpc')).toBeUndefined()
+    expect(catalog.modules.get('platform')?.get('vpc')).toBeUndefined()
     upsert(catalog, module('vpc'))
     expect(numbers(catalog)).toEqual(['1.0.0'])
   })
@@ -99,7 +105,7 @@ describe('versions of a parent', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), version('x', '1.0.0'))
     catalog.apply({ type: 'delete', kind: 'Module', namespace: 'platform', name: 'vpc' })
-    expect(catalog.module('platform', 'vpc')).toBeUndefined()
+    expect(catalog.modules.get('platform')?.get('vpc')).toBeUndefined()
     upsert(catalog, module('vpc'))
     expect(numbers(catalog)).toEqual(['1.0.0'])
   })
@@ -118,7 +124,7 @@ describe('versions of a parent', () => {
     upsert(catalog, module('vpc'), module('vpc', {}, { namespace: 'other' }))
     upsert(catalog, version('x', '1.0.0', { metadata: { namespace: 'other' } }))
     expect(numbers(catalog)).toEqual([])
-    expect(catalog.module('other', 'vpc')?.versions).toHaveLength(1)
+    expect(catalog.modules.get('other')?.get('vpc')?.versions).toHaveLength(1)
   })
 })
 
@@ -164,7 +170,7 @@ describe('the parent of a version', () => {
   it('gives its storage to a version that has none of its own, and takes effect when it changes', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc', { storageConfig: undefined }), version('x', '1.0.0'))
-    const row = catalog.module('platform', 'vpc')?.versions[0]
+    const row = catalog.modules.get('platform')?.get('vpc')?.versions[0]
     expect(row?.unavailable).toBe('neither it nor its parent has a storageConfig')
     upsert(catalog, module('vpc', { name: 'vpc' }))
     expect(row?.location).toEqual({
@@ -201,7 +207,7 @@ describe('what cannot be downloaded', () => {
   ])('says why: %s', (_, options, why) => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), version('x', '1.0.0', options))
-    const row = catalog.module('platform', 'vpc')?.versions[0]
+    const row = catalog.modules.get('platform')?.get('vpc')?.versions[0]
     expect([row?.unavailable, row?.state]).toEqual([why, 'unservable'])
   })
 })
@@ -227,7 +233,7 @@ describe('findings', () => {
   it('come back as they were, in their order', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), scanned('a', [finding('2'), finding('1'), finding('2')]))
-    const list = catalog.module('platform', 'vpc')?.versions[0]?.sourceFindings ?? 0
+    const list = catalog.modules.get('platform')?.get('vpc')?.versions[0]?.sourceFindings ?? 0
     expect(catalog.findings.get(list).map((one) => one.vulnerabilityID)).toEqual(['2', '1', '2'])
   })
 
@@ -245,8 +251,9 @@ describe('findings', () => {
         ),
       )
     }
-    const held = catalog
-      .module('platform', 'vpc')
+    const held = catalog.modules
+      .get('platform')
+      ?.get('vpc')
       ?.versions.flatMap((row) => catalog.findings.get(row.sourceFindings))
       .map((one) => `${one.vulnerabilityID} ${one.title}`)
     expect(catalog.findings.size).toBe(new Set(held).size)
@@ -386,7 +393,12 @@ it('does not remember the versions that clients make up', () => {
   upsert(catalog, module('vpc'), version('a', '1.0.0'))
   const before = process.memoryUsage().heapUsed
   for (let round = 0; round < 2000; round += 1) {
-    expect(catalog.module('platform', 'vpc')?.rowsOf(`${round}${'9'.repeat(60_000)}`)).toEqual([])
+    expect(
+      catalog.modules
+        .get('platform')
+        ?.get('vpc')
+        ?.rowsOf(`${round}${'9'.repeat(60_000)}`),
+    ).toEqual([])
   }
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(60e6)
 })
@@ -394,7 +406,7 @@ it('does not remember the versions that clients make up', () => {
 it('takes names of prototype properties for names', () => {
   const catalog = new Catalog()
   for (const name of ['__proto__', 'constructor', 'toString']) {
-    expect(catalog.module(name, name)).toBeUndefined()
+    expect(catalog.modules.get(name)?.get(name)).toBeUndefined()
     upsert(catalog, module(name), version(name, '1.0.0', { metadata: owner(name) }))
     expect(numbers(catalog, name)).toEqual(['1.0.0'])
   }
@@ -404,7 +416,7 @@ it('forgets what was computed from a parent when one of its versions changes', (
   const catalog = new Catalog()
   upsert(catalog, module('vpc'), version('a', '1.0.0'))
   const count = () => {
-    const parent = catalog.module('platform', 'vpc')
+    const parent = catalog.modules.get('platform')?.get('vpc')
     return parent?.memo('count', () => parent.versions.length)
   }
   expect(count()).toBe(1)

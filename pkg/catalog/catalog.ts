@@ -56,6 +56,8 @@ class OtherRow {
   }
 }
 
+type ParentsByName = ReadonlyMap<string, ReadonlyMap<string, Parent>>
+
 type Row = VersionRow | ResourceRow | OtherRow
 
 export interface CatalogOptions {
@@ -93,6 +95,10 @@ export class Catalog implements ResourceSink {
   readonly downloads = new DownloadTable()
   /** What browsing needs beside the rows. */
   readonly model: ReadModel
+  /** Modules that exist, with their versions, by namespace and `metadata.name`. */
+  readonly modules: ParentsByName
+  /** Providers, likewise. */
+  readonly providers: ParentsByName
   readonly #context: RowContext
   readonly #rows = new Map<Kind, NamedRows<Row>>(kindNames.map((kind) => [kind, new NamedRows()]))
   readonly #parents: Readonly<Record<'Module' | 'Provider', Parents>>
@@ -111,6 +117,8 @@ export class Catalog implements ResourceSink {
     this.#onConflict = options.onConflict ?? (() => {})
     this.#context = new RowContext(this.findings)
     this.#parents = { Module: this.#parentsOf('Module'), Provider: this.#parentsOf('Provider') }
+    this.modules = this.#parents.Module.byNamespace
+    this.providers = this.#parents.Provider.byNamespace
     this.model = new ReadModel({
       onDuplicates: (parent) => this.#reportDuplicates(parent),
       findings: this.findings,
@@ -160,16 +168,6 @@ export class Catalog implements ResourceSink {
       this.downloads.set(one)
       this.#touch(one)
     }
-  }
-
-  /** A module that exists, with its versions, by its `metadata.name`. */
-  module(namespace: string, name: string): Parent | undefined {
-    return this.#parents.Module.get(namespace, name)
-  }
-
-  /** A provider that exists, with its versions, by its `metadata.name`. */
-  provider(namespace: string, name: string): Parent | undefined {
-    return this.#parents.Provider.get(namespace, name)
   }
 
   /**

@@ -3,6 +3,11 @@ export class NamedRows<R> {
   readonly #namespaces = new Map<string, Map<string, R>>()
   #size = 0
 
+  /** The same to look at: rows by namespace, then by name. */
+  get byNamespace(): ReadonlyMap<string, ReadonlyMap<string, R>> {
+    return this.#namespaces
+  }
+
   get size(): number {
     return this.#size
   }

@@ -44,6 +44,11 @@ export class Parents {
     return this.#conflicts.size
   }
 
+  /** Those that exist, by namespace and `metadata.name`. */
+  get byNamespace(): ReadonlyMap<string, ReadonlyMap<string, Parent>> {
+    return this.#byName.byNamespace
+  }
+
   get(namespace: string, name: string): Parent | undefined {
     return this.#byName.get(namespace, name)
   }

@@ -110,7 +110,7 @@ describe('the sums of a parent with many Versions', () => {
 
   /** Costs of each part of the work, in Versions that were looked at. */
   function workOn(catalog: Catalog, kind: 'Module' | 'Provider', maxRows: number): number[] {
-    const found = catalog[kind === 'Module' ? 'module' : 'provider']('team', 'wide')
+    const found = catalog[kind === 'Module' ? 'modules' : 'providers'].get('team')?.get('wide')
     if (found === undefined) throw new Error('there is no such parent')
     const sums = new VersionSums(catalog.findings)
     const costs: number[] = []

@@ -56,7 +56,7 @@ export function readyModuleAnswer(
 ): ReadyAnswer | undefined {
   const [, , , , namespace = '', name = '', system, word] = segments
   if (segments.length !== 8 || word !== 'versions') return undefined
-  const module = options.catalog.module(namespace, name)
+  const module = options.catalog.modules.get(namespace)?.get(name)
   if (module === undefined || (module.resource?.system ?? system) !== system) return undefined
   if (options.mayReadNow?.(request, 'Module', namespace, name) === false) return undefined
   return versionsAnswer(module, options)

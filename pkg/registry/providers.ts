@@ -101,7 +101,7 @@ export function readyProviderAnswer(
   answers: ProviderAnswers,
 ): ReadyAnswer | undefined {
   const [, , , , namespace = '', type = ''] = segments
-  const provider = options.catalog.provider(namespace, type)
+  const provider = options.catalog.providers.get(namespace)?.get(type)
   if (provider === undefined) return undefined
   const mayRead = (): boolean => options.mayReadNow?.(request, 'Provider', namespace, type) ?? true
   if (segments.length === 7) {

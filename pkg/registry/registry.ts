@@ -3,7 +3,6 @@ import type { Hot, PlainRequest, ServingEnv } from '../serving/serving.ts'
 import { moduleArchiveRoutes, providerArchiveRoutes } from './archives.ts'
 import { createDiscovery, discoveryRoutes, modulePrefix, providerPrefix } from './discovery.ts'
 import { moduleRoutes, readyModuleAnswer } from './modules.ts'
-import { PlainPaths } from './plain-paths.ts'
 import type { RegistryOptions } from './ports.ts'
 import { ProviderAnswers } from './provider-answers.ts'
 import { providerRoutes, readyProviderAnswer } from './providers.ts'
@@ -62,5 +61,28 @@ export function createRegistry(options: RegistryOptions): {
       if (answer !== undefined) paths.remember(url, segments)
       return answer
     },
+  }
+}
+
+/** Paths that mean the same to everybody: no escapes, no query, nothing empty, no dots that lead elsewhere. */
+const plainPath = /^(?:\/[\w~+-][\w.~+-]*)+$/
+
+/** A path takes its characters twice, so this bounds them to some megabytes. */
+const maxPaths = 4096
+const maxCharacters = 512
+
+/** Takes plain paths apart, and remembers those that had an answer: taking one apart costs more than finding that. */
+class PlainPaths {
+  readonly #known = new Map<string, readonly string[]>()
+
+  /** Segments of a path, the first empty; undefined where the path is for the router to judge. */
+  segmentsOf(url: string): readonly string[] | undefined {
+    return this.#known.get(url) ?? (plainPath.test(url) ? url.split('/') : undefined)
+  }
+
+  remember(url: string, segments: readonly string[]): void {
+    if (this.#known.has(url) || url.length > maxCharacters) return
+    if (this.#known.size >= maxPaths) this.#known.clear()
+    this.#known.set(url, segments)
   }
 }
