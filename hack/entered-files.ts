@@ -16,6 +16,7 @@ import { startServer } from '../pkg/server/server.ts'
 const path = '/depot/modules/v1/platform/vpc/aws/versions'
 const anyPort = { host: '127.0.0.1', port: 0 }
 const root = new URL('..', import.meta.url)
+const ours = ['pkg/', 'cmd/'].map((dir) => new URL(dir, root).href)
 
 const issuer = await TestIssuer.start()
 const fixture = new AccessFixture()
@@ -62,7 +63,7 @@ const { result } = await session.post('Profiler.takePreciseCoverage')
 session.disconnect()
 
 const entered = result
-  .filter(({ url }) => url.startsWith(new URL('pkg/', root).href) && !url.includes('.fixture.'))
+  .filter(({ url }) => ours.some((dir) => url.startsWith(dir)) && !url.includes('.fixture.'))
   .filter(({ functions }) => functions.some((it) => it.ranges.some(({ count }) => count > 0)))
   .map(({ url }) => relative(fileURLToPath(root), fileURLToPath(url)))
 console.log(entered.toSorted().join('\n'))

@@ -37,12 +37,13 @@ const ignored: Replacement = {
 
 /** The GroupBindings in force, kept in step with where resources come from, and asked in the order of their names. */
 export class GroupBindings implements ResourceSink {
+  /** Another one whenever a decision may come out otherwise than before. */
+  revision = 0
   readonly #byName = new Map<string, Binding>()
   readonly #decisions = new Bounded<Decision>({ maxEntries: maxDecisions })
   readonly #namespace: string
   readonly #log: Logger
   #ordered: readonly Binding[] | undefined
-  #revision = 0
 
   constructor({ namespace, log, metrics }: GroupBindingsOptions) {
     this.#namespace = namespace
@@ -55,11 +56,6 @@ export class GroupBindings implements ResourceSink {
       },
       (it) => it.set(this.ordered.filter(({ problem }) => problem !== undefined).length),
     )
-  }
-
-  /** Another one whenever a decision may come out otherwise than before. */
-  get revision(): number {
-    return this.#revision
   }
 
   /** In the order in which they are asked: by the bytes of their names. */
@@ -155,6 +151,6 @@ export class GroupBindings implements ResourceSink {
   #changed(): void {
     this.#ordered = undefined
     this.#decisions.clear()
-    this.#revision += 1
+    this.revision += 1
   }
 }

@@ -1,20 +1,29 @@
-import { allows, type GroupBindings } from '../access/access.ts'
+import type { GroupBindings } from '../access/access.ts'
 import type { ProxyRules } from '../http/http.ts'
 import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'
 import { presentedIn, refusedHeader } from './bearer.ts'
-import { type AuthMode, type Caller, type CallerKind, nameOfView, type View } from './caller.ts'
+import type { AuthMode, Caller, View } from './caller.ts'
+import { ClusterCallers } from './cluster-callers.ts'
 import { Issuer, type IssuerTimings } from './issuer.ts'
 import { IssuerCallers } from './issuer-callers.ts'
-import { createKeyedHash } from './keyed-hash.ts'
+import { type AccessNow, type AuthRequest, KnownCallers } from './known-callers.ts'
 import { type Login, type LoginOptions, loginOf } from './login.ts'
 import { AuthMetrics } from './metrics.ts'
 import { Passthrough, type PassthroughOptions } from './passthrough.ts'
 import { Refusal } from './refusal.ts'
-import { type Callers, callerHashOf, clusterCallers, decisionFor, type Session } from './session.ts'
+import {
+  type Callers,
+  callerHashOf,
+  noteCaller,
+  type Session,
+  type Sight,
+  unnamedSession,
+} from './session.ts'
 import { describe, type WhoAmI } from './who-am-i.ts'
 
 export type { Caller, View } from './caller.ts'
 export type { ClusterAddress } from './caller-reads.ts'
+export type { AccessNow, AuthRequest } from './known-callers.ts'
 export type { Login } from './login.ts'
 export type { WhoAmI } from './who-am-i.ts'
 
@@ -55,48 +64,58 @@ export interface AuthOptions {
   readonly random?: () => number
 }
 
-/** What is looked at of a request, and where to note what came out. */
-export interface AuthRequest {
-  /** The header of that name; several joined by commas. */
-  readonly authorization: string | undefined
-  readonly facts?: RequestFacts | undefined
-}
-
 /**
  * Who may see what. Answers at once, without a promise, wherever nothing has to be asked for: for every token that was seen
  * before, and for callers who need none.
  */
 export class Auth {
+  /** What is decided without waiting and without an error. */
+  readonly now: AccessNow
   readonly #options: AuthOptions
   readonly #metrics: AuthMetrics
-  readonly #callers: Callers
+  readonly #known: KnownCallers
+  /** Where tokens are looked at. */
+  readonly #callers: Callers | undefined
   readonly #issuer: Issuer | undefined
   readonly #passthrough: Passthrough | undefined
   /** Browsing where no credentials are looked at. */
   readonly #anyGuest: Session
-  readonly #keyedHash = createKeyedHash()
   #login: Login | undefined
   /** What the issuer said when that was made. */
   #loginSource: Issuer['metadata']
 
   constructor(options: AuthOptions) {
-    const { mode, oidc, cluster, log, metrics, clock = Date.now, random = Math.random } = options
+    const { mode, oidc, cluster, log, clock = Date.now, random = Math.random } = options
+    const metrics = new AuthMetrics(options.metrics, mode)
+    const guest = unnamedSession(mode, 'guest')
+    const known = new KnownCallers({
+      ...options,
+      tokenless: tokenlessOf(options, guest),
+      readsTokens: mode !== 'anonymous',
+      metrics,
+      clock,
+    })
     this.#options = options
-    this.#anyGuest = { caller: unnamed(mode, 'guest') }
-    this.#metrics = new AuthMetrics(metrics, mode)
-    if (cluster !== undefined) this.#passthrough = new Passthrough({ ...cluster, metrics, clock })
+    this.#anyGuest = guest
+    this.#metrics = metrics
+    this.#known = known
+    this.now = known
+    if (cluster !== undefined) {
+      this.#passthrough = new Passthrough({ ...cluster, metrics: options.metrics, clock })
+    }
     if (mode === 'oidc') {
       if (oidc === undefined) throw new TypeError('mode oidc needs an issuer')
-      const shared = { ...oidc, log: log.child({ component: 'auth' }), metrics, clock, random }
-      const issuer = new Issuer(shared)
+      const child = log.child({ component: 'auth' })
+      const issuer = new Issuer({ ...oidc, log: child, metrics: options.metrics, clock, random })
       const clientIds = [oidc.clientId, oidc.uiClientId].filter((id) => id !== undefined)
-      const keyedHash = this.#keyedHash
-      const callers = new IssuerCallers(issuer, { ...oidc, clientIds, keyedHash, clock })
-      issuer.start(() => callers.forget())
+      this.#callers = new IssuerCallers(issuer, known, { ...oidc, clientIds, clock })
+      issuer.start(() => known.forget())
       this.#issuer = issuer
+    } else if (mode !== 'anonymous') {
+      const { hashOf } = known
+      const callers = new ClusterCallers({ mode, cluster: this.#cluster(), hashOf, guest, metrics })
       this.#callers = callers
-    } else {
-      this.#callers = mode === 'anonymous' ? anonymous : clusterCallers(mode)
+      this.now = callers
     }
   }
 
@@ -175,46 +194,10 @@ export class Auth {
           .authenticate(session.presented)
           .then(() => 'public' as const)
       }
-      const view = this.#viewOf(session)
-      note(request, nameOfView(view))
+      const { view, name } = this.#sightOf(session)
+      note(request, name)
       return view
     })
-  }
-
-  /**
-   * As `mayRead`, where that is known without waiting and without an error: then the caller is counted. False: ask
-   * `mayRead`.
-   */
-  mayReadNow(
-    request: AuthRequest,
-    kind: 'Module' | 'Provider',
-    namespace: string,
-    name: string,
-  ): boolean {
-    const session = this.#known(request)
-    if (session === undefined) return false
-    const { caller, presented } = session
-    if (presented === undefined) {
-      const view = this.#knownViewOf(session)
-      if (view === undefined || !this.#shows(view, kind, namespace, name)) return false
-      this.#note(request, caller, nameOfView(view))
-    } else {
-      if (!this.#cluster().allowedNow(presented, kind, namespace, name)) return false
-      this.#note(request, caller, 'cluster')
-    }
-    this.#metrics.allowed(caller.kind)
-    return true
-  }
-
-  /** As `viewOf`, where that is known without waiting and without an error. The caller is not counted yet. */
-  viewNow(request: AuthRequest): { readonly view: View; readonly count: () => void } | undefined {
-    const session = this.#asksCluster() ? this.#anyGuest : this.#known(request)
-    if (session === undefined || session.presented !== undefined) return undefined
-    const view = this.#knownViewOf(session)
-    if (view === undefined) return undefined
-    const { caller } = session
-    this.#note(request, caller, nameOfView(view))
-    return { view, count: () => this.#metrics.allowed(caller.kind) }
   }
 
   /**
@@ -232,7 +215,7 @@ export class Auth {
           .then(() => describe(caller, undefined))
       }
       const known = caller.kind === 'user' || caller.kind === 'machine'
-      const decision = known ? decisionFor(session, this.#options.bindings) : undefined
+      const decision = known ? this.#options.bindings.decide(caller.groups) : undefined
       return describe(caller, decision)
     })
   }
@@ -243,7 +226,7 @@ export class Auth {
 
   /** Identifies the caller, has the question answered, and counts how it ended; waits only where either has to. */
   #answer<T>(request: AuthRequest, answer: (session: Session) => T | Promise<T>): T | Promise<T> {
-    const { authorization, facts } = request
+    const { facts } = request
     const answered = (session: Session): T | Promise<T> => {
       const { caller } = session
       if (facts !== undefined && caller.hash !== undefined) facts.callerHash = caller.hash
@@ -254,13 +237,7 @@ export class Auth {
     }
     if (facts !== undefined) facts.mode = this.#options.mode
     try {
-      const isLookedAt = authorization !== undefined && this.#options.mode !== 'anonymous'
-      const token = isLookedAt ? presentedIn(authorization) : undefined
-      if (isLookedAt && token === undefined) throw refusedHeader(authorization)
-      const hash = token === undefined ? '' : this.#keyedHash(token)
-      // Of the token, until it is known whose it is.
-      if (facts !== undefined && hash !== '') facts.callerHash = callerHashOf(hash)
-      const session = this.#callers.identify(token, hash)
+      const session = this.#identify(request)
       const result = session instanceof Promise ? session.then(answered) : answered(session)
       return result instanceof Promise
         ? result.catch((thrown: unknown) => Promise.reject(this.#refuse(thrown, facts)))
@@ -270,17 +247,25 @@ export class Auth {
     }
   }
 
-  /** The caller, where that is known without waiting and without an error. */
-  #known({ authorization }: AuthRequest): Session | undefined {
-    if (authorization === undefined || this.#options.mode === 'anonymous') {
-      return this.#callers.known(undefined, '')
+  /** @throws Refusal */
+  #identify(request: AuthRequest): Session | Promise<Session> {
+    const { authorization, facts } = request
+    const callers = this.#callers
+    if (authorization === undefined || callers === undefined) {
+      const session = this.#known.of(request)
+      if (session !== undefined) return session
+      throw callers?.missing() ?? new TypeError('mode anonymous has a session for every caller')
     }
     const token = presentedIn(authorization)
-    return token === undefined ? undefined : this.#callers.known(token, this.#keyedHash(token))
+    if (token === undefined) throw refusedHeader(authorization)
+    const hash = this.#known.hashOf(token)
+    // Of the token, until it is known whose it is.
+    if (facts !== undefined) facts.callerHash = callerHashOf(hash)
+    return this.#known.get(hash) ?? callers.identify(token, hash)
   }
 
   #allow<T>(caller: Caller, value: T): T {
-    this.#metrics.allowed(caller.kind)
+    this.#metrics.allowed[caller.kind] += 1
     return value
   }
 
@@ -299,8 +284,8 @@ export class Auth {
   /** Browsing where no credentials are looked at. */
   #guest(request: AuthRequest): WhoAmI {
     const { caller } = this.#anyGuest
-    this.#note(request, caller, 'public')
-    this.#metrics.allowed('guest')
+    noteCaller(request.facts, caller, 'public')
+    this.#metrics.allowed.guest += 1
     return describe(caller, undefined)
   }
 
@@ -316,10 +301,10 @@ export class Auth {
     namespace: string,
     name: string,
   ): boolean {
-    const view = this.#viewOf(session)
-    note(request, nameOfView(view))
-    if (this.#shows(view, kind, namespace, name)) return true
-    if (view !== 'public') return false
+    const sight = this.#sightOf(session)
+    note(request, sight.name)
+    if (this.#known.shows(sight, kind, namespace, name)) return true
+    if (sight.view !== 'public') return false
     throw new Refusal(
       'unbound',
       session.caller.kind === 'guest'
@@ -328,51 +313,22 @@ export class Auth {
     )
   }
 
-  #shows(view: View, kind: 'Module' | 'Provider', namespace: string, name: string): boolean {
-    if (view === 'all') return true
-    if (view !== 'public' && allows(view, kind, name)) return true
-    return this.#options.isPublic(kind, namespace, name)
-  }
-
   /** @throws Refusal where a GroupBinding cannot be evaluated */
-  #viewOf(session: Session): View {
-    const view = this.#knownViewOf(session)
-    if (view !== undefined) return view
-    const decision = decisionFor(session, this.#options.bindings)
+  #sightOf(session: Session): Sight {
+    const sight = this.#known.sightOf(session)
+    if (sight !== undefined) return sight
+    const decision = this.#options.bindings.decide(session.caller.groups)
     throw new Refusal(
       'binding',
       `the GroupBinding ${decision.kind === 'failed' ? decision.name : ''} could not be evaluated for your groups: ask the administrators of this registry to fix it`,
     )
   }
-
-  /** Undefined where a GroupBinding cannot be evaluated. */
-  #knownViewOf(session: Session): View | undefined {
-    const { kind } = session.caller
-    if (kind === 'anonymous') return 'all'
-    if (kind === 'guest') return 'public'
-    const decision = decisionFor(session, this.#options.bindings)
-    if (decision.kind === 'failed') return undefined
-    return decision.kind === 'matched' ? decision.binding : 'public'
-  }
-
-  /** Tells the access log about the caller. */
-  #note({ facts }: AuthRequest, { hash, subject }: Caller, view: string): void {
-    if (facts === undefined) return
-    facts.mode = this.#options.mode
-    if (hash !== undefined) facts.callerHash = hash
-    if (subject !== undefined) facts.subject = subject
-    facts.view = view
-  }
 }
 
-function unnamed(mode: AuthMode, kind: CallerKind): Caller {
-  return { mode, kind, subject: undefined, groups: [], hash: undefined }
-}
-
-const anonymousSession: Session = { caller: unnamed('anonymous', 'anonymous') }
-const anonymous: Callers = {
-  identify: () => anonymousSession,
-  known: () => anonymousSession,
+/** Callers without a token, where they are let in. */
+function tokenlessOf({ mode, oidc }: AuthOptions, guest: Session): Session | undefined {
+  if (mode === 'anonymous') return unnamedSession(mode, 'anonymous')
+  return mode === 'oidc' && oidc?.allowGuests === true ? guest : undefined
 }
 
 /** Tells the access log by what the caller is measured. */

@@ -23,8 +23,3 @@ export interface Caller {
 
 /** What browsing shows a caller: everything, what is public, or that and what a binding allows. */
 export type View = 'all' | 'public' | Binding
-
-/** How a view is called in logs. */
-export function nameOfView(view: View): string {
-  return typeof view === 'string' ? view : `binding ${view.name}`
-}

@@ -4,7 +4,8 @@ import type { Refusal, RefusalReason } from './refusal.ts'
 
 /** Counts who was let in and who was not; in plain numbers, because it does so at every request. */
 export class AuthMetrics {
-  readonly #allowed: Record<CallerKind, number> = {
+  /** By kind of caller; whoever lets one in adds it. */
+  readonly allowed: Record<CallerKind, number> = {
     anonymous: 0,
     guest: 0,
     user: 0,
@@ -23,7 +24,7 @@ export class AuthMetrics {
       },
       (it) => {
         it.reset()
-        for (const [reason, count] of Object.entries(this.#allowed)) {
+        for (const [reason, count] of Object.entries(this.allowed)) {
           if (count > 0) it.inc({ mode, result: 'allowed', reason }, count)
         }
         for (const [reason, { result, count }] of this.#refused) {
@@ -31,10 +32,6 @@ export class AuthMetrics {
         }
       },
     )
-  }
-
-  allowed(kind: CallerKind): void {
-    this.#allowed[kind] += 1
   }
 
   refused({ reason, result }: Refusal): void {

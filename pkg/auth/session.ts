@@ -1,6 +1,9 @@
-import type { Decision, GroupBindings } from '../access/access.ts'
-import type { Caller } from './caller.ts'
-import { Refusal } from './refusal.ts'
+import { hash, randomBytes } from 'node:crypto'
+import { allows } from '../access/access.ts'
+import { Bounded } from '../memory/memory.ts'
+import type { RequestFacts } from '../telemetry/telemetry.ts'
+import type { AuthMode, Caller, CallerKind, View } from './caller.ts'
+import type { Refusal } from './refusal.ts'
 
 /** Credentials as they came, and what to call them. */
 export interface Presented {
@@ -16,66 +19,99 @@ export interface Session {
   readonly caller: Caller
   /** Only of `passthrough`: what the cluster will be shown. */
   readonly presented?: Presented
-  /** What the GroupBindings said last, and as of when. */
-  decided?: { readonly revision: number; readonly decision: Decision }
+  /** What the GroupBindings let it see, as of a revision of them; nothing where one cannot be evaluated. */
+  seen?: { readonly revision: number; readonly sight: Sight | undefined }
 }
 
-/** Finds out who sent a request. At once where that is known already. */
+/** How many names a view remembers: more than most teams use. */
+const maxNames = 500
+/** What can be the name of a resource: the others are not remembered. */
+const isName = /^[\w.-]{1,253}$/
+
+/** What callers may see: all who have the same view share one. */
+export class Sight {
+  readonly view: View
+  /** How the view is called in logs. */
+  readonly name: string
+  /** Of modules, whose names are compared with patterns. */
+  readonly #known = new Bounded<boolean>({ maxEntries: maxNames })
+
+  constructor(view: View) {
+    this.view = view
+    this.name = typeof view === 'string' ? view : `binding ${view.name}`
+  }
+
+  /** How many names it remembers. */
+  get remembered(): number {
+    return this.#known.size
+  }
+
+  /** Whether a module or provider is seen, public or not. */
+  allows(kind: 'Module' | 'Provider', name: string): boolean {
+    const { view } = this
+    if (typeof view === 'string') return view === 'all'
+    if (kind === 'Provider') return allows(view, kind, name)
+    const known = this.#known.get(name)
+    if (known !== undefined) return known
+    const isAllowed = allows(view, kind, name)
+    // A copy, because a name that was cut out of a URL keeps all of that in memory.
+    if (isName.test(name)) this.#known.set(Buffer.from(name).toString(), isAllowed)
+    return isAllowed
+  }
+}
+
+/** Finds out who sent a token that is not known. At once where nothing has to be asked for. */
 export interface Callers {
   /**
-   * @param token what stood behind `Bearer`; undefined where there was no header
-   * @param hash of the token, keyed; '' where there was none
+   * @param token what stood behind `Bearer`
+   * @param hash of the token, keyed
    * @throws Refusal
    */
-  identify(token: string | undefined, hash: string): Session | Promise<Session>
-  /** The caller, where that is known without waiting and without an error. */
-  known(token: string | undefined, hash: string): Session | undefined
+  identify(token: string, hash: string): Session | Promise<Session>
+  /** What callers without a token are told where they are not let in. */
+  missing(): Refusal
 }
 
-/** Enough of a hash to tell callers apart in a log. */
-export function callerHashOf(hash: string): string {
-  return hash.slice(0, 12)
+/** A caller about whom no more is known than how it came. */
+export function unnamedSession(mode: AuthMode, kind: CallerKind): Session {
+  return { caller: { mode, kind, subject: undefined, groups: [], hash: undefined } }
 }
 
 /** A caller whom only the cluster knows. */
 export function passthroughSession(
   mode: 'kubeconfig' | 'bearer' | 'oidc',
   presented: Presented,
-): Session {
-  const hash = callerHashOf(presented.hash)
-  return {
-    caller: { mode, kind: 'passthrough', subject: undefined, groups: [], hash },
-    presented,
-  }
+): Session & { readonly presented: Presented } {
+  const { caller } = unnamedSession(mode, 'passthrough')
+  return { caller: { ...caller, hash: callerHashOf(presented.hash) }, presented }
 }
 
-const howTo = {
-  kubeconfig:
-    'send "Authorization: Bearer" with the base64 of a kubeconfig (kubectl config view --raw --minify --flatten | base64 -w0)',
-  bearer:
-    'send "Authorization: Bearer" with a service-account token (kubectl create token NAME --namespace NAMESPACE)',
+/**
+ * Names what must not be kept or shown. The key lives and dies with the process, so that it cannot be found out what was hashed
+ * by trying. The digests are no signatures: that a hashed text could be extended is of no use here, and a plain hash
+ * costs a quarter of an HMAC, at every request.
+ *
+ * @returns a function to 43 characters of base64url
+ */
+export function createKeyedHash(): (text: string) => string {
+  const key = randomBytes(32).toString('base64url')
+  return (text) => hash('sha256', key + text, 'base64url')
 }
 
-/** Callers whom the cluster knows: who they are is its business, and what they may. */
-export function clusterCallers(mode: 'kubeconfig' | 'bearer'): Callers {
-  const format = mode === 'kubeconfig' ? 'kubeconfig' : 'token'
-  const known = (token: string | undefined, hash: string): Session | undefined =>
-    token === undefined ? undefined : passthroughSession(mode, { format, token, hash })
-  return {
-    known,
-    identify(token, hash) {
-      const session = known(token, hash)
-      if (session !== undefined) return session
-      throw new Refusal('missing', `credentials are needed: ${howTo[mode]}`)
-    },
-  }
+/** Enough of a hash to tell callers apart in a log. */
+export function callerHashOf(hashed: string): string {
+  return hashed.slice(0, 12)
 }
 
-/** What the GroupBindings say about a caller, remembered with it until one of them changes. */
-export function decisionFor(session: Session, bindings: GroupBindings): Decision {
-  const { revision } = bindings
-  if (session.decided?.revision !== revision) {
-    session.decided = { revision, decision: bindings.decide(session.caller.groups) }
-  }
-  return session.decided.decision
+/** Tells the access log about a caller. @param view how it is called there */
+export function noteCaller(
+  facts: RequestFacts | undefined,
+  { mode, hash: callerHash, subject }: Caller,
+  view: string,
+): void {
+  if (facts === undefined) return
+  facts.mode = mode
+  if (callerHash !== undefined) facts.callerHash = callerHash
+  if (subject !== undefined) facts.subject = subject
+  facts.view = view
 }

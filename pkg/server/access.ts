@@ -14,19 +14,20 @@ export function accessOf(
 ): Pick<RegistryOptions, 'mayRead' | 'mayReadNow' | 'answersDiffer' | 'login'> &
   Pick<BrowseOptions, 'viewOf' | 'viewNow' | 'badgeView'> {
   const { model } = catalog
+  const { now } = auth
   const toView = (view: Awaited<ReturnType<Auth['viewOf']>>) => {
     if (view === 'all') return model.views.all
     return view === 'public' ? model.views.public : model.viewOf(view)
   }
   return {
     mayRead: (c, kind, namespace, name) => auth.mayRead(requestOf(c), kind, namespace, name),
-    mayReadNow: (request, kind, namespace, name) => auth.mayReadNow(request, kind, namespace, name),
+    mayReadNow: now.mayRead.bind(now),
     answersDiffer: auth.mode !== 'anonymous',
     login: () => auth.login(),
     badgeView: auth.mode === 'anonymous' ? model.views.all : model.views.public,
     viewOf: (c) => after(auth.viewOf(requestOf(c)), toView),
     viewNow(request) {
-      const known = auth.viewNow(request)
+      const known = now.viewOf(request)
       return known && { view: toView(known.view), count: known.count }
     },
   }
