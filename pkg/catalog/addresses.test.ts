@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { cpuTimeMs } from '../../hack/testbed/cpu-time.ts'
 import { type Kind, parseResource, type Resource } from '../apis/v1alpha1/v1alpha1.ts'
 import { Catalog, type Conflict } from './catalog.ts'
 
@@ -259,11 +260,11 @@ describe('two Versions of one version', () => {
     const conflicts: Conflict[] = []
     const catalog = new Catalog({ onConflict: (conflict) => conflicts.push(conflict) })
     upsert(catalog, module('vpc'), one)
-    const before = performance.now()
+    const before = cpuTimeMs()
     for (let index = 0; index < 9000; index += 1) {
       upsert(catalog, version(`x${index}`, { metadata: { ...owner('vpc'), ...created(3) } }))
     }
-    expect((performance.now() - before) / 9000).toBeLessThan(2)
+    expect((cpuTimeMs() - before) / 9000).toBeLessThan(2)
     expect(served(catalog, 'vpc')).toEqual(['one'])
     await catalog.model.whenSettled
     expect(catalog.conflicts.duplicate).toBe(9000)

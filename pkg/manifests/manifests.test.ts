@@ -1,6 +1,7 @@
 import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import { cpuTimeMs } from '../../hack/testbed/cpu-time.ts'
 import { watchManifests } from './manifests.ts'
 import { moduleText, startSource, versionText } from './source.fixture.ts'
 
@@ -360,10 +361,10 @@ it('reads 5,000 objects in one file without stopping the process', async () => {
     `- ${versionText('vpc', `1.0.${i}`).trimEnd().replaceAll('\n', '\n  ')}\n`
   const items = Array.from({ length: 5_000 }, (_, i) => item(i))
   let longestMs = 0
-  let lastMs = performance.now()
+  let lastMs = cpuTimeMs()
   const timer = setInterval(() => {
-    longestMs = Math.max(longestMs, performance.now() - lastMs)
-    lastMs = performance.now()
+    longestMs = Math.max(longestMs, cpuTimeMs() - lastMs)
+    lastMs = cpuTimeMs()
   }, 1)
   await using source = await startSource({
     'all.yaml': `apiVersion: v1\nkind: List\nitems:\n${items.join('')}`,

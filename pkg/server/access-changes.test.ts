@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { cpuTimeMs } from '../../hack/testbed/cpu-time.ts'
 import type { Auth, ClusterAddress } from '../auth/auth.ts'
 import { issuerKey, oidcOptions, TestIssuer } from '../auth/issuer.fixture.ts'
 import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
@@ -93,9 +94,9 @@ describe('GroupBindings', () => {
     const [app, auth] = open()
     await auth.started
     fixture.bind('bad', { expression, moduleResources: ['*'] })
-    const start = performance.now()
+    const start = cpuTimeMs()
     expect(await statusOf(app, await issuer.sign({ groups }))).toBe(403)
-    expect(performance.now() - start).toBeLessThan(5000)
+    expect(cpuTimeMs() - start).toBeLessThan(5000)
   })
 
   it('that do not compile are counted', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { cpuTimeMs } from '../../hack/testbed/cpu-time.ts'
 import { parseGrants, StorageGrants } from './grants.ts'
 
 const mountPath = '/var/lib/depot'
@@ -66,9 +67,9 @@ describe('an annotation', () => {
     const url = `s3://${'a'.repeat(200)}/${'a'.repeat(1000)}`
     const grants = new StorageGrants({ annotationOf: () => annotation, mountPath })
     grants.allows('team-a', url)
-    const before = performance.now()
+    const before = cpuTimeMs()
     expect(grants.allows('team-a', url)).toBe(false)
-    expect(performance.now() - before).toBeLessThan(250)
+    expect(cpuTimeMs() - before).toBeLessThan(250)
   })
 })
 

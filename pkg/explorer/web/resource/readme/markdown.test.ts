@@ -1,5 +1,6 @@
 import { Fragment, isValidElement } from 'preact'
 import { expect, it } from 'vitest'
+import { cpuTimeMs } from '../../../../../hack/testbed/cpu-time.ts'
 import { CodeBlock } from '../../parts/code-block.tsx'
 import { heavyTexts, hostileTexts } from './hostile.fixture.ts'
 import { drawReadme } from './markdown.tsx'
@@ -55,16 +56,21 @@ it(`is attacked by a hundred documents or more`, () => {
   expect(hostileTexts.length + heavyTexts.length).toBeGreaterThanOrEqual(100)
 })
 
-it.each(hostileTexts)('lets nothing through of %j', (markdown) => {
-  const drawn = elementsOf(drawReadme(markdown).content).filter((node) => typeof node !== 'string')
-  const valuesOf = (name: string) => drawn.flatMap(({ props }) => props[name] ?? [])
-  expect(drawn.filter(({ type }) => !allowed.has(type))).toEqual([])
-  expect(
-    drawn.flatMap(({ props }) => Object.keys(props)).filter((name) => !attributes.has(name)),
-  ).toEqual([])
-  expect(valuesOf('href').filter((href) => !isHarmless(href))).toEqual([])
-  expect(valuesOf('id').filter((id) => !(id as string).startsWith('readme-'))).toEqual([])
-})
+it.each(hostileTexts.map((text) => [text.slice(0, 100), text] as const))(
+  'lets nothing through of %j',
+  (_start, markdown) => {
+    const drawn = elementsOf(drawReadme(markdown).content).filter(
+      (node) => typeof node !== 'string',
+    )
+    const valuesOf = (name: string) => drawn.flatMap(({ props }) => props[name] ?? [])
+    expect(drawn.filter(({ type }) => !allowed.has(type))).toEqual([])
+    expect(
+      drawn.flatMap(({ props }) => Object.keys(props)).filter((name) => !attributes.has(name)),
+    ).toEqual([])
+    expect(valuesOf('href').filter((href) => !isHarmless(href))).toEqual([])
+    expect(valuesOf('id').filter((id) => !(id as string).startsWith('readme-'))).toEqual([])
+  },
+)
 
 const isHarmless = (href: unknown): boolean =>
   /^(?:https?:\/\/|mailto:|#readme-)/.test(href as string)
@@ -72,9 +78,9 @@ const isHarmless = (href: unknown): boolean =>
 it.each(heavyTexts.map((text, at) => [at, text.slice(0, 12), text] as const))(
   'reads the heavy document %i, %j…, in short time',
   (_at, _start, markdown) => {
-    const began = performance.now()
+    const began = cpuTimeMs()
     drawReadme(markdown)
-    expect(performance.now() - began).toBeLessThan(3000)
+    expect(cpuTimeMs() - began).toBeLessThan(3000)
   },
 )
 
@@ -127,9 +133,9 @@ it('keeps a long table in one piece, and code as it is written', () => {
 })
 
 it('shows what is left as it is written after reading for too long', () => {
-  const began = performance.now()
+  const began = cpuTimeMs()
   const { content } = drawReadme(`${'- a\n  - *b*\n'.repeat(20_000)}\n\nthe end`)
-  expect(performance.now() - began).toBeLessThan(6000)
+  expect(cpuTimeMs() - began).toBeLessThan(6000)
   const last = elementsOf(content).findLast((node) => typeof node !== 'string')
   expect(String(last?.props['text'] ?? last?.props['children'])).toContain('the end')
 })
