@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
+import { bareEnvironment } from '../hack/testbed/environment.ts'
 import { tarGzOf } from '../hack/testbed/registry/archives.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { startServer } from '../hack/testbed/server/server.ts'
@@ -52,7 +53,7 @@ function start(token = 'sesame', ...args: readonly string[]) {
   }
   const flags = Object.entries(options).map(([flag, value]) => `--${flag}=${value}`)
   return spawn(process.execPath, [join(repository, 'cmd/import/main.ts'), ...flags, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', DEPOT_IMPORT_TOKEN: token },
+    env: { ...bareEnvironment, DEPOT_IMPORT_TOKEN: token },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 }

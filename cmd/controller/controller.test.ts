@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { kubeconfigOf } from '../../hack/testbed/control-plane/kubeconfig.ts'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
 
 const controller = (...args: readonly string[]) =>
   spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'] ?? '' },
+    env: bareEnvironment,
     timeout: 60_000,
   })
 

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { commands } from './depot.ts'
 
@@ -8,7 +9,7 @@ const root = join(import.meta.dirname, '../..')
 const depot = (...args: readonly string[]) =>
   spawnSync(join(root, 'depot'), args, {
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' },
+    env: { ...bareEnvironment, HOME: process.env['HOME'] ?? '' },
     timeout: 60_000,
   })
 

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-explain-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -11,7 +12,7 @@ const manifests = ['--manifests', dir]
 const start = (...args: readonly string[]) =>
   spawnSync(process.execPath, [join(import.meta.dirname, '../depot/main.ts'), ...args], {
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'] ?? '' },
+    env: bareEnvironment,
     timeout: 60_000,
   })
 

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
 
 const program = join(import.meta.dirname, '../depot/main.ts')
 
@@ -14,7 +15,7 @@ export const depotCommand = [process.execPath, program] as const
 export async function depot(cwd: string, args: readonly string[], uid?: number) {
   const child = spawn(process.execPath, [program, ...args], {
     cwd,
-    env: { PATH: process.env['PATH'] ?? '', TMPDIR: join(cwd, 'tmp') },
+    env: { ...bareEnvironment, TMPDIR: join(cwd, 'tmp') },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid }),
   })

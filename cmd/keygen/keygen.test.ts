@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
 import { checkSigningKey } from '../../pkg/signing/signing.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-keygen-'))
@@ -11,7 +12,7 @@ afterAll(() => rmSync(dir, { recursive: true }))
 const keygen = (...args: readonly string[]) =>
   spawnSync(process.execPath, [join(import.meta.dirname, '../depot/main.ts'), 'keygen', ...args], {
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'] ?? '' },
+    env: bareEnvironment,
     timeout: 60_000,
   })
 

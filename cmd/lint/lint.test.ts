@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
 
 const root = join(import.meta.dirname, '../..')
 const lint = (...args: readonly string[]) =>
   spawnSync(process.execPath, [join(root, 'cmd/depot/main.ts'), 'lint', ...args], {
     cwd: root,
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'] ?? '' },
+    env: bareEnvironment,
     timeout: 60_000,
   })
 

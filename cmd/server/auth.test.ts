@@ -3,12 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
 import { TestIssuer } from '../../pkg/auth/issuer.fixture.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-auth-'))
 afterAll(() => rmSync(dir, { recursive: true }))
 const main = join(import.meta.dirname, 'main.ts')
-const env = { PATH: process.env['PATH'] ?? '' }
+const env = bareEnvironment
 
 const start = (...args: readonly string[]) =>
   spawnSync(process.execPath, [main, ...args], { encoding: 'utf8', env, timeout: 60_000 })

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encryptKey, readPrivateKey } from 'openpgp'
 import { afterAll, describe, expect, it } from 'vitest'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { generateSigningKey } from '../../pkg/signing/signing.ts'
 
@@ -19,7 +20,7 @@ const file = (name: string, content: string): string => {
 const start = (args: readonly string[], env: Record<string, string> = {}) =>
   spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { ...bareEnvironment, ...env },
     timeout: 60_000,
   })
 const anonymous = ['--anonymous-auth', '--manifests', dir]

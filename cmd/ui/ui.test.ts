@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, it } from 'vitest'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
 import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import { dataOf, writeBarePages } from '../../hack/testbed/explorer/pages.ts'
 
@@ -28,7 +29,7 @@ function file(name: string, content: string): string {
 /** Starts it as an operator does, and waits for its end. */
 async function endOf(flags: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...flags], {
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { ...bareEnvironment, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])

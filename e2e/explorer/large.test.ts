@@ -268,7 +268,11 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
       serverUrl: large.server.url,
       program: join(folder, 'ui.mjs'),
       flags: ['--dist-path', dist],
-      environment: { NODE_ENV: 'production', NODE_OPTIONS: optionsOfImage },
+      environment: {
+        NODE_ENV: 'production',
+        NODE_OPTIONS: optionsOfImage,
+        NODE_DISABLE_COMPILE_CACHE: '1',
+      },
     })
     expect(over('start', performance.now() - began, 500, ' ms')).toBe('')
     const memory = (): number => {

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { clis, Workspace } from '../../hack/testbed/cli/cli.ts'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
 import { shellBlock } from '../documentation.fixture.ts'
 import { typeServer } from '../typed-server.fixture.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
@@ -38,7 +39,7 @@ beforeAll(async () => {
     return [`DEPOT_${name.toUpperCase().replaceAll('-', '_')}`, value] as const
   })
   environment = {
-    PATH: process.env['PATH'] ?? '',
+    ...bareEnvironment,
     HOME: process.env['HOME'] ?? '',
     ...Object.fromEntries(variables),
   }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
+import { bareEnvironment } from '../environment.ts'
 
 interface Terminal {
   readonly command: readonly string[]
@@ -29,7 +30,7 @@ export async function onTerminal({
 }: Terminal): Promise<Shown> {
   const given = JSON.stringify({ command, columns, resize, keys })
   const child = spawn('python3', ['-c', program, given], {
-    env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm-256color', ...env },
+    env: { ...bareEnvironment, TERM: 'xterm-256color', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = once(child, 'exit')
