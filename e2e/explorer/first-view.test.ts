@@ -49,6 +49,30 @@ describe.skipIf(chromiumPath === undefined)('what the server draws', () => {
     )
   }
 
+  it.each(['/', '/?view=cards'])(
+    'is on the screen before the app replaces it: %s',
+    async (path) => {
+      const { page, close } = await watch(shown.browser, shown.explorer.url)
+      await page.addInitScript(() => {
+        const seen = { shown: 0, started: 0 }
+        Object.assign(globalThis, { seen })
+        new PerformanceObserver((list) => {
+          seen.shown ||= list.getEntries()[0]?.startTime ?? 0
+        }).observe({ type: 'element', buffered: true })
+        const watching = new MutationObserver(() => {
+          const app = document.querySelector('.app')
+          if (app !== null && !app.hasAttribute('aria-busy')) seen.started ||= performance.now()
+        })
+        watching.observe(document, { subtree: true, childList: true, attributes: true })
+      })
+      await loadDrawn(page, path)
+      await expect.poll(() => page.evaluate<number>('seen.shown')).toBeGreaterThan(0)
+      const seen = await page.evaluate<{ shown: number; started: number }>('seen')
+      expect(seen.shown).toBeLessThan(seen.started)
+      await close()
+    },
+  )
+
   it('has links that lead on before the app is there', async () => {
     const { page, close } = await watch(
       shown.browser,

@@ -132,7 +132,7 @@ async function firstLoad(path: string, slow: boolean): Promise<Seen> {
   await page.goto(path)
   await settled(page)
   // Entries come a while after what they are about.
-  await page.waitForFunction('globalThis.seen.lcp > 0 && globalThis.seen.fcp > 0')
+  await expect.poll(() => page.evaluate('seen.lcp > 0 && seen.fcp > 0')).toBe(true)
   const seen = await seenBy(page)
   expect(problems).toEqual([])
   await close()

@@ -14,20 +14,25 @@ function inlineIcons(): Plugin {
   }
 }
 
-/** Asks for the app along with the page, although it starts after the first paint. */
-function preloadApp(): Plugin {
+/**
+ * Puts scripts behind the styles and asks for them with low priority: a reader waits for the styles, and sees the page before
+ * the app starts. Every file of the app is asked for along with the page all the same.
+ */
+function stylesFirst(): Plugin {
   return {
-    name: 'preload-app',
+    name: 'styles-first',
     transformIndexHtml: {
       order: 'post',
-      handler: (_html, { bundle = {} }) =>
-        Object.keys(bundle)
-          .filter((name) => /\/(?:app|start)-[^/]*\.js$/.test(name))
-          .map((name) => ({
-            tag: 'link',
-            attrs: { rel: 'modulepreload', crossorigin: true, href: `/${name}` },
-            injectTo: 'head',
-          })),
+      handler: (html, { bundle = {} }) => {
+        const script = /^.*<script type="module".*\n/m.exec(html)?.[0] ?? ''
+        const preloads = Object.keys(bundle)
+          .filter((name) => /\/(?:app|rolldown-runtime)-[^/]*\.js$/.test(name))
+          .map((name) => `  <link rel="modulepreload" crossorigin href="/${name}">\n`)
+        const late = [script, ...preloads]
+          .join('')
+          .replaceAll(' crossorigin', ' crossorigin fetchpriority="low"')
+        return html.replace(script, '').replace('</head>', () => `${late}</head>`)
+      },
     },
   }
 }
@@ -59,7 +64,7 @@ async function compress(file: string): Promise<void> {
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',
-  plugins: [inlineIcons(), preloadApp(), compressed()],
+  plugins: [inlineIcons(), stylesFirst(), compressed()],
   resolve: {
     alias: {
       'decode-named-character-reference': join(import.meta.dirname, 'resource/readme/entities.ts'),

@@ -11,7 +11,11 @@ export function AddressLink({ of, version }: { readonly of: Path; readonly versi
         <span class="ns">
           {of.namespace}/<wbr />
         </span>
-        <a href={resourceHref(of, version === undefined ? {} : { version })}>
+        <a
+          href={resourceHref(of, version === undefined ? {} : { version })}
+          // The browser tells when the name is on the screen: main.tsx waits for it.
+          elementtiming="name"
+        >
           <b>{of.name}</b>
         </a>
       </span>
