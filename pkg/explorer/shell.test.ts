@@ -1,3 +1,5 @@
+import { gunzipSync } from 'node:zlib'
+import { request } from 'undici'
 import { describe, expect, it } from 'vitest'
 import { parseBoot } from './boot.ts'
 import { type Running, startExplorer } from './explorer.fixture.ts'
@@ -64,6 +66,32 @@ describe('a page', () => {
       'x-robots-tag': 'noindex, nofollow',
     })
   })
+
+  it.each([
+    { site: 'none', accepted: 'gzip, deflate, br', encoding: 'gzip' },
+    { site: 'same-origin', accepted: 'gzip', encoding: 'gzip' },
+    { site: 'none', accepted: 'identity', encoding: undefined },
+    { site: 'cross-site', accepted: 'gzip', encoding: undefined },
+    { site: 'same-site', accepted: 'gzip', encoding: undefined },
+    { site: 'odd', accepted: 'gzip', encoding: undefined },
+    { site: undefined, accepted: 'gzip', encoding: undefined },
+  ])(
+    'is compressed as $encoding where $site leads to it: sizes tell no other site what is in it',
+    async ({ site, accepted, encoding }) => {
+      await using explorer = await startExplorer()
+      const { headers, body } = await request(`${explorer.url}/?q=net`, {
+        headers: {
+          'accept-encoding': accepted,
+          ...(site !== undefined && { 'sec-fetch-site': site }),
+        },
+      })
+      expect(headers['content-encoding']).toBe(encoding)
+      expect(headers['vary']).toBe('Cookie, Accept-Encoding, Sec-Fetch-Site')
+      const bytes = Buffer.from(await body.arrayBuffer())
+      const html = (encoding === undefined ? bytes : gunzipSync(bytes)).toString()
+      expect(blockOf(html, 'prime')).toBe('{"items":[]}')
+    },
+  )
 
   it('is the same build at two base URLs', async () => {
     for (const baseUrl of ['https://one.example', 'https://two.example:8443']) {

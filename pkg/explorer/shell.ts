@@ -5,6 +5,7 @@ import { type Boot, dataBlock, type Prime } from './boot.ts'
 import type { FirstView } from './first-view.ts'
 import { fetchSiteOf } from './headers.ts'
 import { arrivedCookie } from './login.ts'
+import { packPage } from './packed-page.ts'
 import { claimsOf } from './packed-token.ts'
 import { fetchPrime } from './prime.ts'
 import type { Refresher } from './refresh.ts'
@@ -74,7 +75,15 @@ export function shellRoutes(options: ShellOptions): Hono<ExplorerEnv> {
           ? await options.firstView.draw(url.searchParams, prime.body)
           : undefined,
     })
-    return c.html(html, statusOf(route, answer), { 'Cache-Control': 'no-store', Vary: 'Cookie' })
+    const status = statusOf(route, answer)
+    const headers = { 'Cache-Control': 'no-store', Vary: 'Cookie, Accept-Encoding, Sec-Fetch-Site' }
+    const packed = await packPage(c, html)
+    if (packed === undefined) return c.html(html, status, headers)
+    return c.body(packed, status, {
+      ...headers,
+      'Content-Type': 'text/html; charset=UTF-8',
+      'Content-Encoding': 'gzip',
+    })
   })
 }
 
