@@ -2,10 +2,13 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 
 /** Beyond any header that a server takes. */
 const largestBytes = 1024 * 1024
+/** Whether it is a JWT, how long its header is, and what is compressed. */
+const headBytes = 9
 
 /**
- * A JWT without the double base64: header, claims and signature as they are, compressed. Three hundred groups take 1.5 KB
- * instead of 20. What is no JWT, or would not come back letter by letter, is compressed as text.
+ * A JWT without the double base64: header and claims compressed, and the signature as it is. Three hundred groups take
+ * 1.5 KB instead of 20. A signature looks random: together with it the names would sometimes be compressed a twentieth worse.
+ * What is no JWT, or would not come back letter by letter, is compressed as text.
  */
 export function packToken(token: string): string {
   const parts = token.split('.')
@@ -13,30 +16,31 @@ export function packToken(token: string): string {
   const isExact =
     parts.length === 3 &&
     decoded.every((part, index) => part.toString('base64url') === parts[index])
-  const pieces = isExact ? decoded : [Buffer.from(token)]
-  const lengths = Buffer.alloc(1 + pieces.length * 4)
-  lengths.writeUInt8(pieces.length)
-  for (const [index, piece] of pieces.entries()) lengths.writeUInt32BE(piece.length, 1 + index * 4)
-  const packed = brotliCompressSync(Buffer.concat([lengths, ...pieces]), {
+  const [header = Buffer.from(token), claims = Buffer.alloc(0), signature = Buffer.alloc(0)] =
+    isExact ? decoded : []
+  const compressed = brotliCompressSync(Buffer.concat([header, claims]), {
     params: { [constants.BROTLI_PARAM_QUALITY]: 11 },
   })
-  return packed.toString('base64url')
+  const lengths = Buffer.alloc(headBytes)
+  lengths.writeUInt8(isExact ? 1 : 0)
+  lengths.writeUInt32BE(header.length, 1)
+  lengths.writeUInt32BE(compressed.length, 5)
+  return Buffer.concat([lengths, compressed, signature]).toString('base64url')
 }
 
 /** @throws Error where it was not packed by `packToken` */
 export function unpackToken(packed: string): string {
-  const bytes = brotliDecompressSync(Buffer.from(packed, 'base64url'), {
+  const bytes = Buffer.from(packed, 'base64url')
+  const isJwt = bytes.readUInt8() === 1
+  const headerBytes = bytes.readUInt32BE(1)
+  const end = headBytes + bytes.readUInt32BE(5)
+  const text = brotliDecompressSync(bytes.subarray(headBytes, end), {
     maxOutputLength: largestBytes,
   })
-  const count = bytes.readUInt8()
-  let offset = 1 + count * 4
-  const pieces = Array.from({ length: count }, (_, index) => {
-    const start = offset
-    offset += bytes.readUInt32BE(1 + index * 4)
-    return bytes.subarray(start, offset)
-  })
-  if (count === 3) return pieces.map((piece) => piece.toString('base64url')).join('.')
-  return pieces[0]?.toString() ?? ''
+  if (!isJwt) return text.toString()
+  return [text.subarray(0, headerBytes), text.subarray(headerBytes), bytes.subarray(end)]
+    .map((part) => part.toString('base64url'))
+    .join('.')
 }
 
 /** The claims of a token that was checked before, or `{}`. Only for showing: nothing is decided by them here. */
