@@ -70,6 +70,11 @@ export class Manifests {
     if (!place.wasThere) await this.#parents.add(place, item)
   }
 
+  /** From now on nothing waits for more to come. */
+  hurry(): void {
+    this.#parents.hurry()
+  }
+
   /** Where the file of a Version is, and what it says is stored; else where it may be. */
   async #versionAt(
     item: ImportItem,

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type Document, isSeq } from 'yaml'
 import { z } from 'zod'
+import { Batches } from './batches.ts'
 import { Entry, entryOf, isAfter, keyOf } from './entry.ts'
 import type { ImportItem, ImportParent } from './item.ts'
 import { parentNames } from './names.ts'
@@ -33,6 +34,14 @@ interface Parent {
   readonly versions: readonly Entry[]
 }
 
+/** A version that is to be named in a file. */
+interface Addition {
+  readonly place: ParentPlace
+  readonly item: ImportItem
+  /** Why it cannot be. */
+  problem?: Error
+}
+
 /** What is kept of a file. */
 interface Known {
   readonly wasThere: boolean
@@ -45,8 +54,7 @@ export class ParentFiles {
   readonly #options: ManifestOptions
   /** Each file is parsed once: thousands of archives may be of one parent. */
   readonly #known = new Map<string, Promise<Known>>()
-  /** Files are written one after the other: each write adds a version to what is there. */
-  readonly #writing = new Map<string, Promise<void>>()
+  readonly #batches = new Batches<Addition>((path, additions) => this.#write(path, additions))
   /** What was written last: parsing would take most of the time of adding a version. */
   #last: { readonly path: string; readonly text: string; readonly document: Document } | undefined
 
@@ -75,38 +83,48 @@ export class ParentFiles {
     return found
   }
 
-  /** Names a version in its parent, and writes the parent where there is none. */
-  add(place: ParentPlace, item: ImportItem): Promise<void> {
-    const before = this.#writing.get(place.path) ?? Promise.resolve()
-    const writing = before.then(() => this.#write(place, item))
-    this.#writing.set(
-      place.path,
-      writing.catch(() => undefined),
-    )
-    return writing
+  /** Names a version in its parent, and writes the parent where there is none. Resolves when that is written. */
+  async add(place: ParentPlace, item: ImportItem): Promise<void> {
+    const { keys } = await this.#knownAt(place.path)
+    if (keys.has(keyOf(entryOf(item)))) return
+    const addition: Addition = { place, item }
+    await this.#batches.add(place.path, addition)
+    if (addition.problem !== undefined) throw addition.problem
   }
 
-  async #write({ path, name }: ParentPlace, item: ImportItem): Promise<void> {
-    const { parent } = item
+  /** From now on nothing waits for more versions to come. */
+  hurry(): void {
+    this.#batches.hurry()
+  }
+
+  async #write(path: string, additions: readonly Addition[]): Promise<void> {
     const known = await this.#knownAt(path)
-    const entry = entryOf(item)
-    const key = keyOf(entry)
-    if (known.keys.has(key)) return
     // What a person wrote meanwhile stays, too.
     const document = await this.#read(path)
-    const { config, versions } = parentIn(path, document)
-    if (config !== undefined && !fits(config, parent)) throw taken(path, parent)
+    const { config: written, versions } = parentIn(path, document)
+    const [first] = additions
+    if (first === undefined) return
+    const { parent } = first.item
+    const config = written ?? { name: parent.name, provider: parent.system }
     const keys = new Set(versions.map(keyOf))
+    const entries: Entry[] = []
+    for (const addition of additions) {
+      const entry = entryOf(addition.item)
+      if (!fits(config, addition.item.parent)) addition.problem = taken(path, addition.item.parent)
+      else if (!keys.has(keyOf(entry))) entries.push(entry)
+      if (addition.problem === undefined) keys.add(keyOf(entry))
+    }
+    entries.sort((a, b) => Number(isAfter(a, b)) - Number(isAfter(b, a)))
     if (document === undefined) {
-      await writeYaml(path, this.#contentOf(parent, name, entry))
-    } else if (!keys.has(key)) {
+      await writeYaml(path, this.#contentOf(parent, first.place.name, entries))
+    } else if (entries.length > 0) {
       // Until it is written the document is not what the file has.
       this.#last = undefined
-      insert(path, document, versions, entry)
+      insert(path, document, versions, entries)
       this.#last = { path, text: await writeYaml(path, document), document }
     }
-    known.config = config ?? { name: parent.name, provider: parent.system }
-    known.keys = keys.add(key)
+    known.config = config
+    known.keys = keys
   }
 
   #knownAt(path: string): Promise<Known> {
@@ -131,12 +149,12 @@ export class ParentFiles {
     return join(this.#options.directory, namespace, kind.toLowerCase(), `${name}.yaml`)
   }
 
-  #contentOf(parent: ImportParent, name: string, entry: Entry): object {
+  #contentOf(parent: ImportParent, name: string, versions: readonly Entry[]): object {
     return {
       apiVersion: `${this.#options.apiGroup}/v1alpha1`,
       kind: parent.kind,
       metadata: { name, namespace: parent.namespace },
-      spec: { ...configOf(parent, this.#options), versions: [entry] },
+      spec: { ...configOf(parent, this.#options), versions },
     }
   }
 }
@@ -156,14 +174,27 @@ function parentIn(
   return { config: { name: data.metadata.name, ...moduleConfig, ...providerConfig }, versions }
 }
 
-/** Puts a version before the first that comes after it, and touches nothing else. */
-function insert(path: string, document: Document, known: readonly Entry[], entry: Entry): void {
+/** Puts each version, in their order, before the first that comes after it, and touches nothing else. */
+function insert(
+  path: string,
+  document: Document,
+  known: readonly Entry[],
+  entries: readonly Entry[],
+): void {
   const list = document.getIn(['spec', 'versions'])
-  const later = known.findIndex((each) => isAfter(each, entry))
   if (isSeq(list)) {
-    list.items.splice(later < 0 ? known.length : later, 0, document.createNode(entry))
+    const items: unknown[] = []
+    let at = 0
+    for (const entry of entries) {
+      for (let next = known[at]; next !== undefined && !isAfter(next, entry); next = known[at]) {
+        items.push(list.items[at])
+        at += 1
+      }
+      items.push(document.createNode(entry))
+    }
+    list.items = [...items, ...list.items.slice(at)]
   } else if (known.length === 0) {
-    document.setIn(['spec', 'versions'], document.createNode([entry]))
+    document.setIn(['spec', 'versions'], document.createNode(entries))
   } else {
     throw new Error(`${path} has an alias for its versions, expected a list: write them out`)
   }

@@ -43,6 +43,9 @@ export interface ImportOptions {
   readonly retryMs?: number
 }
 
+/** How much may be stored that is not written down yet: a kill has that much fetched again. */
+const maxRecording = 1_000
+
 /** What happens, for those who watch. */
 export type ImportEvent =
   /** How many archives an address has, those that are stored already included. */
@@ -88,16 +91,33 @@ export async function importAll(options: ImportOptions): Promise<ImportResult> {
     onEvent(event)
   }
   const items = allItems(options, patience, ended)
+  const recording = new Set<Promise<void>>()
   const work = async () => {
     for (let next = await items.next(); next.done !== true; next = await items.next()) {
-      ended(await importItem(next.value, context, patience))
+      const item = next.value
+      const step = await importItem(item, context, patience)
+      if (!('record' in step)) ended(step)
+      else {
+        const recorded = step.record().then(
+          () => ended(step.event),
+          (error: unknown) => ended(failed(item, error)),
+        )
+        recording.add(recorded)
+        void recorded.finally(() => recording.delete(recorded))
+        if (recording.size >= maxRecording) await Promise.race(recording)
+      }
     }
   }
+  const hurry = () => manifests.hurry()
+  signal.addEventListener('abort', hurry)
   try {
     const workers = await Promise.allSettled(Array.from({ length: parallel }, work))
+    hurry()
+    await Promise.all(recording)
     // Every worker has ended, and with it what it wrote to.
     for (const worker of workers) if (worker.status === 'rejected') throw worker.reason
   } finally {
+    signal.removeEventListener('abort', hurry)
     await rm(own, { recursive: true, force: true })
   }
   return counts
@@ -126,22 +146,40 @@ async function* allItems(
   }
 }
 
+/** What is stored already, and how it is written down. */
+interface Recording {
+  readonly event: ArchiveEvent
+  readonly record: () => Promise<void>
+}
+
 async function importItem(
   item: ImportItem,
   context: StoreContext & { readonly dryRun: boolean },
   patience: Patience,
-): Promise<ArchiveEvent> {
+): Promise<ArchiveEvent | Recording> {
+  const { manifests, dryRun, signal } = context
   const label = labelOf(item)
   try {
     if (await isStored(item, context)) {
-      if (!context.dryRun) await context.manifests.complete(item)
-      return { kind: 'archive', label, outcome: 'present' }
+      const event = { kind: 'archive', label, outcome: 'present' } as const
+      return dryRun ? event : { event, record: () => manifests.complete(item) }
     }
-    if (context.dryRun) return { kind: 'archive', label, outcome: 'planned' }
-    const { sizeBytes } = await patiently(() => storeItem(item, context), patience)
-    return { kind: 'archive', label, outcome: 'stored', sizeBytes }
+    if (dryRun) return { kind: 'archive', label, outcome: 'planned' }
+    const { upload, protocols } = await patiently(() => storeItem(item, context), patience)
+    const { sizeBytes } = upload
+    return {
+      event: { kind: 'archive', label, outcome: 'stored', sizeBytes },
+      record: () => manifests.write(item, upload, protocols),
+    }
   } catch (error) {
-    context.signal.throwIfAborted()
-    return { kind: 'archive', label, outcome: 'failed', message: messageOf(error) }
+    signal.throwIfAborted()
+    return failed(item, error)
   }
 }
+
+const failed = (item: ImportItem, error: unknown): ArchiveEvent => ({
+  kind: 'archive',
+  label: labelOf(item),
+  outcome: 'failed',
+  message: messageOf(error),
+})

@@ -26,9 +26,15 @@ export async function isStored(item: ImportItem, context: StoreContext): Promise
   return place.driver.verify(place.object(upload.fileName), upload, { signal })
 }
 
-/** Fetches an archive, checks it, stores it, reads back what is stored, and then writes its manifests. */
-export async function storeItem(item: ImportItem, context: StoreContext): Promise<Upload> {
-  const { manifests, signal, workDir } = context
+/** What is stored, and not yet written down. */
+export interface StoredItem {
+  readonly upload: Upload
+  readonly protocols: readonly string[] | undefined
+}
+
+/** Fetches an archive, checks it, stores it, and reads back what is stored. */
+export async function storeItem(item: ImportItem, context: StoreContext): Promise<StoredItem> {
+  const { signal, workDir } = context
   const into = join(workDir, randomUUID())
   const fetched = await item.fetch(signal)
   try {
@@ -39,8 +45,7 @@ export async function storeItem(item: ImportItem, context: StoreContext): Promis
     const { sha256, sizeBytes } = file
     const upload = { fileName: `${stem}-${sha256.slice(0, 12)}${extension}`, sha256, sizeBytes }
     await put(item, upload, file, context)
-    await manifests.write(item, upload, protocols)
-    return upload
+    return { upload, protocols }
   } finally {
     await rm(into, { force: true })
     await fetched.remove()
