@@ -3,12 +3,21 @@ import { elect } from '../../pkg/lease/lease.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 
 /*
- * A replica that writes as often as it can while it holds a lease, and prints what happens: `held`, `lost`, `wrote`,
- * `refused`. Arguments: kubeconfig, identity.
+ * A replica that writes as often as it can while it holds a lease, and prints what happens: `held`, `lost`, and after each of
+ * them once `wrote` and `refused`. Arguments: kubeconfig, identity.
  */
 
 const [kubeconfig = '', identity = ''] = process.argv.slice(2)
 const print = (line: string) => process.stdout.write(`${line}\n`)
+const told = new Set<string>()
+const tell = (what: string) => {
+  if (!told.has(what)) print(what)
+  told.add(what)
+}
+const turn = (what: string) => {
+  told.clear()
+  print(what)
+}
 const metrics = createMetrics({ version: 'test' })
 const log = createLogger('silent')
 const connection = loadConnection({ kubeconfig, env: {} })
@@ -22,8 +31,8 @@ const election = elect({
   metrics,
   timings: { leaseMs: 10_000, renewMs: 8_000, retryMs: 300 },
   onHeld(signal) {
-    print('held')
-    signal.addEventListener('abort', () => print('lost'))
+    turn('held')
+    signal.addEventListener('abort', () => turn('lost'))
   },
 })
 election.start()
@@ -34,11 +43,6 @@ process.once('SIGTERM', () => {
 
 const client = election.guard(cluster.client)
 const configMap = { kind: 'ConfigMap', metadata: { namespace: 'team', name: 'written' } } as const
-let before = ''
-const tell = (what: string) => {
-  if (what !== before) print(what)
-  before = what
-}
 const timer = setInterval(() => {
   client.apply({ ...configMap, data: { [identity]: String(Date.now()) } }, identity).then(
     () => tell('wrote'),
