@@ -20,7 +20,7 @@ interface KnownFinding {
 export class JsonReader {
   readonly #known = new TextTable<KnownFinding>()
   /** Stands for a list; random, so that no object can hold it by itself. */
-  readonly #mark = `${crypto.randomUUID()}:`
+  readonly #mark = `${crypto.randomUUID().slice(0, 18)}:`
   #newFindings = 0
 
   /**

@@ -1,46 +1,85 @@
-/** A power of two. With some thousands of texts it is rare that three have the same. */
-const slots = 2 ** 16
+const [fewestSlots, mostSlots] = [2 ** 10, 2 ** 16]
 const maxTextLength = 2_000
 /** Of all texts; they are ASCII as a rule, so that is their size in bytes. */
 const maxLength = 16_000_000
+/** Texts with the same hash are compared one by one. */
+const maxChain = 8
 /** Characters near the beginning and at the end tell most texts apart; to hash all of them costs four times as much. */
 const [headFrom, headTo, tailLength] = [24, 40, 16]
 
 /**
- * Remembers values by a text, each in one of two slots; where both are taken, the older one makes way. So it is bounded,
- * and a writer who makes texts collide gets no more than a slow answer.
+ * Remembers values by a text. It forgets them all when it is full, and of those that share a slot the oldest; so it is
+ * bounded, and a writer who makes texts collide gets no more than a slow answer.
+ *
+ * What is looked at to find a value is in few and dense arrays, because reading memory at random is most of what that costs.
  */
 export class TextTable<T extends { readonly text: string }> {
-  /** Made with the first value: most readers never meet any. */
+  /** The last value of each slot, by its index in the arrays below; 0 is none. Made with the first value. */
+  #slots = new Int32Array()
+  #next = new Int32Array()
+  #hashes = new Int32Array()
   #values: (T | undefined)[] = []
   #length = 0
 
   /** By a part of a text. */
   find(text: string, from: number, to: number): T | undefined {
-    const slot = slotOf(text, from, to)
-    const value = this.#values[slot]
-    if (value !== undefined && isPart(value.text, text, from, to)) return value
-    const other = this.#values[slot ^ 1]
-    return other !== undefined && isPart(other.text, text, from, to) ? other : undefined
+    const hash = hashOf(text, from, to)
+    const hashes = this.#hashes
+    for (let index = this.#first(hash); index !== 0; index = this.#next[index] as number) {
+      if (hashes[index] !== hash) continue
+      const value = this.#values[index] as T
+      if (isPart(value.text, text, from, to)) return value
+    }
+    return undefined
   }
 
   /** @param value whose text is no slice of a longer one, because it would keep that one alive */
   set(value: T): void {
     const { length } = value.text
     if (length > maxTextLength) return
-    if (this.#values.length === 0) this.#values = Array.from({ length: slots })
-    if (this.#length + length > maxLength) {
-      this.#values.fill(undefined)
-      this.#length = 0
-    }
-    const slot = slotOf(value.text, 0, length)
-    if (this.#values[slot] !== undefined) this.#put(slot ^ 1, this.#values[slot])
-    this.#put(slot, value)
+    const isFull = this.#values.length > mostSlots || this.#length + length > maxLength
+    if (this.#slots.length === 0 || isFull) this.#clear(fewestSlots)
+    else if (this.#values.length > this.#slots.length) this.#grow()
+    this.#length += length
+    this.#put(value)
   }
 
-  #put(slot: number, value: T | undefined): void {
-    this.#length += (value?.text.length ?? 0) - (this.#values[slot]?.text.length ?? 0)
-    this.#values[slot] = value
+  #put(value: T): void {
+    const hash = hashOf(value.text, 0, value.text.length)
+    let index = this.#first(hash)
+    for (let count = 1; index !== 0; count += 1) {
+      const next = this.#next[index] as number
+      if (next === 0 && count >= maxChain) break
+      index = next
+    }
+    if (index === 0) {
+      index = this.#values.length
+      this.#next[index] = this.#first(hash)
+      this.#slots[hash & (this.#slots.length - 1)] = index
+    }
+    this.#hashes[index] = hash
+    this.#values[index] = value
+  }
+
+  #first(hash: number): number {
+    const slots = this.#slots
+    return slots.length === 0 ? 0 : (slots[hash & (slots.length - 1)] as number)
+  }
+
+  #grow(): void {
+    const values = this.#values
+    const length = this.#length
+    this.#clear(this.#slots.length * 2)
+    this.#length = length
+    for (const value of values) if (value !== undefined) this.#put(value)
+  }
+
+  #clear(slots: number): void {
+    this.#slots = new Int32Array(slots)
+    this.#next = new Int32Array(slots + 2)
+    this.#hashes = new Int32Array(slots + 2)
+    this.#values = [undefined]
+    this.#length = 0
   }
 }
 
@@ -49,19 +88,14 @@ function isPart(part: string, text: string, from: number, to: number): boolean {
 }
 
 /** Of a part of a text, without cutting it out. */
-function slotOf(text: string, from: number, to: number): number {
+function hashOf(text: string, from: number, to: number): number {
   let hash = to - from
   const headEnd = Math.min(from + headTo, to)
-  const tailStart = Math.max(from, to - tailLength)
-  const step = (hash >>> 3) + 1
-  for (let index = from; index < to; index += step) {
-    hash = (Math.imul(hash, 31) + text.charCodeAt(index)) | 0
-  }
   for (let index = from + headFrom; index < headEnd; index += 1) {
     hash = (Math.imul(hash, 31) + text.charCodeAt(index)) | 0
   }
-  for (let index = tailStart; index < to; index += 1) {
+  for (let index = Math.max(from, to - tailLength); index < to; index += 1) {
     hash = (Math.imul(hash, 31) + text.charCodeAt(index)) | 0
   }
-  return (hash ^ (hash >>> 15)) & (slots - 1)
+  return hash ^ (hash >>> 15)
 }
