@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { zipOf } from '../../../pkg/archive/packed.fixture.ts'
+import { GitServer } from './git.ts'
 import { GithubServer } from './github.ts'
 import { createUpstreamAuthority } from './https-server.ts'
 import { UpstreamRegistry } from './registry.ts'
@@ -8,6 +9,7 @@ import { openSigningKeys, type UpstreamKey } from './signing-keys.ts'
 /** Where a registry is filled from: repositories and a signed registry, on free ports of this machine. */
 export interface Upstreams extends AsyncDisposable {
   readonly github: GithubServer
+  readonly git: GitServer
   readonly registry: UpstreamRegistry
   readonly key: UpstreamKey
   readonly caFile: string
@@ -21,18 +23,20 @@ export async function startUpstreams(): Promise<Upstreams> {
   const authority = createUpstreamAuthority()
   const keys = openSigningKeys()
   const key = keys.create('Upstream')
-  const [github, registry] = await Promise.all([
+  const [github, git, registry] = await Promise.all([
     GithubServer.start(authority),
+    GitServer.start(authority),
     UpstreamRegistry.start(authority),
   ])
   return {
     github,
+    git,
     registry,
     key,
     caFile: authority.caFile,
     flags: [
       `--github-api-url=${github.apiUrl}`,
-      `--source-hosts=${github.hosts.join(',')}`,
+      `--source-hosts=${[...github.hosts, git.host].join(',')}`,
       `--upstream-hosts=${registry.host}`,
       `--egress-allow=${registry.downloadHost}`,
       '--egress-private-cidrs=127.0.0.0/8,::1/128',
@@ -55,7 +59,7 @@ export async function startUpstreams(): Promise<Upstreams> {
       registry.addProvider({ address, version, platforms, key })
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([github.close(), registry.close()])
+      await Promise.all([github.close(), git.close(), registry.close()])
       keys.close()
       authority.remove()
     },
