@@ -1,3 +1,5 @@
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Server } from '../../hack/testbed/server/server.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
@@ -29,7 +31,7 @@ const reasons = async (namespace: string) => {
 }
 
 beforeAll(async () => {
-  cluster = await ControlledCluster.start('dev', 'prod', 'tenant')
+  cluster = await ControlledCluster.start('dev', 'prod', 'tenant', 'evil')
   for (const version of ['1.0.0', '2.0.0']) {
     cluster.upstreams.github.tag('acme/vpc', `v${version}`, { ...files, version })
   }
@@ -92,4 +94,46 @@ it('a namespace stores archives once its annotation grants the place', async () 
   await cluster.plane.admin.apply(path, annotated('s3://elsewhere file:///shared'), 'kubectl')
   await cluster.untilSynced('tenant', 2)
   expect(stored()).toBe(2)
+})
+
+it('another spelling of a place that is not granted is no way into it', async () => {
+  const before = cluster.stored('.')
+  symlinkSync(join(cluster.archives, 'shared'), join(cluster.archives, 'mine'))
+  const attempts = [
+    ['vpc', 'shared'],
+    ['vpc', './shared/'],
+    ['vpc', '/shared'],
+    ['vpc', 'granted/../shared'],
+    ['vpc', 'granted/../../archives/shared'],
+    ['vpc', `${cluster.archives}/shared`],
+    ['vpc', `file://${cluster.archives}/shared`],
+    // A link that leads there, as an administrator may have made one.
+    ['vpc', 'mine'],
+    ['../shared/vpc', 'granted'],
+    ['..', 'granted'],
+    ['/shared/vpc', 'granted'],
+  ] as const
+  await start('--storage-grants=evil=file:///granted')
+  for (const [index, [name, directoryPath]] of attempts.entries()) {
+    const storageConfig = { fileSystem: { directoryPath } }
+    const moduleConfig = { name, provider: 'aws', repoUrl: 'https://github.com/acme/vpc' }
+    // Some are refused by the API server already.
+    await cluster
+      .apply('Module', 'evil', `attempt-${index}`, {
+        spec: {
+          moduleConfig: { ...moduleConfig, storageConfig },
+          versions: [{ version: '1.0.0' }],
+        },
+      })
+      .catch(() => undefined)
+  }
+  const accepted = (await cluster.list('Module', 'evil')).length
+  expect(accepted).toBeGreaterThan(4)
+  await expect
+    .poll(async () => (await reasons('evil')).filter((reason) => reason !== undefined), {
+      timeout: 60_000,
+    })
+    .toHaveLength(accepted)
+  expect(await reasons('evil')).not.toContain('Synced')
+  expect(cluster.stored('.')).toEqual(before)
 })
