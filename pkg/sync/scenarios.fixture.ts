@@ -1,4 +1,5 @@
-import { rm, utimes, writeFile } from 'node:fs/promises'
+import { hash } from 'node:crypto'
+import { mkdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ObjectPlace } from '../objects/conformance.fixture.ts'
 import { SourceError } from '../sources/sources.ts'
@@ -228,6 +229,30 @@ export function syncScenarios(
         }),
       )
       expect(await scene.stored()).toEqual(stored)
+    })
+
+    it('of a place of others nothing is said but that an archive has a digest that was known', async () => {
+      const uploaded = (name: string, fileName: string, sha256: string) =>
+        scene.write('Version', name, {
+          type: 'Module',
+          version: '1.0.0',
+          moduleConfigRef: { name: 'vpc', storageConfig },
+          upload: { fileName, sha256 },
+        })
+      await mkdir(`${scene.storage}/depot/vpc`, { recursive: true })
+      await writeFile(`${scene.storage}/depot/vpc/theirs.zip`, 'theirs')
+      await uploaded('guessed', 'theirs.zip', '0'.repeat(64))
+      await uploaded('absent', 'absent.zip', '0'.repeat(64))
+      await uploaded('known', 'theirs.zip', hash('sha256', 'theirs'))
+      const archives = openArchiveStore(
+        { filesystemMountPath: scene.storage },
+        { text: 'another=*' },
+      )
+      await scene.run({ archives })
+      const said = (name: string) => scene.condition('Version', name, 'Ready')?.message
+      expect(said('guessed')).toBe(said('absent')?.replace('absent.zip', 'theirs.zip'))
+      expect(said('guessed')).toContain('is not in storage with the digest')
+      expect(scene.status('Version', 'known')).toMatchObject({ synced: true })
     })
 
     it('archives that no Version refers to are found a day later', async () => {

@@ -37,7 +37,7 @@ export async function syncUpload(context: Context, work: Work): Promise<Reconcil
   const found =
     seen.state === 'whole'
       ? { ...artifact, ...seen.seen }
-      : await check(context, placed, { fileName, sha256, signal })
+      : await check(context, work, placed, { fileName, sha256 })
   await writeStatus<VersionStatus>(context, object, (status) => {
     const { fields, conditions } = keptStatus(status, {})
     const contentDigest = version.spec.upload?.contentDigest ?? `sha256:${sha256}`
@@ -57,14 +57,19 @@ export async function syncUpload(context: Context, work: Work): Promise<Reconcil
   return { afterMs: Math.max(0, Math.min(due.verify, due.rehash) - context.clock()) }
 }
 
+/** In a place of others nothing is said of an object but that it has the digest, which the caller knew. */
 async function check(
   { clock }: Context,
+  { object, signal }: Work,
   { place }: Placed,
-  { fileName, sha256, signal }: { fileName: string; sha256: string; signal: AbortSignal },
+  { fileName, sha256 }: { readonly fileName: string; readonly sha256: string },
 ) {
   const name = place.object(fileName)
-  const missing = (what: string) =>
-    new Failure('ArchiveMissing', `${fileName} ${what} ${place.prefix || 'the container'}`)
+  const isOwn = place.isGrantedTo(object.metadata.namespace)
+  const missing = (what: string) => {
+    const said = isOwn ? what : 'is not in storage with the digest of spec.upload.sha256, at'
+    return new Failure('ArchiveMissing', `${fileName} ${said} ${place.prefix || 'the container'}`)
+  }
   const info = await place.driver.stat(name).catch((error: unknown) => {
     throw error instanceof RegistryError && error.reason === 'NotFound'
       ? missing('is not in storage, at')
