@@ -1,10 +1,10 @@
 import {
-  type ArchiveFields,
   type DownloadCount,
   type DownloadEvent,
   type DownloadedResource,
   eventOf,
   fieldsOf,
+  listIn,
 } from './event.ts'
 import type { JournalRecord } from './record.ts'
 
@@ -41,10 +41,9 @@ export function archiveKey(event: DownloadEvent): string {
   return JSON.stringify(fieldsOf(event))
 }
 
-/** The archive that a key names. */
-export function archiveOf(key: string): DownloadEvent {
-  const fields: ArchiveFields = JSON.parse(key)
-  return eventOf(fields)
+/** The archive that a key names; undefined where it names none. */
+export function archiveOf(key: string): DownloadEvent | undefined {
+  return eventOf(listIn(key) ?? [])
 }
 
 /**

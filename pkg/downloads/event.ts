@@ -11,7 +11,7 @@ export interface DownloadEvent {
 }
 
 /** The archive of an event as JSON arrays hold it; a module's has no platform. */
-export type ArchiveFields = readonly [
+type ArchiveFields = readonly [
   kind: DownloadEvent['kind'],
   namespace: string,
   name: string,
@@ -26,9 +26,25 @@ export function fieldsOf(event: DownloadEvent): ArchiveFields {
   return [kind, namespace, name, version, os ?? '', arch ?? '']
 }
 
-export function eventOf(fields: ArchiveFields): DownloadEvent {
-  const [kind, namespace, name, version, os, arch] = fields
+/** The event of fields that were read; undefined where they are not those of one. */
+export function eventOf(fields: readonly unknown[]): DownloadEvent | undefined {
+  const [kind, ...texts] = fields
+  if (kind !== 'Module' && kind !== 'Provider') return undefined
+  if (!texts.every((text) => typeof text === 'string')) return undefined
+  const [namespace, name, version, os, arch] = texts
+  if (namespace === undefined || name === undefined || version === undefined) return undefined
+  if (texts.length > 5 || (os === undefined) !== (arch === undefined)) return undefined
   return { kind, namespace, name, version, ...(os !== undefined && { os, arch }) }
+}
+
+/** What stands in a text of JSON; undefined where that is no array. */
+export function listIn(text: string): readonly unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** How often one archive was downloaded, by everybody and ever. */

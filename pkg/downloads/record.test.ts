@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { decodeRecords, encodeRecord } from './record.ts'
 
@@ -30,6 +31,26 @@ describe('a journal', () => {
     ['interrupted by other text', text.replace('\n', '\nnothing\n'), [first, second]],
   ])('that was %s keeps its other lines', (_, damaged, records) => {
     expect(decodeRecords(damaged)).toEqual({ records, corrupt: 1 })
+  })
+
+  it.each([
+    '{}',
+    'null',
+    '7',
+    '[1',
+    '[]',
+    '[1,2]',
+    '["1",2,"Module","a","b","1.0.0"]',
+    '[1,null,"Module","a","b","1.0.0"]',
+    '[1,2,"Depot","a","b","1.0.0"]',
+    '[1,2,"Module","a","b"]',
+    '[1,2,"Module","a","b",1]',
+    '[1,2,"Module","a",{"toString":"b"},"1.0.0"]',
+    '[1,2,"Provider","a","b","1.0.0","linux"]',
+    '[1,2,"Provider","a","b","1.0.0","linux","amd64","more"]',
+  ])('leaves out a line of another shape that has its checksum: %s', (fields) => {
+    const line = `${crc32(fields).toString(16).padStart(8, '0')} ${fields}\n`
+    expect(decodeRecords(line + text)).toEqual({ records: [first, second], corrupt: 1 })
   })
 
   it('may be empty', () => {

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { type ArchiveFields, type DownloadEvent, eventOf, fieldsOf } from './event.ts'
+import { type DownloadEvent, eventOf, fieldsOf, listIn } from './event.ts'
 
 /** One event as the journal keeps it. */
 export interface JournalRecord {
@@ -32,10 +32,11 @@ export function decodeRecords(text: string): { records: JournalRecord[]; corrupt
 function decodeRecord(line: string): JournalRecord | undefined {
   const fields = line.slice(9)
   if (line[8] !== ' ' || line.slice(0, 8) !== checksum(fields)) return undefined
-  // What has its checksum was written above.
-  const written: readonly [sequence: number, at: number, ...ArchiveFields] = JSON.parse(fields)
-  const [sequence, at, ...archive] = written
-  return { sequence, at, event: eventOf(archive) }
+  // A checksum only says that nothing was lost, and not who wrote it, or which version of us.
+  const [sequence, at, ...archive] = listIn(fields) ?? []
+  if (typeof sequence !== 'number' || typeof at !== 'number') return undefined
+  const event = eventOf(archive)
+  return event && { sequence, at, event }
 }
 
 function checksum(text: string): string {

@@ -61,6 +61,18 @@ describe.skipIf(noValkey)('valkey', () => {
     ])
   })
 
+  it('leaves out what others wrote beside its counts', async () => {
+    await direct.flushall()
+    const store = await open()
+    await store.apply(batch(Date.now()))
+    for (const key of ['no JSON', '{}', '["Module","a"]', '["Module","a","vpc",1]']) {
+      await direct.hset('{depot}:v1:downloads', key, '7 7')
+      await direct.zadd('{depot}:v1:changed', 1, key)
+    }
+    const { counts } = await store.changes(0, 100)
+    expect(counts).toEqual([{ ...event, count: 1, lastAt: expect.any(Number) as number }])
+  })
+
   it('counts nothing where its memory is full, and says so', async () => {
     await direct.flushall()
     const store = await open()

@@ -114,9 +114,10 @@ export class ValkeyStore implements CountStore {
     const values = await this.#ask((client) => client.hmget(`${prefix}downloads`, ...keys))
     const counts = keys.flatMap((key, index) => {
       const [count, lastAt] = values[index]?.split(' ').map(Number) ?? []
-      return count === undefined || lastAt === undefined
+      const archive = archiveOf(key)
+      return archive === undefined || count === undefined || lastAt === undefined
         ? []
-        : [{ ...archiveOf(key), count, lastAt }]
+        : [{ ...archive, count, lastAt }]
     })
     return { counts, revision: Number(found.at(-1)) }
   }
