@@ -88,6 +88,8 @@ export async function startExplorer(
     version: '1.2.3',
     log: logger,
     metrics,
+    // The answer comes at once, but a busy machine may take longer than a person is let wait.
+    firstAnswerMs: 20_000,
     ...options,
   })
   const anywhere = { host: '127.0.0.1', port: 0 }

@@ -50,6 +50,8 @@ export interface ExplorerOptions {
   readonly version: string
   readonly log: Logger
   readonly metrics: Metrics
+  /** How long a page waits for the first answer of the API, which it asks for itself then. Default: 300. */
+  readonly firstAnswerMs?: number
   /** Milliseconds since 1970. Default: the clock of the machine. */
   readonly clock?: () => number
 }
@@ -146,6 +148,7 @@ export function createExplorer(options: ExplorerOptions): Explorer {
       oidc: issuer !== undefined,
       devTokenInput,
       version,
+      firstAnswerMs: options.firstAnswerMs ?? 300,
       clock,
     }),
   )

@@ -5,7 +5,6 @@ import type { Prime } from './boot.ts'
 import { type ExplorerContext, remoteAddressOf } from './request.ts'
 import { textOf, type Upstream } from './upstream.ts'
 
-const deadlineMs = 300
 /** A larger answer is left for the page to ask for. */
 const largestBytes = 1024 * 1024
 /** What the page can start from. */
@@ -21,17 +20,19 @@ export type Primed =
  *
  * @param key the page's own URL of that request; undefined where it has none
  * @param token in whose name
+ * @param waitMs after which it is left to the page
  */
 export async function fetchPrime(
   c: ExplorerContext,
   upstream: Upstream,
   key: string | undefined,
   token: string | undefined,
+  waitMs: number,
 ): Promise<Primed> {
   if (key === undefined) return { kind: 'none' }
   const { pathname, search } = new URL(key, c.var.external.origin)
   const remoteAddress = remoteAddressOf(c)
-  const deadline = AbortSignal.timeout(deadlineMs)
+  const deadline = AbortSignal.timeout(waitMs)
   try {
     const answer = await upstream.ask(c.var.external, {
       method: 'GET',

@@ -156,7 +156,7 @@ describe('a page', () => {
   })
 
   it('does not wait for a server that is slow', async () => {
-    await using explorer = await startExplorer(() => undefined)
+    await using explorer = await startExplorer(() => undefined, { firstAnswerMs: 300 })
     const { status, text } = await explorer.get('/stats')
     expect([status, blockOf(text, 'prime')]).toEqual([200, undefined])
   })

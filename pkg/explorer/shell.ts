@@ -26,6 +26,8 @@ export interface ShellOptions {
   readonly oidc: boolean
   readonly devTokenInput: boolean
   readonly version: string
+  /** How long a page waits for the first answer of the API. */
+  readonly firstAnswerMs: number
   /** Milliseconds since 1970. */
   readonly clock: () => number
 }
@@ -54,7 +56,13 @@ export function shellRoutes(options: ShellOptions): Hono<ExplorerEnv> {
     const route = matchRoute(url)
     note(c, `page ${route.page}`)
     const session = isNavigation(c) ? await currentSession(c) : undefined
-    const answer = await fetchPrime(c, options.upstream, route.primeUrl, bearerOf(session))
+    const answer = await fetchPrime(
+      c,
+      options.upstream,
+      route.primeUrl,
+      bearerOf(session),
+      options.firstAnswerMs,
+    )
     if (answer.kind === 'answer' && answer.prime.status === 401 && oidc) {
       const next = loginOrReason(c, session, clock())
       if (next !== undefined) {
