@@ -156,6 +156,22 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await close()
   })
 
+  it('says after 30 seconds that there was no answer, and asks again when told to', async () => {
+    let isSilent = true
+    const { page, asked, problems, close } = await withAnswer((route) =>
+      isSilent ? undefined : route.continue(),
+    )
+    await main(page)
+      .getByText('The registry did not answer within 30 seconds.')
+      .waitFor({ timeout: 60_000 })
+    expect(asked.filter((url) => url.startsWith('/-/api/resources'))).toHaveLength(1)
+    isSilent = false
+    await main(page).getByRole('button', { name: 'Retry' }).click()
+    await main(page).getByRole('row').nth(20).waitFor()
+    expect(problems).toEqual([])
+    await close()
+  })
+
   it('shows a skeleton of the final size while nothing is known', async () => {
     const released = Promise.withResolvers<void>()
     const { page, close } = await withAnswer(async (route) => {

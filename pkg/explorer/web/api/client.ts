@@ -7,6 +7,8 @@ export interface Failure {
   readonly status?: number
   readonly requestId?: string | undefined
   readonly retryAfterSeconds?: number | undefined
+  /** Whether there was no answer in the time that one may take. */
+  readonly isLate?: boolean
 }
 
 export class ApiError extends Error implements Failure {
@@ -14,12 +16,14 @@ export class ApiError extends Error implements Failure {
   readonly status?: number
   readonly requestId?: string | undefined
   readonly retryAfterSeconds?: number | undefined
+  readonly isLate: boolean
 
   constructor(message: string, failure: Failure = {}) {
     super(message)
     if (failure.status !== undefined) this.status = failure.status
     this.requestId = failure.requestId
     this.retryAfterSeconds = failure.retryAfterSeconds
+    this.isLate = failure.isLate === true
   }
 }
 
@@ -45,6 +49,7 @@ export async function getJson(url: string, signal?: AbortSignal): Promise<unknow
       deadline.aborted
         ? `The registry did not answer within ${deadlineMs / 1000} seconds.`
         : 'The registry cannot be reached.',
+      { isLate: deadline.aborted },
     )
   }
   return readAnswer(url, response, text)

@@ -21,6 +21,8 @@ const freshMs = 30_000
 
 const mayBeTransient = (error: unknown): boolean => {
   if (!(error instanceof ApiError) || error.retryAfterSeconds !== undefined) return false
+  // Who waited for half a minute is told so, and not after three times as long.
+  if (error.isLate) return false
   return error.status === undefined || [502, 503, 504].includes(error.status)
 }
 
