@@ -91,6 +91,25 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     await close()
   })
 
+  it('of someone whom no binding names shows nothing, and says why', async () => {
+    const { explorer } = await deploy({ isBuilt: true })
+    const { page, problems, close } = await watchAll(explorer.baseUrl, [401, 403, 404])
+    await page.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ body: '' }))
+    await page.goto('/')
+    await logIn(page, 'visitor')
+    await page.waitForURL(`${explorer.baseUrl}/`)
+    await settled(page)
+    expect(await page.locator('.side .who').innerText()).toContain('visitor@example.com')
+    expect(await page.getByRole('link', { name: 'network' }).count()).toBe(0)
+    await page.goto('/default/module/network')
+    await page.getByText('Not found, or not visible to you.').waitFor()
+    await page.getByRole('link', { name: 'Why can I not see it?' }).click()
+    await page.getByText('You see what is public: no GroupBinding matches these groups.').waitFor()
+    await page.getByText('No group binding matches you.').waitFor()
+    expect(problems.filter((problem) => !problem.includes('fonts.googleapis.com'))).toEqual([])
+    await close()
+  })
+
   it('that is gone leads through the provider, and back to the view that was open', async () => {
     const { explorer } = await deploy({ isBuilt: true })
     const { page, close } = await watchAll(explorer.baseUrl, [401, 404])

@@ -21,7 +21,8 @@ export interface SignInOptions {
 /**
  * A certified OpenID provider for people with a browser, in this process. Its clients are `depot-ui` with a secret and
  * `depot-ui-public` without. A person who signs in with any password is in the group `platform`; `many-N` is in N groups,
- * `noise-N` in N groups that cannot be compressed, and `lonely` has no claim `groups`.
+ * `noise-N` in N groups that cannot be compressed, `visitor` is in no group that a binding names, and `lonely` has no claim
+ * `groups`.
  */
 export class SignInProvider {
   readonly #server: Server
@@ -66,6 +67,7 @@ export class SignInProvider {
 function groupsOf(account: string): readonly string[] | undefined {
   const [, kind, count] = /^(many|noise)-(\d+)$/.exec(account) ?? []
   if (account === 'lonely') return undefined
+  if (account === 'visitor') return ['visitors']
   if (kind === undefined) return ['platform']
   const group = (n: number) =>
     kind === 'many'
