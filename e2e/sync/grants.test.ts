@@ -97,8 +97,8 @@ it('a namespace stores archives once its annotation grants the place', async () 
 })
 
 it('another spelling of a place that is not granted is no way into it', async () => {
-  const before = cluster.stored('.')
   symlinkSync(join(cluster.archives, 'shared'), join(cluster.archives, 'mine'))
+  const before = cluster.stored('.')
   const attempts = [
     ['vpc', 'shared'],
     ['vpc', './shared/'],
