@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { Registry } from '../../hack/testbed/registry/registry.ts'
+import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
+
+/*
+ * What `depot sync` waits for when it is told to stop: an upstream that answers half and then nothing, wherever it does.
+ */
+
+let upstreams: Upstreams
+let registry: Registry
+
+beforeEach(async () => {
+  upstreams = await startUpstreams()
+  registry = new Registry()
+  upstreams.github.tag('acme/vpc', 'v1.0.0', { 'main.tf': 'locals {}\n' })
+  await upstreams.provider('acme/dns', '2.0.0')
+  registry.write('main.yaml', [
+    {
+      apiVersion: 'depot.internal/v1alpha1',
+      kind: 'Depot',
+      metadata: { name: 'main', namespace: 'team' },
+      spec: {
+        global: { storageConfig: { fileSystem: { directoryPath: 'depot' } } },
+        moduleConfigs: [{ name: 'vpc', provider: 'aws', repoOwner: 'acme' }],
+        providerConfigs: [{ name: 'dns', namespace: 'acme' }],
+      },
+    },
+  ])
+})
+afterEach(async () => {
+  await upstreams[Symbol.asyncDispose]()
+  registry.remove()
+})
+
+function start() {
+  const { manifests, archives, dir } = registry
+  const folders = ['--manifests', manifests, '--archives', archives]
+  const spool = ['--spool-dir', join(dir, 'spool')]
+  const options = [...folders, ...spool, ...upstreams.flags]
+  return spawn(process.execPath, ['cmd/sync/main.ts', ...options], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+}
+
+const stalls = [
+  ['the list of tags', 'github', /\/tags/],
+  ['an archive of a module', 'github', /tar/],
+  ['the versions of a provider', 'registry', /\/versions$/],
+  ['the documents of a release', 'registry', /SHA256SUMS/],
+  ['an archive of a provider', 'registry', /\.zip$/],
+] as const
+
+it.each(stalls)('ends while the upstream holds back %s', async (_, upstream, path) => {
+  upstreams[upstream].faults.on(path, 'stall')
+  const child = start()
+  const output = text(child.stdout)
+  const asked = () => upstreams[upstream].asked.filter((url) => path.test(url))
+  await vi.waitFor(() => expect(asked()).not.toEqual([]), { timeout: 60_000 })
+  const beganMs = performance.now()
+  child.kill('SIGINT')
+  const [status] = (await once(child, 'exit')) as [number | null]
+  expect(status).toBe(130)
+  expect(await output).toContain('stopped, run the same command again to go on')
+  expect(performance.now() - beganMs).toBeLessThan(20_000)
+})
