@@ -111,6 +111,16 @@ describe('a team moves 300 modules', () => {
     const [, stored, present] = /\n(\d+) stored, (\d+) already there\n$/.exec(last.stdout) ?? []
     expect(Number(stored) + Number(present)).toBe(count)
     expect(Number(present)).toBeGreaterThanOrEqual(20)
+    // Of what was in flight when it was stopped, and of nothing else, the archive was fetched once more each time.
+    const archives = Map.groupBy(
+      old.asked.filter((path) => /\.(?:zip|tar\.gz)$/.test(path)),
+      (path) => path,
+    )
+    const times = Array.from(archives.values(), ({ length }) => length)
+    expect(times.length).toBe(count)
+    expect(Math.max(...times)).toBeLessThanOrEqual(3)
+    const more = times.reduce((sum, each) => sum + each - 1, 0)
+    expect(more, 'archives that were fetched once more').toBeLessThanOrEqual(20)
   })
 
   it('is told which module cannot be had, with all others in place', async () => {
