@@ -16,7 +16,7 @@ export interface ClusterCallersOptions {
   readonly mode: 'kubeconfig' | 'bearer'
   readonly cluster: Passthrough
   readonly hashOf: (token: string) => string
-  /** Whoever browses, because the cluster is not asked for every page. */
+  /** The caller of every page, because the cluster is not asked for every page. */
   readonly guest: Session
   readonly metrics: AuthMetrics
 }

@@ -4,7 +4,7 @@ import type { Refusal, RefusalReason } from './refusal.ts'
 
 /** Counts who was let in and who was not; in plain numbers, because it does so at every request. */
 export class AuthMetrics {
-  /** By kind of caller; whoever lets one in adds it. */
+  /** By kind of caller; counted where one is let in. */
   readonly allowed: Record<CallerKind, number> = {
     anonymous: 0,
     guest: 0,

@@ -17,8 +17,8 @@ const SecurityFinding = z.object({
 export type SecurityFinding = z.infer<typeof SecurityFinding>
 
 /**
- * A finding that was checked once and need not be again. Many objects share it, and whoever keeps it in a table remembers
- * at it where: to look it up by its text would cost more than all else that is done with it.
+ * A finding that was checked once and need not be again. Many objects share it, and a table that keeps it remembers at
+ * it where: to look it up by its text would cost more than all else that is done with it.
  */
 export class CheckedFinding implements SecurityFinding {
   readonly vulnerabilityID: string
