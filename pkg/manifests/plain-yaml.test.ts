@@ -114,6 +114,10 @@ describe('the plain part of YAML', () => {
       'a depth that no program writes',
       Array.from({ length: 100 }, (_, at) => `${' '.repeat(at)}a:`).join('\n'),
     ],
+    [
+      'a depth of items that no program writes',
+      Array.from({ length: 100 }, (_, at) => `${' '.repeat(2 * at)}- a:`).join('\n'),
+    ],
   ])('has not %s', (_, text) => {
     expect(readPlainYaml(text)).toBeUndefined()
   })

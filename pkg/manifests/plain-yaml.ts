@@ -91,7 +91,6 @@ class PlainReader {
 
   /** The mapping or sequence that begins with this line. */
   #block(depth: number): unknown {
-    if (depth > maxDepth) throw unusual
     return this.#isItem() ? this.#sequence(depth) : this.#mapping(depth)
   }
 
@@ -100,6 +99,7 @@ class PlainReader {
   }
 
   #sequence(depth: number): unknown[] {
+    if (depth > maxDepth) throw unusual
     const indent = this.#indent
     const items: unknown[] = []
     while (this.#indent === indent && this.#isItem()) {
@@ -119,6 +119,7 @@ class PlainReader {
   }
 
   #mapping(depth: number): Record<string, unknown> {
+    if (depth > maxDepth) throw unusual
     const indent = this.#indent
     const fields: Record<string, unknown> = {}
     while (this.#indent === indent && !this.#isItem()) {
