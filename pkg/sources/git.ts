@@ -204,7 +204,7 @@ export class Git {
     const extra = [route.ca, access?.ca].filter((pem) => pem !== undefined)
     if (extra.length === 0) return work(config)
     const pem = [...rootCertificates, ...extra].join('\n')
-    const file = await this.#spool.reserve(Buffer.byteLength(pem), { signal })
+    const file = await this.#spool.reserve(0, { signal })
     try {
       await writeFile(file.path, pem, { mode: 0o600 })
       return await work({ ...config, 'http.sslCAInfo': file.path })

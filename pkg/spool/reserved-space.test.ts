@@ -46,6 +46,18 @@ it('lets those wait for whom there is no room, in their order', async () => {
   expect(order).toEqual(['large', 'small'])
 })
 
+it('lets none wait that reserves nothing', async () => {
+  const spool = await openSpool({ dir, sizeBytes: 100 })
+  const archive = await spool.reserve(100, { signal })
+  const waiting = spool.reserve(100, { signal })
+  const small = await spool.reserve(0, { signal })
+  writeFileSync(small.path, 'small')
+  await small.remove()
+  expect([spool.reservedBytes, spool.waiting]).toEqual([100, 1])
+  await archive.remove()
+  await (await waiting).remove()
+})
+
 it('says that somebody waits, after that is so', async () => {
   const spool = await openSpool({ dir, sizeBytes: 100 })
   const first = await spool.reserve(60, { signal })

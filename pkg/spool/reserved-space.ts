@@ -23,7 +23,8 @@ export interface Spool {
    */
   onFull(listener: () => void): () => void
   /**
-   * Waits, first come first served, until there is room.
+   * Waits, first come first served, until there is room. A file that is small beside an archive is not counted: it reserves
+   * nothing and never waits, for what waits behind others while it holds an archive could wait for itself.
    *
    * @param onWaiting called once where there is none at this moment
    * @throws SpoolTooSmallError where it could never fit; the reason of the signal where that ends the waiting
@@ -122,7 +123,8 @@ class ReservedSpool implements Spool {
         `the spool has ${this.sizeBytes} bytes and this needs ${bytes}: raise --spool-size`,
       )
     }
-    if (this.#waiting.length > 0 || this.#reservedBytes + bytes > this.sizeBytes) {
+    const isFull = this.#waiting.length > 0 || this.#reservedBytes + bytes > this.sizeBytes
+    if (bytes > 0 && isFull) {
       const turn = this.#wait(bytes, signal)
       onWaiting?.()
       for (const listener of this.#listeners) listener()

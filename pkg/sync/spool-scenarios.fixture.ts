@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import type { ObjectPlace } from '../objects/conformance.fixture.ts'
-import { eventually, versions } from './scenario-parts.fixture.ts'
+import { eventually, storageConfig, versions } from './scenario-parts.fixture.ts'
 import { Scene } from './scene.fixture.ts'
 import { rewritingBytes } from './version/fetch-module.ts'
 
@@ -17,8 +17,8 @@ export function spoolScenarios(open: (namespace: string) => Promise<ObjectPlace>
     const write = (scene: Scene, name: string) => {
       const url = `https://git.test/${name}.git`
       scene.upstream.repository(url, { 'v1.0.0': content() })
-      const storageConfig = { fileSystem: { directoryPath: name } }
-      const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
+      const own = { fileSystem: { directoryPath: name } }
+      const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig: own }
       return scene.write('Module', name, { moduleConfig, versions: versions('1.0.0') })
     }
 
@@ -34,6 +34,29 @@ export function spoolScenarios(open: (namespace: string) => Promise<ObjectPlace>
         })
         await write(scene, 'other')
         await eventually(() => expect(scene.status('Version', 'other-1-0-0').synced).toBe(true))
+      } finally {
+        await scene.close()
+        await place.close()
+      }
+    })
+
+    it('lets no archive wait whose documents have no room of their own', async () => {
+      const place = await open('documents')
+      // Room for one archive of a provider.
+      const scene = await Scene.open(place, 'documents', 300)
+      try {
+        const platforms = ['linux/amd64']
+        const signer = 'A'.repeat(40)
+        scene.upstream.provider('acme/hello', {
+          '1.0.0': { platforms, signer },
+          '1.1.0': { platforms, signer },
+          '1.2.0': { platforms, signer },
+        })
+        const providerConfig = { namespace: 'acme', storageConfig }
+        const wanted = versions('1.0.0', '1.1.0', '1.2.0')
+        await scene.write('Provider', 'hello', { providerConfig, versions: wanted })
+        await scene.begin()
+        await eventually(() => expect(scene.status('Provider', 'hello').synced).toBe(true))
       } finally {
         await scene.close()
         await place.close()

@@ -13,7 +13,7 @@ export async function store(
   signal: AbortSignal,
 ): Promise<void> {
   for (const { fileName, bytes } of candidate.release?.documents ?? []) {
-    const reserved = await spool.reserve(bytes.length, { signal })
+    const reserved = await spool.reserve(0, { signal })
     try {
       await writeFile(reserved.path, bytes)
       const sha256 = createHash('sha256').update(bytes).digest('hex')
