@@ -257,6 +257,18 @@ describe('a folder of archives', () => {
     ])
   })
 
+  it('may have a version that another one has: the first is stored, whatever the second holds', async () => {
+    for (const content of ['first', 'second']) {
+      put(`${content}/acme/vpc/aws/1.0.0.tar.gz`, await tarGzOf([{ path: 'main.tf', content }]))
+    }
+    const sources = ['first', 'second'].map((name) => join(dir, 'in', name))
+    expect(await imported(sources)).toEqual([
+      'present platform/vpc/aws 1.0.0',
+      'stored platform/vpc/aws 1.0.0',
+    ])
+    expect(archives().filter((name) => name.endsWith('.tar.gz'))).toHaveLength(1)
+  })
+
   it('is checked against the list of checksums beside it', async () => {
     put(
       'terraform-provider-dns_2.0.0_linux_amd64.zip',

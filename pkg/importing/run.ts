@@ -91,21 +91,29 @@ export async function importAll(options: ImportOptions): Promise<ImportResult> {
     onEvent(event)
   }
   const items = allItems(options, patience, ended)
-  const recording = new Set<Promise<void>>()
+  /** By label: another archive of the same version waits, and finds that one is stored. */
+  const running = new Map<string, Promise<void>>()
+  const finish = async (item: ImportItem, step: ArchiveEvent | Recording): Promise<void> => {
+    if (!('record' in step)) return ended(step)
+    return step.record().then(
+      () => ended(step.event),
+      (error: unknown) => ended(failed(item, error)),
+    )
+  }
   const work = async () => {
     for (let next = await items.next(); next.done !== true; next = await items.next()) {
       const item = next.value
-      const step = await importItem(item, context, patience)
-      if (!('record' in step)) ended(step)
-      else {
-        const recorded = step.record().then(
-          () => ended(step.event),
-          (error: unknown) => ended(failed(item, error)),
-        )
-        recording.add(recorded)
-        void recorded.finally(() => recording.delete(recorded))
-        if (recording.size >= maxRecording) await Promise.race(recording)
-      }
+      const label = labelOf(item)
+      while (running.has(label)) await running.get(label)
+      const step = importItem(item, context, patience)
+      const whole = step.then(
+        (it) => finish(item, it),
+        () => undefined,
+      )
+      running.set(label, whole)
+      void whole.finally(() => running.delete(label))
+      await step
+      if (running.size >= maxRecording) await Promise.race(running.values())
     }
   }
   const hurry = () => manifests.hurry()
@@ -113,7 +121,7 @@ export async function importAll(options: ImportOptions): Promise<ImportResult> {
   try {
     const workers = await Promise.allSettled(Array.from({ length: parallel }, work))
     hurry()
-    await Promise.all(recording)
+    await Promise.all(running.values())
     // Every worker has ended, and with it what it wrote to.
     for (const worker of workers) if (worker.status === 'rejected') throw worker.reason
   } finally {
