@@ -44,9 +44,11 @@ export async function bundle(
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    minify: true,
-    // Class and function names are in logs and metrics.
-    keepNames: true,
+    minifySyntax: true,
+    minifyWhitespace: true,
+    // Names stay: they are in logs, metrics and stack traces. With `keepNames` each closure that a request makes would be
+    // given its name when it is made, which takes a tenth of what an answer costs.
+    minifyIdentifiers: false,
     // NOTICES has them all.
     legalComments: 'none',
     metafile: true,
