@@ -39,8 +39,7 @@ export function createHotListener(options: HotListenerOptions) {
     const durationMs = performance.now() - start
     const { socket } = request
     // Most answers are in the hands of the kernel by now, and a timer for each would cost as much as the lookup.
-    const isWaiting = response.socket === null || socket.writableLength > 0
-    if (isWaiting) socket.setTimeout(idleMs)
+    if (!response.isTaken) socket.setTimeout(idleMs)
     metrics.answered(answer.facts.route, status, durationMs, bytes)
     logRequest(
       {

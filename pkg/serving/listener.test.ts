@@ -13,7 +13,14 @@ interface Line {
 
 const ready = new ReadyAnswer('x'.repeat(5000), {}, { route: '/ready' })
 const large = new ReadyAnswer('x'.repeat(1_000_000), {}, { route: '/large' })
+const known = new ReadyAnswer('y'.repeat(11_000), {}, { route: '/known' }, '"known"')
 const anyPort = { host: '127.0.0.1', port: 0 }
+
+const readyAnswers = new Map([
+  ['/ready', ready],
+  ['/large', large],
+  ['/known', known],
+])
 
 /** A server of which `/slow` waits, and `/never` has no answer. */
 function start(slow: Promise<void>, lines: Line[], idleMs?: number) {
@@ -25,7 +32,7 @@ function start(slow: Promise<void>, lines: Line[], idleMs?: number) {
       if (pathname === '/never') await new Promise(() => {})
       return new Response('y'.repeat(300))
     },
-    hot: ({ url }) => (url === '/ready' ? ready : url === '/large' ? large : undefined),
+    hot: ({ url }) => readyAnswers.get(url),
     listen: anyPort,
     adminListen: anyPort,
     log,
@@ -102,6 +109,29 @@ it('keeps connections that wait for their next request', async () => {
   await sleep(idleMs * 1.5)
   socket.end(requestOf('/last', 'Connection: close\r\n'))
   expect(await text(socket)).toContain('y'.repeat(300))
+})
+
+it('answers on one connection again and again, one request after the other', async () => {
+  const socket = await send('')
+  for (let round = 0; round < 50; round += 1) {
+    const isKnown = round % 3 === 0
+    socket.write(requestOf('/known', isKnown ? 'If-None-Match: "known"\r\n' : ''))
+    let received = ''
+    while ((received.split('\r\n\r\n')[1]?.length ?? -1) < (isKnown ? 0 : 11_000)) {
+      received += String((await once(socket, 'data'))[0])
+    }
+    expect(received).toMatch(isKnown ? /^HTTP\/1.1 304 / : /^HTTP\/1.1 200 /)
+  }
+  socket.destroy()
+})
+
+it('goes on where clients are gone before their answers', async () => {
+  for (let round = 0; round < 200; round += 1) {
+    const socket = await send(requestOf('/known').repeat(20))
+    socket.resetAndDestroy()
+  }
+  const socket = await send(requestOf('/ready') + requestOf('/last', 'Connection: close\r\n'))
+  expect(await text(socket)).toContain('x'.repeat(5000))
 })
 
 const requestOf = (path: string, headers = ''): string =>
