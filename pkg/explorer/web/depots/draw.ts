@@ -16,11 +16,13 @@ export interface Scene {
   readonly cursor: string | undefined
   /** Ids that the search found; undefined while nothing is searched. */
   readonly found: ReadonlySet<string> | undefined
-  /** While it moves, lines are straight: that is four times as quick. */
+  /** While it moves, lines are straight. */
   readonly moving: boolean
 }
 
 const labelsFrom = 0.35
+/** More lines than this are straight, which is four times as quick: 5,000 curves take longer than a frame may. */
+const mostCurves = 1000
 const noteWidth = 90
 const icons: Readonly<Record<Box['kind'], string>> = {
   depot: 'M1.75 6.25 8 2.25l6.25 4v7.5H1.75z M4.75 13.75v-5h6.5v5 M4.75 11.25h6.5',
@@ -92,10 +94,11 @@ function drawEdges(
   window: Window,
 ): void {
   const { layout, selected, moving } = scene
-  const isOn = ([from, to]: readonly [Box, Box]): boolean =>
-    from.id === selected || to.id === selected
+  const seen = layout.edges.filter((edge) => !isEdgeOutside(window, edge))
+  const straight = moving || seen.length > mostCurves
+  const isOn = ([from, to]: Edge): boolean => from.id === selected || to.id === selected
   context.beginPath()
-  for (const edge of layout.edges) if (!isOn(edge)) trace(context, edge, moving, window)
+  for (const edge of seen) if (!isOn(edge)) trace(context, edge, straight)
   context.lineWidth = 0.75
   context.globalAlpha = layout.edges.length > 500 ? 0.5 : 1
   context.strokeStyle = palette.lineControl
@@ -103,23 +106,26 @@ function drawEdges(
   context.globalAlpha = 1
   if (selected === undefined) return
   context.beginPath()
-  for (const edge of layout.edges) if (isOn(edge)) trace(context, edge, moving, window)
+  for (const edge of seen) if (isOn(edge)) trace(context, edge, straight)
   context.lineWidth = 2
   context.strokeStyle = palette.accent
   context.stroke()
 }
 
-function trace(
-  context: CanvasRenderingContext2D,
-  [from, to]: readonly [Box, Box],
-  straight: boolean,
-  window: Window,
-): void {
+type Edge = Layout['edges'][number]
+
+const middleOf = ({ y, height }: Box): number => y + height / 2
+
+function isEdgeOutside(window: Window, [from, to]: Edge): boolean {
+  const [y1, y2] = [middleOf(from), middleOf(to)]
+  return isOutside(window, from.x + from.width, Math.min(y1, y2), to.x, Math.max(y1, y2))
+}
+
+function trace(context: CanvasRenderingContext2D, [from, to]: Edge, straight: boolean): void {
   const x1 = from.x + from.width
-  const y1 = from.y + from.height / 2
+  const y1 = middleOf(from)
   const x2 = to.x
-  const y2 = to.y + to.height / 2
-  if (isOutside(window, x1, Math.min(y1, y2), x2, Math.max(y1, y2))) return
+  const y2 = middleOf(to)
   context.moveTo(x1, y1)
   if (straight) context.lineTo(x2, y2)
   else context.bezierCurveTo((x1 + x2) / 2, y1, (x1 + x2) / 2, y2, x2, y2)
