@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, truncateSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { deflateRawSync, gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -410,6 +410,36 @@ describe('archives that only look odd', () => {
     expect(await normalise(rawZip([main, ...entries]))).toMatchObject({ leftOut: 0 })
   })
 
+  it('may have a path of 1,024 bytes, and no longer one', async () => {
+    const path = (bytes: number) => 'main.tf'.padStart(bytes, 'long/')
+    const archive = (bytes: number) => rawZip([main, { name: path(bytes) }])
+    expect(await normalise(archive(1024))).toMatchObject({ leftOut: 0 })
+    await expect(normalise(archive(1025))).rejects.toMatchObject({ reason: 'UnsafeArchive' })
+  })
+
+  it.each([
+    { what: 'a module', mebibytes: 100, read: normaliseFile },
+    { what: 'a provider', mebibytes: 2048, read: inspectFile },
+  ])('may be $what of $mebibytes MiB, packed, and no larger one', async ({ mebibytes, read }) => {
+    const path = file(Buffer.alloc(0))
+    truncateSync(path, mebibytes * 2 ** 20 + 1)
+    await expect(read(path)).rejects.toMatchObject({ reason: 'ArchiveTooLarge' })
+    // Of the right size, and nothing but zeros.
+    truncateSync(path, mebibytes * 2 ** 20)
+    await expect(read(path)).rejects.toMatchObject({ reason: 'NotAnArchive' })
+    truncateSync(path, 0)
+  })
+
+  it.each([
+    { what: 'a module that unpacks to 500 MiB', more: 0, reason: 'NotAnArchive' },
+    { what: 'a module that unpacks to more', more: 1, reason: 'ArchiveTooLarge' },
+  ])('$what is $reason, for it says more than it holds', async ({ more, reason }) => {
+    const data = randomBytes(3_000_000)
+    const both = { sizeBytes: 500 * 2 ** 20 + more }
+    const path = file(rawZip([{ name: 'main.tf', content: data, both }]))
+    await expect(normaliseFile(path)).rejects.toMatchObject({ reason })
+  })
+
   it('may be tars of several gzip members', async () => {
     const bytes = rawTar([{ ...main, content: randomBytes(2000) }])
     const members = [gzipSync(bytes.subarray(0, 700)), gzipSync(bytes.subarray(700))]
@@ -432,3 +462,7 @@ describe('archives that only look odd', () => {
 })
 
 const listing = (folder: string): string[] => readdirSync(folder, { recursive: true }).map(String)
+
+const normaliseFile = (path: string) =>
+  normaliseModule({ file: path, into: `${path}.normalised`, format: 'zip' })
+const inspectFile = (path: string) => inspectProvider({ file: path, type: 'null' })
