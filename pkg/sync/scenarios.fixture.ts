@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ObjectPlace } from '../objects/conformance.fixture.ts'
 import { SourceError } from '../sources/sources.ts'
 import { openArchiveStore } from '../storage/storage.ts'
+import { alteredScenarios } from './altered-scenarios.fixture.ts'
 import { conflictScenarios } from './conflict-scenarios.fixture.ts'
 import { depotScenarios } from './depot-scenarios.fixture.ts'
 import { hostScenarios } from './host-scenarios.fixture.ts'
@@ -292,6 +293,7 @@ export function syncScenarios(
 
     conflictScenarios(open)
     spoolScenarios(open)
+    alteredScenarios(() => scene)
     hostScenarios(() => scene)
     removalScenarios(() => scene)
     providerScenarios(() => scene)

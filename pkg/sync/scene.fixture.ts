@@ -22,7 +22,7 @@ export class Scene {
   readonly storage: string
   readonly #place: ObjectPlace
   readonly #directory: string
-  readonly #spool: Spool
+  readonly spool: Spool
   #running: { readonly objects: Objects; readonly sync: Sync } | undefined
   /** The same for all runs, as in a process that is the leader again. */
   readonly #metrics = createMetrics({ version: 'test' })
@@ -33,7 +33,7 @@ export class Scene {
     this.#place = place
     this.namespace = namespace
     this.#directory = directory
-    this.#spool = spool
+    this.spool = spool
     this.storage = join(directory, 'archives')
     this.upstream = new TestUpstream(spool)
   }
@@ -85,7 +85,7 @@ export class Scene {
         // The namespace stands for a whole cluster.
         { text: `${this.namespace}=*` },
       ),
-      spool: this.#spool,
+      spool: this.spool,
       apiGroup: 'depot.internal',
       log: createLogger('silent'),
       metrics: this.#metrics,
@@ -108,7 +108,7 @@ export class Scene {
 
   async close(): Promise<void> {
     await this.stop()
-    await this.#spool.close()
+    await this.spool.close()
     await rm(this.#directory, { recursive: true })
   }
 

@@ -40,6 +40,29 @@ export function spoolScenarios(open: (namespace: string) => Promise<ObjectPlace>
       }
     })
 
+    it('is said of what waits for it, which is stored once there is room', async () => {
+      const place = await open('waiting')
+      const scene = await Scene.open(place, 'waiting', spoolBytes)
+      try {
+        const { signal } = new AbortController()
+        const taken = await scene.spool.reserve(rewritingBytes(1400), { signal })
+        await write(scene, 'vpc')
+        await scene.begin()
+        await eventually(() =>
+          expect(scene.condition('Version', 'vpc-1-0-0', 'Reconciling')).toMatchObject({
+            status: 'True',
+            reason: 'WaitingForSpool',
+          }),
+        )
+        expect(await scene.stored()).toEqual([])
+        await taken.remove()
+        await eventually(() => expect(scene.status('Version', 'vpc-1-0-0').synced).toBe(true))
+      } finally {
+        await scene.close()
+        await place.close()
+      }
+    })
+
     it('lets no archive wait whose documents have no room of their own', async () => {
       const place = await open('documents')
       // Room for one archive of a provider.

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { folderObjects } from '../objects/objects.ts'
+import { openArchiveStore } from '../storage/storage.ts'
 import { createLogger } from '../telemetry/telemetry.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import { syncScenarios } from './scenarios.fixture.ts'
@@ -63,4 +64,56 @@ it('nothing is removed while a file cannot be read, for a Version in it may need
   expect(await scene.stored()).toEqual(stored)
   await rm(file('broken'))
   await eventually(async () => expect(await scene.stored()).toEqual([]))
+})
+
+it('of two slots of a host that all share, one that is free goes to the namespace that waits, not to one that had both', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
+  const scene = await Scene.open(
+    {
+      open: () => folderObjects({ dir, apiGroup, watch: true, log }),
+      write: (manifest) =>
+        writeFile(join(dir, `${manifest.metadata.name}.yaml`), stringify(manifest)),
+      remove: ({ name }) => rm(join(dir, `${name}.yaml`)),
+      writeSecret: async () => undefined,
+      close: () => rm(dir, { recursive: true }),
+    },
+    'few',
+  )
+  const slow = 'https://shared.test/many.git'
+  const tags = Array.from({ length: 12 }, (_, minor) => `1.${minor}.0`)
+  const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
+  onTestFinished(async () => {
+    for (const { resolve } of held) resolve()
+    await scene.close()
+    await rm(dir, { recursive: true })
+  })
+  const { upstream } = scene
+  const write = (namespace: string, source: string, all: readonly string[]) => {
+    upstream.repository(source, Object.fromEntries(all.map((version) => [version, version])))
+    const own = { fileSystem: { directoryPath: namespace } }
+    const moduleConfig = {
+      provider: 'aws',
+      source: { type: 'git', url: source },
+      storageConfig: own,
+    }
+    const spec = { moduleConfig, versions: versions(...all) }
+    return scene.write('Module', namespace, spec, { namespace })
+  }
+  const fetched = () => upstream.asked.filter((one) => one.startsWith(`fetch ${slow}`))
+  upstream.delays.set(slow, held[0].promise)
+  await write('many', slow, tags)
+  await scene.begin({
+    archives: openArchiveStore(
+      { filesystemMountPath: scene.storage },
+      { text: 'many=file:///many few=file:///few' },
+    ),
+  })
+  await eventually(() => expect(fetched()).toHaveLength(2))
+  await write('few', 'https://shared.test/few.git', ['1.0.0'])
+  await eventually(() => expect(scene.names('Version')).toEqual(['few-1-0-0']))
+  // What begins from now on takes for ever, so that only a turn brings the other one on.
+  upstream.delays.set(slow, held[1].promise)
+  held[0].resolve()
+  await eventually(() => expect(scene.status('Module', 'few').synced).toBe(true))
+  expect(fetched().length).toBeLessThanOrEqual(4)
 })

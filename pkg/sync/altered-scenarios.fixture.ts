@@ -1,0 +1,51 @@
+import { chmod, readFile, writeFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { storageConfig, url, versions } from './scenario-parts.fixture.ts'
+import type { Scene } from './scene.fixture.ts'
+
+/** Archives whose bytes another program changed in storage. */
+export function alteredScenarios(scene: () => Scene): void {
+  const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
+
+  describe('a stored archive that was altered', () => {
+    const days = 24 * 60 * 60_000
+    /** As many bytes as before, so that only its digest says it. */
+    const altered = async () => {
+      scene().upstream.repository(url, { 'v1.0.0': 'first' })
+      await scene().write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0') })
+      await scene().run()
+      const [name = ''] = await scene().stored()
+      const path = `${scene().storage}/${name}`
+      const before = await readFile(path)
+      await chmod(path, 0o644)
+      await writeFile(path, Buffer.alloc(before.length, 'x'))
+      scene().aheadMs += 60 * days
+      return { path, before }
+    }
+
+    it('is found when it is read again, and fetched again where upstream has the same', async () => {
+      const { path, before } = await altered()
+      await scene().run()
+      expect((await readFile(path)).equals(before)).toBe(true)
+      expect(scene().status('Version', 'vpc-1-0-0').synced).toBe(true)
+    })
+
+    it('is reported as lost where upstream has something else, and replaced by nothing', async () => {
+      const { path, before } = await altered()
+      scene().upstream.repository(url, { 'v1.0.0': 'other' })
+      await scene().run()
+      expect(scene().condition('Version', 'vpc-1-0-0', 'Stalled')).toMatchObject({
+        status: 'True',
+        reason: 'ArchiveLost',
+        message: expect.stringContaining('delete the Version to accept it') as string,
+      })
+      expect(scene().condition('Version', 'vpc-1-0-0', 'Stored')).toMatchObject({ status: 'False' })
+      expect(await scene().stored()).toHaveLength(1)
+      scene().upstream.repository(url, { 'v1.0.0': 'first' })
+      scene().aheadMs += 2 * days
+      await scene().run()
+      expect((await readFile(path)).equals(before)).toBe(true)
+      expect(scene().condition('Version', 'vpc-1-0-0', 'Stalled')).toBeUndefined()
+    })
+  })
+}
