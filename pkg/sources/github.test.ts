@@ -239,13 +239,20 @@ it.each([
   await expect(vpc().list({ signal })).rejects.toMatchObject({ reason, ...more })
 })
 
-it.each(['error', 'cut', 'html'] as const)(
-  'leaves nothing in the spool when an archive is answered with %s',
-  async (fault) => {
+it.each([
+  ['error', 'status 500'],
+  ['cut', ''],
+  ['html', 'gave no archive but HTML or XML (content type text/html)'],
+] as const)(
+  'leaves nothing in the spool when an archive is answered with %s, and says so',
+  async (fault, says) => {
     github.tag('acme/vpc', 'v1.0.0', files)
     const resolved = await vpc().resolve('1.0.0', { signal })
     github.faults.on(/legacy/, fault)
-    await expect(vpc().fetch(resolved, { signal })).rejects.toMatchObject({ reason: 'FetchFailed' })
+    await expect(vpc().fetch(resolved, { signal })).rejects.toMatchObject({
+      reason: 'FetchFailed',
+      message: expect.stringContaining(says),
+    })
     expect(local.spool.reservedBytes).toBe(0)
   },
 )
