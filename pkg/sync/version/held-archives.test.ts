@@ -1,0 +1,26 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { Candidate } from './candidate.ts'
+import { HeldArchives } from './held-archives.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const removed: string[] = []
+
+function candidate(fileName: string): Candidate {
+  const remove = async () => void removed.push(fileName)
+  const file = { path: fileName, reservedBytes: 1, shrink: () => undefined, remove }
+  return { file, fileName, sha256: '', sizeBytes: 1, contentDigest: '', revision: '' }
+}
+
+it('an archive is kept for an hour, and its room in the spool is free after that', async () => {
+  const held = new HeldArchives(3_600_000, { waiting: 0, onFull: () => () => undefined })
+  await held.keep('taken', candidate('taken'))
+  await held.keep('left', candidate('left'))
+  await vi.advanceTimersByTimeAsync(3_599_000)
+  expect(held.take('taken')?.fileName).toBe('taken')
+  expect(removed).toEqual([])
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(removed).toEqual(['left'])
+  expect(held.take('left')).toBeUndefined()
+})
