@@ -410,6 +410,12 @@ describe('archives that only look odd', () => {
     expect(await normalise(rawZip([main, ...entries]))).toMatchObject({ leftOut: 0 })
   })
 
+  it('may have links that lead through nine others, and through no more', async () => {
+    const chained = (count: number) => zipOf([{ path: 'main.tf' }, ...chain.slice(0, count)])
+    expect(await normalise(await chained(10))).toMatchObject({ leftOut: 0 })
+    await expect(normalise(await chained(11))).rejects.toMatchObject({ reason: 'UnsafeArchive' })
+  })
+
   it('may have a path of 1,024 bytes, and no longer one', async () => {
     const path = (bytes: number) => 'main.tf'.padStart(bytes, 'long/')
     const archive = (bytes: number) => rawZip([main, { name: path(bytes) }])

@@ -45,6 +45,17 @@ export function depotScenarios(scene: () => Scene): void {
       expect(scene().names('Version')).toEqual(['vpc-1-1-0', 'vpc-1-2-0'])
     })
 
+    it.each([
+      ['zip', '.zip'],
+      ['tar', '.tar.gz'],
+    ])('stores modules of the format %s as %s', async (fileFormat, extension) => {
+      scene().upstream.repository(url, { 'v1.0.0': 'first' })
+      await write([config('vpc', { fileFormat })])
+      await scene().run()
+      const [stored = ''] = await scene().stored()
+      expect(stored.slice(stored.search(/\.(zip|tar)/))).toBe(extension)
+    })
+
     it('keeps what vanished upstream, and does not believe a list that lost most', async () => {
       scene().upstream.repository(url, tags('v1.0.0', 'v1.1.0', 'v1.2.0'))
       await write([config('vpc')])
