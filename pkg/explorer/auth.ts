@@ -67,14 +67,16 @@ export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
     note(c, '/auth/logged-out')
     const sealed = c.var.cookies.getLong(logoutCookie)
     c.var.cookies.clearLong(logoutCookie)
-    const hint = sealed === undefined ? undefined : await seal.open('logout', sealed, logoutSeconds)
+    const hint = hintOf(
+      sealed === undefined ? undefined : await seal.open('logout', sealed, logoutSeconds),
+    )
     const configuration = await issuer?.configuration().catch(() => undefined)
     const endpoint = configuration?.serverMetadata().end_session_endpoint
-    if (configuration === undefined || endpoint === undefined || !isHint(hint)) {
+    if (configuration === undefined || endpoint === undefined || hint === undefined) {
       return c.redirect('/')
     }
     const url = buildEndSessionUrl(configuration, {
-      id_token_hint: unpackToken(hint.token),
+      id_token_hint: hint,
       post_logout_redirect_uri: `${c.var.external.origin}/`,
     })
     return c.redirect(url.href)
@@ -176,13 +178,15 @@ function parsed(text: string): unknown {
   }
 }
 
-function isHint(value: unknown): value is { token: string } {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'token' in value &&
-    typeof value.token === 'string'
-  )
+/** The token of a sealed logout; undefined where it has none that can be read, as another release may have written it. */
+function hintOf(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || !('token' in value)) return undefined
+  if (typeof value.token !== 'string') return undefined
+  try {
+    return unpackToken(value.token)
+  } catch {
+    return undefined
+  }
 }
 
 function methodNotAllowed(allow: string): Handler<ExplorerEnv> {

@@ -15,7 +15,7 @@ import { serve } from '../serving/serving.ts'
 import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
 import { createExplorer, type ExplorerOptions } from './explorer.ts'
 
-const password = 'a password of more than 32 letters'
+export const sessionPassword = 'a password of more than 32 letters'
 
 /** What reached the server behind the explorer. */
 interface Reached {
@@ -81,7 +81,7 @@ export async function startExplorer(
   const { app, close } = createExplorer({
     serverUrl: behind.url,
     trustProxy: false,
-    sessionPasswords: [password],
+    sessionPasswords: [sessionPassword],
     sessionTtlMs: 8 * 3_600_000,
     devTokenInput: false,
     dist,

@@ -227,6 +227,28 @@ describe('the session of a reader', () => {
   })
 })
 
+describe('headers', () => {
+  /** As large as a session gets, with what else a browser and a company's gateway send. */
+  const large = {
+    cookie: `depot-session=${'a'.repeat(3800)}; depot-session.1=${'b'.repeat(3800)}; _broker=${'c'.repeat(4000)}`,
+    'x-forwarded-client-cert': 'd'.repeat(20 * 1024),
+  }
+
+  it.each(['/stats', '/-/api/stats', '/depot/x', '/broker/x', '/robots.txt'])(
+    'of 32 KiB are taken at %s',
+    async (path) => {
+      await using explorer = await startExplorer()
+      expect((await explorer.get(path, large)).status).toBe(200)
+    },
+  )
+
+  it('that are larger than a server takes are refused, and the next request is served', async () => {
+    await using explorer = await startExplorer()
+    expect((await explorer.get('/stats', { 'x-much': 'a'.repeat(100 * 1024) })).status).toBe(431)
+    expect((await explorer.get('/stats')).status).toBe(200)
+  })
+})
+
 describe("the app's own way to the API", () => {
   it('answers for this reader only, and only to this origin', async () => {
     await using explorer = await startExplorer()

@@ -147,7 +147,12 @@ describe('a page', () => {
     [401, '/stats', 200],
     [400, '/?page=x', 200],
     [500, '/stats', 503],
-    [503, '/stats', 503],
+    [502, '/stats', 503],
+    [503, '/platform/module/vpc', 503],
+    [504, '/', 503],
+    [403, '/platform/module/vpc', 403],
+    [404, '/-/r/depot/module/vpc', 404],
+    [401, '/platform/module/vpc', 200],
     [200, '/nowhere', 404],
     [200, '/a/b/c/d', 404],
   ])('where the API answers %i, %s has the status %i', async (answered, path, status) => {
