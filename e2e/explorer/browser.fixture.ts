@@ -1,5 +1,5 @@
 import axe, { type AxeResults } from 'axe-core'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core'
 import { expect } from 'vitest'
 import { chromiumPath } from '../../hack/testbed/explorer/browser.ts'
 
@@ -63,6 +63,13 @@ export async function watch(
   })
   const page = await context.newPage()
   if (more.javaScriptEnabled !== false) waitForApp(page)
+  // Chromium says nothing of what a script caught itself.
+  await page.addInitScript((own) => {
+    addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => {
+      if (location.origin === own)
+        console.error(`Content Security Policy: ${effectiveDirective} blocked ${blockedURI}`)
+    })
+  }, origin)
   const problems: string[] = []
   const asked: string[] = []
   page.on('console', (message) => {
@@ -78,11 +85,16 @@ export async function watch(
     if (url.origin === origin && url.pathname.startsWith('/-/api/')) {
       asked.push(url.pathname + url.search)
     }
-    if (url.protocol !== 'data:' && url.hostname !== new URL(origin).hostname) {
-      problems.push(`a request to ${url.href}`)
-    }
+    if (leaves(request, url, new URL(origin))) problems.push(`a request to ${url.href}`)
   })
   return { page, problems, asked, close: () => context.close() }
+}
+
+/** Whether it goes to another host, or our own page asks another port: a login opens pages at others, which ask there. */
+function leaves(request: Request, url: URL, own: URL): boolean {
+  if (url.protocol === 'data:' || url.host === own.host) return false
+  if (url.hostname !== own.hostname) return true
+  return !request.isNavigationRequest() && new URL(request.frame().url()).host === own.host
 }
 
 /** Lets a page count as loaded once the app has drawn it: the server draws it too, and nobody listens there yet. */
