@@ -16,6 +16,7 @@ import {
   watch,
 } from './browser.fixture.ts'
 import { binding, deploy } from './deployment.fixture.ts'
+import { logIn } from './login-form.fixture.ts'
 
 /* Rows 1 to 3 of the table of behaviour, in a real browser with a real provider. */
 
@@ -25,13 +26,6 @@ beforeAll(async () => {
   if (chromiumPath !== undefined) browser = await launchBrowser()
 })
 afterAll(() => browser?.close())
-
-async function logIn(page: Page, name: string): Promise<void> {
-  await page.locator('input[name=login]').fill(name)
-  await page.locator('input[name=password]').fill('any')
-  await page.locator('[type=submit]').click()
-  await page.getByRole('button', { name: /continue/i }).click()
-}
 
 const watchAll = (origin: string, expected: readonly number[] = []) =>
   watch(browser, origin, { expected })

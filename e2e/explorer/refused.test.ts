@@ -1,0 +1,105 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  chromiumPath,
+  launchBrowser,
+  problemsInEveryLook,
+  settled,
+  watch,
+} from './browser.fixture.ts'
+import { type Deployment, deploy } from './deployment.fixture.ts'
+import { logIn } from './login-form.fixture.ts'
+
+/* What people read whom the registry refuses, and where they are led, in a real browser with a real provider. */
+
+let browser: Browser
+beforeAll(async () => {
+  if (chromiumPath !== undefined) browser = await launchBrowser()
+})
+afterAll(() => browser?.close())
+
+/** Opens a path; the provider's own pages want a font from another host. */
+async function opened({ explorer }: Deployment) {
+  const watched = await watch(browser, explorer.baseUrl, { expected: [401, 403, 404] })
+  await watched.page.route('https://fonts.googleapis.com/**', (route) =>
+    route.fulfill({ body: '' }),
+  )
+  const own = (): string[] =>
+    watched.problems.filter((problem) => !problem.includes('fonts.googleapis.com'))
+  return { ...watched, own }
+}
+
+const main = (page: Page) => page.locator('main')
+
+describe.skipIf(chromiumPath === undefined)('a person whom the registry refuses', () => {
+  it('for lack of groups reads its words, who is signed in, and where to read more', async () => {
+    const deployment = await deploy({ isBuilt: true })
+    const { page, own, close } = await opened(deployment)
+    await page.goto('/stats')
+    await logIn(page, 'lonely')
+    await page.waitForURL('**/stats')
+    await main(page)
+      .getByText(/groups/)
+      .first()
+      .waitFor()
+    await main(page).getByText('You are signed in as lonely@example.com.').waitFor()
+    expect(await problemsInEveryLook(page)).toEqual([])
+    await main(page).getByRole('link', { name: 'What may I see?' }).click()
+    await page.waitForURL('**/access')
+    await main(page).getByText('lonely@example.com').first().waitFor()
+    expect(own()).toEqual([])
+    await close()
+  })
+
+  it('right after a sign-in reads which token was not accepted, and is not led there again', async () => {
+    const deployment = await deploy({ isBuilt: true, accepted: 'another-client' })
+    const { page, own, close } = await opened(deployment)
+    const logins: string[] = []
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname === '/auth/login') logins.push(request.url())
+    })
+    await page.goto('/stats')
+    await logIn(page, 'alice')
+    await page.waitForURL(`${deployment.explorer.baseUrl}/stats`)
+    const alert = main(page).getByRole('alert')
+    await alert
+      .getByText('You are signed in, but the registry did not accept the token.')
+      .first()
+      .waitFor()
+    const words = await alert.first().innerText()
+    expect(words).toContain(`Issuer ${deployment.provider.url}, audience depot-ui.`)
+    expect(words).toContain('--oidc-ui-client-id')
+    expect(await problemsInEveryLook(page)).toEqual([])
+    for (const name of ['Depots', 'Registry']) {
+      await page.getByRole('navigation', { name: 'Depot' }).getByRole('link', { name }).click()
+      await page.getByRole('heading', { level: 1, name }).waitFor()
+      await alert.first().waitFor()
+    }
+    expect(logins).toHaveLength(1)
+    expect(own()).toEqual([])
+    await close()
+  })
+
+  it('on a page whose first answer came late is led to the provider by the page itself', async () => {
+    const deployment = await deploy({ isBuilt: true })
+    const { page, own, close } = await opened(deployment)
+    const { baseUrl } = deployment.explorer
+    // As the explorer sends it when the registry takes longer than 300 ms: status 200, and no answer in it.
+    await page.route(
+      `${baseUrl}/stats`,
+      async (route) => {
+        const response = await route.fetch({ url: `${baseUrl}/nothing` })
+        const body = (await response.text()).replace('"not-found"', '"stats"')
+        await route.fulfill({ status: 200, contentType: 'text/html', body })
+      },
+      { times: 1 },
+    )
+    await page.goto('/stats')
+    await logIn(page, 'alice')
+    await page.waitForURL(`${baseUrl}/stats`)
+    await settled(page)
+    expect(await page.locator('.figures').innerText()).toMatch(/Modules\s+1/)
+    expect(own()).toEqual([])
+    await close()
+  })
+})
