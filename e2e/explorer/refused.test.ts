@@ -103,3 +103,34 @@ describe.skipIf(chromiumPath === undefined)('a person whom the registry refuses'
     await close()
   })
 })
+
+it.skipIf(chromiumPath === undefined)(
+  'a person who is signed in reads in Access who that is, and which rule decides',
+  async () => {
+    const deployment = await deploy({ isBuilt: true })
+    const { page, own, close } = await opened(deployment)
+    await page.goto('/stats')
+    await logIn(page, 'alice')
+    await page.waitForURL(`${deployment.explorer.baseUrl}/stats`)
+    await page.goto('/access?resource=other/module/vpc')
+    await settled(page)
+    const you = await page.locator('section[aria-labelledby=me]').innerText()
+    for (const words of ['alice@example.com', 'OIDC', deployment.provider.url, 'platform']) {
+      expect(you).toContain(words)
+    }
+    expect(you).toMatch(/Session ends\s+in /)
+    const rule = await page.locator('section[aria-labelledby=rule]').innerText()
+    expect(rule).toMatch(/Group binding\s+platform/)
+    expect(rule).toMatch(/Modules\s+network/)
+    const one = page.locator('section[aria-labelledby=one]')
+    expect(await one.innerText()).toContain('depot.internal/public=true')
+    await one.getByRole('button', { name: 'Copy text for the platform team' }).click()
+    await expect
+      .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+      .toContain(
+        'Please let me see other/module/vpc in Depot.\nI am signed in as alice@example.com.',
+      )
+    expect(own()).toEqual([])
+    await close()
+  },
+)

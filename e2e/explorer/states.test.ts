@@ -132,6 +132,20 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await refused.close()
   })
 
+  it.each([
+    ['502', (route: Route) => route.fulfill({ status: 502, json: { errors: ['away'] } }), 3],
+    ['504', (route: Route) => route.fulfill({ status: 504, body: '<h1>Gateway</h1>' }), 3],
+    ['a network error', (route: Route) => route.abort('connectionreset'), 3],
+    ['500', (route: Route) => route.fulfill({ status: 500, json: { errors: ['no'] } }), 1],
+    ['429', (route: Route) => route.fulfill({ status: 429, json: { errors: ['no'] } }), 1],
+  ] as const)('after %s asks as often as it helps', async (_what, handler, times) => {
+    const failing = await withAnswer(handler, { expected: [0, 429, 500, 502, 504] })
+    await main(failing.page).getByRole('button', { name: 'Retry' }).waitFor()
+    expect(failing.asked.filter((url) => url.startsWith('/-/api/resources'))).toHaveLength(times)
+    expect(failing.problems).toEqual([])
+    await failing.close()
+  })
+
   it('waits by itself while the registry starts', async () => {
     let isStarting = true
     const { page, problems, close } = await withAnswer(
