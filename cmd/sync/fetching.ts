@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { defaultLimits, type LimitsByKind } from '../../pkg/archive/archive.ts'
 import { openEgress } from '../../pkg/egress/egress.ts'
 import { messageOf } from '../../pkg/errors/errors.ts'
 import { proxyRules } from '../../pkg/http/http.ts'
@@ -20,6 +21,10 @@ import type { Logger, Metrics } from '../../pkg/telemetry/telemetry.ts'
 export interface FetchingOptions {
   readonly spoolDir: string
   readonly spoolSizeBytes: number
+  readonly moduleSizeLimitBytes: number
+  readonly moduleUnpackedLimitBytes: number
+  readonly providerSizeLimitBytes: number
+  readonly providerUnpackedLimitBytes: number
   readonly githubSecretName: string
   readonly githubApiUrl: string
   readonly upstreamHosts: readonly string[]
@@ -35,6 +40,7 @@ export interface Fetching {
   readonly sources: Sources
   readonly archives: ArchiveStore
   readonly spool: Spool
+  readonly limits: LimitsByKind
   close(): Promise<void>
 }
 
@@ -103,6 +109,18 @@ export async function openFetching({
   const { githubSecretName, githubApiUrl } = options
   return {
     spool,
+    limits: {
+      module: {
+        ...defaultLimits.module,
+        packedBytes: options.moduleSizeLimitBytes,
+        unpackedBytes: options.moduleUnpackedLimitBytes,
+      },
+      provider: {
+        ...defaultLimits.provider,
+        packedBytes: options.providerSizeLimitBytes,
+        unpackedBytes: options.providerUnpackedLimitBytes,
+      },
+    },
     archives: openArchiveStore(
       { filesystemMountPath: mountPath, proxies, ...storage.settings },
       grants,

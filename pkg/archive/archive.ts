@@ -4,7 +4,7 @@
  */
 export { ArchiveError, type ArchiveReason } from './archive-error.ts'
 export { inspectProvider } from './inspect-provider.ts'
-export { moduleLimits } from './limits.ts'
+export { type ArchiveLimits, defaultLimits, type LimitsByKind } from './limits.ts'
 export {
   type ArchiveFormat,
   normaliseModule,

@@ -34,3 +34,11 @@ export const providerLimits: ArchiveLimits = {
   packedBytes: 2048 * mebibyte,
   unpackedBytes: 4096 * mebibyte,
 }
+
+/** How much archives of each kind may be. */
+export interface LimitsByKind {
+  readonly module: ArchiveLimits
+  readonly provider: ArchiveLimits
+}
+
+export const defaultLimits: LimitsByKind = { module: moduleLimits, provider: providerLimits }

@@ -31,5 +31,5 @@ export function checkUnpacked(unpacked: number, packed: number, limits: ArchiveL
 const tooLarge = (what: string): ArchiveError =>
   new ArchiveError(
     'ArchiveTooLarge',
-    `${what}: leave out what the module or provider does not need`,
+    `${what}: leave out what the module or provider does not need, or raise the limit`,
   )

@@ -27,7 +27,7 @@ export interface ImportItem {
   readonly version: string
   /** Providers only. */
   readonly platform?: { readonly os: string; readonly arch: string }
-  fetch(signal: AbortSignal): Promise<ImportedArchive>
+  fetch(signal: AbortSignal, maxBytes: number): Promise<ImportedArchive>
 }
 
 /** What an address has. */

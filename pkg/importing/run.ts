@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
+import type { LimitsByKind } from '../archive/archive.ts'
 import { messageOf } from '../errors/errors.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { ArchiveStore } from '../storage/storage.ts'
@@ -30,6 +31,8 @@ export interface ImportOptions {
   /** Whether providers without a signature are taken. */
   readonly unsigned: boolean
   readonly format: 'zip' | 'tar.gz'
+  /** Default: `defaultLimits`. */
+  readonly limits?: LimitsByKind
   /** Which versions are wanted. */
   readonly chosen: (version: string) => boolean
   /** Says what would be done, and fetches and writes nothing. */

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
-import { inspectProvider, normaliseModule } from '../archive/archive.ts'
+import {
+  type ArchiveLimits,
+  defaultLimits,
+  inspectProvider,
+  type LimitsByKind,
+  normaliseModule,
+} from '../archive/archive.ts'
 import type { ArchiveStore, LocalFile } from '../storage/storage.ts'
 import type { ImportItem } from './item.ts'
 import type { Manifests, Upload } from './manifests.ts'
@@ -12,6 +18,7 @@ export interface StoreContext {
   readonly storage: StorageConfig
   readonly manifests: Manifests
   readonly format: 'zip' | 'tar.gz'
+  readonly limits?: LimitsByKind
   /** A folder for archives on their way. */
   readonly workDir: string
   readonly signal: AbortSignal
@@ -34,14 +41,15 @@ export interface StoredItem {
 
 /** Fetches an archive, checks it, stores it, and reads back what is stored. */
 export async function storeItem(item: ImportItem, context: StoreContext): Promise<StoredItem> {
-  const { signal, workDir } = context
+  const { signal, workDir, limits = defaultLimits } = context
+  const limit = item.parent.kind === 'Module' ? limits.module : limits.provider
   const into = join(workDir, randomUUID())
-  const fetched = await item.fetch(signal)
+  const fetched = await item.fetch(signal, limit.packedBytes)
   try {
     const { file, stem, extension, protocols } =
       item.parent.kind === 'Module'
-        ? await moduleFile(item, fetched, into, context)
-        : await providerFile(item, fetched, signal)
+        ? await moduleFile(item, fetched, into, { ...context, limit })
+        : await providerFile(item, fetched, { signal, limit })
     const { sha256, sizeBytes } = file
     const upload = { fileName: `${stem}-${sha256.slice(0, 12)}${extension}`, sha256, sizeBytes }
     await put(item, upload, file, context)
@@ -58,9 +66,9 @@ async function moduleFile(
   { parent, version }: ImportItem,
   { file, path }: Fetched,
   into: string,
-  { format, signal }: StoreContext,
+  { format, signal, limit }: StoreContext & { readonly limit: ArchiveLimits },
 ) {
-  const archive = await normaliseModule({ file, into, format, path, signal })
+  const archive = await normaliseModule({ file, into, format, path, limits: limit, signal })
   const { extension, sha256, sizeBytes } = archive
   const stem = `${parent.name}-${version}`
   return { file: { path: into, sha256, sizeBytes }, stem, extension, protocols: undefined }
@@ -69,10 +77,10 @@ async function moduleFile(
 async function providerFile(
   { parent, version, platform }: ImportItem,
   { file, protocols, sha256: expected }: Fetched,
-  signal: AbortSignal,
+  { signal, limit }: { readonly signal: AbortSignal; readonly limit: ArchiveLimits },
 ) {
   const type = parent.name
-  const { sha256, sizeBytes } = await inspectProvider({ file, type, signal })
+  const { sha256, sizeBytes } = await inspectProvider({ file, type, limits: limit, signal })
   if (expected !== undefined && expected !== sha256) {
     throw new Error(
       `the archive has SHA-256 ${sha256.slice(0, 16)}…, and its list of checksums says ${expected.slice(0, 16)}…`,

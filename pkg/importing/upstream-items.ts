@@ -11,9 +11,13 @@ export async function moduleItems(
   const items = versions.map(({ version }) => ({
     parent,
     version,
-    async fetch(during: AbortSignal) {
+    async fetch(during: AbortSignal, maxBytes: number) {
       const resolved = await source.resolve(version, { signal: during, urgent: true })
-      const { file, path } = await source.fetch(resolved, { signal: during, urgent: true })
+      const { file, path } = await source.fetch(resolved, {
+        signal: during,
+        urgent: true,
+        maxBytes,
+      })
       return { file: file.path, path, remove: () => file.remove() }
     },
   }))
@@ -32,10 +36,10 @@ export async function providerItems(
       parent,
       version,
       platform,
-      async fetch(during: AbortSignal) {
+      async fetch(during: AbortSignal, maxBytes: number) {
         const options = { signal: during, urgent: true }
         const release = await upstream.release(version, platform, options)
-        const { file, sha256 } = await upstream.fetch(release, options)
+        const { file, sha256 } = await upstream.fetch(release, { ...options, maxBytes })
         const { protocols } = release
         return { file: file.path, protocols, sha256, remove: () => file.remove() }
       },

@@ -22,6 +22,30 @@ export const fetchingOptions = {
     default: '10GiB',
     meaning: 'How much archives on their way may take; what does not fit waits.',
   },
+  moduleSizeLimitBytes: {
+    flag: 'module-size-limit',
+    value: sizeBytes,
+    default: '100MiB',
+    meaning: 'How large the archive of a module may be.',
+  },
+  moduleUnpackedLimitBytes: {
+    flag: 'module-unpacked-limit',
+    value: sizeBytes,
+    default: '500MiB',
+    meaning: 'What the files of a module may take, unpacked.',
+  },
+  providerSizeLimitBytes: {
+    flag: 'provider-size-limit',
+    value: sizeBytes,
+    default: '2GiB',
+    meaning: 'How large the archive of a platform of a provider may be.',
+  },
+  providerUnpackedLimitBytes: {
+    flag: 'provider-unpacked-limit',
+    value: sizeBytes,
+    default: '4GiB',
+    meaning: 'What the files of a platform of a provider may take, unpacked.',
+  },
   githubSecretName: {
     flag: 'github-secret-name',
     value: name,

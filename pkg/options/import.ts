@@ -6,7 +6,15 @@ import { name, namespace, onOff, path } from './values.ts'
 import { storageVariables } from './variables.ts'
 
 const { apiGroup, logLevel } = serverCommand.options
-const { spoolSizeBytes, egressAllow, egressCaPath } = fetchingOptions
+const {
+  spoolSizeBytes,
+  moduleSizeLimitBytes,
+  moduleUnpackedLimitBytes,
+  providerSizeLimitBytes,
+  providerUnpackedLimitBytes,
+  egressAllow,
+  egressCaPath,
+} = fetchingOptions
 
 const options = {
   manifests: {
@@ -100,6 +108,10 @@ const options = {
     meaning: 'Directory for archives on their way.',
   },
   spoolSizeBytes,
+  moduleSizeLimitBytes,
+  moduleUnpackedLimitBytes,
+  providerSizeLimitBytes,
+  providerUnpackedLimitBytes,
   egressAllow,
   egressCaPath,
   logLevel: { ...logLevel, default: 'warn' },

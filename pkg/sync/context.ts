@@ -1,3 +1,4 @@
+import type { LimitsByKind } from '../archive/archive.ts'
 import type { Objects, StoredObject, StoredRef } from '../objects/objects.ts'
 import type { Priority } from '../queue/queue.ts'
 import type { Sources } from '../sources/sources.ts'
@@ -17,6 +18,7 @@ export interface Context {
   readonly sources: Sources
   readonly archives: ArchiveStore
   readonly spool: Spool
+  readonly limits: LimitsByKind
   readonly apiGroup: string
   readonly log: Logger
   readonly metrics: SyncMetrics

@@ -8,6 +8,7 @@ import { alteredScenarios } from './altered-scenarios.fixture.ts'
 import { conflictScenarios } from './conflict-scenarios.fixture.ts'
 import { depotScenarios } from './depot-scenarios.fixture.ts'
 import { hostScenarios } from './host-scenarios.fixture.ts'
+import { limitScenarios } from './limit-scenarios.fixture.ts'
 import { providerScenarios } from './provider-scenarios.fixture.ts'
 import { removalScenarios } from './removal-scenarios.fixture.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
@@ -293,6 +294,7 @@ export function syncScenarios(
 
     conflictScenarios(open)
     spoolScenarios(open)
+    limitScenarios(() => scene)
     alteredScenarios(() => scene)
     hostScenarios(() => scene)
     removalScenarios(() => scene)

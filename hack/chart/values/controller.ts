@@ -90,6 +90,22 @@ export const controllerValues: readonly Value[] = [
     false,
     'Remove stored archives that no Version refers to, instead of only counting them.',
   ),
+  quantity('controller.limits.moduleSize', '100Mi', 'How large the archive of a module may be.'),
+  quantity(
+    'controller.limits.moduleUnpacked',
+    '500Mi',
+    'What the files of a module may take, unpacked.',
+  ),
+  quantity(
+    'controller.limits.providerSize',
+    '2Gi',
+    'How large the archive of a platform of a provider may be.',
+  ),
+  quantity(
+    'controller.limits.providerUnpacked',
+    '4Gi',
+    'What the files of a platform of a provider may take, unpacked.',
+  ),
   duration('controller.verifyInterval', '24h', 'How often each stored archive is looked for.'),
   duration('controller.rehashInterval', '720h', 'How often all of it is read and hashed.'),
   duration(

@@ -1,5 +1,5 @@
 import { rename } from 'node:fs/promises'
-import { moduleLimits, normaliseModule } from '../../archive/archive.ts'
+import { type ArchiveLimits, defaultLimits, normaliseModule } from '../../archive/archive.ts'
 import type { FetchedArchive, FetchOptions, Resolved } from '../../sources/sources.ts'
 import type { SpoolFile } from '../../spool/spool.ts'
 import type { Context } from '../context.ts'
@@ -8,8 +8,11 @@ import type { Candidate } from './candidate.ts'
 import type { ModulePlan } from './plan.ts'
 
 /** What a module may take at most while it is unpacked and packed again, by what its archive takes. */
-export function rewritingBytes(sizeBytes: number): number {
-  const { packedBytes, unpackedBytes, ratio, ratioAboveBytes } = moduleLimits
+export function rewritingBytes(
+  sizeBytes: number,
+  limits: ArchiveLimits = defaultLimits.module,
+): number {
+  const { packedBytes, unpackedBytes, ratio, ratioAboveBytes } = limits
   const unpacked = Math.min(unpackedBytes, Math.max(ratioAboveBytes, sizeBytes * ratio))
   return unpacked + Math.min(packedBytes, unpacked)
 }
@@ -22,10 +25,13 @@ export function rewritingBytes(sizeBytes: number): number {
  */
 async function roomBeside(
   { file, sizeBytes }: FetchedArchive,
-  { spool, timings: { roomMs } }: Context,
+  { spool, limits, timings: { roomMs } }: Context,
   { signal, onWaiting }: FetchOptions,
 ): Promise<SpoolFile> {
-  const wanted = Math.min(rewritingBytes(sizeBytes), spool.sizeBytes - file.reservedBytes)
+  const wanted = Math.min(
+    rewritingBytes(sizeBytes, limits.module),
+    spool.sizeBytes - file.reservedBytes,
+  )
   const deadline = AbortSignal.timeout(roomMs)
   try {
     const options = { signal: AbortSignal.any([signal, deadline]), ...(onWaiting && { onWaiting }) }
@@ -43,7 +49,8 @@ export async function fetchModule(
   resolved: Resolved,
   options: FetchOptions,
 ): Promise<Candidate> {
-  const fetched = await plan.source.fetch(resolved, options)
+  const limits = context.limits.module
+  const fetched = await plan.source.fetch(resolved, { ...options, maxBytes: limits.packedBytes })
   try {
     const reserved = await roomBeside(fetched, context, options)
     try {
@@ -53,6 +60,7 @@ export async function fetchModule(
         into: `${reserved.path}.normal`,
         format: plan.format,
         path,
+        limits,
         signal: options.signal,
       })
       await rename(archive.file, reserved.path)

@@ -1,5 +1,6 @@
 import { inspectProvider } from '../../archive/archive.ts'
 import type { FetchOptions, ProviderRelease } from '../../sources/sources.ts'
+import type { Context } from '../context.ts'
 import { mistake } from '../failure.ts'
 import type { Candidate } from './candidate.ts'
 import type { ProviderPlan } from './plan.ts'
@@ -7,15 +8,17 @@ import { documentsOf } from './release-documents.ts'
 
 /** Fetches the archive of a platform, whose release was verified before, and reads all of it. */
 export async function fetchProvider(
+  { limits: { provider: limits } }: Context,
   plan: ProviderPlan,
   release: ProviderRelease,
   options: FetchOptions,
 ): Promise<Candidate> {
-  const fetched = await plan.upstream.fetch(release, options)
+  const fetched = await plan.upstream.fetch(release, { ...options, maxBytes: limits.packedBytes })
   try {
     const { sha256, sizeBytes, h1, contentDigest } = await inspectProvider({
       file: fetched.file.path,
       type: plan.configName,
+      limits,
       signal: options.signal,
     })
     if (sha256 !== release.shasum) {

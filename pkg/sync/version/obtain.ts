@@ -77,7 +77,7 @@ async function fetch(context: Context, work: Work, upstream: Upstream): Promise<
   try {
     return upstream.type === 'Module'
       ? await fetchModule(context, upstream.plan, upstream.resolved, options)
-      : await fetchProvider(upstream.plan, upstream.release, options)
+      : await fetchProvider(context, upstream.plan, upstream.release, options)
   } finally {
     await progress.end()
   }

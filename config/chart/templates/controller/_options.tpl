@@ -11,6 +11,10 @@
 - {flag: filesystem-mount-path, text: {{ ternary $v.storage.filesystem.mountPath "" $v.storage.filesystem.enabled | quote }}, from: storage.filesystem.mountPath}
 - {flag: spool-dir, text: /var/lib/depot/spool, from: controller.spool.size}
 - {flag: spool-size, text: {{ include "depot.bytes" $c.spool.size | quote }}, from: controller.spool.size}
+- {flag: module-size-limit, text: {{ include "depot.bytes" $c.limits.moduleSize | quote }}, from: controller.limits.moduleSize}
+- {flag: module-unpacked-limit, text: {{ include "depot.bytes" $c.limits.moduleUnpacked | quote }}, from: controller.limits.moduleUnpacked}
+- {flag: provider-size-limit, text: {{ include "depot.bytes" $c.limits.providerSize | quote }}, from: controller.limits.providerSize}
+- {flag: provider-unpacked-limit, text: {{ include "depot.bytes" $c.limits.providerUnpacked | quote }}, from: controller.limits.providerUnpacked}
 - {flag: github-secret-name, text: {{ $c.github.secretName | quote }}, from: controller.github.secretName}
 - {flag: github-api-url, text: {{ $c.github.apiUrl | quote }}, from: controller.github.apiUrl}
 - {flag: upstream-hosts, text: {{ join "," $c.upstreamHosts | quote }}, from: controller.upstreamHosts}
