@@ -10,7 +10,10 @@ const largestBytes = 1024 * 1024
 /** What the page can start from. */
 const useful: ReadonlySet<number> = new Set([200, 400, 401, 403, 404])
 
-/** What the page's first request would be answered: `late` leaves it to the page, `away` is for the page to say. */
+/** How a server, or what stands before it, says that it cannot answer now. */
+const away: ReadonlySet<number> = new Set([502, 503, 504])
+
+/** What the page's first request would be answered: `late` leaves it to the page, with every other error, `away` is for the page to say. */
 export type Primed =
   | { readonly kind: 'answer'; readonly prime: Prime }
   | { readonly kind: 'late' | 'away' | 'none' }
@@ -47,7 +50,7 @@ export async function fetchPrime(
     const { status } = answer
     if (!useful.has(status)) {
       discard(answer.body)
-      return { kind: 'away' }
+      return { kind: away.has(status) ? 'away' : 'late' }
     }
     const text = await textOf(answer, largestBytes)
     return { kind: 'answer', prime: { key, status, body: JSON.parse(text) } }
