@@ -146,6 +146,8 @@ describe('secrets that are wrong', () => {
     )
     expect(await readinessOf(await onlyPod('server'))).toBe('False')
     await uninstall()
+    // The type of a Secret cannot be changed, and other suites have one of this name.
+    await kubectl('-n', namespace, 'delete', 'secret', 'server-tls')
   })
 
   it('a signing key that is none keeps the new pods out of service, and the old one answers', async () => {
