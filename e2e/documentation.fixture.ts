@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 
@@ -32,5 +33,24 @@ export function inlineCommands(page: string, words: readonly string[]): string[]
   const pattern = new RegExp(`\`((?:${words.join('|')}) [^\`]+)\``, 'g')
   return [...sectionOf(page).matchAll(pattern)].map(([, command = '']) =>
     command.replace(/\s*\n\s*/g, ' '),
+  )
+}
+
+/** A new folder for PATH, with the program `depot` in it. */
+export function folderOfProgram(): string {
+  const bin = mkdtempSync(join(tmpdir(), 'depot-bin-'))
+  const main = join(import.meta.dirname, '../cmd/depot/main.ts')
+  writeFileSync(join(bin, 'depot'), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`)
+  chmodSync(join(bin, 'depot'), 0o755)
+  return bin
+}
+
+/** Flags as variables of the environment, so that commands can be typed as they are printed. */
+export function environmentOf(flags: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    flags.map((flag) => {
+      const [, name = '', value = ''] = /^--([^=]+)=(.*)$/s.exec(flag) ?? []
+      return [`DEPOT_${name.toUpperCase().replaceAll('-', '_')}`, value]
+    }),
   )
 }

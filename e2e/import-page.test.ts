@@ -1,13 +1,5 @@
 import { execFile } from 'node:child_process'
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -16,7 +8,7 @@ import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
 import { startS3 } from '../hack/testbed/object-stores/object-stores.ts'
 import { tarGzOf } from '../hack/testbed/registry/archives.ts'
 import { startUpstreams, type Upstreams } from '../hack/testbed/upstream/upstreams.ts'
-import { shellBlock } from './documentation.fixture.ts'
+import { folderOfProgram, shellBlock } from './documentation.fixture.ts'
 import { missing } from './storage.fixture.ts'
 import { typeServer } from './typed-server.fixture.ts'
 
@@ -24,7 +16,7 @@ import { typeServer } from './typed-server.fixture.ts'
 const repository = join(import.meta.dirname, '..')
 const page = readFileSync(join(repository, 'docs/import.md'), 'utf8')
 const run = promisify(execFile)
-const bin = mkdtempSync(join(tmpdir(), 'depot-bin-'))
+const bin = folderOfProgram()
 let upstreams: Upstreams
 let dir: string
 
@@ -37,9 +29,6 @@ beforeAll(async () => {
     registry.addModule({ address: 'network/vpc/aws', version, archive })
   }
   await upstreams.provider('platform/dns', '2.0.0')
-  const depot = `#!/bin/sh\nexec '${process.execPath}' '${repository}/cmd/depot/main.ts' "$@"\n`
-  writeFileSync(join(bin, 'depot'), depot)
-  chmodSync(join(bin, 'depot'), 0o755)
 })
 afterAll(async () => {
   await upstreams?.[Symbol.asyncDispose]()

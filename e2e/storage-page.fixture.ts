@@ -1,13 +1,5 @@
 import { execFile } from 'node:child_process'
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -15,6 +7,7 @@ import { expect, onTestFinished } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
 import { startUpstreams, type Upstreams } from '../hack/testbed/upstream/upstreams.ts'
+import { environmentOf, folderOfProgram } from './documentation.fixture.ts'
 import { typeServer } from './typed-server.fixture.ts'
 
 /* What docs/storage.md says, and folders in which it is done. */
@@ -70,11 +63,7 @@ export class Reader {
     const upstreams = await startUpstreams()
     upstreams.github.tag('acme/vpc', 'v1.0.0', { 'main.tf': 'locals {}\n' })
     await upstreams.provider('hashicorp/random', '3.6.0')
-    const bin = mkdtempSync(join(tmpdir(), 'depot-bin-'))
-    const depot = `#!/bin/sh\nexec '${process.execPath}' '${repository}/cmd/depot/main.ts' "$@"\n`
-    writeFileSync(join(bin, 'depot'), depot)
-    chmodSync(join(bin, 'depot'), 0o755)
-    return new Reader(upstreams, bin)
+    return new Reader(upstreams, folderOfProgram())
   }
 
   async stop(): Promise<void> {
@@ -86,12 +75,14 @@ export class Reader {
   async fill(storageConfig: object, env: Values): Promise<FilledFolder> {
     const dir = mkdtempSync(join(tmpdir(), 'depot-storage-page-'))
     onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
-    const named = this.#upstreams.flags.map((flag) => {
-      const [, name = '', value = ''] = /^--([^=]+)=(.*)$/s.exec(flag) ?? []
-      return [`DEPOT_${name.toUpperCase().replaceAll('-', '_')}`, value] as const
-    })
     const path = `${this.#bin}:${process.env['PATH'] ?? ''}`
-    const all = { ...Object.fromEntries(named), PATH: path, HOME: dir, TMPDIR: dir, ...env }
+    const all = {
+      ...environmentOf(this.#upstreams.flags),
+      PATH: path,
+      HOME: dir,
+      TMPDIR: dir,
+      ...env,
+    }
     const folder = new FilledFolder(dir, all)
     await folder.fill(storageConfig)
     return folder

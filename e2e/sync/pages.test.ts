@@ -14,7 +14,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { clis, Workspace } from '../../hack/testbed/cli/cli.ts'
 import { bareEnvironment } from '../../hack/testbed/environment.ts'
-import { shellBlock } from '../documentation.fixture.ts'
+import { environmentOf, shellBlock } from '../documentation.fixture.ts'
 import { typeServer } from '../typed-server.fixture.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
 
@@ -34,14 +34,10 @@ beforeAll(async () => {
   for (const version of ['3.5.0', '3.6.0']) {
     await cluster.upstreams.provider('hashicorp/random', version)
   }
-  const variables = flags.map((flag) => {
-    const [, name = '', value = ''] = /^--([^=]+)=(.*)$/s.exec(flag) ?? []
-    return [`DEPOT_${name.toUpperCase().replaceAll('-', '_')}`, value] as const
-  })
   environment = {
     ...bareEnvironment,
     HOME: process.env['HOME'] ?? '',
-    ...Object.fromEntries(variables),
+    ...environmentOf(flags),
   }
 }, 300_000)
 afterAll(() => cluster?.stop())

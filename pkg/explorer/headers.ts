@@ -53,3 +53,8 @@ export function fetchSiteOf(header: (name: string) => string | undefined): Fetch
       return 'unknown'
   }
 }
+
+/** The encodings that a browser takes. @param header `Accept-Encoding`; weights are not looked at */
+export function encodingsIn(header: string | undefined): readonly string[] {
+  return (header ?? '').split(',').map((it) => it.trim())
+}

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { fetchSiteOf } from './headers.ts'
+import { encodingsIn, fetchSiteOf } from './headers.ts'
 import type { ExplorerContext } from './request.ts'
 
 const compress = promisify(gzip)
@@ -19,6 +19,6 @@ export async function packPage(
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const site = fetchSiteOf((name) => c.req.header(name))
   if (site !== 'none' && site !== 'same-origin') return undefined
-  const accepted = (c.req.header('accept-encoding') ?? '').split(',').map((it) => it.trim())
+  const accepted = encodingsIn(c.req.header('accept-encoding'))
   return accepted.includes('gzip') ? new Uint8Array(await compress(html, { level })) : undefined
 }

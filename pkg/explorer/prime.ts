@@ -13,7 +13,10 @@ const useful: ReadonlySet<number> = new Set([200, 400, 401, 403, 404])
 /** How a server, or what stands before it, says that it cannot answer now. */
 const away: ReadonlySet<number> = new Set([502, 503, 504])
 
-/** What the page's first request would be answered: `late` leaves it to the page, with every other error, `away` is for the page to say. */
+/**
+ * What the page's first request would be answered: `late` leaves it to the page, as do all other errors, `away` is for the
+ * page to say.
+ */
 export type Primed =
   | { readonly kind: 'answer'; readonly prime: Prime }
   | { readonly kind: 'late' | 'away' | 'none' }

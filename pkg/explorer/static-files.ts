@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { Hono } from 'hono'
+import { encodingsIn } from './headers.ts'
 import { type ExplorerEnv, note } from './request.ts'
 
 const types: Readonly<Record<string, string>> = {
@@ -73,7 +74,7 @@ function serve(routes: Hono<ExplorerEnv>, { path, type, plain, packed }: StaticF
   const isHashed = path.startsWith('/-/assets/')
   routes.get(path, (c) => {
     note(c, isHashed ? '/-/assets/*' : path)
-    const accepted = (c.req.header('accept-encoding') ?? '').split(',').map((it) => it.trim())
+    const accepted = encodingsIn(c.req.header('accept-encoding'))
     const encoding = [...packed.keys()].find((name) => accepted.includes(name))
     return c.body((encoding && packed.get(encoding)) || plain, 200, {
       'Content-Type': type,

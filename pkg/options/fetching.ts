@@ -2,26 +2,8 @@ import type { OptionTable } from './table.ts'
 import { baseUrl } from './urls.ts'
 import { durationMs, list, name, onOff, path, sizeBytes } from './values.ts'
 
-/** How archives are fetched, verified and stored, wherever the resources are. */
-export const fetchingOptions = {
-  filesystemMountPath: {
-    flag: 'filesystem-mount-path',
-    value: path,
-    default: '/data/modules',
-    meaning: 'Root of archives on the file system; nothing outside of it is written.',
-  },
-  spoolDir: {
-    flag: 'spool-dir',
-    value: path,
-    default: '/var/lib/depot/spool',
-    meaning: 'Directory for archives on their way to storage, and for lists of upstream versions.',
-  },
-  spoolSizeBytes: {
-    flag: 'spool-size',
-    value: sizeBytes,
-    default: '10GiB',
-    meaning: 'How much archives on their way may take; what does not fit waits.',
-  },
+/** How large archives may be, wherever they come from. */
+export const limitOptions = {
   moduleSizeLimitBytes: {
     flag: 'module-size-limit',
     value: sizeBytes,
@@ -46,6 +28,29 @@ export const fetchingOptions = {
     default: '4GiB',
     meaning: 'What the files of a platform of a provider may take, unpacked.',
   },
+} satisfies OptionTable
+
+/** How archives are fetched, verified and stored, wherever the resources are. */
+export const fetchingOptions = {
+  filesystemMountPath: {
+    flag: 'filesystem-mount-path',
+    value: path,
+    default: '/data/modules',
+    meaning: 'Root of archives on the file system; nothing outside of it is written.',
+  },
+  spoolDir: {
+    flag: 'spool-dir',
+    value: path,
+    default: '/var/lib/depot/spool',
+    meaning: 'Directory for archives on their way to storage, and for lists of upstream versions.',
+  },
+  spoolSizeBytes: {
+    flag: 'spool-size',
+    value: sizeBytes,
+    default: '10GiB',
+    meaning: 'How much archives on their way may take; what does not fit waits.',
+  },
+  ...limitOptions,
   githubSecretName: {
     flag: 'github-secret-name',
     value: name,

@@ -1,20 +1,12 @@
 import { z } from 'zod'
-import { fetchingOptions } from './fetching.ts'
+import { fetchingOptions, limitOptions } from './fetching.ts'
 import { serverCommand } from './server.ts'
 import type { Command, Options, OptionTable, SecretTable } from './table.ts'
 import { name, namespace, onOff, path } from './values.ts'
 import { storageVariables } from './variables.ts'
 
 const { apiGroup, logLevel } = serverCommand.options
-const {
-  spoolSizeBytes,
-  moduleSizeLimitBytes,
-  moduleUnpackedLimitBytes,
-  providerSizeLimitBytes,
-  providerUnpackedLimitBytes,
-  egressAllow,
-  egressCaPath,
-} = fetchingOptions
+const { spoolSizeBytes, egressAllow, egressCaPath } = fetchingOptions
 
 const options = {
   manifests: {
@@ -108,10 +100,7 @@ const options = {
     meaning: 'Directory for archives on their way.',
   },
   spoolSizeBytes,
-  moduleSizeLimitBytes,
-  moduleUnpackedLimitBytes,
-  providerSizeLimitBytes,
-  providerUnpackedLimitBytes,
+  ...limitOptions,
   egressAllow,
   egressCaPath,
   logLevel: { ...logLevel, default: 'warn' },

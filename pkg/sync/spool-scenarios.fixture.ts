@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { defaultLimits } from '../archive/archive.ts'
 import type { ObjectPlace } from '../objects/conformance.fixture.ts'
 import { eventually, storageConfig, versions } from './scenario-parts.fixture.ts'
 import { Scene } from './scene.fixture.ts'
 import { rewritingBytes } from './version/fetch-module.ts'
 
 /** Archives of about 1.4 kB, and room for one of them beside what a module may become. */
-const spoolBytes = rewritingBytes(1400) + 2000
+const roomOfOne = rewritingBytes(1400, defaultLimits.module)
+const spoolBytes = roomOfOne + 2000
 const content = () => randomBytes(1000).toString('hex')
 
 /** Room that some take from others. */
@@ -22,10 +24,24 @@ export function spoolScenarios(open: (namespace: string) => Promise<ObjectPlace>
       return scene.write('Module', name, { moduleConfig, versions: versions('1.0.0') })
     }
 
-    it('gives up archives that wait for a storage that is away', async () => {
-      const place = await open('full')
-      const scene = await Scene.open(place, 'full', spoolBytes)
+    /** A scene whose spool is small, in a namespace of its own. */
+    const inSpool = async (
+      namespace: string,
+      sizeBytes: number,
+      run: (scene: Scene) => Promise<void>,
+    ): Promise<void> => {
+      const place = await open(namespace)
+      const scene = await Scene.open(place, namespace, sizeBytes)
       try {
+        await run(scene)
+      } finally {
+        await scene.close()
+        await place.close()
+      }
+    }
+
+    it('gives up archives that wait for a storage that is away', () =>
+      inSpool('full', spoolBytes, async (scene) => {
         await writeFile(`${scene.storage}/away`, 'this is no directory')
         await write(scene, 'away')
         await scene.run()
@@ -34,18 +50,12 @@ export function spoolScenarios(open: (namespace: string) => Promise<ObjectPlace>
         })
         await write(scene, 'other')
         await eventually(() => expect(scene.status('Version', 'other-1-0-0').synced).toBe(true))
-      } finally {
-        await scene.close()
-        await place.close()
-      }
-    })
+      }))
 
-    it('is said of what waits for it, which is stored once there is room', async () => {
-      const place = await open('waiting')
-      const scene = await Scene.open(place, 'waiting', spoolBytes)
-      try {
+    it('is said of what waits for it, which is stored once there is room', () =>
+      inSpool('waiting', spoolBytes, async (scene) => {
         const { signal } = new AbortController()
-        const taken = await scene.spool.reserve(rewritingBytes(1400), { signal })
+        const taken = await scene.spool.reserve(roomOfOne, { signal })
         await write(scene, 'vpc')
         await scene.begin()
         await eventually(() =>
@@ -57,17 +67,11 @@ export function spoolScenarios(open: (namespace: string) => Promise<ObjectPlace>
         expect(await scene.stored()).toEqual([])
         await taken.remove()
         await eventually(() => expect(scene.status('Version', 'vpc-1-0-0').synced).toBe(true))
-      } finally {
-        await scene.close()
-        await place.close()
-      }
-    })
+      }))
 
-    it('lets no archive wait whose documents have no room of their own', async () => {
-      const place = await open('documents')
+    it('lets no archive wait whose documents have no room of their own', () =>
       // Room for one archive of a provider.
-      const scene = await Scene.open(place, 'documents', 300)
-      try {
+      inSpool('documents', 300, async (scene) => {
         const platforms = ['linux/amd64']
         const signer = 'A'.repeat(40)
         scene.upstream.provider('acme/hello', {
@@ -80,26 +84,16 @@ export function spoolScenarios(open: (namespace: string) => Promise<ObjectPlace>
         await scene.write('Provider', 'hello', { providerConfig, versions: wanted })
         await scene.begin()
         await eventually(() => expect(scene.status('Provider', 'hello').synced).toBe(true))
-      } finally {
-        await scene.close()
-        await place.close()
-      }
-    })
+      }))
 
-    it('lets none wait for ever that fetched and needs more room', async () => {
-      const place = await open('narrow')
-      const scene = await Scene.open(place, 'narrow', spoolBytes)
-      const names = ['a', 'b', 'c', 'd']
-      try {
+    it('lets none wait for ever that fetched and needs more room', () =>
+      inSpool('narrow', spoolBytes, async (scene) => {
+        const names = ['a', 'b', 'c', 'd']
         for (const name of names) await write(scene, name)
         await scene.begin({ timings: { roomMs: 200 } })
         await eventually(() => {
           for (const name of names) expect(scene.status('Module', name).synced).toBe(true)
         })
-      } finally {
-        await scene.close()
-        await place.close()
-      }
-    })
+      }))
   })
 }

@@ -3,7 +3,6 @@
  * step can be done again after a kill. Modules and Providers get a Version for each archive, Versions get their archive
  * fetched, checked and stored, and Depots keep Modules and Providers in step with their upstreams.
  */
-
 import type { Condition } from '../apis/v1alpha1/v1alpha1.ts'
 import { defaultLimits, type LimitsByKind } from '../archive/archive.ts'
 import type { ObjectKind, Objects, StoredObject, StoredRef } from '../objects/objects.ts'

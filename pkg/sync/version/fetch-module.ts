@@ -1,5 +1,5 @@
 import { rename } from 'node:fs/promises'
-import { type ArchiveLimits, defaultLimits, normaliseModule } from '../../archive/archive.ts'
+import { type ArchiveLimits, normaliseModule } from '../../archive/archive.ts'
 import type { FetchedArchive, FetchOptions, Resolved } from '../../sources/sources.ts'
 import type { SpoolFile } from '../../spool/spool.ts'
 import type { Context } from '../context.ts'
@@ -8,10 +8,7 @@ import type { Candidate } from './candidate.ts'
 import type { ModulePlan } from './plan.ts'
 
 /** What a module may take at most while it is unpacked and packed again, by what its archive takes. */
-export function rewritingBytes(
-  sizeBytes: number,
-  limits: ArchiveLimits = defaultLimits.module,
-): number {
+export function rewritingBytes(sizeBytes: number, limits: ArchiveLimits): number {
   const { packedBytes, unpackedBytes, ratio, ratioAboveBytes } = limits
   const unpacked = Math.min(unpackedBytes, Math.max(ratioAboveBytes, sizeBytes * ratio))
   return unpacked + Math.min(packedBytes, unpacked)
