@@ -6,7 +6,6 @@ import type { Extent } from './scratch.ts'
 export interface TreeFile extends Extent {
   readonly path: string
   readonly executable: boolean
-  readonly sha256: string
 }
 
 export interface TreeLink {

@@ -1,4 +1,5 @@
 import { sortedByPath, treeDigest } from './content-digest.ts'
+import { HashedFiles } from './hashed-files.ts'
 import { type ArchiveLimits, moduleLimits } from './limits.ts'
 import { moduleFiles, type TreeFile } from './module-tree.ts'
 import { packTarGz, packZip } from './packing.ts'
@@ -54,15 +55,15 @@ export async function normaliseModule(options: NormaliseOptions): Promise<Module
   try {
     const { files: all, leftOut } = await readTree({ file, limits, signal }, scratch)
     const files = sortedByPath(moduleFiles(all, path))
-    const read = (each: TreeFile) => scratch.read(each)
+    const hashed = new HashedFiles(scratch)
     const pack = format === 'zip' ? packZip : packTarGz
-    const packed = await pack({ files, read, into, signal })
-    const readme = await readmeOf(files, read)
+    const packed = await pack({ files, read: (each) => hashed.read(each), into, signal })
+    const readme = await readmeOf(files, (each: TreeFile) => scratch.read(each))
     return {
       file: into,
       extension: format === 'zip' ? '.zip' : '.tar.gz',
       ...packed,
-      contentDigest: treeDigest(files),
+      contentDigest: treeDigest(files.map((each) => hashed.digested(each))),
       leftOut,
       ...(readme && { readme }),
     }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { Turns } from '../pacing/pacing.ts'
 import { ArchiveError, quoted } from './archive-error.ts'
 import { checkDistinct } from './distinct-paths.ts'
@@ -33,9 +32,7 @@ export async function readTree(
     } else if (kind === 'symlink') {
       links.push({ path, target: entry.target ?? (await targetIn(entry, limits)) })
     } else if (kind === 'file') {
-      const hash = createHash('sha256')
-      const extent = await scratch.append(entry.content, (chunk) => hash.update(chunk))
-      files.push({ path, executable, sha256: hash.digest('hex'), ...extent })
+      files.push({ path, executable, ...(await scratch.append(entry.content)) })
     }
   }
   checkDistinct(seen)

@@ -34,14 +34,9 @@ export class Scratch {
     return new Scratch(file)
   }
 
-  /** @param onChunk sees all bytes */
-  async append(
-    content: AsyncIterable<Uint8Array>,
-    onChunk: (chunk: Uint8Array) => void,
-  ): Promise<Extent> {
+  async append(content: AsyncIterable<Uint8Array>): Promise<Extent> {
     const start = this.#end
     for await (const chunk of content) {
-      onChunk(chunk)
       if (this.#pendingBytes + chunk.length > chunkBytes) await this.#flush()
       if (chunk.length >= chunkBytes) await this.#write(chunk, this.#end)
       else this.#keep(chunk)
