@@ -49,6 +49,45 @@ describe.skipIf(chromiumPath === undefined)('downloads', () => {
     await close()
   })
 
+  it.each([
+    ['as they are', {}],
+    [
+      'with the widest values that they can have',
+      {
+        scanCounts: { critical: 1234, high: 1234, medium: 1234, low: 1234, unknown: 1234 },
+        downloadCount: 123_456_789,
+        lastDownloadedAt: new Date(Date.now() - 360 * 86_400_000).toISOString(),
+        archiveSizeBytes: 1000 * 1024 ** 2,
+        syncStatus: 'synced',
+        synced: false,
+      },
+    ],
+  ])('versions of a provider, %s, need no sideways scrolling at any width', async (_what, wide) => {
+    const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url)
+    await page.route(/\/-\/api\/.*\/versions/, async (route) => {
+      const response = await route.fetch()
+      const answer = (await response.json()) as { items: object[] }
+      const items = answer.items.map((item) => ({ ...item, ...wide }))
+      await route.fulfill({ response, json: { ...answer, items } })
+    })
+    await page.goto('/platform/provider/acme-cmdb')
+    await settled(page)
+    const table = page.getByRole('table', { name: 'Versions' })
+    expect(await table.getByRole('row').count()).toBeGreaterThan(20)
+    for (const theme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: theme })
+      for (const width of [320, 768, 993, 1153, 1201, 1265, 1280]) {
+        await page.setViewportSize({ width, height: 900 })
+        const hidden = await page.evaluate(() =>
+          [...document.querySelectorAll('.tbl')].map((box) => box.scrollWidth - box.clientWidth),
+        )
+        expect([theme, width, ...hidden]).toEqual([theme, width, ...hidden.map(() => 0)])
+      }
+    }
+    expect(problems).toEqual([])
+    await close()
+  })
+
   it('a badge of a public module is a picture at the address of the explorer, to anyone', async () => {
     const at = (path: string): Promise<Response> =>
       fetch(`${showcase.explorer.url}/depot/ui/v1/badges/${path}`, {

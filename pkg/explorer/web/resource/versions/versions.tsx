@@ -84,7 +84,7 @@ export function VersionsSection({ address, detail, values, change }: SectionProp
             <Empty filtered={filtered} change={change} />
           ) : (
             <>
-              <Table label="Versions" heads={heads(isProvider)}>
+              <Table label="Versions" look="stack dense" heads={heads(isProvider)}>
                 {data.items.map((row, at) => (
                   <Row
                     key={`${row.version} ${row.os} ${row.arch}`}
@@ -220,7 +220,7 @@ const Empty = ({ filtered, change }: { readonly filtered: boolean; readonly chan
   )
 
 const Skeleton = ({ isProvider }: { readonly isProvider: boolean }) => (
-  <Table label="Versions, loading" heads={heads(isProvider)} busy>
+  <Table label="Versions, loading" look="stack dense" heads={heads(isProvider)} busy>
     {Array.from({ length: 10 }, (_, at) => (
       <tr key={at} role="row">
         {heads(isProvider).map((_head, cell) => (
