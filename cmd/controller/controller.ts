@@ -11,7 +11,7 @@ import {
   controllerCommand,
   OptionsError,
 } from '../../pkg/options/options.ts'
-import { type Runnable, run, runCommand } from '../../pkg/run/run.ts'
+import { endWithin, type Runnable, run, runCommand } from '../../pkg/run/run.ts'
 import { type RunningAdmin, serveAdmin } from '../../pkg/serving/serving.ts'
 import { type SyncOptions, startSync, watchBindings } from '../../pkg/sync/sync.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
@@ -131,8 +131,8 @@ async function runController(options: ControllerOptions): Promise<undefined> {
         }
       })
     },
-    async stop() {
-      await work.stop()
+    async stop(graceMs) {
+      await endWithin(work.stop(), graceMs, log)
       await election.release()
       await this.close?.()
       await cluster.close()

@@ -4,8 +4,10 @@ import { limitHeap } from '../../pkg/memory/memory.ts'
 import { folderObjects, type Objects } from '../../pkg/objects/objects.ts'
 import { OptionsError, type SyncCommandOptions, syncCommand } from '../../pkg/options/options.ts'
 import {
+  endWithin,
   folderProblem,
   madeFolderProblem,
+  type Runnable,
   run,
   runCommand,
   temporaryFolder,
@@ -26,7 +28,7 @@ import { printProgress, problemsOf, summaryOf } from './report.ts'
 export { type Fetching, openFetching } from './fetching.ts'
 export { onlyOne } from './only-one.ts'
 
-/** How long what runs may take to end after a signal. */
+/** How long what runs may take to end after a signal; it is cut off then. */
 const graceMs = 5_000
 
 /** `depot sync`. */
@@ -96,7 +98,7 @@ async function fill(
   const work = async () =>
     options.watch
       ? await follow(await started(), log, lost)
-      : await once(await started(), objects, { print, lost })
+      : await once(await started(), objects, { print, log, lost })
   // The folder may be another process's since it was read.
   const status = lost.aborted ? 1 : await work()
   forget()
@@ -108,11 +110,11 @@ async function fill(
 async function once(
   work: Sync,
   objects: Objects,
-  { print, lost }: { print: (line: string) => void; lost: AbortSignal },
+  { print, log, lost }: { print: (line: string) => void; log: Logger; lost: AbortSignal },
 ): Promise<number> {
   const ended = await Promise.race([work.idle(), untilEnd(lost)])
   const failing = work.failing()
-  await work.stop()
+  await endWithin(work.stop(), graceMs, log)
   if (ended === 'SIGINT' || ended === 'SIGTERM') {
     print(`${summaryOf(objects)}; stopped, run the same command again to go on`)
     return 128 + constants.signals[ended]
@@ -129,7 +131,11 @@ async function once(
 }
 
 async function follow(work: Sync, log: Logger, lost: AbortSignal): Promise<number> {
-  const part = { name: 'sync', start: () => undefined, stop: () => work.stop() }
+  const part: Runnable = {
+    name: 'sync',
+    start: () => undefined,
+    stop: (cutAfterMs) => endWithin(work.stop(), cutAfterMs, log),
+  }
   await run({ groups: [[part]], log, graceMs, until: lost })
   return lost.aborted ? 1 : 0
 }

@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
 
 /*
- * What `depot sync` waits for when it is told to stop: an upstream that answers half and then nothing, wherever it does.
+ * What `depot sync` waits for when it is told to stop: an upstream that answers half and then nothing, wherever it does, and a
+ * program that leaves others behind.
  */
 
 let upstreams: Upstreams
@@ -36,6 +38,26 @@ afterEach(async () => {
   registry.remove()
 })
 
+/** A folder for programs that are found before those of this machine. */
+function programs(): string {
+  const dir = join(registry.dir, 'programs')
+  mkdirSync(dir, { recursive: true })
+  return dir
+}
+
+/** A git that leaves a process behind which holds its output open. @returns the file that has its id */
+function lastingGit(): string {
+  const pidFile = join(programs(), 'pid')
+  const program = `#!${process.execPath}
+const { pid } = require('node:child_process').spawn('sleep', ['120'], { detached: true, stdio: 'inherit' })
+require('node:fs').writeFileSync(__filename + '.part', String(pid))
+require('node:fs').renameSync(__filename + '.part', ${JSON.stringify(pidFile)})
+setInterval(() => undefined, 1000)
+`
+  writeFileSync(join(programs(), 'git'), program, { mode: 0o755 })
+  return pidFile
+}
+
 function start(...flags: readonly string[]) {
   const { manifests, archives, dir } = registry
   const folders = ['--manifests', manifests, '--archives', archives]
@@ -43,6 +65,7 @@ function start(...flags: readonly string[]) {
   const options = [...folders, ...spool, ...upstreams.flags, ...flags]
   return spawn(process.execPath, ['cmd/sync/main.ts', ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, PATH: [programs(), process.env['PATH']].join(delimiter) },
   })
 }
 
@@ -80,5 +103,34 @@ describe.each(runs)('$command', ({ flags, status, says }) => {
     expect(await once(child, 'exit')).toEqual([status, null])
     expect(await output).toContain(says)
     expect(performance.now() - beganMs).toBeLessThan(boundMs(beganMs - spawnedMs))
+  })
+
+  it('ends after the grace period where what it waits for never does', async () => {
+    const pidFile = lastingGit()
+    registry.write('git.yaml', [
+      {
+        apiVersion: 'depot.internal/v1alpha1',
+        kind: 'Module',
+        metadata: { name: 'lasting', namespace: 'team' },
+        spec: {
+          moduleConfig: {
+            provider: 'aws',
+            source: { type: 'git', url: upstreams.git.urlOf('acme/lasting') },
+            storageConfig: { fileSystem: { directoryPath: 'depot' } },
+          },
+          versions: [{ version: '1.0.0' }],
+        },
+      },
+    ])
+    const child = start(...flags)
+    const output = text(child.stdout)
+    const exited = once(child, 'exit')
+    await vi.waitFor(() => expect(existsSync(pidFile)).toBe(true), { timeout: 60_000 })
+    child.kill('SIGINT')
+    const ended = await exited
+    process.kill(Number(readFileSync(pidFile, 'utf8')))
+    expect(ended).toEqual([status, null])
+    expect(await output).toContain('work cut off at the end of the grace period')
+    expect(await output).toContain(says)
   })
 })

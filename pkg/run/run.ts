@@ -3,6 +3,7 @@ import type { Logger } from '../telemetry/telemetry.ts'
 
 // The life of a process: options in, parts started and stopped in order, an exit status out.
 export { runCommand } from './command.ts'
+export { endWithin } from './end-within.ts'
 export { folderProblem, madeFolderProblem, temporaryFolder } from './folder.ts'
 export { httpPart } from './http-part.ts'
 export { readTextFile } from './text-file.ts'
