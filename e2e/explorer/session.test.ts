@@ -1,13 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Response, Route } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
+import { dataOf } from '../../hack/testbed/explorer/pages.ts'
 import { SignInProvider } from '../../hack/testbed/oidc/sign-in.ts'
 import { freePort } from '../../hack/testbed/ports.ts'
 import { moduleObjects, Registry } from '../../hack/testbed/registry/registry.ts'
 import { startAs } from '../../hack/testbed/server/server.ts'
+import type { Boot } from '../../pkg/explorer/explorer.ts'
 import {
   chromiumPath,
   launchBrowser,
@@ -125,6 +127,48 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     await close()
   })
 
+  it('of two tabs is refreshed once, a minute before it ends', async () => {
+    const { context, page, provider, answers, baseUrl, expiresAt } = await refreshable()
+    const other = await context.newPage()
+    await other.goto(`${baseUrl}/`)
+    await settled(other)
+    const before = provider.tokenRequests
+    const waiting: Route[] = []
+    await context.route('**/auth/refresh', (route) => void waiting.push(route))
+    await page.clock.pauseAt(expiresAt - 61_000)
+    expect(waiting).toHaveLength(0)
+    await page.clock.fastForward(2000)
+    // One tab asks, the other one waits for it.
+    const locks = () =>
+      page.evaluate(async () => {
+        const { held = [], pending = [] } = await navigator.locks.query()
+        return [held.length, pending.length]
+      })
+    await expect.poll(locks).toEqual([1, 1])
+    await expect.poll(() => waiting.length).toBe(1)
+    await waiting[0]?.continue()
+    await expect.poll(() => waiting.length).toBe(2)
+    await waiting[1]?.continue()
+    await expect.poll(() => answers.length).toBe(2)
+    const ends = await Promise.all(answers.map(async (answer) => endOf(await answer.json())))
+    expect(ends[0]).toBeGreaterThan(expiresAt)
+    expect(ends[1]).toBe(ends[0])
+    expect(provider.tokenRequests - before).toBe(1)
+  })
+
+  it('is refreshed when the provider is back, also where a browser has no locks', async () => {
+    const { context, page, answers, expiresAt } = await refreshable('without locks')
+    await context.route('**/auth/refresh', (route) => route.fulfill({ status: 503, json: {} }), {
+      times: 1,
+    })
+    await page.clock.pauseAt(expiresAt - 61_000)
+    await page.clock.fastForward(2000)
+    await expect.poll(() => answers.map((answer) => answer.status())).toEqual([503])
+    await page.clock.resume()
+    await expect.poll(() => answers.length, { timeout: 60_000 }).toBeGreaterThan(1)
+    expect(endOf(await answers[1]?.json())).toBeGreaterThan(expiresAt)
+  })
+
   it('3. takes a developer token where that is enabled, and has no field elsewhere', async () => {
     const port = await freePort()
     const baseUrl = `http://127.0.0.1:${port}`
@@ -188,6 +232,39 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     await close()
   })
 })
+
+const endOf = (state: unknown): unknown => (state as { expiresAt?: unknown }).expiresAt
+
+/** A page of someone whose session can be refreshed, in a browser whose clock the test sets, and what it is answered. */
+async function refreshable(browsers: 'with locks' | 'without locks' = 'with locks') {
+  const { explorer, provider } = await deploy({
+    isBuilt: true,
+    flags: ['--oidc-scopes', 'openid profile email groups offline_access'],
+  })
+  const { page, close } = await watchAll(explorer.baseUrl, [401, 404, 503])
+  onTestFinished(close)
+  const context = page.context()
+  await page.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ body: '' }))
+  const answers: Response[] = []
+  context.on('response', (response) => {
+    if (new URL(response.url()).pathname === '/auth/refresh') answers.push(response)
+  })
+  if (browsers === 'without locks') {
+    // As at an address of http on another machine.
+    await page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'locks'))
+  }
+  await page.clock.install()
+  await page.goto('/stats')
+  await logIn(page, 'alice')
+  await page.waitForURL(`${explorer.baseUrl}/stats`)
+  await settled(page)
+  const boot = dataOf(await page.content(), 'boot') as Boot
+  expect(boot).toMatchObject({ signedIn: true, refreshable: true })
+  const expiresAt = boot.expiresAt ?? 0
+  // Times in tokens are whole seconds: one of the same second would not be newer.
+  await expect.poll(() => Date.now(), { timeout: 10_000 }).toBeGreaterThan(expiresAt - 3_599_000)
+  return { context, page, provider, answers, baseUrl: explorer.baseUrl, expiresAt }
+}
 
 /** Signs in at the provider as a command-line tool does. */
 async function idToken(page: Page, issuer: string, callback: string): Promise<string> {

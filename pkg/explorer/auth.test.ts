@@ -1,13 +1,21 @@
 import { expect, it, onTestFinished } from 'vitest'
+import { Cookies } from './cookies.ts'
 import { listening, sessionPassword, startExplorer } from './explorer.fixture.ts'
 import { packToken } from './packed-token.ts'
 import { Seal } from './seal.ts'
+import { Sessions } from './session.ts'
 
-/** An explorer whose issuer has a page that ends sessions there. */
+/** An explorer whose issuer has a page that ends sessions there, and refreshes none. */
 async function withIssuer() {
+  const asked: string[] = []
   const issuer = await listening((request, response) => {
     const url = `http://${request.headers.host}`
+    asked.push(request.url ?? '')
     response.setHeader('Content-Type', 'application/json')
+    if (request.url === '/token') {
+      response.writeHead(400).end('{"error":"invalid_grant"}')
+      return
+    }
     response.end(
       JSON.stringify({
         issuer: url,
@@ -31,6 +39,8 @@ async function withIssuer() {
   const seal = new Seal([sessionPassword])
   return {
     issuer,
+    asked,
+    explorer,
     signedOut: async (content: object) =>
       explorer.get('/auth/logged-out', {
         cookie: `depot-logout=${await seal.seal('logout', content, 60)}`,
@@ -61,3 +71,38 @@ it.each([
   expect([status, headers['location']]).toEqual([302, '/'])
   expect(String(headers['set-cookie'])).toContain('depot-logout=; Max-Age=0')
 })
+
+const hour = 3_600_000
+
+it.each([
+  ['knows of an earlier end', (end: number) => JSON.stringify({ expiresAt: end - 1 }), true],
+  ['knows of the same end', (end: number) => JSON.stringify({ expiresAt: end }), false],
+  ['knows of a later end', (end: number) => JSON.stringify({ expiresAt: end + 1 }), false],
+  ['does not say what it knows', () => undefined, false],
+  ['sends what is no JSON', () => '{"expiresAt"', false],
+  ['sends text as a time', () => '{"expiresAt":"1"}', false],
+])(
+  'a session is refreshed unless another tab was first, for a page that %s',
+  async (_what, body, isRefreshed) => {
+    const { explorer, asked } = await withIssuer()
+    const expiresAt = Date.now() + hour
+    const sessions = new Sessions({
+      seal: new Seal([sessionPassword]),
+      ttlMs: 8 * hour,
+      clock: () => Date.now(),
+    })
+    const cookies = new Cookies(undefined, false)
+    const session = { idToken: 'a.b.c', refreshToken: 'r', expiresAt, signedInAt: Date.now() }
+    await sessions.write(cookies, session)
+    const headers = {
+      cookie: cookies.lines.map((line) => line.split(';')[0]).join('; '),
+      'sec-fetch-site': 'same-origin',
+    }
+    const answer = await explorer.send('POST', '/auth/refresh', headers, body(expiresAt))
+    expect(answer.status).toBe(200)
+    expect(asked.filter((path) => path === '/token')).toHaveLength(isRefreshed ? 0 : 1)
+    expect(JSON.parse(answer.text)).toMatchObject(
+      isRefreshed ? { signedIn: true, expiresAt } : { signedIn: false },
+    )
+  },
+)

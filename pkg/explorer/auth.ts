@@ -37,8 +37,10 @@ export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
   app.post('/auth/refresh', async (c) => {
     note(c, '/auth/refresh')
     const session = await c.var.session()
-    if (refresher === undefined || session?.refreshToken === undefined) {
-      return c.json(stateOf(session, sessions))
+    const state = stateOf(session, sessions)
+    const isKnown = (state.expiresAt ?? 0) <= endIn(parsed(await readBody(c)))
+    if (!isKnown || refresher === undefined || session?.refreshToken === undefined) {
+      return c.json(state)
     }
     const renewed = await refresher.refresh(session).catch((cause: unknown) => {
       throw new RegistryError(
@@ -132,6 +134,12 @@ export function stateOf(session: Session | undefined, sessions: Sessions) {
         expiresAt: Math.min(session.expiresAt, sessions.endOf(session)),
       }),
   }
+}
+
+/** When the session ends as far as the page knows; where another tab has refreshed it since, it ends later than that. */
+function endIn(body: unknown): number {
+  const known = typeof body === 'object' && body !== null && 'expiresAt' in body && body.expiresAt
+  return typeof known === 'number' ? known : Number.POSITIVE_INFINITY
 }
 
 /** @throws RegistryError Forbidden for what another site, or no page at all, sends in this browser's name */

@@ -26,6 +26,7 @@ export interface SignInOptions {
  */
 export class SignInProvider {
   readonly #server: Server
+  #tokenRequests = 0
 
   private constructor(server: Server) {
     this.#server = server
@@ -47,9 +48,15 @@ export class SignInProvider {
       const { url = '' } = incoming
       const below = pathname !== '/' && url.startsWith(pathname) ? url.slice(pathname.length) : url
       Object.assign(incoming, { originalUrl: url, url: below || '/' })
+      if (below === '/token') started.#tokenRequests += 1
       answer(incoming, outgoing)
     })
     return started
+  }
+
+  /** How often tokens were asked for: by sign-ins and by refreshes. */
+  get tokenRequests(): number {
+    return this.#tokenRequests
   }
 
   get url(): string {

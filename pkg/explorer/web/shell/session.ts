@@ -52,6 +52,7 @@ export async function clearDevToken(): Promise<void> {
 }
 
 const beforeMs = 60_000
+const soonestMs = 5000
 const longestTimer = 2 ** 31 - 1
 
 /** Makes the login longer shortly before it ends, in one tab only. */
@@ -61,14 +62,22 @@ export function keepSignedIn(): void {
 }
 
 function schedule(expiresAt: number): void {
-  const wait = Math.min(Math.max(expiresAt - beforeMs - Date.now(), 5000), longestTimer)
-  setTimeout(() => void refresh().catch(() => undefined), wait)
+  const wait = Math.min(Math.max(expiresAt - beforeMs - Date.now(), soonestMs), longestTimer)
+  setTimeout(() => void refresh(expiresAt), wait)
 }
 
-async function refresh(): Promise<void> {
-  const answer = await navigator.locks.request('depot-refresh', () =>
-    send('/auth/refresh', 'POST', {}),
-  )
-  const { expiresAt } = answer as { expiresAt?: unknown }
-  if (typeof expiresAt === 'number') schedule(expiresAt)
+/** @param known when the login ends, which is later than that where another tab was first */
+async function refresh(known: number): Promise<void> {
+  try {
+    const answer = await inOneTab(() => send('/auth/refresh', 'POST', { expiresAt: known }))
+    const { expiresAt } = answer as { expiresAt?: unknown }
+    if (typeof expiresAt === 'number' && expiresAt > known) schedule(expiresAt)
+  } catch {
+    // While the issuer is away, the login is good until it ends.
+    if (Date.now() < known) schedule(known)
+  }
 }
+
+/** One after the other; at an address of http elsewhere than on this machine, browsers have no locks. */
+const inOneTab = <T>(work: () => Promise<T>): Promise<T> =>
+  'locks' in navigator ? navigator.locks.request('depot-refresh', work) : work()
