@@ -63,6 +63,7 @@ describe('a page', () => {
       'referrer-policy': 'same-origin',
       'cross-origin-opener-policy': 'same-origin',
       'strict-transport-security': 'max-age=31536000',
+      'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=()',
       'x-robots-tag': 'noindex, nofollow',
     })
   })
