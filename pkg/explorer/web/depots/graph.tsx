@@ -2,12 +2,10 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { DepotGraph } from '../api/records.ts'
 import { announce } from '../parts/announce.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
+import { foldedIn, managersOf } from './folded.ts'
 import { layOut } from './layout.ts'
 import { Stage } from './stage.ts'
 import { step } from './walk.ts'
-
-/** Larger graphs begin with every depot folded. */
-const foldAbove = 1000
 
 interface Props {
   readonly graph: DepotGraph
@@ -22,8 +20,13 @@ export function Graph({ graph, selected, found, onSelect }: Props) {
   const pick = useRef(onSelect)
   pick.current = onSelect
   const [cursor, setCursor] = useState<string | undefined>()
-  const [folded, setFolded] = useState<ReadonlySet<string>>(() => startFolded(graph))
+  // A link to a node of a large graph shows that node.
+  const [opened, setOpened] = useState<ReadonlySet<string>>(
+    () => new Set(managersOf(graph, new Set([selected]))),
+  )
+  const folded = useMemo(() => foldedIn(graph, opened), [graph, opened])
   const layout = useMemo(() => layOut(graph, folded), [graph, folded])
+  const lit = useMemo(() => found && withFolded(graph, folded, found), [graph, folded, found])
 
   useEffect(() => {
     if (canvas.current === null) return undefined
@@ -41,10 +44,11 @@ export function Graph({ graph, selected, found, onSelect }: Props) {
       layout,
       selected: selected === '' ? undefined : selected,
       cursor,
-      found,
+      found: lit,
     })
-  }, [layout, selected, cursor, found])
+  }, [layout, selected, cursor, lit])
 
+  const open = (ids: Iterable<string>): void => setOpened(new Set([...opened, ...ids]))
   const walk = (key: string): void => {
     const box = step(layout, cursor ?? (selected === '' ? undefined : selected), key)
     if (box === undefined) return
@@ -86,15 +90,11 @@ export function Graph({ graph, selected, found, onSelect }: Props) {
       {folded.size > 0 && (
         <p class="hint">
           {folded.size} depots are folded.{' '}
-          <button type="button" class="btn small" onClick={() => setFolded(new Set())}>
+          <button type="button" class="btn small" onClick={() => open(folded)}>
             Unfold all
           </button>{' '}
           {folded.has(selected) && (
-            <button
-              type="button"
-              class="btn small"
-              onClick={() => setFolded(without(folded, selected))}
-            >
+            <button type="button" class="btn small" onClick={() => open([selected])}>
               Unfold the selected one
             </button>
           )}
@@ -104,13 +104,15 @@ export function Graph({ graph, selected, found, onSelect }: Props) {
   )
 }
 
-const startFolded = ({ depots, modules, providers }: DepotGraph): ReadonlySet<string> =>
-  depots.length + modules.length + providers.length > foldAbove
-    ? new Set(depots.map(({ id }) => id))
-    : new Set()
-
-const without = (set: ReadonlySet<string>, id: string): ReadonlySet<string> =>
-  new Set([...set].filter((it) => it !== id))
+/** What was found, and the folded depots that manage some of it. */
+function withFolded(
+  graph: DepotGraph,
+  folded: ReadonlySet<string>,
+  found: ReadonlySet<string>,
+): ReadonlySet<string> {
+  if (folded.size === 0) return found
+  return new Set([...found, ...managersOf(graph, found).filter((id) => folded.has(id))])
+}
 
 const ZoomButton = (props: { icon: string; words: string; onPress: () => void }) => (
   <button type="button" class="btn icon" title={props.words} onClick={props.onPress}>

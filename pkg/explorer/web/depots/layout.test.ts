@@ -1,40 +1,6 @@
 import { expect, it } from 'vitest'
-import type { DepotGraph } from '../api/records.ts'
+import { graphOf } from './graph.fixture.ts'
 import { type Box, layOut } from './layout.ts'
-
-const depot = (name: string, modules: string[]): DepotGraph['depots'][number] => ({
-  id: `a/${name}`,
-  namespace: 'a',
-  name,
-  pollingIntervalMinutes: 60,
-  managedModuleNames: modules,
-  managedProviderNames: [],
-})
-
-/** Every depot manages the modules that it names. */
-function graphOf(managed: Readonly<Record<string, string[]>>): DepotGraph {
-  const names = [...new Set(Object.values(managed).flat())]
-  return {
-    depots: Object.entries(managed).map(([name, modules]) => depot(name, modules)),
-    modules: names.map((name) => ({
-      id: `a/module/${name}`,
-      namespace: 'a',
-      name,
-      synced: true,
-      depotID: '',
-    })),
-    providers: [],
-    edges: Object.entries(managed).flatMap(([name, modules]) =>
-      modules.map((target) => ({
-        id: `${name}-${target}`,
-        source: `a/${name}`,
-        target: `a/module/${target}`,
-      })),
-    ),
-    summary: { totalDepots: 0, totalModules: 0, totalProviders: 0 },
-    generatedAt: '2026-01-01T00:00:00Z',
-  }
-}
 
 const overlaps = (a: Box, b: Box): boolean =>
   a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
