@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { showcase as samples, showcaseDepots } from '../../hack/testbed/explorer/showcase.ts'
-import { chromiumPath, settled, watch } from './browser.fixture.ts'
+import { chromiumPath, problemsInEveryLook, settled, watch } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
 /* What pages show of a registry that is in use. */
@@ -30,6 +30,48 @@ describe.skipIf(chromiumPath === undefined)('downloads', () => {
     // Each leads to its version.
     const href = await rows.first().getByRole('link').getAttribute('href')
     expect(href).toMatch(/^\/[a-z]+\/(?:module|provider)\/[a-z-]+\?version=/)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('every number of the statistics leads to the list that it counts', async () => {
+    const { page, problems, close } = await showcase.open('/stats?namespace=platform')
+    await settled(page)
+    const found = await page.locator('main').evaluate((main) => {
+      const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT)
+      const alone: string[] = []
+      const links = new Map<string, string>()
+      while (texts.nextNode()) {
+        const { textContent, parentElement } = texts.currentNode
+        const words = textContent ?? ''
+        // Ranks, versions, times, and the words of a heading count nothing.
+        if (!/\d/.test(words) || parentElement?.closest('option, .only-wide, code, time, header'))
+          continue
+        const link = parentElement?.closest('a')
+        if (!link) alone.push(words)
+        else links.set((link.textContent ?? '').replace(/[\d,.]+.*/, '').trim(), link.search)
+      }
+      return { alone, links: Object.fromEntries(links) }
+    })
+    expect(found.alone).toEqual([])
+    const here = 'namespace=platform'
+    expect(found.links).toMatchObject({
+      Modules: `?${here}&kind=module`,
+      Providers: `?${here}&kind=provider`,
+      Versions: `?${here}&sort_by=latestVersion&sort_dir=desc`,
+      Storage: `?${here}`,
+      Downloads: `?${here}&sort_by=totalDownloads&sort_dir=desc`,
+      CRITICAL: `?${here}&severity=CRITICAL`,
+      HIGH: `?${here}&severity=HIGH`,
+      MEDIUM: `?${here}&severity=MEDIUM`,
+      LOW: `?${here}&severity=LOW`,
+      UNKNOWN: `?${here}&sort_by=severity&sort_dir=desc`,
+    })
+    expect(await problemsInEveryLook(page)).toEqual([])
+    const header = page.locator('section[aria-labelledby=posture] header')
+    const affected = Number((await header.innerText()).match(/(\d+) resources affected/)?.[1])
+    await header.getByRole('link').click()
+    await page.getByText(`1 to ${affected} of ${affected} results`).waitFor()
     expect(problems).toEqual([])
     await close()
   })

@@ -5,6 +5,7 @@ import { Hidden } from '../parts/icon.tsx'
 import { Cell, RowHead, Table } from '../parts/table.tsx'
 import { ThinBar } from '../parts/thin-bar.tsx'
 import { TimeAgo } from '../parts/time-ago.tsx'
+import { resourceHref } from '../url/pages.ts'
 
 type Rows = BrowseStats['mostDownloaded']
 
@@ -44,7 +45,9 @@ export function MostDownloaded({ rows }: { readonly rows: Rows }) {
                 <code>{row.version}</code>
               </Cell>
               <Cell label="Downloads" class="num">
-                {number(row.downloadCount)}
+                <a href={`${resourceHref(row, { version: row.version })}#downloads`}>
+                  {number(row.downloadCount)}
+                </a>
               </Cell>
               <Cell class="barcell only-wide">
                 <ThinBar share={row.downloadCount / most} />

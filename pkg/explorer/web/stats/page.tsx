@@ -57,6 +57,7 @@ function Numbers({ stats, namespace }: Props) {
   const { syncHealth: sync } = stats
   const listed = (values: Partial<ResourcesValues>): string =>
     resourcesHref({ ...values, namespace: namespace === '' ? [] : [namespace] })
+  const byVersion = listed({ sort_by: 'latestVersion', sort_dir: 'desc' })
   const versions = sync.syncedVersions + sync.unsyncedVersions + sync.failedVersions
   return (
     <>
@@ -67,10 +68,10 @@ function Numbers({ stats, namespace }: Props) {
         <Figure words="Providers" href={listed({ kind: 'provider' })}>
           {number(stats.totalProviders)}
         </Figure>
-        <Figure words="Versions" href={listed({ sort_by: 'latestVersion', sort_dir: 'desc' })}>
+        <Figure words="Versions" href={byVersion}>
           {number(stats.totalVersions)}
         </Figure>
-        <Figure words="Storage" title={plural(stats.totalStorageBytes, 'byte')}>
+        <Figure words="Storage" title={plural(stats.totalStorageBytes, 'byte')} href={listed({})}>
           {bytes(stats.totalStorageBytes)}
         </Figure>
         <Figure words="Downloads" href={listed({ sort_by: 'totalDownloads', sort_dir: 'desc' })}>
@@ -82,7 +83,9 @@ function Numbers({ stats, namespace }: Props) {
           <section class="sec" aria-labelledby="sync">
             <header>
               <h2 id="sync">Sync health</h2>
-              <span class="quiet">{plural(versions, 'version')}</span>
+              <a class="quiet" href={byVersion}>
+                {plural(versions, 'version')}
+              </a>
             </header>
             <SyncBar sync={sync} />
             <div class="legend">
@@ -105,7 +108,7 @@ function Numbers({ stats, namespace }: Props) {
           </section>
           <Posture stats={stats} listed={listed} />
         </div>
-        <Backends stats={stats} />
+        <Backends stats={stats} href={listed({})} />
       </div>
       <MostDownloaded rows={stats.mostDownloaded} />
     </>
@@ -114,20 +117,17 @@ function Numbers({ stats, namespace }: Props) {
 
 interface FigureProps {
   readonly words: string
-  readonly href?: string
+  readonly href: string
   readonly title?: string
   readonly children: preact.ComponentChildren
 }
 
-function Figure({ words, href, title, children }: FigureProps) {
-  const content = (
-    <>
-      <span class="l">{words}</span>
-      <b>{children}</b>
-    </>
-  )
-  return href === undefined ? <div title={title}>{content}</div> : <a href={href}>{content}</a>
-}
+const Figure = ({ words, href, title, children }: FigureProps) => (
+  <a href={href} title={title}>
+    <span class="l">{words}</span>
+    <b>{children}</b>
+  </a>
+)
 
 function Posture(props: {
   readonly stats: BrowseStats
@@ -138,7 +138,9 @@ function Posture(props: {
     <section class="sec" aria-labelledby="posture">
       <header>
         <h2 id="posture">Security posture</h2>
-        <span class="quiet">{plural(posture.totalAffectedResources, 'resource')} affected</span>
+        <a class="quiet" href={props.listed({ severity: 'LOW' })}>
+          {plural(posture.totalAffectedResources, 'resource')} affected
+        </a>
       </header>
       <div class="posture">
         {ranks.map(({ key, tone }) => {
@@ -160,7 +162,8 @@ function Posture(props: {
   )
 }
 
-function Backends({ stats }: { readonly stats: BrowseStats }) {
+/** The list has no filter by storage: it leads to all of it. */
+function Backends({ stats, href }: { readonly stats: BrowseStats; readonly href: string }) {
   const most = Math.max(1, ...stats.storageDistribution.map(({ count }) => count))
   return (
     <section class="sec" aria-labelledby="storage">
@@ -179,7 +182,9 @@ function Backends({ stats }: { readonly stats: BrowseStats }) {
               </dt>
               <dd>
                 <ThinBar share={count / most} />
-                <span class="num">{number(count)}</span>
+                <a class="num" href={href}>
+                  {number(count)}
+                </a>
               </dd>
             </div>
           ))}
