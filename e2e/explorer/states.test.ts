@@ -1,5 +1,6 @@
 import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { graphOf } from '../../pkg/explorer/web/depots/graph.fixture.ts'
 import { chromiumPath, type Look, load, problemsInEveryLook, watch } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
@@ -8,13 +9,15 @@ import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 let showcase: Showcase
 
 beforeAll(async () => {
-  if (chromiumPath !== undefined) showcase = await startShowcase()
+  if (chromiumPath !== undefined) {
+    showcase = await startShowcase(undefined, undefined, ['--dev-token-input'])
+  }
 })
 afterAll(() => showcase?.stop())
 
 type Handler = (route: Route) => Promise<void> | void
 
-/** A page that gets no first answer with its HTML, and asks for the list itself, as the handler answers it. */
+/** A page that gets no first answer with its HTML, and asks for its list or graph itself, as the handler answers it. */
 async function withAnswer(handler: Handler, look: Look = {}, path = '/') {
   const watched = await watch(showcase.browser, showcase.explorer.url, look)
   const { page } = watched
@@ -29,7 +32,7 @@ async function withAnswer(handler: Handler, look: Look = {}, path = '/') {
       })
     },
   )
-  await page.route((url) => url.pathname.startsWith('/-/api/resources'), handler)
+  await page.route(/\/-\/api\/(?:resources|depots)/, handler)
   await page.goto(path)
   return watched
 }
@@ -229,6 +232,71 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await close()
   })
 
+  it('keeps old rows and buttons in their places while the next page loads, dimmed after 400 ms', async () => {
+    const released = Promise.withResolvers<void>()
+    const { page, problems, close } = await withAnswer(
+      async (route) => {
+        if (new URL(route.request().url()).searchParams.has('page')) await released.promise
+        await route.continue()
+      },
+      { height: 1200 },
+    )
+    await main(page).getByRole('row').nth(20).waitFor()
+    const region = main(page).locator('.region')
+    const [table, foot] = [region.locator('> .tbl'), region.locator('> .foot')]
+    const before = [await table.innerText(), await table.boundingBox(), await foot.boundingBox()]
+    await page.getByRole('link', { name: 'Page 2' }).click()
+    await main(page).locator('.region.stale').waitFor()
+    const opacityAt = (ms: number): Promise<string> =>
+      table.evaluate((element, at) => {
+        const [dim] = element.getAnimations()
+        dim?.pause()
+        if (dim !== undefined) dim.currentTime = at
+        return getComputedStyle(element).opacity
+      }, ms)
+    expect(await opacityAt(399)).toBe('1')
+    expect(await opacityAt(530)).toBe('0.6')
+    // A line above says that something is under way, and what leads on stays as clear as it was.
+    expect(await region.evaluate((box) => getComputedStyle(box, '::before').height)).toBe('2px')
+    expect(await foot.evaluate((box) => getComputedStyle(box).opacity)).toBe('1')
+    expect([await table.innerText(), await table.boundingBox(), await foot.boundingBox()]).toEqual(
+      before,
+    )
+    released.resolve()
+    await main(page).getByText('21 to 21 of 21 results').waitFor()
+    expect(await table.evaluate((box) => getComputedStyle(box).opacity)).toBe('1')
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('takes a token where the registry wants one, and says so when that is refused too', async () => {
+    let wanted = 2
+    const { page, problems, close } = await withAnswer(
+      (route) =>
+        wanted > 0 ? route.fulfill({ status: 401, json: { errors: ['no'] } }) : route.continue(),
+      { expected: [401] },
+    )
+    page.on('request', (request) => {
+      if (request.url().endsWith('/auth/dev-token')) wanted -= 1
+    })
+    const card = main(page).getByRole('alert')
+    await card.getByText('This registry wants a token.').waitFor()
+    await card.getByText('Paste a bearer token to see what it may see.').waitFor()
+    await card.getByLabel('Bearer token').fill('first.of.two')
+    await card.getByRole('button', { name: 'Save' }).click()
+    await card
+      .getByText('It did not accept the developer token that is in use. Paste another one.')
+      .waitFor()
+    expect(await card.getByLabel('Bearer token').inputValue()).toBe('')
+    expect(await problemsInEveryLook(page)).toEqual([])
+    await card.getByLabel('Bearer token').fill('second.of.two')
+    await card.getByLabel('Bearer token').press('Enter')
+    await main(page).getByRole('row').nth(20).waitFor()
+    await main(page).getByText('Developer token in use.').waitFor()
+    expect(problems).toEqual([])
+    await close()
+  })
+
   it('offers to clear filters that nothing matches', async () => {
     const { page, problems, close } = await showcase.open('/?q=nothing&kind=module&severity=HIGH')
     await main(page).getByText('Nothing matches these filters.').waitFor()
@@ -261,6 +329,76 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
 })
 
 const empty = { items: [], totalCount: 0, page: 1, pageSize: 20 }
+
+const numbered = (from: number, count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `m${from + at}`)
+const largeGraph = graphOf({ one: numbered(0, 600), two: numbered(600, 500) })
+
+describe.skipIf(chromiumPath === undefined)('a graph of depots', () => {
+  it('of more than 1,000 nodes begins folded, with counts, and is unfolded', async () => {
+    const { page, problems, close } = await withAnswer(json(200, largeGraph), {}, '/depots')
+    const drawn = (count: number): Promise<void> =>
+      page.locator(`canvas[data-drawn="${count}"]`).waitFor()
+    await drawn(2)
+    await main(page).getByText('2 depots are folded.').waitFor()
+    await page.getByRole('button', { name: 'Unfold all' }).click()
+    await drawn(1102)
+    expect(await main(page).getByText('folded').count()).toBe(0)
+    await page.goto('/depots?node=a/one')
+    await drawn(2)
+    expect(await page.locator('.panel').innerText()).toMatch(/Manages\s+600 modules/)
+    await page.getByRole('button', { name: 'Unfold the selected one' }).click()
+    await drawn(602)
+    await main(page).getByText('1 depot is folded.').waitFor()
+    // What a link points at is drawn.
+    await page.goto('/depots?node=a/module/m700')
+    await drawn(502)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('folds by the size of what is shown, not of what was shown before', async () => {
+    const { page, problems, close } = await withAnswer(
+      (route) => {
+        const isSmall = new URL(route.request().url()).searchParams.has('namespace')
+        return route.fulfill({ json: isSmall ? graphOf({ one: ['x', 'y'] }) : largeGraph })
+      },
+      {},
+      '/depots',
+    )
+    await page.locator('canvas[data-drawn="2"]').waitFor()
+    await page.getByLabel('Namespace').selectOption('data')
+    await page.locator('canvas[data-drawn="3"]').waitFor()
+    expect(await page.getByRole('button', { name: 'Unfold all' }).count()).toBe(0)
+    await page.getByLabel('Namespace').selectOption('All namespaces')
+    await page.locator('canvas[data-drawn="2"]').waitFor()
+    await main(page).getByText('2 depots are folded.').waitFor()
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it.each(['graph', 'list'])(
+    'without depots says so in the %s, and what depots do',
+    async (view) => {
+      const { page, problems, close } = await withAnswer(
+        json(200, graphOf({})),
+        {},
+        `/depots?view=${view}`,
+      )
+      await main(page).getByText('No depots are visible to you.').waitFor()
+      await main(page)
+        .getByText('A depot keeps modules and providers in step with their sources.')
+        .waitFor()
+      expect(await page.locator('canvas').count()).toBe(0)
+      expect(await problemsInEveryLook(page)).toEqual([])
+      await page.getByLabel('Namespace').selectOption('data')
+      await main(page).getByRole('link', { name: 'Show all namespaces' }).click()
+      await expect.poll(() => new URL(page.url()).searchParams.has('namespace')).toBe(false)
+      expect(problems).toEqual([])
+      await close()
+    },
+  )
+})
 
 describe.skipIf(chromiumPath === undefined)('going back', () => {
   it('restores filters, rows and scroll without a request', async () => {

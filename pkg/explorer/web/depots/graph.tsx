@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { DepotGraph } from '../api/records.ts'
 import { announce } from '../parts/announce.ts'
+import { plural } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
 import { foldedIn, managersOf } from './folded.ts'
 import { layOut } from './layout.ts'
@@ -89,7 +90,7 @@ export function Graph({ graph, selected, found, onSelect }: Props) {
       </div>
       {folded.size > 0 && (
         <p class="hint">
-          {folded.size} depots are folded.{' '}
+          {plural(folded.size, 'depot is', 'depots are')} folded.{' '}
           <button type="button" class="btn small" onClick={() => open(folded)}>
             Unfold all
           </button>{' '}

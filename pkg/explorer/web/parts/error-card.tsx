@@ -99,9 +99,11 @@ function Unauthenticated() {
         <strong>This registry wants a token.</strong>
       </p>
       <p class="quiet">
-        {boot.devTokenInput
-          ? 'Paste a bearer token to see what it may see.'
-          : 'This explorer has no sign-in. Ask its operator to configure one.'}
+        {boot.devTokenInUse
+          ? 'It did not accept the developer token that is in use. Paste another one.'
+          : boot.devTokenInput
+            ? 'Paste a bearer token to see what it may see.'
+            : 'This explorer has no sign-in. Ask its operator to configure one.'}
       </p>
       {boot.devTokenInput && <TokenForm />}
     </div>
