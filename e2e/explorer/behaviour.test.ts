@@ -258,6 +258,36 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     await close()
   })
 
+  it('11. filters findings by text, and by whether there is a fix', async () => {
+    const path = '/platform/provider/acme-cmdb?f_platform=linux/amd64'
+    const { page, problems, close } = await showcase.open(path)
+    const section = page.locator('section[aria-labelledby=findings]')
+    const count = section.locator('.foot [role=status]')
+    await section.getByRole('heading', { name: 'linux/amd64, 16 findings' }).waitFor()
+    await section.getByLabel('Search findings').fill('Golang-JWT')
+    const words = async (): Promise<string> => (await count.allInnerTexts()).join()
+    await expect.poll(words).toBe('4 of 4 that match, 16 findings in all')
+    const rows = section.getByRole('table', { name: /Findings of/ }).locator('tbody tr')
+    for (const row of await rows.all()) {
+      expect(await row.innerText()).toContain('github.com/golang-jwt/jwt/v4')
+    }
+    await section.getByLabel('Fix available').check()
+    await expect.poll(words).toBe('3 of 3 that match, 16 findings in all')
+    for (const row of await rows.all()) expect(await row.innerText()).toContain('0.35.0')
+    expect(await section.getByText('No fix yet').count()).toBe(0)
+    // The view is a link.
+    expect(new URL(page.url()).search).toContain('f_q=Golang-JWT&f_fix=true')
+    await page.reload()
+    await expect.poll(words).toBe('3 of 3 that match, 16 findings in all')
+    await section.getByLabel('Search findings').fill('nothing has this')
+    await section.getByText('Nothing matches these filters.').waitFor()
+    await section.getByRole('button', { name: 'Clear' }).click()
+    await expect.poll(words).toBe('16 of 16 findings')
+    expect(await section.getByLabel('Fix available').isChecked()).toBe(false)
+    expect(problems).toEqual([])
+    await close()
+  })
+
   it('12. counts the findings of the latest version on a card', async () => {
     const { page, close } = await showcase.open('/?q=vpc&view=cards')
     const card = page.locator('.card', {
