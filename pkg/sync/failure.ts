@@ -29,6 +29,16 @@ export class Failure extends Error {
   }
 }
 
+/** What only takes its time: nothing is wrong, and nobody has to do anything. */
+export function isPatience(reason: string): boolean {
+  return reason === 'RateLimited' || reason === 'WaitingForSpool'
+}
+
+/** The text of a status that says it. Readers look for the word "failed" in it. */
+export function failureText({ reason, message }: Pick<Failure, 'reason' | 'message'>): string {
+  return isPatience(reason) ? 'Waiting for upstream' : `Sync failed: ${message}`
+}
+
 export function mistake(reason: SyncReason, message: string): Failure {
   return new Failure(reason, message, { terminal: true })
 }

@@ -22,6 +22,8 @@ export interface SyncTimings {
   /** How long a fetched archive waits for room to be rewritten in. */
   readonly roomMs: number
   readonly sweepMs: number
+  /** A fetch that takes longer than this is reported in the status; most take less, and cost no write. */
+  readonly progressMs: number
 }
 
 const second = 1_000
@@ -42,6 +44,7 @@ export const defaultTimings: SyncTimings = {
   heldMs: hour,
   roomMs: 2 * minute,
   sweepMs: 24 * hour,
+  progressMs: 5 * second,
 }
 
 /** When to look again at what only a change can help. */

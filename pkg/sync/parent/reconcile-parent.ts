@@ -2,7 +2,7 @@ import type { StoredObject, StoredRef } from '../../objects/objects.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { conditionFalse, conditionTrue, settled } from '../conditions.ts'
 import { type Context, refOf } from '../context.ts'
-import { type Failure, failureOf } from '../failure.ts'
+import { type Failure, failureOf, failureText } from '../failure.ts'
 import { handled, passOn, requestOf, resetForceSync, type SyncRequest } from '../requests.ts'
 import { type StatusChange, writeStatus } from '../status.ts'
 import { stalledWaitMs } from '../timings.ts'
@@ -103,7 +103,7 @@ async function recordFailure(
   const { kind, namespace, name } = refOf(object)
   const current = context.objects.get(kind, namespace, name) ?? object
   await writeStatus<ParentStatus>(context, current, () => ({
-    fields: { synced: false, syncStatus: `Sync failed: ${message}` },
+    fields: { synced: false, syncStatus: failureText(failure) },
     conditions: {
       ...settled,
       Ready: conditionFalse(reason, message),

@@ -9,6 +9,7 @@ import {
   conditionTrue,
   settled,
 } from '../conditions.ts'
+import { isPatience } from '../failure.ts'
 import type { StatusChange } from '../status.ts'
 import type { Skipped } from './desired.ts'
 
@@ -108,10 +109,12 @@ function refsOf(newestFirst: readonly Seen[]): Refs {
 
 function syncStatusOf(synced: boolean, failed: readonly Seen[], total: number): string {
   if (synced) return 'Synced'
-  const [first] = failed
-  if (first === undefined) return 'Pending'
+  if (failed.length === 0) return 'Pending'
+  const wrong = failed.filter(({ failure }) => !isPatience(failure?.reason ?? ''))
+  const [first] = wrong
+  if (first === undefined) return 'Waiting for upstream'
   return printable(
-    `Sync failed: ${failed.length} of ${total} versions, the first with: ${first.failure?.message ?? ''}`,
+    `Sync failed: ${wrong.length} of ${total} versions, the first with: ${first.failure?.message ?? ''}`,
   )
 }
 
@@ -134,9 +137,19 @@ function conditionsOf(
       Reconciling: conditionTrue('Progressing', message),
     }
   }
-  const reason = failed.length < total ? 'PartiallySynced' : 'SyncFailed'
-  const message = printable(
-    `${failed.length} of ${total} failed; ${first.name}: ${first.failure?.message ?? ''}`,
-  )
+  const wrong = failed.filter(({ failure }) => !isPatience(failure?.reason ?? ''))
+  const [reported = first] = wrong
+  const described = `${reported.name}: ${reported.failure?.message ?? ''}`
+  if (wrong.length === 0) {
+    const message = printable(`${failed.length} of ${total} wait; ${described}`)
+    const reason = first.failure?.reason === 'RateLimited' ? 'RateLimited' : 'WaitingForSpool'
+    return {
+      ...settled,
+      Ready: conditionFalse(reason, message),
+      Reconciling: conditionTrue(reason, message),
+    }
+  }
+  const reason = wrong.length < total ? 'PartiallySynced' : 'SyncFailed'
+  const message = printable(`${wrong.length} of ${total} failed; ${described}`)
   return { ...settled, Ready: conditionFalse(reason, message) }
 }

@@ -4,9 +4,6 @@ import { type Context, refOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
 import type { VersionStatus } from './status.ts'
 
-/** A fetch that takes longer than this is reported in the status; most take less, and cost no write. */
-const longMs = 5_000
-
 export interface Progress {
   /** There is no room in the spool at this moment. */
   readonly waiting: () => void
@@ -34,7 +31,10 @@ export function progressOf(context: Context, object: StoredObject): Progress {
       context.log.info({ key: name, err: error }, 'progress was not written')
     }
   }
-  const timer = setTimeout(() => tell('Progressing', 'the archive is being fetched'), longMs)
+  const timer = setTimeout(
+    () => tell('Progressing', 'the archive is being fetched'),
+    context.timings.progressMs,
+  )
   return {
     waiting: () => tell('WaitingForSpool', 'waits for room in the spool'),
     end: async () => {

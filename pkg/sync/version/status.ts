@@ -1,7 +1,7 @@
 import type { Artifact, Version } from '../../apis/v1alpha1/v1alpha1.ts'
 import { type ConditionChanges, conditionFalse, conditionTrue, settled } from '../conditions.ts'
 import { timeOf } from '../context.ts'
-import type { Failure } from '../failure.ts'
+import { type Failure, failureText } from '../failure.ts'
 import type { StatusChange } from '../status.ts'
 import type { Candidate } from './candidate.ts'
 
@@ -167,13 +167,12 @@ export function failedStatus(before: VersionStatus | undefined, failure: Failure
   if (isStored && !terminal && reason !== 'ArchiveMissing') {
     return { fields: {}, conditions: { Reconciling: conditionTrue(reason, message) } }
   }
-  const isPatient = reason === 'RateLimited' || reason === 'WaitingForSpool'
   const state = conditionFalse(reason, message)
   const stage = stages[reason] ?? (ofSpec.has(reason) ? undefined : 'Fetched')
   return {
     fields: {
       synced: false,
-      syncStatus: isPatient ? 'Waiting for upstream' : `Sync failed: ${message}`,
+      syncStatus: failureText(failure),
     },
     conditions: {
       ...settled,
