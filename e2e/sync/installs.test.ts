@@ -20,6 +20,7 @@ import {
 } from '../../hack/testbed/upstream/https-server.ts'
 import { UpstreamRegistry } from '../../hack/testbed/upstream/registry.ts'
 import { openSigningKeys, type SigningKeys } from '../../hack/testbed/upstream/signing-keys.ts'
+import { defaultLimits } from '../../pkg/archive/archive.ts'
 import { localEgress } from '../../pkg/egress/egress.fixture.ts'
 import { loadConnection, openCluster } from '../../pkg/kube/kube.ts'
 import { clusterObjects } from '../../pkg/objects/objects.ts'
@@ -129,7 +130,16 @@ async function startReconcilers(): Promise<void> {
     stringData: { token: 'secret' },
   })
   const archives = openArchiveStore({ filesystemMountPath: registry.archives })
-  const sync = await startSync({ objects, sources, archives, spool, apiGroup, log, metrics })
+  const sync = await startSync({
+    objects,
+    sources,
+    archives,
+    spool,
+    limits: defaultLimits,
+    apiGroup,
+    log,
+    metrics,
+  })
   closing.push(
     () => rmSync(dir, { recursive: true, force: true }),
     () => spool.close(),

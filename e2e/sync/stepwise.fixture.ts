@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { defaultLimits } from '../../pkg/archive/archive.ts'
 import { folderObjects, type Objects } from '../../pkg/objects/objects.ts'
 import type { ModuleSource, ProviderUpstream, Sources } from '../../pkg/sources/sources.ts'
 import { openSpool } from '../../pkg/spool/spool.ts'
@@ -92,6 +93,7 @@ const objects = await folderObjects({
   log,
 })
 const sync = await startSync({
+  limits: defaultLimits,
   objects: withObjects(objects),
   sources: withSources(upstream),
   archives: withArchives(openArchiveStore({ filesystemMountPath: join(dir, 'archives') })),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
+import { defaultLimits } from '../../pkg/archive/archive.ts'
 import { folderObjects } from '../../pkg/objects/objects.ts'
 import { openSpool } from '../../pkg/spool/spool.ts'
 import { type ArchivePlace, openArchiveStore } from '../../pkg/storage/storage.ts'
@@ -74,6 +75,7 @@ describe.each(objectStores)('a sweep of $name', ({ name, missing, start }) => {
     const objects = await folderObjects({ dir: manifests, apiGroup, watch: false, log })
     const spool = await openSpool({ dir: join(dir, 'spool'), sizeBytes: 2 ** 20 })
     const sync = await startSync({
+      limits: defaultLimits,
       objects,
       sources: new TestUpstream(spool),
       archives,

@@ -16,6 +16,7 @@ import { parse } from 'yaml'
 import { GitServer } from '../../hack/testbed/upstream/git.ts'
 import { createUpstreamAuthority } from '../../hack/testbed/upstream/https-server.ts'
 import { UpstreamRegistry } from '../../hack/testbed/upstream/registry.ts'
+import { defaultLimits } from '../archive/archive.ts'
 import { tarGzOf, zipOf } from '../archive/packed.fixture.ts'
 import { type LocalSources, localSources } from '../sources/sources.fixture.ts'
 import { openArchiveStore } from '../storage/storage.ts'
@@ -68,6 +69,7 @@ async function imported(
 ): Promise<string[]> {
   const events: ImportEvent[] = []
   await importAll({
+    limits: defaultLimits,
     addresses: sources.map(importAddress),
     sources: local.sources,
     store: openArchiveStore({ filesystemMountPath: join(dir, 'archives') }),

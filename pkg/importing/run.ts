@@ -31,8 +31,8 @@ export interface ImportOptions {
   /** Whether providers without a signature are taken. */
   readonly unsigned: boolean
   readonly format: 'zip' | 'tar.gz'
-  /** Default: `defaultLimits`. */
-  readonly limits?: LimitsByKind
+  /** How much archives may be. */
+  readonly limits: LimitsByKind
   /** Which versions are wanted. */
   readonly chosen: (version: string) => boolean
   /** Says what would be done, and fetches and writes nothing. */

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
 import {
   type ArchiveLimits,
-  defaultLimits,
   inspectProvider,
   type LimitsByKind,
   normaliseModule,
@@ -18,7 +17,7 @@ export interface StoreContext {
   readonly storage: StorageConfig
   readonly manifests: Manifests
   readonly format: 'zip' | 'tar.gz'
-  readonly limits?: LimitsByKind
+  readonly limits: LimitsByKind
   /** A folder for archives on their way. */
   readonly workDir: string
   readonly signal: AbortSignal
@@ -41,7 +40,7 @@ export interface StoredItem {
 
 /** Fetches an archive, checks it, stores it, and reads back what is stored. */
 export async function storeItem(item: ImportItem, context: StoreContext): Promise<StoredItem> {
-  const { signal, workDir, limits = defaultLimits } = context
+  const { signal, workDir, limits } = context
   const limit = item.parent.kind === 'Module' ? limits.module : limits.provider
   const into = join(workDir, randomUUID())
   const fetched = await item.fetch(signal, limit.packedBytes)

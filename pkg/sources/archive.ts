@@ -9,7 +9,7 @@ import type {
   ModuleSource,
   Resolved,
 } from './module-source.ts'
-import { moduleBytes, versionFrom } from './resolve.ts'
+import { versionFrom } from './resolve.ts'
 import type { Access } from './secrets.ts'
 import { type Upstream, unexpected } from './upstream.ts'
 
@@ -47,14 +47,13 @@ export function archiveSource({ upstream, url, path, access }: ArchiveOptions): 
       return { version, ref: version, revision: `${version}${known}` }
     },
     async fetch(resolved: Resolved, options: FetchOptions): Promise<FetchedArchive> {
-      const { maxBytes = moduleBytes, signal, urgent } = options
+      const { signal, urgent } = options
       const request = { ...(await access()), signal, urgent }
-      const limits = { ...options, maxBytes }
       const { file, download } = await upstream.fetch(
         urlOf(resolved.version),
         'archive',
         request,
-        limits,
+        options,
       )
       const { sizeBytes, sha256 } = download
       return { file, sizeBytes, sha256, revision: resolved.revision, path }

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { GitServer } from '../../hack/testbed/upstream/git.ts'
 import { createUpstreamAuthority } from '../../hack/testbed/upstream/https-server.ts'
 import { normaliseModule } from '../archive/archive.ts'
-import { type LocalSources, localSources } from './sources.fixture.ts'
+import { fetching, type LocalSources, localSources } from './sources.fixture.ts'
 
 const authority = createUpstreamAuthority()
 const { signal } = new AbortController()
@@ -68,7 +68,7 @@ async function fetched(repository: string): Promise<Record<string, string>> {
     'team',
   )
   const resolved = await source.resolve('1.0.0', { signal })
-  const { file } = await source.fetch(resolved, { signal })
+  const { file } = await source.fetch(resolved, fetching)
   try {
     const into = join(dir, 'module.tar.gz')
     await normaliseModule({ file: file.path, into, format: 'tar.gz', path: undefined, signal })

@@ -12,7 +12,7 @@ import {
 } from '../../hack/testbed/upstream/https-server.ts'
 import { isRefName } from './git.ts'
 import { runGit } from './git-process.ts'
-import { type LocalSources, localSources } from './sources.fixture.ts'
+import { fetching, type LocalSources, localSources } from './sources.fixture.ts'
 
 let authority: UpstreamAuthority
 let server: GitServer
@@ -56,7 +56,7 @@ describe('a git source', () => {
     ])
     const resolved = await source('vpc').resolve('1.0.0', { signal })
     expect(resolved.revision).toBe(`v1.0.0@sha1:${commit}`)
-    const { file, sizeBytes } = await source('vpc').fetch(resolved, { signal })
+    const { file, sizeBytes } = await source('vpc').fetch(resolved, fetching)
     expect(namesIn(file.path).filter((name) => !name.endsWith('/'))).toEqual([
       'repository/a/b.tf',
       'repository/main.tf',
@@ -83,7 +83,7 @@ describe('a git source', () => {
     local.secrets.set('team/wrong', { token: Buffer.from('wrong') })
     const secret = (name: string) => source('private', { secretRef: { name } })
     const resolved = await secret('git').resolve('1.0.0', { signal })
-    const { file } = await secret('git').fetch(resolved, { signal })
+    const { file } = await secret('git').fetch(resolved, fetching)
     await file.remove()
     await expect(secret('wrong').list({ signal })).rejects.toMatchObject({ reason: 'AccessDenied' })
     await expect(source('private').list({ signal })).rejects.toMatchObject({
@@ -104,7 +104,7 @@ describe('a git source', () => {
     server.tag('moving', 'v1.0.0', { 'main.tf': 'a' })
     const resolved = await source('moving').resolve('1.0.0', { signal })
     server.tag('moving', 'v1.0.0', { 'main.tf': 'b' })
-    await expect(source('moving').fetch(resolved, { signal })).rejects.toThrow('the tag was moved')
+    await expect(source('moving').fetch(resolved, fetching)).rejects.toThrow('the tag was moved')
     expect(local.spool.reservedBytes).toBe(0)
   })
 

@@ -8,7 +8,6 @@ import { SourceError } from './errors.ts'
 import { runGit } from './git-process.ts'
 import type { FetchSourceMetrics } from './metrics.ts'
 import type { FetchOptions } from './module-source.ts'
-import { moduleBytes } from './resolve.ts'
 import type { Access } from './secrets.ts'
 import type { Tag } from './tags.ts'
 import type { Upstream } from './upstream.ts'
@@ -71,7 +70,7 @@ export class Git {
   /** The files of a ref as a tar. @throws SourceError */
   async fetch(
     wanted: GitRef,
-    { signal: asked, onWaiting, maxBytes = moduleBytes }: FetchOptions,
+    { signal: asked, onWaiting, maxBytes }: FetchOptions,
   ): Promise<{ file: SpoolFile; sizeBytes: number; sha256: string }> {
     const reservedBytes = Math.min(maxBytes * (1 + tarRatio), this.#spool.sizeBytes)
     const file = await this.#spool.reserve(reservedBytes, {

@@ -9,7 +9,7 @@ import {
   createUpstreamAuthority,
   type UpstreamAuthority,
 } from '../../hack/testbed/upstream/https-server.ts'
-import { type LocalSources, localSources } from './sources.fixture.ts'
+import { fetching, type LocalSources, localSources } from './sources.fixture.ts'
 import type { ModuleOrigin } from './sources.ts'
 
 let authority: UpstreamAuthority
@@ -102,7 +102,7 @@ it('fetches the archive of a commit by way of a redirect, without the token ther
   local.secrets.set('team/depot-github', { token: Buffer.from('secret\n') })
   const source = vpc({ githubClientConfig: { useAuthenticatedClient: true } })
   const resolved = await source.resolve('1.0.0', { signal })
-  const fetched = await source.fetch(resolved, { signal })
+  const fetched = await source.fetch(resolved, fetching)
   const [name = '', content] = Object.entries(await filesIn(fetched.file.path))[0] ?? []
   expect([name, content]).toEqual([
     expect.stringMatching(/^acme-vpc-[0-9a-f]{7}\/main\.tf$/),
@@ -121,7 +121,7 @@ it('takes a repository, a prefix of tags and a folder from the config', async ()
   })
   const { versions } = await source.list({ signal })
   expect(versions.map(({ version, ref }) => [version, ref])).toEqual([['1.0.0', 'vpc/v1.0.0']])
-  const fetched = await source.fetch(await source.resolve('1.0.0', { signal }), { signal })
+  const fetched = await source.fetch(await source.resolve('1.0.0', { signal }), fetching)
   expect(fetched.path).toBe('modules/vpc')
 })
 
@@ -145,9 +145,9 @@ it('takes the token that its Secret holds by then, where that was changed meanwh
   github.tokens.clear()
   github.tokens.add('third')
   const denied = { reason: 'AccessDenied' }
-  await expect(source.fetch(resolved, { signal })).rejects.toMatchObject(denied)
+  await expect(source.fetch(resolved, fetching)).rejects.toMatchObject(denied)
   local.secrets.set('team/depot-github', token('third'))
-  const { file } = await source.fetch(resolved, { signal })
+  const { file } = await source.fetch(resolved, fetching)
   expect(Object.keys(await filesIn(file.path))).toHaveLength(1)
   await file.remove()
 })
@@ -203,7 +203,7 @@ it('gives the token of an app to nobody who has not its key', async () => {
   const maxAgeMs = Number.POSITIVE_INFINITY
   await expect(stolen.list({ signal, maxAgeMs })).rejects.toMatchObject(refused)
   const resolved = { version: '1.0.0', ref: 'v1.0.0', revision: 'v1.0.0' }
-  await expect(stolen.fetch(resolved, { signal })).rejects.toMatchObject(refused)
+  await expect(stolen.fetch(resolved, fetching)).rejects.toMatchObject(refused)
 })
 
 it.each([
@@ -249,7 +249,7 @@ it.each([
     github.tag('acme/vpc', 'v1.0.0', files)
     const resolved = await vpc().resolve('1.0.0', { signal })
     github.faults.on(/legacy/, fault)
-    await expect(vpc().fetch(resolved, { signal })).rejects.toMatchObject({
+    await expect(vpc().fetch(resolved, fetching)).rejects.toMatchObject({
       reason: 'FetchFailed',
       message: expect.stringContaining(says),
     })
@@ -262,7 +262,7 @@ it('waits for room in the spool, and says so', async () => {
   const resolved = await vpc().resolve('1.0.0', { signal })
   const taken = await local.spool.reserve(local.spool.sizeBytes, { signal })
   const waiting = Promise.withResolvers<void>()
-  const fetched = vpc().fetch(resolved, { signal, onWaiting: waiting.resolve })
+  const fetched = vpc().fetch(resolved, { ...fetching, onWaiting: waiting.resolve })
   await waiting.promise
   await taken.remove()
   await (await fetched).file.remove()

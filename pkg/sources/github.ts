@@ -11,7 +11,7 @@ import type {
   ModuleSource,
   Resolved,
 } from './module-source.ts'
-import { moduleBytes, resolveFromList } from './resolve.ts'
+import { resolveFromList } from './resolve.ts'
 import { type Tag, versionsOf } from './tags.ts'
 import { etagOf, parseJson, type Upstream, unexpected } from './upstream.ts'
 
@@ -84,11 +84,11 @@ class GithubSource implements ModuleSource {
     const [, commit = resolved.ref] = /@sha\d+:([0-9a-f]+)$/.exec(resolved.revision) ?? []
     const credential = await this.#options.credential()
     const url = `${this.#url}/tarball/${encodeURIComponent(commit)}`
-    const { maxBytes = moduleBytes, signal, urgent } = options
+    const { signal, urgent } = options
     const get = async () => {
       const sent = await credential?.get(signal)
       const request = { credential: sent, signal, urgent, headers }
-      return upstream.fetch(url, this.type, request, { ...options, maxBytes })
+      return upstream.fetch(url, this.type, request, options)
     }
     const { file, download } = await get().catch(async (error: unknown) => {
       const isDenied = error instanceof SourceError && error.reason === 'AccessDenied'

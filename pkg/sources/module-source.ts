@@ -64,8 +64,8 @@ export interface FetchOptions {
   readonly urgent?: boolean | undefined
   /** Called once where there is no room for the file at this moment. */
   readonly onWaiting?: (() => void) | undefined
-  /** Default: 100 MiB for a module, 2 GiB for a provider. */
-  readonly maxBytes?: number | undefined
+  /** What the archive may have, packed. */
+  readonly maxBytes: number
 }
 
 /** An archive as it came, in the spool. The caller removes it. */

@@ -9,7 +9,7 @@ import {
 } from '../../hack/testbed/upstream/https-server.ts'
 import { UpstreamRegistry } from '../../hack/testbed/upstream/registry.ts'
 import { localEgress } from '../egress/egress.fixture.ts'
-import { type LocalSources, localSources } from './sources.fixture.ts'
+import { fetching, type LocalSources, localSources } from './sources.fixture.ts'
 
 let authority: UpstreamAuthority
 let registry: UpstreamRegistry
@@ -47,7 +47,7 @@ const vpc = (address = 'acme/vpc/aws', more: object = {}) =>
 async function fetched(address: string, version: string) {
   const source = vpc(address)
   const resolved = await source.resolve(version, { signal })
-  const { file, ...rest } = await source.fetch(resolved, { signal })
+  const { file, ...rest } = await source.fetch(resolved, fetching)
   await file.remove()
   return rest
 }
@@ -77,7 +77,7 @@ describe('a module of a registry', () => {
     local.secrets.set('team/registry', { token: Buffer.from('secret') })
     const source = vpc('acme/closed/aws', { secretRef: { name: 'registry' } })
     const resolved = await source.resolve('1.0.0', { signal })
-    const { file } = await source.fetch(resolved, { signal })
+    const { file } = await source.fetch(resolved, fetching)
     await file.remove()
     expect(registry.leaks).toEqual([])
     await expect(vpc('acme/closed/aws').list({ signal })).rejects.toMatchObject({
@@ -208,7 +208,7 @@ describe('an archive at a URL', () => {
     )
     const resolved = await source.resolve('v1.0.0', { signal })
     expect(resolved.revision).toMatch(/^1\.0\.0@mark:[0-9a-f]{16}$/)
-    const { file, sizeBytes, path } = await source.fetch(resolved, { signal })
+    const { file, sizeBytes, path } = await source.fetch(resolved, fetching)
     await file.remove()
     expect([sizeBytes, path, source.identity]).toEqual([archive.length, 'sub', `archive:${url}`])
     await expect(source.resolve('2.0.0', { signal })).rejects.toMatchObject({ reason: 'NotFound' })

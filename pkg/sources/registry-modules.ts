@@ -15,7 +15,7 @@ import type {
   Resolved,
   UpstreamVersion,
 } from './module-source.ts'
-import { moduleBytes, resolveFromList, versionFrom } from './resolve.ts'
+import { resolveFromList, versionFrom } from './resolve.ts'
 import type { Access } from './secrets.ts'
 import { bareVersion } from './tags.ts'
 import { etagOf, parseJson, type Upstream, unexpected } from './upstream.ts'
@@ -101,14 +101,13 @@ class RegistryModuleSource implements ModuleSource {
       const wanted = { url: address.url, ref: address.ref ?? 'HEAD', namedByUpstream: true }
       return { ...(await this.#options.git.fetch(wanted, options)), revision, path }
     }
-    const { maxBytes = moduleBytes, signal, urgent } = options
+    const { signal, urgent } = options
     const request = { signal, urgent, namedByUpstream: true }
-    const limits = { ...options, maxBytes }
     const { file, download } = await this.#options.upstream.fetch(
       address.url,
       this.type,
       request,
-      limits,
+      options,
     )
     const { sizeBytes, sha256 } = download
     if (address.sha256 !== undefined && address.sha256 !== sha256) {

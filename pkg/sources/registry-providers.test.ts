@@ -13,7 +13,7 @@ import {
   type UpstreamKey,
 } from '../../hack/testbed/upstream/signing-keys.ts'
 import { GnuPG } from '../signing/gnupg.fixture.ts'
-import { type LocalSources, localSources } from './sources.fixture.ts'
+import { fetching, type LocalSources, localSources } from './sources.fixture.ts'
 import type { ProviderOrigin } from './sources.ts'
 
 let authority: UpstreamAuthority
@@ -100,7 +100,7 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
     })
     const said = keys.gpg.verify(found.shasums.toString(), found.signature ?? Buffer.alloc(0))
     expect(said).toContain('GOODSIG')
-    const { file, fileName } = await dns().fetch(found, { signal })
+    const { file, fileName } = await dns().fetch(found, fetching)
     expect(readFileSync(file.path).equals(platforms['linux_amd64'] ?? Buffer.alloc(0))).toBe(true)
     expect(fileName).toBe(found.fileName)
     await file.remove()
@@ -188,7 +188,7 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
     offer('7.0.0')
     const found = await release('7.0.0')
     registry.faults.on(/7\.0\.0_linux_amd64\.zip/, 'altered')
-    await expect(dns().fetch(found, { signal })).rejects.toMatchObject({
+    await expect(dns().fetch(found, fetching)).rejects.toMatchObject({
       reason: 'ChecksumMismatch',
       terminal: true,
     })
@@ -216,7 +216,7 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
       offer('8.0.0')
       const found = await release('8.0.0')
       registry.faults.on(/8\.0\.0_linux_amd64\.zip/, fault)
-      await expect(dns().fetch(found, { signal })).rejects.toMatchObject({ reason: 'FetchFailed' })
+      await expect(dns().fetch(found, fetching)).rejects.toMatchObject({ reason: 'FetchFailed' })
       expect(local.spool.reservedBytes).toBe(0)
     },
   )

@@ -21,8 +21,6 @@ import { verifySignature } from './signatures.ts'
 import { bareVersion } from './tags.ts'
 import { etagOf, parseJson, type Upstream, unexpected } from './upstream.ts'
 
-/** What an archive of a provider may have, packed, where nothing else is said. */
-const providerBytes = 2 * 1024 ** 3
 const documentBytes = 1024 * 1024
 const signatureBytes = 256 * 1024
 
@@ -157,11 +155,10 @@ class RegistryProvider implements ProviderUpstream {
 
   async fetch(release: ProviderRelease, options: FetchOptions): Promise<FetchedProvider> {
     const { downloadUrl, fileName, shasum, revision } = release
-    const { maxBytes = providerBytes, signal, urgent } = options
+    const { signal, urgent } = options
     const request = { signal, urgent, namedByUpstream: true }
-    const limits = { ...options, maxBytes }
     const { upstream } = this.#options
-    const { file, download } = await upstream.fetch(downloadUrl, this.type, request, limits)
+    const { file, download } = await upstream.fetch(downloadUrl, this.type, request, options)
     const { sizeBytes, sha256 } = download
     if (sha256 === shasum) return { file, sizeBytes, sha256, fileName, revision }
     await file.remove()

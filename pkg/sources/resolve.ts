@@ -3,9 +3,6 @@ import { SourceError } from './errors.ts'
 import type { ListOptions, ModuleSource, Resolved, UpstreamVersion } from './module-source.ts'
 import { bareVersion } from './tags.ts'
 
-/** What an archive of a module may have, packed, where nothing else is said. */
-export const moduleBytes = 100 * 1024 * 1024
-
 /** Versions of one repository are resolved one after the other: a list is not asked for again for each. */
 const freshMs = 60_000
 

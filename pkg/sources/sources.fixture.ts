@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { UpstreamAuthority } from '../../hack/testbed/upstream/https-server.ts'
+import { defaultLimits } from '../archive/archive.ts'
 import { localEgress } from '../egress/egress.fixture.ts'
 import type { Egress } from '../egress/egress.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
 import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
-import { openSources, type Sources, type SourcesOptions } from './sources.ts'
+import { type FetchOptions, openSources, type Sources, type SourcesOptions } from './sources.ts'
 
 /** Sources that reach stand-ins on this machine. */
 export interface LocalSources {
@@ -17,6 +18,12 @@ export interface LocalSources {
   /** Opens them again over the same folders, as a restart does. */
   restart(): Promise<LocalSources>
   close(): Promise<void>
+}
+
+/** How archives are fetched where it does not matter. */
+export const fetching: FetchOptions = {
+  signal: new AbortController().signal,
+  maxBytes: defaultLimits.provider.packedBytes,
 }
 
 export async function localSources(

@@ -71,7 +71,7 @@ export class Upstream {
     url: string,
     type: ModuleSource['type'],
     request: Request,
-    { onWaiting, maxBytes, signal }: FetchOptions & { readonly maxBytes: number },
+    { onWaiting, maxBytes, signal }: FetchOptions,
   ): Promise<Fetched> {
     let file: SpoolFile | undefined
     const into = async (announced: number | undefined): Promise<string> => {

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Condition, Depot, Module, Version } from '../apis/v1alpha1/v1alpha1.ts'
+import { defaultLimits } from '../archive/archive.ts'
 import type { ObjectPlace } from '../objects/conformance.fixture.ts'
 import type { ObjectKind, Objects, StoredObject } from '../objects/objects.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
@@ -78,6 +79,7 @@ export class Scene {
     await this.stop()
     const objects = await this.#place.open()
     const sync = await startSync({
+      limits: defaultLimits,
       objects,
       sources: this.upstream,
       archives: openArchiveStore(

@@ -4,7 +4,7 @@
  * fetched, checked and stored, and Depots keep Modules and Providers in step with their upstreams.
  */
 import type { Condition } from '../apis/v1alpha1/v1alpha1.ts'
-import { defaultLimits, type LimitsByKind } from '../archive/archive.ts'
+import type { LimitsByKind } from '../archive/archive.ts'
 import type { ObjectKind, Objects, StoredObject, StoredRef } from '../objects/objects.ts'
 import { createQueue, type Priority, type Queue, type Reconciled } from '../queue/queue.ts'
 import type { Sources } from '../sources/sources.ts'
@@ -38,8 +38,8 @@ export interface SyncOptions {
   readonly archives: ArchiveStore
   /** Where archives lie on their way. */
   readonly spool: Spool
-  /** Default: `defaultLimits`. */
-  readonly limits?: LimitsByKind
+  /** How much archives may be. */
+  readonly limits: LimitsByKind
   readonly apiGroup: string
   readonly log: Logger
   readonly metrics: Metrics
@@ -90,7 +90,6 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     ...options,
     clock,
     timings,
-    limits: options.limits ?? defaultLimits,
     metrics: syncMetrics(metrics, { states: () => versionStates(objects), spool: options.spool }),
     held: new HeldArchives(timings.heldMs, options.spool),
     slots: new HostSlots(Math.ceil(workersOf('Version') / 2)),

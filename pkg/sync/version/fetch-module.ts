@@ -47,7 +47,7 @@ export async function fetchModule(
   options: FetchOptions,
 ): Promise<Candidate> {
   const limits = context.limits.module
-  const fetched = await plan.source.fetch(resolved, { ...options, maxBytes: limits.packedBytes })
+  const fetched = await plan.source.fetch(resolved, options)
   try {
     const reserved = await roomBeside(fetched, context, options)
     try {

@@ -13,7 +13,7 @@ export async function fetchProvider(
   release: ProviderRelease,
   options: FetchOptions,
 ): Promise<Candidate> {
-  const fetched = await plan.upstream.fetch(release, { ...options, maxBytes: limits.packedBytes })
+  const fetched = await plan.upstream.fetch(release, options)
   try {
     const { sha256, sizeBytes, h1, contentDigest } = await inspectProvider({
       file: fetched.file.path,

@@ -69,10 +69,12 @@ export async function obtain(context: Context, work: Work, situation: Situation)
 async function fetch(context: Context, work: Work, upstream: Upstream): Promise<Candidate> {
   const deadline = AbortSignal.timeout(context.timings.fetchMs)
   const progress = progressOf(context, work.object)
+  const { module, provider } = context.limits
   const options = {
     signal: AbortSignal.any([work.signal, deadline]),
     urgent: work.attempt.request !== undefined,
     onWaiting: progress.waiting,
+    maxBytes: (upstream.type === 'Module' ? module : provider).packedBytes,
   }
   try {
     return upstream.type === 'Module'
