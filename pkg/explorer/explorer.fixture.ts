@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import {
   createServer,
@@ -6,9 +7,10 @@ import {
   type RequestListener,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { request } from 'undici'
 import { writeBarePages } from '../../hack/testbed/explorer/pages.ts'
 import { serve } from '../serving/serving.ts'
@@ -153,6 +155,31 @@ export async function listening(listener: RequestListener) {
     stop: () => {
       server.closeAllConnections()
       server.close()
+    },
+  }
+}
+
+/** A server that listens and takes no connection: it does nothing else from then on, and its queue is full. */
+export async function neverAccepting(): Promise<AsyncDisposable & { readonly url: string }> {
+  const worker = new Worker(
+    `const { parentPort } = require('node:worker_threads')
+    const server = require('node:net').createServer()
+    server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+      parentPort.postMessage(server.address().port)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+    })`,
+    { eval: true },
+  )
+  const [port] = (await once(worker, 'message')) as [number]
+  // The kernel takes two for such a queue; the others wait.
+  const waiting = Array.from({ length: 4 }, () => connect(port, '127.0.0.1'))
+  for (const socket of waiting) socket.on('error', () => undefined)
+  await Promise.all(waiting.slice(0, 2).map((socket) => once(socket, 'connect')))
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of waiting) socket.destroy()
+      await worker.terminate()
     },
   }
 }

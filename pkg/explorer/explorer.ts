@@ -24,7 +24,7 @@ import { Seal } from './seal.ts'
 import { type Session, Sessions } from './session.ts'
 import { shellRoutes } from './shell.ts'
 import { readStaticFiles } from './static-files.ts'
-import { Upstream } from './upstream.ts'
+import { type Deadlines, Upstream } from './upstream.ts'
 
 export type { Boot } from './boot.ts'
 
@@ -52,6 +52,8 @@ export interface ExplorerOptions {
   readonly metrics: Metrics
   /** How long a page waits for the first answer of the API, which it asks for itself then. Default: 300. */
   readonly firstAnswerMs?: number
+  /** Of requests to the server. Default: 5 s for a connection, 30 s for what comes next of an answer. */
+  readonly deadlines?: Deadlines
   /** Milliseconds since 1970. Default: the clock of the machine. */
   readonly clock?: () => number
 }
@@ -69,6 +71,7 @@ export function createExplorer(options: ExplorerOptions): Explorer {
     name: 'the registry',
     ca: options.serverCa,
     trustProxy,
+    deadlines: options.deadlines,
   })
   const broker =
     options.brokerUrl === undefined

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { listening, sendTo, startExplorer } from './explorer.fixture.ts'
+import { listening, neverAccepting, sendTo, startExplorer } from './explorer.fixture.ts'
+import { deadlines } from './upstream.ts'
 
 const json = { 'content-type': 'application/json' }
 const sameOrigin = { 'sec-fetch-site': 'same-origin' }
@@ -287,6 +288,8 @@ describe("the app's own way to the API", () => {
   })
 })
 
+const tookTooLong = { errors: ['the registry took too long: try again in a moment'] }
+
 describe('a server that misbehaves', () => {
   it('that is away is said to be away, and comes back by itself', async () => {
     const gone = await listening((_request, response) => response.end())
@@ -310,6 +313,57 @@ describe('a server that misbehaves', () => {
       response.write('the beginning', () => response.destroy())
     })
     await expect(explorer.get('/depot/x')).rejects.toThrow(/terminated|closed|aborted/)
+  })
+
+  it('has 5 s for a connection, and 30 s for what comes next of an answer', () => {
+    expect(deadlines).toEqual({ connectMs: 5000, silentMs: 30_000 })
+  })
+
+  it.each(['/-/api/stats', '/depot/x'])(
+    'that takes no connection is given up, and %s says so',
+    async (path) => {
+      await using busy = await neverAccepting()
+      await using explorer = await startExplorer(undefined, {
+        serverUrl: busy.url,
+        deadlines: { connectMs: 100, silentMs: 600_000 },
+      })
+      const { status, text } = await explorer.get(path)
+      expect([status, JSON.parse(text)]).toEqual([504, tookTooLong])
+    },
+  )
+
+  it('that takes a connection and says nothing is given up', async () => {
+    await using explorer = await startExplorer(() => undefined, {
+      deadlines: { connectMs: 600_000, silentMs: 100 },
+    })
+    const { status, text } = await explorer.get('/-/api/stats')
+    expect([status, JSON.parse(text)]).toEqual([504, tookTooLong])
+    expect(explorer.reached).toHaveLength(1)
+  })
+
+  it('whose answer stands still has the connection broken off here too', async () => {
+    await using explorer = await startExplorer(
+      (_request, response) => void response.writeHead(200).write('the beginning'),
+      { deadlines: { connectMs: 600_000, silentMs: 100 } },
+    )
+    await expect(explorer.get('/depot/x')).rejects.toThrow(/terminated|closed|aborted/)
+  })
+
+  it('whose answer moves may take as long as it likes', async () => {
+    const silentMs = 1500
+    await using explorer = await startExplorer(
+      (_request, response) => {
+        const begin = performance.now()
+        const more = setInterval(() => {
+          response.write('.')
+          if (performance.now() - begin < 2 * silentMs) return
+          clearInterval(more)
+          response.end('the end')
+        }, 50)
+      },
+      { deadlines: { connectMs: 600_000, silentMs } },
+    )
+    expect((await explorer.get('/depot/x')).text).toMatch(/^\.+the end$/)
   })
 
   it('learns when a client goes away', async () => {

@@ -10,11 +10,18 @@ export interface UpstreamOptions {
   /** PEM certificates that its own must come from. Default: the authorities of this machine. */
   readonly ca?: string | undefined
   readonly trustProxy: boolean
+  /** Default: `deadlines`. */
+  readonly deadlines?: Deadlines | undefined
 }
 
-const connectMs = 5_000
-/** How long the head of an answer may take and a body may stand still; one that moves may take as long as it likes. */
-const silentMs = 30_000
+export interface Deadlines {
+  /** For a connection. */
+  readonly connectMs: number
+  /** How long the head of an answer may take and a body may stand still; one that moves may take as long as it likes. */
+  readonly silentMs: number
+}
+
+export const deadlines: Deadlines = { connectMs: 5_000, silentMs: 30_000 }
 /** Downloads by slow clients keep theirs for long. */
 const connections = 1_000
 /** Logins bring forms and tokens; the registry itself takes no bodies. */
@@ -39,6 +46,7 @@ export class Upstream {
   constructor(options: UpstreamOptions) {
     this.#options = options
     const { url: to, ca, name, trustProxy } = options
+    const { connectMs, silentMs } = options.deadlines ?? deadlines
     this.#pool = createPool({ connectMs, headersMs: silentMs, idleMs: silentMs })
     this.#proxy = new ReverseProxy({
       to,
@@ -46,6 +54,7 @@ export class Upstream {
       trustProxy,
       ...(ca !== undefined && { trust: { ca } }),
       maxRequestBytes: largestRequestBytes,
+      connectMs,
       timeoutMs: silentMs,
       connections,
     })

@@ -29,6 +29,8 @@ export interface ProxyOptions {
   readonly maxRequestBytes: number
   /** Default: no bound. */
   readonly maxResponseBytes?: number
+  /** How long a connection may take, in milliseconds. Default 5000, or `timeoutMs` where that is shorter. */
+  readonly connectMs?: number
   /** How long the head of an answer may take, and a body may be silent, in milliseconds. */
   readonly timeoutMs: number
   /** For a whole exchange, in milliseconds. Default: no bound. */
@@ -68,7 +70,7 @@ export interface Forwarding {
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
-const connectMs = 5000
+const longestConnectMs = 5000
 const waiting = { max: 256, ms: 5000 }
 
 export class ReverseProxy {
@@ -78,9 +80,10 @@ export class ReverseProxy {
   constructor(options: ProxyOptions) {
     this.#options = options
     const { timeoutMs, totalMs, connections = 64, proxies } = options
+    const { connectMs = Math.min(longestConnectMs, timeoutMs) } = options
     this.#pool = createPool({
       connections,
-      connectMs: Math.min(connectMs, timeoutMs),
+      connectMs,
       headersMs: timeoutMs,
       idleMs: timeoutMs,
       ...(totalMs !== undefined && { totalMs }),
