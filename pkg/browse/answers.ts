@@ -61,6 +61,7 @@ export class Answers {
     if (!this.#wasAsked(key)) return answer
     const sizeBytes = answer.body.length + key.length + overheadBytes
     if (sizeBytes > this.#capacityBytes / 2) return answer
+    answer.isKept = true
     this.#sizeBytes += sizeBytes - (this.#kept.get(key)?.sizeBytes ?? 0)
     this.#kept.delete(key)
     this.#kept.set(key, { answer, revision, madeAt: revision(), sizeBytes, isUsed: false })
@@ -97,5 +98,7 @@ export class Answers {
 /** An answer that is made for one request. */
 export function unkept(body: string, facts: ReadyAnswer['facts'] = { route: '' }): ReadyAnswer {
   const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
-  return new ReadyAnswer(body, headers, facts, etag)
+  const answer = new ReadyAnswer(body, headers, facts, etag)
+  answer.isKept = false
+  return answer
 }

@@ -70,13 +70,16 @@ export function createBrowse(options: BrowseOptions): {
   const viewNow = options.viewNow ?? (() => ({ view: all, count: () => undefined }))
   const firstSeen = new FirstSeen(options.clock ?? Date.now)
   const answerers = endpoints.map((endpoint) => answerer(endpoint, options, firstSeen, answers))
-  for (const { pattern, answer } of answerers) {
+  for (const { pattern, make } of answerers) {
     get(routes, prefix, pattern, (c) => {
       const path: Path = c.req.param()
       note(c, subjectOf(path))
-      return after(viewOf(c), (view) =>
-        answer(view, targetOf(c.req.url), path).toResponse(ifNoneMatch(c)),
-      )
+      return after(viewOf(c), (view) => {
+        const target = targetOf(c.req.url)
+        const key = keyOf(view, target)
+        const answer = answers.get(key) ?? make({ key, view, target, path })
+        return answer.toResponse(ifNoneMatch(c))
+      })
     })
   }
   routes.route('/', liveRoutes(options, viewOf))
@@ -90,8 +93,9 @@ export function createBrowse(options: BrowseOptions): {
       if (!url.startsWith(prefix)) return undefined
       const known = viewNow(request)
       if (known === undefined) return undefined
-      const answer =
-        answers.get(keyOf(known.view, url)) ?? answerPlainly(answerers, known.view, url)
+      const { view } = known
+      const key = keyOf(view, url)
+      const answer = answers.get(key) ?? makePlainly(answerers, { key, view, target: url })
       if (answer !== undefined) known.count()
       return answer
     },
@@ -100,10 +104,23 @@ export function createBrowse(options: BrowseOptions): {
 
 type Path = Readonly<Record<string, string>>
 
+/** What is asked for. */
+interface Question {
+  /** Names the answer. */
+  readonly key: string
+  readonly view: View
+  /** Path and query. */
+  readonly target: string
+  readonly path: Path
+}
+
 interface Answerer {
   /** Of the route, below the prefix. */
   readonly pattern: string
-  readonly answer: (view: View, target: string, path: Path) => ReadyAnswer
+  /** What stands between its slashes. */
+  readonly words: readonly string[]
+  /** Makes an answer, and keeps it where it is worth that. */
+  readonly make: (question: Question) => ReadyAnswer
 }
 
 const keyOf = (view: View, target: string): string => `${view.key} ${target}`
@@ -111,7 +128,7 @@ const keyOf = (view: View, target: string): string => `${view.key} ${target}`
 /** Path and query of an absolute URL. */
 const targetOf = (url: string): string => url.slice(url.indexOf('/', url.indexOf('://') + 3))
 
-/** Answers one endpoint: from memory where the same was asked before, in the same view, and nothing has changed. */
+/** Answers one endpoint. */
 function answerer(
   endpoint: Endpoint,
   { catalog, readmes = noReadmes }: BrowseOptions,
@@ -120,22 +137,22 @@ function answerer(
 ): Answerer {
   const pattern = endpoint.route.replaceAll(/\{(\w+)\}/g, ':$1')
   const route = prefix + pattern
+  const isAlone = !pattern.includes(':')
+  const alone = { route }
   return {
     pattern,
-    answer(view, target, path) {
-      const key = keyOf(view, target)
-      const known = answers.get(key)
-      if (known !== undefined) return known
+    words: pattern.split('/'),
+    make({ key, view, target, path }) {
       const mark = target.indexOf('?')
       const composed = endpoint.answer({
         catalog,
         view,
         readmes,
         firstSeen,
-        path: parse(endpoint.path, path),
+        path: isAlone ? {} : parse(endpoint.path, path),
         query: parseQuery(endpoint.query, mark === -1 ? '' : target.slice(mark + 1)),
       })
-      return answers.put(key, composed, { route, ...subjectOf(path) })
+      return answers.put(key, composed, isAlone ? alone : { route, ...subjectOf(path) })
     },
   }
 }
@@ -144,19 +161,19 @@ function answerer(
 const plainTarget = /^(?:\/[\w~+-][\w.~+-]*)+(?:\?[\w.~+=&%,:-]*)?$/
 
 /** Finds the endpoint and has it answer; undefined where that takes more, such as an error, than an answer. */
-function answerPlainly(
+function makePlainly(
   answerers: readonly Answerer[],
-  view: View,
-  url: string,
+  question: Omit<Question, 'path'>,
 ): ReadyAnswer | undefined {
-  if (!plainTarget.test(url)) return undefined
-  const mark = url.indexOf('?')
-  const segments = url.slice(prefix.length, mark === -1 ? url.length : mark).split('/')
-  for (const { pattern, answer } of answerers) {
-    const path = pathOf(pattern, segments)
+  const { target } = question
+  if (!plainTarget.test(target)) return undefined
+  const mark = target.indexOf('?')
+  const segments = target.slice(prefix.length, mark === -1 ? target.length : mark).split('/')
+  for (const { words, make } of answerers) {
+    const path = pathOf(words, segments)
     if (path === undefined) continue
     try {
-      return answer(view, url, path)
+      return make({ ...question, path })
     } catch {
       return undefined
     }
@@ -165,11 +182,11 @@ function answerPlainly(
 }
 
 /** The parameters of a path that a pattern is for. */
-function pathOf(pattern: string, segments: readonly string[]): Path | undefined {
-  const path: Record<string, string> = {}
-  const words = pattern.split('/')
+function pathOf(words: readonly string[], segments: readonly string[]): Path | undefined {
   if (words.length !== segments.length) return undefined
-  for (const [index, word] of words.entries()) {
+  const path: Record<string, string> = {}
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] as string
     const segment = segments[index] as string
     if (word.startsWith(':')) path[word.slice(1)] = segment
     else if (word !== segment) return undefined

@@ -71,14 +71,14 @@ export const resourcePath = z.object({
 export function parseQuery<S extends z.ZodObject>(schema: S, search: string): z.output<S> {
   const raw: Record<string, string | string[]> = {}
   const parameters = parametersOf(schema)
-  for (const [name, value] of new URLSearchParams(search)) {
+  new URLSearchParams(search).forEach((value, name) => {
     const parameter = parameters.get(name)
-    if (parameter === undefined) continue
+    if (parameter === undefined) return
     const before = raw[name]
     if (parameter.isRepeatable) raw[name] = Array.isArray(before) ? [...before, value] : [value]
     else if (before === undefined) raw[name] = value
     else throw badParameter(name, 'must be given once')
-  }
+  })
   return parse(schema, raw)
 }
 

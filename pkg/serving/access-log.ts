@@ -77,7 +77,8 @@ function subjectFields({ method, url, status, facts }: LoggedRequest): string {
 /** The same of an answer that is mostly asked for by one URL. */
 function knownFields(request: LoggedRequest, answer: ReadyAnswer): string {
   const { url, status } = request
-  const { logged, facts } = answer
+  const { logged, facts, isKept } = answer
+  if (!isKept) return subjectFields({ ...request, facts })
   if (logged?.url === url && logged.status === status) return logged.fields
   const fields = flat(subjectFields({ ...request, facts }))
   if (url.length <= longestKeptUrl) answer.logged = { url, status, fields }

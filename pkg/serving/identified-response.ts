@@ -133,7 +133,7 @@ function identified(requestId: string, headers?: OutgoingHttpHeaders | OutgoingH
 
 /** What follows the id of a request in a head. @param lines that end with a line break */
 export const headLines = (lines: string): string =>
-  flat(`\r\nX-Content-Type-Options: nosniff\r\n${lines}`)
+  `\r\nX-Content-Type-Options: nosniff\r\n${lines}`
 
 let end = ''
 

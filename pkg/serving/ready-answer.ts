@@ -1,4 +1,4 @@
-import type { RequestFacts } from '../telemetry/telemetry.ts'
+import { flat, type RequestFacts } from '../telemetry/telemetry.ts'
 import { headLines } from './identified-response.ts'
 import { matchesEtag } from './routes.ts'
 
@@ -16,6 +16,8 @@ export class ReadyAnswer {
   readonly etag: string | undefined
   /** What the access log tells of every request that gets it. */
   readonly facts: RequestFacts & { readonly route: string }
+  /** Whether it is sent again: what is put together of it is then worth a copy in one piece. */
+  isKept = true
   /** The part of its line in the access log that is the same for one URL, once the log has put it together. */
   logged: { readonly url: string; readonly status: number; readonly fields: string } | undefined
   readonly #shared: Readonly<Record<string, string>>
@@ -45,8 +47,8 @@ export class ReadyAnswer {
 
   /** Headers of this very answer as `sendReady` wants them, for a client that has it already or for one that does not. */
   head(isKnown: boolean): string {
-    if (isKnown) return (this.#notModifiedHead ??= headLines(this.#notModifiedLines()))
-    return (this.#head ??= headLines(
+    if (isKnown) return (this.#notModifiedHead ??= this.#inOnePiece(this.#notModifiedLines()))
+    return (this.#head ??= this.#inOnePiece(
       `${this.#notModifiedLines()}Content-Length: ${this.body.length}\r\n`,
     ))
   }
@@ -59,6 +61,11 @@ export class ReadyAnswer {
     const { body } = this
     const bytes = typeof body === 'string' ? Buffer.from(body, 'latin1') : body
     return new Response(bytes, { headers: this.#headers() })
+  }
+
+  #inOnePiece(lines: string): string {
+    const head = headLines(lines)
+    return this.isKept ? flat(head) : head
   }
 
   #notModifiedLines(): string {
