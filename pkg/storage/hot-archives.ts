@@ -2,9 +2,15 @@
 const maxArchiveBytes = 256 * 1024
 const maxRemembered = 10_000
 
-/** Small archives that were asked for more than once, in memory within a bound; the one used least recently goes first. */
+interface Held {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  /** Since it was last passed over when room was needed. */
+  isUsed: boolean
+}
+
+/** Small archives that were asked for more than once, in memory within a bound; those go first that were not used lately. */
 export class HotArchives {
-  readonly #archives = new Map<string, Uint8Array<ArrayBuffer>>()
+  readonly #archives = new Map<string, Held>()
   readonly #askedOnce = new Set<string>()
   readonly #limitBytes: number
   #usedBytes = 0
@@ -14,11 +20,10 @@ export class HotArchives {
   }
 
   get(sha256: string): Uint8Array<ArrayBuffer> | undefined {
-    const bytes = this.#archives.get(sha256)
-    if (bytes === undefined) return undefined
-    this.#archives.delete(sha256)
-    this.#archives.set(sha256, bytes)
-    return bytes
+    const held = this.#archives.get(sha256)
+    if (held === undefined) return undefined
+    held.isUsed = true
+    return held.bytes
   }
 
   /** Whether an archive that is about to be read should be kept; it has to be asked for a second time. */
@@ -33,12 +38,15 @@ export class HotArchives {
   /** @param bytes checked, and not used by others */
   put(sha256: string, bytes: Uint8Array<ArrayBuffer>): void {
     if (this.#archives.has(sha256)) return
-    this.#archives.set(sha256, bytes)
+    this.#archives.set(sha256, { bytes, isUsed: false })
     this.#usedBytes += bytes.length
-    for (const [oldest, { length }] of this.#archives) {
+    for (const [oldest, held] of this.#archives) {
       if (this.#usedBytes <= this.#limitBytes) break
       this.#archives.delete(oldest)
-      this.#usedBytes -= length
+      if (held.isUsed) {
+        held.isUsed = false
+        this.#archives.set(oldest, held)
+      } else this.#usedBytes -= held.bytes.length
     }
   }
 }
