@@ -108,17 +108,17 @@ let scratch = Buffer.allocUnsafeSlow(capacity)
  */
 function writeJoined(socket: Socket, head: string, body: string | Uint8Array): void {
   const size = head.length + body.length
+  scratch.write(head, 0, 'latin1')
   if (size > capacity) {
     socket.cork()
-    socket.write(head, 'latin1')
+    socket.write(scratch.subarray(0, head.length))
     socket.write(body)
     socket.uncork()
-    return
+  } else {
+    if (typeof body === 'string') scratch.write(body, head.length, 'latin1')
+    else scratch.set(body, head.length)
+    socket.write(scratch.subarray(0, size))
   }
-  scratch.write(head, 0, 'latin1')
-  if (typeof body === 'string') scratch.write(body, head.length, 'latin1')
-  else scratch.set(body, head.length)
-  socket.write(scratch.subarray(0, size))
   // The client reads slowly, and the rest is still to be written from there.
   if (socket.writableLength > 0) scratch = Buffer.allocUnsafeSlow(capacity)
 }
