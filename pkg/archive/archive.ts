@@ -10,3 +10,4 @@ export {
   normaliseModule,
   normaliserVersion,
 } from './normalise-module.ts'
+export { storedName } from './stored-name.ts'

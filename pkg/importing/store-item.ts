@@ -7,6 +7,7 @@ import {
   inspectProvider,
   type LimitsByKind,
   normaliseModule,
+  storedName,
 } from '../archive/archive.ts'
 import type { ArchiveStore, LocalFile } from '../storage/storage.ts'
 import type { ImportItem } from './item.ts'
@@ -50,7 +51,8 @@ export async function storeItem(item: ImportItem, context: StoreContext): Promis
         ? await moduleFile(item, fetched, into, { ...context, limit })
         : await providerFile(item, fetched, { signal, limit })
     const { sha256, sizeBytes } = file
-    const upload = { fileName: `${stem}-${sha256.slice(0, 12)}${extension}`, sha256, sizeBytes }
+    const fileName = storedName(stem, `-${sha256.slice(0, 12)}${extension}`)
+    const upload = { fileName, sha256, sizeBytes }
     await put(item, upload, file, context)
     return { upload, protocols }
   } finally {

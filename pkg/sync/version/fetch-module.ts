@@ -1,5 +1,5 @@
 import { rename } from 'node:fs/promises'
-import { type ArchiveLimits, normaliseModule } from '../../archive/archive.ts'
+import { type ArchiveLimits, normaliseModule, storedName } from '../../archive/archive.ts'
 import type { FetchedArchive, FetchOptions, Resolved } from '../../sources/sources.ts'
 import type { SpoolFile } from '../../spool/spool.ts'
 import type { Context } from '../context.ts'
@@ -63,11 +63,11 @@ export async function fetchModule(
       await rename(archive.file, reserved.path)
       reserved.shrink(archive.sizeBytes)
       const { sha256, sizeBytes, contentDigest, extension } = archive
-      const stem = `${plan.configName}-${plan.version}-${sha256.slice(0, 12)}`
+      const stem = `${plan.configName}-${plan.version}`
       const { revision } = fetched
       return {
         file: reserved,
-        fileName: stem + extension,
+        fileName: storedName(stem, `-${sha256.slice(0, 12)}${extension}`),
         sha256,
         sizeBytes,
         contentDigest,

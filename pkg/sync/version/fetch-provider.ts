@@ -1,4 +1,4 @@
-import { inspectProvider } from '../../archive/archive.ts'
+import { inspectProvider, storedName } from '../../archive/archive.ts'
 import type { FetchOptions, ProviderRelease } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { mistake } from '../failure.ts'
@@ -27,7 +27,7 @@ export async function fetchProvider(
     const stem = release.fileName.replace(/\.zip$/i, '')
     return {
       file: fetched.file,
-      fileName: `${stem}-${sha256.slice(0, 12)}.zip`,
+      fileName: storedName(stem, `-${sha256.slice(0, 12)}.zip`),
       sha256,
       sizeBytes,
       contentDigest,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { storedName } from '../../archive/archive.ts'
 import type { ProviderRelease } from '../../sources/sources.ts'
 
 /** A document of an upstream release, which is stored beside its archives. */
@@ -13,7 +14,7 @@ export function documentsOf(type: string, release: ProviderRelease): ReleaseDocu
   const { version, shasums, signature, key } = release
   const document = (field: ReleaseDocument['field'], ending: string, bytes: Buffer) => {
     const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 12)
-    return { field, bytes, fileName: `${type}_${version}_${digest}.${ending}` }
+    return { field, bytes, fileName: storedName(`${type}_${version}`, `_${digest}.${ending}`) }
   }
   return [
     document('shasums', 'SHA256SUMS', shasums),
