@@ -13,6 +13,8 @@ export interface Item {
   readonly objectName: string
   /** As it was written, so that nothing is added that was not said. */
   readonly config: RawConfig
+  /** Whether a config before it makes the same resource. */
+  readonly isTwin: boolean
 }
 
 interface RawSpec {
@@ -66,10 +68,14 @@ export function itemsOf(depot: StoredObject, managed: readonly StoredObject[]): 
     counts.set(key, (counts.get(key) ?? 0) + 1)
   }
   const known = new Map(managed.map((object) => [addressOf(object), object.metadata.name]))
+  const taken = new Set<string>()
   return configs.map(({ kind, config, name, system }) => {
     const isShared = (counts.get(`${kind} ${objectName(name)}`) ?? 0) > 1
     const fresh = isShared && system !== '' ? objectName(name, system) : objectName(name)
-    return { kind, name, config, objectName: known.get(`${kind} ${name} ${system}`) ?? fresh }
+    const resource = known.get(`${kind} ${name} ${system}`) ?? fresh
+    const isTwin = taken.has(`${kind} ${resource}`)
+    taken.add(`${kind} ${resource}`)
+    return { kind, name, config, objectName: resource, isTwin }
   })
 }
 

@@ -40,7 +40,7 @@ export async function syncItem(
   } catch (error) {
     asking.signal.throwIfAborted()
     const object = context.objects.get(item.kind, depot.metadata.namespace, item.objectName)
-    const isManaged = object !== undefined && isManagedBy(context, depot, object)
+    const isManaged = !item.isTwin && object !== undefined && isManagedBy(context, depot, object)
     return { ...result, isManaged, failure: failureOf(error) ?? apiFailure(error) }
   }
 }
@@ -60,6 +60,12 @@ async function bring(
   const { namespace } = depot.metadata
   const { kind, config, name } = item
   if (name === '') throw mistake('InvalidSpec', 'a config without a name: each needs one')
+  if (item.isTwin) {
+    throw mistake(
+      'InvalidSpec',
+      `another config of this Depot makes ${kind} ${item.objectName} already: merge both, or rename one`,
+    )
+  }
   const object = context.objects.get(kind, namespace, item.objectName)
   if (object?.metadata.deletionTimestamp !== undefined) return {}
   if (object !== undefined && !mayManage(context, depot, object)) {
