@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { StoredObject } from '../objects/objects.ts'
 import { type Context, msOf, refOf, timeOf } from './context.ts'
 
@@ -33,12 +34,18 @@ export function requestOf(
 ): SyncRequest | { readonly afterMs: number } | undefined {
   const { forceSync } = object.spec as Asked
   const { lastHandledSync, lastForcedSync } = (object.status ?? {}) as Handled
-  const asked = object.metadata.annotations[syncAnnotation(apiGroup)]
+  const asked = valueOf(object.metadata.annotations[syncAnnotation(apiGroup)])
   const annotation = asked !== undefined && asked !== lastHandledSync ? asked : undefined
   const readyMs = (msOf(lastForcedSync) ?? 0) + timings.forceSyncMs
   const forced = forceSync === true && readyMs <= clock()
   if (forced || annotation !== undefined) return { forced, annotation }
   return forceSync === true ? { afterMs: readyMs - clock() } : undefined
+}
+
+/** As it is remembered and handed down to every Version. A long value, or one that is not printable, by its digest. */
+function valueOf(annotation: string | undefined): string | undefined {
+  if (annotation === undefined || /^[^\p{C}]{0,128}$/u.test(annotation)) return annotation
+  return `sha256:${hash('sha256', annotation)}`
 }
 
 /** The fields of a status that say that a request was handled. */

@@ -14,6 +14,7 @@ import { removalScenarios } from './removal-scenarios.fixture.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import { Scene } from './scene.fixture.ts'
 import { spoolScenarios } from './spool-scenarios.fixture.ts'
+import { tenantScenarios } from './tenant-scenarios.fixture.ts'
 import { textScenarios } from './text-scenarios.fixture.ts'
 
 const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
@@ -302,5 +303,6 @@ export function syncScenarios(
     providerScenarios(() => scene)
     depotScenarios(() => scene)
     textScenarios(() => scene)
+    tenantScenarios(() => scene)
   })
 }

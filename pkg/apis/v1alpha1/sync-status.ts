@@ -8,7 +8,9 @@ export const Reconciled = {
   lastHandledSync: z
     .string()
     .optional()
-    .describe('Value of the annotation sync-requested-at that was handled last.'),
+    .describe(
+      'Value of the annotation sync-requested-at that was handled last; the digest of a value of more than 128 characters.',
+    ),
   lastForcedSync: z
     .string()
     .optional()
