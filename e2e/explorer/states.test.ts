@@ -56,6 +56,12 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     ['400', json(400, { errors: ['page must be a number'] }), [400], /page must be a number/],
     ['401 without a login', json(401, { errors: ['no'] }), [401], /This registry wants a token\./],
     [
+      '429 with a time to wait',
+      json(429, { errors: ['no'] }, { 'retry-after': '60' }),
+      [429],
+      /The registry is busy\. This page tries again by itself\./,
+    ],
+    [
       '500',
       json(500, { errors: ['the disk is full'] }),
       [500],
@@ -460,6 +466,9 @@ describe.skipIf(chromiumPath === undefined)('odd URLs', () => {
     ['/a/module/..%2F..%2Fetc', 404],
     ['/-/r/network/module/vpc?version=%3Cb%3E&v_page=-1&f_severity=x', 200],
     ['/network/module/vpc#readme-%ff', 200],
+    [`/network/module/vpc?version=${'1'.repeat(400)}`, 200],
+    ['/stats/', 200],
+    ['/stats//', 404],
   ])('%s shows a page and breaks nothing', async (path, status) => {
     const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url, {
       expected: [400, 404],
@@ -469,6 +478,8 @@ describe.skipIf(chromiumPath === undefined)('odd URLs', () => {
     await page.waitForLoadState('networkidle')
     expect((await main(page).innerText()).length).toBeGreaterThan(20)
     expect(await page.locator('main img, main script').count()).toBe(0)
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    expect(over).toBe(0)
     expect(problems).toEqual([])
     await close()
   })

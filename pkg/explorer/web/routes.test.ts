@@ -12,6 +12,8 @@ it.each([
   ['/-/r/depot/provider/aws', 'resource', '/-/api/resources/depot/provider/aws'],
   ['/depots?namespace=a&node=b', 'depots', '/-/api/depots/graph?namespace=a'],
   ['/stats', 'stats', '/-/api/stats'],
+  ['/stats/?namespace=a', 'stats', '/-/api/stats?namespace=a'],
+  ['/depots/', 'depots', '/-/api/depots/graph'],
   ['/access', 'access', '/-/api/whoami'],
 ])('%s is the page %s and starts from %s', (path, page, primeUrl) => {
   expect(matchRoute(new URL(path, 'http://localhost'))).toMatchObject({
@@ -21,12 +23,16 @@ it.each([
   })
 })
 
-it.each(['/platform/depot/vpc', '/nothing', '/a/module/b/c', '/a/module/%ff', '/-/r/a/module'])(
-  '%s is no page',
-  (path) => {
-    expect(matchRoute(new URL(path, 'http://localhost'))).toEqual({
-      page: 'not-found',
-      status: 404,
-    })
-  },
-)
+it.each([
+  '/stats//',
+  '/platform/depot/vpc',
+  '/nothing',
+  '/a/module/b/c',
+  '/a/module/%ff',
+  '/-/r/a/module',
+])('%s is no page', (path) => {
+  expect(matchRoute(new URL(path, 'http://localhost'))).toEqual({
+    page: 'not-found',
+    status: 404,
+  })
+})

@@ -36,7 +36,7 @@ export function matchRoute(url: URL): Route {
   const { pathname, searchParams } = url
   const found = resourcePattern.exec({ pathname })?.pathname.groups
   if (found !== undefined) return resourceRoute(found)
-  switch (pathname) {
+  switch (pathname.length > 1 ? pathname.replace(/\/$/, '') : pathname) {
     case '/':
       return route('resources', resourcesUrl(parse(resourcesParams, searchParams)))
     case '/depots':

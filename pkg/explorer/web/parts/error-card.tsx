@@ -30,7 +30,7 @@ export function ErrorCard({ error, what, refetch, resetHref }: Props) {
       </Card>
     )
   }
-  if (error.retryAfterSeconds !== undefined) return <Starting />
+  if (error.retryAfterSeconds !== undefined) return <Waiting isStarting={error.status === 503} />
   return (
     <Card title={`${what} could not be loaded.`} detail={error.message}>
       {error.requestId !== undefined && (
@@ -55,10 +55,10 @@ function Card(props: { title: string; detail: string; children: preact.Component
   )
 }
 
-const Starting = () => (
+const Waiting = ({ isStarting }: { readonly isStarting: boolean }) => (
   <div class="note" role="status">
     <Icon name="wait" />
-    <p>The registry is starting. This page tries again by itself.</p>
+    <p>The registry is {isStarting ? 'starting' : 'busy'}. This page tries again by itself.</p>
   </div>
 )
 
