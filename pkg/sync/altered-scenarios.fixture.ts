@@ -1,11 +1,62 @@
-import { chmod, readFile, writeFile } from 'node:fs/promises'
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { storageConfig, url, versions } from './scenario-parts.fixture.ts'
+import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 
 /** Archives whose bytes another program changed in storage. */
 export function alteredScenarios(scene: () => Scene): void {
   const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
+
+  describe('a Version that comes from a backup, status included', () => {
+    /** As yesterday's object that is created again, while storage went on. */
+    const restored = async () => {
+      scene().upstream.repository(url, { 'v1.0.0': 'first' })
+      const config = { ...moduleConfig, name: 'vpc' }
+      const spec = { type: 'Module', version: '1.0.0', moduleConfigRef: config }
+      await scene().write('Version', 'vpc', spec)
+      const sync = await scene().begin()
+      await eventually(() => expect(scene().status('Version', 'vpc').synced).toBe(true))
+      await sync.idle()
+      const { artifact, ...rest } = scene().status('Version', 'vpc')
+      const ref = { kind: 'Version', namespace: scene().namespace, name: 'vpc' } as const
+      const annotations = { 'depot.internal/orphan-archive': 'true' }
+      await scene().objects.patch(ref, { metadata: { annotations } })
+      await scene().remove('Version', 'vpc')
+      await eventually(() => expect(scene().names('Version')).toEqual([]))
+      const creationTimestamp = new Date().toISOString()
+      await scene().write('Version', 'vpc', { ...spec, suspend: true }, { creationTimestamp })
+      await eventually(() => expect(scene().condition('Version', 'vpc', 'Suspended')).toBeDefined())
+      const hourAgo = new Date(Date.now() - 60 * 60_000).toISOString()
+      await eventually(async () => {
+        await scene().objects.writeStatus(scene().object('Version', 'vpc'), {
+          ...rest,
+          artifact: { ...artifact, verifiedAt: hourAgo },
+        })
+      })
+      const [name = ''] = await scene().stored()
+      return {
+        path: `${scene().storage}/${name}`,
+        resume: () => scene().objects.patch(ref, { spec: { suspend: null } }),
+      }
+    }
+
+    it('has its archive read, and fetched again where it is gone', async () => {
+      const { path, resume } = await restored()
+      const before = await readFile(path)
+      await rm(path)
+      await resume()
+      await eventually(async () => expect((await readFile(path)).equals(before)).toBe(true))
+    })
+
+    it('has its archive read, and fetched again where it is another', async () => {
+      const { path, resume } = await restored()
+      const before = await readFile(path)
+      await chmod(path, 0o644)
+      await writeFile(path, Buffer.alloc(before.length, 'x'))
+      await resume()
+      await eventually(async () => expect((await readFile(path)).equals(before)).toBe(true))
+    })
+  })
 
   describe('a stored archive that was altered', () => {
     const days = 24 * 60 * 60_000

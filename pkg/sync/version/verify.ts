@@ -36,12 +36,25 @@ export async function verifyStored(
   const nowMs = context.clock()
   const now = timeOf(nowMs)
   const name = place.object(fileName)
-  if (due.rehash <= nowMs && sha256 !== undefined && sizeBytes !== undefined) {
+  const isDue = due.rehash <= nowMs || isRestored(object, artifact)
+  if (isDue && sha256 !== undefined && sizeBytes !== undefined) {
     const isWhole = await place.driver.verify(name, { sizeBytes, sha256 }, { signal, read: true })
     return lostOr(context, isWhole, { verifiedAt: now, rehashedAt: now })
   }
   if (due.verify > nowMs) return { state: 'whole', seen: {} }
   return lostOr(context, await place.driver.check(name, { sizeBytes, sha256 }), { verifiedAt: now })
+}
+
+/**
+ * Whether an object is younger than what its status says, as one from a backup is: storage went on meanwhile. Times in a
+ * status are whole seconds.
+ */
+function isRestored(
+  { metadata: { creationTimestamp } }: StoredObject,
+  { verifiedAt }: NonNullable<VersionStatus['artifact']>,
+): boolean {
+  const createdMs = Math.floor((msOf(creationTimestamp) ?? 0) / 1000) * 1000
+  return createdMs > (msOf(verifiedAt) ?? createdMs)
 }
 
 function lostOr({ metrics }: Context, isWhole: boolean, seen: Verified['seen']): Verified {
