@@ -5,15 +5,19 @@ import type { DestinationStream } from 'pino'
 
 /** How long a line may wait for others before they are written together, in milliseconds. */
 const gatherMs = 10
-const gatherCharacters = 64 * 1024
-/** Characters that a slow reader may leave waiting; further lines are dropped. */
-const backlogCharacters = 16 * 1024 * 1024
+const gatherBytes = 64 * 1024
+/** Bytes that a slow reader may leave waiting; further lines are dropped. */
+const backlogBytes = 16 * 1024 * 1024
+/** Of a character of UTF-16, at most, in UTF-8. */
+const characterBytes = 3
+const lineBreak = 10
 const flushPollMs = 10
 
-/** Where text goes without waiting: something that may take its time, or fail. */
+/** Where lines go without waiting: something that may take its time, or fail. */
 interface Outlet {
-  write(text: string): void
-  /** Characters that are not written yet. */
+  /** @param lines whole ones, in UTF-8, which stay as they are */
+  write(lines: Buffer): void
+  /** Bytes that are not written yet. */
   readonly pending: number
   /** Writes what is pending, if that can be done without waiting for anybody. */
   writeNow(): void
@@ -23,25 +27,31 @@ interface Outlet {
  * Log lines on a file descriptor, many at a time: a write costs more than the line in it. A reader that stalls, a full
  * disk, a closed pipe: none of them holds the process up. What cannot be written is dropped, and a line tells how much
  * as soon as there is a way again.
+ *
+ * Lines wait as bytes. As text each would wait in the pieces that it was put together from, thousands of small objects
+ * that every collection of garbage has to move.
  */
 export class LogOutput implements DestinationStream {
   readonly #outlet: Outlet
-  #gathered = ''
+  readonly #gathered = Buffer.allocUnsafeSlow(gatherBytes)
+  #gatheredBytes = 0
   #timer: NodeJS.Timeout | undefined
   #droppedLines = 0
 
   constructor(fd: number) {
     const stat = fstatSync(fd)
-    const lost = (text: string): void => {
-      this.#droppedLines += linesIn(text)
+    const lost = (lines: Buffer): void => {
+      this.#droppedLines += linesIn(lines)
     }
     this.#outlet = stat.isFIFO() || stat.isSocket() ? new Pipe(fd, lost) : new File(fd, lost)
   }
 
   write(line: string): void {
-    this.#gathered += line
-    if (this.#gathered.length > gatherCharacters) this.#pass()
-    else this.#timer ??= setTimeout(() => this.#pass(), gatherMs).unref()
+    const mostBytes = line.length * characterBytes
+    if (mostBytes > gatherBytes - this.#gatheredBytes) this.#pass()
+    if (mostBytes > gatherBytes) return this.#send(Buffer.from(line))
+    this.#gatheredBytes += this.#gathered.write(line, this.#gatheredBytes)
+    this.#timer ??= setTimeout(() => this.#pass(), gatherMs).unref()
   }
 
   /** Waits until everything is written, or for so long. */
@@ -60,14 +70,20 @@ export class LogOutput implements DestinationStream {
   #pass(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const text = this.#gathered
-    this.#gathered = ''
-    if (text === '') return
-    if (this.#outlet.pending > backlogCharacters) {
-      this.#droppedLines += linesIn(text)
+    if (this.#gatheredBytes === 0) return
+    const lines = Buffer.from(this.#gathered.subarray(0, this.#gatheredBytes))
+    this.#gatheredBytes = 0
+    this.#send(lines)
+  }
+
+  #send(lines: Buffer): void {
+    if (this.#outlet.pending > backlogBytes) {
+      this.#droppedLines += linesIn(lines)
       return
     }
-    this.#outlet.write(this.#droppedNotice() + text)
+    const notice = this.#droppedNotice()
+    if (notice !== '') this.#outlet.write(Buffer.from(notice))
+    this.#outlet.write(lines)
   }
 
   #droppedNotice(): string {
@@ -86,9 +102,9 @@ export class LogOutput implements DestinationStream {
 /** A pipe or socket, which may be full. */
 class Pipe implements Outlet {
   readonly #socket: Socket
-  readonly #lost: (text: string) => void
+  readonly #lost: (lines: Buffer) => void
 
-  constructor(fd: number, lost: (text: string) => void) {
+  constructor(fd: number, lost: (lines: Buffer) => void) {
     this.#socket = new Socket({ fd, readable: false, writable: true }).unref()
     this.#socket.on('error', () => {})
     this.#lost = lost
@@ -98,9 +114,9 @@ class Pipe implements Outlet {
     return this.#socket.writableLength
   }
 
-  write(text: string): void {
-    if (this.#socket.writable) this.#socket.write(text)
-    else this.#lost(text)
+  write(lines: Buffer): void {
+    if (this.#socket.writable) this.#socket.write(lines)
+    else this.#lost(lines)
   }
 
   writeNow(): void {}
@@ -109,50 +125,50 @@ class Pipe implements Outlet {
 /** A file or a device, which never waits for a reader but may be full. */
 class File implements Outlet {
   readonly #fd: number
-  readonly #lost: (text: string) => void
-  #waiting = ''
-  #writing = ''
+  readonly #lost: (lines: Buffer) => void
+  #waiting: Buffer[] = []
+  #isWriting = false
+  pending = 0
 
-  constructor(fd: number, lost: (text: string) => void) {
+  constructor(fd: number, lost: (lines: Buffer) => void) {
     this.#fd = fd
     this.#lost = lost
   }
 
-  get pending(): number {
-    return this.#waiting.length + this.#writing.length
-  }
-
-  write(text: string): void {
-    this.#waiting += text
-    if (this.#writing === '') this.#next()
+  write(lines: Buffer): void {
+    this.#waiting.push(lines)
+    this.pending += lines.length
+    if (!this.#isWriting) this.#next()
   }
 
   writeNow(): void {
     try {
-      if (this.#waiting !== '') writeSync(this.#fd, this.#waiting)
+      if (this.#waiting.length > 0) writeSync(this.#fd, Buffer.concat(this.#waiting))
     } catch {
       // There is nowhere left to say it.
     }
-    this.#waiting = ''
+    this.#waiting = []
   }
 
   #next(): void {
-    this.#writing = this.#waiting
-    this.#waiting = ''
-    if (this.#writing === '') return
-    const bytes = Buffer.from(this.#writing)
+    this.#isWriting = this.#waiting.length > 0
+    if (!this.#isWriting) return
+    const bytes = Buffer.concat(this.#waiting)
+    this.#waiting = []
     writeFile(this.#fd, bytes, (error, written) => {
-      if (error !== null || written < bytes.length) this.#lost(this.#writing)
-      this.#writing = ''
+      if (error !== null || written < bytes.length) this.#lost(bytes)
+      this.pending -= bytes.length
       this.#next()
     })
   }
 }
 
-function linesIn(text: string): number {
-  let lines = 0
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1
-  return lines
+function linesIn(lines: Buffer): number {
+  let count = 0
+  for (let at = lines.indexOf(lineBreak); at !== -1; at = lines.indexOf(lineBreak, at + 1)) {
+    count += 1
+  }
+  return count
 }
 
 let stdout: LogOutput | undefined
