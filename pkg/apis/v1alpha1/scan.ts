@@ -38,7 +38,7 @@ export class CheckedFinding implements SecurityFinding {
     this.title = finding.title
   }
 
-  static is(value: unknown): boolean {
+  static is(value: unknown): value is CheckedFinding {
     return typeof value === 'object' && value !== null && #place in value
   }
 
@@ -76,6 +76,12 @@ const Findings = z.core.$constructor<Findings>('Findings', (schema, def) => {
     return all.every((one) => CheckedFinding.is(one)) ? payload : check(payload, context)
   }
 })
+
+/** Findings that were all checked before; undefined for others. */
+export function checkedFindings(value: unknown): CheckedFinding[] | undefined {
+  if (!Array.isArray(value) || value.length > maxFindings) return undefined
+  return value.every((one) => CheckedFinding.is(one)) ? value : undefined
+}
 
 export const Scan = z.object({
   scannedAt: z.string().optional().describe('When the scan ended, RFC 3339.'),

@@ -4,6 +4,7 @@ import type { GroupBinding } from './group-binding.ts'
 import { apiVersion, type Kind, kinds } from './kinds.ts'
 import type { Module } from './module.ts'
 import type { Namespace } from './namespace.ts'
+import { plainVersion } from './plain-version.ts'
 import type { Provider } from './provider.ts'
 import { isRecord } from './record.ts'
 import type { Version } from './version.ts'
@@ -99,16 +100,24 @@ export function apiVersionOf(kind: Kind, apiGroup: string): string {
  * @param raw one object as it came out of JSON or YAML
  */
 export function parseResource<K extends Kind>(kind: K, raw: unknown): Parsed<ResourceOf<K>> {
-  const { schema } = kinds[kind]
   const withKind = isRecord(raw) ? { ...raw, kind } : raw
-  let result = schema.safeParse(withKind)
-  if (!result.success && isRecord(withKind)) result = schema.safeParse(withoutNulls(withKind))
-  if (result.success) {
-    const resource = result.data as ResourceOf<K>
-    dropForeignOwners(resource, raw)
-    return { ok: true, resource }
+  const plain = kind === 'Version' && isRecord(raw) ? plainVersion(raw) : undefined
+  const { data = plain, error } = plain === undefined ? bySchema(kind, withKind) : {}
+  if (error !== undefined) {
+    return { ok: false, issues: error.issues.map((issue) => toFieldIssue(issue, withKind)) }
   }
-  return { ok: false, issues: result.error.issues.map((issue) => toFieldIssue(issue, withKind)) }
+  const resource = data as ResourceOf<K>
+  dropForeignOwners(resource, raw)
+  return { ok: true, resource }
+}
+
+function bySchema(
+  kind: Kind,
+  raw: unknown,
+): { readonly data?: unknown; readonly error?: z.ZodError } {
+  const { schema } = kinds[kind]
+  const result = schema.safeParse(raw)
+  return result.success || !isRecord(raw) ? result : schema.safeParse(withoutNulls(raw))
 }
 
 /** `spec.versions[0].version`, as kubectl prints it. */
