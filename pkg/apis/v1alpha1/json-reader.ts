@@ -7,18 +7,13 @@ const [comma, closingBracket] = [44, 93]
 /** Of one text. To read new findings one by one takes twice as long as to read all of the text once more. */
 const maxNewFindings = 500
 
-interface KnownFinding {
-  readonly text: string
-  readonly checked: CheckedFinding
-}
-
 /**
  * Reads JSON as `JSON.parse` does, but a finding that was read before not again: lists of findings are cut out by position
  * and each finding is looked up by its text. Nine tenths of what a cluster sends of Versions is findings, and most of them
  * repeat. They come as what the schema makes of them. Whatever does not look as expected is left to `JSON.parse`.
  */
 export class JsonReader {
-  readonly #known = new TextTable<KnownFinding>()
+  readonly #known = new TextTable<CheckedFinding>()
   /** Stands for a list; random, so that no object can hold it by itself. */
   readonly #mark = `${crypto.randomUUID().slice(0, 18)}:`
   #newFindings = 0
@@ -43,43 +38,40 @@ export class JsonReader {
     for (let at = text.indexOf(opening); at !== -1; at = text.indexOf(opening, at)) {
       if (text.startsWith(name, at - name.length)) {
         rest += `${text.slice(end, at)}"${this.#mark}${lists.length}"`
-        const list: CheckedFinding[] = []
-        end = this.#readList(text, at + 1, list)
-        if (end === -1) return undefined
+        const ends = endsFrom(text, at + 1)
+        const list = this.#readList(text, at + 1, ends)
+        if (list === undefined) return undefined
         lists.push(list)
+        end = (ends.at(-1) as number) + 1
         at = end
       } else at += 1
     }
     return rest + text.slice(end)
   }
 
-  /**
-   * @param start where the first finding begins
-   * @returns where the text goes on behind the list; -1 where it is not what was expected
-   */
-  #readList(text: string, start: number, list: CheckedFinding[]): number {
-    for (let from = start; ; ) {
-      // A brace may stand in a string. Then what is cut here is no JSON, because an object ends where it is complete.
-      const end = text.indexOf('}', from) + 1
-      const finding = (this.#known.find(text, from, end) ?? this.#read(text.slice(from, end)))
-        ?.checked
-      if (finding === undefined) return -1
+  /** @returns undefined where it is not what was expected */
+  #readList(text: string, start: number, ends: readonly number[]): CheckedFinding[] | undefined {
+    const known = this.#known.findAll(text, start, ends)
+    const list: CheckedFinding[] = []
+    for (let place = 0, from = start; place < known.length; place += 1) {
+      const end = ends[place] as number
+      const finding = known[place] ?? this.#findOrRead(text, from, end)
+      if (finding === undefined) return undefined
       list.push(finding)
-      const next = text.charCodeAt(end)
-      if (next === closingBracket) return end + 1
-      if (next !== comma) return -1
       from = end + 1
     }
+    return list.length === 0 ? undefined : list
   }
 
-  #read(text: string): KnownFinding | undefined {
+  #findOrRead(all: string, from: number, end: number): CheckedFinding | undefined {
+    const known = this.#known.find(all, from, end)
+    if (known !== undefined) return known
     this.#newFindings += 1
+    const text = all.slice(from, end)
     const raw = this.#newFindings > maxNewFindings ? undefined : parsed(text)
     const checked = raw && checkFinding(raw)
-    if (checked === undefined) return undefined
-    const finding = { text: copyOf(text), checked }
-    this.#known.set(finding)
-    return finding
+    if (checked !== undefined) this.#known.set(copyOf(text), checked)
+    return checked
   }
 
   /** @returns whether every list is in its place */
@@ -98,6 +90,26 @@ export class JsonReader {
       }
     }
     return put === lists.length
+  }
+}
+
+/**
+ * Where each finding of a list ends. A brace may stand in a string: then what is cut there is no JSON, because an object
+ * ends where it is complete.
+ *
+ * @param start where the first finding begins
+ * @returns nothing where the list is not what was expected
+ */
+function endsFrom(text: string, start: number): readonly number[] {
+  const ends: number[] = []
+  for (let from = start; ; ) {
+    const end = text.indexOf('}', from) + 1
+    if (end === 0) return []
+    ends.push(end)
+    const next = text.charCodeAt(end)
+    if (next === closingBracket) return ends
+    if (next !== comma) return []
+    from = end + 1
   }
 }
 

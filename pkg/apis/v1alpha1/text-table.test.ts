@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest'
 import { TextTable } from './text-table.ts'
 
-const known = (text: string) => ({ text })
 const tableOf = (texts: readonly string[]) => {
   const table = new TextTable<{ text: string }>()
-  for (const text of texts) table.set(known(text))
+  for (const text of texts) table.set(text, { text })
   const knows = (text: string): boolean =>
     table.find(`<${text}>`, 1, text.length + 1)?.text === text
   return { table, knows }
@@ -20,6 +19,23 @@ it('finds each of many values by its text, which is a part of another', () => {
   expect(texts.filter((text) => !knows(text))).toEqual([])
   expect(table.find('nothing', 0, 7)).toBeUndefined()
   expect(new TextTable().find('nothing', 0, 7)).toBeUndefined()
+})
+
+it('finds many parts of a text in one go, but for those behind others of the same hash', () => {
+  const hidden = numbers(5).map(alike)
+  const texts = [...hidden, ...numbers(50).map((number) => `{"number":${number}}`)]
+  const { table } = tableOf(texts.filter((_, number) => number % 3 !== 1))
+  const text = `[${texts.join()}]`
+  let end = 0
+  const ends = texts.map((part) => (end += 1 + part.length))
+  const found = table.findAll(text, 1, ends)
+  const each = ends.map((to, place) => table.find(text, (ends[place - 1] ?? 0) + 1, to))
+  expect(found.slice(hidden.length)).toEqual(each.slice(hidden.length))
+  const others = found.slice(0, hidden.length).map((value) => value?.text)
+  expect(others).toEqual([undefined, undefined, undefined, hidden[3], undefined])
+  expect(each.filter((value) => value === undefined)).toHaveLength(18)
+  expect(table.findAll(text, 1, [])).toEqual([])
+  expect(new TextTable().findAll(text, 1, ends)).toEqual(ends.map(() => undefined))
 })
 
 it('remembers eight texts that cannot be told apart by their hash, the last one among them', () => {

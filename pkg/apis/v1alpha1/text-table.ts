@@ -13,13 +13,44 @@ const [headFrom, headTo, tailLength] = [24, 40, 16]
  *
  * What is looked at to find a value is in few and dense arrays, because reading memory at random is most of what that costs.
  */
-export class TextTable<T extends { readonly text: string }> {
+export class TextTable<T> {
   /** The last value of each slot, by its index in the arrays below; 0 is none. Made with the first value. */
   #slots = new Int32Array()
   #next = new Int32Array()
   #hashes = new Int32Array()
+  #texts: string[] = []
   #values: (T | undefined)[] = []
   #length = 0
+
+  /**
+   * By parts of a text, one after the other with a character between. The memory that each needs is asked for before any
+   * of them is compared, so that they wait for it together: one by one takes twice as long.
+   *
+   * @param start of the first part
+   * @param ends of all parts
+   * @returns undefined also for the few that another with the same hash hides: `find` knows these
+   */
+  findAll(text: string, start: number, ends: readonly number[]): (T | undefined)[] {
+    const indexes: number[] = []
+    for (let place = 0, from = start; place < ends.length; place += 1) {
+      const end = ends[place] as number
+      indexes.push(this.#candidate(hashOf(text, from, end)))
+      from = end + 1
+    }
+    for (let place = 0, from = start; place < ends.length; place += 1) {
+      const end = ends[place] as number
+      if (this.#texts[indexes[place] as number]?.length !== end - from) indexes[place] = 0
+      from = end + 1
+    }
+    const found: (T | undefined)[] = []
+    for (let place = 0, from = start; place < ends.length; place += 1) {
+      const [index, end] = [indexes[place] as number, ends[place] as number]
+      const isFound = index !== 0 && this.#texts[index] === text.slice(from, end)
+      found.push(isFound ? this.#values[index] : undefined)
+      from = end + 1
+    }
+    return found
+  }
 
   /** By a part of a text. */
   find(text: string, from: number, to: number): T | undefined {
@@ -27,25 +58,31 @@ export class TextTable<T extends { readonly text: string }> {
     const hashes = this.#hashes
     for (let index = this.#first(hash); index !== 0; index = this.#next[index] as number) {
       if (hashes[index] !== hash) continue
-      const value = this.#values[index] as T
-      if (isPart(value.text, text, from, to)) return value
+      if (isPart(this.#texts[index] as string, text, from, to)) return this.#values[index]
     }
     return undefined
   }
 
-  /** @param value whose text is no slice of a longer one, because it would keep that one alive */
-  set(value: T): void {
-    const { length } = value.text
+  /** @param text no slice of a longer one, because it would keep that one alive */
+  set(text: string, value: T): void {
+    const { length } = text
     if (length > maxTextLength) return
     const isFull = this.#values.length > mostSlots || this.#length + length > maxLength
     if (this.#slots.length === 0 || isFull) this.#clear(fewestSlots)
     else if (this.#values.length > this.#slots.length) this.#grow()
     this.#length += length
-    this.#put(value)
+    this.#put(text, value)
   }
 
-  #put(value: T): void {
-    const hash = hashOf(value.text, 0, value.text.length)
+  /** The first that has a hash; 0: none. */
+  #candidate(hash: number): number {
+    let index = this.#first(hash)
+    while (index !== 0 && this.#hashes[index] !== hash) index = this.#next[index] as number
+    return index
+  }
+
+  #put(text: string, value: T | undefined): void {
+    const hash = hashOf(text, 0, text.length)
     let index = this.#first(hash)
     for (let count = 1; index !== 0; count += 1) {
       const next = this.#next[index] as number
@@ -58,6 +95,7 @@ export class TextTable<T extends { readonly text: string }> {
       this.#slots[hash & (this.#slots.length - 1)] = index
     }
     this.#hashes[index] = hash
+    this.#texts[index] = text
     this.#values[index] = value
   }
 
@@ -67,17 +105,19 @@ export class TextTable<T extends { readonly text: string }> {
   }
 
   #grow(): void {
-    const values = this.#values
-    const length = this.#length
+    const [texts, values, length] = [this.#texts, this.#values, this.#length]
     this.#clear(this.#slots.length * 2)
     this.#length = length
-    for (const value of values) if (value !== undefined) this.#put(value)
+    for (let index = 1; index < values.length; index += 1) {
+      this.#put(texts[index] as string, values[index])
+    }
   }
 
   #clear(slots: number): void {
     this.#slots = new Int32Array(slots)
     this.#next = new Int32Array(slots + 2)
     this.#hashes = new Int32Array(slots + 2)
+    this.#texts = ['']
     this.#values = [undefined]
     this.#length = 0
   }
