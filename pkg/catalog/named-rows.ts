@@ -30,8 +30,9 @@ export class NamedRows<R> {
       rows = new Map()
       this.#namespaces.set(namespace, rows)
     }
-    if (!rows.has(name)) this.#size += 1
+    const { size } = rows
     rows.set(name, row)
+    this.#size += rows.size - size
   }
 
   delete(namespace: string, name: string): void {
