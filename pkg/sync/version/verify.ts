@@ -36,18 +36,18 @@ export async function verifyStored(
   const nowMs = context.clock()
   const now = timeOf(nowMs)
   const name = place.object(fileName)
-  const isDue = due.rehash <= nowMs || isRestored(object, artifact)
-  if (isDue && sha256 !== undefined && sizeBytes !== undefined) {
-    const isWhole = await place.driver.verify(name, { sizeBytes, sha256 }, { signal, read: true })
-    return lostOr(context, isWhole, { verifiedAt: now, rehashedAt: now })
+  const read = due.rehash <= nowMs
+  if ((read || isRestored(object, artifact)) && sha256 !== undefined && sizeBytes !== undefined) {
+    const isWhole = await place.driver.verify(name, { sizeBytes, sha256 }, { signal, read })
+    return lostOr(context, isWhole, { verifiedAt: now, ...(read && { rehashedAt: now }) })
   }
   if (due.verify > nowMs) return { state: 'whole', seen: {} }
   return lostOr(context, await place.driver.check(name, { sizeBytes, sha256 }), { verifiedAt: now })
 }
 
 /**
- * Whether an object is younger than what its status says, as one from a backup is: storage went on meanwhile. Times in a
- * status are whole seconds.
+ * Whether an object is younger than what its status says, as one from a backup is: storage went on meanwhile. Where
+ * storage knows the digest of an object, nothing is read. Times in a status are whole seconds.
  */
 function isRestored(
   { metadata: { creationTimestamp } }: StoredObject,
