@@ -1,6 +1,10 @@
 /** A set of small whole numbers, one bit each: what two sets share is found 32 numbers at a time. */
 export class Bits {
-  #words = new Uint32Array(4)
+  #words: Uint32Array<ArrayBuffer>
+
+  constructor(words = new Uint32Array(4)) {
+    this.#words = words
+  }
 
   has(number: number): boolean {
     return (((this.#words[number >>> 5] ?? 0) >>> (number & 31)) & 1) === 1
@@ -37,9 +41,7 @@ export class Bits {
   }
 
   copy(): Bits {
-    const copy = new Bits()
-    copy.#words = this.#words.slice()
-    return copy
+    return new Bits(this.#words.slice())
   }
 
   /** Whether both have the same numbers. */
