@@ -25,3 +25,16 @@ it('keeps those that were used last, within its limit', () => {
     true,
   ])
 })
+
+it('keeps a new one although all others were used', () => {
+  const hot = new HotArchives(900)
+  for (const name of ['a', 'b', 'c']) hot.put(name, new Uint8Array(300))
+  for (const name of ['a', 'b', 'c']) hot.get(name)
+  hot.put('d', new Uint8Array(300))
+  expect(['a', 'b', 'c', 'd'].map((name) => hot.get(name) !== undefined)).toEqual([
+    false,
+    true,
+    true,
+    true,
+  ])
+})

@@ -38,15 +38,15 @@ export class HotArchives {
   /** @param bytes checked, and not used by others */
   put(sha256: string, bytes: Uint8Array<ArrayBuffer>): void {
     if (this.#archives.has(sha256)) return
-    this.#archives.set(sha256, { bytes, isUsed: false })
-    this.#usedBytes += bytes.length
     for (const [oldest, held] of this.#archives) {
-      if (this.#usedBytes <= this.#limitBytes) break
+      if (this.#usedBytes + bytes.length <= this.#limitBytes) break
       this.#archives.delete(oldest)
       if (held.isUsed) {
         held.isUsed = false
         this.#archives.set(oldest, held)
       } else this.#usedBytes -= held.bytes.length
     }
+    this.#archives.set(sha256, { bytes, isUsed: false })
+    this.#usedBytes += bytes.length
   }
 }
