@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, it } from 'vitest'
+import { LogOutput } from './log-output.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-log-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -19,12 +20,13 @@ writeFileSync(
     log.info({ n, filler: 'x'.repeat(1000) }, 'line')
     if (n % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
   }
-  await standardOutput().flush(500)
+  await standardOutput().flush(Number(process.argv[3]))
   process.exit(7)`,
 )
 
-async function run(lines: number, stdout: number | 'pipe') {
-  const child = spawn(process.execPath, [program, String(lines)], {
+/** @param flushMs how long its end waits for what is not written yet */
+async function run(lines: number, stdout: number | 'pipe', flushMs: number) {
+  const child = spawn(process.execPath, [program, String(lines), String(flushMs)], {
     stdio: ['ignore', stdout, 'inherit'],
   })
   const written = child.stdout === null ? '' : text(child.stdout)
@@ -40,21 +42,37 @@ const numbers = (log: string) =>
 const all = Array.from({ length: 500 }, (_, n) => n)
 
 it('writes every line to a pipe, in order', async () => {
-  const { code, written } = await run(500, 'pipe')
+  const { code, written } = await run(500, 'pipe', 60_000)
   expect([code, numbers(written)]).toEqual([7, all])
 })
 
 it('writes every line to a file, in order', async () => {
   const file = join(dir, 'log')
   const fd = openSync(file, 'w')
-  const { code } = await run(500, fd)
+  const { code } = await run(500, fd, 60_000)
   closeSync(fd)
   expect([code, numbers(readFileSync(file, 'utf8'))]).toEqual([7, all])
 })
 
+it('writes lines as they are, in order, whatever their characters and their length', async () => {
+  const file = join(dir, 'texts')
+  const fd = openSync(file, 'w')
+  const output = new LogOutput(fd)
+  const texts = ['a', 'é', '界', '🚀'].flatMap((character) =>
+    [1, 300, 21_000, 22_000, 65_535, 65_536, 200_000].flatMap((length) => [
+      `${character.repeat(length)}\n`,
+      `short ${character} ${length}\n`,
+    ]),
+  )
+  for (const line of texts) output.write(line)
+  await output.flush(60_000)
+  closeSync(fd)
+  expect(readFileSync(file, 'utf8').split('\n')).toEqual(texts.join('').split('\n'))
+})
+
 it('lets the process go on and end where the disk is full', async () => {
   const fd = openSync('/dev/full', 'w')
-  expect(await run(500, fd)).toMatchObject({ code: 7 })
+  expect(await run(500, fd, 500)).toMatchObject({ code: 7 })
   closeSync(fd)
 })
 
@@ -62,6 +80,6 @@ it('lets the process go on and end where nothing reads', async () => {
   const fifo = join(dir, 'fifo')
   execFileSync('mkfifo', [fifo])
   const fd = openSync(fifo, 'r+')
-  expect(await run(5000, fd)).toMatchObject({ code: 7 })
+  expect(await run(5000, fd, 500)).toMatchObject({ code: 7 })
   closeSync(fd)
 })
