@@ -27,7 +27,7 @@ export function limitHeap(): void {
   keepTicksCheap()
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`)
   // By itself V8 learns which objects live long, and makes all that come from the same place among the old ones: for some
-  // of each request, after a while and for good, which then need a full collection each second. A third of a request.
+  // of each request, after a while and for good, which then need a full collection each second: a third of a request.
   setFlagsFromString('--no-allocation-site-pretenuring')
   const given = [process.env['NODE_OPTIONS'] ?? '', ...process.execArgv]
   // Node was started with the option for it.

@@ -107,10 +107,14 @@ function refsOf(newestFirst: readonly Seen[]): Refs {
   return Object.fromEntries(Array.from(refs, ([version, seen]) => [version, ref(seen)]))
 }
 
+/** Those that do not just wait. */
+const wrongOf = (failed: readonly Seen[]): Seen[] =>
+  failed.filter(({ failure }) => !isPatience(failure?.reason ?? ''))
+
 function syncStatusOf(synced: boolean, failed: readonly Seen[], total: number): string {
   if (synced) return 'Synced'
   if (failed.length === 0) return 'Pending'
-  const wrong = failed.filter(({ failure }) => !isPatience(failure?.reason ?? ''))
+  const wrong = wrongOf(failed)
   const [first] = wrong
   if (first === undefined) return 'Waiting for upstream'
   return printable(
@@ -137,7 +141,7 @@ function conditionsOf(
       Reconciling: conditionTrue('Progressing', message),
     }
   }
-  const wrong = failed.filter(({ failure }) => !isPatience(failure?.reason ?? ''))
+  const wrong = wrongOf(failed)
   const [reported = first] = wrong
   const described = `${reported.name}: ${reported.failure?.message ?? ''}`
   if (wrong.length === 0) {
