@@ -5,10 +5,22 @@ import { forgetVisits } from './visits.ts'
 /* Signing in and out, and the developer token. Tokens stay with the server; only the typed one passes by here. */
 
 const justMs = 60_000
+const leftKey = 'depot-login'
 
-/** Whether a login has just ended, so that another one would end the same way. */
+/**
+ * Whether a login has just ended, so that another one would end the same way. `signedInAt` is a time of the server: where the
+ * clock of this machine is ahead of it, the time at which this tab last left for the login says so too.
+ */
 export const justSignedIn = (): boolean =>
-  boot.signedInAt !== undefined && Date.now() - boot.signedInAt < justMs
+  boot.signedInAt !== undefined && Date.now() - Math.max(boot.signedInAt, leftAt()) < justMs
+
+function leftAt(): number {
+  try {
+    return Number(sessionStorage.getItem(leftKey) ?? 0)
+  } catch {
+    return 0
+  }
+}
 
 const here = (): string => location.pathname + location.search + location.hash
 
@@ -17,6 +29,11 @@ export const loginHref = (): string => `/auth/login?returnTo=${encodeURIComponen
 /** Leads to the login where there is one; false where a 401 must be explained instead. */
 export function goToLogin(): boolean {
   if (!boot.oidc || boot.devTokenInUse || justSignedIn()) return false
+  try {
+    sessionStorage.setItem(leftKey, String(Date.now()))
+  } catch {
+    // Storage can be switched off; the clocks must agree then.
+  }
   location.assign(loginHref())
   return true
 }
@@ -55,7 +72,7 @@ const beforeMs = 60_000
 const soonestMs = 5000
 const longestTimer = 2 ** 31 - 1
 
-/** Makes the login longer shortly before it ends, in one tab only. */
+/** Makes the login longer shortly before it ends, once for all tabs. */
 export function keepSignedIn(): void {
   if (!boot.signedIn || !boot.refreshable || boot.expiresAt === undefined) return
   schedule(boot.expiresAt)
