@@ -223,7 +223,8 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
         fails ? route.fulfill({ status: 500, json: { errors: ['no'] } }) : route.continue(),
       { expected: [500] },
     )
-    await main(page).getByRole('row').nth(20).waitFor()
+    // The rows that stand for it while it loads are as many.
+    await main(page).locator('.region').getByRole('row').nth(20).waitFor()
     fails = true
     await page.getByRole('link', { name: 'Page 2' }).click()
     await main(page)
