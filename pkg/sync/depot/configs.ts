@@ -13,7 +13,7 @@ export interface Item {
   readonly objectName: string
   /** As it was written, so that nothing is added that was not said. */
   readonly config: RawConfig
-  /** Whether a config before it makes the same resource. */
+  /** Whether another config makes the same resource: the one that has it already, or else the first. */
   readonly isTwin: boolean
 }
 
@@ -68,14 +68,19 @@ export function itemsOf(depot: StoredObject, managed: readonly StoredObject[]): 
     counts.set(key, (counts.get(key) ?? 0) + 1)
   }
   const known = new Map(managed.map((object) => [addressOf(object), object.metadata.name]))
+  const knownOf = ({ kind, name, system }: (typeof configs)[number]) =>
+    known.get(`${kind} ${name} ${system}`)
+  const had = new Set(configs.map((each) => `${each.kind} ${knownOf(each) ?? ''}`))
   const taken = new Set<string>()
-  return configs.map(({ kind, config, name, system }) => {
+  return configs.map((each) => {
+    const { kind, config, name, system } = each
     const isShared = (counts.get(`${kind} ${objectName(name)}`) ?? 0) > 1
     const fresh = isShared && system !== '' ? objectName(name, system) : objectName(name)
-    const resource = known.get(`${kind} ${name} ${system}`) ?? fresh
-    const isTwin = taken.has(`${kind} ${resource}`)
-    taken.add(`${kind} ${resource}`)
-    return { kind, name, config, objectName: resource, isTwin }
+    const own = knownOf(each)
+    const resource = `${kind} ${own ?? fresh}`
+    const isTwin = taken.has(resource) || (own === undefined && had.has(resource))
+    if (!isTwin) taken.add(resource)
+    return { kind, name, config, objectName: own ?? fresh, isTwin }
   })
 }
 
