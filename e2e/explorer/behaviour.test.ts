@@ -314,15 +314,18 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     }
     // The page itself brings the answer of the graph along, unless the server takes longer than 300 ms for it.
     await expect.poll(load).toEqual([`${showcase.explorer.url}/depots`])
-    expect(await page.getByLabel('Namespace').locator('option').allInnerTexts()).toEqual([
-      'All namespaces',
-      'data',
-      'hashicorp',
-      'network',
-      'payments',
-      'platform',
-      'security',
-    ])
+    // Names of namespaces are an answer of their own.
+    await expect
+      .poll(() => page.getByLabel('Namespace').locator('option').allInnerTexts())
+      .toEqual([
+        'All namespaces',
+        'data',
+        'hashicorp',
+        'network',
+        'payments',
+        'platform',
+        'security',
+      ])
     await page.goto('/depots?node=network/core-modules')
     const panel = page.locator('.panel')
     await panel.waitFor()
