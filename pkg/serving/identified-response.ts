@@ -108,17 +108,18 @@ let scratch = Buffer.allocUnsafeSlow(capacity)
  */
 function writeJoined(socket: Socket, head: string, body: string | Uint8Array): void {
   const size = head.length + body.length
-  scratch.write(head, 0, 'latin1')
   if (size > capacity) {
     socket.cork()
-    socket.write(scratch.subarray(0, head.length))
+    // As bytes: beside text, Node would put all parts of a write together once more.
+    socket.write(Buffer.from(head, 'latin1'))
     socket.write(body)
     socket.uncork()
-  } else {
-    if (typeof body === 'string') scratch.write(body, head.length, 'latin1')
-    else scratch.set(body, head.length)
-    socket.write(scratch.subarray(0, size))
+    return
   }
+  scratch.write(head, 0, 'latin1')
+  if (typeof body === 'string') scratch.write(body, head.length, 'latin1')
+  else scratch.set(body, head.length)
+  socket.write(scratch.subarray(0, size))
   // The client reads slowly, and the rest is still to be written from there.
   if (socket.writableLength > 0) scratch = Buffer.allocUnsafeSlow(capacity)
 }
