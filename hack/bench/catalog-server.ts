@@ -12,6 +12,7 @@ import { startServer } from '../../pkg/server/server.ts'
 import { loadSigner } from '../../pkg/signing/signing.ts'
 import { createArchives } from '../../pkg/storage/storage.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
+import { cpuTimeMs } from '../testbed/cpu-time.ts'
 import { benchObjects } from './registry.ts'
 
 /*
@@ -92,10 +93,9 @@ function read(text: string): void {
 }
 
 function secondsOf(work: () => void): number {
-  const before = process.threadCpuUsage()
+  const beforeMs = cpuTimeMs()
   work()
-  const { user, system } = process.threadCpuUsage(before)
-  return (user + system) / 1e6
+  return (cpuTimeMs() - beforeMs) / 1000
 }
 
 limitHeap()

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { parseResource } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
 import { Catalog } from '../../pkg/catalog/catalog.ts'
 import { limitHeap } from '../../pkg/memory/memory.ts'
+import { cpuTimeMs } from '../testbed/cpu-time.ts'
 import { type BenchObject, benchObjects } from './registry.ts'
 
 /*
@@ -62,10 +63,9 @@ function measure(what: string, steps: readonly (() => void)[], between = () => {
 }
 
 function millisecondsOf(step: () => void): number {
-  const before = process.threadCpuUsage()
+  const beforeMs = cpuTimeMs()
   step()
-  const { user, system } = process.threadCpuUsage(before)
-  return (user + system) / 1000
+  return cpuTimeMs() - beforeMs
 }
 
 function show(what: string, times: readonly number[]): void {

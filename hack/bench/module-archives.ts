@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ArchiveFormat, normaliseModule } from '../../pkg/archive/archive.ts'
 import { tarGzOf, zipOf } from '../../pkg/archive/packed.fixture.ts'
+import { cpuTimeMs } from '../testbed/cpu-time.ts'
 import { atMost, goalTable } from './goals.ts'
 
 /*
@@ -21,18 +22,13 @@ const files = Array.from({ length: 9_999 }, (_, index) => ({
 files.push({ path: 'module-1.0.0/main.tf', content: '# main\n' })
 const packed = { zip: await zipOf(files), 'tar.gz': await tarGzOf(files) }
 
-const threadMs = (): number => {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
-}
-
 /** The longest turn of the event loop until it is stopped. */
 function watchTurns(): { stop(): number } {
   let longestMs = 0
-  let beforeMs = threadMs()
+  let beforeMs = cpuTimeMs()
   let isStopped = false
   const look = (): void => {
-    const nowMs = threadMs()
+    const nowMs = cpuTimeMs()
     longestMs = Math.max(longestMs, nowMs - beforeMs)
     beforeMs = nowMs
     if (!isStopped) setImmediate(look)

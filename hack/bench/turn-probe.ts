@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { cpuTimeMs } from '../testbed/cpu-time.ts'
 
 /*
  * Loaded into a server before it starts. From one SIGUSR2 to the next it takes the CPU time of every turn of the event
@@ -7,28 +8,22 @@ import { writeFileSync } from 'node:fs'
 
 const file = process.env['DEPOT_BENCH_TURNS'] ?? '/dev/null'
 /** Looking itself takes less; such turns are nobody's to wait for. */
-const idleMicroseconds = 20
+const idleMs = 0.02
 let turnsMs: number[] | undefined
-let beforeMicroseconds = 0
-
-const cpuMicroseconds = (): number => {
-  const { user, system } = process.threadCpuUsage()
-  return user + system
-}
+let beforeMs = 0
 
 function look(): void {
   if (turnsMs === undefined) return
-  const now = cpuMicroseconds()
-  const microseconds = now - beforeMicroseconds
-  if (microseconds > idleMicroseconds) turnsMs.push(microseconds / 1000)
-  beforeMicroseconds = now
+  const nowMs = cpuTimeMs()
+  if (nowMs - beforeMs > idleMs) turnsMs.push(nowMs - beforeMs)
+  beforeMs = nowMs
   setImmediate(look)
 }
 
 process.on('SIGUSR2', () => {
   if (turnsMs === undefined) {
     turnsMs = []
-    beforeMicroseconds = cpuMicroseconds()
+    beforeMs = cpuTimeMs()
     setImmediate(look)
     return
   }

@@ -20,15 +20,22 @@ export const allocatorEnvironment = { MALLOC_ARENA_MAX: '1' } as const
 const growthPercent = 25
 
 /**
+ * Keeps requests from becoming dearer after a full collection, which otherwise happens by chance and lasts. By itself V8
+ * learns which objects live long, and makes all that come from the same place among the old ones: where those are parts of
+ * a request, there is a full collection each second, a third of a request. To be called first of all.
+ */
+export function keepRequestsCheap(): void {
+  keepTicksCheap()
+  setFlagsFromString('--no-allocation-site-pretenuring')
+}
+
+/**
  * Sizes the heap for a server whose memory is its catalog. To be called first of all: what follows collects garbage more
- * often than Node does by itself, and so often that Node's own ticks would become dear.
+ * often than Node does by itself.
  */
 export function limitHeap(): void {
-  keepTicksCheap()
+  keepRequestsCheap()
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`)
-  // By itself V8 learns which objects live long, and makes all that come from the same place among the old ones: for some
-  // of each request, after a while and for good, which then need a full collection each second: a third of a request.
-  setFlagsFromString('--no-allocation-site-pretenuring')
   const given = [process.env['NODE_OPTIONS'] ?? '', ...process.execArgv]
   // Node was started with the option for it.
   if (given.some((option) => option.includes('--max-semi-space-size'))) return

@@ -1,3 +1,9 @@
 // Bounds on memory: maps that forget, and a heap sized for a server whose memory is its catalog.
 export { Bounded } from './bounded.ts'
-export { allocatorEnvironment, expectRequests, limitHeap, nodeOptions } from './heap.ts'
+export {
+  allocatorEnvironment,
+  expectRequests,
+  keepRequestsCheap,
+  limitHeap,
+  nodeOptions,
+} from './heap.ts'
