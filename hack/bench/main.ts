@@ -17,11 +17,11 @@ import { measureTurns } from './turns.ts'
 
 const { values } = parseArgs({
   options: {
-    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '14' },
     versions: { type: 'string', default: '200000' },
   },
 })
-const rounds = values.quick ? 1 : 14
+const rounds = Number(values.rounds)
 const smallVersions = 1050
 const largeVersions = Number(values.versions)
 const settleMs = 3500
@@ -68,7 +68,7 @@ try {
   }
   const { now, highest } = residentMb(small.pid)
   report(atMost('RSS under load, MB', 130, now, `highest ${highest.toFixed(0)} MB`))
-  for (const [backend, turns] of Object.entries(await measureTurns(values.quick ? 1 : 3))) {
+  for (const [backend, turns] of Object.entries(await measureTurns(3))) {
     const longest = `longest ${turns.longestMs.toFixed(1)} ms`
     report(atMost(`turn under 8 first downloads, ${backend}, ms`, 2, turns.medianMs, longest))
   }
