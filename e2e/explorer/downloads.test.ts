@@ -28,7 +28,7 @@ describe.skipIf(chromiumPath === undefined)('downloads', () => {
     expect(counts).toEqual(counts.toSorted((a, b) => b - a))
     expect(counts.at(-1)).toBeGreaterThan(0)
     // Each leads to its version.
-    const href = await rows.first().getByRole('link').getAttribute('href')
+    const href = await rows.first().getByRole('link').first().getAttribute('href')
     expect(href).toMatch(/^\/[a-z]+\/(?:module|provider)\/[a-z-]+\?version=/)
     expect(problems).toEqual([])
     await close()
