@@ -1,29 +1,26 @@
+import { Bounded } from '../memory/memory.ts'
+
 /** Larger ones gain little: reading a file costs about as much as sending this much. */
 const maxArchiveBytes = 256 * 1024
 const maxRemembered = 10_000
 
-interface Held {
-  readonly bytes: Uint8Array<ArrayBuffer>
-  /** Since it was last passed over when room was needed. */
-  isUsed: boolean
-}
-
 /** Small archives that were asked for more than once, in memory within a bound; those go first that were not used lately. */
 export class HotArchives {
-  readonly #archives = new Map<string, Held>()
+  readonly #archives: Bounded<Uint8Array<ArrayBuffer>>
   readonly #askedOnce = new Set<string>()
   readonly #limitBytes: number
-  #usedBytes = 0
 
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes
+    this.#archives = new Bounded({
+      maxEntries: Number.POSITIVE_INFINITY,
+      maxBytes: limitBytes,
+      sizeOf: ({ length }) => length,
+    })
   }
 
   get(sha256: string): Uint8Array<ArrayBuffer> | undefined {
-    const held = this.#archives.get(sha256)
-    if (held === undefined) return undefined
-    held.isUsed = true
-    return held.bytes
+    return this.#archives.get(sha256)
   }
 
   /** Whether an archive that is about to be read should be kept; it has to be asked for a second time. */
@@ -37,16 +34,6 @@ export class HotArchives {
 
   /** @param bytes checked, and not used by others */
   put(sha256: string, bytes: Uint8Array<ArrayBuffer>): void {
-    if (this.#archives.has(sha256)) return
-    for (const [oldest, held] of this.#archives) {
-      if (this.#usedBytes + bytes.length <= this.#limitBytes) break
-      this.#archives.delete(oldest)
-      if (held.isUsed) {
-        held.isUsed = false
-        this.#archives.set(oldest, held)
-      } else this.#usedBytes -= held.bytes.length
-    }
-    this.#archives.set(sha256, { bytes, isUsed: false })
-    this.#usedBytes += bytes.length
+    this.#archives.getOrMake(sha256, () => bytes)
   }
 }
