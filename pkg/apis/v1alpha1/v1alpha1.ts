@@ -100,24 +100,19 @@ export function apiVersionOf(kind: Kind, apiGroup: string): string {
  * @param raw one object as it came out of JSON or YAML
  */
 export function parseResource<K extends Kind>(kind: K, raw: unknown): Parsed<ResourceOf<K>> {
-  const withKind = isRecord(raw) ? { ...raw, kind } : raw
   const plain = kind === 'Version' && isRecord(raw) ? plainVersion(raw) : undefined
-  const { data = plain, error } = plain === undefined ? bySchema(kind, withKind) : {}
-  if (error !== undefined) {
-    return { ok: false, issues: error.issues.map((issue) => toFieldIssue(issue, withKind)) }
-  }
-  const resource = data as ResourceOf<K>
-  dropForeignOwners(resource, raw)
-  return { ok: true, resource }
+  if (plain !== undefined) return accepted(plain as ResourceOf<K>, raw)
+  const { schema } = kinds[kind]
+  const withKind = isRecord(raw) ? { ...raw, kind } : raw
+  let result = schema.safeParse(withKind)
+  if (!result.success && isRecord(withKind)) result = schema.safeParse(withoutNulls(withKind))
+  if (result.success) return accepted(result.data as ResourceOf<K>, raw)
+  return { ok: false, issues: result.error.issues.map((issue) => toFieldIssue(issue, withKind)) }
 }
 
-function bySchema(
-  kind: Kind,
-  raw: unknown,
-): { readonly data?: unknown; readonly error?: z.ZodError } {
-  const { schema } = kinds[kind]
-  const result = schema.safeParse(raw)
-  return result.success || !isRecord(raw) ? result : schema.safeParse(withoutNulls(raw))
+function accepted<R extends Resource>(resource: R, raw: unknown): Parsed<R> {
+  dropForeignOwners(resource, raw)
+  return { ok: true, resource }
 }
 
 /** `spec.versions[0].version`, as kubectl prints it. */
