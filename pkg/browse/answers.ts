@@ -59,7 +59,7 @@ export class Answers {
   put(key: string, { body, revision }: Composed, facts: ReadyAnswer['facts']): ReadyAnswer {
     const answer = unkept(body, facts)
     if (!this.#wasAsked(key)) return answer
-    const sizeBytes = answer.body.length + key.length + overheadBytes
+    const sizeBytes = answer.size + key.length + overheadBytes
     if (sizeBytes > this.#capacityBytes / 2) return answer
     answer.isKept = true
     this.#sizeBytes += sizeBytes - (this.#kept.get(key)?.sizeBytes ?? 0)

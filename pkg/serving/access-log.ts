@@ -1,4 +1,4 @@
-import { flat, type Logger, lineWriter, type RequestFacts } from '../telemetry/telemetry.ts'
+import { keyOf, LineWriter, type Logger, type RequestFacts } from '../telemetry/telemetry.ts'
 import type { ReadyAnswer } from './ready-answer.ts'
 
 /** What every line tells. */
@@ -20,8 +20,11 @@ export interface LoggedRequest {
   readonly facts: RequestFacts
 }
 
+/** While a request is answered, its id is bytes. */
+type Logged = Omit<LoggedRequest, 'requestId'> & { readonly requestId: string | Uint8Array }
+
 /** Writes the one line of a request. @param answer where it was ready: what it tells by itself is put together once */
-export type AccessLog = (request: LoggedRequest, answer?: ReadyAnswer) => void
+export type AccessLog = (request: Logged, answer?: ReadyAnswer) => void
 
 /** What is known of a request when it is over. */
 export type OnRequest = (request: LoggedRequest) => void
@@ -31,70 +34,101 @@ export function observed(write: AccessLog, onRequest: OnRequest | undefined): Ac
   if (onRequest === undefined) return write
   return (request, answer) => {
     write(request, answer)
-    onRequest(
-      answer === undefined ? request : { ...request, facts: { ...answer.facts, ...request.facts } },
-    )
+    const requestId = Buffer.from(request.requestId).toString('latin1')
+    const facts = answer === undefined ? request.facts : { ...answer.facts, ...request.facts }
+    onRequest({ ...request, requestId, facts })
   }
 }
 
 export function accessLog(log: Logger): AccessLog {
-  const write = lineWriter(log, 'request')
+  const line = new LineWriter(log, 'request')
   return (request, answer) => {
-    const subject = answer === undefined ? subjectFields(request) : knownFields(request, answer)
-    write(ownFields(request) + callerFields(request.facts) + subject)
+    if (!line.begin()) return
+    putOwnFields(line, request)
+    putCallerFields(line, request.facts)
+    if (answer === undefined) putSubjectFields(line, request, request.facts)
+    else putKnownFields(line, request, answer)
+    line.end()
   }
 }
 
-/**
- * What differs between any two requests. As JSON: what is not quoted comes from us, or has been checked to need no
- * escape.
- */
-function ownFields(request: LoggedRequest): string {
-  const { requestId, durationMs, bytes, remoteAddress, traceparent } = request
-  const terraformVersion = terraformVersionOf(request)
-  let fields = `"requestId":"${requestId}","durationMs":${milliseconds(durationMs)},"bytes":${bytes}`
-  if (request.isAborted) fields += ',"aborted":true'
-  if (traceparent !== undefined && isTraceparent.test(traceparent)) {
-    fields += `,"traceparent":"${traceparent}"`
+const keys = {
+  requestId: keyOf('requestId'),
+  durationMs: keyOf('durationMs'),
+  bytes: keyOf('bytes'),
+  aborted: keyOf('aborted'),
+  traceparent: keyOf('traceparent'),
+  terraformVersion: keyOf('terraformVersion'),
+  remoteAddr: keyOf('remoteAddr'),
+  method: keyOf('method'),
+  path: keyOf('path'),
+  status: keyOf('status'),
+  route: keyOf('route'),
+  namespace: keyOf('namespace'),
+  kind: keyOf('kind'),
+  name: keyOf('name'),
+  version: keyOf('version'),
+  mode: keyOf('mode'),
+  callerHash: keyOf('callerHash'),
+  view: keyOf('view'),
+  err: keyOf('err'),
+}
+
+/** What differs between any two requests. */
+function putOwnFields(line: LineWriter, request: Logged): void {
+  const { requestId, traceparent } = request
+  line.piece(keys.requestId)
+  if (typeof requestId === 'string') line.quoted(requestId)
+  else line.quotedPiece(requestId)
+  line.piece(keys.durationMs)
+  line.thousandths(request.durationMs)
+  line.piece(keys.bytes)
+  line.whole(request.bytes)
+  if (request.isAborted) {
+    line.piece(keys.aborted)
+    line.json(true)
   }
-  if (terraformVersion !== undefined) fields += field('terraformVersion', terraformVersion)
-  if (remoteAddress !== undefined) fields += `,"remoteAddr":"${remoteAddress}"`
-  return fields
+  if (traceparent !== undefined && isTraceparent.test(traceparent)) {
+    putField(line, keys.traceparent, traceparent)
+  }
+  putField(line, keys.terraformVersion, terraformVersionOf(request))
+  putField(line, keys.remoteAddr, request.remoteAddress)
 }
 
 /** What was asked for and what came of it. */
-function subjectFields({ method, url, status, facts }: LoggedRequest): string {
-  const { route, namespace, kind, name, version } = facts
-  let fields = `,"method":"${method}","path":${quoted(pathOf(url))},"status":${status}`
-  if (route !== undefined) fields += `,"route":"${route}"`
-  if (namespace !== undefined) fields += field('namespace', namespace)
-  if (kind !== undefined) fields += `,"kind":"${kind}"`
-  if (name !== undefined) fields += field('name', name)
-  if (version !== undefined) fields += field('version', version)
-  return fields
+function putSubjectFields(line: LineWriter, request: Logged, facts: RequestFacts): void {
+  putField(line, keys.method, request.method)
+  line.piece(keys.path)
+  line.quoted(pathOf(request.url))
+  line.piece(keys.status)
+  line.whole(request.status)
+  putField(line, keys.route, facts.route)
+  putField(line, keys.namespace, facts.namespace)
+  putField(line, keys.kind, facts.kind)
+  putField(line, keys.name, facts.name)
+  putField(line, keys.version, facts.version)
 }
 
 /** The same of an answer that is mostly asked for by one URL. */
-function knownFields(request: LoggedRequest, answer: ReadyAnswer): string {
+function putKnownFields(line: LineWriter, request: Logged, answer: ReadyAnswer): void {
   const { url, status } = request
-  const { logged, facts, isKept } = answer
-  if (!isKept) return subjectFields({ ...request, facts })
-  if (logged?.url === url && logged.status === status) return logged.fields
-  const fields = flat(subjectFields({ ...request, facts }))
-  if (url.length <= longestKeptUrl) answer.logged = { url, status, fields }
-  return fields
+  const { logged } = answer
+  if (logged?.url === url && logged.status === status) return line.piece(logged.fields)
+  const begin = line.here()
+  putSubjectFields(line, request, answer.facts)
+  if (answer.isKept && url.length <= longestKeptUrl) {
+    answer.logged = { url, status, fields: line.pieceSince(begin) }
+  }
 }
 
-function callerFields({ mode, callerHash, view, refusal }: RequestFacts): string {
-  let fields = ''
-  if (mode !== undefined) fields += `,"mode":"${mode}"`
-  if (callerHash !== undefined) fields += `,"callerHash":"${callerHash}"`
-  if (view !== undefined) fields += field('view', view)
-  if (refusal !== undefined) {
-    const { reason, message } = refusal
-    fields += `,"err":${JSON.stringify({ reason, message: message.slice(0, longestMessage) })}`
-  }
-  return fields
+function putCallerFields(line: LineWriter, facts: RequestFacts): void {
+  putField(line, keys.mode, facts.mode)
+  putField(line, keys.callerHash, facts.callerHash)
+  putField(line, keys.view, facts.view)
+  if (facts.refusal === undefined) return
+  const { reason, message } = facts.refusal
+  line.piece(keys.err)
+  line.json({ reason, message: message.slice(0, longestMessage) })
 }
 
 /** @see https://www.w3.org/TR/trace-context/#traceparent-header */
@@ -106,19 +140,10 @@ const longestField = 256
 const longestKeptUrl = 1024
 const longestMessage = 1024
 
-const field = (key: string, value: string): string =>
-  `,"${key}":${quoted(value.length > longestField ? value.slice(0, longestField) : value)}`
-
-/** As JSON; most of it needs no escape. */
-const quoted = (text: string): string => (isPlain.test(text) ? `"${text}"` : JSON.stringify(text))
-const isPlain = /^[\w ./:@+~-]*$/
-
-/** Most answers take less than one: it is cheaper to look up their thousandths than to write a number with a point. */
-const thousandths = Array.from({ length: 1000 }, (_, index) => String(index / 1000))
-
-const milliseconds = (duration: number): string | number => {
-  const microseconds = Math.round(duration * 1000)
-  return thousandths[microseconds] ?? microseconds / 1000
+function putField(line: LineWriter, key: Uint8Array, value: string | undefined): void {
+  if (value === undefined) return
+  line.piece(key)
+  line.quoted(value.length > longestField ? value.slice(0, longestField) : value)
 }
 
 /** Without the query, which may hold secrets; a log line need not be longer than this. */
@@ -128,7 +153,7 @@ export function pathOf(url: string): string {
 }
 
 /** Terraform and OpenTofu say who they are in one of these. */
-function terraformVersionOf({ terraformVersion, userAgent }: LoggedRequest): string | undefined {
+function terraformVersionOf({ terraformVersion, userAgent }: Logged): string | undefined {
   if (terraformVersion !== undefined) return terraformVersion.slice(0, 32)
   if (userAgent === undefined) return undefined
   return /(?:Terraform|OpenTofu)\/([\w.+-]{1,32})/.exec(userAgent)?.[1]

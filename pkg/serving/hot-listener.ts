@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { AccessLog } from './access-log.ts'
-import type { IdentifiedResponse } from './identified-response.ts'
+import type { IdentifiedResponse, RequestIds } from './identified-response.ts'
 import { createPlainReader, type Hot } from './plain-request.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 
 export interface HotListenerOptions {
   readonly hot: Hot
   readonly scheme: 'http' | 'https'
-  readonly requestIdOf: (own: string | undefined) => string
+  readonly requestIds: RequestIds
   readonly logRequest: AccessLog
   readonly metrics: RequestMetrics
   /** How long a client may leave an answer unread, in milliseconds. */
@@ -23,7 +23,7 @@ export interface HotListenerOptions {
  * in the hands of the kernel by then.
  */
 export function createHotListener(options: HotListenerOptions) {
-  const { hot, requestIdOf, logRequest, metrics, idleMs, draining, otherwise } = options
+  const { hot, requestIds, logRequest, metrics, idleMs, draining, otherwise } = options
   const read = createPlainReader(options.scheme)
   return (request: IncomingMessage, response: IdentifiedResponse): void => {
     const start = performance.now()
@@ -31,11 +31,15 @@ export function createHotListener(options: HotListenerOptions) {
     const plain = response.shouldKeepAlive && !draining.isOn ? read(request) : undefined
     const answer = plain && hot(plain)
     if (plain === undefined || answer === undefined) return otherwise(request, response)
-    const requestId = requestIdOf(plain.requestId)
-    response.requestId = requestId
+    const requestId = requestIds.bytesOf(plain.requestId)
     const isKnown = plain.ifNoneMatch !== undefined && answer.isKnownBy(plain.ifNoneMatch)
     const status = isKnown ? 304 : 200
-    const bytes = response.sendReady(status, answer.head(isKnown), isKnown ? '' : answer.body)
+    const bytes = response.sendReady(
+      status,
+      requestId,
+      answer.head(isKnown),
+      isKnown ? '' : answer.body,
+    )
     const durationMs = performance.now() - start
     const { socket } = request
     // Most answers are in the hands of the kernel by now, and a timer for each would cost as much as the lookup.

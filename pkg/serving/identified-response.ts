@@ -6,15 +6,14 @@ import {
   ServerResponse,
   STATUS_CODES,
 } from 'node:http'
-import type { Socket } from 'node:net'
-import { flat } from '../telemetry/telemetry.ts'
 
 /** How long an idle connection stays open, in milliseconds. */
 export const keepAliveMs = 65_000
 
 const connectionLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveMs / 1000}\r\n`
-const startOf = (status: 200 | 304) =>
-  `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Request-Id: `
+const startOf = (status: 200 | 304): Buffer =>
+  Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Request-Id: `)
+const sentAlready = 'sent already'
 const starts = { 200: startOf(200), 304: startOf(304) }
 
 /**
@@ -42,87 +41,73 @@ export class IdentifiedResponse<
   }
 
   /**
-   * Sends an answer whose headers are text already, on a connection that is kept alive. It goes past `writeHead`, which
+   * Sends an answer whose headers are bytes already, on a connection that is kept alive. It goes past `writeHead`, which
    * would check and put together again what is the same every time; that the bytes are those of `writeHead` is tested.
    *
+   * @param requestId in ASCII; not kept
    * @param head what follows the id of the request, as `headLines` makes it
-   * @param body text of one byte a character, or bytes
+   * @param body bytes, or text of one byte a character
    * @returns how many bytes that is
    */
-  sendReady(status: 200 | 304, head: string, body: string | Uint8Array): number {
+  sendReady(
+    status: 200 | 304,
+    requestId: Uint8Array,
+    head: Uint8Array,
+    body: string | Uint8Array,
+  ): number {
     this.statusCode = status
     const { socket } = this
-    const whole = starts[status] + this.requestId + head + endOfHead()
+    const start = starts[status]
+    const end = endOfHead()
+    const headSize = start.length + requestId.length + head.length + end.length
+    const size = headSize + body.length
+    const isJoined = size <= capacity
+    const bytes = isJoined ? scratch : Buffer.allocUnsafe(headSize)
+    bytes.set(start, 0)
+    bytes.set(requestId, start.length)
+    bytes.set(head, start.length + requestId.length)
+    bytes.set(end, headSize - end.length)
     // Behind other answers, over TLS, or to a client that does not read, Node keeps what has to wait.
     const isFree = socket !== null && socket.writableLength === 0 && socket.writable
-    if (isFree && !('encrypted' in socket)) return sendNow(this, socket, whole, body)
-    if (typeof body === 'string') {
-      // In one piece with the head, which saves a second write.
-      this._header = whole + body
-      this.end()
-    } else {
-      this._header = whole
-      this.end(body)
+    if (!isFree || 'encrypted' in socket) {
+      this._header = bytes.toString('latin1', 0, headSize)
+      if (typeof body === 'string') this.end(body, 'latin1')
+      else this.end(body)
+      this.isTaken = socket !== null && socket.writableLength === 0
+      return size
     }
-    this.isTaken = socket !== null && socket.writableLength === 0
-    return whole.length + body.length
+    // Node asks whether there is one.
+    this._header = sentAlready
+    this._headerSent = true
+    if (isJoined) {
+      if (typeof body === 'string') scratch.write(body, headSize, 'latin1')
+      else scratch.set(body, headSize)
+      socket.write(scratch.subarray(0, size))
+      // The client reads slowly, and the rest is still to be written from there.
+      if (socket.writableLength > 0) scratch = Buffer.allocUnsafeSlow(capacity)
+    } else {
+      socket.cork()
+      socket.write(bytes)
+      socket.write(body)
+      socket.uncork()
+    }
+    if (socket.writableLength > 0 || !socket.writable) this.end()
+    else {
+      this.finished = true
+      this.isTaken = true
+      this.emit('finish')
+    }
+    return size
   }
-}
-
-/**
- * Writes to the connection itself. An answer that the kernel has taken whole is over at once, which saves Node's way of
- * learning that through its streams, and two ticks.
- *
- * @param whole the head
- * @returns how many bytes that is
- */
-function sendNow(
-  response: IdentifiedResponse,
-  socket: Socket,
-  whole: string,
-  body: string | Uint8Array,
-): number {
-  response._header = whole
-  response._headerSent = true
-  writeJoined(socket, whole, body)
-  if (socket.writableLength > 0 || !socket.writable) response.end()
-  else {
-    response.finished = true
-    response.isTaken = true
-    response.emit('finish')
-  }
-  return whole.length + body.length
 }
 
 /** What is longer is not copied behind its head: copying it costs more than the second buffer of the kernel. */
 const capacity = 24 * 1024
-let scratch = Buffer.allocUnsafeSlow(capacity)
-
 /**
- * Writes a head and a body in one piece, which takes one buffer of the kernel's instead of two, and leaves no garbage: the
- * bytes are put together where those of the answer before were, which the kernel has by now.
- *
- * @param socket on which nothing waits to be written
- * @param head text of one byte a character
- * @param body the same, or bytes
+ * Where heads and bodies are put together: one piece takes one buffer of the kernel's instead of two, and it leaves no
+ * garbage to use the same memory again, which the kernel has read by then.
  */
-function writeJoined(socket: Socket, head: string, body: string | Uint8Array): void {
-  const size = head.length + body.length
-  if (size > capacity) {
-    socket.cork()
-    // As bytes: beside text, Node would put all parts of a write together once more.
-    socket.write(Buffer.from(head, 'latin1'))
-    socket.write(body)
-    socket.uncork()
-    return
-  }
-  scratch.write(head, 0, 'latin1')
-  if (typeof body === 'string') scratch.write(body, head.length, 'latin1')
-  else scratch.set(body, head.length)
-  socket.write(scratch.subarray(0, size))
-  // The client reads slowly, and the rest is still to be written from there.
-  if (socket.writableLength > 0) scratch = Buffer.allocUnsafeSlow(capacity)
-}
+let scratch = Buffer.allocUnsafeSlow(capacity)
 
 /** A function and no private method, which would mark every response. */
 function identified(requestId: string, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]) {
@@ -133,36 +118,58 @@ function identified(requestId: string, headers?: OutgoingHttpHeaders | OutgoingH
 }
 
 /** What follows the id of a request in a head. @param lines that end with a line break */
-export const headLines = (lines: string): string =>
-  `\r\nX-Content-Type-Options: nosniff\r\n${lines}`
+export const headLines = (lines: string): Buffer =>
+  Buffer.from(`\r\nX-Content-Type-Options: nosniff\r\n${lines}`, 'latin1')
 
-let end = ''
+let end: Buffer | undefined
 
 /** The end of a head, with the date as RFC 9110 (section 5.6.7) wants it; made once a second, as Node does. */
-function endOfHead(): string {
-  if (end !== '') return end
+function endOfHead(): Buffer {
+  if (end !== undefined) return end
   const now = new Date()
   setTimeout(forgetEnd, 1000 - now.getUTCMilliseconds()).unref()
-  end = flat(`Date: ${now.toUTCString()}\r\n${connectionLines}\r\n`)
+  end = Buffer.from(`Date: ${now.toUTCString()}\r\n${connectionLines}\r\n`)
   return end
 }
 
 function forgetEnd(): void {
-  end = ''
+  end = undefined
 }
 
+const [dash, zero, nine] = [0x2d, 0x30, 0x39]
 const safeRequestId = /^[\w.:-]{1,64}$/
 
 /**
- * Makes what names requests: the client's own id where it is harmless, else a new one. New ones share a random beginning
- * that no other process has, and are counted from there.
+ * Names requests: by the client's own id where it is harmless, else by a new one. New ones share a random beginning that no
+ * other process has, and are counted from there.
  */
-export function createRequestIds(): (own: string | undefined) => string {
-  const prefix = randomBytes(9).toString('base64url')
-  let count = 0
-  return (own) => {
-    if (own !== undefined && safeRequestId.test(own)) return own
-    count += 1
-    return `${prefix}-${count}`
+export class RequestIds {
+  /** The last new one; counted on in place, as every request has one. */
+  #last = Buffer.from(`${randomBytes(9).toString('base64url')}-0`)
+
+  textOf(own: string | undefined): string {
+    return this.bytesOf(own).toString('latin1')
+  }
+
+  /** @returns what is good until the next request */
+  bytesOf(own: string | undefined): Buffer {
+    if (own !== undefined && safeRequestId.test(own)) return Buffer.from(own)
+    for (let place = this.#last.length - 1; ; place -= 1) {
+      const digit = this.#last[place] as number
+      if (digit === dash) return this.#lengthen(place)
+      if (digit < nine) {
+        this.#last[place] = digit + 1
+        return this.#last
+      }
+      this.#last[place] = zero
+    }
+  }
+
+  /** After 99 comes 100. @param place of the dash before the digits */
+  #lengthen(place: number): Buffer {
+    const prefix = this.#last.subarray(0, place + 1)
+    const zeros = this.#last.subarray(place + 1)
+    this.#last = Buffer.concat([prefix, Buffer.from('1'), zeros])
+    return this.#last
   }
 }

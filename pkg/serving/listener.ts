@@ -6,7 +6,7 @@ import { type AccessLog, accessLog, type OnRequest, observed } from './access-lo
 import type { Fetch } from './env.ts'
 import { errorResponse } from './error-response.ts'
 import { createHotListener } from './hot-listener.ts'
-import { createRequestIds, type IdentifiedResponse } from './identified-response.ts'
+import { type IdentifiedResponse, RequestIds } from './identified-response.ts'
 import type { Hot } from './plain-request.ts'
 import { RequestMetrics } from './request-metrics.ts'
 import { countSentBytes } from './sent-bytes.ts'
@@ -29,7 +29,7 @@ export interface ListenerOptions {
 interface AppListenerOptions extends Pick<ListenerOptions, 'fetch' | 'idleMs' | 'draining'> {
   readonly metrics: RequestMetrics
   readonly logRequest: AccessLog
-  readonly requestIdOf: (own: string | undefined) => string
+  readonly requestIds: RequestIds
 }
 
 interface Running {
@@ -52,7 +52,7 @@ export function createListener(options: ListenerOptions): Listener {
     ...options,
     metrics: new RequestMetrics(options.metrics),
     logRequest: observed(accessLog(log), options.onRequest),
-    requestIdOf: createRequestIds(),
+    requestIds: new RequestIds(),
   }
   const askApp = createAppListener(shared)
   return hot === undefined ? askApp : createHotListener({ ...shared, hot, otherwise: askApp })
@@ -60,7 +60,7 @@ export function createListener(options: ListenerOptions): Listener {
 
 /** Asks the app, with a log line and metrics around each request. */
 function createAppListener(options: AppListenerOptions): Listener {
-  const { draining, idleMs, metrics, logRequest, requestIdOf } = options
+  const { draining, idleMs, metrics, logRequest, requestIds } = options
   /** Of the request that is being handed over: the adapter calls the app before it returns. */
   let current: Running = { facts: {}, firstByteAt: undefined }
 
@@ -85,7 +85,7 @@ function createAppListener(options: AppListenerOptions): Listener {
     const { remoteAddress } = request.socket
     request.socket.setTimeout(idleMs)
     const sentBytes = countSentBytes(response)
-    const requestId = requestIdOf(textOf(request.headers['x-request-id']))
+    const requestId = requestIds.textOf(textOf(request.headers['x-request-id']))
     const running: Running = { facts: {}, firstByteAt: undefined }
     const { facts } = running
     response.requestId = requestId

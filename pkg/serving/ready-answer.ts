@@ -1,4 +1,4 @@
-import { flat, type RequestFacts } from '../telemetry/telemetry.ts'
+import type { RequestFacts } from '../telemetry/telemetry.ts'
 import { headLines } from './identified-response.ts'
 import { matchesEtag } from './routes.ts'
 
@@ -10,8 +10,6 @@ const longestText = 8192
  * already. Its keeper knows when it is out of date.
  */
 export class ReadyAnswer {
-  /** Bytes, or a short body as text of one byte a character, which goes out in one piece with the head. */
-  readonly body: string | Buffer<ArrayBuffer>
   /** Names the body for conditional requests, quotes included; undefined: they are not answered. */
   readonly etag: string | undefined
   /** What the access log tells of every request that gets it. */
@@ -19,10 +17,11 @@ export class ReadyAnswer {
   /** Whether it is sent again: what is put together of it is then worth a copy in one piece. */
   isKept = true
   /** The part of its line in the access log that is the same for one URL, once the log has put it together. */
-  logged: { readonly url: string; readonly status: number; readonly fields: string } | undefined
+  logged: { readonly url: string; readonly status: number; readonly fields: Uint8Array } | undefined
   readonly #shared: Readonly<Record<string, string>>
-  #head: string | undefined
-  #notModifiedHead: string | undefined
+  #body: string | Buffer<ArrayBuffer>
+  #head: Buffer | undefined
+  #notModifiedHead: Buffer | undefined
 
   /**
    * @param content bytes are kept, and not copied: they must stay as they are
@@ -34,10 +33,22 @@ export class ReadyAnswer {
     facts: ReadyAnswer['facts'],
     etag?: string,
   ) {
-    this.body = bodyOf(content)
+    this.#body = bodyOf(content)
     this.etag = etag
     this.facts = facts
     this.#shared = headers
+  }
+
+  /** How many bytes the body has. */
+  get size(): number {
+    return this.#body.length
+  }
+
+  /** Bytes, or what is sent once as text of one byte a character. */
+  get body(): string | Buffer<ArrayBuffer> {
+    if (this.isKept && typeof this.#body === 'string')
+      this.#body = Buffer.from(this.#body, 'latin1')
+    return this.#body
   }
 
   /** Whether the client has it already. @param ifNoneMatch the header of that name */
@@ -46,11 +57,9 @@ export class ReadyAnswer {
   }
 
   /** Headers of this very answer as `sendReady` wants them, for a client that has it already or for one that does not. */
-  head(isKnown: boolean): string {
-    if (isKnown) return (this.#notModifiedHead ??= this.#inOnePiece(this.#notModifiedLines()))
-    return (this.#head ??= this.#inOnePiece(
-      `${this.#notModifiedLines()}Content-Length: ${this.body.length}\r\n`,
-    ))
+  head(isKnown: boolean): Buffer {
+    if (isKnown) return (this.#notModifiedHead ??= headLines(this.#notModifiedLines()))
+    return (this.#head ??= headLines(`${this.#notModifiedLines()}Content-Length: ${this.size}\r\n`))
   }
 
   /** @param ifNoneMatch the header of that name */
@@ -63,18 +72,13 @@ export class ReadyAnswer {
     return new Response(bytes, { headers: this.#headers() })
   }
 
-  #inOnePiece(lines: string): string {
-    const head = headLines(lines)
-    return this.isKept ? flat(head) : head
-  }
-
   #notModifiedLines(): string {
     const lines = sharedLines(this.#shared)
     return this.etag === undefined ? lines : `${lines}ETag: ${this.etag}\r\n`
   }
 
   #headers(): Record<string, string> {
-    return { ...this.#notModifiedHeaders(), 'Content-Length': String(this.body.length) }
+    return { ...this.#notModifiedHeaders(), 'Content-Length': String(this.size) }
   }
 
   #notModifiedHeaders(): Record<string, string> {

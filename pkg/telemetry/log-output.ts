@@ -2,6 +2,7 @@ import { fstatSync, write as writeFile, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DestinationStream } from 'pino'
+import type { LineBuffer } from './line-writer.ts'
 
 /** How long a line may wait for others before they are written together, in milliseconds. */
 const gatherMs = 10
@@ -31,10 +32,12 @@ interface Outlet {
  * Lines wait as bytes. As text each would wait in the pieces that it was put together from, thousands of small objects
  * that every collection of garbage has to move.
  */
-export class LogOutput implements DestinationStream {
+export class LogOutput implements DestinationStream, LineBuffer {
   readonly #outlet: Outlet
-  readonly #gathered = Buffer.allocUnsafeSlow(gatherBytes)
-  #gatheredBytes = 0
+  #gathered = Buffer.allocUnsafeSlow(gatherBytes)
+  /** Takes turns with `#gathered`: lines are not copied to be written. */
+  #spare = Buffer.allocUnsafeSlow(gatherBytes)
+  length = 0
   #timer: NodeJS.Timeout | undefined
   #droppedLines = 0
 
@@ -48,9 +51,23 @@ export class LogOutput implements DestinationStream {
 
   write(line: string): void {
     const mostBytes = line.length * characterBytes
-    if (mostBytes > gatherBytes - this.#gatheredBytes) this.#pass()
-    if (mostBytes > gatherBytes) return this.#send(Buffer.from(line))
-    this.#gatheredBytes += this.#gathered.write(line, this.#gatheredBytes)
+    if (mostBytes > gatherBytes) {
+      this.#pass()
+      return this.#send(Buffer.from(line))
+    }
+    const bytes = this.reserve(mostBytes)
+    this.commit(this.length + bytes.write(line, this.length))
+  }
+
+  reserve(bytes: number): Buffer<ArrayBuffer> {
+    if (bytes > this.#gathered.length - this.length) this.#pass()
+    // Nothing that is asked for is so long, but what is must not be lost.
+    if (bytes > this.#gathered.length) this.#gathered = Buffer.allocUnsafeSlow(bytes)
+    return this.#gathered
+  }
+
+  commit(length: number): void {
+    this.length = length
     this.#timer ??= setTimeout(() => this.#pass(), gatherMs).unref()
   }
 
@@ -70,9 +87,14 @@ export class LogOutput implements DestinationStream {
   #pass(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.#gatheredBytes === 0) return
-    const lines = Buffer.from(this.#gathered.subarray(0, this.#gatheredBytes))
-    this.#gatheredBytes = 0
+    if (this.length === 0) return
+    const lines = this.#gathered.subarray(0, this.length)
+    this.length = 0
+    // What was passed on before may still be read from the other one.
+    if (this.#outlet.pending > 0) return this.#send(Buffer.from(lines))
+    const next = this.#spare
+    this.#spare = this.#gathered
+    this.#gathered = next
     this.#send(lines)
   }
 
@@ -153,7 +175,8 @@ class File implements Outlet {
   #next(): void {
     this.#isWriting = this.#waiting.length > 0
     if (!this.#isWriting) return
-    const bytes = Buffer.concat(this.#waiting)
+    const [first] = this.#waiting
+    const bytes = first && this.#waiting.length === 1 ? first : Buffer.concat(this.#waiting)
     this.#waiting = []
     writeFile(this.#fd, bytes, (error, written) => {
       if (error !== null || written < bytes.length) this.#lost(bytes)

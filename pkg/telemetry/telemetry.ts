@@ -1,5 +1,6 @@
 export { type AuditLog, openAuditLog } from './audit-log.ts'
-export { createLogger, flat, type Logger, lineWriter } from './log.ts'
+export { keyOf, LineWriter } from './line-writer.ts'
+export { createLogger, flat, type Logger } from './log.ts'
 export { standardOutput } from './log-output.ts'
 export {
   counter,
