@@ -94,9 +94,24 @@ export function passthroughSession(
  * @returns a function to 43 characters of base64url
  */
 export function createKeyedHash(): (text: string) => string {
-  const key = randomBytes(32).toString('base64url')
-  return (text) => hash('sha256', key + text, 'base64url')
+  // The text is put behind the key where the one before was, because a text of both would be garbage of a kilobyte or two.
+  const bytes = Buffer.allocUnsafeSlow(keyBytes + longestInPlace * bytesOfCharacter)
+  const key = randomBytes(keyBytes)
+  bytes.set(key)
+  return (text) => {
+    if (text.length > longestInPlace) {
+      return hash('sha256', Buffer.concat([key, Buffer.from(text)]), 'base64url')
+    }
+    const end = keyBytes + bytes.write(text, keyBytes)
+    return hash('sha256', bytes.subarray(0, end), 'base64url')
+  }
 }
+
+const keyBytes = 32
+/** Characters of a token: the most that headers may have, and few have more than 2000. */
+const longestInPlace = 8192
+/** Of UTF-16, at most, in UTF-8. */
+const bytesOfCharacter = 3
 
 /** Enough of a hash to tell callers apart in a log. */
 export function callerHashOf(hashed: string): string {

@@ -1,5 +1,6 @@
 import type { RequestFacts } from '../telemetry/telemetry.ts'
 import { headLines } from './identified-response.ts'
+import type { RouteTotals } from './request-metrics.ts'
 import { matchesEtag } from './routes.ts'
 
 /** What is longer goes out faster as bytes, which need not be copied behind the head. */
@@ -18,6 +19,8 @@ export class ReadyAnswer {
   isKept = true
   /** The part of its line in the access log that is the same for one URL, once the log has put it together. */
   logged: { readonly url: string; readonly status: number; readonly fields: Uint8Array } | undefined
+  /** Where requests of its route are counted, once they have been. */
+  totals: RouteTotals | undefined
   readonly #shared: Readonly<Record<string, string>>
   #body: string | Buffer<ArrayBuffer>
   #head: Buffer | undefined

@@ -6,11 +6,12 @@ import {
   type Series,
   seriesHistogram,
 } from '../telemetry/telemetry.ts'
+import type { ReadyAnswer } from './ready-answer.ts'
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
 /** What is counted on every request is kept in plain numbers, and handed over at a scrape. */
-interface RouteTotals {
+export interface RouteTotals {
   inFlight: number
   unreportedBytes: number
   /** Of ready answers. */
@@ -67,8 +68,10 @@ export class RequestMetrics {
   }
 
   /** A GET was answered at once. */
-  answered(route: string, code: number, durationMs: number, bytes: number): void {
-    const totals = this.#totals(route)
+  answered(answer: ReadyAnswer, code: number, durationMs: number, bytes: number): void {
+    const { route } = answer.facts
+    answer.totals ??= this.#totals(route)
+    const { totals } = answer
     totals.unreportedBytes += bytes
     const series =
       code === 200
