@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { AccessLog } from './access-log.ts'
+import type { Connections } from './connections.ts'
 import type { IdentifiedResponse, RequestIds } from './identified-response.ts'
 import { createPlainReader, type Hot } from './plain-request.ts'
 import type { RequestMetrics } from './request-metrics.ts'
@@ -10,8 +11,7 @@ export interface HotListenerOptions {
   readonly requestIds: RequestIds
   readonly logRequest: AccessLog
   readonly metrics: RequestMetrics
-  /** How long a client may leave an answer unread, in milliseconds. */
-  readonly idleMs: number
+  readonly connections: Connections
   /** A server that is about to stop leaves every answer to `otherwise`, which asks the client to close the connection. */
   readonly draining: { readonly isOn: boolean }
   /** Takes the requests for which nothing is ready, as they came. */
@@ -23,7 +23,7 @@ export interface HotListenerOptions {
  * in the hands of the kernel by then.
  */
 export function createHotListener(options: HotListenerOptions) {
-  const { hot, requestIds, logRequest, metrics, idleMs, draining, otherwise } = options
+  const { hot, requestIds, logRequest, metrics, connections, draining, otherwise } = options
   const read = createPlainReader(options.scheme)
   return (request: IncomingMessage, response: IdentifiedResponse): void => {
     const start = performance.now()
@@ -43,7 +43,7 @@ export function createHotListener(options: HotListenerOptions) {
     const durationMs = performance.now() - start
     const { socket } = request
     // Most answers are in the hands of the kernel by now, and a timer for each would cost as much as the lookup.
-    if (!response.isTaken) socket.setTimeout(idleMs)
+    if (!response.isTaken) response.once('close', connections.hold(socket))
     metrics.answered(answer, status, durationMs, bytes)
     logRequest(
       {

@@ -29,12 +29,15 @@ export class IdentifiedResponse<
   /** Node's own: the head as text, once it is made, and whether it was handed over. */
   declare _header: string | null
   declare _headerSent: boolean
+  /** Node's own, in milliseconds: what it tells the client, if anything. */
+  declare _keepAliveTimeout: number
 
   override writeHead(
     status: number,
     reason?: string | OutgoingHttpHeaders | OutgoingHttpHeader[],
     headers?: OutgoingHttpHeaders | OutgoingHttpHeader[],
   ): this {
+    this._keepAliveTimeout = keepAliveMs
     if (typeof reason === 'string')
       return super.writeHead(status, reason, identified(this.requestId, headers))
     return super.writeHead(status, identified(this.requestId, reason ?? headers))

@@ -3,6 +3,7 @@ import { getRequestListener } from '@hono/node-server'
 import { RegistryError } from '../errors/errors.ts'
 import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'
 import { type AccessLog, accessLog, type OnRequest, observed } from './access-log.ts'
+import type { Connections } from './connections.ts'
 import type { Fetch } from './env.ts'
 import { errorResponse } from './error-response.ts'
 import { createHotListener } from './hot-listener.ts'
@@ -20,13 +21,12 @@ export interface ListenerOptions {
   readonly metrics: Metrics
   /** Called with every request when it is over, beside the access log. */
   readonly onRequest?: OnRequest | undefined
-  /** How long a connection with a request under way may go without a byte, in milliseconds. */
-  readonly idleMs: number
+  readonly connections: Connections
   /** Becomes true when the server is about to stop: answers then ask the client to close the connection. */
   readonly draining: { readonly isOn: boolean }
 }
 
-interface AppListenerOptions extends Pick<ListenerOptions, 'fetch' | 'idleMs' | 'draining'> {
+interface AppListenerOptions extends Pick<ListenerOptions, 'fetch' | 'connections' | 'draining'> {
   readonly metrics: RequestMetrics
   readonly logRequest: AccessLog
   readonly requestIds: RequestIds
@@ -60,7 +60,7 @@ export function createListener(options: ListenerOptions): Listener {
 
 /** Asks the app, with a log line and metrics around each request. */
 function createAppListener(options: AppListenerOptions): Listener {
-  const { draining, idleMs, metrics, logRequest, requestIds } = options
+  const { draining, connections, metrics, logRequest, requestIds } = options
   /** Of the request that is being handed over: the adapter calls the app before it returns. */
   let current: Running = { facts: {}, firstByteAt: undefined }
 
@@ -83,7 +83,7 @@ function createAppListener(options: AppListenerOptions): Listener {
   return (request, response) => {
     const start = performance.now()
     const { remoteAddress } = request.socket
-    request.socket.setTimeout(idleMs)
+    const release = connections.hold(request.socket)
     const sentBytes = countSentBytes(response)
     const requestId = requestIds.textOf(textOf(request.headers['x-request-id']))
     const running: Running = { facts: {}, firstByteAt: undefined }
@@ -92,6 +92,7 @@ function createAppListener(options: AppListenerOptions): Listener {
     if (draining.isOn) response.setHeader('Connection', 'close')
 
     response.on('close', () => {
+      release()
       const end = performance.now()
       const bytes = sentBytes()
       const { method = '', url = '', headers } = request

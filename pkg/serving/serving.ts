@@ -6,6 +6,7 @@ import { getRequestListener } from '@hono/node-server'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import type { OnRequest } from './access-log.ts'
 import { createAdminApp } from './admin.ts'
+import { Connections } from './connections.ts'
 import { drain } from './drain.ts'
 import type { Fetch } from './env.ts'
 import { IdentifiedResponse, keepAliveMs } from './identified-response.ts'
@@ -73,7 +74,8 @@ export interface RunningServer {
 const limits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  keepAliveTimeout: keepAliveMs,
+  // `Connections` closes those that wait too long.
+  keepAliveTimeout: 0,
   maxHeaderSize: 64 * 1024,
   connectionsCheckingInterval: 5_000,
   // The app says in its own words that there is none.
@@ -94,6 +96,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const draining = { isOn: false }
   const waitingFor = () => (stopping ? ['the server is stopping'] : options.waitingFor())
 
+  const connections = new Connections({ keepAliveMs, idleMs: options.idleMs ?? 120_000 })
   const listener = createListener({
     fetch: options.fetch,
     hot: options.hot,
@@ -101,12 +104,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     log: log.child({ component: 'http' }),
     metrics,
     onRequest: options.onRequest,
-    idleMs: options.idleMs ?? 120_000,
+    connections,
     draining,
   })
   const pair = tls && readTlsFiles(tls)
   const server =
     pair === undefined ? createHttpServer(limits, listener) : createTlsServer(pair, listener)
+  connections.watch(server)
   server.on('clientError', refuseMalformed(log))
   const url = await listen(server, options.listen, tls === undefined ? 'http' : 'https')
   const admin = await serveAdmin({ ...options, waitingFor }).catch((error: unknown) => {

@@ -166,16 +166,18 @@ const needsEscape = Uint8Array.from({ length: lastAscii }, (_, code) =>
   code < 0x20 || code === quote || code === 0x5c ? 1 : 0,
 )
 
-/** Of what is counted here: milliseconds and bytes. */
+/** What is larger is left to JavaScript: it is rare. */
+const maxPlain = 2 ** 31 - 1
 const maxDigits = 16
 
 /** @returns where it ends */
-function putWhole(value: number, bytes: Uint8Array, at: number): number {
+function putWhole(value: number, bytes: Buffer, at: number): number {
+  if (value > maxPlain) return at + bytes.write(String(value), at)
+  let rest = value | 0
   let end = at + 1
-  for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) end += 1
-  let rest = value
+  for (let more = rest; more >= 10; more = (more / 10) | 0) end += 1
   for (let place = end - 1; place >= at; place -= 1) {
-    const next = Math.floor(rest / 10)
+    const next = (rest / 10) | 0
     bytes[place] = zero + rest - next * 10
     rest = next
   }
