@@ -29,12 +29,6 @@ export function createLogger(level: LevelWithSilent, destination?: DestinationSt
   )
 }
 
-/**
- * The same text in one piece. One that was put together is kept as its parts, and whatever is written with it in it walks
- * through all of them again: what is written often is worth a copy.
- */
-export const flat = (text: string): string => Buffer.from(text).toString()
-
 function serializeError(thrown: unknown): Record<string, unknown> {
   if (!(thrown instanceof Error)) return { message: String(thrown) }
   const { reason } = thrown as { reason?: unknown }

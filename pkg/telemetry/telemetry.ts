@@ -1,6 +1,6 @@
 export { type AuditLog, openAuditLog } from './audit-log.ts'
 export { keyOf, LineWriter } from './line-writer.ts'
-export { createLogger, flat, type Logger } from './log.ts'
+export { createLogger, type Logger } from './log.ts'
 export { standardOutput } from './log-output.ts'
 export {
   counter,
