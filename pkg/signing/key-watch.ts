@@ -17,6 +17,7 @@ export interface KeyWatch {
   readonly key: SigningKey
   /** Called with every new key that can be used; what cannot is logged, once for each change of the file. */
   onChange: (key: SigningKey) => void
+  /** Nothing is logged or called any more, by a look at the file that is under way either. */
   close(): void
 }
 
@@ -27,6 +28,7 @@ export async function watchKey(source: KeySource): Promise<KeyWatch> {
   let text = await readKeyFile(path)
   const key = await readSigningKey(text, passphrase, clock())
   let checking = false
+  let closed = false
 
   const timer = setInterval(() => {
     if (checking) return
@@ -36,7 +38,14 @@ export async function watchKey(source: KeySource): Promise<KeyWatch> {
     })
   }, pollIntervalMs).unref()
 
-  const watch: KeyWatch = { key, onChange: () => {}, close: () => clearInterval(timer) }
+  const watch: KeyWatch = {
+    key,
+    onChange: () => {},
+    close() {
+      closed = true
+      clearInterval(timer)
+    },
+  }
   return watch
 
   /** Looked at before the file is read: what changes meanwhile shows the next time. */
@@ -52,10 +61,12 @@ export async function watchKey(source: KeySource): Promise<KeyWatch> {
       const changed = await readKeyFile(path)
       if (changed === text) return
       const next = await readSigningKey(changed, passphrase, clock())
+      if (closed) return
       text = changed
       log.info({ keyId: next.publicKey.key_id }, 'signing key replaced')
       watch.onChange(next)
     } catch (err) {
+      if (closed) return
       log.error({ err, path }, 'new signing key not usable, the old one stays')
     }
   }

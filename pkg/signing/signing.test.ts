@@ -44,7 +44,9 @@ afterEach(() => {
   rmSync(dir, { recursive: true })
 })
 
-async function load(options: { passphrase?: string; clock?: () => number } = {}): Promise<Signer> {
+async function load(
+  options: { passphrase?: string; clock?: () => number; metrics?: Metrics } = {},
+): Promise<Signer> {
   const log = createLogger('info', { write: (line) => void lines.push(line) })
   const signer = await loadSigner({
     privateKeyPath: path,
@@ -60,6 +62,12 @@ async function load(options: { passphrase?: string; clock?: () => number } = {})
 async function signerOf(key: PrivateKey | string, options = {}): Promise<Signer> {
   await writeFile(path, typeof key === 'string' ? key : key.armor())
   return load(options)
+}
+
+/** At once, as those who replace a key do: a file that is written in place is seen while it is empty. */
+async function replaceFile(content: string): Promise<void> {
+  await writeFile(`${path}.new`, content)
+  await rename(`${path}.new`, path)
 }
 
 /** A key of elliptic curves, which takes no time to make. */
@@ -298,7 +306,7 @@ describe('a key that is replaced', () => {
   })
 
   it.each([
-    { what: 'a broken one', change: () => writeFile(path, 'broken') },
+    { what: 'a broken one', change: () => replaceFile('broken') },
     { what: 'nothing', change: () => unlink(path) },
   ])('by $what stays, with one line in the log, until there is a good one', async ({ change }) => {
     const signer = await signerOf(rsa)
@@ -311,17 +319,38 @@ describe('a key that is replaced', () => {
     expect(signer.publicKeys()).toEqual([publicKey])
     expect(await verified(await signer.sign(text), signer.publicKeys())).toBe(true)
 
-    await writeFile(path, (await curveKey()).privateKey.armor())
+    await replaceFile((await curveKey()).privateKey.armor())
     await until(() => expect(signer.revision).toBe(1))
   })
 
   it('by itself stays as it is', async () => {
     const signer = await signerOf(rsa)
-    await writeFile(`${path}.new`, rsa.armor())
-    await rename(`${path}.new`, path)
+    await replaceFile(rsa.armor())
     await new Promise((resolve) => setTimeout(resolve, 100))
     expect(signer.revision).toBe(0)
     expect(lines).toEqual([])
+  })
+
+  it.each([
+    { what: 'a good one', make: async () => (await curveKey()).privateKey.armor() },
+    { what: 'a broken one', make: async () => 'broken' },
+  ])('by $what while it is closed stays, without a line in the log', async ({ make }) => {
+    let closed: Signer | undefined
+    const clock = () => {
+      closed?.close()
+      return Date.now()
+    }
+    closed = await signerOf(rsa, { clock })
+    const other = await load({ metrics: createMetrics({ version: 'test' }) })
+    await replaceFile(await make())
+    await until(() => expect(lines).not.toEqual([]))
+    const { privateKey: last } = await curveKey()
+    await replaceFile(last.armor())
+    const lastId = last.getKeyID().toHex().toUpperCase()
+    await until(() => expect(lines.at(-1)).toContain(lastId))
+    expect(lines).toHaveLength(2)
+    expect(other.publicKeys()).toMatchObject([{ key_id: lastId }])
+    expect(closed.revision).toBe(0)
   })
 })
 
