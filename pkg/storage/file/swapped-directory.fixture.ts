@@ -1,0 +1,54 @@
+import { rename, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+
+const maxRounds = 20_000
+
+/**
+ * Attempts something below the directory `vpc` of a mount, round by round, while that directory and a link to `outside`
+ * change places. They do so at any moment of an attempt, and now and then rest in either place for a whole attempt, so
+ * that what is awaited is seen however slow the machine is.
+ *
+ * @param options.rounds how many attempts there are at least
+ * @param options.awaited outcomes to go on for
+ * @returns the outcomes that were seen
+ */
+export async function outcomesWhileSwapped(
+  mountPath: string,
+  attempt: (round: number) => Promise<string>,
+  { rounds, awaited }: { readonly rounds: number; readonly awaited: readonly string[] },
+): Promise<ReadonlySet<string>> {
+  const [vpc, evil] = [join(mountPath, 'vpc'), join(mountPath, 'evil')]
+  await symlink('../outside', evil)
+  const seen = new Set<string>()
+  const progress = { round: 0, over: false }
+  const swapping = swapAgainAndAgain()
+  const isComplete = () => progress.round >= rounds && awaited.every((it) => seen.has(it))
+  for (; progress.round < maxRounds && !isComplete(); progress.round += 1) {
+    seen.add(await attempt(progress.round))
+  }
+  progress.over = true
+  await swapping
+  return seen
+
+  async function swapAgainAndAgain(): Promise<void> {
+    for (let turn = 0; !progress.over; turn += 1) {
+      const spare = join(mountPath, `spare-${turn}`)
+      await move(vpc, spare)
+      await move(evil, vpc)
+      if (turn % 16 === 0) await rest()
+      await move(vpc, evil)
+      await move(spare, vpc)
+      if (turn % 16 === 8) await rest()
+    }
+  }
+
+  /** Until an attempt has begun and ended. */
+  async function rest(): Promise<void> {
+    const end = progress.round + 2
+    while (!progress.over && progress.round < end) await setImmediate()
+  }
+}
+
+/** Fails where what is attempted has just made the directory again. */
+const move = (from: string, to: string): Promise<void> => rename(from, to).catch(() => undefined)
