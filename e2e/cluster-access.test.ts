@@ -104,9 +104,10 @@ it('a Role and one Namespace are enough for one namespace', async () => {
 
 it('a user without permission reads which one is missing, and gets in once it is there', async () => {
   const kubeconfig = await cluster.kubeconfig({ user: 'nobody' })
-  const { cluster: watching, logs } = watchKubeconfig(kubeconfig, {
+  const watched = watchKubeconfig(kubeconfig, {
     timings: { backoffMs: 20, backoffCapMs: 100 },
   })
+  const { cluster: watching, logs } = watched
   const denied = () => logs.filter((line) => line.msg === 'permission missing')
   await vi.waitFor(() => expect(denied().length).toBeGreaterThanOrEqual(6))
   expect(denied().find((line) => line['kind'] === 'Module')).toMatchObject({
@@ -114,7 +115,7 @@ it('a user without permission reads which one is missing, and gets in once it is
     resource: 'modules.depot.internal',
     message: expect.stringContaining('User "nobody" cannot watch resource "modules"'),
   })
-  expect(watching.synced()).toBe(false)
+  expect(await watched.metric('catalog_synced', { kind: 'Module' })).toBe(0)
 
   for (const kind of ['ClusterRole', 'Role'] as const) {
     const scope = kind === 'Role' ? '/namespaces/depot-system' : ''

@@ -250,7 +250,7 @@ describe('a watch goes on', () => {
         }),
       ),
     )
-    expect(fake.cluster.synced()).toBe(false)
+    expect(await fake.metric('catalog_synced', { kind: 'Module' })).toBe(0)
     const credential = { kind: 'ExecCredential', status: { token: 'from-plugin' } }
     writeFileSync(join(fake.directory, 'ready'), JSON.stringify(credential))
     await fake.cluster.ready

@@ -15,7 +15,7 @@ it('reads every kind by streamed lists and follows changes', async () => {
     },
   })
   await fake.cluster.ready
-  expect(fake.cluster.synced()).toBe(true)
+  expect(await fake.metric('catalog_synced', { kind: 'Module' })).toBe(1)
   expect(fake.sink.versions('Module')).toEqual({ 'team/a': '1001', 'team/b': '1002' })
   expect(fake.sink.versions('Namespace')).toEqual({ '/team': '1003' })
   expect(fake.api.requests.map((request) => request.path).toSorted()).toEqual(

@@ -52,9 +52,7 @@ interface ObserveRequest<K extends Kind> {
 }
 
 export interface Watch {
-  /** True once every kind has been read, and from then on. */
-  synced(): boolean
-  /** Resolves when `synced` becomes true; never rejects. */
+  /** Resolves once every kind has been read; never rejects. */
   readonly ready: Promise<void>
 }
 
@@ -118,8 +116,5 @@ export function openCluster(options: ClusterOptions): Cluster {
 }
 
 function watchOf(reflectors: readonly Reflector[]): Watch {
-  return {
-    synced: () => reflectors.every(({ isSynced }) => isSynced),
-    ready: Promise.all(reflectors.map(({ synced }) => synced)).then(() => undefined),
-  }
+  return { ready: Promise.all(reflectors.map(({ synced }) => synced)).then(() => undefined) }
 }

@@ -114,7 +114,7 @@ describe('a first list that is refused', () => {
         api.faults.push(faultAt(paths.modules, refuse), faultAt(paths.modules, refuse))
       },
     })
-    expect(fake.cluster.synced()).toBe(false)
+    expect(await fake.metric('catalog_synced', { kind: 'Module' })).toBe(0)
     await fake.cluster.ready
     expect(fake.sink.versions('Module')).toEqual({ 'team/a': '1001' })
   })
@@ -161,7 +161,7 @@ describe('a first list that is refused', () => {
       expect(failed[0]).toMatchObject({ reason: 'network' })
       expect(JSON.stringify(failed[0])).toContain('certificate')
     })
-    expect(fake.cluster.synced()).toBe(false)
+    expect(await fake.metric('catalog_synced', { kind: 'Module' })).toBe(0)
     writeFileSync(authority.file, authority.right)
     await fake.cluster.ready
   })
@@ -188,7 +188,7 @@ describe('custom resources that are not defined', () => {
   it('keep the server from being ready for the others', async () => {
     await using fake = await startFakeCluster({ prepare: (api) => api.missing.add(paths.modules) })
     await vi.waitFor(() => expect(fake.api.requestsFor(paths.modules).length).toBeGreaterThan(3))
-    expect(fake.cluster.synced()).toBe(false)
+    expect(await fake.metric('catalog_synced', { kind: 'Module' })).toBe(0)
     fake.api.missing.clear()
     await fake.cluster.ready
   })
