@@ -234,7 +234,8 @@ describe('findings', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), scanned('a', [finding('2'), finding('1'), finding('2')]))
     const list = catalog.modules.get('platform')?.get('vpc')?.versions[0]?.sourceFindings ?? 0
-    expect(catalog.findings.get(list).map((one) => one.vulnerabilityID)).toEqual(['2', '1', '2'])
+    const held = Array.from(catalog.findings.ids(list), (id) => catalog.findings.at(id))
+    expect(held.map((one) => one.vulnerabilityID)).toEqual(['2', '1', '2'])
   })
 
   it('survive being replaced in every order', () => {
@@ -254,7 +255,8 @@ describe('findings', () => {
     const held = catalog.modules
       .get('platform')
       ?.get('vpc')
-      ?.versions.flatMap((row) => catalog.findings.get(row.sourceFindings))
+      ?.versions.flatMap((row) => Array.from(catalog.findings.ids(row.sourceFindings)))
+      .map((id) => catalog.findings.at(id))
       .map((one) => `${one.vulnerabilityID} ${one.title}`)
     expect(catalog.findings.size).toBe(new Set(held).size)
   })

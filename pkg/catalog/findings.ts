@@ -55,16 +55,12 @@ export class FindingTable {
     this.#lists.drop(list)
   }
 
-  /** The findings of a list; equal ones are the same object. */
-  get(list: FindingList): SecurityFinding[] {
-    return Array.from(this.#lists.get(list), (id) => this.#findings[id] as SecurityFinding)
-  }
-
   /** Ids of the findings of a list, as a view that holds until the list is released. */
   ids(list: FindingList): Uint32Array {
     return this.#lists.get(list)
   }
 
+  /** The finding of an id; equal ones are the same object. */
   at(id: number): SecurityFinding {
     return this.#findings[id] as SecurityFinding
   }
