@@ -6,31 +6,37 @@ import { record } from './whole-object.ts'
 /** Fields in the form in which an API server says who manages what: `{"f:spec": {"f:versions": {}}}`. */
 export type FieldSet = Readonly<Record<string, unknown>>
 
-/** Sets that differ are few, objects that have them many. */
-const known = new Map<string, FieldSet>()
 const maxKnown = 10_000
 
-/** What a field manager has applied of an object; undefined where that is nothing. */
-export function fieldsAppliedBy(manager: string, raw: ObservedObject): FieldSet | undefined {
-  const { managedFields } = record(record(raw)['metadata'])
-  if (!Array.isArray(managedFields)) return undefined
-  const entries: readonly unknown[] = managedFields
-  const entry = entries
-    .filter(isRecord)
-    .find((it) => it['manager'] === manager && it['operation'] === 'Apply')
-  if (entry === undefined) return undefined
-  const { 'f:metadata': metadata, 'f:spec': spec } = record(entry['fieldsV1'])
-  const { 'f:labels': labels, 'f:annotations': annotations } = record(metadata)
-  const fields = {
-    'f:metadata': { 'f:labels': labels, 'f:annotations': annotations },
-    'f:spec': spec,
+/** Reads what field managers have applied. Sets that differ are few, objects that have them many: equal ones are shared. */
+export class AppliedFields {
+  readonly #known = new Map<string, FieldSet>()
+
+  /** What a field manager has applied of an object; undefined where that is nothing. */
+  by(manager: string, raw: ObservedObject): FieldSet | undefined {
+    const { managedFields } = record(record(raw)['metadata'])
+    if (!Array.isArray(managedFields)) return undefined
+    const entries: readonly unknown[] = managedFields
+    const entry = entries
+      .filter(isRecord)
+      .find((it) => it['manager'] === manager && it['operation'] === 'Apply')
+    if (entry === undefined) return undefined
+    const { 'f:metadata': metadata, 'f:spec': spec } = record(entry['fieldsV1'])
+    const { 'f:labels': labels, 'f:annotations': annotations } = record(metadata)
+    return this.#shared({
+      'f:metadata': { 'f:labels': labels, 'f:annotations': annotations },
+      'f:spec': spec,
+    })
   }
-  const text = JSON.stringify(fields)
-  const shared = known.get(text)
-  if (shared !== undefined) return shared
-  if (known.size >= maxKnown) known.clear()
-  known.set(text, fields)
-  return fields
+
+  #shared(fields: FieldSet): FieldSet {
+    const text = JSON.stringify(fields)
+    const shared = this.#known.get(text)
+    if (shared !== undefined) return shared
+    if (this.#known.size >= maxKnown) this.#known.clear()
+    this.#known.set(text, fields)
+    return fields
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isOlder, type ObservedObject, type Replacement, type Store } from '../kube/kube.ts'
-import { type FieldSet, fieldsAppliedBy } from './applied-fields.ts'
+import type { AppliedFields, FieldSet } from './applied-fields.ts'
 import { idOf, type ObjectMemory } from './memory.ts'
 import type { ObjectKind, StoredObject, StoredRef } from './objects.ts'
 import { wholeObject } from './whole-object.ts'
@@ -12,8 +12,9 @@ export class ClusterStore implements Store {
   readonly #kind: ObjectKind
   /** Whose objects the watch brings; undefined: of every namespace. */
   readonly #namespace: string | undefined
-  readonly #fieldManager: string
   readonly #memory: ObjectMemory
+  readonly #fieldManager: string
+  readonly #appliedFields: AppliedFields
   readonly #applied = new Map<string, FieldSet>()
   /** The newest state of the cluster up to which the watch has reported everything. */
   #seen = ''
@@ -22,12 +23,15 @@ export class ClusterStore implements Store {
     readonly kind: ObjectKind
     readonly namespace?: string | undefined
     readonly fieldManager: string
+    /** May be that of other stores, too. */
+    readonly appliedFields: AppliedFields
     readonly memory: ObjectMemory
   }) {
     this.#kind = options.kind
     this.#namespace = options.namespace
-    this.#fieldManager = options.fieldManager
     this.#memory = options.memory
+    this.#fieldManager = options.fieldManager
+    this.#appliedFields = options.appliedFields
   }
 
   /** The fields that this controller has applied before. */
@@ -93,7 +97,7 @@ export class ClusterStore implements Store {
     const held = this.#memory.get(this.#kind, namespace, name)?.metadata.resourceVersion
     if (held === resourceVersion) return
     if (held !== undefined && !rewound && isOlder(resourceVersion, held)) return
-    const fields = fieldsAppliedBy(this.#fieldManager, raw)
+    const fields = this.#appliedFields.by(this.#fieldManager, raw)
     if (fields === undefined) this.#applied.delete(idOf(namespace, name))
     else this.#applied.set(idOf(namespace, name), fields)
     this.#memory.set(object)

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { apiVersionOf } from '../apis/v1alpha1/v1alpha1.ts'
 import { ApiError, type Cluster, type KubeClient } from '../kube/kube.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
-import { isApplied } from './applied-fields.ts'
+import { AppliedFields, isApplied } from './applied-fields.ts'
 import { ClusterStore } from './cluster-store.ts'
 import { EventRecorder } from './events.ts'
 import { ObjectMemory, objectKinds } from './memory.ts'
@@ -36,6 +36,7 @@ export function clusterObjects(options: ClusterObjectsOptions): Objects {
   const { cluster, client, apiGroup, namespaces, instance, clock = Date.now } = options
   const log = options.log.child({ component: 'objects' })
   const memory = new ObjectMemory(log)
+  const appliedFields = new AppliedFields()
   const scopes = namespaces === undefined ? [undefined] : namespaces
   const stores = new Map<string, ClusterStore>()
   const storeKey = (kind: ObjectKind, namespace: string | undefined) => `${kind} ${namespace ?? ''}`
@@ -45,7 +46,7 @@ export function clusterObjects(options: ClusterObjectsOptions): Objects {
       scope: { watchNamespace: namespace, bindingsNamespace: namespace ?? 'default' },
       storeOf(kind) {
         const fieldManager = fieldManagers[kind]
-        const store = new ClusterStore({ kind, namespace, fieldManager, memory })
+        const store = new ClusterStore({ kind, namespace, fieldManager, appliedFields, memory })
         stores.set(storeKey(kind, namespace), store)
         return store
       },
