@@ -46,7 +46,7 @@ export class Bounded<V> {
   get(key: string): V | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    if (entry.untilMs <= this.#clock()) {
+    if (entry.untilMs !== Number.POSITIVE_INFINITY && entry.untilMs <= this.#clock()) {
       this.delete(key)
       return undefined
     }
