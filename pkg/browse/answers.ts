@@ -14,8 +14,8 @@ interface Kept {
 /** Of hashes of keys that were asked for lately. */
 const rememberedKeys = 4096
 
-/** Of what one answer takes beside its body: headers, its URL and fields for the access log, bookkeeping. */
-const overheadBytes = 3072
+/** Of what one answer takes beside its body: headers and room for them, its URL and fields for the access log, bookkeeping. */
+const overheadBytes = 4096
 
 /** Answers differ by caller, so no cache that callers share may keep them, and any other asks each time. */
 const headers = {

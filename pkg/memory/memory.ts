@@ -7,3 +7,4 @@ export {
   limitHeap,
   nodeOptions,
 } from './heap.ts'
+export { hasRoom, roomBytes, withRoom } from './roomy.ts'

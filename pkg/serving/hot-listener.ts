@@ -34,12 +34,7 @@ export function createHotListener(options: HotListenerOptions) {
     const requestId = requestIds.bytesOf(plain.requestId)
     const isKnown = plain.ifNoneMatch !== undefined && answer.isKnownBy(plain.ifNoneMatch)
     const status = isKnown ? 304 : 200
-    const bytes = response.sendReady(
-      status,
-      requestId,
-      answer.head(isKnown),
-      isKnown ? '' : answer.body,
-    )
+    const bytes = response.sendReady(requestId, answer, isKnown)
     const durationMs = performance.now() - start
     const { socket } = request
     // Most answers are in the hands of the kernel by now, and a timer for each would cost as much as the lookup.

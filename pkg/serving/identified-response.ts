@@ -7,6 +7,9 @@ import {
   STATUS_CODES,
 } from 'node:http'
 
+import { roomBytes } from '../memory/memory.ts'
+import type { ReadyAnswer } from './ready-answer.ts'
+
 /** How long an idle connection stays open, in milliseconds. */
 export const keepAliveMs = 65_000
 
@@ -48,31 +51,32 @@ export class IdentifiedResponse<
    * would check and put together again what is the same every time; that the bytes are those of `writeHead` is tested.
    *
    * @param requestId in ASCII; not kept
-   * @param head what follows the id of the request, as `headLines` makes it
-   * @param body bytes, or text of one byte a character
+   * @param isKnown whether the client has the body already
    * @returns how many bytes that is
    */
-  sendReady(
-    status: 200 | 304,
-    requestId: Uint8Array,
-    head: Uint8Array,
-    body: string | Uint8Array,
-  ): number {
+  sendReady(requestId: Uint8Array, answer: ReadyAnswer, isKnown: boolean): number {
+    const status = isKnown ? 304 : 200
     this.statusCode = status
     const { socket } = this
-    const start = starts[status]
-    const end = endOfHead()
+    const [start, head, end] = [starts[status], answer.head(isKnown), endOfHead()]
+    const body = isKnown ? '' : answer.body
     const headSize = start.length + requestId.length + head.length + end.length
     const size = headSize + body.length
-    const isJoined = size <= capacity
-    const bytes = isJoined ? scratch : Buffer.allocUnsafe(headSize)
+    // Behind other answers, over TLS, or to a client that does not read, Node keeps what has to wait.
+    const isFree = socket !== null && socket.writableLength === 0 && socket.writable
+    const isDirect = isFree && !('encrypted' in socket)
+    const hasRoom = isDirect && !isKnown && answer.isRoomFree && headSize <= roomBytes
+    const isCopied = !hasRoom && isDirect && size <= capacity
+    const bytes = hasRoom
+      ? withHead(body as Buffer<ArrayBuffer>, headSize)
+      : isCopied
+        ? scratch
+        : Buffer.allocUnsafe(headSize)
     bytes.set(start, 0)
     bytes.set(requestId, start.length)
     bytes.set(head, start.length + requestId.length)
     bytes.set(end, headSize - end.length)
-    // Behind other answers, over TLS, or to a client that does not read, Node keeps what has to wait.
-    const isFree = socket !== null && socket.writableLength === 0 && socket.writable
-    if (!isFree || 'encrypted' in socket) {
+    if (!isDirect) {
       this._header = bytes.toString('latin1', 0, headSize)
       if (typeof body === 'string') this.end(body, 'latin1')
       else this.end(body)
@@ -82,7 +86,10 @@ export class IdentifiedResponse<
     // Node asks whether there is one.
     this._header = sentAlready
     this._headerSent = true
-    if (isJoined) {
+    if (hasRoom) {
+      socket.write(bytes)
+      if (socket.writableLength > 0) lend(answer, this)
+    } else if (isCopied) {
       if (typeof body === 'string') scratch.write(body, headSize, 'latin1')
       else scratch.set(body, headSize)
       socket.write(scratch.subarray(0, size))
@@ -91,7 +98,7 @@ export class IdentifiedResponse<
     } else {
       socket.cork()
       socket.write(bytes)
-      socket.write(body)
+      socket.write(body, 'latin1')
       socket.uncork()
     }
     if (socket.writableLength > 0 || !socket.writable) this.end()
@@ -102,6 +109,18 @@ export class IdentifiedResponse<
     }
     return size
   }
+}
+
+/** A body and the room for a head of so many bytes in front of it. */
+const withHead = ({ buffer, byteOffset, length }: Buffer<ArrayBuffer>, headSize: number) =>
+  Buffer.from(buffer, byteOffset - headSize, headSize + length)
+
+/** Until a client that reads slowly has all of an answer, no other head may be put in front of its body. */
+function lend(answer: ReadyAnswer, response: ServerResponse): void {
+  answer.isRoomFree = false
+  response.once('close', () => {
+    answer.isRoomFree = true
+  })
 }
 
 /** What is longer is not copied behind its head: copying it costs more than the second buffer of the kernel. */

@@ -1,3 +1,4 @@
+import { hasRoom, withRoom } from '../memory/memory.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
 import { headLines } from './identified-response.ts'
 import type { RouteTotals } from './request-metrics.ts'
@@ -8,6 +9,8 @@ import { matchesEtag } from './routes.ts'
  * library one by one, cost 2 µs for a page of 10 kB. What is longer is not put together with its head anyway.
  */
 const longestText = 20 * 1024
+/** What is not longer is copied behind its head for less than room would take. */
+const shortBody = 8192
 
 /**
  * An answer that is sent as it is, again and again, until what it was made from changes: 200 with a body that is encoded
@@ -22,6 +25,8 @@ export class ReadyAnswer {
   isKept = true
   /** The part of its line in the access log that is the same for one URL, once the log has put it together. */
   logged: { readonly url: string; readonly status: number; readonly fields: Uint8Array } | undefined
+  /** Whether a head may be put in front of the body, as `withRoom` of pkg/memory means it. */
+  isRoomFree: boolean
   /** Where requests of its route are counted, once they have been. */
   totals: RouteTotals | undefined
   readonly #shared: Readonly<Record<string, string>>
@@ -40,6 +45,7 @@ export class ReadyAnswer {
     etag?: string,
   ) {
     this.#body = bodyOf(content)
+    this.isRoomFree = typeof this.#body !== 'string' && hasRoom(this.#body)
     this.etag = etag
     this.facts = facts
     this.#shared = headers
@@ -52,8 +58,10 @@ export class ReadyAnswer {
 
   /** Bytes, or what is sent once as text of one byte a character. */
   get body(): string | Buffer<ArrayBuffer> {
-    if (this.isKept && typeof this.#body === 'string')
-      this.#body = Buffer.from(this.#body, 'latin1')
+    if (this.isKept && typeof this.#body === 'string') {
+      this.isRoomFree = this.#body.length > shortBody
+      this.#body = this.isRoomFree ? withRoom(this.#body) : Buffer.from(this.#body)
+    }
     return this.#body
   }
 
@@ -96,7 +104,7 @@ function bodyOf(content: string | Uint8Array<ArrayBuffer>): string | Buffer<Arra
   if (typeof content !== 'string') return bufferOver(content)
   // Plain ASCII is its own bytes.
   if (content.length <= longestText && Buffer.byteLength(content) === content.length) return content
-  return Buffer.from(content)
+  return withRoom(content)
 }
 
 const bufferOver = ({ buffer, byteOffset, length }: Uint8Array<ArrayBuffer>) =>

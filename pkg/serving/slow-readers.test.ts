@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
 import { ReadyAnswer, serve } from './serving.ts'
 
@@ -11,25 +11,31 @@ const sizes = [3000, 20_000, 64_800, 70_000] as const
 /** More than the kernel keeps for a connection, by far. */
 const perClient = 8_000_000
 
+/** A server with an answer of so many bytes for each letter. */
+async function start(size: number) {
+  const answers = new Map(
+    letters.map((letter) => [
+      `/${letter}`,
+      new ReadyAnswer(letter.repeat(size), {}, { route: '/' }),
+    ]),
+  )
+  const server = await serve({
+    fetch: () => new Response('nothing is ready'),
+    hot: ({ url }) => answers.get(url),
+    listen: anyPort,
+    adminListen: anyPort,
+    log: createLogger('silent'),
+    metrics: createMetrics({ version: 'test' }),
+    waitingFor: () => [],
+  })
+  onTestFinished(() => server.stop(0))
+  return { server, answers }
+}
+
 it.each(sizes)(
   'gives clients that read late their own answers of %i bytes, to the last byte',
   async (size) => {
-    const answers = new Map(
-      letters.map((letter) => [
-        `/${letter}`,
-        new ReadyAnswer(letter.repeat(size), {}, { route: '/' }),
-      ]),
-    )
-    const server = await serve({
-      fetch: () => new Response('nothing is ready'),
-      hot: ({ url }) => answers.get(url),
-      listen: anyPort,
-      adminListen: anyPort,
-      log: createLogger('silent'),
-      metrics: createMetrics({ version: 'test' }),
-      waitingFor: () => [],
-    })
-    onTestFinished(() => server.stop(0))
+    const { server } = await start(size)
     const count = Math.ceil(perClient / size)
     // All at once: the server writes many answers before any client has read one.
     const received = await Promise.all(
@@ -43,11 +49,59 @@ it.each(sizes)(
   },
 )
 
-/** Sends so many requests in one piece, and one more that ends the connection. @returns everything that came back */
-async function askAtOnce(url: string, letter: string, count: number): Promise<string> {
+it.each(sizes)(
+  'gives clients that read late one and the same answer of %i bytes, each under its own head',
+  async (size) => {
+    const { server } = await start(size)
+    const count = Math.ceil(perClient / size)
+    const received = await Promise.all(
+      letters.map((client) => askAtOnce(server.url, 'a', count, client)),
+    )
+    for (const [index, client] of letters.entries()) {
+      const ids = [...(received[index] ?? '').matchAll(/X-Request-Id: (\S+)/g)].map(([, id]) => id)
+      const expected = Array.from({ length: count }, (_, request) => `${client}-${request}`)
+      expect(ids.slice(0, -1)).toEqual(expected)
+    }
+  },
+)
+
+it('puts no head in front of a body of which a client has still to get the beginning', async () => {
+  const { server, answers } = await start(200_000)
+  const answer = answers.get('/a')
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  const ask = 'GET /a HTTP/1.1\r\nHost: depot.test\r\n\r\n'
+  socket.pause().write(ask)
+  await vi.waitFor(() => expect(answer?.isRoomFree).toBe(true))
+  // One after the other, until the kernel does not take a whole one any more.
+  const asking = setInterval(() => socket.write(ask), 5)
+  await vi.waitFor(() => expect(answer?.isRoomFree).toBe(false), 60_000)
+  clearInterval(asking)
+  expect(await (await fetch(`${server.url}/a`)).text()).toBe('a'.repeat(200_000))
+  socket.resume()
+  await vi.waitFor(() => expect(answer?.isRoomFree).toBe(true), 60_000)
+  socket.destroy()
+})
+
+/**
+ * Sends so many requests in one piece, and one more that ends the connection.
+ *
+ * @param client what the ids of its requests begin with
+ * @returns everything that came back
+ */
+async function askAtOnce(
+  url: string,
+  letter: string,
+  count: number,
+  client = 'client',
+): Promise<string> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
+  const requests = Array.from(
+    { length: count },
+    (_, request) =>
+      `GET /${letter} HTTP/1.1\r\nHost: depot.test\r\nX-Request-Id: ${client}-${request}\r\n\r\n`,
+  )
   const last = 'GET / HTTP/1.1\r\nHost: depot.test\r\nConnection: close\r\n\r\n'
-  socket.write(`GET /${letter} HTTP/1.1\r\nHost: depot.test\r\n\r\n`.repeat(count) + last)
+  socket.write(requests.join('') + last)
   return text(socket)
 }
