@@ -57,6 +57,11 @@ class Replica {
     return at > this.#lines.lastIndexOf('lost') ? at : undefined
   }
 
+  /** Whether it has written since it said that it holds the lease. */
+  get hasWritten(): boolean {
+    return this.heldAt !== undefined && this.#lines.includes('wrote', this.heldAt)
+  }
+
   /** Waits for a line after so many. */
   saw(line: string, after = 0): Promise<void> {
     return vi.waitFor(
@@ -75,14 +80,15 @@ class Replica {
 
 const start = async (user: string) => new Replica(await plane.kubeconfig({ user }), user)
 
-/** The one that holds the lease now: on a busy machine another one may have taken it at any time. */
+/** The one that holds the lease now, once it has written: on a busy machine another one may have taken it at any time. */
 async function holding(one: Replica, two: Replica) {
   return vi.waitFor(
     () => {
       const [holder, other] = one.heldAt === undefined ? [two, one] : [one, two]
       const { heldAt } = holder
       // What was printed last may not have been read.
-      if (heldAt === undefined || other.heldAt !== undefined) throw new Error('in between')
+      const isOnly = heldAt !== undefined && other.heldAt === undefined
+      if (!isOnly || !holder.hasWritten) throw new Error('in between')
       return { holder, other, heldAt }
     },
     { timeout: 60_000 },
