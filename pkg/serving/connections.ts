@@ -40,6 +40,12 @@ export class Connections {
     server.once('close', () => clearInterval(timer))
   }
 
+  /** Whether a client has still to read what was written to it. */
+  get areWriting(): boolean {
+    for (const socket of this.#open.keys()) if (socket.writableLength > 0) return true
+    return false
+  }
+
   /** To be called when a request waits for its answer. @returns a function to be called when that is over */
   hold(socket: Socket): () => void {
     const watched = this.#open.get(socket)

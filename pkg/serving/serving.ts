@@ -110,8 +110,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const pair = tls && readTlsFiles(tls)
   const server =
     pair === undefined ? createHttpServer(limits, listener) : createTlsServer(pair, listener)
-  connections.watch(server)
   server.on('clientError', refuseMalformed(log))
+  connections.watch(server)
   const url = await listen(server, options.listen, tls === undefined ? 'http' : 'https')
   const admin = await serveAdmin({ ...options, waitingFor }).catch((error: unknown) => {
     server.close()
@@ -131,7 +131,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       stopping = true
       if (wasReady && shutdownDelayMs > 0) await sleep(shutdownDelayMs)
       draining.isOn = true
-      const { cut } = await drain(server, graceMs)
+      const { cut } = await drain(server, connections, graceMs)
       if (cut) log.warn({ graceMs }, 'requests cut off at the end of the grace period')
       reloading?.stop()
       admin.stop()
