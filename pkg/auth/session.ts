@@ -108,7 +108,7 @@ export function createKeyedHash(): (text: string) => string {
 }
 
 const keyBytes = 32
-/** Characters of a token: the most that headers may have, and few have more than 2000. */
+/** Characters of a token. Few have more than 2000. */
 const longestInPlace = 8192
 /** Of UTF-16, at most, in UTF-8. */
 const bytesOfCharacter = 3

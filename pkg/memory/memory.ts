@@ -7,4 +7,4 @@ export {
   limitHeap,
   nodeOptions,
 } from './heap.ts'
-export { hasRoom, roomBytes, withRoom } from './roomy.ts'
+export { keptBytes, type Room, roomBytes, roomOf, withRoom } from './roomy.ts'

@@ -1,19 +1,30 @@
 import { expect, it } from 'vitest'
-import { hasRoom, roomBytes, withRoom } from './roomy.ts'
+import { keptBytes, roomBytes, roomOf, withRoom } from './roomy.ts'
 
 it.each(['', 'text', 'é界🚀', Buffer.from('bytes'), Buffer.from('in the middle').subarray(3, 6)])(
   'copies %j to where a head fits in front of it',
   (body) => {
     const copy = withRoom(body)
     expect(copy).toEqual(Buffer.from(body))
-    expect(hasRoom(copy)).toBe(true)
+    expect(roomOf(copy)).toEqual({ isFree: true })
     Buffer.from(copy.buffer, 0, roomBytes).fill('head')
     expect(copy).toEqual(Buffer.from(body))
   },
 )
 
 it('knows bytes that have no room, or something else in front of them', () => {
-  expect(hasRoom(Buffer.from('bytes'))).toBe(false)
-  expect(hasRoom(Buffer.alloc(2 * roomBytes).subarray(roomBytes))).toBe(false)
-  expect(hasRoom(withRoom('bytes').subarray(1))).toBe(false)
+  expect(roomOf(Buffer.from('bytes'))).toBeUndefined()
+  expect(roomOf(Buffer.alloc(2 * roomBytes).subarray(roomBytes))).toBeUndefined()
+  expect(roomOf(withRoom('bytes').subarray(1))).toBeUndefined()
+})
+
+it.each(['', 'text', 'é界🚀', Buffer.from('bytes')])('keeps %j and nothing beside it', (text) => {
+  const kept = keptBytes(text)
+  expect(kept).toEqual(Buffer.from(text))
+  expect(kept.buffer.byteLength).toBe(kept.length)
+})
+
+it('is one and the same for all who have the body', () => {
+  const body = withRoom('bytes')
+  expect(roomOf(Buffer.from(body.buffer, roomBytes))).toBe(roomOf(body))
 })

@@ -34,7 +34,8 @@ export function observed(write: AccessLog, onRequest: OnRequest | undefined): Ac
   if (onRequest === undefined) return write
   return (request, answer) => {
     write(request, answer)
-    const requestId = Buffer.from(request.requestId).toString('latin1')
+    const { requestId: id } = request
+    const requestId = typeof id === 'string' ? id : Buffer.from(id).toString('latin1')
     const facts = answer === undefined ? request.facts : { ...answer.facts, ...request.facts }
     onRequest({ ...request, requestId, facts })
   }

@@ -7,7 +7,7 @@ import {
   STATUS_CODES,
 } from 'node:http'
 
-import { roomBytes } from '../memory/memory.ts'
+import { type Room, roomBytes } from '../memory/memory.ts'
 import type { ReadyAnswer } from './ready-answer.ts'
 
 /** How long an idle connection stays open, in milliseconds. */
@@ -65,7 +65,8 @@ export class IdentifiedResponse<
     // Behind other answers, over TLS, or to a client that does not read, Node keeps what has to wait.
     const isFree = socket !== null && socket.writableLength === 0 && socket.writable
     const isDirect = isFree && !('encrypted' in socket)
-    const hasRoom = isDirect && !isKnown && answer.isRoomFree && headSize <= roomBytes
+    const room = isDirect && !isKnown && headSize <= roomBytes ? answer.room : undefined
+    const hasRoom = room?.isFree === true
     const isCopied = !hasRoom && isDirect && size <= capacity
     const bytes = hasRoom
       ? withHead(body as Buffer<ArrayBuffer>, headSize)
@@ -88,7 +89,7 @@ export class IdentifiedResponse<
     this._headerSent = true
     if (hasRoom) {
       socket.write(bytes)
-      if (socket.writableLength > 0) lend(answer, this)
+      if (socket.writableLength > 0) occupy(room, this)
     } else if (isCopied) {
       if (typeof body === 'string') scratch.write(body, headSize, 'latin1')
       else scratch.set(body, headSize)
@@ -116,10 +117,10 @@ const withHead = ({ buffer, byteOffset, length }: Buffer<ArrayBuffer>, headSize:
   Buffer.from(buffer, byteOffset - headSize, headSize + length)
 
 /** Until a client that reads slowly has all of an answer, no other head may be put in front of its body. */
-function lend(answer: ReadyAnswer, response: ServerResponse): void {
-  answer.isRoomFree = false
+function occupy(room: Room, response: ServerResponse): void {
+  room.isFree = false
   response.once('close', () => {
-    answer.isRoomFree = true
+    room.isFree = true
   })
 }
 
@@ -127,7 +128,7 @@ function lend(answer: ReadyAnswer, response: ServerResponse): void {
 const capacity = 24 * 1024
 /**
  * Where heads and bodies are put together: one piece takes one buffer of the kernel's instead of two, and it leaves no
- * garbage to use the same memory again, which the kernel has read by then.
+ * garbage to use the same memory again: where the kernel does not take all at once, there is another one from then on.
  */
 let scratch = Buffer.allocUnsafeSlow(capacity)
 

@@ -1,4 +1,4 @@
-import { hasRoom, withRoom } from '../memory/memory.ts'
+import { keptBytes, type Room, roomOf, withRoom } from '../memory/memory.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
 import { headLines } from './identified-response.ts'
 import type { RouteTotals } from './request-metrics.ts'
@@ -25,8 +25,8 @@ export class ReadyAnswer {
   isKept = true
   /** The part of its line in the access log that is the same for one URL, once the log has put it together. */
   logged: { readonly url: string; readonly status: number; readonly fields: Uint8Array } | undefined
-  /** Whether a head may be put in front of the body, as `withRoom` of pkg/memory means it. */
-  isRoomFree: boolean
+  /** In front of the body, for a head, if there is any. */
+  room: Room | undefined
   /** Where requests of its route are counted, once they have been. */
   totals: RouteTotals | undefined
   readonly #shared: Readonly<Record<string, string>>
@@ -45,7 +45,7 @@ export class ReadyAnswer {
     etag?: string,
   ) {
     this.#body = bodyOf(content)
-    this.isRoomFree = typeof this.#body !== 'string' && hasRoom(this.#body)
+    this.room = typeof this.#body === 'string' ? undefined : roomOf(this.#body)
     this.etag = etag
     this.facts = facts
     this.#shared = headers
@@ -59,8 +59,9 @@ export class ReadyAnswer {
   /** Bytes, or what is sent once as text of one byte a character. */
   get body(): string | Buffer<ArrayBuffer> {
     if (this.isKept && typeof this.#body === 'string') {
-      this.isRoomFree = this.#body.length > shortBody
-      this.#body = this.isRoomFree ? withRoom(this.#body) : Buffer.from(this.#body)
+      const isShort = this.#body.length <= shortBody
+      this.#body = isShort ? keptBytes(this.#body) : withRoom(this.#body)
+      this.room = roomOf(this.#body)
     }
     return this.#body
   }
@@ -72,8 +73,10 @@ export class ReadyAnswer {
 
   /** Headers of this very answer as `sendReady` wants them, for a client that has it already or for one that does not. */
   head(isKnown: boolean): Buffer {
-    if (isKnown) return (this.#notModifiedHead ??= headLines(this.#notModifiedLines()))
-    return (this.#head ??= headLines(`${this.#notModifiedLines()}Content-Length: ${this.size}\r\n`))
+    if (isKnown) return (this.#notModifiedHead ??= this.#headOf(this.#notModifiedLines()))
+    return (this.#head ??= this.#headOf(
+      `${this.#notModifiedLines()}Content-Length: ${this.size}\r\n`,
+    ))
   }
 
   /** @param ifNoneMatch the header of that name */
@@ -84,6 +87,11 @@ export class ReadyAnswer {
     const { body } = this
     const bytes = typeof body === 'string' ? Buffer.from(body, 'latin1') : body
     return new Response(bytes, { headers: this.#headers() })
+  }
+
+  #headOf(lines: string): Buffer {
+    const head = headLines(lines)
+    return this.isKept ? keptBytes(head) : head
   }
 
   #notModifiedLines(): string {

@@ -12,6 +12,8 @@ const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 
 /** What is counted on every request is kept in plain numbers, and handed over at a scrape. */
 export interface RouteTotals {
+  /** Those of another server are no use. */
+  readonly owner: RequestMetrics
   inFlight: number
   unreportedBytes: number
   /** Of ready answers. */
@@ -70,8 +72,11 @@ export class RequestMetrics {
   /** A GET was answered at once. */
   answered(answer: ReadyAnswer, code: number, durationMs: number, bytes: number): void {
     const { route } = answer.facts
-    answer.totals ??= this.#totals(route)
-    const { totals } = answer
+    let { totals } = answer
+    if (totals?.owner !== this) {
+      totals = this.#totals(route)
+      answer.totals = totals
+    }
     totals.unreportedBytes += bytes
     const series =
       code === 200
@@ -114,7 +119,13 @@ export class RequestMetrics {
   #totals(route: string): RouteTotals {
     let totals = this.#routes.get(route)
     if (totals === undefined) {
-      totals = { inFlight: 0, unreportedBytes: 0, ready: undefined, durations: new Map() }
+      totals = {
+        owner: this,
+        inFlight: 0,
+        unreportedBytes: 0,
+        ready: undefined,
+        durations: new Map(),
+      }
       this.#routes.set(route, totals)
     }
     return totals

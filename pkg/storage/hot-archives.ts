@@ -15,7 +15,7 @@ export class HotArchives {
     this.#archives = new Bounded({
       maxEntries: Number.POSITIVE_INFINITY,
       maxBytes: limitBytes,
-      sizeOf: ({ length }) => length,
+      sizeOf: ({ buffer }) => buffer.byteLength,
     })
   }
 
