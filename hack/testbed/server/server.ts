@@ -109,7 +109,7 @@ export async function launchProgram(
 }
 
 async function untilReady(adminUrl: string): Promise<void> {
-  const deadline = AbortSignal.timeout(60_000)
+  const deadline = AbortSignal.timeout(150_000)
   while (!(await fetch(`${adminUrl}/readyz`, { signal: deadline })).ok) {
     await new Promise((done) => setTimeout(done, 50))
   }
