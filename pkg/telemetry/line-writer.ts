@@ -81,6 +81,12 @@ export class LineWriter {
     return this.#at - this.#from
   }
 
+  /** Puts down a key, as `keyOf` makes it, and a text. */
+  field(key: Uint8Array, text: string): void {
+    this.piece(key)
+    this.quoted(text)
+  }
+
   /** Puts down bytes of text that needs no escape, as JSON. */
   quotedPiece(piece: Uint8Array): void {
     const { length } = piece
