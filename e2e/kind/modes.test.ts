@@ -144,6 +144,11 @@ describe('OIDC through the broker, with TLS', () => {
       () => listed(shared),
       (status) => status === 200,
     )
+    // Where to log in is known once the server has reached the broker, whose pod may be the last to start.
+    await until(
+      () => ask('/.well-known/terraform.json'),
+      ({ body }) => 'login.v1' in body,
+    )
   })
   afterAll(async () => {
     tunnel?.close()
