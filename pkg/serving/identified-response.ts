@@ -75,7 +75,8 @@ export class IdentifiedResponse<
         : Buffer.allocUnsafe(headSize)
     bytes.set(start, 0)
     bytes.set(requestId, start.length)
-    bytes.set(head, start.length + requestId.length)
+    if (typeof head === 'string') bytes.write(head, start.length + requestId.length, 'latin1')
+    else bytes.set(head, start.length + requestId.length)
     bytes.set(end, headSize - end.length)
     if (!isDirect) {
       this._header = bytes.toString('latin1', 0, headSize)
@@ -141,8 +142,8 @@ function identified(requestId: string, headers?: OutgoingHttpHeaders | OutgoingH
 }
 
 /** What follows the id of a request in a head. @param lines that end with a line break */
-export const headLines = (lines: string): Buffer =>
-  Buffer.from(`\r\nX-Content-Type-Options: nosniff\r\n${lines}`, 'latin1')
+export const headLines = (lines: string): string =>
+  `\r\nX-Content-Type-Options: nosniff\r\n${lines}`
 
 let end: Buffer | undefined
 

@@ -4,10 +4,7 @@ import { headLines } from './identified-response.ts'
 import type { RouteTotals } from './request-metrics.ts'
 import { matchesEtag } from './routes.ts'
 
-/**
- * An answer that is made for one request stays text up to here: bytes of their own, which V8 has to give back to the C
- * library one by one, cost 2 µs for a page of 10 kB. What is longer is not put together with its head anyway.
- */
+/** Longer text of one byte a character is made bytes at once, even where it is sent once: it does not fit behind a head. */
 const longestText = 20 * 1024
 /** What is not longer is copied behind its head for less than room would take. */
 const shortBody = 8192
@@ -31,8 +28,8 @@ export class ReadyAnswer {
   totals: RouteTotals | undefined
   readonly #shared: Readonly<Record<string, string>>
   #body: string | Buffer<ArrayBuffer>
-  #head: Buffer | undefined
-  #notModifiedHead: Buffer | undefined
+  #head: string | Buffer | undefined
+  #notModifiedHead: string | Buffer | undefined
 
   /**
    * @param content bytes are kept, and not copied: they must stay as they are
@@ -72,7 +69,7 @@ export class ReadyAnswer {
   }
 
   /** Headers of this very answer as `sendReady` wants them, for a client that has it already or for one that does not. */
-  head(isKnown: boolean): Buffer {
+  head(isKnown: boolean): string | Buffer {
     if (isKnown) return (this.#notModifiedHead ??= this.#headOf(this.#notModifiedLines()))
     return (this.#head ??= this.#headOf(
       `${this.#notModifiedLines()}Content-Length: ${this.size}\r\n`,
@@ -89,7 +86,7 @@ export class ReadyAnswer {
     return new Response(bytes, { headers: this.#headers() })
   }
 
-  #headOf(lines: string): Buffer {
+  #headOf(lines: string): string | Buffer {
     const head = headLines(lines)
     return this.isKept ? keptBytes(head) : head
   }
