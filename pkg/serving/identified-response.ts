@@ -68,11 +68,11 @@ export class IdentifiedResponse<
     const room = isDirect && !isKnown && headSize <= roomBytes ? answer.room : undefined
     const hasRoom = room?.isFree === true
     const isCopied = !hasRoom && isDirect && size <= capacity
-    const bytes = hasRoom
-      ? withHead(body as Buffer<ArrayBuffer>, headSize)
-      : isCopied
-        ? scratch
-        : Buffer.allocUnsafe(headSize)
+    // Where Node is given text of it, its bytes are only needed for a moment.
+    const isBrief = isCopied || (!isDirect && headSize <= capacity)
+    let bytes = scratch
+    if (hasRoom) bytes = withHead(body as Buffer<ArrayBuffer>, headSize)
+    else if (!isBrief) bytes = Buffer.allocUnsafe(headSize)
     bytes.set(start, 0)
     bytes.set(requestId, start.length)
     if (typeof head === 'string') bytes.write(head, start.length + requestId.length, 'latin1')
