@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { AccessLog } from './access-log.ts'
 import type { Connections } from './connections.ts'
 import type { IdentifiedResponse } from './identified-response.ts'
-import { createPlainReader, type Hot } from './plain-request.ts'
-import type { RequestIds } from './request-ids.ts'
+import { createPlainReader, type Hot, type RequestIds } from './plain-request.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 
 export interface HotListenerOptions {

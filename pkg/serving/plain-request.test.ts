@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { RequestIds } from './request-ids.ts'
+import { RequestIds } from './plain-request.ts'
 
 it('counts on, and never says the same twice', () => {
   const ids = new RequestIds()
