@@ -39,7 +39,7 @@ export function createHotListener(options: HotListenerOptions) {
     const { socket } = request
     // Most answers are in the hands of the kernel by now, and a timer for each would cost as much as the lookup.
     if (!response.isTaken) response.once('close', connections.hold(socket))
-    metrics.answered(answer, status, durationMs, bytes)
+    metrics.answered(answer.facts.route, status, durationMs, bytes)
     logRequest(
       {
         method: 'GET',

@@ -108,15 +108,9 @@ const maxHosts = 64
 /** Remembers the hosts that are plainly right. */
 function createOriginReader(scheme: string): (host: string | undefined) => string | undefined {
   const known = new Map<string, string>()
-  let [lastHost, lastOrigin]: [string?, string?] = []
   return (host = '') => {
-    if (host === lastHost) return lastOrigin
     const origin = known.get(host)
-    if (origin !== undefined) {
-      lastHost = host
-      lastOrigin = origin
-      return origin
-    }
+    if (origin !== undefined) return origin
     const made = `${scheme}://${host}`
     if (!/^[a-z0-9][a-z0-9.-]*(?::[1-9]\d{0,4})?$/.test(host) || !isOrigin(made)) return undefined
     if (known.size >= maxHosts) known.clear()

@@ -1,7 +1,6 @@
 import { keptBytes, type Room, roomOf, withRoom } from '../memory/memory.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
 import { headLines } from './identified-response.ts'
-import type { RouteTotals } from './request-metrics.ts'
 import { matchesEtag } from './routes.ts'
 
 /** Longer text of one byte a character is made bytes at once, even where it is sent once: it does not fit behind a head. */
@@ -24,8 +23,6 @@ export class ReadyAnswer {
   logged: { readonly url: string; readonly status: number; readonly fields: Uint8Array } | undefined
   /** In front of the body, for a head, if there is any. */
   room: Room | undefined
-  /** Where requests of its route are counted, once they have been. */
-  totals: RouteTotals | undefined
   readonly #shared: Readonly<Record<string, string>>
   #body: string | Buffer<ArrayBuffer>
   #head: string | Buffer | undefined

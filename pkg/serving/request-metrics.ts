@@ -6,14 +6,11 @@ import {
   type Series,
   seriesHistogram,
 } from '../telemetry/telemetry.ts'
-import type { ReadyAnswer } from './ready-answer.ts'
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
 /** What is counted on every request is kept in plain numbers, and handed over at a scrape. */
-export interface RouteTotals {
-  /** Those of another server are no use. */
-  readonly owner: RequestMetrics
+interface RouteTotals {
   inFlight: number
   unreportedBytes: number
   /** Of ready answers. */
@@ -70,13 +67,8 @@ export class RequestMetrics {
   }
 
   /** A GET was answered at once. */
-  answered(answer: ReadyAnswer, code: number, durationMs: number, bytes: number): void {
-    const { route } = answer.facts
-    let { totals } = answer
-    if (totals?.owner !== this) {
-      totals = this.#totals(route)
-      answer.totals = totals
-    }
+  answered(route: string, code: number, durationMs: number, bytes: number): void {
+    const totals = this.#totals(route)
     totals.unreportedBytes += bytes
     const series =
       code === 200
@@ -119,13 +111,7 @@ export class RequestMetrics {
   #totals(route: string): RouteTotals {
     let totals = this.#routes.get(route)
     if (totals === undefined) {
-      totals = {
-        owner: this,
-        inFlight: 0,
-        unreportedBytes: 0,
-        ready: undefined,
-        durations: new Map(),
-      }
+      totals = { inFlight: 0, unreportedBytes: 0, ready: undefined, durations: new Map() }
       this.#routes.set(route, totals)
     }
     return totals
