@@ -6,7 +6,6 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import type { Socket } from 'node:net'
-
 import { type Room, roomBytes } from '../memory/memory.ts'
 import type { ReadyAnswer } from './ready-answer.ts'
 
@@ -60,11 +59,12 @@ export class IdentifiedResponse<
     const { socket } = this
     const head: Head = [starts[status], requestId, answer.head(isKnown), endOfHead()]
     const body = isKnown ? '' : answer.body
-    const size = sizeOf(head) + body.length
+    const headSize = sizeOf(head)
+    const size = headSize + body.length
     // Behind other answers, over TLS, or to a client that does not read, Node keeps what has to wait.
     const isFree = socket !== null && socket.writableLength === 0 && socket.writable
     if (!isFree || 'encrypted' in socket) {
-      this._header = textOf(head)
+      this._header = textOf(head, headSize)
       if (typeof body === 'string') this.end(body, 'latin1')
       else this.end(body)
       this.isTaken = socket !== null && socket.writableLength === 0
@@ -73,7 +73,7 @@ export class IdentifiedResponse<
     // Node asks whether there is one.
     this._header = sentAlready
     this._headerSent = true
-    writeAnswer(this, socket, head, body, isKnown ? undefined : answer.room)
+    writeAnswer(this, socket, head, headSize, body, isKnown ? undefined : answer.room)
     if (socket.writableLength > 0 || !socket.writable) this.end()
     else {
       this.finished = true
@@ -111,14 +111,13 @@ function putPiece(piece: Piece, bytes: Buffer, at: number): void {
 /** What is longer is not copied behind its head: copying it costs more than the second buffer of the kernel. */
 const capacity = 24 * 1024
 /**
- * Where heads and bodies are put together: one piece takes one buffer of the kernel's instead of two, and it leaves no
- * garbage to use the same memory again: where the kernel does not take all at once, there is another one from then on.
+ * Where heads and bodies are put together: one piece takes one buffer of the kernel's instead of two, and to use the same
+ * memory again leaves no garbage. Where the kernel does not take all at once, there is another one from then on.
  */
 let scratch = Buffer.allocUnsafeSlow(capacity)
 
 /** A head as text of one byte a character. */
-function textOf(head: Head): string {
-  const size = sizeOf(head)
+function textOf(head: Head, size: number): string {
   const bytes = size > capacity ? Buffer.allocUnsafe(size) : scratch
   put(head, bytes)
   return bytes.toString('latin1', 0, size)
@@ -134,13 +133,13 @@ function writeAnswer(
   response: ServerResponse,
   socket: Socket,
   head: Head,
+  headSize: number,
   body: Piece,
   room: Room | undefined,
 ): void {
-  const headSize = sizeOf(head)
   const size = headSize + body.length
   if (room?.isFree === true && headSize <= roomBytes) {
-    writeInFront(response, socket, head, body as Buffer<ArrayBuffer>, room)
+    writeInFront(response, socket, head, headSize, body as Buffer<ArrayBuffer>, room)
   } else if (size <= capacity) {
     put(head, scratch)
     putPiece(body, scratch, headSize)
@@ -150,7 +149,7 @@ function writeAnswer(
     const bytes = Buffer.allocUnsafe(headSize)
     put(head, bytes)
     socket.cork()
-    // Both are bytes: where one part is text, Node puts all of a write together once more.
+    // The head as bytes: beside text, Node would put all parts of a write together once more.
     socket.write(bytes)
     socket.write(body, 'latin1')
     socket.uncork()
@@ -162,10 +161,10 @@ function writeInFront(
   response: ServerResponse,
   socket: Socket,
   head: Head,
+  headSize: number,
   { buffer, byteOffset, length }: Buffer<ArrayBuffer>,
   room: Room,
 ): void {
-  const headSize = sizeOf(head)
   const bytes = Buffer.from(buffer, byteOffset - headSize, headSize + length)
   put(head, bytes)
   socket.write(bytes)
