@@ -24,11 +24,14 @@ export async function outcomesWhileSwapped(
   const progress = { round: 0, over: false }
   const swapping = swapAgainAndAgain()
   const isComplete = () => progress.round >= rounds && awaited.every((it) => seen.has(it))
-  for (; progress.round < maxRounds && !isComplete(); progress.round += 1) {
-    seen.add(await attempt(progress.round))
+  try {
+    for (; progress.round < maxRounds && !isComplete(); progress.round += 1) {
+      seen.add(await attempt(progress.round))
+    }
+  } finally {
+    progress.over = true
+    await swapping
   }
-  progress.over = true
-  await swapping
   return seen
 
   async function swapAgainAndAgain(): Promise<void> {
