@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { allows } from '../access/access.ts'
-import { Bounded } from '../memory/memory.ts'
+import { Bounded, characterBytes } from '../memory/memory.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
 import type { AuthMode, Caller, CallerKind, View } from './caller.ts'
 import type { Refusal } from './refusal.ts'
@@ -95,7 +95,7 @@ export function passthroughSession(
  */
 export function createKeyedHash(): (text: string) => string {
   // The text is put behind the key where the one before was, because a text of both would be garbage of a kilobyte or two.
-  const bytes = Buffer.allocUnsafeSlow(keyBytes + longestInPlace * bytesOfCharacter)
+  const bytes = Buffer.allocUnsafeSlow(keyBytes + longestInPlace * characterBytes)
   const key = randomBytes(keyBytes)
   bytes.set(key)
   return (text) => {
@@ -110,8 +110,6 @@ export function createKeyedHash(): (text: string) => string {
 const keyBytes = 32
 /** Characters of a token. Few have more than 2000. */
 const longestInPlace = 8192
-/** Of UTF-16, at most, in UTF-8. */
-const bytesOfCharacter = 3
 
 /** Enough of a hash to tell callers apart in a log. */
 export function callerHashOf(hashed: string): string {

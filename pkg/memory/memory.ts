@@ -7,4 +7,5 @@ export {
   limitHeap,
   nodeOptions,
 } from './heap.ts'
-export { keptBytes, type Room, roomBytes, roomOf, withRoom } from './roomy.ts'
+export { characterBytes, keptBytes } from './kept-bytes.ts'
+export { type Room, roomBytes, roomOf, withRoom } from './roomy.ts'

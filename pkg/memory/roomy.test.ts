@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { keptBytes, roomBytes, roomOf, withRoom } from './roomy.ts'
+import { roomBytes, roomOf, withRoom } from './roomy.ts'
 
 it.each(['', 'text', 'é界🚀', Buffer.from('bytes'), Buffer.from('in the middle').subarray(3, 6)])(
   'copies %j to where a head fits in front of it',
@@ -16,12 +16,6 @@ it('knows bytes that have no room, or something else in front of them', () => {
   expect(roomOf(Buffer.from('bytes'))).toBeUndefined()
   expect(roomOf(Buffer.alloc(2 * roomBytes).subarray(roomBytes))).toBeUndefined()
   expect(roomOf(withRoom('bytes').subarray(1))).toBeUndefined()
-})
-
-it.each(['', 'text', 'é界🚀', Buffer.from('bytes')])('keeps %j and nothing beside it', (text) => {
-  const kept = keptBytes(text)
-  expect(kept).toEqual(Buffer.from(text))
-  expect(kept.buffer.byteLength).toBe(kept.length)
 })
 
 it('is one and the same for all who have the body', () => {

@@ -1,5 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
-import { keptBytes } from '../memory/memory.ts'
+import { characterBytes, keptBytes } from '../memory/memory.ts'
 import { eachMillisecond } from './each-millisecond.ts'
 
 /** Memory where lines wait as bytes until they are written. */
@@ -12,17 +12,15 @@ export interface LineBuffer {
   commit(length: number): void
 }
 
-/** Of a character of UTF-16, at most, in UTF-8. */
-const characterBytes = 3
 /** What is longer is copied faster by a call than one by one. */
 const shortBytes = 24
 const shortText = 64
 const [quote, point, zero, lastAscii] = [0x22, 0x2e, 0x30, 0x7f]
 
 /**
- * Writes lines field by field: what `log.info` does, for a fraction of the cost, which counts where
- * there is a line for every request. A line is put together as bytes where it waits to be written: as text, its parts
- * would be a dozen objects, which take memory that the processor has no longer at hand.
+ * Writes lines field by field: what `log.info` does, for a fraction of the cost, which counts where there is a line for
+ * every request. A line is put together as bytes where it waits to be written: as text, its parts would be a dozen
+ * objects, which take memory that the processor has no longer at hand.
  */
 export class LineWriter {
   readonly #log: Logger
@@ -65,7 +63,7 @@ export class LineWriter {
   /** Puts down what is ready, such as what `keyOf` makes. */
   piece(piece: Uint8Array): void {
     const { length } = piece
-    if (length > this.#bytes.length - this.#at) this.#move(length)
+    this.#makeRoom(length)
     if (length > shortBytes) this.#bytes.set(piece, this.#at)
     else copyShort(piece, this.#bytes, this.#at)
     this.#at += length
@@ -196,7 +194,7 @@ function copyShort(from: Uint8Array, to: Uint8Array, at: number): void {
 }
 
 /** `,"name":`, to be followed by a value. */
-export const keyOf = (name: string): Uint8Array => new Uint8Array(Buffer.from(`,"${name}":`))
+export const keyOf = (name: string): Uint8Array => keptBytes(`,"${name}":`)
 
 /** A destination that takes lines as text. */
 class TextLines implements LineBuffer {

@@ -2,6 +2,7 @@ import { fstatSync, write as writeFile, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DestinationStream } from 'pino'
+import { characterBytes } from '../memory/memory.ts'
 import type { LineBuffer } from './line-writer.ts'
 
 /** How long a line may wait for others before they are written together, in milliseconds. */
@@ -9,8 +10,6 @@ const gatherMs = 10
 const gatherBytes = 64 * 1024
 /** Bytes that a slow reader may leave waiting; further lines are dropped. */
 const backlogBytes = 16 * 1024 * 1024
-/** Of a character of UTF-16, at most, in UTF-8. */
-const characterBytes = 3
 const lineBreak = 10
 const flushPollMs = 10
 
