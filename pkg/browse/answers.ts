@@ -2,7 +2,15 @@ import { hash } from 'node:crypto'
 import { ReadyAnswer } from '../serving/serving.ts'
 import type { Composed } from './endpoint.ts'
 
-interface Kept {
+/** What is asked for: one question of callers who see the same. */
+export interface AnswerKey {
+  /** Of the view. */
+  readonly view: string
+  /** Path and query. */
+  readonly target: string
+}
+
+interface Kept extends AnswerKey {
   readonly answer: ReadyAnswer
   readonly revision: () => number
   readonly madeAt: number
@@ -11,8 +19,8 @@ interface Kept {
   isUsed: boolean
 }
 
-/** Of hashes of keys that were asked for lately. */
-const rememberedKeys = 4096
+/** Of hashes of what was asked for lately. */
+const rememberedTargets = 4096
 
 /** Of what one answer takes beside its body: headers and room for them, its URL and fields for the access log, bookkeeping. */
 const overheadBytes = 4096
@@ -30,25 +38,27 @@ const headers = {
  * costs more than making them.
  */
 export class Answers {
-  readonly #kept = new Map<string, Kept>()
+  /** By view and target: a text of both would have to be put together for every request. */
+  readonly #views = new Map<string, Map<string, Kept>>()
+  /** Oldest first. */
+  readonly #kept = new Set<Kept>()
   readonly #capacityBytes: number
   #sizeBytes = 0
-  readonly #asked = new Int32Array(rememberedKeys)
+  readonly #asked = new Int32Array(rememberedTargets)
 
   /** @param capacityBytes default 48 MiB; an answer of more than half of that is not kept */
   constructor(capacityBytes = 48 * 2 ** 20) {
     this.#capacityBytes = capacityBytes
   }
 
-  get(key: string): ReadyAnswer | undefined {
-    const kept = this.#kept.get(key)
+  get(view: string, target: string): ReadyAnswer | undefined {
+    const kept = this.#views.get(view)?.get(target)
     if (kept === undefined) return undefined
     if (kept.revision() === kept.madeAt) {
       kept.isUsed = true
       return kept.answer
     }
-    this.#kept.delete(key)
-    this.#sizeBytes -= kept.sizeBytes
+    this.#forget(kept)
     return undefined
   }
 
@@ -56,43 +66,64 @@ export class Answers {
    * Makes an answer and keeps it, unless it is too large or was not asked for lately. Its ETag is of the body, and tells
    * nothing that the body does not.
    */
-  put(key: string, { body, revision }: Composed, facts: ReadyAnswer['facts']): ReadyAnswer {
+  put(
+    { view, target }: AnswerKey,
+    { body, revision }: Composed,
+    facts: ReadyAnswer['facts'],
+  ): ReadyAnswer {
     const answer = unkept(body, facts)
-    if (!this.#wasAsked(key)) return answer
-    const sizeBytes = answer.size + key.length + overheadBytes
+    if (!this.#wasAsked(view, target)) return answer
+    const sizeBytes = answer.size + target.length + overheadBytes
     if (sizeBytes > this.#capacityBytes / 2) return answer
     answer.isKept = true
-    this.#sizeBytes += sizeBytes - (this.#kept.get(key)?.sizeBytes ?? 0)
-    this.#kept.delete(key)
-    this.#kept.set(key, { answer, revision, madeAt: revision(), sizeBytes, isUsed: false })
+    const known = this.#views.get(view)?.get(target)
+    if (known !== undefined) this.#forget(known)
+    const kept = { view, target, answer, revision, madeAt: revision(), sizeBytes, isUsed: false }
+    this.#sizeBytes += sizeBytes
+    this.#kept.add(kept)
+    const ofView = this.#views.get(view) ?? new Map<string, Kept>()
+    this.#views.set(view, ofView.set(target, kept))
     if (this.#sizeBytes > this.#capacityBytes) this.#shrink()
     return answer
   }
 
-  /** Whether this key was the last one of its place in the table; it is from now on. */
-  #wasAsked(key: string): boolean {
-    let code = 0
-    for (let index = 0; index < key.length; index += 1) {
-      code = (Math.imul(code, 31) + key.charCodeAt(index)) | 0
-    }
-    const place = (code >>> 0) % rememberedKeys
+  /** Whether this was the last one of its place in the table; it is from now on. */
+  #wasAsked(view: string, target: string): boolean {
+    const code = codeOf(target, codeOf(view, 0))
+    const place = (code >>> 0) % rememberedTargets
     const was = this.#asked[place] === code
     this.#asked[place] = code
     return was
   }
 
-  /** Makes room for many at once: to find the oldest, a Map passes by all places that became empty since it was packed. */
+  #forget(kept: Kept): void {
+    const ofView = this.#views.get(kept.view)
+    ofView?.delete(kept.target)
+    if (ofView?.size === 0) this.#views.delete(kept.view)
+    this.#kept.delete(kept)
+    this.#sizeBytes -= kept.sizeBytes
+  }
+
+  /** Makes room for many at once: to find the oldest, a Set passes by all places that became empty since it was packed. */
   #shrink(): void {
     const targetBytes = this.#capacityBytes * 0.9
-    for (const [key, kept] of this.#kept) {
+    for (const kept of this.#kept) {
       if (this.#sizeBytes <= targetBytes) return
-      this.#kept.delete(key)
       if (kept.isUsed) {
         kept.isUsed = false
-        this.#kept.set(key, kept)
-      } else this.#sizeBytes -= kept.sizeBytes
+        this.#kept.delete(kept)
+        this.#kept.add(kept)
+      } else this.#forget(kept)
     }
   }
+}
+
+function codeOf(text: string, seed: number): number {
+  let code = seed
+  for (let index = 0; index < text.length; index += 1) {
+    code = (Math.imul(code, 31) + text.charCodeAt(index)) | 0
+  }
+  return code
 }
 
 /** An answer that is made for one request. */

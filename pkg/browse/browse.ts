@@ -17,7 +17,8 @@ import { endpoints, prefix } from './endpoints.ts'
 import { FirstSeen } from './first-seen.ts'
 import { liveRoutes } from './live-routes.ts'
 import { openApiDocument } from './openapi.ts'
-import { parse, parseQuery } from './parameters.ts'
+import { parse } from './parameters.ts'
+import { queryReader } from './query-reader.ts'
 
 export type * from '../apis/browse/browse.ts'
 export { prefix } from './endpoints.ts'
@@ -76,15 +77,16 @@ export function createBrowse(options: BrowseOptions): {
       note(c, subjectOf(path))
       return after(viewOf(c), (view) => {
         const target = targetOf(c.req.url)
-        const key = keyOf(view, target)
-        const answer = answers.get(key) ?? make({ key, view, target, path })
+        const answer = answers.get(view.key, target) ?? make({ view, target, path })
         return answer.toResponse(ifNoneMatch(c))
       })
     })
   }
   routes.route('/', liveRoutes(options, viewOf))
   const description = { body: JSON.stringify(openApiDocument()), revision: () => 0 }
-  const document = answers.put('', description, { route: `${prefix}/openapi.json` })
+  const document = answers.put({ view: '', target: '' }, description, {
+    route: `${prefix}/openapi.json`,
+  })
   get(routes, prefix, '/openapi.json', (c) => document.toResponse(ifNoneMatch(c)))
   return {
     routes,
@@ -94,8 +96,7 @@ export function createBrowse(options: BrowseOptions): {
       const known = viewNow(request)
       if (known === undefined) return undefined
       const { view } = known
-      const key = keyOf(view, url)
-      const answer = answers.get(key) ?? makePlainly(answerers, { key, view, target: url })
+      const answer = answers.get(view.key, url) ?? makePlainly(answerers, { view, target: url })
       if (answer !== undefined) known.count()
       return answer
     },
@@ -106,8 +107,6 @@ type Path = Readonly<Record<string, string>>
 
 /** What is asked for. */
 interface Question {
-  /** Names the answer. */
-  readonly key: string
   readonly view: View
   /** Path and query. */
   readonly target: string
@@ -123,8 +122,6 @@ interface Answerer {
   readonly make: (question: Question) => ReadyAnswer
 }
 
-const keyOf = (view: View, target: string): string => `${view.key} ${target}`
-
 /** Path and query of an absolute URL. */
 const targetOf = (url: string): string => url.slice(url.indexOf('/', url.indexOf('://') + 3))
 
@@ -139,10 +136,11 @@ function answerer(
   const route = prefix + pattern
   const isAlone = !pattern.includes(':')
   const alone = { route }
+  const readQuery = queryReader(endpoint.query)
   return {
     pattern,
     words: pattern.split('/'),
-    make({ key, view, target, path }) {
+    make({ view, target, path }) {
       const mark = target.indexOf('?')
       const composed = endpoint.answer({
         catalog,
@@ -150,9 +148,10 @@ function answerer(
         readmes,
         firstSeen,
         path: isAlone ? {} : parse(endpoint.path, path),
-        query: parseQuery(endpoint.query, mark === -1 ? '' : target.slice(mark + 1)),
+        query: readQuery(mark === -1 ? '' : target.slice(mark + 1)),
       })
-      return answers.put(key, composed, isAlone ? alone : { route, ...subjectOf(path) })
+      const facts = isAlone ? alone : { route, ...subjectOf(path) }
+      return answers.put({ view: view.key, target }, composed, facts)
     },
   }
 }

@@ -6,7 +6,8 @@ import { badgeOf, badgePattern } from './badge.ts'
 import type { BrowseOptions } from './browse.ts'
 import { downloadHistory, type History, historyRecord } from './download-history.ts'
 import { prefix } from './endpoints.ts'
-import { kindName, kindOf, parse, parseQuery } from './parameters.ts'
+import { kindName, kindOf, parse } from './parameters.ts'
+import { queryReader } from './query-reader.ts'
 
 const noHistory: History = () => Promise.resolve([])
 
@@ -19,13 +20,14 @@ export function liveRoutes(
   const { catalog, history = noHistory, clock = Date.now } = options
   const badgeView = options.badgeView ?? catalog.model.views.all
 
-  const { route, path: pathSchema, query } = downloadHistory
+  const { route, path: pathSchema } = downloadHistory
+  const readQuery = queryReader(downloadHistory.query)
   get(routes, prefix, route.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
     const view = await viewOf(c)
     const path = parse(pathSchema, c.req.param())
     note(c, { namespace: path.namespace, name: path.name, kind: kindOf[path.kind] })
     const { search } = new URL(c.req.url)
-    const asked = { catalog, view, path, query: parseQuery(query, search.slice(1)) }
+    const asked = { catalog, view, path, query: readQuery(search.slice(1)) }
     const body = JSON.stringify(await historyRecord(asked, history, clock()))
     return unkept(body).toResponse(c.req.header('If-None-Match'))
   })

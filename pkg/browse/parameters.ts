@@ -62,44 +62,6 @@ export const resourcePath = z.object({
   name: word.meta({ description: 'Name of the resource.', examples: ['network'] }),
 })
 
-/**
- * Reads the query of a request. Unknown parameters are ignored.
- *
- * @param search the query without its question mark
- * @throws RegistryError BadRequest naming the parameter
- */
-export function parseQuery<S extends z.ZodObject>(schema: S, search: string): z.output<S> {
-  const raw: Record<string, string | string[]> = {}
-  const parameters = parametersOf(schema)
-  new URLSearchParams(search).forEach((value, name) => {
-    const parameter = parameters.get(name)
-    if (parameter === undefined) return
-    const before = raw[name]
-    if (parameter.isRepeatable) raw[name] = Array.isArray(before) ? [...before, value] : [value]
-    else if (before === undefined) raw[name] = value
-    else throw badParameter(name, 'must be given once')
-  })
-  return parse(schema, raw)
-}
-
-type Parameters = ReadonlyMap<string, { readonly isRepeatable: boolean }>
-const known = new WeakMap<z.ZodObject, Parameters>()
-
-/** What a schema says of its parameters; looked up in the schema itself, that takes as long as the rest of a query. */
-function parametersOf(schema: z.ZodObject): Parameters {
-  let parameters = known.get(schema)
-  if (parameters === undefined) {
-    parameters = new Map(
-      Object.entries(schema.shape).map(([name, parameter]) => [
-        name,
-        { isRepeatable: isRepeatable(parameter as z.ZodType) },
-      ]),
-    )
-    known.set(schema, parameters)
-  }
-  return parameters
-}
-
 /** @throws RegistryError BadRequest naming the parameter */
 export function parse<S extends z.ZodObject>(schema: S, raw: object): z.output<S> {
   const result = schema.safeParse(raw)
@@ -114,6 +76,6 @@ export function isRepeatable(parameter: z.ZodType): boolean {
     : parameter instanceof z.ZodArray
 }
 
-function badParameter(name: string, problem: string): RegistryError {
+export function badParameter(name: string, problem: string): RegistryError {
   return new RegistryError('BadRequest', `${name} ${problem}`)
 }

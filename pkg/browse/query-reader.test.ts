@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest'
+import { RegistryError } from '../errors/errors.ts'
+import { parse } from './parameters.ts'
+import { queryReader } from './query-reader.ts'
+import { resources } from './resources.ts'
+
+const { query: schema } = resources
+const read = queryReader(schema)
+
+/** What a query means, or what is wrong with it. */
+function outcomeOf(meaning: () => unknown): unknown {
+  try {
+    return meaning()
+  } catch (error) {
+    if (error instanceof RegistryError) return error.message
+    throw error
+  }
+}
+
+/** The same by the platform's parser and the schema alone. */
+function expectedOf(search: string): unknown {
+  const given = new URLSearchParams(search)
+  const raw: Record<string, string | string[]> = {}
+  for (const [name] of given) {
+    if (!Object.hasOwn(schema.shape, name)) continue
+    const [first = '', ...others] = given.getAll(name)
+    if (name === 'namespace') raw[name] = [first, ...others]
+    else if (others.length > 0) return `${name} must be given once`
+    else raw[name] = first
+  }
+  return outcomeOf(() => parse(schema, raw))
+}
+
+const pairs = [
+  ...['kind=module', 'kind=provider', 'kind=Module', 'kind', 'kind=', '=module', '=', ''],
+  ...['q=net', 'q=a%20b', 'q=a+b', 'q=%', 'q=%zz', 'q=a=b', 'q=', 'q=é', `q=${'x'.repeat(254)}`],
+  ...[
+    'page=1',
+    'page=2',
+    'page=0',
+    'page=01',
+    'page=-1',
+    'page=1e3',
+    'page=9999999999',
+    'page_size=7',
+  ],
+  ...['namespace=a', 'namespace=b', 'namespace=', 'synced=true', 'synced=1', 'public_only=false'],
+  ...['sort_by=severity', 'sort_by=constructor', 'sort_dir=desc', 'severity=HIGH', 'os=linux'],
+  ...['_=1', '__proto__=x', 'constructor=x', 'toString', '%6bind=module', 'k+ind=module'],
+]
+
+it.each(pairs)('reads %j as the platform and the schema do, again and again', (pair) => {
+  expect(outcomeOf(() => read(pair))).toEqual(expectedOf(pair))
+  expect(outcomeOf(() => read(pair))).toEqual(expectedOf(pair))
+})
+
+it('reads pairs in any order and number as the platform and the schema do', () => {
+  for (const first of pairs) {
+    for (const second of pairs) {
+      for (const search of [
+        `${first}&${second}`,
+        `${first}&&${second}&`,
+        `${first}&q=z&${second}`,
+      ]) {
+        expect([search, outcomeOf(() => read(search))]).toEqual([search, expectedOf(search)])
+      }
+    }
+  }
+})
+
+it('reads more texts than it remembers', () => {
+  for (let page = 1; page < 300; page += 1) expect(read(`page=${page}`)).toMatchObject({ page })
+  expect(read('page=1')).toMatchObject({ page: 1 })
+})
+
+it('gives each request a meaning of its own', () => {
+  expect(read('kind=module')).not.toBe(read('kind=module'))
+  expect(read('')).toMatchObject({ page: 1 })
+  expect(read('')).not.toHaveProperty('kind')
+})
