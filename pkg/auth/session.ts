@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { allows } from '../access/access.ts'
-import { Bounded, characterBytes } from '../memory/memory.ts'
+import { characterBytes } from '../memory/memory.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
 import type { AuthMode, Caller, CallerKind, View } from './caller.ts'
 import type { Refusal } from './refusal.ts'
@@ -33,8 +33,8 @@ export class Sight {
   readonly view: View
   /** How the view is called in logs. */
   readonly name: string
-  /** Of modules, whose names are compared with patterns. */
-  readonly #known = new Bounded<boolean>({ maxEntries: maxNames })
+  /** Of modules, whose names are compared with patterns. Looked at for every request, of thousands of callers in turns. */
+  readonly #known = new Map<string, boolean>()
 
   constructor(view: View) {
     this.view = view
@@ -54,8 +54,10 @@ export class Sight {
     const known = this.#known.get(name)
     if (known !== undefined) return known
     const isAllowed = allows(view, kind, name)
+    if (!isName.test(name)) return isAllowed
+    if (this.#known.size >= maxNames) this.#known.clear()
     // A copy, because a name that was cut out of a URL keeps all of that in memory.
-    if (isName.test(name)) this.#known.set(Buffer.from(name).toString(), isAllowed)
+    this.#known.set(Buffer.from(name).toString(), isAllowed)
     return isAllowed
   }
 }
