@@ -67,10 +67,9 @@ const keys = {
   err: keyOf('err'),
 }
 
-const withKeys = <N extends keyof RequestFacts>(...names: readonly N[]) =>
-  names.map((name) => ({ name, key: keyOf(name) }))
-const callerFacts = withKeys('mode', 'callerHash', 'view')
-const subjectFacts = withKeys('route', 'namespace', 'kind', 'name', 'version')
+const keysOf = (...names: readonly (keyof RequestFacts)[]) => names.map(keyOf)
+const callerKeys = keysOf('mode', 'callerHash', 'view')
+const subjectKeys = keysOf('route', 'namespace', 'kind', 'name', 'version')
 
 /** What differs between any two requests. */
 function putOwnFields(line: LineWriter, request: Logged): void {
@@ -100,7 +99,8 @@ function putSubjectFields(line: LineWriter, request: Logged, facts: RequestFacts
   line.field(keys.path, pathOf(request.url))
   line.piece(keys.status)
   line.whole(request.status)
-  putFacts(line, facts, subjectFacts)
+  const { route, namespace, kind, name, version } = facts
+  putTexts(line, subjectKeys, [route, namespace, kind, name, version])
 }
 
 /** The same of an answer that is mostly asked for by one URL. */
@@ -116,7 +116,7 @@ function putKnownFields(line: LineWriter, request: Logged, answer: ReadyAnswer):
 }
 
 function putCallerFields(line: LineWriter, facts: RequestFacts): void {
-  putFacts(line, facts, callerFacts)
+  putTexts(line, callerKeys, [facts.mode, facts.callerHash, facts.view])
   if (facts.refusal === undefined) return
   const { reason, message } = facts.refusal
   line.piece(keys.err)
@@ -127,15 +127,18 @@ function putCallerFields(line: LineWriter, facts: RequestFacts): void {
  * In a loop because of what it is as machine code: one after the other, fields are kilobytes of it, which the processor
  * fetches again for every request.
  */
-function putFacts(
+function putTexts(
   line: LineWriter,
-  facts: RequestFacts,
-  wanted: typeof callerFacts | typeof subjectFacts,
+  wanted: readonly Uint8Array[],
+  texts: readonly (string | undefined)[],
 ): void {
-  for (const { name, key } of wanted) {
-    const value = facts[name]
-    if (value === undefined) continue
-    line.field(key, value.length > longestField ? value.slice(0, longestField) : value)
+  for (let index = 0; index < texts.length; index += 1) {
+    const text = texts[index]
+    if (text === undefined) continue
+    line.field(
+      wanted[index] as Uint8Array,
+      text.length > longestField ? text.slice(0, longestField) : text,
+    )
   }
 }
 
