@@ -1,9 +1,5 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { TestIssuer } from '../../pkg/auth/issuer.fixture.ts'
-import { nodeOptions } from '../../pkg/memory/memory.ts'
-import type { Target } from './processes.ts'
+import { startAuthServer, type Target } from './processes.ts'
 
 /** A server in OIDC mode and callers whom it will know. */
 export interface KnownCallers extends Target {
@@ -21,20 +17,12 @@ export async function startKnownCallers(tokens: number, bindings: number): Promi
       return issuer.sign({ sub: `user-${index}`, email: `user-${index}@example.com`, groups })
     }),
   )
-  const child = fork(
-    join(import.meta.dirname, 'auth-server.ts'),
-    [`--issuer=${issuer.url}`, `--bindings=${bindings}`],
-    { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: [nodeOptions] },
-  )
-  const died = once(child, 'exit').then(() => Promise.reject(new Error('the server has ended')))
-  const [port] = (await Promise.race([once(child, 'message'), died])) as [number]
-  died.catch(() => {})
+  const server = await startAuthServer({ issuer: issuer.url, bindings })
   return {
-    port,
-    pid: child.pid ?? 0,
+    ...server,
     authorizations: signed.map((token) => `Bearer ${token}`),
     stop() {
-      child.kill()
+      server.stop()
       issuer.stop()
     },
   }

@@ -33,7 +33,11 @@ const forked = (file: string, args: readonly string[] = [], isDepot = false): Ch
 /** What the image starts Node with. */
 const depotEnvironment = () => ({ ...process.env, ...allocatorEnvironment })
 
-const entryFiles = { server: '../../cmd/server/main.ts', catalog: 'catalog-server.ts' } as const
+const entryFiles = {
+  server: '../../cmd/server/main.ts',
+  catalog: 'catalog-server.ts',
+  auth: 'auth-server.ts',
+} as const
 let bundles: Promise<string> | undefined
 
 /** A program as the image has it: to read TypeScript takes memory that users do not see. */
@@ -119,6 +123,18 @@ export async function startCatalogServer(size: {
     loaded,
     stop: () => child.kill(),
   }
+}
+
+/** Depot in OIDC mode, with a small registry and as many GroupBindings as asked for. */
+export async function startAuthServer(options: {
+  readonly issuer: string
+  readonly bindings: number
+}): Promise<Target> {
+  const { issuer, bindings } = options
+  const args = [`--issuer=${issuer}`, `--bindings=${bindings}`]
+  const child = forked(await bundled('auth'), args, true)
+  const port = await ask<number>(child)
+  return { port, pid: child.pid ?? 0, stop: () => child.kill() }
 }
 
 /** Depot as the image starts it. */
