@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { allows } from '../access/access.ts'
-import { characterBytes } from '../memory/memory.ts'
+import { characterBytes, keptText } from '../memory/memory.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
 import type { AuthMode, Caller, CallerKind, View } from './caller.ts'
 import type { Refusal } from './refusal.ts'
@@ -56,8 +56,7 @@ export class Sight {
     const isAllowed = allows(view, kind, name)
     if (!isName.test(name)) return isAllowed
     if (this.#known.size >= maxNames) this.#known.clear()
-    // A copy, because a name that was cut out of a URL keeps all of that in memory.
-    this.#known.set(Buffer.from(name).toString(), isAllowed)
+    this.#known.set(keptText(name), isAllowed)
     return isAllowed
   }
 }

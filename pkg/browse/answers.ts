@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { keptText } from '../memory/memory.ts'
 import { ReadyAnswer } from '../serving/serving.ts'
 import type { Composed } from './endpoint.ts'
 
@@ -67,12 +68,13 @@ export class Answers {
    * nothing that the body does not.
    */
   put(
-    { view, target }: AnswerKey,
+    { view, target: asked }: AnswerKey,
     { body, revision }: Composed,
     facts: ReadyAnswer['facts'],
   ): ReadyAnswer {
     const answer = unkept(body, facts)
-    if (!this.#wasAsked(view, target)) return answer
+    if (!this.#wasAsked(view, asked)) return answer
+    const target = keptText(asked)
     const sizeBytes = answer.size + target.length + overheadBytes
     if (sizeBytes > this.#capacityBytes / 2) return answer
     answer.isKept = true

@@ -1,8 +1,13 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import { RegistryError } from '../errors/errors.ts'
 import { parse } from './parameters.ts'
 import { queryReader } from './query-reader.ts'
 import { resources } from './resources.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 const { query: schema } = resources
 const read = queryReader(schema)
@@ -70,4 +75,16 @@ it('gives each request a meaning of its own', () => {
   expect(read('kind=module')).not.toBe(read('kind=module'))
   expect(read('')).toMatchObject({ page: 1 })
   expect(read('')).not.toHaveProperty('kind')
+})
+
+it('remembers a text and not the URL that it was cut out of', () => {
+  const reader = queryReader(schema)
+  collectGarbage()
+  const before = process.memoryUsage().heapUsed
+  for (let index = 0; index < 60; index += 1) {
+    const search = `_=${String(index).repeat(1_000_000)}&q=part-of-a-name-${index}`
+    expect(reader(search)).toMatchObject({ q: `part-of-a-name-${index}` })
+  }
+  collectGarbage()
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(20e6)
 })

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { keptText } from '../memory/memory.ts'
 import { badParameter, isRepeatable, parse } from './parameters.ts'
 
 /** Of texts of one parameter. */
@@ -89,10 +90,11 @@ class Parameter {
   meaningOf(text: string): unknown {
     const known = this.#meanings.get(text)
     if (known !== undefined) return known
-    const meaning = this.#schema.safeParse(this.isRepeatable ? [text] : text).data
+    const own = keptText(text)
+    const meaning = this.#schema.safeParse(this.isRepeatable ? [own] : own).data
     if (meaning === undefined) return undefined
     if (this.#meanings.size >= rememberedTexts) this.#meanings.clear()
-    this.#meanings.set(text, meaning)
+    this.#meanings.set(own, meaning)
     return meaning
   }
 }

@@ -8,4 +8,5 @@ export {
   nodeOptions,
 } from './heap.ts'
 export { characterBytes, keptBytes } from './kept-bytes.ts'
+export { keptText } from './kept-text.ts'
 export { type Room, roomBytes, roomOf, withRoom } from './roomy.ts'
