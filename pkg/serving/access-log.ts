@@ -67,10 +67,6 @@ const keys = {
   err: keyOf('err'),
 }
 
-const keysOf = (...names: readonly (keyof RequestFacts)[]) => names.map(keyOf)
-const callerKeys = keysOf('mode', 'callerHash', 'view')
-const subjectKeys = keysOf('route', 'namespace', 'kind', 'name', 'version')
-
 /** What differs between any two requests. */
 function putOwnFields(line: LineWriter, request: Logged): void {
   const { requestId, traceparent, remoteAddress } = request
@@ -92,6 +88,11 @@ function putOwnFields(line: LineWriter, request: Logged): void {
   if (terraformVersion !== undefined) line.field(keys.terraformVersion, terraformVersion)
   if (remoteAddress !== undefined) line.field(keys.remoteAddr, remoteAddress)
 }
+
+const keysOf = (...names: readonly (keyof RequestFacts)[]) => names.map(keyOf)
+
+/** In the order of the texts below. */
+const subjectKeys = keysOf('route', 'namespace', 'kind', 'name', 'version')
 
 /** What was asked for and what came of it. */
 function putSubjectFields(line: LineWriter, request: Logged, facts: RequestFacts): void {
@@ -115,6 +116,9 @@ function putKnownFields(line: LineWriter, request: Logged, answer: ReadyAnswer):
   }
 }
 
+/** In the order of the texts below. */
+const callerKeys = keysOf('mode', 'callerHash', 'view')
+
 function putCallerFields(line: LineWriter, facts: RequestFacts): void {
   putTexts(line, callerKeys, [facts.mode, facts.callerHash, facts.view])
   if (facts.refusal === undefined) return
@@ -124,8 +128,8 @@ function putCallerFields(line: LineWriter, facts: RequestFacts): void {
 }
 
 /**
- * In a loop because of what it is as machine code: one after the other, fields are kilobytes of it, which the processor
- * fetches again for every request.
+ * Puts down texts that are there, each behind the key of its place. In a loop because of what it is as machine code: one
+ * after the other, fields are kilobytes of it, which the processor fetches again for every request.
  */
 function putTexts(
   line: LineWriter,
