@@ -33,7 +33,10 @@ export class Sight {
   readonly view: View
   /** How the view is called in logs. */
   readonly name: string
-  /** Of modules, whose names are compared with patterns. Looked at for every request, of thousands of callers in turns. */
+  /**
+   * Of modules, whose names are compared with patterns. A plain map: thousands of callers take turns, and nothing that is
+   * between them and the answer is in the processor's caches.
+   */
   readonly #known = new Map<string, boolean>()
 
   constructor(view: View) {
