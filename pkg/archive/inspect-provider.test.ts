@@ -1,13 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { afterAll, expect, it, vi } from 'vitest'
+import { collectGarbage } from '../memory/garbage.fixture.ts'
 import { inspectProvider } from './archive.ts'
 import { archiveFolder, tarGzOf, zipOf } from './packed.fixture.ts'
-
-setFlagsFromString('--expose-gc')
-const collectGarbage = runInNewContext('gc') as () => void
 
 const { file, remove } = archiveFolder()
 afterAll(remove)

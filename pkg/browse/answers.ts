@@ -3,15 +3,11 @@ import { keptText } from '../memory/memory.ts'
 import { ReadyAnswer } from '../serving/serving.ts'
 import type { Composed } from './endpoint.ts'
 
-/** What is asked for: one question of callers who see the same. */
-export interface AnswerKey {
+interface Kept {
   /** Of the view. */
   readonly view: string
   /** Path and query. */
   readonly target: string
-}
-
-interface Kept extends AnswerKey {
   readonly answer: ReadyAnswer
   readonly revision: () => number
   readonly madeAt: number
@@ -20,7 +16,7 @@ interface Kept extends AnswerKey {
   isUsed: boolean
 }
 
-/** Of hashes of what was asked for lately. */
+/** How many hashes of what was asked for lately are remembered. */
 const rememberedTargets = 4096
 
 /** Of what one answer takes beside its body: headers and room for them, its URL and fields for the access log, bookkeeping. */
@@ -52,6 +48,11 @@ export class Answers {
     this.#capacityBytes = capacityBytes
   }
 
+  /** How many views have answers that are kept. */
+  get views(): number {
+    return this.#views.size
+  }
+
   get(view: string, target: string): ReadyAnswer | undefined {
     const kept = this.#views.get(view)?.get(target)
     if (kept === undefined) return undefined
@@ -65,10 +66,14 @@ export class Answers {
 
   /**
    * Makes an answer and keeps it, unless it is too large or was not asked for lately. Its ETag is of the body, and tells
-   * nothing that the body does not.
+   * nothing that the body does not. To be called where `get` has none.
+   *
+   * @param view its key
+   * @param asked path and query
    */
   put(
-    { view, target: asked }: AnswerKey,
+    view: string,
+    asked: string,
     { body, revision }: Composed,
     facts: ReadyAnswer['facts'],
   ): ReadyAnswer {
@@ -78,8 +83,6 @@ export class Answers {
     const sizeBytes = answer.size + target.length + overheadBytes
     if (sizeBytes > this.#capacityBytes / 2) return answer
     answer.isKept = true
-    const known = this.#views.get(view)?.get(target)
-    if (known !== undefined) this.#forget(known)
     const kept = { view, target, answer, revision, madeAt: revision(), sizeBytes, isUsed: false }
     this.#sizeBytes += sizeBytes
     this.#kept.add(kept)

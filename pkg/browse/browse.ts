@@ -84,7 +84,7 @@ export function createBrowse(options: BrowseOptions): {
   }
   routes.route('/', liveRoutes(options, viewOf))
   const description = { body: JSON.stringify(openApiDocument()), revision: () => 0 }
-  const document = answers.put({ view: '', target: '' }, description, {
+  const document = answers.put('', '', description, {
     route: `${prefix}/openapi.json`,
   })
   get(routes, prefix, '/openapi.json', (c) => document.toResponse(ifNoneMatch(c)))
@@ -151,7 +151,7 @@ function answerer(
         query: readQuery(mark === -1 ? '' : target.slice(mark + 1)),
       })
       const facts = isAlone ? alone : { route, ...subjectOf(path) }
-      return answers.put({ view: view.key, target }, composed, facts)
+      return answers.put(view.key, target, composed, facts)
     },
   }
 }

@@ -2,54 +2,70 @@ import type { z } from 'zod'
 import { keptText } from '../memory/memory.ts'
 import { badParameter, isRepeatable, parse } from './parameters.ts'
 
-/** Of texts of one parameter. */
+/** How many texts of one parameter are remembered, and how long they may be. */
 const rememberedTexts = 64
+const rememberedCharacters = 64
 
-/** Reads the query of a request, given without its question mark. Unknown parameters are ignored. */
+/** Whether it takes the platform's parser: for escapes, and for a question mark in front, which it drops. */
+const needsParser = (search: string): boolean =>
+  search.startsWith('?') || search.includes('%') || search.includes('+')
+
+/**
+ * Reads the query of a request, given without its question mark. Unknown parameters are ignored.
+ *
+ * @throws RegistryError BadRequest naming the parameter
+ */
 export type QueryReader<S extends z.ZodObject> = (search: string) => z.output<S>
 
 /**
- * Reads queries of one schema, whose parameters must not depend on each other. What needs decoding or is not right is read
- * with all that the platform and the schema say of it; other queries are, for a fraction of the time.
- *
- * @throws RegistryError BadRequest naming the parameter: what it makes
+ * Makes a reader for the queries of one schema, whose parameters must not depend on each other. Queries that need decoding
+ * or are not right go through the platform's parser and the schema; all others are read here, for a fraction of the time.
  */
 export function queryReader<S extends z.ZodObject>(schema: S): QueryReader<S> {
   const parameters = new Map(
-    Object.entries(schema.shape).map(([name, parameter], index) => [
+    Object.entries(schema.shape).map(([name, parameter]) => [
       name,
-      new Parameter(name, 1 << index, parameter as z.ZodType),
+      new Parameter(name, parameter as z.ZodType),
     ]),
   )
   const withoutAny = schema.safeParse({}).data
-  return (search) =>
-    plainly(search, parameters, withoutAny) ?? thoroughly(search, parameters, schema)
+  return (search) => {
+    const isPlain = withoutAny !== undefined && !needsParser(search)
+    const query = isPlain ? plainly(search, parameters, withoutAny) : undefined
+    return query ?? thoroughly(search, parameters, schema)
+  }
 }
 
-/** What a query means whose pairs need no decoding, and of which each is right and there once. */
+/** Reads a query that needs no decoding; undefined unless all its parameters are right and given once. */
 function plainly<T extends Record<string, unknown>>(
   search: string,
   parameters: ReadonlyMap<string, Parameter>,
-  withoutAny: T | undefined,
+  withoutAny: T,
 ): T | undefined {
-  if (withoutAny === undefined || search.includes('%') || search.includes('+')) return undefined
   const query: Record<string, unknown> = { ...withoutAny }
-  let given = 0
+  const given: Parameter[] = []
+  let equals = -1
   for (let start = 0; start < search.length; ) {
-    const next = search.indexOf('&', start)
-    const end = next === -1 ? search.length : next
-    const equals = search.indexOf('=', start)
-    const nameEnd = equals === -1 || equals > end ? end : equals
+    const end = positionOf('&', search, start)
+    // Looked for again only behind the last one: a query may be thousands of pairs without any.
+    if (equals < start) equals = positionOf('=', search, start)
+    const nameEnd = Math.min(equals, end)
     const parameter = parameters.get(search.slice(start, nameEnd))
     if (parameter !== undefined) {
       const meaning = parameter.meaningOf(search.slice(nameEnd + 1, end))
-      if (meaning === undefined || (given & parameter.bit) !== 0) return undefined
-      given |= parameter.bit
+      if (meaning === undefined || given.includes(parameter)) return undefined
+      given.push(parameter)
       query[parameter.name] = meaning
     }
     start = end + 1
   }
   return query as T
+}
+
+/** Where a character is next, or else where the text ends. */
+function positionOf(character: string, text: string, start: number): number {
+  const position = text.indexOf(character, start)
+  return position === -1 ? text.length : position
 }
 
 function thoroughly<S extends z.ZodObject>(
@@ -72,16 +88,13 @@ function thoroughly<S extends z.ZodObject>(
 /** One parameter of a query. */
 class Parameter {
   readonly name: string
-  /** Unlike that of the others. */
-  readonly bit: number
   readonly isRepeatable: boolean
   readonly #schema: z.ZodType
   /** What texts mean that were asked for: most parameters know a handful of words. */
   readonly #meanings = new Map<string, unknown>()
 
-  constructor(name: string, bit: number, schema: z.ZodType) {
+  constructor(name: string, schema: z.ZodType) {
     this.name = name
-    this.bit = bit
     this.isRepeatable = isRepeatable(schema)
     this.#schema = schema
   }
@@ -90,11 +103,13 @@ class Parameter {
   meaningOf(text: string): unknown {
     const known = this.#meanings.get(text)
     if (known !== undefined) return known
-    const own = keptText(text)
-    const meaning = this.#schema.safeParse(this.isRepeatable ? [own] : own).data
-    if (meaning === undefined) return undefined
+    // A list is made for each request, because whoever gets it might change it.
+    if (this.isRepeatable) return this.#schema.safeParse([text]).data
+    const meaning = this.#schema.safeParse(text).data
+    if (meaning === undefined || text.length > rememberedCharacters) return meaning
     if (this.#meanings.size >= rememberedTexts) this.#meanings.clear()
-    this.#meanings.set(own, meaning)
+    const own = keptText(text)
+    this.#meanings.set(own, meaning === text ? own : meaning)
     return meaning
   }
 }

@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest'
+import { collectGarbage } from './garbage.fixture.ts'
+import { keptText } from './kept-text.ts'
+
+it.each(['', 'text', 'é界🚀'])('is %j as it was', (text) => {
+  expect(keptText(text)).toBe(text)
+})
+
+it('does not keep what it was cut out of', () => {
+  collectGarbage()
+  const before = process.memoryUsage().heapUsed
+  const kept = Array.from({ length: 60 }, (_, index) =>
+    keptText(`${index}${'x'.repeat(1_000_000)}`.slice(0, 20)),
+  )
+  collectGarbage()
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(20e6)
+  expect(kept[59]).toBe(`59${'x'.repeat(18)}`)
+})
