@@ -207,11 +207,12 @@ it('what is remembered of names stays small, whatever is asked for', () => {
   teach(known, 'one', ['a'])
   const session = known.get(known.hashOf('one')) as Session
   const sight = known.sightOf(session)
+  let most = 0
   for (let index = 0; index < 1000; index += 1) {
     expect(sees(known, 'Bearer one', `a-${index}`)).toBe(true)
     expect(sees(known, 'Bearer one', `a-${index}${'x'.repeat(1000)}`)).toBe(true)
+    most = Math.max(most, sight?.remembered ?? Number.NaN)
   }
-  expect(sight?.remembered).toBeGreaterThan(0)
-  expect(sight?.remembered).toBeLessThanOrEqual(500)
+  expect(most).toBe(500)
   expect(sees(known, 'Bearer one', 'b-vpc')).toBe(false)
 })
