@@ -79,10 +79,10 @@ export class Answers {
   ): ReadyAnswer {
     const answer = unkept(body, facts)
     if (!this.#wasAsked(view, asked)) return answer
-    const target = keptText(asked)
-    const sizeBytes = answer.size + target.length + overheadBytes
+    const sizeBytes = answer.size + asked.length + overheadBytes
     if (sizeBytes > this.#capacityBytes / 2) return answer
     answer.isKept = true
+    const target = keptText(asked)
     const kept = { view, target, answer, revision, madeAt: revision(), sizeBytes, isUsed: false }
     this.#sizeBytes += sizeBytes
     this.#kept.add(kept)
