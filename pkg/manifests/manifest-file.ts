@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import {
   type FieldIssue,
   formatPath,
+  type JsonReader,
   type ObjectKey,
   type Resource,
 } from '../apis/v1alpha1/v1alpha1.ts'
@@ -56,6 +57,8 @@ export interface ParseOptions {
   readonly apiGroup: string
   /** What the file held before. */
   readonly previous: ManifestFile | undefined
+  /** Of all files, so that equal findings are in memory once. */
+  readonly json: JsonReader
   /** Between two objects others get their turn. */
   readonly turns: Turns
 }
@@ -64,8 +67,9 @@ export interface ParseOptions {
 export async function parseManifest(
   path: string,
   file: FileText,
-  { apiGroup, previous, turns }: ParseOptions,
+  options: ParseOptions,
 ): Promise<ManifestFile> {
+  const { previous, turns } = options
   const entries: Entry[] = []
   const readmes: Readme[] = []
   const rejections: Rejection[] = []
@@ -85,7 +89,7 @@ export async function parseManifest(
   const part = async (text: string, firstLine: number, list?: ListHeader) => {
     const id = hash('sha256', `${JSON.stringify(list)}${text}`, 'base64')
     const outcomes = parts.get(id) ?? previous?.parts.get(id)
-    const fresh = outcomes ?? (await outcomesOf(parseYaml(text), apiGroup, turns, list))
+    const fresh = outcomes ?? (await outcomesOf(parseYaml(text), options, list))
     parts.set(id, fresh)
     take(fresh, firstLine)
     await turns.yieldIfDue()
@@ -96,9 +100,9 @@ export async function parseManifest(
     const rejection = { file: path, line, reason, kind: 'unknown', message } as const
     return { entries, readmes, rejections: [rejection], incomplete: true, parts }
   }
-  const json = /\.json$/i.test(path) ? parseJson(file.text) : undefined
-  if (json !== undefined) {
-    take(await outcomesOf(json, apiGroup, turns), 1)
+  const whole = /\.json$/i.test(path) ? parseJson(file.text) : undefined
+  if (whole !== undefined) {
+    take(await outcomesOf(whole, options), 1)
     return { entries, readmes, rejections, incomplete, parts }
   }
   for (const document of documentsOf(file.text)) {
@@ -115,8 +119,7 @@ export async function parseManifest(
 /** @param list where the document is the sequence of one item of this list */
 async function outcomesOf(
   document: Document,
-  apiGroup: string,
-  turns: Turns,
+  { apiGroup, json, turns }: ParseOptions,
   list?: ListHeader,
 ): Promise<Outcome[]> {
   if (!document.ok) {
@@ -129,7 +132,7 @@ async function outcomesOf(
   for (const { value, path } of objectsIn(whole, list ? [0] : [])) {
     const readme = readmeIn(value, apiGroup)
     if (readme !== undefined) outcomes.push({ key: undefined, line: undefined, readme })
-    const reading = readObject(value, apiGroup)
+    const reading = readObject(value, apiGroup, json)
     if (reading.type === 'accepted') {
       const line = document.linesAreCheap ? document.lineOf(path) : undefined
       const { key, resource, unknown } = reading

@@ -2,6 +2,7 @@ import {
   apiVersionOf,
   type FieldIssue,
   isRecord,
+  type JsonReader,
   type Kind,
   kindNames,
   type ObjectKey,
@@ -68,8 +69,12 @@ export function inherit(item: unknown, list: ListHeader): unknown {
   return { apiVersion: list.apiVersion, kind: list.kind.slice(0, -'List'.length), ...item }
 }
 
-/** Checks one object. Kinds and groups that are not ours are no mistake. */
-export function readObject(value: unknown, apiGroup: string): Reading {
+/**
+ * Checks one object. Kinds and groups that are not ours are no mistake.
+ *
+ * @param json knows the findings of other objects
+ */
+export function readObject(value: unknown, apiGroup: string, json: JsonReader): Reading {
   if (value === null || value === undefined) return { type: 'ignored' }
   if (!isRecord(value)) return rejected('unknown', undefined, [], 'is not an object')
   const kind = kindOf(value)
@@ -85,7 +90,7 @@ export function readObject(value: unknown, apiGroup: string): Reading {
   try {
     const parsed = parseResource(kind, value)
     if (!parsed.ok) return { type: 'rejected', kind, key, issues: parsed.issues }
-    const resource = detached(parsed.resource)
+    const resource = detached(parsed.resource, json)
     const { namespace, name } = resource.metadata
     const unknown = unknownFieldsIn(kind, value)
     const accepted = { type: 'accepted', key: { kind, namespace, name }, resource } as const
@@ -114,14 +119,15 @@ function isOurs(value: Fields, kind: Kind | undefined, apiGroup: string): boolea
 }
 
 /**
- * A copy that shares no memory with the text of its file, of which strings may be mere views. It has no
- * resourceVersion: a file has none that would mean anything, and the catalog would refuse what seems old.
+ * A copy that shares no memory with the text of its file, of which strings may be mere views, and each finding with those
+ * that are equal. It has no resourceVersion: a file has none that would mean anything, and the catalog would refuse what
+ * seems old.
  */
-function detached(resource: Resource): Resource {
+function detached(resource: Resource, json: JsonReader): Resource {
   const text = JSON.stringify(resource)
   // Half a character, which no URL can hold; API servers replace it likewise.
   const isOdd = /\\ud[89a-f]/i.test(text)
-  const copy = JSON.parse(text, isOdd ? wellFormed : undefined) as Resource
+  const copy = (isOdd ? JSON.parse(text, wellFormed) : json.parse(text)) as Resource
   return { ...copy, metadata: { ...copy.metadata, resourceVersion: '' } } as Resource
 }
 

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { JsonReader } from '../apis/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../errors/errors.ts'
 import { Turns } from '../pacing/pacing.ts'
 import { type Entry, parseManifest } from './manifest-file.ts'
@@ -40,7 +41,7 @@ async function readOne(
   try {
     const text = await readText(path, signature)
     if (text === undefined) throw new Error('changed while it was read')
-    const options = { apiGroup, previous: undefined, turns: new Turns() }
+    const options = { apiGroup, previous: undefined, json: new JsonReader(), turns: new Turns() }
     const { entries, rejections } = await parseManifest(file, text, options)
     return { file, entries, rejections }
   } catch (error) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { ResourceSink } from '../apis/v1alpha1/v1alpha1.ts'
+import { JsonReader, type ResourceSink } from '../apis/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../errors/errors.ts'
 import { backoffMs, eachLimited, Loop, Turns } from '../pacing/pacing.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
@@ -52,6 +52,7 @@ export class Scanner {
   readonly readmes = new FolderReadmes()
   readonly #settling = new Settling(settleMs)
   readonly #definitions = new Definitions()
+  readonly #json = new JsonReader()
   readonly #files = new Map<string, ManifestFile>()
   readonly #rejections: Rejections
   readonly #mistakes: Mistakes
@@ -185,7 +186,7 @@ export class Scanner {
       try {
         const text = await readText(join(this.#dir, path), signature)
         const previous = this.#files.get(from)
-        const options = { apiGroup: this.#apiGroup, previous, turns }
+        const options = { apiGroup: this.#apiGroup, previous, json: this.#json, turns }
         const content = text && (await parseManifest(path, text, options))
         if (content !== undefined) read.set(path, { signature, from, content })
         else isRead = false
