@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { expect, it } from 'vitest'
+import { setTimeout } from 'node:timers/promises'
+import { expect, it, vi } from 'vitest'
 import { HashingThread } from './hashing-thread.ts'
 import { sha256Of } from './sha256.ts'
 
@@ -48,6 +49,33 @@ it('goes on when digests are dropped, before and while bytes are taken over', as
   await hash.update(bytes)
   expect(await hash.digest()).toBe(digestOf(bytes))
   await Promise.all(dropped)
+})
+
+it('ends its thread once nothing is hashed, and starts another', async () => {
+  const thread = new HashingThread(undefined, 50)
+  const bytes = randomBytes(1_000_000)
+  for (const again of [1, 2]) {
+    const [hash, dropped] = [thread.start(), thread.start()]
+    await hash.update(bytes)
+    expect(await hash.digest(), `time ${again}`).toBe(digestOf(bytes))
+    await setTimeout(100)
+    expect(thread.isRunning).toBe(true)
+    dropped.drop()
+    await vi.waitFor(() => expect(thread.isRunning).toBe(false))
+  }
+})
+
+it('starts another thread where one has ended by itself, and ends that too', async () => {
+  const thread = new HashingThread('process.exit(1)', 50)
+  for (const again of [1, 2]) {
+    const failing = thread.start()
+    await expect(failing.digest(), `time ${again}`).rejects.toThrow('could not be computed')
+    failing.drop()
+    expect(thread.isRunning).toBe(false)
+  }
+  const dropped = thread.start()
+  dropped.drop()
+  await vi.waitFor(() => expect(thread.isRunning).toBe(false))
 })
 
 it('fails rather than waits where its thread has ended', async () => {
