@@ -26,3 +26,19 @@ it('a running Node takes the options that are set later', () => {
   const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
 })
+
+it('what reading a list has left behind is given back', () => {
+  const program = `
+    import { expectRequests, limitHeap } from ${JSON.stringify(join(import.meta.dirname, 'memory.ts'))}
+    limitHeap()
+    const read = Array.from({ length: 1_000_000 }, (_, index) => ({ index, text: 'row ' + index }))
+    const kept = read.splice(0).filter(({ index }) => index % 10 === 0)
+    const before = process.memoryUsage().heapTotal
+    expectRequests()
+    console.log(JSON.stringify({ before, after: process.memoryUsage().heapTotal, kept: kept.length }))`
+  const args = ['--input-type=module', '--eval', program]
+  const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  const { before, after, kept } = JSON.parse(stdout) as Record<'before' | 'after' | 'kept', number>
+  expect(kept).toBe(100_000)
+  expect(after).toBeLessThan(before / 3)
+})

@@ -1,5 +1,6 @@
 // Bounds on memory: maps that forget, and a heap sized for a server whose memory is its catalog.
 export { Bounded } from './bounded.ts'
+export { collectGarbage } from './garbage.ts'
 export {
   allocatorEnvironment,
   expectRequests,
