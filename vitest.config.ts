@@ -1,9 +1,6 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-/** In CI a test that fails gets a second try, which the report names: a shared machine stalls for seconds at times. */
-const inCi = !['', '0', 'false'].includes(process.env['CI'] ?? '')
-
 export default defineConfig({
   test: {
     include: ['{cmd,pkg,hack}/**/*.test.ts'],
@@ -12,7 +9,6 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, '.depot/compile-cache') },
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    retry: inCi ? 1 : 0,
     expect: { poll: { timeout: 20_000 } },
   },
 })

@@ -1,8 +1,5 @@
 import { defineConfig } from 'vitest/config'
 
-/** In CI a test that fails gets two more tries, which the report names: a shared machine stalls for seconds at times. */
-const inCi = !['', '0', 'false'].includes(process.env['CI'] ?? '')
-
 /** The chart in a kind cluster: one release at a time, in one cluster for all files. */
 export default defineConfig({
   test: {
@@ -11,7 +8,6 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 180_000,
     hookTimeout: 300_000,
-    retry: inCi ? 2 : 0,
     expect: { poll: { timeout: 60_000, interval: 250 } },
   },
 })

@@ -1,9 +1,6 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-/** In CI a test that fails gets two more tries, which the report names: a shared machine stalls for seconds at times. */
-const inCi = !['', '0', 'false'].includes(process.env['CI'] ?? '')
-
 /** Real CLIs against real server processes: one after the other, and with time for slow machines. */
 export default defineConfig({
   test: {
@@ -16,7 +13,6 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, '.depot/compile-cache') },
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    retry: inCi ? 2 : 0,
     expect: { poll: { timeout: 30_000 } },
   },
 })
