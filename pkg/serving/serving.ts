@@ -13,6 +13,7 @@ import { IdentifiedResponse, keepAliveMs } from './identified-response.ts'
 import { createListener } from './listener.ts'
 import { refuseMalformed } from './malformed.ts'
 import type { Hot } from './plain-request.ts'
+import { settleShapes } from './settled-shapes.ts'
 import { type Pair, readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
 
 /*
@@ -92,6 +93,7 @@ const limits = {
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { log, metrics, tls } = options
+  settleShapes()
   let stopping = false
   const draining = { isOn: false }
   const waitingFor = () => (stopping ? ['the server is stopping'] : options.waitingFor())
