@@ -153,6 +153,8 @@ export async function startDepot(folders: {
       `--manifests=${folders.manifests}`,
       `--filesystem-mount-path=${folders.archives}`,
       `--gpg-private-key-path=${folders.signingKeyPath}`,
+      // Not where servers that were stopped before have left events to count.
+      `--stats-path=${join(folders.manifests, '../stats.db')}`,
       `--listen=127.0.0.1:${port}`,
       `--admin-listen=127.0.0.1:${adminPort}`,
     ],

@@ -5,8 +5,8 @@ import { expect, it } from 'vitest'
 import { allocatorEnvironment, nodeOptions } from './memory.ts'
 
 it('the image starts Node with the options of its programs', () => {
-  const { MALLOC_ARENA_MAX: arenas } = allocatorEnvironment
-  const environment = `MALLOC_ARENA_MAX=${arenas} NODE_OPTIONS=${nodeOptions}\n`
+  const allocator = Object.entries(allocatorEnvironment).map(([name, value]) => `${name}=${value}`)
+  const environment = `${allocator.join(' ')} NODE_OPTIONS=${nodeOptions}\n`
   expect(readFileSync('Dockerfile', 'utf8')).toContain(environment)
 })
 
