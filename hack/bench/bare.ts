@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { keepRequestsCheap } from '../../pkg/memory/memory.ts'
+import { settleShapes } from '../../pkg/serving/serving.ts'
 import { uniqueParameter } from './wrk.ts'
 
 /*
@@ -19,6 +20,7 @@ export interface Answer {
 }
 
 keepRequestsCheap()
+settleShapes((request) => new ServerResponse(request))
 const answers = new Map<string, Answer & { readonly bytes: Buffer }>()
 
 const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Version } from '../apis/v1alpha1/v1alpha1.ts'
 import { moduleText, startSource, versionText } from './source.fixture.ts'
 
@@ -27,4 +27,38 @@ it('equal findings of several files are in memory once', async () => {
   expect(first).toEqual([expect.objectContaining(finding), expect.objectContaining(other)])
   expect(second[1]).toBe(first[0])
   expect(second[0]).toBe(first[1])
+})
+
+it('a Version with thousands of findings that is read again is the same', async () => {
+  const findings = Array.from({ length: 2_000 }, (_, index) => ({
+    ...finding,
+    pkgName: `lib${index}`,
+  }))
+  const version = {
+    apiVersion: 'depot.internal/v1alpha1',
+    kind: 'Version',
+    metadata: { name: 'vpc-1.0.0' },
+    spec: { type: 'Module', version: '1.0.0', fileName: 'a.zip', moduleConfigRef: { name: 'vpc' } },
+    status: { sourceScan: { findings, scannedAt: '2026-11-01T00:00:00Z' } },
+  }
+  const module = {
+    apiVersion: 'depot.internal/v1alpha1',
+    kind: 'Module',
+    metadata: { name: 'vpc' },
+    spec: { moduleConfig: {} },
+  }
+  const list = (...items: object[]) => JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
+  await using source = await startSource({ 'a.json': list(version) })
+  expect(source.sink.names).toEqual(['Version vpc-1.0.0'])
+  for (const items of [
+    [version, module],
+    [module, version],
+    [version, module, {}],
+  ]) {
+    await source.write('a.json', list(...items))
+    await vi.waitFor(() => expect(source.sink.names).toContain('Module vpc'))
+  }
+  await source.write('b.yaml', moduleText('last'))
+  await vi.waitFor(() => expect(source.sink.names).toContain('Module last'))
+  expect(source.sink.changes).not.toContain('upsert Version vpc-1.0.0')
 })

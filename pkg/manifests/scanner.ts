@@ -52,7 +52,8 @@ export class Scanner {
   readonly readmes = new FolderReadmes()
   readonly #settling = new Settling(settleMs)
   readonly #definitions = new Definitions()
-  readonly #json = new JsonReader()
+  /** Without a limit: findings are compared with those of the last reading, which must be of the same kind. */
+  readonly #json = new JsonReader(Number.POSITIVE_INFINITY)
   readonly #files = new Map<string, ManifestFile>()
   readonly #rejections: Rejections
   readonly #mistakes: Mistakes

@@ -37,14 +37,9 @@ export function keepRequestsCheap(): void {
 /**
  * Sizes the heap for a server whose memory is its catalog. To be called first of all: what follows collects garbage more
  * often than Node does by itself.
- *
- * Of V8's two optimizing compilers the first is off. Under load, dozens of functions wait for it at a time, each with what
- * it needs to be compiled, and the process keeps that: 5 MB. Once it is warm a request costs the same without; reading a
- * list takes a twentieth more.
  */
 export function limitHeap(): void {
   keepRequestsCheap()
-  setFlagsFromString('--no-maglev')
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`)
   const given = [process.env['NODE_OPTIONS'] ?? '', ...process.execArgv]
   // Node was started with the option for it.

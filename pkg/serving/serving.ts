@@ -27,6 +27,7 @@ export { answerErrors, errorResponse } from './error-response.ts'
 export type { Hot, PlainRequest } from './plain-request.ts'
 export { ReadyAnswer } from './ready-answer.ts'
 export { after, get, matchesEtag, note } from './routes.ts'
+export { settleShapes } from './settled-shapes.ts'
 export { readTlsFiles } from './tls.ts'
 
 interface Address {
@@ -93,7 +94,7 @@ const limits = {
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { log, metrics, tls } = options
-  settleShapes()
+  settleShapes((request) => new IdentifiedResponse(request))
   let stopping = false
   const draining = { isOn: false }
   const waitingFor = () => (stopping ? ['the server is stopping'] : options.waitingFor())

@@ -73,9 +73,9 @@ export class HashingThread {
   start(): Digesting {
     this.#count += 1
     const id = this.#count
+    const worker = (this.#worker ??= this.#start())
     this.#open.add(id)
     clearTimeout(this.#idle)
-    const worker = (this.#worker ??= this.#start())
     const send = (message: object): void => {
       if (this.#worker !== worker) throw ended()
       worker.postMessage({ id, ...message }, [])
@@ -111,12 +111,7 @@ export class HashingThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#program, {
-      eval: true,
-      // Not the flags of this process, some of which a thread does not know.
-      execArgv: [],
-      resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 },
-    })
+    const worker = newWorker(this.#program)
     worker.unref()
     worker.on('message', (report: Report) => {
       if (this.#worker !== worker) return
@@ -130,8 +125,6 @@ export class HashingThread {
     const onEnd = (): void => {
       if (this.#worker !== worker) return
       this.#forget()
-      for (const digest of this.#digests.values()) digest.reject(ended())
-      this.#digests.clear()
     }
     worker.on('error', onEnd).on('exit', onEnd)
     return worker
@@ -146,12 +139,14 @@ export class HashingThread {
     }, this.#idleMs).unref()
   }
 
-  /** The thread is gone, with the slots that it has. */
+  /** The thread is gone, with the slots that it has and what it was to hash. */
   #forget(): void {
     this.#worker = undefined
     this.#free = []
     this.#madeSlots = 0
     this.#open.clear()
+    for (const digest of this.#digests.values()) digest.reject(ended())
+    this.#digests.clear()
     for (const wake of this.#waiting.splice(0)) wake()
   }
 
@@ -173,6 +168,20 @@ export class HashingThread {
         this.#waiting.push(resolve)
       })
     }
+  }
+}
+
+/** @throws RegistryError Unavailable where the system has no more threads */
+function newWorker(source: string): Worker {
+  try {
+    return new Worker(source, {
+      eval: true,
+      // Not the flags of this process, some of which a thread does not know.
+      execArgv: [],
+      resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 },
+    })
+  } catch {
+    throw ended()
   }
 }
 

@@ -29,10 +29,11 @@ export function createHashing(options: {
     signal?.throwIfAborted()
     const openedAtMs = clock()
     const { info, body } = await open(place)
-    const hash = sha256Of(info.sizeBytes)
+    let hash: ReturnType<typeof sha256Of> | undefined
     let sizeBytes = 0
     let sha256: string
     try {
+      hash = sha256Of(info.sizeBytes)
       for (;;) {
         const chunk = await body.read()
         signal?.throwIfAborted()
@@ -43,7 +44,7 @@ export function createHashing(options: {
       if (sizeBytes !== info.sizeBytes) throw unavailable('the archive changed while it was read')
       sha256 = await hash.digest()
     } finally {
-      hash.drop()
+      hash?.drop()
       body.close()
     }
     verified.remember(info, sha256, openedAtMs)

@@ -4,8 +4,8 @@ import { TextTable } from './text-table.ts'
 /** Brackets are rare, quotes are not: so the place is found by the former. */
 const [name, opening] = ['"findings":', '[{']
 const [comma, closingBracket] = [44, 93]
-/** Of one text. To read new findings one by one takes twice as long as to read all of the text once more. */
-const maxNewFindings = 500
+/** To read new findings one by one takes twice as long as to read all of the text once more. */
+const defaultMaxNewFindings = 500
 
 /**
  * Reads JSON as `JSON.parse` does, but a finding that was read before not again: lists of findings are cut out by position
@@ -16,7 +16,13 @@ export class JsonReader {
   readonly #known = new TextTable<CheckedFinding>()
   /** Stands for a list; random, so that no object can hold it by itself. */
   readonly #mark = `${crypto.randomUUID().slice(0, 18)}:`
+  readonly #maxNewFindings: number
   #newFindings = 0
+
+  /** @param maxNewFindings of one text; where it has more, `JSON.parse` reads all of it */
+  constructor(maxNewFindings = defaultMaxNewFindings) {
+    this.#maxNewFindings = maxNewFindings
+  }
 
   /**
    * @param text of an object, of an event of a watch, or of a list
@@ -68,7 +74,7 @@ export class JsonReader {
     if (known !== undefined) return known
     this.#newFindings += 1
     const text = all.slice(from, end)
-    const raw = this.#newFindings > maxNewFindings ? undefined : parsed(text)
+    const raw = this.#newFindings > this.#maxNewFindings ? undefined : parsed(text)
     const checked = raw && checkFinding(raw)
     if (checked !== undefined) this.#known.set(copyOf(text), checked)
     return checked
