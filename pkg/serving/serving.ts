@@ -94,7 +94,7 @@ const limits = {
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { log, metrics, tls } = options
-  settleShapes((request) => new IdentifiedResponse(request))
+  settleShapes((request) => new IdentifiedResponse(request), tls !== undefined)
   let stopping = false
   const draining = { isOn: false }
   const waitingFor = () => (stopping ? ['the server is stopping'] : options.waitingFor())

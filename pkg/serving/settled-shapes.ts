@@ -1,5 +1,6 @@
 import { IncomingMessage, type ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import { settleShape } from '../memory/memory.ts'
 
 /**
@@ -7,9 +8,14 @@ import { settleShape } from '../memory/memory.ts'
  * all others dearer.
  *
  * @param respond makes a response of the class that the server uses
+ * @param isTls whether connections are encrypted
  */
-export function settleShapes(respond: (request: IncomingMessage) => ServerResponse): void {
+export function settleShapes(
+  respond: (request: IncomingMessage) => ServerResponse,
+  isTls = false,
+): void {
   settleShape(() => new Socket())
+  if (isTls) settleShape(() => new TLSSocket(new Socket()))
   const socket = new Socket()
   settleShape(() => new IncomingMessage(socket))
   const request = new IncomingMessage(socket)
