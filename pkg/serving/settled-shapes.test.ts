@@ -25,12 +25,13 @@ import { collectGarbage } from ${at('../memory/memory.ts')}
 import { createLogger, createMetrics } from ${at('../telemetry/telemetry.ts')}
 import { serve } from ${at('serving.ts')}
 const isFast = new Function('object', 'return %HasFastProperties(object)')
+const collect = () => {
+  collectGarbage()
+  console.log('collected')
+}
 const { url } = await serve({
   fetch(_, { incoming, outgoing }) {
-    if (incoming.url === '/collect') setTimeout(() => {
-      collectGarbage()
-      console.log('collected')
-    }, 50)
+    if (incoming.url === '/collect') incoming.socket.once('close', () => setImmediate(collect))
     const [request, response, socket] = [incoming, outgoing, incoming.socket].map(isFast)
     return Response.json({ request, response, socket })
   },

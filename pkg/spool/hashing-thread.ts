@@ -16,7 +16,7 @@ const slotBytes = 256 * 1024
 /** How many bytes may be on their way: 4 MB. */
 const maxSlots = 16
 /** How long the thread waits for another digest before it ends. To start one takes 30 ms, and it holds 11 MB. */
-const defaultIdleMs = 30_000
+const idleMs = 30_000
 
 /** Of a thread that needs no file of its own: the image has one file a command. */
 const program = `
@@ -44,7 +44,6 @@ type Report =
 /** A thread that hashes; it starts when it is needed, ends when it is not, and keeps no process from ending. */
 export class HashingThread {
   readonly #program: string
-  readonly #idleMs: number
   #worker: Worker | undefined
   #free: SharedArrayBuffer[] = []
   #madeSlots = 0
@@ -56,13 +55,9 @@ export class HashingThread {
   readonly #open = new Set<number>()
   #idle: NodeJS.Timeout | undefined
 
-  /**
-   * @param source of the thread, for tests
-   * @param idleMs how long it waits for another digest, in milliseconds
-   */
-  constructor(source = program, idleMs = defaultIdleMs) {
+  /** @param source of the thread, for tests */
+  constructor(source = program) {
     this.#program = source
-    this.#idleMs = idleMs
   }
 
   /** Whether there is a thread. */
@@ -136,7 +131,7 @@ export class HashingThread {
     this.#idle = setTimeout(() => {
       void this.#worker?.terminate()
       this.#forget()
-    }, this.#idleMs).unref()
+    }, idleMs).unref()
   }
 
   /** The thread is gone, with the slots that it has and what it was to hash. */

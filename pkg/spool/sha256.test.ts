@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import { expect, it, vi } from 'vitest'
 import { HashingThread } from './hashing-thread.ts'
 import { sha256Of } from './sha256.ts'
@@ -51,31 +50,43 @@ it('goes on when digests are dropped, before and while bytes are taken over', as
   await Promise.all(dropped)
 })
 
-it('ends its thread once nothing is hashed, and starts another', async () => {
-  const thread = new HashingThread(undefined, 50)
-  const bytes = randomBytes(1_000_000)
-  for (const again of [1, 2]) {
-    const [hash, dropped] = [thread.start(), thread.start()]
-    await hash.update(bytes)
-    expect(await hash.digest(), `time ${again}`).toBe(digestOf(bytes))
-    await setTimeout(100)
-    expect(thread.isRunning).toBe(true)
-    dropped.drop()
-    await vi.waitFor(() => expect(thread.isRunning).toBe(false))
+it('ends its thread once nothing was hashed for half a minute, and starts another', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const thread = new HashingThread()
+    const bytes = randomBytes(1_000_000)
+    for (const again of [1, 2]) {
+      const [hash, dropped] = [thread.start(), thread.start()]
+      await hash.update(bytes)
+      expect(await hash.digest(), `time ${again}`).toBe(digestOf(bytes))
+      vi.advanceTimersByTime(3_600_000)
+      expect(thread.isRunning).toBe(true)
+      dropped.drop()
+      vi.advanceTimersByTime(29_999)
+      expect(thread.isRunning).toBe(true)
+      vi.advanceTimersByTime(1)
+      expect(thread.isRunning).toBe(false)
+    }
+  } finally {
+    vi.useRealTimers()
   }
 })
 
 it('starts another thread where one has ended by itself, and ends that too', async () => {
-  const thread = new HashingThread('process.exit(1)', 50)
-  for (const again of [1, 2]) {
-    const failing = thread.start()
-    await expect(failing.digest(), `time ${again}`).rejects.toThrow('could not be computed')
-    failing.drop()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const thread = new HashingThread(`
+      const { parentPort } = require('node:worker_threads')
+      parentPort.on('message', ({ end }) => end && process.exit(1))`)
+    await expect(thread.start().digest()).rejects.toThrow('could not be computed')
     expect(thread.isRunning).toBe(false)
+    thread.start().drop()
+    expect(thread.isRunning).toBe(true)
+    vi.advanceTimersByTime(30_000)
+    expect(thread.isRunning).toBe(false)
+  } finally {
+    vi.useRealTimers()
   }
-  const dropped = thread.start()
-  dropped.drop()
-  await vi.waitFor(() => expect(thread.isRunning).toBe(false))
 })
 
 it('fails rather than waits where its thread has ended', async () => {
