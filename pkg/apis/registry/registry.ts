@@ -1,67 +1,56 @@
-import { z } from 'zod'
-
-/* What the registry protocols of Terraform and OpenTofu send: written by pkg/registry, read by whatever fetches from a registry. */
+/**
+ * What the registry protocols of Terraform and OpenTofu send, as types: pkg/registry composes its answers by them. Nothing is
+ * parsed here; what other registries send is read in pkg/sources.
+ */
 
 /** @see https://developer.hashicorp.com/terraform/internals/login-protocol */
-export const Login = z.object({
-  client: z.string(),
-  grant_types: z.array(z.string()).readonly(),
-  authz: z.string(),
-  token: z.string(),
-  scopes: z.array(z.string()).readonly(),
-  ports: z.tuple([z.number(), z.number()]).readonly(),
-})
-export type Login = z.infer<typeof Login>
+export interface Login {
+  readonly client: string
+  readonly grant_types: readonly string[]
+  readonly authz: string
+  readonly token: string
+  readonly scopes: readonly string[]
+  readonly ports: readonly [number, number]
+}
 
 /** @see https://developer.hashicorp.com/terraform/internals/remote-service-discovery */
-export const Discovery = z.object({
-  'modules.v1': z.string().optional(),
-  'providers.v1': z.string().optional(),
-  'login.v1': Login.optional(),
-})
-export type Discovery = z.infer<typeof Discovery>
+export interface Discovery {
+  readonly 'modules.v1'?: string | undefined
+  readonly 'providers.v1'?: string | undefined
+  readonly 'login.v1'?: Login | undefined
+}
 
 /** @see https://developer.hashicorp.com/terraform/internals/module-registry-protocol */
-export const ModuleVersions = z.object({
-  modules: z.array(
-    z.object({
-      /** URL of the module's source repository. */
-      source: z.string().optional(),
-      versions: z.array(z.object({ version: z.string() })),
-    }),
-  ),
-})
-export type ModuleVersions = z.infer<typeof ModuleVersions>
+export interface ModuleVersions {
+  readonly modules: readonly {
+    /** URL of the module's source repository. */
+    readonly source?: string | undefined
+    readonly versions: readonly { readonly version: string }[]
+  }[]
+}
 
 /** @see https://developer.hashicorp.com/terraform/internals/provider-registry-protocol */
-export const ProviderVersions = z.object({
-  versions: z.array(
-    z.object({
-      version: z.string(),
-      protocols: z.array(z.string()).readonly().optional(),
-      platforms: z.array(z.object({ os: z.string(), arch: z.string() })),
-    }),
-  ),
-})
-export type ProviderVersions = z.infer<typeof ProviderVersions>
+export interface ProviderVersions {
+  readonly versions: readonly {
+    readonly version: string
+    readonly protocols?: readonly string[] | undefined
+    readonly platforms: readonly { readonly os: string; readonly arch: string }[]
+  }[]
+}
 
-export const SigningKeys = z.object({
-  gpg_public_keys: z
-    .array(z.object({ key_id: z.string(), ascii_armor: z.string() }).readonly())
-    .readonly(),
-})
-export type SigningKeys = z.infer<typeof SigningKeys>
+export interface SigningKeys {
+  readonly gpg_public_keys: readonly { readonly key_id: string; readonly ascii_armor: string }[]
+}
 
 /** One platform of a version of a provider. */
-export const ProviderPackage = z.object({
-  protocols: z.array(z.string()).readonly().optional(),
-  os: z.string(),
-  arch: z.string(),
-  filename: z.string(),
-  download_url: z.string(),
-  shasum: z.string(),
-  shasums_url: z.string(),
-  shasums_signature_url: z.string(),
-  signing_keys: SigningKeys,
-})
-export type ProviderPackage = z.infer<typeof ProviderPackage>
+export interface ProviderPackage {
+  readonly protocols?: readonly string[] | undefined
+  readonly os: string
+  readonly arch: string
+  readonly filename: string
+  readonly download_url: string
+  readonly shasum: string
+  readonly shasums_url: string
+  readonly shasums_signature_url: string
+  readonly signing_keys: SigningKeys
+}
