@@ -113,6 +113,16 @@ it('knows the package of every file', () => {
   expect(own.filter((file) => packageOf(file) === undefined)).toEqual([])
 })
 
+/** A comment that belongs to the file: what follows is a blank line, an import or a re-export, and no declaration. */
+const opening = /^\/\*\*\s+(?:\* )?[A-Z].*?\*\/\n(?:\n|import |export (?:type )?[{*])/s
+
+it.each(names.filter((name) => name.startsWith('pkg/')))(
+  'the entry file of %s opens with what the package is',
+  (name) => {
+    expect(readFileSync(entryOf(name), 'utf8')).toMatch(opening)
+  },
+)
+
 /** What is wrong with the imports of a file in `pkg` or `cmd`, a line each. */
 function mistakesOf(file: string): string[] {
   const name = packageOf(file) ?? ''

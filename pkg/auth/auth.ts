@@ -1,3 +1,8 @@
+/**
+ * Who is calling: tokens of an issuer, kubeconfigs and tokens of a cluster, callers without any; and which view each of them
+ * gets. What a view shows is worked out in pkg/access and pkg/catalog.
+ */
+
 import type { GroupBindings } from '../access/access.ts'
 import type { ProxyRules } from '../http/http.ts'
 import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'

@@ -1,3 +1,8 @@
+/**
+ * The API for browsing: an endpoint for each question of the explorer, answered from the catalog, and the OpenAPI document of
+ * them. The pages themselves are in pkg/explorer.
+ */
+
 import { type Context, Hono } from 'hono'
 import type { Catalog, View } from '../catalog/catalog.ts'
 import {

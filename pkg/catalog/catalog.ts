@@ -1,3 +1,8 @@
+/**
+ * The indexed store that every answer comes from: rows of all resources in memory, the order among them, and the read model
+ * of the API for browsing. It reads no source and holds no archive.
+ */
+
 import {
   type Change,
   type Depot,

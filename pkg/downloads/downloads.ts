@@ -1,3 +1,8 @@
+/**
+ * Counts downloads: a journal on disk, the stores that several servers may share, and the counts on their way back. What
+ * counts as a download is decided by who calls `record`.
+ */
+
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'

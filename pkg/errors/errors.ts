@@ -1,3 +1,5 @@
+/** The error that callers see: its reasons, and what each means to a client. Answers are made of it in pkg/serving. */
+
 /** What each reason means to a client: the HTTP status, and whether asking again can help. */
 const reasons = {
   BadRequest: { status: 400, retry: false },

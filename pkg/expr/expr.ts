@@ -1,5 +1,8 @@
-// The expression language of GroupBindings: expr-lang over `groups`, compiled to closures, with bounds on source,
-// nesting and work. It stands on nothing of the project.
+/**
+ * The expression language of GroupBindings: expr-lang over `groups`, compiled to closures, with bounds on source,
+ * nesting and work. It stands on nothing of the project.
+ */
+
 import { check } from './checker.ts'
 import { compile } from './compiler.ts'
 import { bindErrors, failAt } from './expression-error.ts'

@@ -1,3 +1,5 @@
+/** What is wrong with a set of manifests, before anything serves them; and how that is printed. It mends nothing. */
+
 import { compileBinding } from '../access/access.ts'
 import {
   formatPath,
@@ -13,7 +15,6 @@ import { about, groupBy, isOf, type Placed, placeOf } from './object.ts'
 import { addressConflicts, Parents } from './parents.ts'
 import { duplicateVersions, inVersion } from './versions.ts'
 
-// What is wrong with a set of manifests, before anything serves them.
 export { checks } from './finding.ts'
 export { asJson, asSarif, asText } from './report.ts'
 

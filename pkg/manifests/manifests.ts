@@ -1,3 +1,8 @@
+/**
+ * Reads a folder of manifests: parses files with the place of each mistake, compares the folder with what it saw last, and
+ * hands on the difference. Writing to the folder is the business of pkg/objects and pkg/importing.
+ */
+
 import { basename, resolve } from 'node:path'
 import { watch } from 'chokidar'
 import type { ResourceSink } from '../apis/v1alpha1/v1alpha1.ts'

@@ -1,4 +1,8 @@
-// Bounds on memory: maps that forget, and a heap sized for a server whose memory is its catalog.
+/**
+ * Bounds on memory: maps that forget, a heap sized for a server whose memory is its catalog, garbage that is collected in
+ * time, and what texts, bytes and the shapes of objects take.
+ */
+
 export { Bounded } from './bounded.ts'
 export { collectGarbage } from './garbage.ts'
 export {

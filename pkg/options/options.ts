@@ -1,3 +1,8 @@
+/**
+ * Options of the commands: a table for each command, how its flags and environment variables are read, and the reference
+ * that is made of it. What an option does is wired in cmd.
+ */
+
 import { readArguments } from './arguments.ts'
 import { usageOf } from './reference.ts'
 import { readSecrets } from './secrets.ts'

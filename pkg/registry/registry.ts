@@ -1,3 +1,8 @@
+/**
+ * The module and provider protocols: their routes, the URLs of archives, and answers that are ready. Who may read
+ * what is a function that it is given; errors become answers in pkg/serving.
+ */
+
 import { Hono } from 'hono'
 import type { Hot, PlainRequest, ServingEnv } from '../serving/serving.ts'
 import { moduleArchiveRoutes, providerArchiveRoutes } from './archives.ts'

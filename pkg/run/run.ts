@@ -1,7 +1,8 @@
+/** The life of a process: options in, parts started and stopped in order, an exit status out. Which parts there are is up to cmd. */
+
 import { constants } from 'node:os'
 import type { Logger } from '../telemetry/telemetry.ts'
 
-// The life of a process: options in, parts started and stopped in order, an exit status out.
 export { runCommand } from './command.ts'
 export { endWithin } from './end-within.ts'
 export { folderProblem, madeFolderProblem, temporaryFolder } from './folder.ts'

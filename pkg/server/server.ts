@@ -1,7 +1,7 @@
+/** The registry's public port: its protocols, browsing and who one is, put together and opened. */
+
 import { type RunningServer, type ServeOptions, serve } from '../serving/serving.ts'
 import { type AppOptions, belowBasePath, createApp, gate } from './app.ts'
-
-/* The registry's public port: its protocols, browsing and who one is, put together and opened. */
 
 export { createApp } from './app.ts'
 

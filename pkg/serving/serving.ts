@@ -1,3 +1,8 @@
+/**
+ * The shell of any HTTP process: a listener with an access log, request metrics and request ids, TLS that follows its
+ * files, probes and metrics on a port of their own, and an end that drops no request.
+ */
+
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -15,11 +20,6 @@ import { refuseMalformed } from './malformed.ts'
 import type { Hot } from './plain-request.ts'
 import { settleShapes } from './settled-shapes.ts'
 import { type Pair, readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
-
-/*
- * The shell of any HTTP process: a listener with an access log, request metrics and request ids, TLS that follows its
- * files, probes and metrics on a port of their own, and an end that drops no request.
- */
 
 export { type LoggedRequest, type OnRequest, pathOf } from './access-log.ts'
 export type { Fetch, ServingEnv } from './env.ts'

@@ -1,6 +1,6 @@
 /**
- * Archives on their way through the process: sources of bytes, checks of length and digest, and files that grow while
- * many read them, room on the disk that is handed out before it is used. It knows no backend and no client.
+ * Archives on their way through the process: sources of bytes, checks of length and digest, a thread that hashes, files that
+ * grow while many read them, and room on the disk that is handed out before it is used. It knows no backend and no client.
  */
 export { type ByteSource, noAnswer } from './byte-source.ts'
 export { type AbortReason, checkedBody, mismatch } from './checked-body.ts'

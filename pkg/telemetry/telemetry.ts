@@ -1,3 +1,8 @@
+/**
+ * Logs and metrics: how lines are written, the audit log, and helpers to declare a metric. Each package declares its own
+ * metrics; those that two sources share are here.
+ */
+
 export { type AuditLog, openAuditLog } from './audit-log.ts'
 export { keyOf, LineWriter } from './line-writer.ts'
 export { createLogger, type Logger } from './log.ts'

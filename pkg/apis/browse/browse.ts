@@ -1,3 +1,8 @@
+/**
+ * The records of the API for browsing, as schemas: pkg/browse makes the OpenAPI document of them, and the pages take their
+ * types.
+ */
+
 import { z } from 'zod'
 
 /** The records that answers are made of, under the names that the document gives them. */

@@ -1,3 +1,8 @@
+/**
+ * The custom resources: a schema for each kind, from which come types, parser, definition and rules; and the interface by
+ * which a source hands on what changed.
+ */
+
 import type { z } from 'zod'
 import type { Depot } from './depot.ts'
 import type { GroupBinding } from './group-binding.ts'
