@@ -7,8 +7,8 @@ type Package = readonly [name: string, is: string, may: readonly string[]]
 const ground = ['pkg/apis/*', 'pkg/errors', 'pkg/telemetry', 'pkg/pacing', 'pkg/memory', 'pkg/http']
 
 /**
- * Each package, what it is, and the packages it may import, from the programs down to what stands on nothing. Some are
- * named before they exist, so that the next part of the project finds its place. `below` is every package further down.
+ * Each package, what it is, and the packages it may import, from the programs down to what stands on nothing. `below`
+ * is every package further down.
  */
 const packages: readonly Package[] = [
   ['cmd/depot', 'The command `depot`: finds the command that was asked for.', ['below']],
@@ -51,7 +51,11 @@ const packages: readonly Package[] = [
     'Where archives come from.',
     [...ground, 'pkg/egress', 'pkg/archive', 'pkg/constraint', 'pkg/spool'],
   ],
-  ['pkg/spool', 'A file that grows while many read it.', ground],
+  [
+    'pkg/spool',
+    'Archives on their way: files that grow, room on the disk, checks, a thread that hashes.',
+    ground,
+  ],
   ['pkg/signing', 'Signs lists of checksums.', ground],
   ['pkg/downloads', 'Counts downloads.', ground],
   ['pkg/egress', 'The only way out to an upstream.', ground],
@@ -73,7 +77,7 @@ const packages: readonly Package[] = [
   ['pkg/options', 'Options of the commands.', []],
   ['pkg/telemetry', 'Logs and metrics.', ['pkg/memory', 'pkg/pacing']],
   ['pkg/pacing', 'Backoff, deadlines, turns and limits.', ['pkg/errors']],
-  ['pkg/memory', 'Maps with a bound.', []],
+  ['pkg/memory', 'Bounds on memory: maps that forget, the heap, garbage, texts and shapes.', []],
   ['pkg/errors', 'The error that callers see.', []],
 ]
 
