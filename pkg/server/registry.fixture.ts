@@ -9,7 +9,7 @@ import { createArchives } from '../storage/storage.ts'
 import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
 import { type App, type AppOptions, createApp } from './app.ts'
 
-/** A real registry over real files, for tests. */
+/** A real registry over real files, put together as servers have it: for tests of this package and of pkg/registry. */
 export class Fixture implements Disposable {
   readonly dir = mkdtempSync(join(tmpdir(), 'depot-server-'))
   readonly catalog = new Catalog()

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { Fixture } from './registry.fixture.ts'
+import { Fixture } from '../server/registry.fixture.ts'
 
 const fixture = new Fixture()
 afterAll(() => fixture[Symbol.dispose]())

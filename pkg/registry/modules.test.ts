@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { Fixture } from './registry.fixture.ts'
+import { Fixture } from '../server/registry.fixture.ts'
 
 const fixture = new Fixture()
 afterAll(() => fixture[Symbol.dispose]())

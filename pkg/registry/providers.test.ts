@@ -1,6 +1,6 @@
 import { createMessage, readKey, readSignature, verify } from 'openpgp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Fixture } from './registry.fixture.ts'
+import { Fixture } from '../server/registry.fixture.ts'
 
 const fixture = new Fixture()
 afterAll(() => fixture[Symbol.dispose]())
