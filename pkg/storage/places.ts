@@ -44,7 +44,7 @@ export interface StorageSettings {
 const maxDrivers = 1000
 
 /**
- * The one table of backends: it turns a location into a driver and the name of an object there.
+ * Turns a location of any backend into a driver and the name of an object there.
  *
  * @throws RegistryError NotFound where there cannot be such an object
  */
