@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Registry } from 'prom-client'
-import type { Change, Kind, Resource, ResourceSink } from '../apis/v1alpha1/v1alpha1.ts'
+import { RecordingSink } from '../../hack/testbed/recording-sink.ts'
+import type { Resource } from '../apis/v1alpha1/v1alpha1.ts'
 import { createLogger } from '../telemetry/telemetry.ts'
 import { pathOf } from './archive-state.ts'
 import { type ArchiveProbe, type ManifestOptions, watchManifests } from './manifests.ts'
@@ -11,31 +12,23 @@ import { isGone } from './tree.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A sink that keeps what it is given, and remembers every change after the first list. */
-class RecordingSink implements ResourceSink {
-  readonly objects = new Map<string, Resource>()
-  readonly changes: string[] = []
-
-  apply(change: Change): void {
-    if (change.type === 'upsert') {
-      const { kind, metadata } = change.resource
-      this.objects.set(`${kind} ${metadata.name}`, change.resource)
-      this.changes.push(`upsert ${kind} ${metadata.name}`)
-    } else {
-      this.objects.delete(`${change.kind} ${change.name}`)
-      this.changes.push(`delete ${change.kind} ${change.name}`)
-    }
-  }
-
-  beginReplace(_kind: Kind) {
-    const add = (resource: Resource) => {
-      this.objects.set(`${resource.kind} ${resource.metadata.name}`, resource)
-    }
-    return { add, keep: () => {}, commit: () => {} }
-  }
-
-  get names(): string[] {
-    return [...this.objects.keys()].toSorted()
+/** What a sink was given, by kind and name: tests of one folder have few namespaces. */
+function seenBy(sink: RecordingSink) {
+  const nameOf = ({ kind, metadata }: Resource) => `${kind} ${metadata.name}`
+  return {
+    get objects(): ReadonlyMap<string, Resource> {
+      return new Map(Array.from(sink.resources, (resource) => [nameOf(resource), resource]))
+    },
+    get names(): string[] {
+      return Array.from(sink.resources, nameOf).toSorted()
+    },
+    get changes(): string[] {
+      return sink.changes.map((change) =>
+        change.type === 'upsert'
+          ? `upsert ${nameOf(change.resource)}`
+          : `delete ${change.kind} ${change.name}`,
+      )
+    },
   }
 }
 
@@ -95,7 +88,7 @@ export async function startSource(
   return {
     dir,
     archives,
-    sink,
+    sink: seenBy(sink),
     readmes: source.readmes,
     write,
     /** For another source. */
