@@ -91,7 +91,7 @@ async function fill(
       apiGroup,
       log,
       metrics,
-      // No server of a folder is more than a moment behind, and nobody waits for it where this runs once.
+      // No server of a folder is more than a moment behind, and nothing waits for it where this runs once.
       timings: { archiveDeleteDelayMs: options.watch ? 5_000 : 0 },
       pollAtStart: !options.watch,
     })

@@ -7,7 +7,7 @@ import { cpuTimeMs } from '../testbed/cpu-time.ts'
  */
 
 const file = process.env['DEPOT_BENCH_TURNS'] ?? '/dev/null'
-/** Looking itself takes less; such turns are nobody's to wait for. */
+/** Looking itself takes less; no request waits for such turns. */
 const idleMs = 0.02
 let turnsMs: number[] | undefined
 let beforeMs = 0

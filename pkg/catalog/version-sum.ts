@@ -69,7 +69,7 @@ export function addUp(sums: readonly VersionSum[]): VersionSum {
   return all
 }
 
-/** Sums up rows, a part at a time: nobody says how many there are of one version. */
+/** Sums up rows, a part at a time: how many there are of one version is not bounded. */
 export class Summing {
   readonly #rows: readonly VersionRow[]
   readonly #table: FindingTable

@@ -27,7 +27,7 @@ export interface FolderLockOptions {
 /** Disposing of it lets others in. */
 export type FolderLock = AsyncDisposable
 
-/** Another process writes to the folder, or nobody can. */
+/** Another process writes to the folder, or it cannot be written to. */
 class FolderLockError extends Error {
   override readonly name = 'FolderLockError'
 }
@@ -39,7 +39,7 @@ export async function lockFolder(options: FolderLockOptions): Promise<FolderLock
   const path = join(dir, fileName)
   const self = await thisProcess()
   const token = randomBytes(8).toString('hex')
-  /** Nobody else writes this file. */
+  /** No other process writes this file. */
   const mine = `${path}.${token}`
   const startedAt = new Date().toISOString()
   const text = `${JSON.stringify({ program, ...self, startedAt, token })}\n`
@@ -105,7 +105,7 @@ export async function lockFolder(options: FolderLockOptions): Promise<FolderLock
     }
   }
 
-  /** Makes the file with its text in it at once, so that nobody finds it empty. */
+  /** Makes the file with its text in it at once, so that no other process finds it empty. */
   async function create(at: string): Promise<boolean> {
     await writeFile(mine, text)
     try {

@@ -1,6 +1,6 @@
 import { createHook } from 'node:async_hooks'
 
-/** Held on to, and looked at by nobody. */
+/** Held on to, and never read. */
 const kept: object[] = []
 
 /**

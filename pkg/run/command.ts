@@ -69,7 +69,7 @@ export async function runCommand<T extends OptionTable, S extends SecretTable>({
   process.stdout.write('', () => process.exit(status))
 }
 
-/** Nobody reads any more, as after `| head`: ends as a program does that such a write kills. @throws any other error */
+/** The reader of a pipe is gone, as after `| head`: ends as a program does that such a write kills. @throws any other error */
 function endQuietly(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(128 + constants.signals.SIGPIPE)
   throw error

@@ -29,7 +29,7 @@ export class Failure extends Error {
   }
 }
 
-/** What only takes its time: nothing is wrong, and nobody has to do anything. */
+/** What only takes its time: nothing is wrong, and there is nothing to do. */
 export function isPatience(reason: string): boolean {
   return reason === 'RateLimited' || reason === 'WaitingForSpool'
 }

@@ -15,7 +15,7 @@ export interface SyncTimings {
   readonly forceSyncMs: number
   /** When what is stalled is looked at again. */
   readonly stalledMs: number
-  /** The same where a Secret is missing or wrong: nobody tells when it is not any more. */
+  /** The same where a Secret is missing or wrong: no event tells when it is not any more. */
   readonly secretMs: number
   /** How long a fetched archive is kept for a storage that is away. */
   readonly heldMs: number

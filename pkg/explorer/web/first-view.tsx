@@ -22,7 +22,7 @@ export function drawFirstView(search: URLSearchParams, answer: unknown): string 
   return renderToString(
     <>
       <ListHead data={answer} values={values} />
-      {/* Nobody listens yet: what is chosen here would be lost. */}
+      {/* The app has not started: what is chosen here would be lost. */}
       <div inert>
         <Filters values={values} namespaces={undefined} change={ignore} />
         <ActiveFilters values={values} change={ignore} />

@@ -10,7 +10,7 @@ interface Props {
   readonly pageSize: number
   readonly total: number
   readonly hrefOf: (page: number) => string
-  /** Undefined where nobody listens yet. */
+  /** Undefined where the server draws: the app that would listen has not started. */
   readonly onRows: ((rows: number) => void) | undefined
 }
 

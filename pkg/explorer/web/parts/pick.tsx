@@ -5,7 +5,7 @@ interface Props {
   readonly value: string
   /** Value and words; the first is what is chosen while nothing is. */
   readonly options: readonly (readonly [value: string, words: string])[]
-  /** Undefined where nobody listens yet. */
+  /** Undefined where the server draws: the app that would listen has not started. */
   readonly onChoose: ((value: string) => void) | undefined
   /** Whether it is tinted where it is not on the first option. */
   readonly tinted?: boolean

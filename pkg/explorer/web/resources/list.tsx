@@ -59,7 +59,7 @@ const ViewSwitch = ({ values }: { readonly values: ResourcesValues }) => (
 interface ListProps {
   readonly data: ResourcePage
   readonly values: ResourcesValues
-  /** Undefined where nobody listens yet. */
+  /** Undefined where the server draws: the app that would listen has not started. */
   readonly onRows: ((rows: number) => void) | undefined
 }
 
