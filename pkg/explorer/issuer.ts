@@ -11,6 +11,7 @@ import {
   None,
   type ServerMetadata,
 } from 'openid-client'
+import { Backoff, type Random } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 
 export interface OidcOptions {
@@ -31,14 +32,17 @@ export interface IssuerOptions {
   /** How the issuer is asked. */
   readonly fetch: CustomFetch
   readonly log: Logger
+  /** From 0 up to, and without, 1. Default: Math.random. */
+  readonly random?: Random
 }
 
 const timeoutSeconds = 10
 const clockSkewSeconds = 30
 /** A metadata document is asked for again after this time, at the next login. */
 const freshMs = 3_600_000
-const firstWaitMs = 500
-const longestWaitMs = 30_000
+/** Waits after failures. */
+const firstMs = 500
+const capMs = 30_000
 
 interface Known {
   readonly configuration: Configuration
@@ -50,15 +54,16 @@ export class Issuer {
   readonly oidc: OidcOptions
   readonly #fetch: CustomFetch
   readonly #log: Logger
+  readonly #backoff: Backoff
   #known: Known | undefined
   #asking: Promise<Configuration> | undefined
   #retry: NodeJS.Timeout | undefined
-  #waitMs = firstWaitMs
 
-  constructor({ oidc, fetch, log }: IssuerOptions) {
+  constructor({ oidc, fetch, log, random = Math.random }: IssuerOptions) {
     this.oidc = oidc
     this.#fetch = fetch
     this.#log = log
+    this.#backoff = new Backoff({ firstMs, capMs, jitter: 'equal', random })
   }
 
   /** Looks for the issuer, so that the first login need not wait. */
@@ -85,13 +90,13 @@ export class Issuer {
     try {
       const configuration = await this.#discover()
       this.#known = { configuration, since: performance.now() }
-      this.#waitMs = firstWaitMs
+      this.#backoff.reset()
       return configuration
     } catch (err) {
       const { issuerUrl } = this.oidc
-      this.#log.warn({ err, issuerUrl, retryMs: this.#waitMs }, 'the issuer cannot be read')
-      this.#retry = setTimeout(() => this.start(), this.#waitMs * (0.5 + Math.random() / 2)).unref()
-      this.#waitMs = Math.min(longestWaitMs, this.#waitMs * 2)
+      const retryMs = this.#backoff.nextMs()
+      this.#log.warn({ err, issuerUrl, retryMs }, 'the issuer cannot be read')
+      this.#retry = setTimeout(() => this.start(), retryMs).unref()
       throw err
     }
   }
