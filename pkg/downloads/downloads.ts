@@ -5,6 +5,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { endsWithin } from '../pacing/pacing.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import { type CountSink, Delivery } from './delivery.ts'
 import type { DownloadEvent, DownloadedResource, HourlyCount } from './event.ts'
@@ -113,12 +114,10 @@ export function createDownloads(options: DownloadsOptions): Downloads {
   delivery.start()
 
   async function close(deadlineMs: number): Promise<void> {
-    await within(
-      deadlineMs,
-      own.flush().then(() => delivery.stop()),
-    )
+    const delivered = own.flush().then(() => delivery.stop())
+    await endsWithin(delivered, deadlineMs)
     await store.close()
-    await within(deadlineMs, journals.close())
+    await endsWithin(journals.close(), deadlineMs)
     const events = journals.pending
     if (events > 0)
       log.warn({ events }, 'downloads wait on disk to be counted after the next start')
@@ -136,12 +135,4 @@ export function createDownloads(options: DownloadsOptions): Downloads {
       return closing
     },
   }
-}
-
-/** Waits for something that must not take longer. */
-async function within(deadlineMs: number, work: Promise<void>): Promise<void> {
-  const { promise: overdue, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, deadlineMs)
-  await Promise.race([work, overdue])
-  clearTimeout(timer)
 }

@@ -5,7 +5,7 @@ import {
   type ObjectKey,
   type Resource,
 } from '../apis/v1alpha1/v1alpha1.ts'
-import { backoffMs, eachLimited, Loop, Turns } from '../pacing/pacing.ts'
+import { backoffMs, eachLimited, endsWithin, Loop, Turns } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import { ArchiveIndex } from './archive-index.ts'
 import {
@@ -95,12 +95,7 @@ export class Digests {
   async start(timeoutMs: number): Promise<void> {
     this.#started = true
     this.#loop.schedule(0)
-    let timer: NodeJS.Timeout | undefined
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs)
-    })
-    await Promise.race([this.#idle.promise, timeout])
-    clearTimeout(timer)
+    await endsWithin(this.#idle.promise, timeoutMs)
   }
 
   async close(): Promise<void> {

@@ -5,6 +5,7 @@ import {
   createFairLimiter,
   createLimiter,
   eachLimited,
+  endsWithin,
   Loop,
   pause,
   SingleFlight,
@@ -154,6 +155,14 @@ describe('work that takes too long', () => {
     })
     work.resolve('at last')
     await vi.waitFor(() => expect(late).toEqual(['at last']))
+  })
+
+  it('is waited for no longer, and may fail after that', async () => {
+    const work = Promise.withResolvers<void>()
+    expect(await endsWithin(work.promise, 1)).toBe(false)
+    work.reject(new Error('too late'))
+    expect(await endsWithin(Promise.resolve(), 60_000)).toBe(true)
+    await expect(endsWithin(work.promise, 60_000)).rejects.toThrow('too late')
   })
 })
 

@@ -6,6 +6,7 @@
 export { Backoff, backoffMs, type Random } from './backoff.ts'
 export { withDeadline } from './deadline.ts'
 export { eachLimited } from './each-limited.ts'
+export { endsWithin } from './ends-within.ts'
 export { createFairLimiter, createLimiter } from './limiter.ts'
 export { Loop } from './loop.ts'
 export { pause } from './pause.ts'

@@ -1,3 +1,4 @@
+import { endsWithin } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 
 /** Waits for work that was told to end, but no longer than the grace period. The end of the process cuts off the rest. */
@@ -6,13 +7,6 @@ export async function endWithin(
   graceMs: number,
   log: Logger,
 ): Promise<void> {
-  const over = Promise.withResolvers<'over'>()
-  const timer = setTimeout(() => over.resolve('over'), graceMs)
-  try {
-    if ((await Promise.race([ending, over.promise])) === 'over') {
-      log.warn({ graceMs }, 'work cut off at the end of the grace period')
-    }
-  } finally {
-    clearTimeout(timer)
-  }
+  if (await endsWithin(ending, graceMs)) return
+  log.warn({ graceMs }, 'work cut off at the end of the grace period')
 }

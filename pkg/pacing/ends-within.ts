@@ -1,0 +1,15 @@
+/**
+ * Waits for work that was told to end, but not for ever. What has not ended in time goes on.
+ *
+ * @returns whether it ended in time
+ * @throws what the work throws in time
+ */
+export async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  const over = Promise.withResolvers<false>()
+  const timer = setTimeout(() => over.resolve(false), ms)
+  try {
+    return await Promise.race([work.then(() => true), over.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
