@@ -243,6 +243,25 @@ describe('a store that refuses', () => {
     expect(await download()).toMatchObject({ headers: { 'Retry-After': '120' } })
   })
 
+  it('passes on a date at which to come again, in seconds from now', async () => {
+    const date = new Date(Date.now() + 110_000).toUTCString()
+    store.behave(answer(503, { 'Retry-After': date }))
+    const { headers } = (await download()) as RegistryError
+    expect(Number(headers['Retry-After'])).toBeGreaterThan(0)
+    expect(Number(headers['Retry-After'])).toBeLessThanOrEqual(110)
+  })
+
+  it.each(['0', 'soon', 'Sun, 06 Nov 1994 08:49:37 GMT'])(
+    'that says to come again %s is like one that says nothing',
+    async (retryAfter) => {
+      store.behave(answer(503, { 'Retry-After': retryAfter }))
+      expect(await download()).toMatchObject({
+        message: 'the archive storage is overloaded; try again in a moment',
+        headers: {},
+      })
+    },
+  )
+
   it.each([
     [403, 'AccessDenied', /secret-bucket.*403 AccessDenied.*AWS_ACCESS_KEY_ID/],
     [404, 'NoSuchBucket', /secret-bucket.*no bucket of this name.*storageConfig/],

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { notFound, RegistryError, unavailable } from '../../errors/errors.ts'
-import { discard } from '../../http/http.ts'
+import { discard, retryAfterMs } from '../../http/http.ts'
 import type { RemoteStore } from './remote-store.ts'
 import type { StoreAnswer } from './transport.ts'
 
@@ -31,11 +31,9 @@ export async function refusalError(
   if (status === 412) return changed()
   const cause = new Error(said)
   if (status === 429 || status === 503) {
-    const seconds = Number(answer.header('retry-after'))
-    if (!Number.isFinite(seconds) || seconds <= 0) {
-      return unavailable('the archive storage is overloaded', cause)
-    }
-    const retryAfter = String(Math.min(Math.ceil(seconds), maxRetryAfterSeconds))
+    const seconds = Math.ceil((retryAfterMs(answer.header('retry-after'), Date.now()) ?? 0) / 1000)
+    if (seconds === 0) return unavailable('the archive storage is overloaded', cause)
+    const retryAfter = String(Math.min(seconds, maxRetryAfterSeconds))
     return new RegistryError('Unavailable', 'the archive storage is overloaded; try again later', {
       cause,
       headers: { 'Retry-After': retryAfter },
