@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,15 +21,17 @@ describe('EKS Pod Identity', () => {
   let agent: Server
   let asked: (string | undefined)[]
   let body: object
+  let respond: (response: ServerResponse) => void
   let env: Record<string, string>
 
   beforeEach(async () => {
     dir = mkdtempSync(join(tmpdir(), 'depot-role-'))
     asked = []
     body = answer(3_600_000)
+    respond = (response) => response.end(JSON.stringify(body))
     agent = createServer((request, response) => {
       asked.push(request.headers.authorization)
-      response.end(JSON.stringify(body))
+      respond(response)
     })
     agent.listen(0, '127.0.0.1')
     await once(agent, 'listening')
@@ -42,6 +44,7 @@ describe('EKS Pod Identity', () => {
   })
   afterEach(() => {
     agent.close()
+    agent.closeAllConnections()
     rmSync(dir, { recursive: true })
   })
 
@@ -71,6 +74,73 @@ describe('EKS Pod Identity', () => {
   ])('that gives %s says so', async (_, given, message) => {
     body = given
     await expect(createRole(env).getCredentials()).rejects.toThrow(message)
+  })
+
+  it('whose answer has no end is read no further than 64 kB', async () => {
+    let sentBytes = 0
+    const piece = Buffer.alloc(16 * 1024, ' ')
+    const ended = Promise.withResolvers<void>()
+    respond = (response) => {
+      const send = () => {
+        if (response.destroyed) return
+        sentBytes += piece.length
+        response.write(piece, send)
+      }
+      response.once('close', ended.resolve)
+      send()
+    }
+    await expect(createRole(env).getCredentials()).rejects.toMatchObject({
+      name: 'Error',
+      message: `${env['AWS_CONTAINER_CREDENTIALS_FULL_URI']} gave no credentials of a role: the body is larger than 65536 bytes`,
+    })
+    await ended.promise
+    // What the system's buffers of a connection hold comes on top.
+    expect(sentBytes).toBeLessThan(64 * 1024 * 1024)
+  })
+
+  it.each<[string, (response: ServerResponse) => unknown]>([
+    ['does not answer', () => undefined],
+    ['stops within its answer', (response) => response.write('{')],
+    [
+      'brings its answer byte by byte',
+      (response) => {
+        const drip = setInterval(() => response.write(' '), 10)
+        response.once('close', () => clearInterval(drip))
+      },
+    ],
+  ])('that %s is given up', async (_, behaviour) => {
+    respond = behaviour
+    await expect(createRole(env, 300).getCredentials()).rejects.toThrow(
+      `${env['AWS_CONTAINER_CREDENTIALS_FULL_URI']} gave no credentials of a role: no answer within 300 ms`,
+    )
+  })
+
+  it.each<[string, (response: ServerResponse) => unknown]>([
+    ['before the answer', (response) => response.destroy()],
+    [
+      'within the answer',
+      (response) => {
+        response.writeHead(200, { 'Content-Length': 1000 })
+        response.write('{"AccessKeyId":"AK', () => response.destroy())
+      },
+    ],
+  ])('whose connection is cut %s says so, and is asked again the next time', async (_, cut) => {
+    respond = cut
+    const role = createRole(env)
+    const failure = role.getCredentials()
+    await expect(failure).rejects.toThrow(
+      `${env['AWS_CONTAINER_CREDENTIALS_FULL_URI']} gave no credentials of a role: `,
+    )
+    await expect(failure).rejects.not.toThrow('AK')
+    respond = (response) => response.end(JSON.stringify(body))
+    expect(await role.getCredentials()).toMatchObject({ accessKey: 'AKIA' })
+  })
+
+  it('that refuses is told apart by its status, without what it said', async () => {
+    respond = (response) => response.writeHead(403).end('secret')
+    await expect(createRole(env).getCredentials()).rejects.toThrow(
+      `${env['AWS_CONTAINER_CREDENTIALS_FULL_URI']} answered 403 when asked for the credentials of a role`,
+    )
   })
 
   it('is not asked without encryption at a foreign address', async () => {

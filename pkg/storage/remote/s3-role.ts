@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { IamAwsProvider } from 'minio'
-import { request } from 'undici'
+import { messageOf } from '../../errors/errors.ts'
+import { createPool, discard, isTimeout, readBounded } from '../../http/http.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -8,7 +9,10 @@ type Credentials = Awaited<ReturnType<IamAwsProvider['getCredentials']>>
 
 /** Before they expire, credentials are fetched again: what they sign lives for a while. */
 const marginMs = 5 * 60_000
-const deadlineMs = 5000
+/** Of one answer, from the connection to its last byte. */
+const answerMs = 5000
+/** Credentials take two kilobytes. */
+const maxAnswerBytes = 64 * 1024
 const instanceUrl = 'http://169.254.169.254'
 
 /**
@@ -17,12 +21,14 @@ const instanceUrl = 'http://169.254.169.254'
  */
 class Role extends IamAwsProvider {
   readonly #env: Environment
+  readonly #ask: Ask
   #fetching: Promise<Credentials> | undefined
   #keys: Keys | undefined
 
-  constructor(env: Environment) {
+  constructor(env: Environment, deadlineMs: number) {
     super({})
     this.#env = env
+    this.#ask = createAsk(deadlineMs)
   }
 
   override getCredentials(): Promise<Credentials> {
@@ -37,7 +43,7 @@ class Role extends IamAwsProvider {
 
   async #fetch(): Promise<Credentials> {
     if (this.#env['AWS_WEB_IDENTITY_TOKEN_FILE']) return super.getCredentials()
-    this.#keys = new Keys(await fetchCredentials(this.#env))
+    this.#keys = new Keys(await fetchCredentials(this.#env, this.#ask))
     return this.#keys
   }
 }
@@ -82,7 +88,7 @@ interface RoleAnswer {
 }
 
 /** @throws Error that names the address, never what it answered */
-async function fetchCredentials(env: Environment): Promise<RoleAnswer> {
+async function fetchCredentials(env: Environment, ask: Ask): Promise<RoleAnswer> {
   const container = containerUrl(env)
   if (container !== undefined) {
     const token = await containerToken(env)
@@ -122,16 +128,36 @@ async function containerToken(env: Environment): Promise<string | undefined> {
   return token
 }
 
-async function ask(
-  method: 'GET' | 'PUT',
-  url: URL,
-  headers: Record<string, string>,
-): Promise<string> {
-  const signal = AbortSignal.timeout(deadlineMs)
-  const { statusCode, body } = await request(url, { method, headers, signal })
-  const text = await body.text()
-  if (statusCode === 200) return text
-  throw new Error(`${url.href} answered ${statusCode} when asked for the credentials of a role`)
+/** @returns what was answered */
+type Ask = (method: 'GET' | 'PUT', url: URL, headers: Record<string, string>) => Promise<string>
+
+/** Goes direct, past every proxy: these addresses mean this machine or pod, and at a proxy they would mean the proxy's. */
+function createAsk(deadlineMs: number): Ask {
+  const pool = createPool({
+    connectMs: deadlineMs,
+    headersMs: deadlineMs,
+    idleMs: deadlineMs,
+    totalMs: deadlineMs,
+  })
+
+  async function exchange(...[method, { origin, pathname, search }, headers]: Parameters<Ask>) {
+    const { status, body } = await pool.send(
+      { origin },
+      { method, path: pathname + search, headers },
+    )
+    if (status === 200) return { status, text: String(await readBounded(body, maxAnswerBytes)) }
+    discard(body)
+    return { status, text: '' }
+  }
+
+  return async (method, url, headers) => {
+    const { status, text } = await exchange(method, url, headers).catch((thrown: unknown) => {
+      const why = isTimeout(thrown) ? `no answer within ${deadlineMs} ms` : messageOf(thrown)
+      throw new Error(`${url.href} gave no credentials of a role: ${why}`, { cause: thrown })
+    })
+    if (status === 200) return text
+    throw new Error(`${url.href} answered ${status} when asked for the credentials of a role`)
+  }
 }
 
 function parsed(text: string, url: URL): RoleAnswer {
@@ -145,4 +171,6 @@ function parsed(text: string, url: URL): RoleAnswer {
   throw new Error(`${url.href} gave no credentials of a role: ${names.join(', ')} are expected`)
 }
 
-export const createRole = (env: Environment): IamAwsProvider => new Role(env)
+/** @param deadlineMs of one answer; default: 5 s */
+export const createRole = (env: Environment, deadlineMs = answerMs): IamAwsProvider =>
+  new Role(env, deadlineMs)
