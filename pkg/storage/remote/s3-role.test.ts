@@ -136,6 +136,13 @@ describe('EKS Pod Identity', () => {
     expect(await role.getCredentials()).toMatchObject({ accessKey: 'AKIA' })
   })
 
+  it('whose answer cannot be read says so, without what it said', async () => {
+    respond = (response) => response.end('SECRET')
+    const failure = createRole(env).getCredentials()
+    await expect(failure).rejects.toThrow('gave no credentials of a role')
+    await expect(failure).rejects.not.toThrow('SECRET')
+  })
+
   it('that refuses is told apart by its status, without what it said', async () => {
     respond = (response) => response.writeHead(403).end('secret')
     await expect(createRole(env).getCredentials()).rejects.toThrow(

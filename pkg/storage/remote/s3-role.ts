@@ -161,7 +161,7 @@ function createAsk(deadlineMs: number): Ask {
 }
 
 function parsed(text: string, url: URL): RoleAnswer {
-  const answer: unknown = JSON.parse(text)
+  const answer = jsonIn(text)
   const names = ['AccessKeyId', 'SecretAccessKey', 'Token', 'Expiration'] as const
   const isComplete =
     typeof answer === 'object' &&
@@ -169,6 +169,15 @@ function parsed(text: string, url: URL): RoleAnswer {
     names.every((name) => typeof (answer as Record<string, unknown>)[name] === 'string')
   if (isComplete) return answer as RoleAnswer
   throw new Error(`${url.href} gave no credentials of a role: ${names.join(', ')} are expected`)
+}
+
+/** Undefined where it is none: what the platform would say of it quotes the text. */
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** @param deadlineMs of one answer; default: 5 s */
