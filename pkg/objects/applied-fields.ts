@@ -1,5 +1,6 @@
 import { isRecord } from '../apis/v1alpha1/v1alpha1.ts'
 import type { ObservedObject } from '../kube/kube.ts'
+import { Bounded } from '../memory/memory.ts'
 import type { AppliedObject, StoredObject } from './objects.ts'
 import { record } from './whole-object.ts'
 
@@ -10,7 +11,7 @@ const maxKnown = 10_000
 
 /** Reads what field managers have applied. Sets that differ are few, objects that have them many: equal ones are shared. */
 export class AppliedFields {
-  readonly #known = new Map<string, FieldSet>()
+  readonly #known = new Bounded<FieldSet>({ maxEntries: maxKnown })
 
   /** What a field manager has applied of an object; undefined where that is nothing. */
   by(manager: string, raw: ObservedObject): FieldSet | undefined {
@@ -23,19 +24,11 @@ export class AppliedFields {
     if (entry === undefined) return undefined
     const { 'f:metadata': metadata, 'f:spec': spec } = record(entry['fieldsV1'])
     const { 'f:labels': labels, 'f:annotations': annotations } = record(metadata)
-    return this.#shared({
+    const fields = {
       'f:metadata': { 'f:labels': labels, 'f:annotations': annotations },
       'f:spec': spec,
-    })
-  }
-
-  #shared(fields: FieldSet): FieldSet {
-    const text = JSON.stringify(fields)
-    const shared = this.#known.get(text)
-    if (shared !== undefined) return shared
-    if (this.#known.size >= maxKnown) this.#known.clear()
-    this.#known.set(text, fields)
-    return fields
+    }
+    return this.#known.getOrMake(JSON.stringify(fields), () => fields)
   }
 }
 
