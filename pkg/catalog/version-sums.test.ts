@@ -61,6 +61,9 @@ function version(place: number, revision: number, random: (below: number) => num
   return parse('Version', `wide-${place}`, { spec, status }, revision)
 }
 
+const specOf = (resource: Resource | undefined): string =>
+  JSON.stringify(resource !== undefined && 'spec' in resource && resource.spec)
+
 /** What is known of the one provider, once everything has been worked in. */
 function summaryOf({ model }: Catalog) {
   const request = { sortBy: 'name', descending: false, offset: 0, limit: 1 } as const
@@ -80,7 +83,10 @@ describe('the sums of a parent with many Versions', () => {
     const downloaded: DownloadCount[] = []
     let revision = 0
     const put = (resource: Resource) => {
-      now.set(`${resource.kind} ${resource.metadata.name}`, resource)
+      const key = `${resource.kind} ${resource.metadata.name}`
+      // One that becomes another archive comes after those that are it already.
+      if (specOf(now.get(key)) !== specOf(resource)) now.delete(key)
+      now.set(key, resource)
       catalog.apply({ type: 'upsert', resource })
     }
     put(provider(++revision))
