@@ -67,9 +67,9 @@ class Registry {
     this.put('Depot', name, { namespace, labels, spec: {}, status: { modules } })
   }
 
-  download(namespace: string, name: string): void {
-    this.catalog.recordDownloads([
-      { kind: 'Module', namespace, name, version: '1.0.0', count: 1, lastAt: 1_000 },
+  download(namespace: string, name: string, count = 1): void {
+    this.catalog.setDownloads([
+      { kind: 'Module', namespace, name, version: '1.0.0', count, lastAt: 1_000 },
     ])
   }
 
@@ -222,7 +222,7 @@ describe('an answer', () => {
     registry.module('open', 'another-secret', {})
     registry.module('closed', 'plain', {})
     registry.depot('closed', 'labelled', label, [])
-    registry.download('open', 'secret')
+    registry.download('open', 'secret', 2)
     expect((await app.request(path)).headers.get('ETag')).toBe(before)
   })
 
@@ -235,7 +235,7 @@ describe('an answer', () => {
     const registry = new Registry()
     const app = registry.as('public')
     const before = (await app.request(path)).headers.get('ETag')
-    registry.download('open', 'open')
+    registry.download('open', 'open', 2)
     expect((await app.request(path)).headers.get('ETag')).not.toBe(before)
   })
 

@@ -29,7 +29,7 @@ function catalogOf(labels: Record<string, string> = {}): Catalog {
       spec: { type: 'Module', version, fileName: 'a.zip', moduleConfigRef: moduleConfig },
       status: { checksum: 'a'.repeat(64), synced: true },
     })
-    catalog.recordDownloads([
+    catalog.setDownloads([
       { kind: 'Module', namespace: 'platform', name: 'vpc', version, count: 1, lastAt: 1 },
     ])
   }

@@ -12,7 +12,8 @@ import { change, download, parsed, question, registry, viewer } from './random-r
 /** A server whose caller can be chosen, beside the objects that it was given. */
 class Compared {
   readonly #objects = new Map<string, Resource>()
-  readonly #downloads: DownloadCount[] = []
+  /** By archive. */
+  readonly #downloads = new Map<string, DownloadCount>()
   readonly #bindings = new Map<string, Binding>()
   #catalog = new Catalog()
   #viewer: Viewer = 'all'
@@ -68,9 +69,17 @@ class Compared {
     })
   }
 
-  record(count: DownloadCount): void {
-    this.#downloads.push(count)
-    this.#catalog.recordDownloads([count])
+  /** Counts more downloads of an archive. */
+  record({ count, lastAt, ...archive }: DownloadCount): void {
+    const key = JSON.stringify(archive)
+    const before = this.#downloads.get(key) ?? { count: 0, lastAt: 0 }
+    const whole = {
+      ...archive,
+      count: before.count + count,
+      lastAt: Math.max(before.lastAt, lastAt),
+    }
+    this.#downloads.set(key, whole)
+    this.#catalog.setDownloads([whole])
   }
 
   /** Forgets all that was built up along the way. */
@@ -82,7 +91,7 @@ class Compared {
       for (const object of objects) if (object.kind === kind) replacement.add(object)
       await replacement.commit()
     }
-    this.#catalog.recordDownloads(this.#downloads)
+    this.#catalog.setDownloads(this.#downloads.values())
     this.#app = this.#serve()
   }
 
@@ -95,7 +104,7 @@ class Compared {
   }
 
   wanted(caller: Viewer, path: string): unknown {
-    const world = { objects: [...this.#objects.values()], downloads: this.#downloads }
+    const world = { objects: [...this.#objects.values()], downloads: [...this.#downloads.values()] }
     const body = naiveAnswer(world, caller, path)
     return body === undefined ? 404 : JSON.parse(JSON.stringify(body))
   }

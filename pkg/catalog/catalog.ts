@@ -159,14 +159,6 @@ export class Catalog implements ResourceSink {
     }
   }
 
-  /** Adds downloads to what is known. */
-  recordDownloads(more: Iterable<DownloadCount>): void {
-    for (const one of more) {
-      this.downloads.record(one)
-      this.#touch(one)
-    }
-  }
-
   /** Replaces what is known of the archives that are named. */
   setDownloads(counts: Iterable<DownloadCount>): void {
     for (const one of counts) {

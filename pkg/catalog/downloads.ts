@@ -58,9 +58,9 @@ class Tally implements ResourceDownloads {
     return this.#byVersion.get(archive.version)?.get(platformOf(archive))
   }
 
-  put(archive: DownloadCount, { count, lastAt }: Downloads): void {
-    const { version } = archive
-    const platform = platformOf(archive)
+  put(whole: DownloadCount): void {
+    const { version, count, lastAt } = whole
+    const platform = platformOf(whole)
     const platforms = this.#byVersion.get(version) ?? new Map<string, Downloads>()
     this.#byVersion.set(version, platforms)
     const more = count - (platforms.get(platform)?.count ?? 0)
@@ -170,23 +170,10 @@ export class DownloadTable {
     return this.#tallies[kind].get(namespace, name)
   }
 
-  /** Adds to what is known. */
-  record(more: DownloadCount): void {
-    const tally = this.#tallyOf(more)
-    const known = tally.of(more)
-    tally.put(more, {
-      count: (known?.count ?? 0) + more.count,
-      lastAt: Math.max(known?.lastAt ?? 0, more.lastAt),
-    })
-  }
-
   /** Replaces what is known. */
   set(whole: DownloadCount): void {
-    this.#tallyOf(whole).put(whole, whole)
-  }
-
-  #tallyOf({ kind, namespace, name }: DownloadCount): Tally {
-    return this.#tallies[kind].getOrSet(namespace, name, () => new Tally())
+    const { kind, namespace, name } = whole
+    this.#tallies[kind].getOrSet(namespace, name, () => new Tally()).put(whole)
   }
 }
 

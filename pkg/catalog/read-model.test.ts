@@ -126,7 +126,7 @@ describe('the graph', () => {
       name: 'vpc',
       version: '1.0.0',
     } as const
-    registry.catalog.recordDownloads([{ ...counted, count: 1, lastAt: 1 }])
+    registry.catalog.setDownloads([{ ...counted, count: 1, lastAt: 1 }])
     expect(registry.model.graphRevision).toBe(graphRevision)
     expect(registry.model.revision).not.toBe(revision)
   })
@@ -144,17 +144,17 @@ describe('downloads', () => {
   const summaryOf = ({ model }: Registry) =>
     model.find(model.views.all, 'Module', 'platform', 'vpc')?.summary
 
-  it('add up, or are replaced, and the last one is the latest', () => {
+  it('of archives add up, each is replaced, and the last one is the latest', () => {
     const registry = new Registry().put(module('vpc'))
-    registry.catalog.recordDownloads([counted, { ...counted, count: 1, lastAt: 3 }])
+    registry.catalog.setDownloads([counted, { ...counted, version: '2.0.0', count: 1, lastAt: 3 }])
     expect(summaryOf(registry)).toMatchObject({ downloads: 3, lastDownloadedAt: 5 })
     registry.catalog.setDownloads([{ ...counted, count: 10, lastAt: 9 }])
-    expect(summaryOf(registry)).toMatchObject({ downloads: 10, lastDownloadedAt: 9 })
+    expect(summaryOf(registry)).toMatchObject({ downloads: 11, lastDownloadedAt: 9 })
   })
 
   it('may be known before their resource and outlive it', () => {
     const registry = new Registry()
-    registry.catalog.recordDownloads([counted])
+    registry.catalog.setDownloads([counted])
     registry.put(module('vpc'))
     registry.drop('Module', 'vpc')
     expect(summaryOf(registry)).toBeUndefined()
