@@ -6,7 +6,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { compileExpression, ExpressionError } from '../../pkg/expr/expr.ts'
+import { ExpressionError } from '../../pkg/expr/expr.ts'
+import { compileExpression } from '../../pkg/expr/expression.fixture.ts'
 import { Generator } from './expressions.ts'
 
 interface Question {

@@ -8,17 +8,18 @@ import { compile } from './compiler.ts'
 import { bindErrors, failAt } from './expression-error.ts'
 import { optimize } from './optimizer.ts'
 import { parse } from './parser.ts'
-import { Run } from './run.ts'
+import type { Run } from './run.ts'
 import { described, typedList } from './value.ts'
 
 export { ExpressionError } from './expression-error.ts'
 export { Run } from './run.ts'
 export { compareCodePoints } from './text.ts'
 
-/** Whether a caller with these groups is meant. @throws ExpressionError EvaluationFailed or WorkExceeded */
-export type Expression = (groups: readonly string[]) => boolean
-
-/** An expression that leaves it to its caller to count what it costs. */
+/**
+ * Whether a caller with the groups of a run is meant. It leaves it to its caller to count what it costs.
+ *
+ * @throws ExpressionError EvaluationFailed or WorkExceeded
+ */
 export type Rule = (run: Run) => boolean
 
 /**
@@ -30,12 +31,6 @@ export type Rule = (run: Run) => boolean
  *
  * @throws ExpressionError with the place in the source, where the expression does not compile
  */
-export function compileExpression(source: string): Expression {
-  const rule = compileRule(source)
-  return (groups) => rule(new Run(listOf(groups)))
-}
-
-/** @throws ExpressionError */
 export function compileRule(source: string): Rule {
   const evaluate = bindErrors(source, 'TooLarge', () => {
     const root = parse(source.toWellFormed())

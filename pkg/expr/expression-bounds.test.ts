@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compileExpression, ExpressionError } from './expr.ts'
+import { ExpressionError } from './expr.ts'
+import { compileExpression } from './expression.fixture.ts'
 
 /** true, false, or the code of the error. */
 function outcome(source: string, groups: readonly string[] = []): boolean | string {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compileExpression, ExpressionError } from './expr.ts'
+import { ExpressionError } from './expr.ts'
+import { compileExpression } from './expression.fixture.ts'
 
 function errorOf(source: string, groups: readonly string[] = []): ExpressionError {
   try {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { compileExpression, ExpressionError } from './expr.ts'
+import { ExpressionError } from './expr.ts'
+import { compileExpression } from './expression.fixture.ts'
 
 interface Vector {
   expr: string
