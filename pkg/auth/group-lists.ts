@@ -17,7 +17,7 @@ export class GroupLists {
     this.#keyedHash = keyedHash
   }
 
-  /** What the lists keep in memory, in bytes. */
+  /** What the lists keep in memory, in bytes; for tests of the bound. */
   get bytes(): number {
     return this.#lists.bytes
   }

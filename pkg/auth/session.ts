@@ -44,7 +44,7 @@ export class Sight {
     this.name = typeof view === 'string' ? view : `binding ${view.name}`
   }
 
-  /** How many names it remembers. */
+  /** How many names it remembers; for tests of the bound. */
   get remembered(): number {
     return this.#known.size
   }

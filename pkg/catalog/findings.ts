@@ -36,7 +36,7 @@ export class FindingTable {
   readonly #places: number[] = []
   #walk = 0
 
-  /** Number of distinct findings. */
+  /** Number of distinct findings; for tests, which see by it that none stays behind. */
   get size(): number {
     return this.#findings.length - this.#free.length
   }

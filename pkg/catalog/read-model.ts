@@ -104,7 +104,7 @@ export class ReadModel {
     return this.#graphRevision
   }
 
-  /** Whether everything that was noted has been worked in. */
+  /** Whether everything that was noted has been worked in; for tests and benches, which count the slices until then. */
   get settled(): boolean {
     return this.#backlog.size === 0
   }

@@ -60,7 +60,7 @@ export class HashingThread {
     this.#program = source
   }
 
-  /** Whether there is a thread. */
+  /** Whether there is a thread; for tests, which see by it that it ends. */
   get isRunning(): boolean {
     return this.#worker !== undefined
   }
