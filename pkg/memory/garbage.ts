@@ -3,20 +3,14 @@ import { runInNewContext } from 'node:vm'
 
 let collect: NodeJS.GCFunction | undefined
 
-/** V8 has it for programs that ask for it, in contexts that are made afterwards. */
-function collector(): NodeJS.GCFunction {
-  setFlagsFromString('--expose-gc')
-  return runInNewContext('gc') as NodeJS.GCFunction
-}
-
 /**
- * Collects all garbage: what `process.memoryUsage` tells after that is what is held.
+ * What collects garbage. V8 has it for programs that ask for it, in contexts that are made afterwards.
  *
  * @see https://nodejs.org/api/cli.html#--expose-gc
  */
-export function collectGarbage(): void {
-  collect ??= collector()
-  collect()
+export function collector(): NodeJS.GCFunction {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc') as NodeJS.GCFunction
 }
 
 /**

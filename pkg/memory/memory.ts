@@ -4,7 +4,6 @@
  */
 
 export { Bounded } from './bounded.ts'
-export { collectGarbage } from './garbage.ts'
 export {
   allocatorEnvironment,
   expectRequests,

@@ -21,7 +21,7 @@ const at = (file: string) => JSON.stringify(join(import.meta.dirname, file))
 
 /** Tells of what its answer is made of; collects all garbage once nobody waits for one, and says so. */
 const program = (isTls: boolean) => `
-import { collectGarbage } from ${at('../memory/memory.ts')}
+import { collectGarbage } from ${at('../memory/garbage.fixture.ts')}
 import { createLogger, createMetrics } from ${at('../telemetry/telemetry.ts')}
 import { serve } from ${at('serving.ts')}
 const isFast = new Function('object', 'return %HasFastProperties(object)')
