@@ -3,7 +3,7 @@
  * small deployment: what belongs to the server is passed on to it.
  */
 
-import { Hono } from 'hono'
+import { Hono, type MiddlewareHandler } from 'hono'
 import { RegistryError } from '../errors/errors.ts'
 import { answerErrors, type ServingEnv } from '../serving/serving.ts'
 import { counter, type Logger, type Metrics } from '../telemetry/telemetry.ts'
@@ -97,32 +97,10 @@ export function createExplorer(options: ExplorerOptions): Explorer {
   const { devTokenInput, version } = options
 
   const app = new Hono<ExplorerEnv>()
-  app.use(async (c, next) => {
-    const external = externalOf(
-      { url: c.req.url, header: (name) => c.req.header(name) },
-      { baseUrl, trustProxy },
-    )
-    const cookies = new Cookies(c.req.header('cookie'), external.isHttps)
-    let opened: Promise<Session | undefined> | undefined
-    c.set('external', external)
-    c.set('cookies', cookies)
-    c.set('session', () => {
-      opened ??= sessions?.read(cookies) ?? Promise.resolve(undefined)
-      return opened
-    })
-    await next()
-    for (const line of cookies.lines) c.res.headers.append('Set-Cookie', line)
-  })
-
+  app.use(whoAsks(options, sessions))
   // What belongs to the server keeps its own headers.
   app.route('/', proxyRoutes(upstream))
-
-  app.use(async (c, next) => {
-    await next()
-    for (const [name, value] of Object.entries(ownHeaders(c.var.external))) {
-      c.res.headers.set(name, value)
-    }
-  })
+  app.use(withOwnHeaders)
   app.route('/', apiRoutes(upstream))
   app.get('/robots.txt', (c) => c.text('User-agent: *\nDisallow: /\n'))
   app.route('/', files.routes)
@@ -166,5 +144,35 @@ export function createExplorer(options: ExplorerOptions): Explorer {
       issuer?.stop()
       await Promise.all([upstream.close(), broker?.close()])
     },
+  }
+}
+
+/** Sets what all routes know of a request: by which address it came, its cookies, and the session that they hold. */
+function whoAsks(
+  { baseUrl, trustProxy }: ExplorerOptions,
+  sessions: Sessions | undefined,
+): MiddlewareHandler<ExplorerEnv> {
+  return async (c, next) => {
+    const external = externalOf(
+      { url: c.req.url, header: (name) => c.req.header(name) },
+      { baseUrl, trustProxy },
+    )
+    const cookies = new Cookies(c.req.header('cookie'), external.isHttps)
+    let opened: Promise<Session | undefined> | undefined
+    c.set('external', external)
+    c.set('cookies', cookies)
+    c.set('session', () => {
+      opened ??= sessions?.read(cookies) ?? Promise.resolve(undefined)
+      return opened
+    })
+    await next()
+    for (const line of cookies.lines) c.res.headers.append('Set-Cookie', line)
+  }
+}
+
+const withOwnHeaders: MiddlewareHandler<ExplorerEnv> = async (c, next) => {
+  await next()
+  for (const [name, value] of Object.entries(ownHeaders(c.var.external))) {
+    c.res.headers.set(name, value)
   }
 }
