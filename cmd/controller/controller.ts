@@ -56,22 +56,6 @@ async function runController(options: ControllerOptions): Promise<undefined> {
     metrics,
   })
 
-  const admin: Runnable & { running?: RunningAdmin } = {
-    name: 'admin',
-    async start() {
-      this.running = await serveAdmin({
-        adminListen: options.adminListen,
-        metrics,
-        waitingFor: () => (isFilled ? [] : ['resources are being read from the cluster']),
-      }).catch((error: unknown) => {
-        throw new OptionsError([`--admin-listen: ${messageOf(error)}`])
-      })
-      log.info({ adminUrl: this.running.adminUrl, identity, version }, 'listening')
-    },
-    stop() {
-      this.running?.stop()
-    },
-  }
   const sync: Runnable & { close?: () => Promise<void> } = {
     name: 'sync',
     async start() {
@@ -138,8 +122,36 @@ async function runController(options: ControllerOptions): Promise<undefined> {
       await cluster.close()
     },
   }
+  const admin = adminPart({
+    adminListen: options.adminListen,
+    metrics,
+    waitingFor: () => (isFilled ? [] : ['resources are being read from the cluster']),
+    onListening: (adminUrl) => log.info({ adminUrl, identity, version }, 'listening'),
+  })
   await run({ groups: [[admin], [sync]], log, graceMs: options.shutdownGracePeriodMs })
   return undefined
+}
+
+/** Health, readiness and metrics. @throws OptionsError from `start`, where its address cannot be had */
+function adminPart({
+  onListening,
+  ...admin
+}: Parameters<typeof serveAdmin>[0] & {
+  readonly onListening: (adminUrl: string) => void
+}): Runnable {
+  let running: RunningAdmin | undefined
+  return {
+    name: 'admin',
+    async start() {
+      running = await serveAdmin(admin).catch((error: unknown) => {
+        throw new OptionsError([`--admin-listen: ${messageOf(error)}`])
+      })
+      onListening(running.adminUrl)
+    },
+    stop() {
+      running?.stop()
+    },
+  }
 }
 
 /** @throws OptionsError */
