@@ -14,7 +14,6 @@ import {
   type Replacement,
   type Resource,
   type ResourceSink,
-  type StorageConfig,
 } from '../apis/v1alpha1/v1alpha1.ts'
 import { Turns } from '../pacing/pacing.ts'
 import { type DownloadCount, DownloadTable } from './downloads.ts'
@@ -22,14 +21,14 @@ import { FindingTable } from './findings.ts'
 import { NamedRows } from './named-rows.ts'
 import type { Parent } from './parent.ts'
 import { Parents } from './parents.ts'
-import { byAge, isOlder } from './rank.ts'
 import { ReadModel } from './read-model.ts'
 import type { ReadmeListener } from './readme-ref.ts'
 import { ResourceRow } from './resource-row.ts'
 import { identityOf, revisionOf } from './revision.ts'
 import { RowContext } from './row-context.ts'
 import { isSemver } from './semver-order.ts'
-import { digestOf, isSameArchive, VersionRow } from './version-row.ts'
+import { isSameArchive, VersionRow } from './version-row.ts'
+import { VersionsByDigest } from './versions-by-digest.ts'
 
 export type { ShownDepot } from './depots.ts'
 export type { DownloadCount, ResourceDownloads } from './downloads.ts'
@@ -107,7 +106,7 @@ export class Catalog implements ResourceSink {
   readonly #context: RowContext
   readonly #rows = new Map<Kind, NamedRows<Row>>(kindNames.map((kind) => [kind, new NamedRows()]))
   readonly #parents: Readonly<Record<'Module' | 'Provider', Parents>>
-  readonly #byDigest = new Map<string, VersionRow | Set<VersionRow>>()
+  readonly #byDigest = new VersionsByDigest()
   readonly #onLeftOut: (row: VersionRow) => void
   readonly #apiGroup: string
   readonly #firstBy: 'creation' | 'arrival'
@@ -200,9 +199,7 @@ export class Catalog implements ResourceSink {
 
   /** The Versions whose archive has this digest (hexadecimal). */
   versionsBySha256(sha256: string): Iterable<VersionRow> {
-    const found = this.#byDigest.get(digestOf(sha256) ?? '')
-    if (found === undefined) return []
-    return found instanceof Set ? found : [found]
+    return this.#byDigest.of(sha256)
   }
 
   /** Of the Versions with this digest those that are meant, the oldest first; one for each storage. */
@@ -211,13 +208,7 @@ export class Catalog implements ResourceSink {
     isMeant: (row: VersionRow) => boolean,
     limit: number,
   ): readonly VersionRow[] {
-    const oldest = new Map<StorageConfig | undefined, VersionRow>()
-    for (const row of this.versionsBySha256(sha256)) {
-      const storage = row.location?.storage
-      const known = oldest.get(storage)
-      if ((known === undefined || isOlder(row, known)) && isMeant(row)) oldest.set(storage, row)
-    }
-    return [...oldest.values()].toSorted(byAge).slice(0, limit)
+    return this.#byDigest.oldest(sha256, isMeant, limit)
   }
 
   /** The places of storage that an administrator granted to a namespace, as its annotation says them. */
@@ -357,23 +348,14 @@ export class Catalog implements ResourceSink {
   }
 
   #linkVersion(row: VersionRow): void {
-    if (row.digest !== undefined) {
-      const other = this.#byDigest.get(row.digest)
-      if (other === undefined) this.#byDigest.set(row.digest, row)
-      else if (other instanceof Set) other.add(row)
-      else this.#byDigest.set(row.digest, new Set([other, row]))
-    }
+    this.#byDigest.add(row)
     this.#parents[row.kind].attach(row)
     if (!isSemver(row.version)) this.#onLeftOut(row)
     else if (row.parent === undefined) this.#reportWaiting(row)
   }
 
   #unlinkVersion(row: VersionRow): void {
-    if (row.digest !== undefined) {
-      const found = this.#byDigest.get(row.digest)
-      if (found instanceof Set && found.size > 1) found.delete(row)
-      else this.#byDigest.delete(row.digest)
-    }
+    this.#byDigest.delete(row)
     this.#parents[row.kind].detach(row)
     this.findings.release(row.sourceFindings)
     this.findings.release(row.binaryFindings)
