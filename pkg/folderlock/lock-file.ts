@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto'
+import { link, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Found, found, type Holder, isDead, type thisProcess } from './holder.ts'
+
+/** Hidden files are no manifests. */
+const fileName = '.depot.lock'
+/** How often others may change the lock between two looks at it. */
+const mostTries = 100
+
+export interface LockFileOptions {
+  readonly dir: string
+  /** For those that are kept out. */
+  readonly program: string
+  readonly self: Awaited<ReturnType<typeof thisProcess>>
+  /** For how long a holder on another machine may not have touched it. */
+  readonly staleMs: number
+}
+
+/** Another process writes to the folder, or it cannot be written to. */
+export class FolderLockError extends Error {
+  override readonly name = 'FolderLockError'
+}
+
+/** The file in a folder that says who may write there. */
+export class LockFile {
+  readonly path: string
+  /** Tells this lock from all others. */
+  readonly token = randomBytes(8).toString('hex')
+  readonly #options: LockFileOptions
+  /** No other process writes this file. */
+  readonly #mine: string
+  readonly #text: string
+
+  constructor(options: LockFileOptions) {
+    const { dir, program, self } = options
+    this.#options = options
+    this.path = join(dir, fileName)
+    this.#mine = `${this.path}.${this.token}`
+    const startedAt = new Date().toISOString()
+    this.#text = `${JSON.stringify({ program, ...self, startedAt, token: this.token })}\n`
+  }
+
+  /** @throws FolderLockError saying who has it; the error of the file system */
+  acquire(): Promise<void> {
+    return this.#acquire(this.path)
+  }
+
+  async #acquire(at: string): Promise<void> {
+    const { dir } = this.#options
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      if (await this.#create(at)) return
+      const before = await found(at)
+      if (before === undefined) continue
+      const { holder } = before
+      if (holder !== undefined && !(await this.#isGone(at, holder))) throw refused(dir, holder)
+      await this.#clear(at, before)
+    }
+    throw refused(dir, undefined)
+  }
+
+  /**
+   * Takes away what a dead holder left. Only who has the lock of that one holder may do so: one that judged late finds
+   * that the file is another one by then, and leaves it.
+   */
+  async #clear(at: string, { text: left, holder }: Found): Promise<void> {
+    const next = `${at}.${holder?.token ?? 'unreadable'}.next`
+    await this.#acquire(next)
+    try {
+      if ((await found(at))?.text === left) await rm(at, { force: true })
+    } finally {
+      await rm(next, { force: true })
+    }
+  }
+
+  /** Makes the file with its text in it at once, so that no other process finds it empty. */
+  async #create(at: string): Promise<boolean> {
+    await writeFile(this.#mine, this.#text)
+    try {
+      await link(this.#mine, at).catch((error: unknown) => {
+        if (!noLinks.has(codeOf(error))) throw error
+        return writeFile(at, this.#text, { flag: 'wx' })
+      })
+      return true
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') return false
+      throw error
+    } finally {
+      await rm(this.#mine, { force: true })
+    }
+  }
+
+  async #isGone(at: string, holder: Holder): Promise<boolean> {
+    const { self, staleMs } = this.#options
+    return (await isDead(holder, self)) ?? (await this.#untouchedMs(at)) > staleMs
+  }
+
+  /** By the clock of the file system alone, which may be another machine's. */
+  async #untouchedMs(at: string): Promise<number> {
+    await writeFile(this.#mine, '')
+    try {
+      const now = await stat(this.#mine)
+      const held = await stat(at).catch((error: unknown) => {
+        if (codeOf(error) !== 'ENOENT') throw error
+      })
+      // Given back in this moment.
+      return held === undefined ? Infinity : now.mtimeMs - held.mtimeMs
+    } finally {
+      await rm(this.#mine, { force: true })
+    }
+  }
+}
+
+/** Of file systems that know no second name of a file. */
+const noLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+
+function codeOf(error: unknown): string {
+  return String((error as NodeJS.ErrnoException).code)
+}
+
+function refused(dir: string, holder: Holder | undefined): FolderLockError {
+  if (holder === undefined)
+    return new FolderLockError(`another process just began to write to ${dir}`)
+  const { program, pid, host, startedAt } = holder
+  const hint = 'stop it, or wait for its end; one that was killed is noticed within a minute'
+  const who = `${program}, process ${pid} on ${host} since ${startedAt}`
+  return new FolderLockError(`${dir} is being written to by ${who}: ${hint}`)
+}
