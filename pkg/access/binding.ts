@@ -1,4 +1,4 @@
-import type { GroupBinding } from '../apis/v1alpha1/v1alpha1.ts'
+import type { GroupBinding, ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../errors/errors.ts'
 import { compileRule, ExpressionError, type Rule, Run } from '../expr/expr.ts'
 import { compileGlob } from './glob.ts'
@@ -59,7 +59,7 @@ function ruleOf(expression: string): Rule | ExpressionError {
  *
  * @param name metadata.name of the resource
  */
-export function allows(binding: Binding, kind: 'Module' | 'Provider', name: string): boolean {
+export function allows(binding: Binding, kind: ParentKind, name: string): boolean {
   if (kind === 'Module') return binding.modules.some((matches) => matches(name))
   const providers = binding.spec.providerResources ?? []
   return providers.includes('*') || providers.includes(name)

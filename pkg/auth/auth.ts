@@ -4,6 +4,7 @@
  */
 
 import type { GroupBindings } from '../access/access.ts'
+import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import type { ProxyRules } from '../http/http.ts'
 import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'
 import { presentedIn, refusedHeader } from './bearer.ts'
@@ -60,7 +61,7 @@ export interface AuthOptions {
     | undefined
   readonly bindings: GroupBindings
   /** Whether a resource and its namespace are both labelled public. */
-  readonly isPublic: (kind: 'Module' | 'Provider', namespace: string, name: string) => boolean
+  readonly isPublic: (kind: ParentKind, namespace: string, name: string) => boolean
   readonly log: Logger
   readonly metrics: Metrics
   /** Milliseconds since 1970. Default: the clock of the machine. */
@@ -169,7 +170,7 @@ export class Auth {
    */
   mayRead(
     request: AuthRequest,
-    kind: 'Module' | 'Provider',
+    kind: ParentKind,
     namespace: string,
     name: string,
   ): boolean | Promise<boolean> {
@@ -302,7 +303,7 @@ export class Auth {
   #sees(
     session: Session,
     request: AuthRequest,
-    kind: 'Module' | 'Provider',
+    kind: ParentKind,
     namespace: string,
     name: string,
   ): boolean {

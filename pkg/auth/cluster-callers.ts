@@ -1,3 +1,4 @@
+import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import { presentedIn } from './bearer.ts'
 import type { View } from './caller.ts'
 import type { AccessNow, AuthRequest } from './known-callers.ts'
@@ -48,7 +49,7 @@ export class ClusterCallers implements Callers, AccessNow {
 
   mayRead(
     { authorization, facts }: AuthRequest,
-    kind: 'Module' | 'Provider',
+    kind: ParentKind,
     namespace: string,
     name: string,
   ): boolean {

@@ -1,4 +1,5 @@
 import type { Binding, Decision } from '../access/access.ts'
+import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import { Bounded } from '../memory/memory.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
 import type { View } from './caller.ts'
@@ -16,12 +17,7 @@ export interface AuthRequest {
 /** What is decided without waiting and without an error. The rest is for `Auth`, which also says why not. */
 export interface AccessNow {
   /** As `Auth.mayRead`; then the caller is counted. False: ask `Auth.mayRead`. */
-  mayRead(
-    request: AuthRequest,
-    kind: 'Module' | 'Provider',
-    namespace: string,
-    name: string,
-  ): boolean
+  mayRead(request: AuthRequest, kind: ParentKind, namespace: string, name: string): boolean
   /** As `Auth.viewOf`. The caller is not counted yet. Undefined: ask `Auth.viewOf`. */
   viewOf(request: AuthRequest): { readonly view: View; readonly count: () => void } | undefined
 }
@@ -37,7 +33,7 @@ export interface KnownCallersOptions {
     decide(groups: readonly string[]): Decision
   }
   /** Whether a resource and its namespace are both labelled public. */
-  readonly isPublic: (kind: 'Module' | 'Provider', namespace: string, name: string) => boolean
+  readonly isPublic: (kind: ParentKind, namespace: string, name: string) => boolean
   readonly metrics: AuthMetrics
   /** Milliseconds since 1970. */
   readonly clock: () => number
@@ -69,12 +65,7 @@ export class KnownCallers implements AccessNow {
     this.#sessions = new Bounded({ maxEntries, maxBytes, sizeOf: bytesOf, clock })
   }
 
-  mayRead(
-    request: AuthRequest,
-    kind: 'Module' | 'Provider',
-    namespace: string,
-    name: string,
-  ): boolean {
+  mayRead(request: AuthRequest, kind: ParentKind, namespace: string, name: string): boolean {
     const session = this.of(request)
     if (session === undefined) return false
     const sight = this.sightOf(session)
@@ -126,7 +117,7 @@ export class KnownCallers implements AccessNow {
     return sight
   }
 
-  shows(sight: Sight, kind: 'Module' | 'Provider', namespace: string, name: string): boolean {
+  shows(sight: Sight, kind: ParentKind, namespace: string, name: string): boolean {
     return sight.allows(kind, name) || this.#options.isPublic(kind, namespace, name)
   }
 

@@ -1,4 +1,4 @@
-import { apiVersion, type Kind, kinds } from '../apis/v1alpha1/v1alpha1.ts'
+import { apiVersion, type Kind, kinds, type ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import { Bounded } from '../memory/memory.ts'
 import { SingleFlight } from '../pacing/pacing.ts'
 import { histogram, type Metrics } from '../telemetry/telemetry.ts'
@@ -66,7 +66,7 @@ export class Passthrough {
    */
   mayRead(
     presented: Presented,
-    kind: 'Module' | 'Provider',
+    kind: ParentKind,
     namespace: string,
     name: string,
   ): boolean | Promise<boolean> {
@@ -84,12 +84,7 @@ export class Passthrough {
   }
 
   /** Whether the cluster has allowed that a moment ago. */
-  allowedNow(
-    { hash }: Presented,
-    kind: 'Module' | 'Provider',
-    namespace: string,
-    name: string,
-  ): boolean {
+  allowedNow({ hash }: Presented, kind: ParentKind, namespace: string, name: string): boolean {
     const isAllowed = (path: string) => this.#verdicts.get(`${hash} ${path}`) === 'allowed'
     return (
       isAllowed(this.#path(kind, namespace, `/${name}`)) &&

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { allows } from '../access/access.ts'
+import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import { characterBytes, keptText } from '../memory/memory.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
 import type { AuthMode, Caller, CallerKind, View } from './caller.ts'
@@ -50,7 +51,7 @@ export class Sight {
   }
 
   /** Whether a module or provider is seen, public or not. */
-  allows(kind: 'Module' | 'Provider', name: string): boolean {
+  allows(kind: ParentKind, name: string): boolean {
     const { view } = this
     if (typeof view === 'string') return view === 'all'
     if (kind === 'Provider') return allows(view, kind, name)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DepotList } from '../apis/browse/browse.ts'
+import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import type { ShownDepot } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { noParameters, word } from './parameters.ts'
@@ -46,7 +47,7 @@ export const depots = endpoint({
 })
 
 /** Names of what a Depot manages; those in other namespaces with their namespace. */
-export function managedNames(depot: ShownDepot, kind: 'Module' | 'Provider'): string[] {
+export function managedNames(depot: ShownDepot, kind: ParentKind): string[] {
   return depot.managed
     .filter(({ summary }) => summary.kind === kind)
     .map(({ summary: { namespace, name } }) =>

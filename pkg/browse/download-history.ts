@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DownloadHistory } from '../apis/browse/browse.ts'
+import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../errors/errors.ts'
 import type { Asked, DescribedEndpoint } from './endpoint.ts'
 import { oneOf, resourcePath } from './parameters.ts'
@@ -17,7 +18,7 @@ export interface HourlyDownloads {
 /** The hours of the last 90 days in which a resource was downloaded, of all its versions and of those asked for. */
 export type History = (
   resource: {
-    readonly kind: 'Module' | 'Provider'
+    readonly kind: ParentKind
     readonly namespace: string
     readonly name: string
   },

@@ -3,6 +3,7 @@ import type {
   GroupBinding,
   Module,
   Namespace,
+  ParentKind,
   Provider,
   Resource,
   SecurityFinding,
@@ -18,7 +19,7 @@ import type {
 export interface World {
   readonly objects: readonly Resource[]
   readonly downloads: readonly {
-    readonly kind: 'Module' | 'Provider'
+    readonly kind: ParentKind
     readonly namespace: string
     readonly name: string
     readonly version: string
@@ -230,7 +231,7 @@ export class NaiveModel {
     return { count, lastAt }
   }
 
-  find(kind: 'Module' | 'Provider', namespace: string, name: string): Owner | undefined {
+  find(kind: ParentKind, namespace: string, name: string): Owner | undefined {
     return (this.#all(kind) as Owner[]).find(
       (owner) => owner.metadata.namespace === namespace && owner.metadata.name === name,
     )

@@ -11,6 +11,7 @@ import {
   kindNames,
   type Namespace,
   type ObjectKey,
+  type ParentKind,
   type Replacement,
   type Resource,
   type ResourceSink,
@@ -105,7 +106,7 @@ export class Catalog implements ResourceSink {
   readonly providers: ParentsByName
   readonly #context: RowContext
   readonly #rows = new Map<Kind, NamedRows<Row>>(kindNames.map((kind) => [kind, new NamedRows()]))
-  readonly #parents: Readonly<Record<'Module' | 'Provider', Parents>>
+  readonly #parents: Readonly<Record<ParentKind, Parents>>
   readonly #byDigest = new VersionsByDigest()
   readonly #onLeftOut: (row: VersionRow) => void
   readonly #apiGroup: string
@@ -171,12 +172,7 @@ export class Catalog implements ResourceSink {
    *
    * @param system of a module
    */
-  parentAt(
-    kind: 'Module' | 'Provider',
-    namespace: string,
-    name: string,
-    system?: string,
-  ): Parent | undefined {
+  parentAt(kind: ParentKind, namespace: string, name: string, system?: string): Parent | undefined {
     return this.#parents[kind].at(namespace, name, system)
   }
 
@@ -235,7 +231,7 @@ export class Catalog implements ResourceSink {
     return { Module: statesOf('Module'), Provider: statesOf('Provider') }
   }
 
-  #parentsOf(kind: 'Module' | 'Provider'): Parents {
+  #parentsOf(kind: ParentKind): Parents {
     return new Parents({
       kind,
       onChange: (parent) => this.model.touch(parent),

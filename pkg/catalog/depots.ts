@@ -1,4 +1,4 @@
-import type { Depot } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Depot, ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import type { Listed } from './listed.ts'
 import { NamedRows } from './named-rows.ts'
 import { compareAddress } from './orders.ts'
@@ -25,11 +25,7 @@ export interface DepotQuery {
   readonly namespace?: string | undefined
 }
 
-type FindEntry = (
-  kind: 'Module' | 'Provider',
-  namespace: string,
-  name: string,
-) => Listed | undefined
+type FindEntry = (kind: ParentKind, namespace: string, name: string) => Listed | undefined
 
 /** The Depots, and what of the registry each of them manages. */
 export class Depots {
@@ -80,7 +76,7 @@ export class Depots {
 /** What a Depot says it manages, if it exists. */
 function managedBy({ metadata, status }: Depot, find: FindEntry): Listed[] {
   const found = new Set<Listed>()
-  const add = (kind: 'Module' | 'Provider', names: readonly string[] = []): void => {
+  const add = (kind: ParentKind, names: readonly string[] = []): void => {
     for (const full of names) {
       const slash = full.indexOf('/')
       const namespace = slash === -1 ? metadata.namespace : full.slice(0, slash)

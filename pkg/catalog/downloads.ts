@@ -1,3 +1,4 @@
+import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import { NamedRows } from './named-rows.ts'
 import type { Parent } from './parent.ts'
 import { compareText } from './semver-order.ts'
@@ -5,7 +6,7 @@ import { lowerBound } from './version-chunk.ts'
 
 /** How often one archive was downloaded. */
 export interface DownloadCount {
-  readonly kind: 'Module' | 'Provider'
+  readonly kind: ParentKind
   readonly namespace: string
   readonly name: string
   /** Without a leading `v`. */
@@ -166,7 +167,7 @@ function downloadsOfVersion(
 export class DownloadTable {
   readonly #tallies = { Module: new NamedRows<Tally>(), Provider: new NamedRows<Tally>() }
 
-  of(kind: 'Module' | 'Provider', namespace: string, name: string): ResourceDownloads | undefined {
+  of(kind: ParentKind, namespace: string, name: string): ResourceDownloads | undefined {
     return this.#tallies[kind].get(namespace, name)
   }
 

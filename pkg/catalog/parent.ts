@@ -1,3 +1,4 @@
+import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import type { ResourceRow } from './resource-row.ts'
 import type { VersionChunk } from './version-chunk.ts'
 import { VersionList } from './version-list.ts'
@@ -5,7 +6,7 @@ import type { VersionRow } from './version-row.ts'
 
 /** A Module or Provider with its Versions. Its object may be gone while this is still in use. */
 export class Parent {
-  readonly kind: 'Module' | 'Provider'
+  readonly kind: ParentKind
   readonly namespace: string
   /** `metadata.name` */
   readonly name: string
@@ -15,7 +16,7 @@ export class Parent {
   #hasAddress = true
   #memo: Map<string, unknown> | undefined
 
-  constructor(kind: 'Module' | 'Provider', namespace: string, name: string) {
+  constructor(kind: ParentKind, namespace: string, name: string) {
     this.kind = kind
     this.namespace = namespace
     this.name = name

@@ -1,4 +1,4 @@
-import { fitsSystem, parentOf } from '../apis/v1alpha1/v1alpha1.ts'
+import { fitsSystem, type ParentKind, parentOf } from '../apis/v1alpha1/v1alpha1.ts'
 import { AddressClaims } from './address-claims.ts'
 import { NamedRows } from './named-rows.ts'
 import { Parent } from './parent.ts'
@@ -8,7 +8,7 @@ import { VersionList } from './version-list.ts'
 import type { VersionRow } from './version-row.ts'
 
 export interface ParentsOptions {
-  readonly kind: 'Module' | 'Provider'
+  readonly kind: ParentKind
   /** Called with each parent that changed, or one of whose Versions did. */
   readonly onChange: (parent: Parent) => void
   /** Called with each parent that loses its address. */

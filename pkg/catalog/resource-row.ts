@@ -2,6 +2,7 @@ import {
   configOfParent,
   type Module,
   normalizeVersion,
+  type ParentKind,
   type Provider,
   type StorageConfig,
 } from '../apis/v1alpha1/v1alpha1.ts'
@@ -9,7 +10,7 @@ import { identityOf, revisionOf } from './revision.ts'
 
 /** A Module or Provider, as far as it is served. */
 export class ResourceRow {
-  readonly kind: 'Module' | 'Provider'
+  readonly kind: ParentKind
   readonly namespace: string
   readonly name: string
   readonly uid: string

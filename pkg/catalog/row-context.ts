@@ -1,11 +1,11 @@
-import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ParentKind, StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
 import type { FindingTable } from './findings.ts'
 import { Interner } from './interner.ts'
 
 /** What a Version says like its siblings of the same platform and state: they keep it once. */
 export interface Common {
   readonly namespace: string
-  readonly kind: 'Module' | 'Provider'
+  readonly kind: ParentKind
   /** @see VersionRow.parentName */
   readonly parentName: string | undefined
   /** @see VersionRow.ownerUid */

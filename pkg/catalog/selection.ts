@@ -1,3 +1,4 @@
+import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import type { Bits } from './bits.ts'
 import type { NameSearch } from './name-search.ts'
 import { type SeverityLevel, type TagSets, tag } from './tags.ts'
@@ -6,7 +7,7 @@ import { type SeverityLevel, type TagSets, tag } from './tags.ts'
 export interface Selection {
   /** Any of these. */
   readonly namespaces?: readonly string[] | undefined
-  readonly kind?: 'Module' | 'Provider' | undefined
+  readonly kind?: ParentKind | undefined
   /** Part of the name, in any case. */
   readonly text?: string | undefined
   readonly synced?: boolean | undefined

@@ -1,3 +1,4 @@
+import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import { bestDownloadsOf, type DownloadTable } from './downloads.ts'
 import type { FindingTable } from './findings.ts'
 import type { Parent } from './parent.ts'
@@ -11,7 +12,7 @@ import type { VersionSum } from './version-sum.ts'
 
 /** What is known of one module or provider and all its Versions, at one moment. */
 export interface Summary {
-  readonly kind: 'Module' | 'Provider'
+  readonly kind: ParentKind
   readonly namespace: string
   readonly name: string
   readonly resource: ResourceRow

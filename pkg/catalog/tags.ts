@@ -1,3 +1,4 @@
+import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import { Bits } from './bits.ts'
 import { severities } from './severity.ts'
 import type { Summary } from './summary.ts'
@@ -42,7 +43,7 @@ export class TagSets {
 
 /** Names of the sets. */
 export const tag = {
-  kind: (kind: 'Module' | 'Provider') => `kind ${kind}`,
+  kind: (kind: ParentKind) => `kind ${kind}`,
   namespace: (namespace: string) => `namespace ${namespace}`,
   synced: (synced: boolean) => `synced ${synced}`,
   /** A platform of which both, one or none of the parts matter. */

@@ -1,4 +1,4 @@
-import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ParentKind, StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
 import type { ResourceRow } from './resource-row.ts'
 import { severities } from './severity.ts'
 import type { VersionSum } from './version-sum.ts'
@@ -51,7 +51,7 @@ export function totalsOf({
   sum,
   downloads,
 }: {
-  readonly kind: 'Module' | 'Provider'
+  readonly kind: ParentKind
   readonly resource: ResourceRow
   readonly sum: VersionSum
   readonly downloads: number

@@ -5,6 +5,7 @@ import {
   configOfVersion,
   fileNameOf,
   normalizeVersion,
+  type ParentKind,
   parentRefOf,
   type Scan,
   sha256Bytes,
@@ -81,7 +82,7 @@ export class VersionRow {
     return this.common.namespace
   }
 
-  get kind(): 'Module' | 'Provider' {
+  get kind(): ParentKind {
     return this.common.kind
   }
 
@@ -254,7 +255,7 @@ export function digestOf(checksum: string): string | undefined {
 }
 
 /** A provider's file name is a word of SHA256SUMS and of a CLI's cache. */
-function isPlain(fileName: string, kind: 'Module' | 'Provider'): boolean {
+function isPlain(fileName: string, kind: ParentKind): boolean {
   for (const character of fileName) {
     if (character < ' ' || character === '\u007f') return false
     if (kind === 'Provider' && (character === '/' || character === '\\')) return false

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type Kind, parseResource, type Resource } from '../apis/v1alpha1/v1alpha1.ts'
+import {
+  type Kind,
+  type ParentKind,
+  parseResource,
+  type Resource,
+} from '../apis/v1alpha1/v1alpha1.ts'
 import { Catalog, type DownloadCount } from './catalog.ts'
 import { VersionSums } from './version-sums.ts'
 
@@ -115,7 +120,7 @@ describe('the sums of a parent with many Versions', () => {
   })
 
   /** Costs of each part of the work, in Versions that were looked at. */
-  function workOn(catalog: Catalog, kind: 'Module' | 'Provider', maxRows: number): number[] {
+  function workOn(catalog: Catalog, kind: ParentKind, maxRows: number): number[] {
     const found = catalog[kind === 'Module' ? 'modules' : 'providers'].get('team')?.get('wide')
     if (found === undefined) throw new Error('there is no such parent')
     const sums = new VersionSums(catalog.findings)

@@ -1,11 +1,12 @@
 import { allows, type Binding } from '../access/access.ts'
+import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import { Bits } from './bits.ts'
 import type { Listed } from './listed.ts'
 import type { Summary } from './summary.ts'
 import { accumulate, noTotals, type Totals } from './totals.ts'
 
 /** What is seen beside what is public. */
-type Allows = (kind: 'Module' | 'Provider', name: string) => boolean
+type Allows = (kind: ParentKind, name: string) => boolean
 
 /** Entries by number; numbers of entries that are gone stand empty. */
 export type Numbered = readonly (Listed | undefined)[]

@@ -1,6 +1,8 @@
+import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+
 /** One download of an archive. */
 export interface DownloadEvent {
-  readonly kind: 'Module' | 'Provider'
+  readonly kind: ParentKind
   readonly namespace: string
   readonly name: string
   /** Without a leading `v`. */

@@ -1,6 +1,8 @@
+import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+
 /** A Module or Provider that archives belong to. */
 export interface ImportParent {
-  readonly kind: 'Module' | 'Provider'
+  readonly kind: ParentKind
   readonly namespace: string
   /** Name in its address: of the module, or the type of the provider. */
   readonly name: string

@@ -1,14 +1,11 @@
+import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import type { Catalog, Parent, VersionRow } from '../catalog/catalog.ts'
 import { notFound, RegistryError } from '../errors/errors.ts'
 import type { Signer } from './ports.ts'
 import { type Release, releaseOf } from './release.ts'
 
 /** The answer where there is no such thing, or not for the caller. */
-export function absent(
-  kind: 'Module' | 'Provider',
-  namespace: string,
-  name: string,
-): RegistryError {
+export function absent(kind: ParentKind, namespace: string, name: string): RegistryError {
   return notFound(
     kind === 'Module'
       ? `module ${namespace}/${name} not found: check its namespace and name, and that it exists as a Module`

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { Login } from '../apis/registry/registry.ts'
-import type { ArchiveLocation } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ArchiveLocation, ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { PlainRequest, ServingEnv } from '../serving/serving.ts'
 import type { ByteRange } from './byte-range.ts'
@@ -54,7 +54,7 @@ export interface Signer {
 
 /** One archive that is downloaded. */
 export interface Download {
-  readonly kind: 'Module' | 'Provider'
+  readonly kind: ParentKind
   readonly namespace: string
   readonly name: string
   readonly version: string
@@ -84,7 +84,7 @@ export interface RegistryOptions {
   readonly mayRead?:
     | ((
         c: Context<ServingEnv>,
-        kind: 'Module' | 'Provider',
+        kind: ParentKind,
         namespace: string,
         name: string,
       ) => boolean | Promise<boolean>)
@@ -94,12 +94,7 @@ export interface RegistryOptions {
    * Default: everybody may.
    */
   readonly mayReadNow?:
-    | ((
-        request: PlainRequest,
-        kind: 'Module' | 'Provider',
-        namespace: string,
-        name: string,
-      ) => boolean)
+    | ((request: PlainRequest, kind: ParentKind, namespace: string, name: string) => boolean)
     | undefined
   /** Whether answers differ by caller, which caches have to know. Default: no. */
   readonly answersDiffer?: boolean | undefined

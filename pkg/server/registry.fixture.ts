@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type Kind, parseResource } from '../apis/v1alpha1/v1alpha1.ts'
+import { type Kind, type ParentKind, parseResource } from '../apis/v1alpha1/v1alpha1.ts'
 import { Catalog } from '../catalog/catalog.ts'
 import { generateSigningKey, loadSigner, type Signer } from '../signing/signing.ts'
 import { createArchives } from '../storage/storage.ts'
@@ -65,7 +65,7 @@ export class Fixture implements Disposable {
 
   /** A Version with its archive on disk; returns the digest in hexadecimal. */
   version(
-    type: 'Module' | 'Provider',
+    type: ParentKind,
     parent: string,
     version: string,
     { spec = {}, status = {}, content = `${parent} ${version}`, ...place }: VersionOptions = {},

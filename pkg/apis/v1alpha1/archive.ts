@@ -1,4 +1,5 @@
 import type { Module } from './module.ts'
+import type { ParentKind } from './parent.ts'
 import type { Provider } from './provider.ts'
 import type { StorageConfig } from './storage-config.ts'
 import type { Version } from './version.ts'
@@ -19,7 +20,7 @@ export interface ArchiveLocation {
 
 /** Who a Version belongs to, in its own namespace. */
 export interface ParentRef {
-  readonly kind: 'Module' | 'Provider'
+  readonly kind: ParentKind
   readonly name: string
   /** False where the name comes from a config, which may differ from the parent's `metadata.name`. */
   readonly owned: boolean

@@ -1,3 +1,6 @@
+/** The kinds of objects that Versions belong to. */
+export type ParentKind = 'Module' | 'Provider'
+
 /** What decides whether an object may be the parent of a Version. */
 export interface ParentTraits<P> {
   /** The target system of a module; undefined: any. */

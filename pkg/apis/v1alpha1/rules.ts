@@ -1,3 +1,5 @@
+import type { ParentKind } from './parent.ts'
+
 /**
  * A rule for one value that the API server checks when an object is written, and that Depot checks by itself where no
  * API server did. Depot serves what it can of an object that breaks one: it may be older than the rule.
@@ -179,7 +181,7 @@ function noneOf(names: readonly string[], message: string): Rule<string> {
 
 /** The fields of a Version that have to agree. */
 interface VersionFields {
-  readonly type: 'Module' | 'Provider'
+  readonly type: ParentKind
   readonly moduleConfigRef?: object | undefined
   readonly providerConfigRef?: object | undefined
   readonly fileName?: string | undefined

@@ -1,4 +1,4 @@
-import type { Depot } from '../../apis/v1alpha1/v1alpha1.ts'
+import type { Depot, ParentKind } from '../../apis/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../objects/objects.ts'
 import { objectName } from '../names.ts'
 
@@ -6,7 +6,7 @@ type RawConfig = Readonly<Record<string, unknown>>
 
 /** One module or provider of a Depot, with what holds for all of them. */
 export interface Item {
-  readonly kind: 'Module' | 'Provider'
+  readonly kind: ParentKind
   /** Of the config. */
   readonly name: string
   /** Of the resource. */

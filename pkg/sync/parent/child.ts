@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { ParentKind } from '../../apis/v1alpha1/v1alpha1.ts'
 import type { AppliedObject, StoredObject } from '../../objects/objects.ts'
 import { labelValue } from '../names.ts'
 import type { Desired } from './desired.ts'
 
 /** What of a parent its Versions carry a copy of. */
 export interface ParentConfig {
-  readonly type: 'Module' | 'Provider'
+  readonly type: ParentKind
   /** With the name that was only implied. */
   readonly config: Readonly<Record<string, unknown>> & { readonly name: string }
 }

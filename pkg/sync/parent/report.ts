@@ -1,5 +1,11 @@
 import semver from 'semver'
-import type { Condition, Module, Provider, Version } from '../../apis/v1alpha1/v1alpha1.ts'
+import type {
+  Condition,
+  Module,
+  ParentKind,
+  Provider,
+  Version,
+} from '../../apis/v1alpha1/v1alpha1.ts'
 import { printable } from '../../egress/egress.ts'
 import type { StoredObject } from '../../objects/objects.ts'
 import {
@@ -39,7 +45,7 @@ export interface Report {
 }
 
 /** What the status of a Module or Provider says of its Versions. */
-export function reportOf(type: 'Module' | 'Provider', report: Report): StatusChange<ParentStatus> {
+export function reportOf(type: ParentKind, report: Report): StatusChange<ParentStatus> {
   const seen = report.children.map(({ version, child }) => seenOf(version, child))
   const latest = latestOf(seen)
   const failed = seen.filter(({ failure }) => failure !== undefined)
