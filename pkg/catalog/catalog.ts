@@ -40,7 +40,6 @@ export type { PageRequest, ReadModel } from './read-model.ts'
 export type { ReadmeRef } from './readme-ref.ts'
 export { distinctFindings, scanCounts } from './scans.ts'
 export { compareText } from './semver-order.ts'
-export { backends } from './totals.ts'
 export type { VersionRow } from './version-row.ts'
 export type { View } from './views.ts'
 

@@ -1,9 +1,8 @@
-import type { Depot, ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import { type Backend, backendOf, type Depot, type ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import type { Listed } from './listed.ts'
 import { NamedRows } from './named-rows.ts'
 import { compareAddress } from './orders.ts'
 import { compareText } from './semver-order.ts'
-import { type Backend, backendOf } from './totals.ts'
 import type { View } from './views.ts'
 
 /** A Depot with what of it one view shows. */
@@ -93,5 +92,6 @@ function managedBy({ metadata, status }: Depot, find: FindEntry): Listed[] {
 function storageBackendOf({ spec }: Depot): Backend | undefined {
   const own = [spec.global, spec.global?.moduleConfig]
   const configs = [...own, ...(spec.moduleConfigs ?? []), ...(spec.providerConfigs ?? [])]
-  return backendOf(configs.find((config) => config?.storageConfig)?.storageConfig)
+  const storage = configs.find((config) => config?.storageConfig)?.storageConfig
+  return storage && backendOf(storage)
 }

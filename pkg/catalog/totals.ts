@@ -1,11 +1,7 @@
-import type { ParentKind, StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
+import { backendOf, backends, type ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import type { ResourceRow } from './resource-row.ts'
 import { severities } from './severity.ts'
 import type { VersionSum } from './version-sum.ts'
-
-/** Names of the storage backends in statistics. */
-export const backends = ['s3', 'azure', 'gcs', 'filesystem'] as const
-export type Backend = (typeof backends)[number]
 
 const columns = [
   'modules',
@@ -70,14 +66,7 @@ export function totalsOf({
   add('failed', sum.health.failed)
   for (const [rank, severity] of severities.entries()) add(severity, sum.findings[rank] ?? 0)
   add('affectedResources', sum.findings.some((count) => count > 0) ? 1 : 0)
-  const backend = backendOf(resource.storage ?? sum.storage)
-  if (backend !== undefined) add(backend, 1)
+  const storage = resource.storage ?? sum.storage
+  if (storage !== undefined) add(backendOf(storage), 1)
   return totals
-}
-
-export function backendOf(storage: StorageConfig | undefined): Backend | undefined {
-  if (storage === undefined) return undefined
-  if (storage.s3 !== undefined) return 's3'
-  if (storage.azureStorage !== undefined) return 'azure'
-  return storage.gcs === undefined ? 'filesystem' : 'gcs'
 }

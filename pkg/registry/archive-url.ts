@@ -1,5 +1,5 @@
-import type { ArchiveLocation } from '../apis/v1alpha1/v1alpha1.ts'
-import { type Backend, backendOf, locationSegments } from '../storage/storage.ts'
+import { posix } from 'node:path'
+import { type ArchiveLocation, type Backend, backendOf } from '../apis/v1alpha1/v1alpha1.ts'
 
 /** The archive routes: what each backend is called in a path, and the segments that follow. */
 export const archivePaths = {
@@ -35,4 +35,28 @@ export function isAt(
   return (
     own.length === segments.length && own.every((segment, index) => segment === segments[index])
   )
+}
+
+/**
+ * The path segments of an archive's URL after the backend, not encoded. They name the archive to clients and are
+ * compared with those of Versions; they are never turned back into a location.
+ *
+ * The prefix of an S3 object is not among them: archives that differ in nothing else are distinguished by their digest,
+ * and with the same digest either will do.
+ */
+function locationSegments({ storage, configName, fileName }: ArchiveLocation): string[] {
+  const { s3, azureStorage: azure, gcs, fileSystem } = storage
+  if (s3) return [s3.bucket, s3.region, configName, fileName]
+  if (azure) {
+    const { subscriptionID, resourceGroup, accountName, accountUrl } = azure
+    return [subscriptionID, resourceGroup, accountName, accountUrl, configName, fileName]
+  }
+  if (gcs) return [gcs.bucket, configName, fileName]
+  return [directorySegment(fileSystem?.directoryPath ?? ''), configName, fileName]
+}
+
+/** No client keeps a segment that is empty, `.` or `..`, so the mounted directory itself goes by the name of `/`. */
+function directorySegment(directoryPath: string): string {
+  const path = posix.normalize(directoryPath)
+  return path === '.' || path === './' ? '/' : path
 }

@@ -1,6 +1,6 @@
+import { backendOf } from '../apis/v1alpha1/v1alpha1.ts'
 import type { VersionRow } from '../catalog/catalog.ts'
 import { type PlainRequest, ReadyAnswer } from '../serving/serving.ts'
-import { backendOf } from '../storage/storage.ts'
 import { archiveHeaders, etagOf } from './archive-response.ts'
 import { archivePattern } from './archive-url.ts'
 import { modulePrefix } from './discovery.ts'

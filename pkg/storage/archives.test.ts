@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLogger, createMetrics, type Metrics } from '../telemetry/telemetry.ts'
 import { type Archive, type Archives, createArchives } from './archives.ts'
-import { backendOf, locationSegments } from './backends.ts'
 import { bytesOf } from './conformance.fixture.ts'
 
 const sizeBytes = 3_000_000
@@ -237,26 +236,6 @@ describe('the digest of an archive', () => {
     const digest = archives.digest(location, calledOff.signal)
     calledOff.abort(new Error('not needed any more'))
     await expect(digest).rejects.toThrow('not needed any more')
-  })
-})
-
-describe('backends', () => {
-  const names = { configName: 'vpc', fileName: '1.zip' }
-  const azureStorage = {
-    accountName: 'acc',
-    accountUrl: 'https://acc.blob.example',
-    subscriptionID: 'sub',
-    resourceGroup: 'rg',
-  }
-
-  it.each([
-    [{ s3: { bucket: 'b', region: 'r', key: 'prefix' } }, 's3', ['b', 'r', 'vpc', '1.zip']],
-    [{ azureStorage }, 'azure', ['sub', 'rg', 'acc', 'https://acc.blob.example', 'vpc', '1.zip']],
-    [{ gcs: { bucket: 'b' } }, 'gcs', ['b', 'vpc', '1.zip']],
-    [{ fileSystem: { directoryPath: '/data' } }, 'filesystem', ['/data', 'vpc', '1.zip']],
-  ])('%j is %s at %j', (storage, backend, segments) => {
-    expect(backendOf(storage)).toBe(backend)
-    expect(locationSegments({ storage, ...names })).toEqual(segments)
   })
 })
 

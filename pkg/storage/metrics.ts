@@ -1,3 +1,4 @@
+import type { Backend } from '../apis/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../errors/errors.ts'
 import type { AbortReason } from '../spool/spool.ts'
 import {
@@ -7,7 +8,6 @@ import {
   type Metrics,
   requestDurationBuckets,
 } from '../telemetry/telemetry.ts'
-import type { Backend } from './backends.ts'
 
 export type Operation = 'stat' | 'open' | 'presign'
 /** Where bytes that a client got came from; memory counts as cache. */

@@ -1,7 +1,6 @@
-import type { ArchiveLocation } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ArchiveLocation, Backend } from '../apis/v1alpha1/v1alpha1.ts'
 import type { ProxyRules } from '../http/http.ts'
 import { Bounded } from '../memory/memory.ts'
-import type { Backend } from './backends.ts'
 import type { Driver, WritableDriver } from './driver.ts'
 import { createFilesystemDriver, directoryInMount } from './file/filesystem.ts'
 import { placeUrl } from './grants.ts'

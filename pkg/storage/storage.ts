@@ -6,7 +6,6 @@ export {
   type StoreGrants,
 } from './archive-store.ts'
 export { type Archives, type ArchivesOptions, createArchives } from './archives.ts'
-export { type Backend, backendOf, locationSegments } from './backends.ts'
 export type { LocalFile } from './driver.ts'
 export { storageOfEnvironment } from './environment.ts'
 export { grantProblems } from './grants.ts'

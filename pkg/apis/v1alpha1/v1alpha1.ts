@@ -29,6 +29,7 @@ export {
   sha256Hex,
 } from './archive.ts'
 export type { Artifact } from './artifact.ts'
+export { type Backend, backendOf, backends } from './backend.ts'
 export type { Condition } from './condition.ts'
 export { customResourceDefinition, customResourceKinds } from './crd.ts'
 export { JsonReader } from './json-reader.ts'
