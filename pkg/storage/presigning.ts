@@ -1,4 +1,4 @@
-import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
+import { type StorageConfig, secondsOf } from '../apis/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../errors/errors.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import type { Place } from './places.ts'
@@ -7,23 +7,10 @@ const defaultTtlSeconds = 900
 /** What S3, Azure and Google allow at most. */
 export const maxTtlSeconds = 7 * 86_400
 
-const secondsOf: Readonly<Record<string, number>> = {
-  h: 3600,
-  m: 60,
-  s: 1,
-  ms: 1e-3,
-  us: 1e-6,
-  ns: 1e-9,
-}
-
 /** A Go duration such as `1h30m` in whole seconds, 1 to 604,800. */
 export function ttlSecondsOf(ttl: string | undefined): number {
   if (ttl === undefined) return defaultTtlSeconds
-  let seconds = 0
-  for (const [, amount, unit = ''] of ttl.matchAll(/([\d.]+)(ns|us|ms|s|m|h)/g)) {
-    seconds += Number(amount) * (secondsOf[unit] ?? 0)
-  }
-  return Math.min(Math.max(Math.floor(seconds), 1), maxTtlSeconds)
+  return Math.min(Math.max(Math.floor(secondsOf(ttl)), 1), maxTtlSeconds)
 }
 
 /**

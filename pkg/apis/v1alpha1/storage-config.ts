@@ -1,8 +1,6 @@
 import { z } from 'zod'
+import { goDuration } from './go-duration.ts'
 import * as rules from './rules.ts'
-
-/** A Go duration such as `15m` or `1h30m`. */
-const goDuration = /^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$/
 
 const S3 = z.object({
   bucket: z.string().min(1).describe('Name of the bucket.'),
