@@ -30,7 +30,7 @@ export { type ImportCommandOptions, importCommand } from './import.ts'
 export { type KeygenOptions, keygenCommand } from './keygen.ts'
 export { type LintOptions, lintCommand } from './lint.ts'
 export { optionsReference } from './reference.ts'
-export { authModeOf, type ServerOptions, serverCommand } from './server.ts'
+export { authModeOf, logLevels, type ServerOptions, serverCommand } from './server.ts'
 export { type SyncCommandOptions, syncCommand } from './sync.ts'
 export type { Command, OptionTable, SecretTable } from './table.ts'
 

@@ -18,10 +18,11 @@ import {
 } from './values.ts'
 import { storageVariables } from './variables.ts'
 
-const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
-const anyLevel = `${levels.slice(0, -1).join(', ')} or ${levels.at(-1)}`
+/** From the most to the least that is logged. */
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+const anyLevel = `${logLevels.slice(0, -1).join(', ')} or ${logLevels.at(-1)}`
 const logLevel = z
-  .enum(levels, { error: `is no level: write ${anyLevel}` })
+  .enum(logLevels, { error: `is no level: write ${anyLevel}` })
   .meta({ title: 'LEVEL' })
 
 const options = {

@@ -1,3 +1,4 @@
+import { logLevels } from '../../../pkg/options/options.ts'
 import {
   bool,
   boolOrAuto,
@@ -68,12 +69,7 @@ export const serverValues: readonly Value[] = [
     '',
     'File that says who downloaded what; `-`: standard output; empty: none.',
   ),
-  choice(
-    'server.logLevel',
-    'info',
-    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
-    'Least level that is logged.',
-  ),
+  choice('server.logLevel', 'info', logLevels, 'Least level that is logged.'),
   duration(
     'server.shutdownGracePeriod',
     '20s',

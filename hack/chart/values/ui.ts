@@ -1,3 +1,4 @@
+import { logLevels } from '../../../pkg/options/options.ts'
 import { bool, choice, duration, integer, map, port, retired, text, type Value } from '../value.ts'
 import { autoscaling, disruptionBudget, ingress, route } from './network.ts'
 import { pods, serviceAccount } from './pods.ts'
@@ -33,12 +34,7 @@ export const uiValues: readonly Value[] = [
     'How long the port stays open after SIGTERM; only where `lifecycle` takes the five seconds of sleep away.',
   ),
   text('ui.serverHost', '', '`host:port` of the server; empty: its Service.'),
-  choice(
-    'ui.logLevel',
-    'info',
-    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
-    'Least level that is logged.',
-  ),
+  choice('ui.logLevel', 'info', logLevels, 'Least level that is logged.'),
   bool('ui.oidc.enabled', false, 'Let people log in.'),
   text('ui.oidc.issuerUrl', '', "Issuer; empty: the server's."),
   text('ui.oidc.clientId', 'depot-ui', 'Client of the explorer, another than that of the CLIs.'),
