@@ -72,7 +72,5 @@ function advice(name: string, known: readonly string[], inside: readonly string[
 /** The same for spellings that differ in capitals, separators, or the order of letters. */
 function lettersOf(name: string): string {
   const letters = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
-  return letters.split('').toSorted(compareText).join('')
+  return letters.split('').toSorted().join('')
 }
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
