@@ -4,6 +4,7 @@ import {
   checksumOf,
   configOfVersion,
   fileNameOf,
+  locationFrom,
   normalizeVersion,
   type ParentKind,
   parentRefOf,
@@ -145,13 +146,8 @@ export class VersionRow {
 
   /** Where the archive is; undefined while it is not known. */
   get location(): ArchiveLocation | undefined {
-    const { fileName } = this
     const { common } = this
-    const storage = common.storage ?? this.parent?.resource?.storage
-    const configName = common.configName ?? this.parent?.resource?.configName ?? common.parentName
-    if (fileName === undefined || storage === undefined || configName === undefined)
-      return undefined
-    return { storage, configName, fileName }
+    return locationFrom(this.fileName, common, this.parent?.resource, common.parentName)
   }
 
   /** Whether a CLI can have it: a checksum, a file name and a backend are known, and the version is semver. */

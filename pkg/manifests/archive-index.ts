@@ -1,10 +1,8 @@
 import {
-  type ArchiveConfig,
   type ArchiveLocation,
   checksumOf,
   configOfParent,
-  configOfVersion,
-  fileNameOf,
+  locationOf,
   type Module,
   type ObjectKey,
   type ParentRef,
@@ -49,22 +47,16 @@ export class ArchiveIndex {
   }
 
   /**
-   * Where a Version's archive is, by its own copy of the config, else by its parent's.
+   * Where a Version's archive is.
    *
    * @returns undefined where it is not on the filesystem backend, or it is not known
    */
   locate(version: Version): ArchiveLocation | undefined {
-    const own = configOfVersion(version)
     const ref = parentRefOf(version)
     const system = version.spec.moduleConfigRef?.provider
     const parent = ref && this.#parentOf(version.metadata.namespace, ref, system)
-    const inherited: ArchiveConfig | undefined = parent && configOfParent(parent)
-    const storage = own?.storageConfig ?? inherited?.storageConfig
-    const configName = own?.name ?? inherited?.name ?? parent?.metadata.name ?? ref?.name
-    const fileName = fileNameOf(version)
-    if (storage?.fileSystem === undefined || configName === undefined || fileName === undefined)
-      return undefined
-    return { storage, configName, fileName }
+    const location = locationOf(version, parent)
+    return location?.storage.fileSystem === undefined ? undefined : location
   }
 
   #parentOf(

@@ -15,7 +15,6 @@ import { isRecord } from './record.ts'
 import type { Version } from './version.ts'
 
 export {
-  type ArchiveConfig,
   type ArchiveLocation,
   archiveSizeOf,
   checksumOf,
@@ -35,6 +34,7 @@ export { customResourceDefinition, customResourceKinds } from './crd.ts'
 export { secondsOf } from './go-duration.ts'
 export { JsonReader } from './json-reader.ts'
 export { apiVersion, type Kind, kindNames, kinds } from './kinds.ts'
+export { locationFrom, locationOf } from './location.ts'
 export { mistakesIn } from './mistakes.ts'
 export type { ModuleConfig } from './module.ts'
 export { ignoredBindingIssue, nameIssue, publicLabelIssue } from './oversights.ts'
