@@ -2,14 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import {
-  checksumOf,
-  configOfParent,
-  configOfVersion,
-  fileNameOf,
-  sha256Hex,
-  type Version,
-} from '../apis/v1alpha1/v1alpha1.ts'
+import { checksumOf, locationOf, sha256Hex, type Version } from '../apis/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../errors/errors.ts'
 import type { Finding } from './finding.ts'
 import { about, type Placed } from './object.ts'
@@ -21,14 +14,10 @@ export async function inArchive(
   parents: Parents,
   mountPath: string,
 ): Promise<Finding | undefined> {
-  const parent = parents.of(version)
-  const own = configOfVersion(version.resource)
-  const inherited = parent && configOfParent(parent.resource)
-  const directory = (own?.storageConfig ?? inherited?.storageConfig)?.fileSystem?.directoryPath
-  const name = inherited?.name ?? own?.name ?? parent?.key.name
-  const fileName = fileNameOf(version.resource)
-  if (directory === undefined || name === undefined || fileName === undefined) return undefined
-  const path = join(mountPath, directory, name, fileName)
+  const location = locationOf(version.resource, parents.of(version)?.resource)
+  const directory = location?.storage.fileSystem?.directoryPath
+  if (location === undefined || directory === undefined) return undefined
+  const path = join(mountPath, directory, location.configName, location.fileName)
   const hash = createHash('sha256')
   try {
     await pipeline(createReadStream(path), hash)

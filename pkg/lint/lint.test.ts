@@ -191,6 +191,15 @@ it('looks at archives where it may', async () => {
   ])
 })
 
+it('looks for an archive where the registry serves it: by the name in the Version first', async () => {
+  const mount = join(dir, 'archives')
+  mkdirSync(join(mount, 'modules/network'), { recursive: true })
+  writeFileSync(join(mount, 'modules/network/n-1.0.0.zip'), 'content')
+  const renamed = module('network', `name: shared, provider: aws, ${storage}`)
+  const options = { filesystemMountPath: mount }
+  expect(await findingsIn([renamed, version('v', good)], options)).toEqual([])
+})
+
 describe('a report', () => {
   const result = {
     findings: [
