@@ -1,6 +1,7 @@
 import type { Binding, Decision } from '../access/access.ts'
 import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import { Bounded } from '../memory/memory.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
 import type { View } from './caller.ts'
 import { bytesOfGroups } from './group-lists.ts'
@@ -35,8 +36,7 @@ export interface KnownCallersOptions {
   /** Whether a resource and its namespace are both labelled public. */
   readonly isPublic: (kind: ParentKind, namespace: string, name: string) => boolean
   readonly metrics: AuthMetrics
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 const maxSessions = 50_000

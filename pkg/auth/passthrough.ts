@@ -1,6 +1,6 @@
 import { apiVersion, type Kind, kinds, type ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import { Bounded } from '../memory/memory.ts'
-import { SingleFlight } from '../pacing/pacing.ts'
+import { type Clock, SingleFlight } from '../pacing/pacing.ts'
 import { histogram, type Metrics } from '../telemetry/telemetry.ts'
 import { checkToken } from './bearer.ts'
 import { type ClusterCredentials, credentialsOfKubeconfig } from './caller-kubeconfig.ts'
@@ -17,8 +17,7 @@ export interface PassthroughOptions {
   /** How many questions are under way at once. Default 128. */
   readonly connections?: number | undefined
   readonly metrics: Metrics
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 /** What the cluster said about one caller and one thing. A refusal is a verdict too; that it was away is not. */

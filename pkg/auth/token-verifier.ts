@@ -5,6 +5,7 @@ import {
   jwtVerify,
   type ProtectedHeaderParameters,
 } from 'jose'
+import type { Clock } from '../pacing/pacing.ts'
 import { groupsIn } from './groups-claim.ts'
 import type { Issuer } from './issuer.ts'
 import { issuedAtMs } from './jwt-claims.ts'
@@ -26,8 +27,7 @@ export interface TokenRules {
   readonly groupsClaim: string
   /** Also take tokens of other clients, as programs. */
   readonly allowClientCredentials: boolean
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 /** Public keys only: with `none` or an HMAC of the public key, anybody could sign. */

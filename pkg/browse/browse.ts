@@ -5,6 +5,7 @@
 
 import { type Context, Hono } from 'hono'
 import type { Catalog, View } from '../catalog/catalog.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import {
   after,
   get,
@@ -47,8 +48,8 @@ export interface BrowseOptions {
   readonly history?: History | undefined
   /** What badges show, to every caller. Default: everything. */
   readonly badgeView?: View | undefined
-  /** Milliseconds since 1970. Default: Date.now. */
-  readonly clock?: (() => number) | undefined
+  /** Default: Date.now. */
+  readonly clock?: Clock | undefined
 }
 
 /** A view that is known, of a caller who has not been counted yet. */

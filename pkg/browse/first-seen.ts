@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { View } from '../catalog/catalog.ts'
 import { Bounded } from '../memory/memory.ts'
+import type { Clock } from '../pacing/pacing.ts'
 
 interface Seen {
   /** SHA-256 of the text: the text itself may be megabytes. */
@@ -17,9 +18,9 @@ const maxEntries = 64
  */
 export class FirstSeen {
   readonly #ofView = new WeakMap<View, Bounded<Seen>>()
-  readonly #clock: () => number
+  readonly #clock: Clock
 
-  constructor(clock: () => number) {
+  constructor(clock: Clock) {
     this.#clock = clock
   }
 

@@ -1,4 +1,4 @@
-import { Backoff, Turns } from '../pacing/pacing.ts'
+import { Backoff, type Clock, Turns } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import { batchOf } from './batch.ts'
 import type { DownloadCount } from './event.ts'
@@ -17,8 +17,7 @@ export interface DeliveryOptions {
   readonly sink: CountSink
   readonly refreshIntervalMs: number
   readonly log: Logger
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
   /** From 0 up to, and without, 1. */
   readonly random: () => number
 }

@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { endsWithin } from '../pacing/pacing.ts'
+import { type Clock, endsWithin } from '../pacing/pacing.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import { type CountSink, Delivery } from './delivery.ts'
 import type { DownloadEvent, DownloadedResource, HourlyCount } from './event.ts'
@@ -28,8 +28,8 @@ export interface DownloadsOptions {
   readonly sink: CountSink
   readonly log: Logger
   readonly metrics: Metrics
-  /** Milliseconds since 1970. Default: the clock of the machine. */
-  readonly clock?: () => number
+  /** Default: the clock of the machine. */
+  readonly clock?: Clock
   /** From 0 up to, and without, 1. Default: Math.random. */
   readonly random?: () => number
   /** For tests. */

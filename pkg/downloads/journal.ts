@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Clock } from '../pacing/pacing.ts'
 import type { DownloadEvent } from './event.ts'
 import { FolderLock } from './folder-lock.ts'
 import { encodeRecord, type JournalRecord } from './record.ts'
@@ -25,8 +26,7 @@ export interface JournalOptions {
   /** A folder for this journal alone; it is made when there is an event to write. */
   readonly folder: string
   readonly limits: JournalLimits
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
   readonly onDropped: OnDropped
   /** Called with an error when the disk begins to fail, and with nothing when it works again. */
   readonly onDisk: (err?: unknown) => void

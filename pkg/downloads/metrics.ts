@@ -1,3 +1,4 @@
+import type { Clock } from '../pacing/pacing.ts'
 import { counter, gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
 import type { DropReason, OnDropped } from './segments.ts'
 import type { CountStore } from './store.ts'
@@ -29,7 +30,7 @@ export function createMeters(metrics: Metrics) {
       queue: { readonly pending: number; readonly oldestAt: number | undefined },
       store: Pick<CountStore, 'name'>,
       state: { readonly isUp: boolean },
-      clock: () => number,
+      clock: Clock,
     ): void {
       gauge(
         metrics,
@@ -63,7 +64,7 @@ const logIntervalMs = 60_000
 export function reportDrops(
   count: (reason: DropReason, events: number) => void,
   log: Logger,
-  clock: () => number,
+  clock: Clock,
 ): OnDropped {
   const unlogged = new Map<DropReason, { events: number; loggedAt: number }>()
   return (reason, events) => {

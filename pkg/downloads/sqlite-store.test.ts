@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it, onTestFinished } from 'vitest'
+import type { Clock } from '../pacing/pacing.ts'
 import { batchOf, hourMs } from './batch.ts'
 import { SqliteStore } from './sqlite-store.ts'
 import { describeStore } from './store-conformance.fixture.ts'
@@ -13,7 +14,7 @@ function folder(): string {
   return dir
 }
 
-function open(path: string, clock: () => number = Date.now): SqliteStore {
+function open(path: string, clock: Clock = Date.now): SqliteStore {
   const store = new SqliteStore({ path, clock })
   onTestFinished(() => store.close())
   return store

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { Clock } from '../pacing/pacing.ts'
 import { type Batch, historyDays, hourMs, hourOf } from './batch.ts'
 import type { DownloadCount, DownloadedResource, HourlyCount } from './event.ts'
 import { type CountStore, journalMemoryDays } from './store.ts'
@@ -67,11 +68,11 @@ export class SqliteStore implements CountStore {
   readonly name = 'sqlite'
   generation = 1
   readonly #path: string
-  readonly #clock: () => number
+  readonly #clock: Clock
   #open: { readonly database: DatabaseSync; readonly run: Statements } | undefined
   #prunedHour = 0
 
-  constructor({ path, clock }: { path: string; clock: () => number }) {
+  constructor({ path, clock }: { path: string; clock: Clock }) {
     this.#path = path
     this.#clock = clock
   }

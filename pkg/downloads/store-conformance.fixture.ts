@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Clock } from '../pacing/pacing.ts'
 import { batchOf, hourMs } from './batch.ts'
 import type { DownloadEvent } from './event.ts'
 import type { JournalRecord } from './record.ts'
@@ -21,7 +22,7 @@ export interface OpenStore {
  *
  * @param open with a clock that says `now`
  */
-export function describeStore(open: (clock: () => number) => Promise<OpenStore>): void {
+export function describeStore(open: (clock: Clock) => Promise<OpenStore>): void {
   const clock = () => now
   const records = (events: readonly DownloadEvent[], from = 1, at = now): JournalRecord[] =>
     events.map((event, index) => ({ sequence: from + index, at, event }))

@@ -5,6 +5,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { Redis } from 'iovalkey'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { Clock } from '../pacing/pacing.ts'
 import { batchOf, hourMs } from './batch.ts'
 import { describeStore } from './store-conformance.fixture.ts'
 import { noValkey, TestValkey } from './valkey.fixture.ts'
@@ -23,7 +24,7 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
 })
 
-async function open(clock: () => number = Date.now): Promise<ValkeyStore> {
+async function open(clock: Clock = Date.now): Promise<ValkeyStore> {
   const store = new ValkeyStore({
     address: { host: server.host, port: server.port },
     password: 'secret',

@@ -1,5 +1,5 @@
 import type { Redis } from 'iovalkey'
-import { backoffMs, type Random } from '../pacing/pacing.ts'
+import { backoffMs, type Clock, type Random } from '../pacing/pacing.ts'
 import { archiveKey, archiveOf, type Batch, historyDays, hourMs, hourOf } from './batch.ts'
 import type { DownloadCount, DownloadedResource, HourlyCount } from './event.ts'
 import { type CountStore, journalMemoryDays } from './store.ts'
@@ -15,8 +15,7 @@ export interface ValkeyAddress {
 export interface ValkeyOptions {
   readonly address: ValkeyAddress
   readonly password?: string | undefined
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
   /** From 0 up to, and without, 1. */
   readonly random: Random
 }
@@ -36,7 +35,7 @@ export class ValkeyStore implements CountStore {
   generation = 0
   /** The library is loaded with the first store: most servers have none. */
   readonly #client: Promise<Client>
-  readonly #clock: () => number
+  readonly #clock: Clock
   #failure: Error | undefined
 
   constructor(options: ValkeyOptions) {

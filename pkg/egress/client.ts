@@ -1,3 +1,4 @@
+import type { Clock } from '../pacing/pacing.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 
 /** Where requests may go. A host is `name` for port 443, or `name:port`. */
@@ -91,6 +92,5 @@ export interface EgressOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>
   /** Default: that of the machine. */
   readonly resolve?: (hostname: string) => Promise<readonly string[]>
-  /** Milliseconds since 1970. */
-  readonly clock?: () => number
+  readonly clock?: Clock
 }

@@ -1,6 +1,6 @@
 import { retryAfterMs } from '../http/http.ts'
 import { Bounded } from '../memory/memory.ts'
-import { pause } from '../pacing/pacing.ts'
+import { type Clock, pause } from '../pacing/pacing.ts'
 import { EgressError, RateLimitedError } from './errors.ts'
 
 /** Requests a second in the long run, and at once after a rest. */
@@ -25,7 +25,7 @@ interface Head {
 /** What a host lets a credential do. */
 export class Allowance {
   readonly #host: string
-  readonly #clock: () => number
+  readonly #clock: Clock
   #blockedUntilMs = 0
   #limit: number | undefined
   #remaining: number | undefined
@@ -34,7 +34,7 @@ export class Allowance {
   #lost = 0
   #lostUntilMs = 0
 
-  constructor(host: string, clock: () => number) {
+  constructor(host: string, clock: Clock) {
     this.#host = host
     this.#clock = clock
   }
@@ -102,10 +102,10 @@ export class Allowance {
 
 /** One allowance for each host and credential. */
 export class Allowances {
-  readonly #clock: () => number
+  readonly #clock: Clock
   readonly #known = new Bounded<Allowance>({ maxEntries: 2000 })
 
-  constructor(clock: () => number) {
+  constructor(clock: Clock) {
     this.#clock = clock
   }
 

@@ -1,6 +1,7 @@
 import { type Handler, Hono } from 'hono'
 import { buildEndSessionUrl } from 'openid-client'
 import { RegistryError } from '../errors/errors.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import { fetchSiteOf } from './headers.ts'
 import type { Issuer } from './issuer.ts'
 import { packToken, unpackToken } from './packed-token.ts'
@@ -16,8 +17,7 @@ export interface AuthRoutesOptions {
   readonly issuer: Issuer | undefined
   readonly refresher: Refresher | undefined
   readonly devTokenInput: boolean
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 const largestBodyBytes = 64 * 1024

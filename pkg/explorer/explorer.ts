@@ -5,6 +5,7 @@
 
 import { Hono, type MiddlewareHandler } from 'hono'
 import { RegistryError } from '../errors/errors.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import { answerErrors, type ServingEnv } from '../serving/serving.ts'
 import { counter, type Logger, type Metrics } from '../telemetry/telemetry.ts'
 import { apiRoutes } from './api.ts'
@@ -54,8 +55,8 @@ export interface ExplorerOptions {
   readonly firstAnswerMs?: number
   /** Of requests to the server. Default: 5 s for a connection, 30 s for what comes next of an answer. */
   readonly deadlines?: Deadlines
-  /** Milliseconds since 1970. Default: the clock of the machine. */
-  readonly clock?: () => number
+  /** Default: the clock of the machine. */
+  readonly clock?: Clock
 }
 
 export interface Explorer {

@@ -9,6 +9,7 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client'
+import type { Clock } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import { errorPath, type LoginProblem } from './auth-error.ts'
 import type { Issuer } from './issuer.ts'
@@ -34,8 +35,7 @@ export interface LoginOptions {
   readonly sessions: Sessions
   readonly onLogin: (result: LoginResult) => void
   readonly log: Logger
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 const attemptCookie = 'login-'

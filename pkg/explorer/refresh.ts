@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ResponseBodyError, refreshTokenGrant } from 'openid-client'
+import type { Clock } from '../pacing/pacing.ts'
 import type { Issuer } from './issuer.ts'
 import type { Session } from './session.ts'
 import { sessionOf } from './tokens.ts'
@@ -38,11 +39,10 @@ interface Flight {
 /** Refreshes each session once, however many requests ask for it at the same time or a moment later. */
 export class Refresher {
   readonly #grant: Grant
-  readonly #clock: () => number
+  readonly #clock: Clock
   readonly #flights = new Map<string, Flight>()
 
-  /** @param clock milliseconds since 1970 */
-  constructor(grant: Grant, clock: () => number) {
+  constructor(grant: Grant, clock: Clock) {
     this.#grant = grant
     this.#clock = clock
   }

@@ -1,3 +1,4 @@
+import type { Clock } from '../pacing/pacing.ts'
 import type { Cookies } from './cookies.ts'
 import { claimsOf, packToken, unpackToken } from './packed-token.ts'
 import type { Seal } from './seal.ts'
@@ -31,15 +32,14 @@ export interface SessionsOptions {
   readonly seal: Seal
   /** Longest life of a session, in milliseconds. */
   readonly ttlMs: number
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 /** Reads and writes the session cookies. */
 export class Sessions {
   readonly #seal: Seal
   readonly #ttlMs: number
-  readonly #clock: () => number
+  readonly #clock: Clock
 
   constructor({ seal, ttlMs, clock }: SessionsOptions) {
     this.#seal = seal

@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import type { Clock } from '../pacing/pacing.ts'
 import { keep, stateOf } from './auth.ts'
 import { errorPath } from './auth-error.ts'
 import { type Boot, dataBlock, type Prime } from './boot.ts'
@@ -28,8 +29,7 @@ export interface ShellOptions {
   readonly version: string
   /** How long a page waits for the first answer of the API. */
   readonly firstAnswerMs: number
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 /** A session that ends sooner than this is refreshed before the page is sent. */

@@ -4,6 +4,7 @@
  */
 
 import { JsonReader, type Kind, type ResourceSink } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import { createClient, type KubeClient } from './client.ts'
 import type { Connection } from './connection.ts'
@@ -29,8 +30,8 @@ export interface ClusterOptions {
   readonly apiGroup: string
   readonly log: Logger
   readonly metrics: Metrics
-  /** Milliseconds since 1970. Default: the clock of the machine. */
-  readonly clock?: () => number
+  /** Default: the clock of the machine. */
+  readonly clock?: Clock
   /** From 0 up to, and without, 1. Default: Math.random. */
   readonly random?: () => number
   /** For tests. */

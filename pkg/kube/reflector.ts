@@ -1,5 +1,5 @@
 import type { JsonReader } from '../apis/v1alpha1/v1alpha1.ts'
-import { pause, type Random } from '../pacing/pacing.ts'
+import { type Clock, pause, type Random } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import { list, newestVersion } from './list.ts'
 import type { ListTarget } from './list-target.ts'
@@ -29,8 +29,7 @@ export interface ReflectorOptions {
   readonly json: JsonReader
   readonly log: Logger
   readonly meters: WatchMetrics
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
   readonly random: Random
 }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { apiVersionOf } from '../apis/v1alpha1/v1alpha1.ts'
 import { ApiError, type Cluster, type KubeClient } from '../kube/kube.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import { AppliedFields, isApplied } from './applied-fields.ts'
 import { ClusterStore } from './cluster-store.ts'
@@ -19,8 +20,8 @@ export interface ClusterObjectsOptions {
   /** Of this replica, for Events. */
   readonly instance: string
   readonly log: Logger
-  /** Milliseconds since 1970. Default: Date.now. */
-  readonly clock?: () => number
+  /** Default: Date.now. */
+  readonly clock?: Clock
 }
 
 /** Who applied a field; one for each controller, which is recognized by what it applies. */

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { messageOf } from '../errors/errors.ts'
 import type { KubeClient } from '../kube/kube.ts'
 import { Bounded } from '../memory/memory.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import type { ObjectEvent } from './objects.ts'
 
@@ -14,9 +15,9 @@ const maxNote = 1_024
 /** Decides which events are worth telling. */
 export class RecentEvents {
   readonly #recent: Bounded<true>
-  readonly #clock: () => number
+  readonly #clock: Clock
 
-  constructor(clock: () => number) {
+  constructor(clock: Clock) {
     this.#clock = clock
     this.#recent = new Bounded({ maxEntries: 10_000, clock })
   }
@@ -41,7 +42,7 @@ interface EventRecorderOptions {
   /** Of this replica. */
   readonly instance: string
   readonly log: Logger
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 /** Writes Events into a cluster, one after the other. */

@@ -4,6 +4,7 @@
  */
 
 export { Backoff, backoffMs, type Random } from './backoff.ts'
+export type { Clock } from './clock.ts'
 export { withDeadline } from './deadline.ts'
 export { eachLimited } from './each-limited.ts'
 export { endsWithin } from './ends-within.ts'

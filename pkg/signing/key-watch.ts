@@ -1,3 +1,4 @@
+import type { Clock } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import { fingerprintOf, readKeyFile } from './key-file.ts'
 import { readSigningKey, type SigningKey } from './signing-key.ts'
@@ -6,8 +7,7 @@ export interface KeySource {
   readonly privateKeyPath: string
   readonly passphrase?: string | undefined
   readonly log: Logger
-  /** milliseconds since 1970 */
-  readonly clock: () => number
+  readonly clock: Clock
   readonly pollIntervalMs: number
 }
 

@@ -1,4 +1,5 @@
 import { messageOf, RegistryError } from '../errors/errors.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import { readKeyFile } from './key-file.ts'
 import { watchKey } from './key-watch.ts'
@@ -23,7 +24,6 @@ export async function checkSigningKey(privateKeyPath: string, passphrase?: strin
  * cannot be used is logged, and the old one stays.
  *
  * @param options.passphrase of the key, where it has one
- * @param options.now milliseconds since 1970
  * @param options.pollIntervalMs how often the file is looked at, default 2000
  * @throws RegistryError NotConfigured whose message begins with the option and says what is wrong with the key
  */
@@ -32,7 +32,7 @@ export async function loadSigner(options: {
   passphrase?: string | undefined
   log: Logger
   metrics: Metrics
-  clock?: () => number
+  clock?: Clock
   pollIntervalMs?: number
 }): Promise<Signer> {
   const { metrics, privateKeyPath, passphrase, clock = Date.now, pollIntervalMs = 2000 } = options

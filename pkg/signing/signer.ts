@@ -1,4 +1,5 @@
 import { RegistryError } from '../errors/errors.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import { counter, gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
 import type { PublicKey, SigningKey } from './signing-key.ts'
 
@@ -31,13 +32,13 @@ export class KeySigner implements Signer {
   #signatures = new Map<string, Uint8Array | Promise<Uint8Array>>()
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
-  readonly #options: { log: Logger; clock: () => number; close: () => void }
+  readonly #options: { log: Logger; clock: Clock; close: () => void }
   /** Plain numbers, because one is counted at every request. */
   readonly #requests = { signed: 0, cached: 0, failed: 0 }
 
   constructor(
     key: SigningKey,
-    options: { log: Logger; metrics: Metrics; clock: () => number; close: () => void },
+    options: { log: Logger; metrics: Metrics; clock: Clock; close: () => void },
   ) {
     this.#key = key
     this.#options = options

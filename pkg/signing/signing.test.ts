@@ -14,6 +14,7 @@ import {
   verify,
 } from 'openpgp'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Clock } from '../pacing/pacing.ts'
 import { createLogger, createMetrics, type Metrics } from '../telemetry/telemetry.ts'
 import { GnuPG } from './gnupg.fixture.ts'
 import { generateSigningKey, loadSigner, type PublicKey, type Signer } from './signing.ts'
@@ -45,7 +46,7 @@ afterEach(() => {
 })
 
 async function load(
-  options: { passphrase?: string; clock?: () => number; metrics?: Metrics } = {},
+  options: { passphrase?: string; clock?: Clock; metrics?: Metrics } = {},
 ): Promise<Signer> {
   const log = createLogger('info', { write: (line) => void lines.push(line) })
   const signer = await loadSigner({

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { Bounded } from '../memory/memory.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import { SourceError } from './errors.ts'
 import type { ListOptions } from './module-source.ts'
 import type { Upstream } from './upstream.ts'
@@ -27,10 +28,10 @@ const freshMs = 3_600_000
  */
 export class Discovery {
   readonly #upstream: Upstream
-  readonly #clock: () => number
+  readonly #clock: Clock
   readonly #known = new Bounded<Known>({ maxEntries: 1000 })
 
-  constructor(upstream: Upstream, clock: () => number) {
+  constructor(upstream: Upstream, clock: Clock) {
     this.#upstream = upstream
     this.#clock = clock
   }

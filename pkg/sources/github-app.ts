@@ -3,6 +3,7 @@ import { SignJWT } from 'jose'
 import { z } from 'zod'
 import type { Credential } from '../egress/egress.ts'
 import { Bounded } from '../memory/memory.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import { SourceError } from './errors.ts'
 import { bearer, invalid, type SecretData, textOf } from './secrets.ts'
 import { parseJson, type Upstream, unexpected } from './upstream.ts'
@@ -36,10 +37,10 @@ const earlyMs = 5 * 60_000
 /** Tokens of installations, by API, app, installation and key. */
 export class GithubApps {
   readonly #upstream: Upstream
-  readonly #clock: () => number
+  readonly #clock: Clock
   readonly #tokens = new Bounded<Token>({ maxEntries: 1000 })
 
-  constructor(upstream: Upstream, clock: () => number) {
+  constructor(upstream: Upstream, clock: Clock) {
     this.#upstream = upstream
     this.#clock = clock
   }

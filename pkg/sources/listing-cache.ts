@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { z } from 'zod'
 import { messageOf } from '../errors/errors.ts'
 import { Bounded } from '../memory/memory.ts'
-import { SingleFlight } from '../pacing/pacing.ts'
+import { type Clock, SingleFlight } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import { SourceError } from './errors.ts'
 import type { ListOptions } from './module-source.ts'
@@ -33,7 +33,7 @@ type Load<T> = (
 export class ListingCache {
   readonly #dir: string
   readonly #log: Logger
-  readonly #clock: () => number
+  readonly #clock: Clock
   readonly #memory = new Bounded<Kept<unknown>>({
     maxEntries: 5000,
     maxBytes: 64 * 1024 * 1024,
@@ -48,7 +48,7 @@ export class ListingCache {
   })
   #ready: Promise<void> | undefined
 
-  constructor(dir: string, log: Logger, clock: () => number) {
+  constructor(dir: string, log: Logger, clock: Clock) {
     this.#dir = dir
     this.#log = log
     this.#clock = clock

@@ -1,4 +1,5 @@
 import type { Egress } from '../egress/egress.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import { archiveSource } from './archive.ts'
@@ -34,8 +35,7 @@ export interface SourcesOptions {
   readonly gitCommand?: string | undefined
   readonly log: Logger
   readonly metrics: Metrics
-  /** Milliseconds since 1970. */
-  readonly clock?: () => number
+  readonly clock?: Clock
 }
 
 export interface Sources {

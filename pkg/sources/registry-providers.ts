@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { type EgressAnswer, shownUrl } from '../egress/egress.ts'
 import { Bounded } from '../memory/memory.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import type { Discovery } from './discovery.ts'
 import { SourceError } from './errors.ts'
 import type { ListingCache } from './listing-cache.ts'
@@ -36,14 +37,13 @@ export interface RegistryProviderOptions {
   readonly signature: 'Required' | 'IfPresent'
   readonly trustedKeys: readonly string[]
   readonly access: () => Promise<Access>
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 /** Documents that all platforms of a version share, by URL. */
 export type Documents = Bounded<Promise<Buffer>>
 
-export const openDocuments = (clock: () => number): Documents =>
-  new Bounded({ maxEntries: 100, clock })
+export const openDocuments = (clock: Clock): Documents => new Bounded({ maxEntries: 100, clock })
 const documentsMs = 2 * 60_000
 
 const word = z.string().regex(/^[a-z0-9]{1,32}$/)

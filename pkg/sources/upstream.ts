@@ -8,6 +8,7 @@ import {
   printable,
   shownUrl,
 } from '../egress/egress.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import type { Spool, SpoolFile } from '../spool/spool.ts'
 import { SourceError } from './errors.ts'
 import type { FetchSourceMetrics } from './metrics.ts'
@@ -37,9 +38,9 @@ export class Upstream {
   readonly egress: Egress
   readonly #spool: Spool
   readonly #metrics: FetchSourceMetrics
-  readonly #clock: () => number
+  readonly #clock: Clock
 
-  constructor(egress: Egress, spool: Spool, metrics: FetchSourceMetrics, clock: () => number) {
+  constructor(egress: Egress, spool: Spool, metrics: FetchSourceMetrics, clock: Clock) {
     this.egress = egress
     this.#spool = spool
     this.#metrics = metrics

@@ -1,5 +1,6 @@
 import type { ArchiveLocation } from '../apis/v1alpha1/v1alpha1.ts'
 import { unavailable } from '../errors/errors.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import { checkedBody } from '../spool/spool.ts'
 import { createReports } from './archive-reports.ts'
 import type { Archive, Archives, ArchivesOptions, OpenArchive } from './archives.ts'
@@ -31,7 +32,7 @@ interface Opened extends OpenObject {
 /** The archives of all backends; see {@link Archives}. */
 export class ArchiveReader implements Archives {
   readonly #options: ArchivesOptions
-  readonly #clock: () => number
+  readonly #clock: Clock
   readonly #metrics: ArchiveMetrics
   readonly #placeOf: (location: ArchiveLocation) => Place
   readonly #grants: StorageGrants

@@ -1,4 +1,5 @@
 import { RegistryError } from '../errors/errors.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import { type AbortReason, mismatch } from '../spool/spool.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import type { Archive } from './archives.ts'
@@ -15,7 +16,7 @@ export function createReports({
 }: {
   log: Logger
   metrics: ArchiveMetrics
-  clock: () => number
+  clock: Clock
 }) {
   const bad = new BadArchives(clock)
   const keyOf = ({ sha256 }: Archive, { key }: Place) => `${sha256} ${key}`

@@ -1,4 +1,5 @@
 import type { ArchiveLocation } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import type { ByteSource } from '../spool/spool.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import { ArchiveReader } from './archive-reader.ts'
@@ -69,8 +70,7 @@ export interface ArchivesOptions extends StorageSettings {
   }
   readonly log: Logger
   readonly metrics: Metrics
-  /** milliseconds since 1970 */
-  readonly clock?: () => number
+  readonly clock?: Clock
   /** How many verified objects need not be hashed again; default 100,000, about 20 MB. */
   readonly rememberedObjects?: number
   /** How much memory small archives may take that are asked for often; default 16 MB. */

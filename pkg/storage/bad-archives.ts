@@ -1,4 +1,5 @@
 import { Bounded } from '../memory/memory.ts'
+import type { Clock } from '../pacing/pacing.ts'
 
 const badForMs = 60_000
 const maxRemembered = 10_000
@@ -15,10 +16,9 @@ interface Bad {
 /** Archives whose bytes were found wrong a short time ago: a storm of requests must not read them again and again. */
 export class BadArchives {
   readonly #bad: Bounded<Bad>
-  readonly #clock: () => number
+  readonly #clock: Clock
 
-  /** @param clock milliseconds since 1970 */
-  constructor(clock: () => number) {
+  constructor(clock: Clock) {
     this.#bad = new Bounded({ maxEntries: maxRemembered, clock })
     this.#clock = clock
   }

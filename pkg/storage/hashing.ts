@@ -1,5 +1,5 @@
 import { unavailable } from '../errors/errors.ts'
-import { createFairLimiter, createLimiter, withDeadline } from '../pacing/pacing.ts'
+import { type Clock, createFairLimiter, createLimiter, withDeadline } from '../pacing/pacing.ts'
 import { sha256Of } from '../spool/spool.ts'
 import type { ObjectInfo, OpenObject } from './driver.ts'
 import type { Place } from './places.ts'
@@ -18,7 +18,7 @@ export interface ArchiveDigest extends ObjectInfo {
 export function createHashing(options: {
   open: (place: Place) => Promise<OpenObject>
   verified: VerifiedObjects
-  clock: () => number
+  clock: Clock
 }) {
   const { open, verified, clock } = options
   const background = createLimiter({ parallel: 2, waiting: Number.POSITIVE_INFINITY, busy })

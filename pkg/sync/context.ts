@@ -1,5 +1,6 @@
 import type { LimitsByKind } from '../archive/archive.ts'
 import type { Objects, StoredObject, StoredRef } from '../objects/objects.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import type { Priority } from '../queue/queue.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { Spool } from '../spool/spool.ts'
@@ -22,8 +23,7 @@ export interface Context {
   readonly apiGroup: string
   readonly log: Logger
   readonly metrics: SyncMetrics
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
+  readonly clock: Clock
   readonly timings: SyncTimings
   readonly held: HeldArchives
   readonly slots: HostSlots

@@ -3,9 +3,11 @@
  * step can be done again after a kill. Modules and Providers get a Version for each archive, Versions get their archive
  * fetched, checked and stored, and Depots keep Modules and Providers in step with their upstreams.
  */
+
 import type { Condition } from '../apis/v1alpha1/v1alpha1.ts'
 import type { LimitsByKind } from '../archive/archive.ts'
 import type { ObjectKind, Objects, StoredObject, StoredRef } from '../objects/objects.ts'
+import type { Clock } from '../pacing/pacing.ts'
 import { createQueue, type Priority, type Queue, type Reconciled } from '../queue/queue.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { Spool } from '../spool/spool.ts'
@@ -43,8 +45,8 @@ export interface SyncOptions {
   readonly apiGroup: string
   readonly log: Logger
   readonly metrics: Metrics
-  /** Milliseconds since 1970. Default: Date.now. */
-  readonly clock?: () => number
+  /** Default: Date.now. */
+  readonly clock?: Clock
   readonly timings?: Partial<SyncTimings>
   /**
    * How many objects of a kind are worked on at a time. Half as many Versions ask one host. Default: 2 Depots, 4 of every

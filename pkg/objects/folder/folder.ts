@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { watch } from 'chokidar'
 import { messageOf } from '../../errors/errors.ts'
-import { Loop } from '../../pacing/pacing.ts'
+import { type Clock, Loop } from '../../pacing/pacing.ts'
 import type { Logger } from '../../telemetry/telemetry.ts'
 import { RecentEvents } from '../events.ts'
 import type { Objects } from '../objects.ts'
@@ -14,8 +14,8 @@ export interface FolderObjectsOptions {
   /** Whether changes that people make later are followed. */
   readonly watch: boolean
   readonly log: Logger
-  /** Milliseconds since 1970. Default: Date.now. */
-  readonly clock?: () => number
+  /** Default: Date.now. */
+  readonly clock?: Clock
 }
 
 /** Several events that belong together cause one scan. */

@@ -8,6 +8,7 @@ import {
   parseResource,
 } from '../../apis/v1alpha1/v1alpha1.ts'
 import { ApiError, type JsonPatchOperation } from '../../kube/kube.ts'
+import type { Clock } from '../../pacing/pacing.ts'
 import type { Logger } from '../../telemetry/telemetry.ts'
 import { ObjectMemory, objectKinds } from '../memory.ts'
 import type { AppliedObject, StoredObject, StoredRef } from '../objects.ts'
@@ -32,7 +33,7 @@ export class FolderState {
   readonly #dir: string
   readonly #apiGroup: string
   readonly #log: Logger
-  readonly #clock: () => number
+  readonly #clock: Clock
   readonly #files: Files
   /** Where each object stands. */
   readonly #filed = new Map<string, FiledObject>()
@@ -49,7 +50,7 @@ export class FolderState {
     readonly dir: string
     readonly apiGroup: string
     readonly log: Logger
-    readonly clock: () => number
+    readonly clock: Clock
   }) {
     this.#dir = options.dir
     this.#apiGroup = options.apiGroup

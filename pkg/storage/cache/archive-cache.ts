@@ -1,5 +1,5 @@
 import { RegistryError } from '../../errors/errors.ts'
-import { withDeadline } from '../../pacing/pacing.ts'
+import { type Clock, withDeadline } from '../../pacing/pacing.ts'
 import { type ByteSource, DiskError, GrowingFile } from '../../spool/spool.ts'
 import type { Logger } from '../../telemetry/telemetry.ts'
 import type { ByteRange, Driver, ObjectInfo, OpenObject } from '../driver.ts'
@@ -26,8 +26,7 @@ export interface CacheOptions {
   /** Takes note of a file that was written just now, and checked on the way. */
   readonly remember: (info: ObjectInfo, sha256: string) => void
   readonly log: Logger
-  /** milliseconds since 1970 */
-  readonly clock: () => number
+  readonly clock: Clock
 }
 
 /** How an archive that is not cached is to be had. */

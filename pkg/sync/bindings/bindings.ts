@@ -7,6 +7,7 @@ import {
   parseResource,
 } from '../../apis/v1alpha1/v1alpha1.ts'
 import { ApiError, type Cluster, type KubeClient } from '../../kube/kube.ts'
+import type { Clock } from '../../pacing/pacing.ts'
 import { createQueue, type Queue } from '../../queue/queue.ts'
 import type { Logger, Metrics } from '../../telemetry/telemetry.ts'
 import {
@@ -26,8 +27,8 @@ export interface BindingsOptions {
   readonly namespace: string
   readonly log: Logger
   readonly metrics: Metrics
-  /** Milliseconds since 1970. Default: Date.now. */
-  readonly clock?: () => number
+  /** Default: Date.now. */
+  readonly clock?: Clock
 }
 
 /** The conditions of GroupBindings. */
