@@ -6,7 +6,7 @@
 import type { GroupBindings } from '../access/access.ts'
 import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import type { ProxyRules } from '../http/http.ts'
-import type { Clock } from '../pacing/pacing.ts'
+import type { Clock, Random } from '../pacing/pacing.ts'
 import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'
 import { presentedIn, refusedHeader } from './bearer.ts'
 import type { AuthMode, Caller, View } from './caller.ts'
@@ -67,8 +67,8 @@ export interface AuthOptions {
   readonly metrics: Metrics
   /** Default: the clock of the machine. */
   readonly clock?: Clock
-  /** From 0 up to, and without, 1. Default: Math.random. */
-  readonly random?: () => number
+  /** Default: Math.random. */
+  readonly random?: Random
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, type LocalJWKSet } from 'jose'
 import { messageOf } from '../errors/errors.ts'
 import { createPool, type Pool, type ProxyRules, readBounded } from '../http/http.ts'
-import { backoffMs, type Clock } from '../pacing/pacing.ts'
+import { backoffMs, type Clock, type Random } from '../pacing/pacing.ts'
 import { gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
 import {
   IssuerMismatch,
@@ -20,8 +20,7 @@ export interface IssuerOptions {
   readonly log: Logger
   readonly metrics: Metrics
   readonly clock: Clock
-  /** From 0 up to, and without, 1. */
-  readonly random: () => number
+  readonly random: Random
   readonly timings?: Partial<IssuerTimings>
 }
 

@@ -1,4 +1,4 @@
-import { Backoff, type Clock, Turns } from '../pacing/pacing.ts'
+import { Backoff, type Clock, type Random, Turns } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import { batchOf } from './batch.ts'
 import type { DownloadCount } from './event.ts'
@@ -18,8 +18,7 @@ export interface DeliveryOptions {
   readonly refreshIntervalMs: number
   readonly log: Logger
   readonly clock: Clock
-  /** From 0 up to, and without, 1. */
-  readonly random: () => number
+  readonly random: Random
 }
 
 const batchEvents = 500

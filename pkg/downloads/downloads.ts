@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type Clock, endsWithin } from '../pacing/pacing.ts'
+import { type Clock, endsWithin, type Random } from '../pacing/pacing.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import { type CountSink, Delivery } from './delivery.ts'
 import type { DownloadEvent, DownloadedResource, HourlyCount } from './event.ts'
@@ -30,8 +30,8 @@ export interface DownloadsOptions {
   readonly metrics: Metrics
   /** Default: the clock of the machine. */
   readonly clock?: Clock
-  /** From 0 up to, and without, 1. Default: Math.random. */
-  readonly random?: () => number
+  /** Default: Math.random. */
+  readonly random?: Random
   /** For tests. */
   readonly limits?: Partial<DownloadLimits>
 }

@@ -4,7 +4,7 @@
  */
 
 import { JsonReader, type Kind, type ResourceSink } from '../apis/v1alpha1/v1alpha1.ts'
-import type { Clock } from '../pacing/pacing.ts'
+import type { Clock, Random } from '../pacing/pacing.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import { createClient, type KubeClient } from './client.ts'
 import type { Connection } from './connection.ts'
@@ -32,8 +32,8 @@ export interface ClusterOptions {
   readonly metrics: Metrics
   /** Default: the clock of the machine. */
   readonly clock?: Clock
-  /** From 0 up to, and without, 1. Default: Math.random. */
-  readonly random?: () => number
+  /** Default: Math.random. */
+  readonly random?: Random
   /** For tests. */
   readonly timings?: Partial<Timings>
 }

@@ -1,5 +1,5 @@
 import { isRecord, type JsonReader } from '../apis/v1alpha1/v1alpha1.ts'
-import { Turns } from '../pacing/pacing.ts'
+import { type Random, Turns } from '../pacing/pacing.ts'
 import { LineSplitter } from './lines.ts'
 import { type ListTarget, requestPath } from './list-target.ts'
 import { isText, metadataOf, type ObservedObject, observe } from './object.ts'
@@ -23,7 +23,7 @@ export interface WatchOptions {
   readonly transport: Transport
   readonly target: ListTarget
   readonly timings: Timings
-  readonly random: () => number
+  readonly random: Random
   readonly signal: AbortSignal
   readonly json: JsonReader
   /** Where to go on; undefined: first everything there is, as ADDED events. */

@@ -4,6 +4,7 @@
  * upstream.
  */
 
+import type { Random } from '../pacing/pacing.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import { KeyedQueue } from './keyed-queue.ts'
 
@@ -41,8 +42,8 @@ export interface QueueOptions {
   readonly acquire?: (waitsFor: string, key: string) => boolean
   readonly log: Logger
   readonly metrics: Metrics
-  /** From 0 up to, and without, 1. Default: Math.random. */
-  readonly random?: () => number
+  /** Default: Math.random. */
+  readonly random?: Random
   /** Default: 1 s and 15 min. */
   readonly backoff?: { readonly firstMs: number; readonly capMs: number }
 }
