@@ -7,7 +7,7 @@ import { type Election, elect } from '../../pkg/lease/lease.ts'
 import { limitHeap } from '../../pkg/memory/memory.ts'
 import { clusterObjects, watchStorageAnnotations } from '../../pkg/objects/objects.ts'
 import {
-  type ControllerOptions,
+  type ControllerCommandOptions,
   controllerCommand,
   OptionsError,
 } from '../../pkg/options/options.ts'
@@ -35,7 +35,7 @@ export function controller(args: readonly string[]): Promise<void> {
  *
  * @throws OptionsError naming everything that keeps it from starting
  */
-async function runController(options: ControllerOptions): Promise<undefined> {
+async function runController(options: ControllerCommandOptions): Promise<undefined> {
   const { version } = packageJson
   const log = createLogger(options.logLevel)
   const metrics = createMetrics({ version })
@@ -155,7 +155,7 @@ function adminPart({
 }
 
 /** @throws OptionsError */
-function connectionOf({ kubeconfig }: ControllerOptions): Connection {
+function connectionOf({ kubeconfig }: ControllerCommandOptions): Connection {
   try {
     return loadConnection({ kubeconfig, env: process.env })
   } catch (error) {

@@ -3,7 +3,7 @@ import { messageOf } from '../../pkg/errors/errors.ts'
 import { ExpressionError } from '../../pkg/expr/expr.ts'
 import { loadConnection, openCluster } from '../../pkg/kube/kube.ts'
 import { watchManifests } from '../../pkg/manifests/manifests.ts'
-import { type ExplainOptions, OptionsError } from '../../pkg/options/options.ts'
+import { type ExplainCommandOptions, OptionsError } from '../../pkg/options/options.ts'
 import { folderProblem } from '../../pkg/run/run.ts'
 import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 
@@ -14,7 +14,7 @@ const timeoutMs = 30_000
  *
  * @throws OptionsError where the bindings cannot be read
  */
-export async function explain(options: ExplainOptions): Promise<string> {
+export async function explain(options: ExplainCommandOptions): Promise<string> {
   const { manifests } = options
   const unusable = manifests === undefined ? undefined : folderProblem('--manifests', manifests)
   if (unusable !== undefined) throw new OptionsError([unusable])
@@ -51,7 +51,7 @@ export async function explain(options: ExplainOptions): Promise<string> {
   return `${lines.join('\n')}\n`
 }
 
-async function readBindings(options: ExplainOptions): Promise<GroupBindings> {
+async function readBindings(options: ExplainCommandOptions): Promise<GroupBindings> {
   const { manifests, kubeconfig, apiGroup, namespace } = options
   const log = createLogger('silent')
   const metrics = createMetrics({ version: 'explain' })

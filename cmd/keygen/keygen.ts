@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { messageOf } from '../../pkg/errors/errors.ts'
-import { type KeygenOptions, OptionsError } from '../../pkg/options/options.ts'
+import { type KeygenCommandOptions, OptionsError } from '../../pkg/options/options.ts'
 import { generateSigningKey } from '../../pkg/signing/signing.ts'
 
 /**
@@ -9,7 +9,7 @@ import { generateSigningKey } from '../../pkg/signing/signing.ts'
  * @returns the armored private key, or where it was written
  * @throws OptionsError where the file cannot be written or is there already
  */
-export async function keygen({ name, email, out }: KeygenOptions): Promise<string> {
+export async function keygen({ name, email, out }: KeygenCommandOptions): Promise<string> {
   const key = await generateSigningKey({ name, email })
   if (out === undefined) return key
   try {

@@ -1,7 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import { messageOf } from '../../pkg/errors/errors.ts'
 import { asJson, asSarif, asText, lint as check } from '../../pkg/lint/lint.ts'
-import { type LintOptions, OptionsError } from '../../pkg/options/options.ts'
+import { type LintCommandOptions, OptionsError } from '../../pkg/options/options.ts'
 
 /**
  * Checks manifests and prints what is wrong with them.
@@ -9,7 +9,7 @@ import { type LintOptions, OptionsError } from '../../pkg/options/options.ts'
  * @returns the exit status: 1 where there is an error
  * @throws OptionsError where a path leads nowhere
  */
-export async function lint(options: LintOptions, paths: readonly string[]): Promise<number> {
+export async function lint(options: LintCommandOptions, paths: readonly string[]): Promise<number> {
   const result = await check({ ...options, paths }).catch((error: unknown) => {
     throw new OptionsError([`cannot be read: ${messageOf(error)}`])
   })

@@ -6,7 +6,7 @@ import type { Catalog } from '../../pkg/catalog/catalog.ts'
 import { RegistryError } from '../../pkg/errors/errors.ts'
 import type { ProxyRules } from '../../pkg/http/http.ts'
 import { loadConnection } from '../../pkg/kube/kube.ts'
-import { authModeOf, type ServerOptions } from '../../pkg/options/options.ts'
+import { authModeOf, type ServerCommandOptions } from '../../pkg/options/options.ts'
 import type { Logger, Metrics } from '../../pkg/telemetry/telemetry.ts'
 
 /** Everything about callers, wired. */
@@ -26,7 +26,7 @@ export function openAccess({
   log,
   metrics,
 }: {
-  readonly options: ServerOptions
+  readonly options: ServerCommandOptions
   /** The ways out to the issuer and the broker. */
   readonly proxies: ProxyRules
   readonly catalog: Catalog
@@ -65,7 +65,7 @@ export function openAccess({
 }
 
 /** What cannot work between these options, beyond what their table tells. */
-export function accessProblems(options: ServerOptions): string[] {
+export function accessProblems(options: ServerCommandOptions): string[] {
   const { manifests, brokerProxyUrl, oidcIssuerUrl } = options
   const problems: string[] = []
   if (options.oidcAllowSaFallback && manifests !== undefined) {
@@ -89,7 +89,7 @@ export function accessProblems(options: ServerOptions): string[] {
   return problems
 }
 
-function oidcOf(options: ServerOptions, proxies: ProxyRules) {
+function oidcOf(options: ServerCommandOptions, proxies: ProxyRules) {
   const { oidcIssuerUrl: issuerUrl, oidcClientId: clientId } = options
   if (issuerUrl === undefined || clientId === undefined) return undefined
   return {
@@ -108,13 +108,13 @@ function oidcOf(options: ServerOptions, proxies: ProxyRules) {
   }
 }
 
-function needsCluster(options: ServerOptions): boolean {
+function needsCluster(options: ServerCommandOptions): boolean {
   const mode = authModeOf(options)
   return mode === 'kubeconfig' || mode === 'bearer' || options.oidcAllowSaFallback
 }
 
 /** Where the server's own cluster is, without what lets the server in: callers bring that themselves. */
-function clusterAddress({ kubeconfig }: ServerOptions): () => Promise<ClusterAddress> {
+function clusterAddress({ kubeconfig }: ServerCommandOptions): () => Promise<ClusterAddress> {
   const connection = loadConnection({ kubeconfig, env: process.env })
   return async () => {
     const { server, tls, proxyUrl } = await connection.credentials()

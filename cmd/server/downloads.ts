@@ -1,10 +1,10 @@
 import type { Catalog } from '../../pkg/catalog/catalog.ts'
 import { createDownloads, type Downloads } from '../../pkg/downloads/downloads.ts'
-import type { ServerOptions } from '../../pkg/options/options.ts'
+import type { ServerCommandOptions } from '../../pkg/options/options.ts'
 import type { Logger, Metrics } from '../../pkg/telemetry/telemetry.ts'
 
 export interface OpenDownloadsOptions {
-  readonly options: ServerOptions
+  readonly options: ServerCommandOptions
   readonly secrets: { readonly valkeyPassword: string | undefined }
   readonly catalog: Catalog
   readonly log: Logger

@@ -6,7 +6,7 @@ import { limitHeap } from '../../pkg/memory/memory.ts'
 import {
   authModeOf,
   OptionsError,
-  type ServerOptions,
+  type ServerCommandOptions,
   serverCommand,
 } from '../../pkg/options/options.ts'
 import { httpPart, type Runnable, run, runCommand } from '../../pkg/run/run.ts'
@@ -32,7 +32,7 @@ import { storageSettings } from './storage.ts'
 import { clusterProblems, unusableFiles } from './unusable-files.ts'
 
 interface RunOptions {
-  readonly options: ServerOptions
+  readonly options: ServerCommandOptions
   readonly secrets: {
     readonly gpgPassphrase: string | undefined
     readonly valkeyPassword: string | undefined

@@ -3,7 +3,7 @@ import type { Catalog } from '../../pkg/catalog/catalog.ts'
 import { loadConnection, openCluster, type Readmes } from '../../pkg/kube/kube.ts'
 import { watchManifests } from '../../pkg/manifests/manifests.ts'
 import { expectRequests } from '../../pkg/memory/memory.ts'
-import type { ServerOptions } from '../../pkg/options/options.ts'
+import type { ServerCommandOptions } from '../../pkg/options/options.ts'
 import type { Runnable } from '../../pkg/run/run.ts'
 import type { Archives } from '../../pkg/storage/storage.ts'
 import type { Logger, Metrics } from '../../pkg/telemetry/telemetry.ts'
@@ -20,7 +20,7 @@ interface Source {
 }
 
 interface SourceOptions {
-  readonly options: ServerOptions
+  readonly options: ServerCommandOptions
   readonly sink: ResourceSink
   readonly archives: Archives
   readonly log: Logger

@@ -1,4 +1,4 @@
-import { OptionsError, type ServerOptions } from '../../pkg/options/options.ts'
+import { OptionsError, type ServerCommandOptions } from '../../pkg/options/options.ts'
 import {
   type ArchivesOptions,
   grantProblems,
@@ -15,7 +15,7 @@ type Environment = Readonly<Record<string, string | undefined>>
  * @throws OptionsError naming every variable that is no URL, and every grant that is none
  */
 export function storageSettings(
-  options: ServerOptions,
+  options: ServerCommandOptions,
   env: Environment,
   annotationOf: (namespace: string) => string | undefined,
 ): Omit<ArchivesOptions, 'log' | 'metrics'> {

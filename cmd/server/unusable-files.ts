@@ -1,6 +1,6 @@
 import { messageOf } from '../../pkg/errors/errors.ts'
 import { loadConnection } from '../../pkg/kube/kube.ts'
-import { type ServerOptions, serverCommand } from '../../pkg/options/options.ts'
+import { type ServerCommandOptions, serverCommand } from '../../pkg/options/options.ts'
 import { folderProblem } from '../../pkg/run/run.ts'
 import { readTlsFiles } from '../../pkg/serving/serving.ts'
 import { checkSigningKey } from '../../pkg/signing/signing.ts'
@@ -12,7 +12,7 @@ const defaultMountPath = serverCommand.options.filesystemMountPath.default
  * else is wrong, so that all mistakes come in one message.
  */
 export async function unusableFiles(
-  named: Partial<ServerOptions> & { readonly gpgPassphrase?: string | undefined },
+  named: Partial<ServerCommandOptions> & { readonly gpgPassphrase?: string | undefined },
 ): Promise<string[]> {
   const {
     manifests,
@@ -49,7 +49,7 @@ export async function unusableFiles(
 export function clusterProblems({
   manifests,
   kubeconfig,
-}: Pick<ServerOptions, 'manifests' | 'kubeconfig'>): string[] {
+}: Pick<ServerCommandOptions, 'manifests' | 'kubeconfig'>): string[] {
   if (manifests !== undefined) return []
   try {
     loadConnection({ kubeconfig, env: process.env })

@@ -96,4 +96,4 @@ export const controllerCommand = {
   rules: [],
 } satisfies Command<typeof options, SecretTable>
 
-export type ControllerOptions = Options<typeof options>
+export type ControllerCommandOptions = Options<typeof options>

@@ -34,4 +34,4 @@ export const explainCommand = {
   rules: [apart('manifests', 'kubeconfig', 'manifests take the place of a cluster')],
 } satisfies Command<typeof options, SecretTable>
 
-export type ExplainOptions = Options<typeof options>
+export type ExplainCommandOptions = Options<typeof options>

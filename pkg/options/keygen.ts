@@ -32,4 +32,4 @@ export const keygenCommand = {
   rules: [],
 } satisfies Command<typeof options, SecretTable>
 
-export type KeygenOptions = Options<typeof options>
+export type KeygenCommandOptions = Options<typeof options>

@@ -44,4 +44,4 @@ export const lintCommand = {
   rules: [],
 } satisfies Command<typeof options, SecretTable>
 
-export type LintOptions = Options<typeof options>
+export type LintCommandOptions = Options<typeof options>

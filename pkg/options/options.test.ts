@@ -8,7 +8,7 @@ import {
   OptionsError,
   optionsReference,
   parseOptions,
-  type ServerOptions,
+  type ServerCommandOptions,
   serverCommand,
 } from './options.ts'
 
@@ -62,7 +62,7 @@ describe('a value', () => {
   })
 })
 
-it.each<{ argv: string[]; options: Partial<ServerOptions> }>([
+it.each<{ argv: string[]; options: Partial<ServerCommandOptions> }>([
   { argv: ['--listen=:0'], options: { listen: { host: undefined, port: 0 } } },
   { argv: ['--listen', '127.0.0.1:80'], options: { listen: { host: '127.0.0.1', port: 80 } } },
   { argv: ['--listen=[::1]:80'], options: { listen: { host: '::1', port: 80 } } },

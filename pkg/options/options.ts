@@ -19,18 +19,18 @@ import {
   variableOf,
 } from './table.ts'
 
-export { type ControllerOptions, controllerCommand } from './controller.ts'
-export { type ExplainOptions, explainCommand } from './explain.ts'
+export { type ControllerCommandOptions, controllerCommand } from './controller.ts'
+export { type ExplainCommandOptions, explainCommand } from './explain.ts'
 export {
   type ExplorerCommandOptions,
   type ExplorerSecrets,
   explorerCommand,
 } from './explorer.ts'
 export { type ImportCommandOptions, importCommand } from './import.ts'
-export { type KeygenOptions, keygenCommand } from './keygen.ts'
-export { type LintOptions, lintCommand } from './lint.ts'
+export { type KeygenCommandOptions, keygenCommand } from './keygen.ts'
+export { type LintCommandOptions, lintCommand } from './lint.ts'
 export { optionsReference } from './reference.ts'
-export { authModeOf, logLevels, type ServerOptions, serverCommand } from './server.ts'
+export { authModeOf, logLevels, type ServerCommandOptions, serverCommand } from './server.ts'
 export { type SyncCommandOptions, syncCommand } from './sync.ts'
 export type { Command, OptionTable, SecretTable } from './table.ts'
 

@@ -298,17 +298,14 @@ export const serverCommand = {
   ],
 } satisfies Command<typeof options, typeof secrets>
 
-export type ServerOptions = Options<typeof options>
+export type ServerCommandOptions = Options<typeof options>
 
-/** How callers say who they are. */
-export type AuthMode = 'anonymous' | 'kubeconfig' | 'bearer' | 'oidc'
-
-/** OIDC with `anonymousAuth` stays OIDC: callers without a token are its guests. */
+/** How callers say who they are. OIDC with `anonymousAuth` stays OIDC: callers without a token are its guests. */
 export function authModeOf({
   anonymousAuth,
   useBearerToken,
   oidcIssuerUrl,
-}: Pick<ServerOptions, 'anonymousAuth' | 'useBearerToken' | 'oidcIssuerUrl'>): AuthMode {
+}: Pick<ServerCommandOptions, 'anonymousAuth' | 'useBearerToken' | 'oidcIssuerUrl'>) {
   if (oidcIssuerUrl !== undefined) return 'oidc'
   if (useBearerToken) return 'bearer'
   return anonymousAuth ? 'anonymous' : 'kubeconfig'
