@@ -3,12 +3,12 @@ import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 import { messageOf, RegistryError } from '../errors/errors.ts'
 import {
-  type Address,
   type Answer,
   discard,
   isTimeout,
   type ProxyRules,
   proxyRules,
+  type ResolvedAddress,
   readBounded,
 } from '../http/http.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
@@ -212,7 +212,7 @@ class PolicedEgress implements Egress {
   }
 
   /** The addresses of a host, all of which must be fine. */
-  async #approved(hostname: string, access: Access): Promise<readonly Address[]> {
+  async #approved(hostname: string, access: Access): Promise<readonly ResolvedAddress[]> {
     const found = isIP(hostname) === 0 ? await this.#resolve(hostname) : [hostname]
     if (found.length === 0) {
       throw new EgressError('Unreachable', `${printable(hostname)} has no address`)

@@ -1,5 +1,11 @@
 import { rootCertificates } from 'node:tls'
-import { type Address, createPool, type Pool, type ProxyRules, type Trust } from '../http/http.ts'
+import {
+  createPool,
+  type Pool,
+  type ProxyRules,
+  type ResolvedAddress,
+  type Trust,
+} from '../http/http.ts'
 import type { Access } from './hosts.ts'
 
 interface Opened {
@@ -16,14 +22,14 @@ const maxPools = 64
 export class Pools {
   readonly #ca: string | undefined
   readonly #proxies: ProxyRules
-  readonly #approved: (hostname: string, access: Access) => Promise<readonly Address[]>
+  readonly #approved: (hostname: string, access: Access) => Promise<readonly ResolvedAddress[]>
   /** Used last at the end. */
   readonly #pools = new Map<string, Opened>()
 
   constructor(
     ca: string | undefined,
     proxies: ProxyRules,
-    approved: (hostname: string, access: Access) => Promise<readonly Address[]>,
+    approved: (hostname: string, access: Access) => Promise<readonly ResolvedAddress[]>,
   ) {
     this.#ca = ca
     this.#proxies = proxies

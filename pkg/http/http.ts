@@ -5,12 +5,12 @@
 
 export { discard, readBounded } from './bodies.ts'
 export {
-  type Address,
   type Answer,
   createPool,
   isTimeout,
   type OutgoingRequest,
   type Pool,
+  type ResolvedAddress,
   type Trust,
 } from './pool.ts'
 export { type ProxyRules, proxyRules } from './proxy-rules.ts'

@@ -39,10 +39,11 @@ export interface PoolOptions {
    * Says for each connection that goes direct which addresses of a host it may use; what it throws is what `send` fails
    * with. A host that is an address already is asked for as well. Default: all that the machine finds.
    */
-  readonly addresses?: (hostname: string) => Promise<readonly Address[]>
+  readonly addresses?: (hostname: string) => Promise<readonly ResolvedAddress[]>
 }
 
-export interface Address {
+/** One of a host, as `dns.lookup` gives it. */
+export interface ResolvedAddress {
   readonly address: string
   readonly family: 4 | 6
 }
