@@ -35,7 +35,7 @@ export interface ProviderListing {
 }
 
 /** Who signed a list of checksums. */
-export interface Signer {
+export interface ReleaseSigner {
   /** Of the primary key: 40 upper-case hexadecimal digits, 64 for a version 6 key. */
   readonly fingerprint: string
   /** The last 16 of them. */
@@ -61,7 +61,7 @@ export interface ProviderRelease {
   readonly signature?: Buffer | undefined
   /** The public key of the signer, armored. */
   readonly key?: string | undefined
-  readonly signer?: Signer | undefined
+  readonly signer?: ReleaseSigner | undefined
   /** `zh:` of the archives of every platform, by `os_arch`. */
   readonly hashes: ReadonlyMap<string, string>
   /** Names the archive: `sha256:...`. */

@@ -2,7 +2,7 @@ import { createMessage, type Key, readKeys, readSignature, type Signature, verif
 import { printable } from '../egress/egress.ts'
 import { messageOf } from '../errors/errors.ts'
 import { SourceError } from './errors.ts'
-import type { Signer } from './provider-upstream.ts'
+import type { ReleaseSigner } from './provider-upstream.ts'
 
 /** A key in the words that it was offered in. */
 interface OfferedKey {
@@ -25,7 +25,7 @@ export interface VerifiedSignature {
   readonly signature: Buffer
   /** The signer's public key, armored. */
   readonly key: string
-  readonly signer: Signer
+  readonly signer: ReleaseSigner
 }
 
 /** @throws SourceError SignatureInvalid, SigningKeyChanged where `trustedKeys` does not hold the signer, InvalidSpec */
