@@ -9,7 +9,7 @@ import type { ProxyRules } from '../http/http.ts'
 import type { Clock, Random } from '../pacing/pacing.ts'
 import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'
 import { presentedIn, refusedHeader } from './bearer.ts'
-import type { AuthMode, Caller, View } from './caller.ts'
+import type { AuthMode, Caller, CallerView } from './caller.ts'
 import { ClusterCallers } from './cluster-callers.ts'
 import { Issuer, type IssuerTimings } from './issuer.ts'
 import { IssuerCallers } from './issuer-callers.ts'
@@ -28,7 +28,7 @@ import {
 } from './session.ts'
 import { describe, type WhoAmI } from './who-am-i.ts'
 
-export type { Caller, View } from './caller.ts'
+export type { Caller, CallerView } from './caller.ts'
 export type { ClusterAddress } from './caller-reads.ts'
 export type { AccessNow, AuthRequest } from './known-callers.ts'
 export type { Login } from './login.ts'
@@ -188,7 +188,7 @@ export class Auth {
    *
    * @throws RegistryError Unauthenticated, Forbidden, or Unavailable where the cluster has to decide and is away
    */
-  viewOf(request: AuthRequest): View | Promise<View> {
+  viewOf(request: AuthRequest): CallerView | Promise<CallerView> {
     if (this.#asksCluster()) {
       // What these callers may read is up to the cluster, which is not asked for every page.
       this.#guest(request)

@@ -22,4 +22,4 @@ export interface Caller {
 }
 
 /** What browsing shows a caller: everything, what is public, or that and what a binding allows. */
-export type View = 'all' | 'public' | Binding
+export type CallerView = 'all' | 'public' | Binding

@@ -1,6 +1,6 @@
 import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import { presentedIn } from './bearer.ts'
-import type { View } from './caller.ts'
+import type { CallerView } from './caller.ts'
 import type { AccessNow, AuthRequest } from './known-callers.ts'
 import type { AuthMetrics } from './metrics.ts'
 import type { Passthrough } from './passthrough.ts'
@@ -63,7 +63,7 @@ export class ClusterCallers implements Callers, AccessNow {
     return true
   }
 
-  viewOf({ facts }: AuthRequest): { readonly view: View; readonly count: () => void } {
+  viewOf({ facts }: AuthRequest): { readonly view: CallerView; readonly count: () => void } {
     const { guest, metrics } = this.#options
     noteCaller(facts, guest.caller, 'public')
     return { view: 'public', count: () => void (metrics.allowed.guest += 1) }

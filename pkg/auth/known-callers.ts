@@ -3,7 +3,7 @@ import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import { Bounded } from '../memory/memory.ts'
 import type { Clock } from '../pacing/pacing.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
-import type { View } from './caller.ts'
+import type { CallerView } from './caller.ts'
 import { bytesOfGroups } from './group-lists.ts'
 import type { AuthMetrics } from './metrics.ts'
 import { createKeyedHash, noteCaller, type Session, Sight } from './session.ts'
@@ -20,7 +20,9 @@ export interface AccessNow {
   /** As `Auth.mayRead`; then the caller is counted. False: ask `Auth.mayRead`. */
   mayRead(request: AuthRequest, kind: ParentKind, namespace: string, name: string): boolean
   /** As `Auth.viewOf`. The caller is not counted yet. Undefined: ask `Auth.viewOf`. */
-  viewOf(request: AuthRequest): { readonly view: View; readonly count: () => void } | undefined
+  viewOf(
+    request: AuthRequest,
+  ): { readonly view: CallerView; readonly count: () => void } | undefined
 }
 
 export interface KnownCallersOptions {
@@ -75,7 +77,9 @@ export class KnownCallers implements AccessNow {
     return true
   }
 
-  viewOf(request: AuthRequest): { readonly view: View; readonly count: () => void } | undefined {
+  viewOf(
+    request: AuthRequest,
+  ): { readonly view: CallerView; readonly count: () => void } | undefined {
     const session = this.of(request)
     if (session === undefined) return undefined
     const sight = this.sightOf(session)

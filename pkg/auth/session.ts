@@ -3,7 +3,7 @@ import { allows } from '../access/access.ts'
 import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import { characterBytes, keptText } from '../memory/memory.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
-import type { AuthMode, Caller, CallerKind, View } from './caller.ts'
+import type { AuthMode, Caller, CallerKind, CallerView } from './caller.ts'
 import type { Refusal } from './refusal.ts'
 
 /** Credentials as they came, and what to call them. */
@@ -31,7 +31,7 @@ const isName = /^[\w.-]{1,253}$/
 
 /** What callers may see: all who have the same view share one. */
 export class Sight {
-  readonly view: View
+  readonly view: CallerView
   /** How the view is called in logs. */
   readonly name: string
   /**
@@ -40,7 +40,7 @@ export class Sight {
    */
   readonly #known = new Map<string, boolean>()
 
-  constructor(view: View) {
+  constructor(view: CallerView) {
     this.view = view
     this.name = typeof view === 'string' ? view : `binding ${view.name}`
   }

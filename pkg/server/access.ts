@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Context, Hono } from 'hono'
 import type { WhoAmI } from '../apis/browse/browse.ts'
-import type { Auth, AuthRequest } from '../auth/auth.ts'
+import type { Auth, AuthRequest, CallerView } from '../auth/auth.ts'
 import { type BrowseOptions, prefix } from '../browse/browse.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { RegistryOptions } from '../registry/registry.ts'
@@ -15,7 +15,7 @@ export function accessOf(
   Pick<BrowseOptions, 'viewOf' | 'viewNow' | 'badgeView'> {
   const { model } = catalog
   const { now } = auth
-  const toView = (view: Awaited<ReturnType<Auth['viewOf']>>) => {
+  const toView = (view: CallerView) => {
     if (view === 'all') return model.views.all
     return view === 'public' ? model.views.public : model.viewOf(view)
   }
