@@ -1,8 +1,8 @@
 const largeBytes = 256 * 1024
 const smallBytes = 64 * 1024
-/** How many buffers of each size are kept for the next download: 10 MB in all. */
+/** How many buffers of each size are kept for the next download: 3 MB in all. */
 const keptLarge = 8
-const keptSmall = 128
+const keptSmall = 16
 
 /**
  * The buffers that files are read into, used again and again. Large ones are what one or few downloads are fastest with;

@@ -13,8 +13,8 @@ export interface Digesting {
 
 /** Memory that both threads see. Bytes are copied into it once, and no garbage is left of them. */
 const slotBytes = 256 * 1024
-/** How many bytes may be on their way: 4 MB. */
-const maxSlots = 16
+/** How many bytes may be on their way: 2 MB, a chunk of each of 8 downloads. */
+const maxSlots = 8
 /** How long the thread waits for another digest before it ends. To start one takes 30 ms, and it holds 11 MB. */
 const idleMs = 30_000
 
