@@ -11,7 +11,7 @@ it('waits longer after each failure to read the issuer', async () => {
       scopes: 'openid',
       callbackPath: '/auth/callback',
     },
-    fetch: () => Promise.reject(new Error('nobody answers')),
+    fetch: () => Promise.reject(new TypeError('nobody answers')),
     log: createLogger('warn', {
       write: (line) => waitsMs.push((JSON.parse(line) as { retryMs: unknown }).retryMs),
     }),
