@@ -14,7 +14,10 @@ export async function inArchive(
   parents: Parents,
   mountPath: string,
 ): Promise<Finding | undefined> {
-  const location = locationOf(version.resource, parents.of(version)?.resource)
+  const parent = parents.of(version)
+  // The registry serves none of it: that it has no parent is a finding already.
+  if (parent === undefined) return undefined
+  const location = locationOf(version.resource, parent.resource)
   const directory = location?.storage.fileSystem?.directoryPath
   if (location === undefined || directory === undefined) return undefined
   const path = join(mountPath, directory, location.configName, location.fileName)
