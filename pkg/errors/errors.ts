@@ -59,7 +59,11 @@ export function unavailable(message: string, cause?: unknown): RegistryError {
   return new RegistryError('Unavailable', `${message}; try again in a moment`, { cause })
 }
 
-/** The message of whatever was thrown; some have several lines. */
+/**
+ * The message of whatever was thrown; some have several lines. Node gives none, but a code, where all addresses of a host
+ * refuse.
+ */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown)
+  if (!(thrown instanceof Error)) return String(thrown)
+  return thrown.message || (thrown as NodeJS.ErrnoException).code || thrown.name
 }

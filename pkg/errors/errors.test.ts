@@ -1,0 +1,23 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect, it } from 'vitest'
+import { messageOf } from './errors.ts'
+
+it('tells what was thrown', () => {
+  expect(messageOf(new Error('away'))).toBe('away')
+  expect(messageOf('away')).toBe('away')
+  expect(messageOf(new RangeError())).toBe('RangeError')
+})
+
+it('tells why no address of a host is reached', async () => {
+  const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }))
+  // A port that no program may listen on without being asked to: TCP multiplexer.
+  const socket = connect({
+    host: 'two.test',
+    port: 1,
+    lookup: (_name, _how, found) => found(null, addresses),
+  })
+  const [error] = (await once(socket, 'close').catch((thrown: unknown) => [thrown])) as [unknown]
+  expect(error).toMatchObject({ name: 'AggregateError', message: '' })
+  expect(messageOf(error)).toBe('ECONNREFUSED')
+})
