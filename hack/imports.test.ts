@@ -118,7 +118,7 @@ it('knows the package of every file', () => {
 })
 
 /** A comment that belongs to the file: what follows is a blank line, an import or a re-export, and no declaration. */
-const opening = /^\/\*\*\s+(?:\* )?[A-Z].*?\*\/\n(?:\n|import |export (?:type )?[{*])/s
+const opening = /^\/\*\*\s+(?:\* )?[A-Z](?:(?!\*\/).)*\*\/\n(?:\n|import |export (?:type )?[{*])/s
 
 it.each(names.filter((name) => name.startsWith('pkg/')))(
   'the entry file of %s opens with what the package is',
