@@ -4,6 +4,7 @@
  */
 
 import type { GroupBindings } from '../access/access.ts'
+import type { Login } from '../apis/registry/registry.ts'
 import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import type { ProxyRules } from '../http/http.ts'
 import type { Clock, Random } from '../pacing/pacing.ts'
@@ -14,7 +15,7 @@ import { ClusterCallers } from './cluster-callers.ts'
 import { Issuer, type IssuerTimings } from './issuer.ts'
 import { IssuerCallers } from './issuer-callers.ts'
 import { type AccessNow, type AuthRequest, KnownCallers } from './known-callers.ts'
-import { type Login, type LoginOptions, loginOf } from './login.ts'
+import { type LoginOptions, loginOf } from './login.ts'
 import { AuthMetrics } from './metrics.ts'
 import { Passthrough, type PassthroughOptions } from './passthrough.ts'
 import { Refusal } from './refusal.ts'
@@ -31,7 +32,6 @@ import { describe, type WhoAmI } from './who-am-i.ts'
 export type { Caller, CallerView } from './caller.ts'
 export type { ClusterAddress } from './caller-reads.ts'
 export type { AccessNow, AuthRequest } from './known-callers.ts'
-export type { Login } from './login.ts'
 export type { WhoAmI } from './who-am-i.ts'
 
 export interface OidcOptions extends LoginOptions {

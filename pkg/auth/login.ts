@@ -1,18 +1,5 @@
+import type { Login } from '../apis/registry/registry.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
-
-/**
- * What `login.v1` of service discovery says.
- *
- * @see https://developer.hashicorp.com/terraform/internals/login-protocol
- */
-export interface Login {
-  readonly client: string
-  readonly grant_types: readonly string[]
-  readonly authz: string
-  readonly token: string
-  readonly scopes: readonly string[]
-  readonly ports: readonly [first: number, last: number]
-}
 
 export interface LoginOptions {
   readonly clientId: string

@@ -3,14 +3,18 @@
  * parsed here; what other registries send is read in pkg/sources.
  */
 
-/** @see https://developer.hashicorp.com/terraform/internals/login-protocol */
+/**
+ * What `login.v1` of service discovery says.
+ *
+ * @see https://developer.hashicorp.com/terraform/internals/login-protocol
+ */
 export interface Login {
   readonly client: string
   readonly grant_types: readonly string[]
   readonly authz: string
   readonly token: string
   readonly scopes: readonly string[]
-  readonly ports: readonly [number, number]
+  readonly ports: readonly [first: number, last: number]
 }
 
 /** @see https://developer.hashicorp.com/terraform/internals/remote-service-discovery */
