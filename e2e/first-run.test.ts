@@ -30,8 +30,8 @@ interface Run {
   readonly exited: Promise<[number | null]>
 }
 
-function makeRun(port: number): Run {
-  const make = spawn('make', ['run', `PORT=${port}`], {
+function makeRun(port: number | string, ...more: readonly string[]): Run {
+  const make = spawn('make', ['run', `PORT=${port}`, ...more], {
     cwd: checkout,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -107,4 +107,20 @@ describe.runIf(terraform)('make run, in a fresh checkout whose path has spaces',
       `depot: port ${port} is in use; choose another: make run PORT=${port + 1}\n`,
     )
   })
+
+  it.each([
+    ['abc', [], 'PORT must be 1 to 65535, not abc'],
+    ['8e3', [], 'PORT must be 1 to 65535, not 8e3'],
+    ['9999', ['UI_PORT=0'], 'UI_PORT must be 1 to 65535, not 0'],
+  ])(
+    'says in one line that %s %j is no port',
+    { timeout: 600_000 },
+    async (port, more, problem) => {
+      const run = makeRun(port, ...more)
+      const [code] = await run.exited
+      expect(code).not.toBe(0)
+      expect(run.printed()).toContain(`depot: ${problem}\n`)
+      expect(run.printed()).not.toMatch(/\n\s+at /)
+    },
+  )
 })

@@ -22,7 +22,9 @@ export interface Playground {
  */
 export async function preparePlayground(dir: string, port: number): Promise<Playground> {
   const [archives, signingKey] = [join(dir, 'archives'), join(dir, 'signing-key.asc')]
-  const [cliConfig, example] = [join(dir, 'terraformrc'), join(dir, 'example')]
+  // Another port is another server, which may run beside this one.
+  const suffix = port === 8080 ? '' : `-${port}`
+  const [cliConfig, example] = [join(dir, `terraformrc${suffix}`), join(dir, 'example')]
   mkdirSync(dir, { recursive: true })
   await createSigningKey(signingKey)
   writeExample(example, (await buildSamples(archives)) > 0)
@@ -33,7 +35,7 @@ export async function preparePlayground(dir: string, port: number): Promise<Play
   return {
     archives,
     signingKey,
-    statsPath: join(dir, 'stats.db'),
+    statsPath: join(dir, `stats${suffix}.db`),
     linesToType: [
       `export TF_CLI_CONFIG_FILE=${quoted(cliConfig)}`,
       `cd ${quoted(example)}`,

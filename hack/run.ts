@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { prettyFactory } from 'pino-pretty'
 import { nodeOptions } from '../pkg/memory/memory.ts'
 import { preparePlayground } from './playground.ts'
-import { listenError, type RunningPages, startPages } from './run-explorer.ts'
+import { listenError, portNumber, type RunningPages, startPages } from './run-explorer.ts'
 
 /*
  * `make run`: a registry of samples on this machine. Builds what is missing below `.depot`, starts the server and
@@ -21,11 +21,16 @@ const { values } = parseArgs({
     dir: { type: 'string', default: join(repository, '.depot') },
   },
 })
-const port = Number(values.port)
+const [port, uiPort] = [portOf('PORT', values.port), portOf('UI_PORT', values['ui-port'])]
 
 function fail(message: string, code = 1): never {
   console.error(`depot: ${message}`)
   process.exit(code)
+}
+
+function portOf(name: string, text: string): number {
+  const value = portNumber(text)
+  return value ?? fail(`${name} must be 1 to 65535, not ${text}`)
 }
 
 function printNextSteps(pagesUrl: string | undefined): void {
@@ -46,8 +51,6 @@ async function untilReady(adminUrl: string): Promise<void> {
   }
 }
 
-if (!Number.isInteger(port) || port < 1 || port > 65_535)
-  fail(`PORT must be 1 to 65535, not ${values.port}`)
 const error = await listenError(port)
 if (error === 'EADDRINUSE')
   fail(`port ${port} is in use; choose another: make run PORT=${port === 65_535 ? 9000 : port + 1}`)
@@ -111,7 +114,6 @@ for await (const line of createInterface({ input: server.stdout })) {
     await untilReady(adminUrl).catch(() =>
       fail('the server is not ready after 30 s; its log says why'),
     )
-    const uiPort = Number(values['ui-port'])
     pages = await startPages(`http://127.0.0.1:${port}`, uiPort, (text) =>
       process.stdout.write(prettyLine(text)),
     )

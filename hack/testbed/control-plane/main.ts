@@ -2,6 +2,7 @@ import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { messageOf } from '../../../pkg/errors/errors.ts'
 import { onPath, preparePlayground, quoted } from '../../playground.ts'
+import { portNumber } from '../../run-explorer.ts'
 import { toolPath } from '../tools.ts'
 import { type ControlPlane, startControlPlane } from './control-plane.ts'
 import { type Filling, prepareFilling } from './filling.ts'
@@ -21,8 +22,9 @@ const { values } = parseArgs({
     dir: { type: 'string', default: join(repository, '.depot') },
   },
 })
-const port = Number(values.port)
-const uiPort = Number(values['ui-port'])
+const port = portNumber(values.port) ?? fail(`PORT must be 1 to 65535, not ${values.port}`)
+const uiPort =
+  portNumber(values['ui-port']) ?? fail(`UI_PORT must be 1 to 65535, not ${values['ui-port']}`)
 
 function fail(message: string): never {
   console.error(`depot: ${message}`)
@@ -75,8 +77,6 @@ docs/sync.md says what else a Depot can do.
 
 const indented = (lines: readonly string[]): string => lines.map((line) => `    ${line}\n`).join('')
 
-if (!Number.isInteger(port) || port < 1 || port > 65_535)
-  fail(`PORT must be 1 to 65535, not ${values.port}`)
 requireTools()
 const ended = Promise.withResolvers<void>()
 process.once('SIGINT', ended.resolve)
