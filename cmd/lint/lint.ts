@@ -11,7 +11,10 @@ import { type LintCommandOptions, OptionsError } from '../../pkg/options/options
  */
 export async function lint(options: LintCommandOptions, paths: readonly string[]): Promise<number> {
   const result = await check({ ...options, paths }).catch((error: unknown) => {
-    throw new OptionsError([`cannot be read: ${messageOf(error)}`])
+    const { code, path } = error as NodeJS.ErrnoException
+    const problem =
+      code === 'ENOENT' ? `${path} does not exist` : `cannot be read: ${messageOf(error)}`
+    throw new OptionsError([problem])
   })
   const print = { text: asText, json: asJson, sarif: asSarif }[options.format]
   process.stdout.write(print(result, packageJson.version))

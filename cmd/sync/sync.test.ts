@@ -19,7 +19,7 @@ it('names every folder and file that it cannot use', async () => {
   expect(folders).toEqual({
     status: 2,
     stdout: '',
-    stderr: `depot: --manifests: the folder missing does not exist
+    stderr: `depot: --manifests: the folder missing does not exist: make it, or name another
 depot: --archives: file is not a folder; name a folder, or a path that is free
 depot: see depot sync --help for all options
 `,
