@@ -4,6 +4,9 @@ export interface ByteRange {
   readonly end: number
 }
 
+/** Two numbers of 16 digits, and room. What is longer is no range that a file can have, and is not looked at. */
+const maxCharacters = 64
+
 /**
  * Reads a `Range` header (RFC 9110, section 14). What is not a single range of bytes is ignored, as the RFC allows: the
  * client then gets the whole.
@@ -12,6 +15,7 @@ export function parseRange(
   header: string | undefined,
   sizeBytes: number,
 ): ByteRange | 'whole' | 'unsatisfiable' {
+  if (header !== undefined && header.length > maxCharacters) return 'whole'
   const match = header?.match(/^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i)
   const [, first = '', last = ''] = match ?? []
   if (first === '' && last === '') return 'whole'
