@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from '../telemetry/telemetry.ts'
 
@@ -10,10 +10,15 @@ const answers: Readonly<Record<string, readonly [status: number, message: string
 /** How long a client has to close its side of a refused connection, in milliseconds. */
 const closeMs = 5_000
 
+/** Whether an answer has begun and not ended, as Node's own handler asks. */
+const isAnswering = (socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean =>
+  socket._httpMessage?.headersSent === true
+
 /** Answers what is no HTTP request, as far as the connection still takes an answer. */
 export function refuseMalformed(log: Logger) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    // Written into the middle of an answer it would be taken for a part of that.
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
       socket.destroy()
       return
     }
