@@ -26,8 +26,8 @@ export class Parents {
   readonly #claims = new AddressClaims()
   /** Versions without a parent, by the name that they refer to. */
   readonly #waiting = new NamedRows<VersionList>()
-  /** What lost its address, with the reason. */
-  readonly #conflicts = new Map<Parent, string>()
+  /** What lost its address, and to whom. */
+  readonly #conflicts = new Map<Parent, Parent>()
   #waitingCount = 0
 
   constructor(options: ParentsOptions) {
@@ -57,14 +57,14 @@ export class Parents {
   at(namespace: string, name: string, system?: string): Parent | undefined {
     const named = this.#byName.get(namespace, name)
     if (named !== undefined && fitsSystem(named.resource?.system, system)) return named
-    return this.#claims
-      .of(namespace, name)
-      .find(({ resource }) => fitsSystem(resource?.system, system))
+    return this.#claims.oldest(namespace, name, system)
   }
 
   /** Why a parent has lost its address; undefined where it has not. */
   conflictOf(parent: Parent): string | undefined {
-    return this.#conflicts.get(parent)
+    const winner = this.#conflicts.get(parent)
+    if (winner === undefined || parent.resource === undefined) return undefined
+    return `its address ${addressOf(parent.resource)} is that of ${winner.name}`
   }
 
   attach(row: VersionRow): void {
@@ -90,36 +90,55 @@ export class Parents {
     const { namespace, name, kind } = (row ?? old) as ResourceRow
     const parent = this.#byName.getOrSet(namespace, name, () => new Parent(kind, namespace, name))
     const moved = old === undefined || isMoved(row, old)
-    if (old !== undefined && moved) this.#claims.remove(parent, old)
+    if (!moved) {
+      parent.resource = row
+      this.#options.onChange(parent)
+      return
+    }
+    const losing = this.#soles(name, old, row)
+    const wasOldest = old !== undefined && this.#claims.remove(parent, old)
     parent.resource = row
     this.#options.onChange(parent)
-    if (!moved) return
-    if (row !== undefined) this.#claims.add(parent, row)
-    else {
-      this.#byName.delete(namespace, name)
+    const isOldest = row !== undefined && this.#claims.add(parent, row)
+    if (row === undefined) this.#byName.delete(namespace, name)
+    if (row === undefined || old === undefined || addressOf(row) !== addressOf(old))
       this.#conflicts.delete(parent)
-    }
     const names = new Set([name, row?.configName ?? name, old?.configName ?? name])
-    this.#review(namespace, names, parent)
-    for (const other of names) this.#settle(namespace, other)
+    this.#review(namespace, names, [parent, ...losing])
+    if (old !== undefined && wasOldest) this.#settleBelow(old)
+    if (row !== undefined && isOldest) this.#settleBelow(row)
+    else if (row !== undefined) this.#settle([parent], namespace, row.configName)
+    this.#settle(this.#claims.of(namespace, name), namespace, name)
+  }
+
+  /** Others that may lose Versions by a change of one with that `metadata.name`. */
+  #soles(own: string, ...rows: readonly (ResourceRow | undefined)[]): ReadonlySet<Parent> {
+    const soles = new Set<Parent>()
+    for (const row of rows) {
+      if (row === undefined) continue
+      const { namespace, configName, system } = row
+      for (const sole of this.#claims.soles(namespace, own)) soles.add(sole)
+      for (const sole of this.#claims.solesBeside(namespace, configName, system)) soles.add(sole)
+    }
+    return soles
   }
 
   #resolve(row: VersionRow): Parent | undefined {
     const { namespace, parentName } = row
     if (parentName === undefined) return undefined
     const named = this.#byName.get(namespace, parentName)
-    return parentOf(row, named, () => this.#claims.of(namespace, parentName), traits)
+    const configured = () => this.#claims.fitting(namespace, parentName, row.system)
+    return parentOf(row, named, configured, traits)
   }
 
   /** Finds the parent of every Version whose parent may be another one now. */
-  #review(namespace: string, names: ReadonlySet<string>, changed: Parent): void {
-    const parents = new Set([changed])
+  #review(namespace: string, names: ReadonlySet<string>, changed: readonly Parent[]): void {
+    const parents = new Set(changed)
     const lists = new Set<VersionList>()
     const homeOf = this.#homes()
     for (const name of names) {
       const named = this.#byName.get(namespace, name)
       if (named !== undefined) parents.add(named)
-      for (const claim of this.#claims.of(namespace, name)) parents.add(claim)
       const waiting = this.#waiting.get(namespace, name)
       if (waiting !== undefined) lists.add(waiting)
     }
@@ -175,10 +194,20 @@ export class Parents {
     if (waiting?.chunks.length === 0) this.#waiting.delete(namespace, name)
   }
 
-  /** Finds out who has the addresses with a name. */
-  #settle(namespace: string, name: string): void {
+  /** After the oldest of a system has changed. */
+  #settleBelow({ namespace, configName, system }: ResourceRow): void {
+    const claims =
+      system === undefined
+        ? this.#claims.of(namespace, configName)
+        : this.#claims.ofSystem(namespace, configName, system)
+    this.#settle(claims, namespace, configName)
+  }
+
+  /** Finds out who has the addresses that those with a name ask for. */
+  #settle(claims: readonly Parent[], namespace: string, name: string): void {
     const named = this.#byName.get(namespace, name)
-    for (const [claim, winner] of this.#claims.winners(namespace, name, named)) {
+    for (const claim of claims) {
+      const winner = this.#claims.winnerOf(claim, named)
       const lost = winner !== claim
       // The one whose name it is takes the address alone; what lost to it is still had by its own name.
       const displacedBy = lost && winner !== named ? winner.name : undefined
@@ -187,14 +216,14 @@ export class Parents {
         claim.hasAddress = !lost
         this.#options.onChange(claim)
       }
-      if (lost) this.#lose(claim, `its address ${addressOf(claim)} is that of ${winner.name}`)
+      if (lost) this.#lose(claim, winner)
       else this.#conflicts.delete(claim)
     }
   }
 
-  #lose(parent: Parent, reason: string): void {
-    if (this.#conflicts.get(parent) === reason) return
-    this.#conflicts.set(parent, reason)
+  #lose(parent: Parent, winner: Parent): void {
+    if (this.#conflicts.get(parent) === winner) return
+    this.#conflicts.set(parent, winner)
     this.#options.onConflict(parent)
   }
 }
@@ -211,8 +240,7 @@ const traits = {
 }
 
 /** `network/aws`, or the type of a provider. */
-function addressOf({ resource }: Parent): string {
-  const { configName = '', system } = resource ?? {}
+function addressOf({ configName, system }: ResourceRow): string {
   return system === undefined ? configName : `${configName}/${system}`
 }
 
