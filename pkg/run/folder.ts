@@ -7,7 +7,8 @@ import { OptionsError } from '../options/options.ts'
 /** What keeps this user from reading a folder that an option names; undefined where nothing does. */
 export function folderProblem(flag: string, path: string): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false })
-  if (stat === undefined) return `${flag}: the folder ${path} does not exist: make it, or name another`
+  if (stat === undefined)
+    return `${flag}: the folder ${path} does not exist: make it, or name another`
   if (!stat.isDirectory()) return `${flag}: ${path} is not a folder`
   try {
     accessSync(path, constants.R_OK | constants.X_OK)
