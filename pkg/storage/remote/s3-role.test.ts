@@ -59,13 +59,48 @@ describe('EKS Pod Identity', () => {
     expect(asked).toEqual(['first'])
   })
 
-  it('is asked again before they expire, with the token that is there then', async () => {
-    body = answer(60_000)
-    const role = createRole(env)
+  it.each([
+    ['five minutes before they expire', 3_600_000, 300_000],
+    ['in the last quarter of a short life', 240_000, 60_000],
+  ])('is asked again %s, with the token that is there then', async (_, lifeMs, marginMs) => {
+    let nowMs = Date.now()
+    body = { ...answer(0), Expiration: new Date(nowMs + lifeMs).toISOString() }
+    const role = createRole(env, undefined, () => nowMs)
     await role.getCredentials()
     writeFileSync(join(dir, 'token'), 'second')
+    nowMs += lifeMs - marginMs - 1000
+    for (let requests = 0; requests < 50; requests += 1) await role.getCredentials()
+    expect(asked).toEqual(['first'])
+    nowMs += 2000
     await role.getCredentials()
     expect(asked).toEqual(['first', 'second'])
+  })
+
+  it('that fails leaves the keys that are there valid until they expire, and is asked now and then', async () => {
+    let nowMs = Date.now()
+    const expiresMs = nowMs + 3_600_000
+    body = { ...answer(0), Expiration: new Date(expiresMs).toISOString() }
+    const role = createRole(env, undefined, () => nowMs)
+    await role.getCredentials()
+    respond = (response) => response.writeHead(500).end()
+
+    nowMs = expiresMs - 240_000
+    const all = await Promise.all(Array.from({ length: 50 }, () => role.getCredentials()))
+    expect(all.every(({ accessKey }) => accessKey === 'AKIA')).toBe(true)
+    await role.getCredentials()
+    expect(asked).toHaveLength(2)
+    nowMs += 10_000
+    expect(await role.getCredentials()).toMatchObject({ accessKey: 'AKIA' })
+    expect(asked).toHaveLength(3)
+
+    nowMs = expiresMs - 1
+    await role.getCredentials()
+    expect(asked).toHaveLength(4)
+    nowMs = expiresMs
+    await expect(role.getCredentials()).rejects.toThrow('answered 500')
+    expect(asked).toHaveLength(5)
+    respond = (response) => response.end(JSON.stringify({ ...body, Token: 'new' }))
+    expect(await role.getCredentials()).toMatchObject({ sessionToken: 'new' })
   })
 
   it.each([

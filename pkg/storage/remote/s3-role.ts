@@ -2,13 +2,16 @@ import { readFile } from 'node:fs/promises'
 import { IamAwsProvider } from 'minio'
 import { messageOf } from '../../errors/errors.ts'
 import { createPool, discard, isTimeout, readBounded } from '../../http/http.ts'
+import type { Clock } from '../../pacing/pacing.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 type Credentials = Awaited<ReturnType<IamAwsProvider['getCredentials']>>
 
-/** Before they expire, credentials are fetched again: what they sign lives for a while. */
-const marginMs = 5 * 60_000
+/** Before they expire, credentials are fetched again: what they sign lives for a while. A quarter of a short life. */
+const maxMarginMs = 5 * 60_000
+/** After a failure, while what was fetched before is still valid. */
+const retryMs = 5000
 /** Of one answer, from the connection to its last byte. */
 const answerMs = 5000
 /** Credentials take two kilobytes. */
@@ -17,22 +20,28 @@ const instanceUrl = 'http://169.254.169.254'
 
 /**
  * The credentials of a role, from wherever this machine or pod has them: web identity of EKS (IRSA), the agent of EKS Pod
- * Identity, ECS, EC2. They are fetched once for however many requests need them, and again before they expire.
+ * Identity, ECS, EC2. They are fetched once for however many requests need them, and again before they expire. Where that
+ * fails, those that are there serve until they have expired.
  */
 class Role extends IamAwsProvider {
   readonly #env: Environment
   readonly #ask: Ask
+  readonly #clock: Clock
   #fetching: Promise<Credentials> | undefined
   #keys: Keys | undefined
+  /** When the keys are to be fetched again. */
+  #dueMs = 0
 
-  constructor(env: Environment, deadlineMs: number) {
+  constructor(env: Environment, deadlineMs: number, clock: Clock) {
     super({})
     this.#env = env
     this.#ask = createAsk(deadlineMs)
+    this.#clock = clock
   }
 
   override getCredentials(): Promise<Credentials> {
-    if (this.#keys !== undefined && this.#keys.expiresMs - marginMs > Date.now()) {
+    const nowMs = this.#clock()
+    if (this.#keys !== undefined && nowMs < Math.min(this.#dueMs, this.#keys.expiresMs)) {
       return Promise.resolve(this.#keys)
     }
     this.#fetching ??= this.#fetch().finally(() => {
@@ -42,9 +51,19 @@ class Role extends IamAwsProvider {
   }
 
   async #fetch(): Promise<Credentials> {
+    // The library keeps these, until ten seconds before they expire.
     if (this.#env['AWS_WEB_IDENTITY_TOKEN_FILE']) return super.getCredentials()
-    this.#keys = new Keys(await fetchCredentials(this.#env, this.#ask))
-    return this.#keys
+    try {
+      const keys = new Keys(await fetchCredentials(this.#env, this.#ask))
+      this.#keys = keys
+      this.#dueMs = keys.expiresMs - Math.min(maxMarginMs, (keys.expiresMs - this.#clock()) / 4)
+      return keys
+    } catch (error) {
+      const nowMs = this.#clock()
+      if (this.#keys === undefined || !(nowMs < this.#keys.expiresMs)) throw error
+      this.#dueMs = nowMs + retryMs
+      return this.#keys
+    }
   }
 }
 
@@ -181,5 +200,8 @@ function jsonIn(text: string): unknown {
 }
 
 /** @param deadlineMs of one answer; default: 5 s */
-export const createRole = (env: Environment, deadlineMs = answerMs): IamAwsProvider =>
-  new Role(env, deadlineMs)
+export const createRole = (
+  env: Environment,
+  deadlineMs = answerMs,
+  clock: Clock = Date.now,
+): IamAwsProvider => new Role(env, deadlineMs, clock)
