@@ -67,7 +67,7 @@ export class ArchiveReader implements Archives {
     this.#cache = cache && this.#openCache(cache)
     this.#firstReads = new FirstReads({
       stat: (place) => this.#stat(place),
-      digest: (place, owner) => this.#hashing.sharedDigest(place, owner),
+      digest: (place, owner, seen) => this.#hashing.sharedDigest(place, owner, seen),
       fill: (archive, place) => this.#fill(archive, place),
       verified: this.#verified,
       reports: this.#reports,
@@ -186,7 +186,7 @@ export class ArchiveReader implements Archives {
           range,
           verified: this.#verified,
           open: (from) => driver.open(object, from),
-          digest: () => this.#hashing.sharedDigest(place, nobodys),
+          digest: (seen) => this.#hashing.sharedDigest(place, nobodys, seen),
         })
       },
     })
@@ -288,8 +288,8 @@ export class ArchiveReader implements Archives {
       range,
       verified: this.#verified,
       open: (from) => this.#openObject(place, from),
-      digest: async () => {
-        last = await this.#hashing.sharedDigest(place, archive.label.namespace)
+      digest: async (seen) => {
+        last = await this.#hashing.sharedDigest(place, archive.label.namespace, seen)
         return last
       },
     })

@@ -12,8 +12,8 @@ const maxAnnounced = 10_000
 
 export interface FirstReadOptions {
   readonly stat: (place: Place) => Promise<ObjectInfo>
-  /** Reads all of an object. @throws Unavailable after a while, and goes on */
-  readonly digest: (place: Place, owner: string) => Promise<ArchiveDigest>
+  /** Reads all of an object that was seen. @throws Unavailable after a while, and goes on */
+  readonly digest: (place: Place, owner: string, seen: ObjectInfo) => Promise<ArchiveDigest>
   /** Reads all of an object into the cache, where there is one that can take it. @throws as `digest`, and where it is wrong */
   readonly fill: (archive: Archive, place: Place) => Promise<void>
   readonly verified: VerifiedObjects
@@ -73,7 +73,7 @@ export class FirstReads {
     await fill(archive, place)
     const filled = await stat(place)
     if (verified.has(filled, sha256)) return filled
-    const found = await digest(place, label.namespace)
+    const found = await digest(place, label.namespace, filled)
     if (found.sha256 !== sha256) throw reports.wrong(archive, place, found)
     return found
   }

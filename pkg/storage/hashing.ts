@@ -61,9 +61,14 @@ export function createHashing(options: {
      * reading goes on.
      *
      * @param owner whose archive it is: one owner's large archives never hold up another's
+     * @param seen what the object was when the request looked: it never joins the reading of what was replaced before
      */
-    async sharedDigest(place: Place, owner: string): Promise<ArchiveDigest> {
-      const key = JSON.stringify([owner, place.key])
+    async sharedDigest(
+      place: Place,
+      owner: string,
+      { fingerprint }: ObjectInfo,
+    ): Promise<ArchiveDigest> {
+      const key = JSON.stringify([owner, place.key, fingerprint])
       let hashing = running.get(key)
       if (hashing === undefined) {
         hashing = requested(owner, () => read(place))

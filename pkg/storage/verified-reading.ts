@@ -1,5 +1,5 @@
 import { unavailable } from '../errors/errors.ts'
-import type { ByteRange, OpenObject } from './driver.ts'
+import type { ByteRange, ObjectInfo, OpenObject } from './driver.ts'
 import type { ArchiveDigest } from './hashing.ts'
 import type { VerifiedObjects } from './verified-objects.ts'
 
@@ -7,7 +7,7 @@ import type { VerifiedObjects } from './verified-objects.ts'
  * Opens a local file, or part of it, once the whole of it was found right; what was found right before and did not change
  * is not read again.
  *
- * @param digest reads the whole file
+ * @param digest reads the whole file, which was seen when it was opened
  * @returns nothing where the file is wrong
  * @throws RegistryError as `open` and `digest`; Unavailable where the file changes meanwhile
  */
@@ -22,12 +22,12 @@ export async function openVerified({
   range: ByteRange | undefined
   verified: VerifiedObjects
   open: (range?: ByteRange) => Promise<OpenObject>
-  digest: () => Promise<ArchiveDigest>
+  digest: (seen: ObjectInfo) => Promise<ArchiveDigest>
 }): Promise<OpenObject | undefined> {
   const opened = await open(range)
   if (verified.has(opened.info, sha256)) return opened
   opened.body.close()
-  const { sha256: found, fingerprint } = await digest()
+  const { sha256: found, fingerprint } = await digest(opened.info)
   if (found !== sha256) return undefined
   const again = await open(range)
   if (again.info.fingerprint === fingerprint) return again
