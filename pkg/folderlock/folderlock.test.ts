@@ -142,14 +142,52 @@ describe('a holder that left the file behind', () => {
     await expect(lock()).resolves.toBeDefined()
   })
 
-  it('left it empty, or with something else in it', async () => {
+  it('left it empty, or with something else in it, and has not touched it for a while', async () => {
     for (const text of ['', 'nonsense', '{"pid":1}']) {
       writeFileSync(file(), text)
+      await expect(lock()).rejects.toThrow(
+        `another process just began to write to ${dir}: try again in a minute`,
+      )
+      expect(readFileSync(file(), 'utf8')).toBe(text)
+      const old = Date.now() / 1000 - 120
+      utimesSync(file(), old, old)
       const held = await lock()
       expect(readFileSync(file(), 'utf8')).toContain(`"pid":${process.pid}`)
       await held[Symbol.asyncDispose]()
     }
   })
+})
+
+it('keeps others out on a file system without links, while the file is still empty, too', async () => {
+  const program = `
+    import { once } from 'node:events'
+    import fs from 'node:fs'
+    import { syncBuiltinESMExports } from 'node:module'
+    const { writeFile } = fs.promises
+    fs.promises.link = async () => { throw Object.assign(new Error('EPERM'), { code: 'EPERM' }) }
+    fs.promises.writeFile = async (path, text, options) => {
+      if (options?.flag !== 'wx') return writeFile(path, text, options)
+      const file = await fs.promises.open(path, 'wx')
+      console.log('empty')
+      await once(process.stdin, 'data')
+      await file.writeFile(text)
+      await file.close()
+    }
+    syncBuiltinESMExports()
+    const { lockFolder } = await import(${JSON.stringify(join(import.meta.dirname, 'folderlock.ts'))})
+    await lockFolder({ dir: ${JSON.stringify(dir)}, program: 'depot other', onLost() {} })
+    console.log('locked')
+    setInterval(() => {}, 1000)`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  expect(String(await once(child.stdout, 'data'))).toBe('empty\n')
+  expect(readFileSync(file(), 'utf8')).toBe('')
+  await expect(lock()).rejects.toThrow('another process just began to write')
+  child.stdin.write('go on')
+  expect(String(await once(child.stdout, 'data'))).toBe('locked\n')
+  await expect(lock()).rejects.toThrow(`depot other, process ${child.pid}`)
 })
 
 it('touches the file, so that other machines see that it goes on', async () => {

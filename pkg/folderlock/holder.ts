@@ -42,7 +42,7 @@ export async function thisProcess(): Promise<Machine & Pick<Holder, 'pid' | 'sta
   return { host: hostname(), boot: boot.trim(), processes, pid: process.pid, start }
 }
 
-/** The text of a lock, and who has it; undefined where a power cut left the file empty. */
+/** The text of a lock, and who has it; undefined where a power cut left the file empty, or it is being written. */
 export interface Found {
   readonly text: string
   readonly holder: Holder | undefined

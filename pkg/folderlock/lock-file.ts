@@ -13,7 +13,7 @@ export interface LockFileOptions {
   /** For those that are kept out. */
   readonly program: string
   readonly self: Awaited<ReturnType<typeof thisProcess>>
-  /** For how long a holder on another machine may not have touched it. */
+  /** For how long a holder on another machine, or one that it does not name yet, may not have touched it. */
   readonly staleMs: number
 }
 
@@ -52,8 +52,7 @@ export class LockFile {
       if (await this.#create(at)) return
       const before = await found(at)
       if (before === undefined) continue
-      const { holder } = before
-      if (holder !== undefined && !(await this.#isGone(at, holder))) throw refused(dir, holder)
+      if (!(await this.#isGone(at, before))) throw refused(dir, before.holder)
       await this.#clear(at, before)
     }
     throw refused(dir, undefined)
@@ -67,13 +66,18 @@ export class LockFile {
     const next = `${at}.${holder?.token ?? 'unreadable'}.next`
     await this.#acquire(next)
     try {
-      if ((await found(at))?.text === left) await rm(at, { force: true })
+      const now = await found(at)
+      // An empty file may be another one than that which was judged.
+      if (now?.text === left && (await this.#isGone(at, now))) await rm(at, { force: true })
     } finally {
       await rm(next, { force: true })
     }
   }
 
-  /** Makes the file with its text in it at once, so that no other process finds it empty. */
+  /**
+   * Makes the file with its text in it at once, so that no other process finds it empty. Where the file system has no links
+   * one may, which is why an empty file keeps others out while it is young.
+   */
   async #create(at: string): Promise<boolean> {
     await writeFile(this.#mine, this.#text)
     try {
@@ -90,9 +94,10 @@ export class LockFile {
     }
   }
 
-  async #isGone(at: string, holder: Holder): Promise<boolean> {
+  async #isGone(at: string, { holder }: Found): Promise<boolean> {
     const { self, staleMs } = this.#options
-    return (await isDead(holder, self)) ?? (await this.#untouchedMs(at)) > staleMs
+    const dead = holder && (await isDead(holder, self))
+    return dead ?? (await this.#untouchedMs(at)) > staleMs
   }
 
   /** By the clock of the file system alone, which may be another machine's. */
@@ -119,8 +124,10 @@ function codeOf(error: unknown): string {
 }
 
 function refused(dir: string, holder: Holder | undefined): FolderLockError {
-  if (holder === undefined)
-    return new FolderLockError(`another process just began to write to ${dir}`)
+  if (holder === undefined) {
+    const hint = 'try again in a minute'
+    return new FolderLockError(`another process just began to write to ${dir}: ${hint}`)
+  }
   const { program, pid, host, startedAt } = holder
   const hint = 'stop it, or wait for its end; one that was killed is noticed within a minute'
   const who = `${program}, process ${pid} on ${host} since ${startedAt}`
