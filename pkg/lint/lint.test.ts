@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -198,6 +199,46 @@ it('looks for an archive where the registry serves it: by the name in the Versio
   const renamed = module('network', `name: shared, provider: aws, ${storage}`)
   const options = { filesystemMountPath: mount }
   expect(await findingsIn([renamed, version('v', good)], options)).toEqual([])
+})
+
+it('looks for an archive in a directory that is named from the root', async () => {
+  const mount = join(dir, 'archives')
+  mkdirSync(join(mount, 'modules/network'), { recursive: true })
+  writeFileSync(join(mount, 'modules/network/n-1.0.0.zip'), 'content')
+  const at = (directory: string) =>
+    findingsIn(
+      [
+        module(
+          'network',
+          `provider: aws, storageConfig: {fileSystem: {directoryPath: ${directory}}}`,
+        ),
+        version('v', `${good}, upload: {sha256: "${digest}"}`),
+      ],
+      { filesystemMountPath: mount },
+    )
+  expect(await at(join(mount, 'modules'))).toEqual([])
+  expect(await at(join(dir, 'elsewhere'))).toEqual([
+    expect.stringMatching(
+      /no-archive.*elsewhere\/network\/n-1\.0\.0\.zip: .*outside of the mounted/,
+    ),
+  ])
+})
+
+it('reads no archive that the registry would not: neither a pipe nor one outside of the mount', async () => {
+  const mount = join(dir, 'odd-archives')
+  mkdirSync(join(mount, 'modules/network'), { recursive: true })
+  execFileSync('mkfifo', [join(mount, 'modules/network/n-1.0.0.zip')])
+  writeFileSync(join(dir, 'outside.zip'), 'content')
+  symlinkSync(join(dir, 'outside.zip'), join(mount, 'modules/network/n-2.0.0.zip'))
+  mkdirSync(join(mount, 'modules/network/n-3.0.0.zip'))
+  const versions = ['1', '2', '3'].map((major) =>
+    version(`v${major}`, good.replaceAll('1.0.0', `${major}.0.0`)),
+  )
+  expect(await findingsIn([network, ...versions], { filesystemMountPath: mount })).toEqual([
+    expect.stringMatching(/no-archive.*n-1\.0\.0\.zip: .*it is not a file/),
+    expect.stringMatching(/no-archive.*n-2\.0\.0\.zip: .*it is outside of the mount/),
+    expect.stringMatching(/no-archive.*n-3\.0\.0\.zip: .*it is not a file/),
+  ])
 })
 
 describe('a report', () => {

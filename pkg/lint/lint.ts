@@ -9,7 +9,7 @@ import {
   publicLabelIssue,
 } from '../apis/v1alpha1/v1alpha1.ts'
 import { readManifests } from '../manifests/manifests.ts'
-import { inArchive } from './archives.ts'
+import { inArchive, openMount } from './archives.ts'
 import type { Finding } from './finding.ts'
 import { about, groupBy, isOf, type Placed, placeOf } from './object.ts'
 import { addressConflicts, Parents } from './parents.ts'
@@ -77,10 +77,12 @@ export async function lint(options: LintOptions): Promise<LintResult> {
   const parents = new Parents(distinct)
   findings.push(...addressConflicts(parents))
   const versions = distinct.filter(isOf('Version'))
+  const mountPath = options.filesystemMountPath
+  const mount = mountPath === undefined ? undefined : openMount(mountPath)
   for (const version of versions) {
     findings.push(...inVersion(version, parents, options))
-    if (options.filesystemMountPath === undefined) continue
-    const finding = await inArchive(version, parents, options.filesystemMountPath)
+    if (mount === undefined) continue
+    const finding = await inArchive(version, parents, mount)
     if (finding !== undefined) findings.push(finding)
   }
   findings.push(...duplicateVersions(versions, parents))
