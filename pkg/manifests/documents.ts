@@ -36,18 +36,21 @@ const maxKeyComparisons = 10_000_000
 
 /**
  * Cuts a file at its document markers. A line that starts with `---` always is one, even inside a block scalar, so a
- * mistake in one document costs no other.
+ * mistake in one document costs no other. `%YAML 1.2` belongs to the document after the marker that follows it.
  */
 export function* documentsOf(text: string): Generator<DocumentPart> {
   let start = 0
   let line = 1
-  for (let end = markerFrom(text, 0); ; end = markerFrom(text, end + 1)) {
-    const slice = text.slice(start, end)
-    if (end < text.length && endsInDirectives(slice)) continue
-    yield { text: slice, line }
-    if (end >= text.length) return
-    line += newlinesIn(slice)
-    start = end
+  for (let marker = markerFrom(text, 0); ; marker = markerFrom(text, marker + 1)) {
+    const isLast = marker >= text.length
+    const end = isLast ? marker : directivesBefore(text, start, marker)
+    if (isLast || end > start) {
+      const slice = text.slice(start, end)
+      yield { text: slice, line }
+      line += newlinesIn(slice)
+      start = end
+    }
+    if (isLast) return
   }
 }
 
@@ -143,9 +146,26 @@ function markerFrom(text: string, from: number): number {
   return text.length
 }
 
-/** `%YAML 1.2` belongs to the document after the marker that follows it. */
-function endsInDirectives(text: string): boolean {
-  return /^(?:[ \t]*(?:#[^\n]*)?\r?\n)*%/.test(text)
+const blankOrComment = /^[ \t]*(?:#[^\n]*|\r)?$/
+const documentEnd = /^\.\.\.(?:[ \t]+#[^\n]*|[ \t]*\r?)$/
+
+/**
+ * Where the directives right before a marker begin, with the comments among them: at the start, or behind a line of `...`.
+ *
+ * @returns the marker where there are none
+ */
+function directivesBefore(text: string, start: number, marker: number): number {
+  let found = false
+  let at = marker
+  while (at > start) {
+    const lineStart = at - 2 < start ? start : Math.max(start, text.lastIndexOf('\n', at - 2) + 1)
+    const line = text.slice(lineStart, at - 1)
+    if (documentEnd.test(line)) break
+    if (line[0] === '%') found = true
+    else if (!blankOrComment.test(line)) return marker
+    at = lineStart
+  }
+  return found ? at : marker
 }
 
 function partOf(read: () => unknown): unknown {

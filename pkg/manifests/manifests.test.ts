@@ -341,6 +341,13 @@ it.each([
   expect(await source.rejected()).toEqual([])
 })
 
+it('reads two documents below a directive', async () => {
+  const text = `%YAML 1.2\n---\n${moduleText('a')}---\n${moduleText('b')}`
+  await using source = await startSource({ 'a.yaml': text })
+  expect(source.sink.names).toEqual(['Module a', 'Module b'])
+  expect(await source.rejected()).toEqual([])
+})
+
 it('never serves less while a file is written in place', async () => {
   const names = Array.from({ length: 50 }, (_, i) => `m${i}`)
   const text = (system: string) => names.map((name) => moduleText(name, system)).join('---\n')

@@ -62,6 +62,18 @@ describe('what people wrote', () => {
     )
   })
 
+  it('keeps directives where they belong', async () => {
+    const directed = `%YAML 1.2\n---\n${moduleText('c')}`
+    write('all.yaml', `${moduleText('a')}---\n${moduleText('b')}...\n${directed}`)
+    const objects = await open()
+    await objects.delete({ kind: 'Module', namespace: 'team', name: 'b' })
+    expect(read('all.yaml')).toBe(`${moduleText('a')}...\n${directed}`)
+    await objects.writeStatus(await known('a', objects), { synced: true })
+    await objects.writeStatus(await known('c', objects), { synced: true })
+    const status = 'status:\n  synced: true\n'
+    expect(read('all.yaml')).toBe(`${moduleText('a', status)}...\n${directed}${status}`)
+  })
+
   it('may be items of a list, or JSON', async () => {
     const item = (name: string) => ({
       apiVersion: 'depot.internal/v1alpha1',

@@ -58,13 +58,21 @@ export function rewritten(
   const parts = partsOf(file, text)
   const current = parts[part] ?? ''
   if (after === undefined && path.length === 0) {
-    const rest = parts.toSpliced(part, 1).join('')
+    const rest = joined(parts.toSpliced(part, 1))
     return /^(?:\s|---|#.*)*$/.test(rest) ? undefined : rest
   }
   const edited = isJson(file)
     ? editedJson(current, path, after)
     : editedYaml(current, path, before, after)
-  return parts.with(part, edited).join('')
+  return joined(parts.with(part, edited))
+}
+
+/** The text of these parts: directives are only behind the end of the document before them. */
+function joined(parts: readonly string[]): string {
+  return parts.reduce((text, part) => {
+    const needsEnd = /^(?:[ \t]*(?:#.*)?\r?\n)*%/.test(part) && !/(?:^|\n)\.\.\..*\n$/.test(text)
+    return text !== '' && needsEnd ? `${text}...\n${part}` : text + part
+  }, '')
 }
 
 function partsOf(file: string, text: string): string[] {
@@ -95,7 +103,7 @@ function editedYaml(
       edit(document, path, before, after)
     } catch {
       // Behind an alias, say: then this object is written again as a whole, without its comments.
-      if (path.length === 0) return `${text.startsWith('---') ? '---\n' : ''}${textOf(after)}`
+      if (path.length === 0) return `${/^---\s/m.test(text) ? '---\n' : ''}${textOf(after)}`
       document.setIn(path, document.createNode(after))
     }
   }
