@@ -125,6 +125,24 @@ it('answers on one connection again and again, one request after the other', asy
   socket.destroy()
 })
 
+it.each([
+  ['/ready', 'Host: depot.test\r\n', 400],
+  ['/ready', 'HOST: other.test\r\n', 400],
+  ['/unready', 'host: depot.test\r\n', 400],
+  ['/unready', 'Accept: */*\r\nHost:\r\n', 400],
+  ['/ready', 'X-Forwarded-Host: other.test\r\nUser-Agent: Host\r\n', 200],
+  ['/unready', 'X-Forwarded-Host: other.test\r\nUser-Agent: Host\r\n', 200],
+])('refuses a second Host header: %s with %j is %i', async (path, headers, status) => {
+  const socket = await send(requestOf(path, headers) + requestOf('/last', 'Connection: close\r\n'))
+  const received = await text(socket)
+  expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+  expect(
+    received.includes('{"errors":["the request has more than one Host header: send one"]}'),
+  ).toBe(status === 400)
+  // The connection is still of use.
+  expect(received.match(/HTTP\/1.1 200 /g)).toHaveLength(status === 200 ? 2 : 1)
+})
+
 it('goes on where clients are gone before their answers', async () => {
   for (let round = 0; round < 200; round += 1) {
     const socket = await send(requestOf('/known').repeat(20))

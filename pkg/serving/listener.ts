@@ -43,6 +43,12 @@ const badRequest = new RegistryError(
   'the request line or the Host header is malformed',
 )
 
+/** RFC 9112, section 3.2: what stands between client and server may have heard another one of them. */
+const severalHosts = new RegistryError(
+  'BadRequest',
+  'the request has more than one Host header: send one',
+)
+
 type Listener = (request: IncomingMessage, response: IdentifiedResponse) => void
 
 /** The request listener of the public port: what is ready is sent, and everything else is for the app to answer. */
@@ -74,6 +80,7 @@ function createAppListener(options: AppListenerOptions): Listener {
         if (response.status >= 400) outgoing.statusMessage = response.statusText
         return response
       }
+      if (hasSeveralHosts(incoming)) return answered(errorResponse(severalHosts))
       const result = options.fetch(request, { incoming, outgoing, facts: running.facts })
       return result instanceof Promise ? result.then(answered) : answered(result)
     },
@@ -123,6 +130,16 @@ function createAppListener(options: AppListenerOptions): Listener {
     void answer(request, response)
     metrics.started(facts.route ?? 'none')
   }
+}
+
+/** Node gives the first alone in `headers`. What has several is no plain request, so it always comes this way. */
+function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+  }
+  return hosts > 1
 }
 
 const textOf = (header: string | readonly string[] | undefined): string | undefined =>
