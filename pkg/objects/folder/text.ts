@@ -70,8 +70,10 @@ export function rewritten(
 /** The text of these parts: directives are only behind the end of the document before them. */
 function joined(parts: readonly string[]): string {
   return parts.reduce((text, part) => {
-    const needsEnd = /^(?:[ \t]*(?:#.*)?\r?\n)*%/.test(part) && !/(?:^|\n)\.\.\..*\n$/.test(text)
-    return text !== '' && needsEnd ? `${text}...\n${part}` : text + part
+    const needsEnd =
+      /^(?:[ \t]*(?:#.*)?\r?\n)*%/.test(part) && !/(?:^|\n)\.\.\.[^\n]*\n$/.test(text)
+    const end = text.endsWith('\r\n') ? '...\r\n' : '...\n'
+    return text !== '' && needsEnd ? text + end + part : text + part
   }, '')
 }
 
