@@ -41,13 +41,15 @@ class Role extends IamAwsProvider {
 
   override getCredentials(): Promise<Credentials> {
     const nowMs = this.#clock()
-    if (this.#keys !== undefined && nowMs < Math.min(this.#dueMs, this.#keys.expiresMs)) {
-      return Promise.resolve(this.#keys)
-    }
+    const valid = this.#keys !== undefined && nowMs < this.#keys.expiresMs ? this.#keys : undefined
+    if (valid !== undefined && nowMs < this.#dueMs) return Promise.resolve(valid)
     this.#fetching ??= this.#fetch().finally(() => {
       this.#fetching = undefined
     })
-    return this.#fetching
+    if (valid === undefined) return this.#fetching
+    // No request waits for new keys while the old ones are valid; whoever comes after those is told what went wrong.
+    this.#fetching.catch(() => {})
+    return Promise.resolve(valid)
   }
 
   async #fetch(): Promise<Credentials> {
