@@ -142,15 +142,16 @@ describe('a holder that left the file behind', () => {
     await expect(lock()).resolves.toBeDefined()
   })
 
-  it('left it empty, or with something else in it, and has not touched it for a while', async () => {
+  it('left it empty, or with something else in it, and has not touched it for a while, or did in the future', async () => {
     for (const text of ['', 'nonsense', '{"pid":1}']) {
       writeFileSync(file(), text)
       await expect(lock()).rejects.toThrow(
         `another process just began to write to ${dir}: try again in a minute`,
       )
       expect(readFileSync(file(), 'utf8')).toBe(text)
-      const old = Date.now() / 1000 - 120
-      utimesSync(file(), old, old)
+      const age = text === '' ? -86_400 : 120
+      const touched = Date.now() / 1000 - age
+      utimesSync(file(), touched, touched)
       const held = await lock()
       expect(readFileSync(file(), 'utf8')).toContain(`"pid":${process.pid}`)
       await held[Symbol.asyncDispose]()

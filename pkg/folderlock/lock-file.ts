@@ -97,7 +97,10 @@ export class LockFile {
   async #isGone(at: string, { holder }: Found): Promise<boolean> {
     const { self, staleMs } = this.#options
     const dead = holder && (await isDead(holder, self))
-    return dead ?? (await this.#untouchedMs(at)) > staleMs
+    if (dead !== undefined) return dead
+    const untouchedMs = await this.#untouchedMs(at)
+    // No process is about to write into a file of the future: the clock was ahead then.
+    return untouchedMs > staleMs || (holder === undefined && untouchedMs < -staleMs)
   }
 
   /** By the clock of the file system alone, which may be another machine's. */
