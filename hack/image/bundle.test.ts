@@ -18,3 +18,17 @@ it('nothing of ours imports a CommonJS package on first use, for the bundle has 
   expect(onFirstUse.length).toBeGreaterThan(5)
   expect(onFirstUse.filter(({ path }) => inputs[path]?.format === 'cjs')).toEqual([])
 })
+
+it('the bundle leaves out what nothing uses of zod: import it with `* as z`, not `{ z }`', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'depot-bundle-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const { outputs } = await bundleCommands(folder)
+  const parts = Object.values(outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0),
+  )
+  const ofZod = parts.map(([file]) => file).filter((file) => file.includes('node_modules/zod/'))
+  expect(ofZod).toContain('node_modules/zod/v4/classic/schemas.js')
+  expect(ofZod.filter((file) => file.includes('/locales/'))).toEqual([
+    'node_modules/zod/v4/locales/en.js',
+  ])
+})

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /*
  * Which packages of the npm registry are in the image: what is installed for production, and what else the bundler took.

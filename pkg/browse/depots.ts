@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { DepotList } from '../apis/browse/browse.ts'
 import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
 import type { ShownDepot } from '../catalog/catalog.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { components, WhoAmI } from '../apis/browse/browse.ts'
 import type { DescribedEndpoint } from './endpoint.ts'
 import { described, prefix } from './endpoints.ts'

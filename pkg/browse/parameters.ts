@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { RegistryError } from '../errors/errors.ts'
 
 /** Names in a cluster are shorter, and so is what one searches them for. */

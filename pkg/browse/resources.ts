@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ResourceList } from '../apis/browse/browse.ts'
 import type { SortBy } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'

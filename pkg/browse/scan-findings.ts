@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ScanFindings } from '../apis/browse/browse.ts'
 import { normalizeVersion } from '../apis/v1alpha1/v1alpha1.ts'
 import { type Catalog, distinctFindings, type Parent, type VersionRow } from '../catalog/catalog.ts'

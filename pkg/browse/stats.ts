@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { BrowseStats } from '../apis/browse/browse.ts'
 import { backends } from '../apis/v1alpha1/v1alpha1.ts'
 import { endpoint } from './endpoint.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Version, VersionList } from '../apis/browse/browse.ts'
 import {
   type Catalog,

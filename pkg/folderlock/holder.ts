@@ -1,6 +1,6 @@
 import { readFile, readlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Where process ids are comparable: one boot of one machine, and one container of it. */
 export interface Machine {

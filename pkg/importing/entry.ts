@@ -1,5 +1,5 @@
 import semver from 'semver'
-import { z } from 'zod'
+import * as z from 'zod'
 import { normalizeVersion } from '../apis/v1alpha1/v1alpha1.ts'
 import type { ImportItem } from './item.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { Entry, entryOf, keyOf } from './entry.ts'
 import { type ImportItem, labelOf } from './item.ts'
 import { versionNames } from './names.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
 import type { ImportParent } from './item.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Document, isSeq } from 'yaml'
-import { z } from 'zod'
+import * as z from 'zod'
 import { Batches } from './batches.ts'
 import { Entry, entryOf, isAfter, keyOf } from './entry.ts'
 import type { ImportItem, ImportParent } from './item.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { distinctAddresses, needs, together } from './rules.ts'
 import { serverCommand } from './server.ts'
 import type { Command, Options, OptionTable } from './table.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Command, Options, OptionTable, SecretTable } from './table.ts'
 
 const options = {

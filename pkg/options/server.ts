@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { apart, distinctAddresses, needs, together } from './rules.ts'
 import type { Command, Options, OptionTable } from './table.ts'
 import { baseUrl, brokerUrl, endpointUrl, issuerUrl } from './urls.ts'

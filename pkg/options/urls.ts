@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 function parseHttpUrl(text: string): URL | undefined {
   if (!/^https?:\/\/[^\s#]+$/i.test(text)) return undefined

@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Where to listen or to connect to. */
 export interface Address {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import { Bounded } from '../memory/memory.ts'
 import type { Clock } from '../pacing/pacing.ts'
 import { SourceError } from './errors.ts'

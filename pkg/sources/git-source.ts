@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { shownUrl } from '../egress/egress.ts'
 import { type Git, isRefName } from './git.ts'
 import type { ListingCache } from './listing-cache.ts'

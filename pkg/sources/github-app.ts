@@ -1,6 +1,6 @@
 import { createPrivateKey, hash, type KeyObject } from 'node:crypto'
 import { SignJWT } from 'jose'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Credential } from '../egress/egress.ts'
 import { Bounded } from '../memory/memory.ts'
 import type { Clock } from '../pacing/pacing.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { EgressAnswer } from '../egress/egress.ts'
 import { SourceError } from './errors.ts'
 import type { GithubCredential } from './github-app.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type EgressAnswer, shownUrl } from '../egress/egress.ts'
 import { shortHash } from './archive.ts'
 import type { Discovery } from './discovery.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import { type EgressAnswer, shownUrl } from '../egress/egress.ts'
 import { Bounded } from '../memory/memory.ts'
 import type { Clock } from '../pacing/pacing.ts'

@@ -3,7 +3,7 @@
  * types.
  */
 
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** The records that answers are made of, under the names that the document gives them. */
 export const components = z.registry<{ id: string }>()

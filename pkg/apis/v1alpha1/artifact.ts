@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** The archive that is served, as the controller stored it. Written in one update with `checksum`. */
 export const Artifact = z.object({

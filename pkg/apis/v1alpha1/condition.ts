@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** A condition as Kubernetes has them, read leniently: what others wrote of an object must not keep it from being served. */
 const Condition = z.object({

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { conditions } from './condition.ts'
 import { Metadata } from './metadata.ts'
 import * as rules from './rules.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import * as rules from './rules.ts'
 
 /** Where the versions of a module come from. */

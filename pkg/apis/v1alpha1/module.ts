@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Metadata, SyncState } from './metadata.ts'
 import { ModuleSource } from './module-source.ts'
 import * as rules from './rules.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Metadata } from './metadata.ts'
 
 /** Of the annotations, those alone that say which places of storage a namespace may use: `{api_group}/storage`. */

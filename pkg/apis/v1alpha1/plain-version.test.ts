@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { z } from 'zod'
+import * as z from 'zod'
 import { JsonReader } from './json-reader.ts'
 import { plainVersion } from './plain-version.ts'
 import { isRecord } from './record.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import * as rules from './rules.ts'
 
 /** Plugin protocol versions. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Metadata, SyncState } from './metadata.ts'
 import { VersionRefs } from './module.ts'
 import { Protocols } from './protocols.ts'

@@ -1,4 +1,6 @@
-import { z } from 'zod'
+import * as z from 'zod'
+// Not z.core: that would bring all of zod into the bundle.
+import { $constructor } from 'zod/v4/core'
 
 /** Of one scan. The rest is not read: no object may be so much work that everything else waits for it. */
 const maxFindings = 2_000
@@ -63,9 +65,11 @@ export function checkFinding(raw: object): CheckedFinding | undefined {
 
 type Findings = z.ZodArray<typeof SecurityFinding>
 
+const arrays: typeof z.ZodArray = z.ZodArray
+
 /** An array of which no more is read than the limit, and nothing that was checked before. */
-const Findings = z.core.$constructor<Findings>('Findings', (schema, def) => {
-  z.ZodArray.init(schema, def)
+const Findings = $constructor<Findings>('Findings', (schema, def) => {
+  arrays.init(schema, def)
   const { _zod: own } = schema
   const check = own.parse.bind(own)
   own.parse = (payload, context) => {

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { GithubClientConfig } from './metadata.ts'
 import { StorageConfig } from './storage-config.ts'
 

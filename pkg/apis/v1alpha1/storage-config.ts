@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { goDuration } from './go-duration.ts'
 import * as rules from './rules.ts'
 

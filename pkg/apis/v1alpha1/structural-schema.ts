@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** A node of a structural schema, as far as Depot's kinds need it. */
 export interface StructuralSchema {

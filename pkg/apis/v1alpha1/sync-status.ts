@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { conditions } from './condition.ts'
 
 /** What the controller writes into the status of every kind that it reconciles. */

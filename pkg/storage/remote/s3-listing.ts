@@ -1,5 +1,5 @@
 import { XMLParser } from 'fast-xml-parser'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ListedObject } from '../driver.ts'
 
 const parser = new XMLParser({
