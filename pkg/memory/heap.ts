@@ -57,8 +57,12 @@ export function limitHeap(): void {
  *
  * Requests leave next to nothing behind, and four threads that are woken to clear it cost more than the clearing: a tenth
  * of a request. A list that is being read leaves more than one thread should clear.
+ *
+ * From then on each full collection moves what lives together and gives the pages between back, which otherwise stay for
+ * the next list: 12 MB of 127 under load, and 300 of 850 where 100,000 Versions were read again twice.
  */
 export function expectRequests(): void {
   giveMemoryBack()
   setFlagsFromString('--no-parallel-scavenge')
+  setFlagsFromString('--memory-saver-mode')
 }
