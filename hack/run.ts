@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { prettyFactory } from 'pino-pretty'
-import { nodeOptions } from '../pkg/memory/memory.ts'
+import { nodeArguments, nodeOptions } from '../pkg/memory/memory.ts'
 import { preparePlayground } from './playground.ts'
 import { listenError, portNumber, type RunningPages, startPages } from './run-explorer.ts'
 
@@ -65,6 +65,7 @@ const { archives, signingKey, statsPath, linesToType } = await preparePlayground
 const server = spawn(
   process.execPath,
   [
+    ...nodeArguments,
     nodeOptions,
     join(repository, 'cmd/server/main.ts'),
     '--anonymous-auth',

@@ -9,6 +9,7 @@ export {
   expectRequests,
   keepRequestsCheap,
   limitHeap,
+  nodeArguments,
   nodeOptions,
 } from './heap.ts'
 export { characterBytes, keptBytes } from './kept-bytes.ts'
