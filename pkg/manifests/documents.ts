@@ -157,15 +157,43 @@ const documentEnd = /^\.\.\.(?:[ \t]+#[^\n]*|[ \t]*\r?)$/
 function directivesBefore(text: string, start: number, marker: number): number {
   let found = false
   let at = marker
-  while (at > start) {
-    const lineStart = at - 2 < start ? start : Math.max(start, text.lastIndexOf('\n', at - 2) + 1)
-    const line = text.slice(lineStart, at - 1)
+  for (const { line, from } of linesUp(text, start, marker)) {
     if (documentEnd.test(line)) break
     if (line[0] === '%') found = true
     else if (!blankOrComment.test(line)) return marker
-    at = lineStart
+    at = from
   }
   return found ? at : marker
+}
+
+/** Lines from the last to the first. @param end right behind a newline */
+function* linesUp(text: string, start: number, end: number) {
+  for (let at = end; at > start; ) {
+    const from = at - 2 < start ? start : Math.max(start, text.lastIndexOf('\n', at - 2) + 1)
+    yield { line: text.slice(from, at - 1), from }
+    at = from
+  }
+}
+
+/** The text of these documents: directives are only behind the end of the document before them. */
+export function joinedDocuments(documents: readonly string[]): string {
+  return documents
+    .map((text, index) => {
+      const before = documents[index - 1]
+      if (!before || !startsWithDirective.test(text) || isEnded(before)) return text
+      return `${before.endsWith('\r\n') ? '...\r\n' : '...\n'}${text}`
+    })
+    .join('')
+}
+
+const startsWithDirective = /^(?:[ \t]*(?:#[^\n]*|\r)?\n)*%/
+
+function isEnded(text: string): boolean {
+  for (const { line } of linesUp(text, 0, text.length)) {
+    if (documentEnd.test(line)) return true
+    if (!blankOrComment.test(line)) return false
+  }
+  return false
 }
 
 function partOf(read: () => unknown): unknown {

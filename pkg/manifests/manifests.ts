@@ -14,7 +14,13 @@ import { Scanner } from './scanner.ts'
 import { codeOf } from './tree.ts'
 
 export type { ArchiveProbe } from './archive-state.ts'
-export { documentsOf, type FieldPath, parseJson, parseYaml } from './documents.ts'
+export {
+  documentsOf,
+  type FieldPath,
+  joinedDocuments,
+  parseJson,
+  parseYaml,
+} from './documents.ts'
 export { objectsIn } from './objects.ts'
 export { readManifests } from './read-manifests.ts'
 export { decodeText, readText } from './read-text.ts'

@@ -75,6 +75,21 @@ describe('what people wrote', () => {
     expect(await known('a', objects)).toBeDefined()
   })
 
+  it.each(['...\n# one\n# two\n', '# one\n# two\n...\n', '# one\n... # end\n', '...\n\n'])(
+    'keeps directives behind one end, whatever else is there: %j',
+    async (between) => {
+      const directed = `%YAML 1.2\n---\n${moduleText('c')}`
+      write('all.yaml', moduleText('a') + between + directed)
+      const objects = await open()
+      for (const synced of [true, false]) {
+        await objects.writeStatus(await known('a', objects), { synced })
+        await objects.writeStatus(await known('c', objects), { synced })
+      }
+      expect(read('all.yaml').match(/^\.\.\./gm)).toHaveLength(1)
+      expect((await known('a', objects)).status).toMatchObject({ synced: false })
+    },
+  )
+
   it('may be items of a list, or JSON', async () => {
     const item = (name: string) => ({
       apiVersion: 'depot.internal/v1alpha1',

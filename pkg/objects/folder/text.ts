@@ -4,6 +4,7 @@ import { isRecord } from '../../apis/v1alpha1/v1alpha1.ts'
 import {
   documentsOf,
   type FieldPath,
+  joinedDocuments,
   objectsIn,
   parseJson,
   parseYaml,
@@ -58,23 +59,13 @@ export function rewritten(
   const parts = partsOf(file, text)
   const current = parts[part] ?? ''
   if (after === undefined && path.length === 0) {
-    const rest = joined(parts.toSpliced(part, 1))
+    const rest = joinedDocuments(parts.toSpliced(part, 1))
     return /^(?:\s|---|#.*)*$/.test(rest) ? undefined : rest
   }
   const edited = isJson(file)
     ? editedJson(current, path, after)
     : editedYaml(current, path, before, after)
-  return joined(parts.with(part, edited))
-}
-
-/** The text of these parts: directives are only behind the end of the document before them. */
-function joined(parts: readonly string[]): string {
-  return parts.reduce((text, part) => {
-    const needsEnd =
-      /^(?:[ \t]*(?:#.*)?\r?\n)*%/.test(part) && !/(?:^|\n)\.\.\.[^\n]*\n$/.test(text)
-    const end = text.endsWith('\r\n') ? '...\r\n' : '...\n'
-    return text !== '' && needsEnd ? text + end + part : text + part
-  }, '')
+  return joinedDocuments(parts.with(part, edited))
 }
 
 function partsOf(file: string, text: string): string[] {
