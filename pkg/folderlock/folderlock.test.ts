@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { messageOf } from '../errors/errors.ts'
 import { type FolderLockOptions, lockFolder } from './folderlock.ts'
 
 let dir: string
@@ -132,6 +133,20 @@ describe('a holder that left the file behind', () => {
     const old = Date.now() / 1000 - 120
     utimesSync(file(), old, old)
     await expect(lock()).resolves.toBeDefined()
+    await held[Symbol.asyncDispose]()
+  })
+
+  it.each([
+    ['touches the file again', 10, /is being written to by depot test/],
+    ['does not touch the file again', 60_000, /^let in$/],
+  ])('was on another machine, with a clock that was ahead, and %s', async (_, renewMs, outcome) => {
+    const held = await lock({ timings: { renewMs } })
+    const text = readFileSync(file(), 'utf8')
+    writeFileSync(file(), text.replace(/"host":"[^"]*"/, '"host":"elsewhere"'))
+    const ahead = Date.now() / 1000 + 86_400
+    utimesSync(file(), ahead, ahead)
+    const next = lock({ timings: { renewMs: 1000 } }).then(() => 'let in', messageOf)
+    expect(await next).toMatch(outcome)
     await held[Symbol.asyncDispose]()
   })
 

@@ -1,8 +1,8 @@
 /**
  * Lets one process at a time write to a folder, by a file in it that says who that is. A process that ended without taking
- * it away, by a kill or a power cut, does not keep the others out.
+ * it away, by a kill or a power cut, keeps the others out for a minute at most.
  */
-import { rm, utimes } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { messageOf } from '../errors/errors.ts'
 import { holderIn, thisProcess } from './holder.ts'
 import { FolderLockError, LockFile } from './lock-file.ts'
@@ -27,7 +27,7 @@ export async function lockFolder(options: FolderLockOptions): Promise<FolderLock
   const { dir, program } = options
   const timings = { ...defaultTimings, ...options.timings }
   const self = await thisProcess()
-  const file = new LockFile({ dir, program, self, staleMs: timings.staleMs })
+  const file = new LockFile({ dir, program, self, ...timings })
   const { path, token } = file
   try {
     await file.acquire()
@@ -48,7 +48,7 @@ export async function lockFolder(options: FolderLockOptions): Promise<FolderLock
       options.onLost()
       return
     }
-    await utimes(path, new Date(), new Date()).catch(() => undefined)
+    await file.touch().catch(() => undefined)
     schedule()
   }
   const schedule = () => {

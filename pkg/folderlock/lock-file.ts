@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { link, rm, stat, writeFile } from 'node:fs/promises'
+import { link, open, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Found, found, type Holder, isDead, type thisProcess } from './holder.ts'
 
 /** Hidden files are no manifests. */
@@ -15,6 +16,8 @@ export interface LockFileOptions {
   readonly self: Awaited<ReturnType<typeof thisProcess>>
   /** For how long a holder on another machine, or one that it does not name yet, may not have touched it. */
   readonly staleMs: number
+  /** How often its holder touches it. */
+  readonly renewMs: number
 }
 
 /** Another process writes to the folder, or it cannot be written to. */
@@ -44,6 +47,16 @@ export class LockFile {
   /** @throws FolderLockError saying who has it; the error of the file system */
   acquire(): Promise<void> {
     return this.#acquire(this.path)
+  }
+
+  /** By writing what is there: the time is that of the file system then, as it is for those who look. */
+  async touch(): Promise<void> {
+    const file = await open(this.path, 'r+')
+    try {
+      await file.write(this.#text.slice(0, 1), 0)
+    } finally {
+      await file.close()
+    }
   }
 
   async #acquire(at: string): Promise<void> {
@@ -95,12 +108,16 @@ export class LockFile {
   }
 
   async #isGone(at: string, { holder }: Found): Promise<boolean> {
-    const { self, staleMs } = this.#options
+    const { self, staleMs, renewMs } = this.#options
     const dead = holder && (await isDead(holder, self))
     if (dead !== undefined) return dead
-    const untouchedMs = await this.#untouchedMs(at)
-    // No process is about to write into a file of the future: the clock was ahead then.
-    return untouchedMs > staleMs || (holder === undefined && untouchedMs < -staleMs)
+    let untouchedMs = await this.#untouchedMs(at)
+    // Of the future: the clock was ahead then. Who holds it touches it again; nobody is about to write into an empty one.
+    if (untouchedMs < -staleMs && holder !== undefined) {
+      await sleep(2 * renewMs)
+      untouchedMs = await this.#untouchedMs(at)
+    }
+    return Math.abs(untouchedMs) > staleMs
   }
 
   /** By the clock of the file system alone, which may be another machine's. */
