@@ -24,7 +24,7 @@ export async function preparePlayground(dir: string, port: number): Promise<Play
   const [archives, signingKey] = [join(dir, 'archives'), join(dir, 'signing-key.asc')]
   // Another port is another server, which may run beside this one.
   const suffix = port === 8080 ? '' : `-${port}`
-  const [cliConfig, example] = [join(dir, `terraformrc${suffix}`), join(dir, 'example')]
+  const [cliConfig, example] = [join(dir, `terraformrc${suffix}`), join(dir, `example${suffix}`)]
   mkdirSync(dir, { recursive: true })
   await createSigningKey(signingKey)
   writeExample(example, (await buildSamples(archives)) > 0)
@@ -42,6 +42,14 @@ export async function preparePlayground(dir: string, port: number): Promise<Play
       `${cli ?? 'terraform'} init && ${cli ?? 'terraform'} apply -auto-approve`,
     ],
   }
+}
+
+/** The port that a variable of `make` says; ends the program where it says none. */
+export function portOf(variable: string, text: string): number {
+  const port = Number(text)
+  if (/^\d{1,5}$/.test(text) && port >= 1 && port <= 65_535) return port
+  console.error(`depot: ${variable} must be 1 to 65535, not ${text}`)
+  return process.exit(1)
 }
 
 export const onPath = (command: string): boolean =>

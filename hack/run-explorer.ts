@@ -11,10 +11,6 @@ export interface RunningPages {
   readonly process: ChildProcess
 }
 
-/** What a port is written as; undefined where it is none. */
-export const portNumber = (text: string): number | undefined =>
-  /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535 ? Number(text) : undefined
-
 /** Resolves to the error code of listening on a port of 127.0.0.1, or to undefined where it is free. */
 export const listenError = (port: number): Promise<string | undefined> =>
   new Promise((done) => {
@@ -33,10 +29,14 @@ export async function startPages(
   wantedPort: number,
   onLine: (line: string) => void,
 ): Promise<RunningPages> {
-  const isFree = (await listenError(wantedPort)) === undefined
-  if (!isFree)
-    console.log(`depot: port ${wantedPort} is in use; the pages take another (UI_PORT chooses one)`)
-  const port = isFree ? wantedPort : 0
+  const error = await listenError(wantedPort)
+  if (error !== undefined) {
+    const problem = error === 'EADDRINUSE' ? 'is in use' : `cannot be had (${error})`
+    console.log(
+      `depot: port ${wantedPort} ${problem}; the pages take another (UI_PORT chooses one)`,
+    )
+  }
+  const port = error === undefined ? wantedPort : 0
   const child = spawn(
     process.execPath,
     [

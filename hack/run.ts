@@ -5,8 +5,8 @@ import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { prettyFactory } from 'pino-pretty'
 import { nodeArguments, nodeOptions } from '../pkg/memory/memory.ts'
-import { preparePlayground } from './playground.ts'
-import { listenError, portNumber, type RunningPages, startPages } from './run-explorer.ts'
+import { portOf, preparePlayground } from './playground.ts'
+import { listenError, type RunningPages, startPages } from './run-explorer.ts'
 
 /*
  * `make run`: a registry of samples on this machine. Builds what is missing below `.depot`, starts the server and
@@ -26,11 +26,6 @@ const [port, uiPort] = [portOf('PORT', values.port), portOf('UI_PORT', values['u
 function fail(message: string, code = 1): never {
   console.error(`depot: ${message}`)
   process.exit(code)
-}
-
-function portOf(name: string, text: string): number {
-  const value = portNumber(text)
-  return value ?? fail(`${name} must be 1 to 65535, not ${text}`)
 }
 
 function printNextSteps(pagesUrl: string | undefined): void {

@@ -32,7 +32,11 @@ it('ends with 1 where something is wrong, and prints SARIF for a code host', () 
 
 it.each([
   [[], 'there is nothing to look at: write depot lint PATH…'],
-  [['nowhere'], 'nowhere does not exist'],
+  [['nowhere'], 'nowhere does not exist: name a file'],
+  [
+    ['config/samples', '--filesystem-mount-path', 'nowhere'],
+    '--filesystem-mount-path: the folder nowhere does not exist',
+  ],
   [['config/samples', '--format', 'xml'], 'is no format: write text, json or sarif'],
 ])('ends with 2 where it cannot look: %j', (args, problem) => {
   expect(lint(...args)).toMatchObject({ status: 2, stderr: expect.stringContaining(problem) })

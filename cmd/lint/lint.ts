@@ -2,6 +2,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { messageOf } from '../../pkg/errors/errors.ts'
 import { asJson, asSarif, asText, lint as check } from '../../pkg/lint/lint.ts'
 import { type LintCommandOptions, OptionsError } from '../../pkg/options/options.ts'
+import { folderProblem } from '../../pkg/run/run.ts'
 
 /**
  * Checks manifests and prints what is wrong with them.
@@ -10,10 +11,15 @@ import { type LintCommandOptions, OptionsError } from '../../pkg/options/options
  * @throws OptionsError where a path leads nowhere
  */
 export async function lint(options: LintCommandOptions, paths: readonly string[]): Promise<number> {
+  const { filesystemMountPath: mount } = options
+  const unusable = mount && folderProblem('--filesystem-mount-path', mount)
+  if (unusable) throw new OptionsError([unusable])
   const result = await check({ ...options, paths }).catch((error: unknown) => {
     const { code, path } = error as NodeJS.ErrnoException
     const problem =
-      code === 'ENOENT' ? `${path} does not exist` : `cannot be read: ${messageOf(error)}`
+      code === 'ENOENT'
+        ? `${path} does not exist: name a file or folder of manifests`
+        : `cannot be read: ${messageOf(error)}`
     throw new OptionsError([problem])
   })
   const print = { text: asText, json: asJson, sarif: asSarif }[options.format]

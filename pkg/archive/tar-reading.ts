@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { extract, type Header } from 'tar-stream'
+import { messageOf } from '../errors/errors.ts'
 import { ArchiveError, quoted } from './archive-error.ts'
 import { drained } from './drained.ts'
 import type { Entry, Reading } from './entry.ts'
@@ -109,7 +110,7 @@ async function* contentOf(
 function refusal(thrown: unknown, signal: AbortSignal | undefined): ArchiveError {
   signal?.throwIfAborted()
   if (thrown instanceof ArchiveError) return thrown
-  return damaged(thrown instanceof Error ? thrown.message : String(thrown), thrown)
+  return damaged(messageOf(thrown), thrown)
 }
 
 function entryOf(header: Header, content: AsyncIterable<Buffer>, maxPathBytes: number): Entry {

@@ -65,5 +65,6 @@ export function unavailable(message: string, cause?: unknown): RegistryError {
  */
 export function messageOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown)
-  return thrown.message || (thrown as NodeJS.ErrnoException).code || thrown.name
+  const { code } = thrown as NodeJS.ErrnoException
+  return thrown.message || (typeof code === 'string' && code) || thrown.name
 }

@@ -28,11 +28,12 @@ export async function inArchive(
   version: Placed<Version>,
   parents: Parents,
   { mountPath, store }: Mount,
+  { partial }: { readonly partial: boolean },
 ): Promise<Finding | undefined> {
   const parent = parents.of(version)
-  // The registry serves none of it: that it has no parent is a finding already.
-  if (parent === undefined) return undefined
-  const location = locationOf(version.resource, parent.resource)
+  // The registry serves none of it, and that is a finding already; unless its parent is elsewhere.
+  if (parent === undefined && !partial) return undefined
+  const location = locationOf(version.resource, parent?.resource)
   if (location === undefined || backendOf(location.storage) !== 'filesystem') return undefined
   const { storage, configName, fileName } = location
   let path = join(storage.fileSystem?.directoryPath ?? '', configName, fileName)

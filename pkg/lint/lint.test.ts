@@ -192,6 +192,21 @@ it('looks at archives where it may', async () => {
   ])
 })
 
+it('looks at no archive of a Version without a parent, unless that is elsewhere', async () => {
+  const mount = join(dir, 'archives')
+  mkdirSync(join(mount, 'modules/network'), { recursive: true })
+  const config = `fileName: n-7.zip, moduleConfigRef: {name: network, provider: aws, ${storage}}`
+  const orphan = version('v', `version: 1.0.0, ${config}`)
+  const filesystemMountPath = mount
+  expect(await findingsIn([orphan], { filesystemMountPath })).toEqual([
+    expect.stringContaining('no-parent'),
+  ])
+  expect(await findingsIn([orphan], { filesystemMountPath, partial: true })).toEqual([
+    expect.stringContaining('no-parent'),
+    expect.stringContaining('no-archive'),
+  ])
+})
+
 it('looks for an archive where the registry serves it: by the name in the Version first', async () => {
   const mount = join(dir, 'archives')
   mkdirSync(join(mount, 'modules/network'), { recursive: true })

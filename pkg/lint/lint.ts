@@ -82,7 +82,7 @@ export async function lint(options: LintOptions): Promise<LintResult> {
   for (const version of versions) {
     findings.push(...inVersion(version, parents, options))
     if (mount === undefined) continue
-    const finding = await inArchive(version, parents, mount)
+    const finding = await inArchive(version, parents, mount, options)
     if (finding !== undefined) findings.push(finding)
   }
   findings.push(...duplicateVersions(versions, parents))

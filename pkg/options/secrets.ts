@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { messageOf } from '../errors/errors.ts'
 import type { SecretTable } from './table.ts'
 
 /** Reads each secret from its variable or from the file that `{variable}_FILE` names; one line end is dropped there. */
@@ -21,10 +22,8 @@ export function readSecrets(
       values[key] = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
       if (values[key] === '') problems.push(`${fileVariable}: ${file} is empty`)
     } catch (thrown) {
-      const reason = thrown instanceof Error ? thrown.message : String(thrown)
-      problems.push(
-        `${fileVariable} cannot be read: ${reason}; name a file that this user may read`,
-      )
+      const hint = 'name a file that this user may read'
+      problems.push(`${fileVariable} cannot be read: ${messageOf(thrown)}; ${hint}`)
     }
   }
   return { values, problems }

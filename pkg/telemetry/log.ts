@@ -1,4 +1,5 @@
 import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino'
+import { messageOf } from '../errors/errors.ts'
 import { eachMillisecond } from './each-millisecond.ts'
 import { standardOutput } from './log-output.ts'
 
@@ -34,7 +35,7 @@ function serializeError(thrown: unknown): Record<string, unknown> {
   const { reason } = thrown as { reason?: unknown }
   return {
     ...(typeof reason === 'string' && { reason }),
-    message: thrown.message,
+    message: messageOf(thrown),
     stack: thrown.stack,
     ...(thrown.cause !== undefined && { cause: serializeError(thrown.cause) }),
   }

@@ -1,8 +1,7 @@
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { messageOf } from '../../../pkg/errors/errors.ts'
-import { onPath, preparePlayground, quoted } from '../../playground.ts'
-import { portNumber } from '../../run-explorer.ts'
+import { onPath, portOf, preparePlayground, quoted } from '../../playground.ts'
 import { toolPath } from '../tools.ts'
 import { type ControlPlane, startControlPlane } from './control-plane.ts'
 import { type Filling, prepareFilling } from './filling.ts'
@@ -22,9 +21,8 @@ const { values } = parseArgs({
     dir: { type: 'string', default: join(repository, '.depot') },
   },
 })
-const port = portNumber(values.port) ?? fail(`PORT must be 1 to 65535, not ${values.port}`)
-const uiPort =
-  portNumber(values['ui-port']) ?? fail(`UI_PORT must be 1 to 65535, not ${values['ui-port']}`)
+const port = portOf('PORT', values.port)
+const uiPort = portOf('UI_PORT', values['ui-port'])
 
 function fail(message: string): never {
   console.error(`depot: ${message}`)

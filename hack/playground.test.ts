@@ -1,0 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { preparePlayground } from './playground.ts'
+
+it('two servers of one folder share archives and key, and nothing that the other would change', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'depot-playground-'))
+  onTestFinished(() => rmSync(dir, { recursive: true }))
+  const [one, other] = [await preparePlayground(dir, 8080), await preparePlayground(dir, 9000)]
+  expect([other.archives, other.signingKey]).toEqual([one.archives, one.signingKey])
+  const own = ({ statsPath, linesToType }: typeof one) => [statsPath, ...linesToType.slice(0, 2)]
+  expect(own(one).filter((path) => own(other).includes(path))).toEqual([])
+})
