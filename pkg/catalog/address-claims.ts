@@ -24,17 +24,12 @@ export class AddressClaims {
     return this.#of(namespace, name).get(system) ?? []
   }
 
-  /** Of those that fit at most two: who asks wants to know whether there is just one. @param system undefined: any */
-  fitting(namespace: string, name: string, system: string | undefined): readonly Parent[] {
+  /** Those that fit, in no order. @param system undefined: any */
+  *fitting(namespace: string, name: string, system: string | undefined): Generator<Parent> {
     const claims = this.#of(namespace, name)
-    const found: Parent[] = []
     const lists =
       system === undefined ? claims.values() : [claims.get(system), claims.get(undefined)]
-    for (const list of lists) {
-      found.push(...(list ?? []).slice(0, 2))
-      if (found.length >= 2) break
-    }
-    return found
+    for (const list of lists) yield* list ?? []
   }
 
   /** The oldest that fits. @param system undefined: any */

@@ -192,12 +192,7 @@ export class Catalog implements ResourceSink {
     }
   }
 
-  /** The Versions whose archive has this digest (hexadecimal). */
-  versionsBySha256(sha256: string): Iterable<VersionRow> {
-    return this.#byDigest.of(sha256)
-  }
-
-  /** Of the Versions with this digest those that are meant, the oldest first; one for each storage. */
+  /** Of the Versions whose archive has this digest (hexadecimal) those that are meant, the oldest first; one for each storage. */
   oldestBySha256(
     sha256: string,
     isMeant: (row: VersionRow) => boolean,

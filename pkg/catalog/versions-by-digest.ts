@@ -1,26 +1,24 @@
 import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
 import { byAge, isOlder } from './rank.ts'
-import { digestOf, type VersionRow } from './version-row.ts'
+import { digestOf, VersionRow } from './version-row.ts'
 
 /** Versions by the digest of their archive. Most have one of their own, so that a set is made for the others alone. */
 export class VersionsByDigest {
   readonly #rows = new Map<string, VersionRow | Set<VersionRow>>()
 
-  /** @param sha256 hexadecimal */
-  of(sha256: string): Iterable<VersionRow> {
-    const found = this.#rows.get(digestOf(sha256) ?? '')
-    if (found === undefined) return []
-    return found instanceof Set ? found : [found]
-  }
-
-  /** Of the Versions with a digest those that are meant, the oldest first; one for each storage. */
+  /**
+   * Of the Versions with a digest those that are meant, the oldest first; one for each storage.
+   *
+   * @param sha256 hexadecimal
+   */
   oldest(
     sha256: string,
     isMeant: (row: VersionRow) => boolean,
     limit: number,
   ): readonly VersionRow[] {
     const oldest = new Map<StorageConfig | undefined, VersionRow>()
-    for (const row of this.of(sha256)) {
+    const found = this.#rows.get(digestOf(sha256) ?? '') ?? []
+    for (const row of found instanceof VersionRow ? [found] : found) {
       const storage = row.location?.storage
       const known = oldest.get(storage)
       if ((known === undefined || isOlder(row, known)) && isMeant(row)) oldest.set(storage, row)

@@ -5,6 +5,7 @@ import {
   locationOf,
   type Module,
   type ObjectKey,
+  type ParentKind,
   type ParentRef,
   type Provider,
   parentOf,
@@ -18,7 +19,7 @@ import { idOf } from './definitions.ts'
 export class ArchiveIndex {
   readonly #parents = new Map<string, Module | Provider>()
   /** Names of parents by the name in their config, where it is another one. */
-  readonly #aliases = new Map<string, readonly string[]>()
+  readonly #aliases = new Map<string, Set<string>>()
   readonly #versions = new Map<string, Version>()
 
   /** Versions without a checksum of their own, by {@link idOf}. */
@@ -37,11 +38,11 @@ export class ArchiveIndex {
     }
     if (key.kind !== 'Module' && key.kind !== 'Provider') return false
     const before = this.#parents.get(id)
-    if (before !== undefined) this.#rename(before, (names, name) => names.filter((n) => n !== name))
+    if (before !== undefined) this.#rename(before, (names, name) => names.delete(name))
     this.#parents.delete(id)
     if (resource?.kind === 'Module' || resource?.kind === 'Provider') {
       this.#parents.set(id, resource)
-      this.#rename(resource, (names, name) => [...names, name].toSorted())
+      this.#rename(resource, (names, name) => names.add(name))
     }
     return true
   }
@@ -65,24 +66,27 @@ export class ArchiveIndex {
     system: string | undefined,
   ): Module | Provider | undefined {
     const id = idOf({ kind, namespace, name })
-    const configured = () =>
-      (this.#aliases.get(id) ?? []).flatMap(
-        (alias) => this.#parents.get(idOf({ kind, namespace, name: alias })) ?? [],
-      )
+    const configured = () => this.#configured(kind, namespace, name)
     const wanted = { ownerUid: owned ? uid : undefined, system }
     return parentOf(wanted, this.#parents.get(id), configured, traits)
   }
 
-  #rename(
-    parent: Module | Provider,
-    change: (names: readonly string[], name: string) => readonly string[],
-  ): void {
+  /** Those whose config has that name, and whose own is another one. */
+  *#configured(kind: ParentKind, namespace: string, name: string): Generator<Module | Provider> {
+    for (const alias of this.#aliases.get(idOf({ kind, namespace, name })) ?? []) {
+      const parent = this.#parents.get(idOf({ kind, namespace, name: alias }))
+      if (parent !== undefined) yield parent
+    }
+  }
+
+  #rename(parent: Module | Provider, change: (names: Set<string>, name: string) => void): void {
     const { namespace, name } = parent.metadata
     const alias = configOfParent(parent).name
     if (alias === undefined || alias === name) return
     const id = idOf({ kind: parent.kind, namespace, name: alias })
-    const names = change(this.#aliases.get(id) ?? [], name)
-    if (names.length === 0) this.#aliases.delete(id)
+    const names = this.#aliases.get(id) ?? new Set()
+    change(names, name)
+    if (names.size === 0) this.#aliases.delete(id)
     else this.#aliases.set(id, names)
   }
 }

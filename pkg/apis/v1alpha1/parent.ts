@@ -31,7 +31,7 @@ export function fitsSystem(own: string | undefined, asked: string | undefined): 
 export function parentOf<P>(
   { ownerUid, system }: ParentWanted,
   named: P | undefined,
-  configured: () => readonly P[],
+  configured: () => Iterable<P>,
   traits: ParentTraits<P>,
 ): P | undefined {
   if (ownerUid !== undefined) {
@@ -40,6 +40,11 @@ export function parentOf<P>(
   }
   const fits = (parent: P): boolean => fitsSystem(traits.system(parent), system)
   if (named !== undefined && fits(named)) return named
-  const [only, ...others] = configured().filter(fits)
-  return others.length === 0 ? only : undefined
+  let only: P | undefined
+  for (const parent of configured()) {
+    if (!fits(parent)) continue
+    if (only !== undefined) return undefined
+    only = parent
+  }
+  return only
 }
