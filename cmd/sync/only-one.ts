@@ -5,7 +5,7 @@ import { OptionsError } from '../../pkg/options/options.ts'
 /**
  * Keeps other programs that write to a folder out of it.
  *
- * @throws OptionsError saying who writes there, or why that cannot be
+ * @throws OptionsError saying who writes there, or why this process cannot
  */
 export async function onlyOne(
   dir: string,

@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { bundleCommands } from './bundle.ts'
 
-it('nothing of ours imports a CommonJS package on first use, for the bundle has only its default', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'depot-bundle-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  const { inputs } = await bundleCommands(folder)
+const folder = mkdtempSync(join(tmpdir(), 'depot-bundle-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const { inputs, outputs } = await bundleCommands(folder)
+
+it('nothing of ours imports a CommonJS package on first use, for the bundle has only its default', () => {
   const onFirstUse = Object.entries(inputs)
     .filter(([file]) => !file.includes('node_modules/'))
     .flatMap(([file, { imports }]) =>
@@ -19,10 +20,7 @@ it('nothing of ours imports a CommonJS package on first use, for the bundle has 
   expect(onFirstUse.filter(({ path }) => inputs[path]?.format === 'cjs')).toEqual([])
 })
 
-it('the bundle leaves out what nothing uses of zod: import it with `* as z`, not `{ z }`', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'depot-bundle-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  const { outputs } = await bundleCommands(folder)
+it('the bundle leaves out what nothing uses of zod: import it with `* as z`, not `{ z }`', () => {
   const parts = Object.values(outputs).flatMap(({ inputs }) =>
     Object.entries(inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0),
   )

@@ -16,7 +16,6 @@ export interface ValkeyOptions {
   readonly address: ValkeyAddress
   readonly password?: string | undefined
   readonly clock: Clock
-  /** From 0 up to, and without, 1. */
   readonly random: Random
 }
 

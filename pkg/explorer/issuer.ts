@@ -32,7 +32,7 @@ export interface IssuerOptions {
   /** How the issuer is asked. */
   readonly fetch: CustomFetch
   readonly log: Logger
-  /** From 0 up to, and without, 1. Default: Math.random. */
+  /** Default: Math.random. */
   readonly random?: Random
 }
 

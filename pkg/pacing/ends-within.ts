@@ -1,5 +1,5 @@
 /**
- * Waits for work that was told to end, but not for ever. What has not ended in time goes on.
+ * Waits for work, but no longer than a time. What has not ended by then goes on.
  *
  * @returns whether it ended in time
  * @throws what the work throws in time

@@ -10,7 +10,7 @@ const answers: Readonly<Record<string, readonly [status: number, message: string
 /** How long a client has to close its side of a refused connection, in milliseconds. */
 const closeMs = 5_000
 
-/** Whether an answer has begun and not ended, as Node's own handler asks. */
+/** Whether an answer has begun and not ended, much as Node's own handler asks. */
 const isAnswering = (socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean =>
   socket._httpMessage?.headersSent === true
 

@@ -65,6 +65,7 @@ export function checkFinding(raw: object): CheckedFinding | undefined {
 
 type Findings = z.ZodArray<typeof SecurityFinding>
 
+// What asserts a type has to have a type of its own.
 const arrays: typeof z.ZodArray = z.ZodArray
 
 /** An array of which no more is read than the limit, and nothing that was checked before. */

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRole } from './s3-role.ts'
 
@@ -87,6 +88,23 @@ describe('EKS Pod Identity', () => {
       expect(await role.getCredentials()).toBe(keys)
     }
     await expect.poll(() => asked).toHaveLength(2)
+  })
+
+  it('that gives the same keys again is asked again before they expire', async () => {
+    let nowMs = Date.now()
+    const expiresMs = nowMs + 3_600_000
+    body = { ...answer(0), Expiration: new Date(expiresMs).toISOString() }
+    const role = createRole(env, undefined, () => nowMs)
+    await role.getCredentials()
+    nowMs = expiresMs - 299_000
+    const timesAsked = async () => {
+      await role.getCredentials()
+      return asked.length
+    }
+    for (const times of [2, 3, 4, 5]) {
+      await expect.poll(timesAsked).toBe(times)
+      nowMs += 5001
+    }
   })
 
   it('that fails leaves the keys that are there valid until they expire, and is asked now and then', async () => {
@@ -200,3 +218,89 @@ describe('EKS Pod Identity', () => {
     await expect(createRole(env).getCredentials()).rejects.toThrow('must be https')
   })
 })
+
+describe('web identity', () => {
+  let dir: string
+  let sts: Server
+  let asked: URLSearchParams[]
+  let expiresMs: number
+  let refuse: ((response: ServerResponse) => void) | undefined
+  let env: Record<string, string>
+
+  beforeEach(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'depot-role-'))
+    writeFileSync(join(dir, 'token'), 'first\n')
+    asked = []
+    refuse = undefined
+    const give = async (request: IncomingMessage, response: ServerResponse) => {
+      asked.push(new URLSearchParams(await text(request)))
+      if (refuse !== undefined) refuse(response)
+      else response.end(stsAnswer(new Date(expiresMs).toISOString()))
+    }
+    sts = createServer((request, response) => void give(request, response))
+    sts.listen(0, '127.0.0.1')
+    await once(sts, 'listening')
+    env = {
+      AWS_ENDPOINT_URL_STS: `http://127.0.0.1:${(sts.address() as AddressInfo).port}`,
+      AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/depot',
+      AWS_WEB_IDENTITY_TOKEN_FILE: join(dir, 'token'),
+    }
+  })
+  afterEach(() => {
+    sts.close()
+    sts.closeAllConnections()
+    rmSync(dir, { recursive: true })
+  })
+
+  it('gives keys for the token of the cluster, renewed behind the requests while they are valid', async () => {
+    let nowMs = Date.now()
+    expiresMs = nowMs + 3_600_000
+    const role = createRole(env, undefined, () => nowMs)
+    expect(await role.getCredentials()).toMatchObject({
+      accessKey: 'ASIA',
+      secretKey: 'a/b+c=',
+      sessionToken: 'session&more',
+    })
+    expect(Object.fromEntries(asked[0] ?? [])).toMatchObject({
+      Action: 'AssumeRoleWithWebIdentity',
+      RoleArn: env['AWS_ROLE_ARN'],
+      WebIdentityToken: 'first',
+    })
+    writeFileSync(join(dir, 'token'), 'second')
+    refuse = (response) => response.writeHead(503).end()
+    nowMs = expiresMs - 1000
+    expect(await role.getCredentials()).toMatchObject({ accessKey: 'ASIA' })
+    await expect.poll(() => asked.map((form) => form.get('WebIdentityToken'))).toContain('second')
+    nowMs = expiresMs
+    await expect.poll(() => role.getCredentials().catch(String)).toContain('answered 503')
+  })
+
+  it('says the code of a refusal, and neither the token nor the rest', async () => {
+    refuse = (response) =>
+      response
+        .writeHead(403)
+        .end(
+          '<ErrorResponse><Error><Code>AccessDenied</Code><Message>first</Message></Error></ErrorResponse>',
+        )
+    const failure = createRole(env).getCredentials()
+    await expect(failure).rejects.toThrow('answered 403 (AccessDenied) when asked')
+    await expect(failure).rejects.not.toThrow('first')
+  })
+
+  it.each(['', '<html>', '{"first": 1}'])('says that %j gives no credentials', async (given) => {
+    refuse = (response) => response.end(given)
+    await expect(createRole(env).getCredentials()).rejects.toThrow('gave no credentials of a role')
+  })
+})
+
+const stsAnswer = (expiration: string) => `<?xml version="1.0"?>
+<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
+  <AssumeRoleWithWebIdentityResult>
+    <Credentials>
+      <SessionToken>session&amp;more</SessionToken>
+      <SecretAccessKey>a/b+c=</SecretAccessKey>
+      <Expiration>${expiration}</Expiration>
+      <AccessKeyId>ASIA</AccessKeyId>
+    </Credentials>
+  </AssumeRoleWithWebIdentityResult>
+</AssumeRoleWithWebIdentityResponse>`

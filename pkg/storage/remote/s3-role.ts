@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
+import { XMLParser } from 'fast-xml-parser'
 import { IamAwsProvider } from 'minio'
 import { messageOf } from '../../errors/errors.ts'
-import { createPool, discard, isTimeout, readBounded } from '../../http/http.ts'
+import { createPool, isTimeout, readBounded } from '../../http/http.ts'
 import type { Clock } from '../../pacing/pacing.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -10,7 +11,7 @@ type Credentials = Awaited<ReturnType<IamAwsProvider['getCredentials']>>
 
 /** Before they expire, credentials are fetched again: what they sign lives for a while. A quarter of a short life. */
 const maxMarginMs = 5 * 60_000
-/** After a failure, while what was fetched before is still valid. */
+/** After a failure, or the same keys again, while what was fetched before is still valid. */
 const retryMs = 5000
 /** Of one answer, from the connection to its last byte. */
 const answerMs = 5000
@@ -53,12 +54,12 @@ class Role extends IamAwsProvider {
   }
 
   async #fetch(): Promise<Credentials> {
-    // The library keeps these, until ten seconds before they expire.
-    if (this.#env['AWS_WEB_IDENTITY_TOKEN_FILE']) return super.getCredentials()
     try {
       const keys = new Keys(await fetchCredentials(this.#env, this.#ask))
+      const marginMs = Math.min(maxMarginMs, (keys.expiresMs - this.#clock()) / 4)
+      const areNew = keys.expiresMs !== this.#keys?.expiresMs
+      this.#dueMs = areNew ? keys.expiresMs - marginMs : this.#clock() + retryMs
       this.#keys = keys
-      this.#dueMs = keys.expiresMs - Math.min(maxMarginMs, (keys.expiresMs - this.#clock()) / 4)
       return keys
     } catch (error) {
       const nowMs = this.#clock()
@@ -108,8 +109,10 @@ interface RoleAnswer {
   readonly Expiration: string
 }
 
-/** @throws Error that names the address, never what it answered */
+/** @throws Error that names the address, and of what it answered the status and a code alone */
 async function fetchCredentials(env: Environment, ask: Ask): Promise<RoleAnswer> {
+  const tokenFile = env['AWS_WEB_IDENTITY_TOKEN_FILE']
+  if (tokenFile) return assumeRole(env, await oneLineOf(tokenFile), ask)
   const container = containerUrl(env)
   if (container !== undefined) {
     const token = await containerToken(env)
@@ -123,6 +126,30 @@ async function fetchCredentials(env: Environment, ask: Ask): Promise<RoleAnswer>
   const [role = ''] = (await ask('GET', roles, headers)).split('\n')
   const url = new URL(encodeURIComponent(role.trim()), roles)
   return parsed(await ask('GET', url, headers), url)
+}
+
+const xml = new XMLParser({ parseTagValue: false })
+
+/** Web identity: STS gives keys for a token that the cluster has signed. */
+async function assumeRole(env: Environment, token: string, ask: Ask): Promise<RoleAnswer> {
+  const region = env['AWS_REGION']
+  const domain = region?.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
+  const regional = `https://sts.${region ? `${region}.` : ''}${domain}`
+  const url = new URL(env['AWS_ENDPOINT_URL_STS'] || regional)
+  const form = new URLSearchParams({
+    Action: 'AssumeRoleWithWebIdentity',
+    Version: '2011-06-15',
+    RoleArn: env['AWS_ROLE_ARN'] ?? '',
+    RoleSessionName: env['AWS_ROLE_SESSION_NAME'] || `depot-${Date.now()}`,
+    WebIdentityToken: token,
+  })
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const text = await ask('POST', url, headers, String(form))
+  const given = valueIn(
+    () =>
+      xml.parse(text).AssumeRoleWithWebIdentityResponse.AssumeRoleWithWebIdentityResult.Credentials,
+  ) as Record<string, unknown> | undefined
+  return checked({ ...given, Token: given?.['SessionToken'] }, url)
 }
 
 /** Where a container asks; nothing where no such place is configured. */
@@ -143,6 +170,10 @@ function containerUrl(env: Environment): URL | undefined {
 async function containerToken(env: Environment): Promise<string | undefined> {
   const file = env['AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE']
   if (!file) return env['AWS_CONTAINER_AUTHORIZATION_TOKEN']
+  return oneLineOf(file)
+}
+
+async function oneLineOf(file: string): Promise<string> {
   const token = (await readFile(file, 'utf8')).trim()
   if (/[\r\n]/.test(token))
     throw new Error(`${file} holds more than one line, and should hold a token`)
@@ -150,7 +181,12 @@ async function containerToken(env: Environment): Promise<string | undefined> {
 }
 
 /** @returns what was answered */
-type Ask = (method: 'GET' | 'PUT', url: URL, headers: Record<string, string>) => Promise<string>
+type Ask = (
+  method: 'GET' | 'PUT' | 'POST',
+  url: URL,
+  headers: Record<string, string>,
+  body?: string,
+) => Promise<string>
 
 /** Goes direct, past every proxy: these addresses mean this machine or pod, and at a proxy they would mean the proxy's. */
 function createAsk(deadlineMs: number): Ask {
@@ -161,28 +197,32 @@ function createAsk(deadlineMs: number): Ask {
     totalMs: deadlineMs,
   })
 
-  async function exchange(...[method, { origin, pathname, search }, headers]: Parameters<Ask>) {
-    const { status, body } = await pool.send(
-      { origin },
-      { method, path: pathname + search, headers },
-    )
-    if (status === 200) return { status, text: String(await readBounded(body, maxAnswerBytes)) }
-    discard(body)
-    return { status, text: '' }
-  }
-
-  return async (method, url, headers) => {
-    const { status, text } = await exchange(method, url, headers).catch((thrown: unknown) => {
+  return async (method, url, headers, sent) => {
+    const { origin, pathname, search, href } = url
+    let refusal: string
+    try {
+      const request = { method, path: pathname + search, headers, body: sent ?? null }
+      const { status, body } = await pool.send({ origin }, request)
+      const text = String(await readBounded(body, maxAnswerBytes))
+      if (status === 200) return text
+      // STS says what is wrong with the role by it, and no secret fits there.
+      const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1]
+      refusal = code === undefined ? String(status) : `${status} (${code})`
+    } catch (thrown) {
       const why = isTimeout(thrown) ? `no answer within ${deadlineMs} ms` : messageOf(thrown)
-      throw new Error(`${url.href} gave no credentials of a role: ${why}`, { cause: thrown })
-    })
-    if (status === 200) return text
-    throw new Error(`${url.href} answered ${status} when asked for the credentials of a role`)
+      throw new Error(`${href} gave no credentials of a role: ${why}`, { cause: thrown })
+    }
+    throw new Error(`${href} answered ${refusal} when asked for the credentials of a role`)
   }
 }
 
-function parsed(text: string, url: URL): RoleAnswer {
-  const answer = jsonIn(text)
+const parsed = (text: string, url: URL): RoleAnswer =>
+  checked(
+    valueIn(() => JSON.parse(text)),
+    url,
+  )
+
+function checked(answer: unknown, url: URL): RoleAnswer {
   const names = ['AccessKeyId', 'SecretAccessKey', 'Token', 'Expiration'] as const
   const isComplete =
     typeof answer === 'object' &&
@@ -192,10 +232,10 @@ function parsed(text: string, url: URL): RoleAnswer {
   throw new Error(`${url.href} gave no credentials of a role: ${names.join(', ')} are expected`)
 }
 
-/** Undefined where it is none: what the platform would say of it quotes the text. */
-function jsonIn(text: string): unknown {
+/** Undefined where it cannot be read: what a parser would say of it quotes the text. */
+function valueIn(read: () => unknown): unknown {
   try {
-    return JSON.parse(text)
+    return read()
   } catch {
     return undefined
   }
