@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -11,4 +11,13 @@ it('two servers of one folder share archives and key, and nothing that the other
   expect([other.archives, other.signingKey]).toEqual([one.archives, one.signingKey])
   const own = ({ statsPath, linesToType }: typeof one) => [statsPath, ...linesToType.slice(0, 2)]
   expect(own(one).filter((path) => own(other).includes(path))).toEqual([])
+
+  // Other archives were served when this one was installed from.
+  const lockFile = join(dir, 'example-9000/.terraform.lock.hcl')
+  writeFileSync(lockFile, '')
+  await preparePlayground(dir, 8080)
+  expect(existsSync(lockFile)).toBe(true)
+  rmSync(one.archives, { recursive: true })
+  await preparePlayground(dir, 8080)
+  expect(existsSync(lockFile)).toBe(false)
 })

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { generateSigningKey } from '../pkg/signing/signing.ts'
 import { buildSamples } from './samples.ts'
@@ -27,7 +27,8 @@ export async function preparePlayground(dir: string, port: number): Promise<Play
   const [cliConfig, example] = [join(dir, `terraformrc${suffix}`), join(dir, `example${suffix}`)]
   mkdirSync(dir, { recursive: true })
   await createSigningKey(signingKey)
-  writeExample(example, (await buildSamples(archives)) > 0)
+  writeExample(example)
+  if ((await buildSamples(archives)) > 0) forgetInstalled(dir)
   writeCliConfig(cliConfig, port)
   const cli = ['terraform', 'tofu'].find(onPath)
   if (cli === undefined)
@@ -73,12 +74,16 @@ function writeCliConfig(file: string, port: number): void {
   writeFileSync(file, `host "depot.test" {\n  services = {\n${services}  }\n}\n`)
 }
 
-/** A lock file of other archives than those served now would only be in the way. */
-function writeExample(folder: string, archivesChanged: boolean): void {
+function writeExample(folder: string): void {
   mkdirSync(folder, { recursive: true })
   const main = join(folder, 'main.tf')
   if (!existsSync(main)) copyFileSync(join(repository, 'config/samples/example/main.tf'), main)
-  if (!archivesChanged) return
-  rmSync(join(folder, '.terraform.lock.hcl'), { force: true })
-  rmSync(join(folder, '.terraform'), { recursive: true, force: true })
+}
+
+/** Lock files of other archives than those served now would only be in the way, whatever the port was. */
+function forgetInstalled(dir: string): void {
+  for (const example of globSync(join(dir, 'example*'))) {
+    rmSync(join(example, '.terraform.lock.hcl'), { force: true })
+    rmSync(join(example, '.terraform'), { recursive: true, force: true })
+  }
 }

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleCommands } from '../../hack/image/bundle.ts'
 import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import type { Sample, SampleDepot } from '../../hack/testbed/explorer/manifests.ts'
+import { allocatorEnvironment, nodeArguments, nodeOptions } from '../../pkg/memory/memory.ts'
 import { chromiumPath, settled, watch } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
@@ -270,9 +271,10 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
       flags: ['--dist-path', dist],
       environment: {
         NODE_ENV: 'production',
-        NODE_OPTIONS: optionsOfImage,
         NODE_DISABLE_COMPILE_CACHE: '1',
+        ...allocatorEnvironment,
       },
+      nodeFlags: [...nodeArguments, nodeOptions],
     })
     expect(over('start', performance.now() - began, 500, ' ms')).toBe('')
     const memory = (): number => {
@@ -288,12 +290,6 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
     rmSync(folder, { recursive: true })
   })
 })
-
-/** As the Dockerfile sets them. */
-const optionsOfImage =
-  /NODE_OPTIONS=(\S+)/.exec(
-    readFileSync(join(import.meta.dirname, '../../Dockerfile'), 'utf8'),
-  )?.[1] ?? ''
 
 /** Counts how many texts the canvas measures. */
 const countMeasuring = (page: Page): Promise<unknown> =>

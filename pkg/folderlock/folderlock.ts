@@ -1,6 +1,6 @@
 /**
  * Lets one process at a time write to a folder, by a file in it that says who that is. A process that ended without taking
- * it away, by a kill or a power cut, keeps the others out for a minute at most.
+ * it away, by a kill or a power cut, keeps the others out for two minutes at most.
  */
 import { rm } from 'node:fs/promises'
 import { messageOf } from '../errors/errors.ts'

@@ -111,25 +111,25 @@ export class LockFile {
     const { self, staleMs, renewMs } = this.#options
     const dead = holder && (await isDead(holder, self))
     if (dead !== undefined) return dead
-    let untouchedMs = await this.#untouchedMs(at)
-    // Of the future: the clock was ahead then. Who holds it touches it again; nobody is about to write into an empty one.
-    if (untouchedMs < -staleMs && holder !== undefined) {
-      await sleep(2 * renewMs)
-      untouchedMs = await this.#untouchedMs(at)
-    }
-    return Math.abs(untouchedMs) > staleMs
+    const { untouchedMs, touchedMs } = await this.#lastTouch(at)
+    if (untouchedMs >= -staleMs) return untouchedMs > staleMs
+    // Of the future: a clock is ahead, or was. Nobody is about to write into an empty one; who holds it touches it again.
+    if (holder === undefined) return true
+    await sleep(2 * renewMs)
+    const later = await this.#lastTouch(at)
+    return later.touchedMs === touchedMs || later.untouchedMs === Infinity
   }
 
-  /** By the clock of the file system alone, which may be another machine's. */
-  async #untouchedMs(at: string): Promise<number> {
+  /** By the clock of the file system alone, which may be another machine's. Untouched for ever is what is not there. */
+  async #lastTouch(at: string): Promise<{ readonly untouchedMs: number; touchedMs?: number }> {
     await writeFile(this.#mine, '')
     try {
       const now = await stat(this.#mine)
       const held = await stat(at).catch((error: unknown) => {
         if (codeOf(error) !== 'ENOENT') throw error
       })
-      // Given back in this moment.
-      return held === undefined ? Infinity : now.mtimeMs - held.mtimeMs
+      if (held === undefined) return { untouchedMs: Infinity }
+      return { untouchedMs: now.mtimeMs - held.mtimeMs, touchedMs: held.mtimeMs }
     } finally {
       await rm(this.#mine, { force: true })
     }

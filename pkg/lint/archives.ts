@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import {
   backendOf,
   checksumOf,
+  configOfVersion,
   locationOf,
   sha256Hex,
   type Version,
@@ -31,8 +32,10 @@ export async function inArchive(
   { partial }: { readonly partial: boolean },
 ): Promise<Finding | undefined> {
   const parent = parents.of(version)
-  // The registry serves none of it, and that is a finding already; unless its parent is elsewhere.
-  if (parent === undefined && !partial) return undefined
+  const own = configOfVersion(version.resource)
+  // The registry serves none of it, and that is a finding already; unless its parent is elsewhere, and does not matter.
+  const isKnown = partial && own?.name !== undefined && own.storageConfig !== undefined
+  if (parent === undefined && !isKnown) return undefined
   const location = locationOf(version.resource, parent?.resource)
   if (location === undefined || backendOf(location.storage) !== 'filesystem') return undefined
   const { storage, configName, fileName } = location

@@ -171,9 +171,10 @@ function newWorker(source: string): Worker {
   try {
     return new Worker(source, {
       eval: true,
-      // Not the flags of this process, some of which a thread does not know.
+      // Some options of this process a thread does not know. Flags of V8 hold for all threads: so does the size of the young
+      // generation, whatever the limits here say.
       execArgv: [],
-      resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 },
+      resourceLimits: { maxOldGenerationSizeMb: 16 },
     })
   } catch {
     throw ended()

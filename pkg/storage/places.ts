@@ -60,7 +60,7 @@ export function createPlaces(
       createRemoteDriver({ store: store(), transport, timings }),
     )
 
-  const s3Store = createS3Stores(settings.s3 ?? {})
+  const s3Store = createS3Stores(settings.s3 ?? {}, settings.proxies)
   const gcsStore = createGcsStores(settings.gcs ?? {})
   const azureAccount = createAzureStores(settings.azure ?? {})
   const azureAccounts = new Bounded<ReturnType<typeof azureAccount>>({ maxEntries: maxDrivers })

@@ -79,7 +79,10 @@ function timeout(cause: unknown): RegistryError {
 }
 
 /** The code in the XML that S3, Azure and Google send with an error; empty where there is none. */
-async function errorCodeOf({ body, header }: StoreAnswer): Promise<string> {
+export async function errorCodeOf({
+  body,
+  header,
+}: Pick<StoreAnswer, 'body' | 'header'>): Promise<string> {
   const azure = header('x-ms-error-code')
   if (azure !== undefined) {
     discard(body)

@@ -2,8 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { XMLParser } from 'fast-xml-parser'
 import { IamAwsProvider } from 'minio'
 import { messageOf } from '../../errors/errors.ts'
-import { createPool, isTimeout, readBounded } from '../../http/http.ts'
+import { createPool, isTimeout, type ProxyRules, readBounded } from '../../http/http.ts'
 import type { Clock } from '../../pacing/pacing.ts'
+import { awsDomainOf } from './aws-domain.ts'
+import { errorCodeOf } from './remote-error.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -33,10 +35,11 @@ class Role extends IamAwsProvider {
   /** When the keys are to be fetched again. */
   #dueMs = 0
 
-  constructor(env: Environment, deadlineMs: number, clock: Clock) {
+  constructor(env: Environment, { deadlineMs = answerMs, clock = Date.now, proxies }: RoleOptions) {
+    // Nothing of it is used: the client of the library takes no other class.
     super({})
     this.#env = env
-    this.#ask = createAsk(deadlineMs)
+    this.#ask = createAsk(deadlineMs, proxies)
     this.#clock = clock
   }
 
@@ -112,7 +115,7 @@ interface RoleAnswer {
 /** @throws Error that names the address, and of what it answered the status and a code alone */
 async function fetchCredentials(env: Environment, ask: Ask): Promise<RoleAnswer> {
   const tokenFile = env['AWS_WEB_IDENTITY_TOKEN_FILE']
-  if (tokenFile) return assumeRole(env, await oneLineOf(tokenFile), ask)
+  if (tokenFile) return assumeRole(env, tokenFile, ask)
   const container = containerUrl(env)
   if (container !== undefined) {
     const token = await containerToken(env)
@@ -131,20 +134,20 @@ async function fetchCredentials(env: Environment, ask: Ask): Promise<RoleAnswer>
 const xml = new XMLParser({ parseTagValue: false })
 
 /** Web identity: STS gives keys for a token that the cluster has signed. */
-async function assumeRole(env: Environment, token: string, ask: Ask): Promise<RoleAnswer> {
-  const region = env['AWS_REGION']
-  const domain = region?.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
-  const regional = `https://sts.${region ? `${region}.` : ''}${domain}`
-  const url = new URL(env['AWS_ENDPOINT_URL_STS'] || regional)
+async function assumeRole(env: Environment, tokenFile: string, ask: Ask): Promise<RoleAnswer> {
+  const { AWS_ROLE_ARN: role, AWS_REGION: region } = env
+  if (!role) throw new Error('AWS_ROLE_ARN must name the role for AWS_WEB_IDENTITY_TOKEN_FILE')
+  const domain = region ? `${region}.${awsDomainOf(region)}` : 'amazonaws.com'
+  const url = safeUrl(env, 'AWS_ENDPOINT_URL_STS') ?? new URL(`https://sts.${domain}`)
   const form = new URLSearchParams({
     Action: 'AssumeRoleWithWebIdentity',
     Version: '2011-06-15',
-    RoleArn: env['AWS_ROLE_ARN'] ?? '',
+    RoleArn: role,
     RoleSessionName: env['AWS_ROLE_SESSION_NAME'] || `depot-${Date.now()}`,
-    WebIdentityToken: token,
+    WebIdentityToken: await oneLineOf(tokenFile),
   })
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-  const text = await ask('POST', url, headers, String(form))
+  const text = await ask('POST', url, headers, { form: String(form), viaProxy: true })
   const given = valueIn(
     () =>
       xml.parse(text).AssumeRoleWithWebIdentityResponse.AssumeRoleWithWebIdentityResult.Credentials,
@@ -156,13 +159,20 @@ async function assumeRole(env: Environment, token: string, ask: Ask): Promise<Ro
 function containerUrl(env: Environment): URL | undefined {
   const relative = env['AWS_CONTAINER_CREDENTIALS_RELATIVE_URI']
   if (relative) return new URL(relative, 'http://169.254.170.2')
-  const full = env['AWS_CONTAINER_CREDENTIALS_FULL_URI']
-  if (!full) return undefined
-  const url = new URL(full)
-  const local = /^(?:localhost|127\.[\d.]+|\[::1\]|169\.254\.170\.(?:2|23)|\[fd00:ec2::23\])$/
-  if (url.protocol === 'https:' || local.test(url.hostname)) return url
+  return safeUrl(env, 'AWS_CONTAINER_CREDENTIALS_FULL_URI')
+}
+
+const local = /^(?:localhost|127\.[\d.]+|\[::1\]|169\.254\.170\.(?:2|23)|\[fd00:ec2::23\])$/
+
+/** Where a token may be sent to, and keys come from; nothing where the variable is not set. */
+function safeUrl(env: Environment, variable: string): URL | undefined {
+  const text = env[variable]
+  if (!text) return undefined
+  const url = URL.parse(text)
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && local.test(url.hostname)))
+    return url
   throw new Error(
-    'AWS_CONTAINER_CREDENTIALS_FULL_URI must be https, or an address of this machine or of the agent',
+    `${variable} must be https, or http at an address of this machine or of the agent`,
   )
 }
 
@@ -185,34 +195,36 @@ type Ask = (
   method: 'GET' | 'PUT' | 'POST',
   url: URL,
   headers: Record<string, string>,
-  body?: string,
+  how?: { readonly form: string | null; readonly viaProxy: boolean },
 ) => Promise<string>
 
-/** Goes direct, past every proxy: these addresses mean this machine or pod, and at a proxy they would mean the proxy's. */
-function createAsk(deadlineMs: number): Ask {
-  const pool = createPool({
+const direct = { form: null, viaProxy: false }
+
+/** Goes direct but for STS: the other addresses mean this machine or pod, and at a proxy they would mean the proxy's. */
+function createAsk(deadlineMs: number, proxies: ProxyRules | undefined): Ask {
+  const deadlines = {
     connectMs: deadlineMs,
     headersMs: deadlineMs,
     idleMs: deadlineMs,
     totalMs: deadlineMs,
-  })
+  }
+  const [own, proxied] = [createPool(deadlines), createPool({ ...deadlines, proxies })]
 
-  return async (method, url, headers, sent) => {
-    const { origin, pathname, search, href } = url
+  return async (method, url, headers, { form, viaProxy } = direct) => {
+    const { origin, pathname, search } = url
+    const where = origin + pathname
     let refusal: string
     try {
-      const request = { method, path: pathname + search, headers, body: sent ?? null }
-      const { status, body } = await pool.send({ origin }, request)
-      const text = String(await readBounded(body, maxAnswerBytes))
-      if (status === 200) return text
-      // STS says what is wrong with the role by it, and no secret fits there.
-      const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1]
-      refusal = code === undefined ? String(status) : `${status} (${code})`
+      const request = { method, path: pathname + search, headers, body: form }
+      const answer = await (viaProxy ? proxied : own).send({ origin }, request)
+      if (answer.status === 200) return String(await readBounded(answer.body, maxAnswerBytes))
+      const code = await errorCodeOf(answer)
+      refusal = code === '' ? String(answer.status) : `${answer.status} (${code})`
     } catch (thrown) {
       const why = isTimeout(thrown) ? `no answer within ${deadlineMs} ms` : messageOf(thrown)
-      throw new Error(`${href} gave no credentials of a role: ${why}`, { cause: thrown })
+      throw new Error(`${where} gave no credentials of a role: ${why}`, { cause: thrown })
     }
-    throw new Error(`${href} answered ${refusal} when asked for the credentials of a role`)
+    throw new Error(`${where} answered ${refusal} when asked for the credentials of a role`)
   }
 }
 
@@ -229,7 +241,9 @@ function checked(answer: unknown, url: URL): RoleAnswer {
     answer !== null &&
     names.every((name) => typeof (answer as Record<string, unknown>)[name] === 'string')
   if (isComplete) return answer as RoleAnswer
-  throw new Error(`${url.href} gave no credentials of a role: ${names.join(', ')} are expected`)
+  throw new Error(
+    `${url.origin}${url.pathname} gave no credentials of a role: ${names.join(', ')} are expected`,
+  )
 }
 
 /** Undefined where it cannot be read: what a parser would say of it quotes the text. */
@@ -241,9 +255,14 @@ function valueIn(read: () => unknown): unknown {
   }
 }
 
-/** @param deadlineMs of one answer; default: 5 s */
-export const createRole = (
-  env: Environment,
-  deadlineMs = answerMs,
-  clock: Clock = Date.now,
-): IamAwsProvider => new Role(env, deadlineMs, clock)
+export interface RoleOptions {
+  /** Of one answer. Default: 5 s. */
+  readonly deadlineMs?: number
+  /** Default: Date.now. */
+  readonly clock?: Clock
+  /** To STS. */
+  readonly proxies?: ProxyRules | undefined
+}
+
+export const createRole = (env: Environment, options: RoleOptions = {}): IamAwsProvider =>
+  new Role(env, options)

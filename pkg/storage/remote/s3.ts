@@ -1,5 +1,7 @@
-import type { Client, IamAwsProvider } from 'minio'
+import type { Client } from 'minio'
 import { notFound } from '../../errors/errors.ts'
+import type { ProxyRules } from '../../http/http.ts'
+import { awsDomainOf } from './aws-domain.ts'
 import type { RemoteStore } from './remote-store.ts'
 import {
   base64Of,
@@ -8,6 +10,7 @@ import {
   signedHeaders,
   wholeSha256,
 } from './s3-checksum.ts'
+import type { createRole } from './s3-role.ts'
 
 /** Keys as the environment of the AWS tools has them. Without them, a role is looked for: web identity, EKS Pod Identity, ECS, EC2. */
 export interface S3Settings {
@@ -27,10 +30,11 @@ const advice =
 /** Makes stores that share one place where their credentials come from. */
 export function createS3Stores(
   settings: S3Settings,
+  proxies?: ProxyRules,
 ): (bucket: string, region: string) => RemoteStore {
-  let role: Promise<IamAwsProvider> | undefined
+  let role: Promise<ReturnType<typeof createRole>> | undefined
   const roleOfProcess = () =>
-    (role ??= import('./s3-role.ts').then(({ createRole }) => createRole(process.env)))
+    (role ??= import('./s3-role.ts').then((roles) => roles.createRole(process.env, { proxies })))
 
   return (bucket, region) => {
     // Both become part of a host name, and may have been written by a tenant, who may not choose hosts.
@@ -110,8 +114,7 @@ export function createS3Stores(
 
 function addressOf(region: string, endpoint: string | undefined) {
   if (endpoint === undefined) {
-    const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
-    return { endPoint: `s3.${region}.${domain}`, region, pathStyle: false }
+    return { endPoint: `s3.${region}.${awsDomainOf(region)}`, region, pathStyle: false }
   }
   const { protocol, hostname, port } = new URL(endpoint)
   const useSSL = protocol === 'https:'
