@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { prettyFactory } from 'pino-pretty'
-import { nodeArguments, nodeOptions } from '../pkg/memory/memory.ts'
+import { nodeOptions } from '../pkg/memory/memory.ts'
 import { portOf, preparePlayground } from './playground.ts'
 import { listenError, type RunningPages, startPages } from './run-explorer.ts'
 
@@ -60,7 +60,6 @@ const { archives, signingKey, statsPath, linesToType } = await preparePlayground
 const server = spawn(
   process.execPath,
   [
-    ...nodeArguments,
     nodeOptions,
     join(repository, 'cmd/server/main.ts'),
     '--anonymous-auth',

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleCommands } from '../../hack/image/bundle.ts'
 import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import type { Sample, SampleDepot } from '../../hack/testbed/explorer/manifests.ts'
-import { allocatorEnvironment, nodeArguments, nodeOptions } from '../../pkg/memory/memory.ts'
+import { allocatorEnvironment, nodeOptions } from '../../pkg/memory/memory.ts'
 import { chromiumPath, settled, watch } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
@@ -272,9 +272,9 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
       environment: {
         NODE_ENV: 'production',
         NODE_DISABLE_COMPILE_CACHE: '1',
+        NODE_OPTIONS: nodeOptions,
         ...allocatorEnvironment,
       },
-      nodeFlags: [...nodeArguments, nodeOptions],
     })
     expect(over('start', performance.now() - began, 500, ' ms')).toBe('')
     const memory = (): number => {

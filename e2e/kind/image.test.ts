@@ -27,7 +27,7 @@ it('says who the image runs as, where it is from, and under which licence', asyn
   const { config } = await configOf(kind.image.archive)
   expect(config).toMatchObject({
     User: '65532:65532',
-    Entrypoint: ['/nodejs/bin/node', '--min-semi-space-size=4'],
+    Entrypoint: ['/nodejs/bin/node'],
     Cmd: ['/app/server.mjs'],
     Labels: {
       'org.opencontainers.image.licenses': 'Apache-2.0',

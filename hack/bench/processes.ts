@@ -5,7 +5,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { allocatorEnvironment, nodeArguments, nodeOptions } from '../../pkg/memory/memory.ts'
+import { allocatorEnvironment, nodeOptions } from '../../pkg/memory/memory.ts'
 import { bundle } from '../image/bundle.ts'
 import { freePort } from '../testbed/ports.ts'
 import type { Answer } from './bare.ts'
@@ -27,7 +27,7 @@ const forked = (file: string, args: readonly string[] = [], isDepot = false): Ch
   // Their logs go nowhere: what counts is what it costs to write them.
   fork(resolve(import.meta.dirname, file), args, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    ...(isDepot && { execArgv: [...nodeArguments, nodeOptions], env: depotEnvironment() }),
+    ...(isDepot && { execArgv: [nodeOptions], env: depotEnvironment() }),
   })
 
 /** What the image starts Node with. */
@@ -147,7 +147,6 @@ export async function startDepot(folders: {
   const child = spawn(
     process.execPath,
     [
-      ...nodeArguments,
       nodeOptions,
       await bundled('server'),
       '--anonymous-auth',

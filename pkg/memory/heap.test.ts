@@ -2,18 +2,16 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { allocatorEnvironment, nodeArguments, nodeOptions } from './memory.ts'
+import { allocatorEnvironment, nodeOptions } from './memory.ts'
 
 it('the image starts Node with the options of its programs', () => {
   const allocator = Object.entries(allocatorEnvironment).map(([name, value]) => `${name}=${value}`)
   const environment = `${allocator.join(' ')} NODE_OPTIONS=${nodeOptions}\n`
-  const dockerfile = readFileSync('Dockerfile', 'utf8')
-  expect(dockerfile).toContain(environment)
-  expect(dockerfile).toContain(`ENTRYPOINT ["/nodejs/bin/node", "${nodeArguments.join('", "')}"]\n`)
+  expect(readFileSync('Dockerfile', 'utf8')).toContain(environment)
 })
 
 it('Node knows the options', () => {
-  const { status } = spawnSync(process.execPath, [...nodeArguments, '-e', ''], {
+  const { status } = spawnSync(process.execPath, ['-e', ''], {
     env: { NODE_OPTIONS: nodeOptions },
   })
   expect(status).toBe(0)

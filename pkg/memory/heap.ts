@@ -9,13 +9,6 @@ import { keepTicksCheap } from './ticks.ts'
 export const nodeOptions = '--max-semi-space-size=4'
 
 /**
- * What they are started with beside that; Node takes it as an argument alone. The young generation has its size from the
- * first request on. By itself it becomes small where memory is given back, and grows only by what outlives requests, which
- * is next to nothing: a search cost a tenth more.
- */
-export const nodeArguments = ['--min-semi-space-size=4'] as const
-
-/**
  * What the image's environment says to the allocator of the C library: threads share one arena, and what is 128 kB or more
  * goes back to the system when it is free. By itself each thread gets an arena, which keeps what it once needed, 14 MB in
  * all; and once something large was free, all that is smaller stays, up to 32 MB: 3 to 9 MB.

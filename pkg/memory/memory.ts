@@ -9,7 +9,6 @@ export {
   expectRequests,
   keepRequestsCheap,
   limitHeap,
-  nodeArguments,
   nodeOptions,
 } from './heap.ts'
 export { characterBytes, keptBytes } from './kept-bytes.ts'

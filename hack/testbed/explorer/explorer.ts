@@ -15,8 +15,6 @@ export interface ExplorerFlags {
   readonly port?: number
   readonly flags?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** What Node itself is started with. */
-  readonly nodeFlags?: readonly string[]
 }
 
 /** Starts `cmd/ui` as an operator does, and waits until it listens. */
@@ -34,7 +32,6 @@ export async function startExplorer(options: ExplorerFlags): Promise<ExplorerPro
       ...flags,
     ],
     { DEPOT_SESSION_PASSWORD: sessionPassword, ...environment },
-    options.nodeFlags,
   )
   return { ...started, baseUrl: started.url }
 }

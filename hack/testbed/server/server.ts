@@ -68,15 +68,13 @@ export async function launch(
  *
  * @param main its file, relative to this repository
  * @param environment variables besides those of this process
- * @param nodeFlags what Node itself is started with
  */
 export async function launchProgram(
   main: string,
   flags: readonly string[],
   environment: Readonly<Record<string, string>>,
-  nodeFlags: readonly string[] = [],
 ): Promise<Server & { readonly failed: Promise<never> }> {
-  const child = spawn(process.execPath, [...nodeFlags, resolve(repository, main), ...flags], {
+  const child = spawn(process.execPath, [resolve(repository, main), ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...environment },
   })
