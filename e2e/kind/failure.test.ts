@@ -13,6 +13,7 @@ import {
   prepare,
   settledCount,
   startLoad,
+  stopAll,
   uninstall,
   versionsOf,
 } from './release.fixture.ts'
@@ -80,11 +81,7 @@ it('draining the node leaves one of two replicas, and no request is lost', async
 
 it('Valkey away: downloads go on, and afterwards every one of them is counted', async () => {
   const before = await settledCount('network', '1.0.0')
-  await kubectlHere('scale', 'statefulset/depot-valkey', '--replicas=0')
-  await until(
-    () => podsOf('valkey'),
-    (pods) => pods.length === 0,
-  )
+  await stopAll('statefulset/depot-valkey', 'valkey')
   for (let count = 0; count < 20; count += 1) expect(await download(network, '1.0.0')).toBe(200)
   const pods = await podsOf('server')
   await until(

@@ -14,6 +14,7 @@ import {
   metricOf,
   podsOf,
   prepare,
+  stopAll,
   tokenOf,
   url,
   versionsOf,
@@ -200,11 +201,7 @@ describe('OIDC through the broker, with TLS', () => {
   it('tokens are good while the broker is away, and logging in is not', async () => {
     const token = tokenOfPerson
     expect(await listed(secret, token)).toBe(200)
-    await kubectlHere('scale', 'deployment/depot-broker', '--replicas=0')
-    await until(
-      () => podsOf('broker'),
-      (pods) => pods.length === 0,
-    )
+    await stopAll('deployment/depot-broker', 'broker')
     expect(await listed(secret, token)).toBe(200)
     const { status } = await client.send(`${issuer}/token`, { grant_type: 'authorization_code' })
     expect(status).toBeGreaterThanOrEqual(500)

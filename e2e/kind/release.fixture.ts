@@ -7,6 +7,7 @@ import {
   json,
   kind,
   kubectl,
+  kubectlHere,
   must,
   namespace,
   type Outcome,
@@ -214,6 +215,17 @@ export async function podsOf(component: string): Promise<string[]> {
   return items
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .map(({ metadata }) => metadata.name)
+}
+
+/** Takes all pods of a component away. @param workload such as `deployment/depot-broker` */
+export async function stopAll(workload: string, component: string): Promise<void> {
+  await kubectlHere('scale', workload, '--replicas=0')
+  await until(
+    () => podsOf(component),
+    (pods) => pods.length === 0,
+  )
+  // Those on their way out answer for a while.
+  await until(leavingPods, (pods) => pods.length === 0)
 }
 
 /** The versions of a module as the registry lists them, newest first; the HTTP status where it lists none. */
