@@ -9,6 +9,17 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { proxyRules } from '../../http/http.ts'
 import { createRole } from './s3-role.ts'
 
+/** For one test. @returns its URL */
+async function started(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
 /** As the agent of EKS Pod Identity answers: without a `Code`. */
 const answer = (expiresInMs: number) => ({
   AccessKeyId: 'AKIA',
@@ -20,7 +31,6 @@ const answer = (expiresInMs: number) => ({
 
 describe('EKS Pod Identity', () => {
   let dir: string
-  let agent: Server
   let asked: (string | undefined)[]
   let body: object
   let respond: (response: ServerResponse) => void
@@ -31,24 +41,17 @@ describe('EKS Pod Identity', () => {
     asked = []
     body = answer(3_600_000)
     respond = (response) => response.end(JSON.stringify(body))
-    agent = createServer((request, response) => {
+    const agent = createServer((request, response) => {
       asked.push(request.headers.authorization)
       respond(response)
     })
-    agent.listen(0, '127.0.0.1')
-    await once(agent, 'listening')
-    const { port } = agent.address() as AddressInfo
     writeFileSync(join(dir, 'token'), 'first\n')
     env = {
-      AWS_CONTAINER_CREDENTIALS_FULL_URI: `http://127.0.0.1:${port}/v1/credentials`,
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: `${await started(agent)}/v1/credentials`,
       AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: join(dir, 'token'),
     }
   })
-  afterEach(() => {
-    agent.close()
-    agent.closeAllConnections()
-    rmSync(dir, { recursive: true })
-  })
+  afterEach(() => rmSync(dir, { recursive: true }))
 
   it('gives credentials for the token in its file, once for all who ask', async () => {
     const role = createRole(env)
@@ -222,7 +225,6 @@ describe('EKS Pod Identity', () => {
 
 describe('web identity', () => {
   let dir: string
-  let sts: Server
   let asked: URLSearchParams[]
   let expiresMs: number
   let refuse: ((response: ServerResponse) => void) | undefined
@@ -238,20 +240,15 @@ describe('web identity', () => {
       if (refuse !== undefined) refuse(response)
       else response.end(stsAnswer(new Date(expiresMs).toISOString()))
     }
-    sts = createServer((request, response) => void give(request, response))
-    sts.listen(0, '127.0.0.1')
-    await once(sts, 'listening')
     env = {
-      AWS_ENDPOINT_URL_STS: `http://127.0.0.1:${(sts.address() as AddressInfo).port}`,
+      AWS_ENDPOINT_URL_STS: await started(
+        createServer((request, response) => void give(request, response)),
+      ),
       AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/depot',
       AWS_WEB_IDENTITY_TOKEN_FILE: join(dir, 'token'),
     }
   })
-  afterEach(() => {
-    sts.close()
-    sts.closeAllConnections()
-    rmSync(dir, { recursive: true })
-  })
+  afterEach(() => rmSync(dir, { recursive: true }))
 
   it('gives keys for the token of the cluster, renewed behind the requests while they are valid', async () => {
     let nowMs = Date.now()
@@ -314,11 +311,7 @@ describe('web identity', () => {
       proxied.push(String(request.url))
       socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
     })
-    proxy.listen(0, '127.0.0.1')
-    await once(proxy, 'listening')
-    onTestFinished(() => void proxy.close())
-    const { port } = proxy.address() as AddressInfo
-    const proxies = proxyRules({ HTTPS_PROXY: `http://127.0.0.1:${port}` })
+    const proxies = proxyRules({ HTTPS_PROXY: await started(proxy) })
     const real = { ...env, AWS_ENDPOINT_URL_STS: '', AWS_REGION: 'cn-north-1' }
     await expect(createRole(real, { proxies }).getCredentials()).rejects.toThrow('gave no')
     expect(proxied).toEqual(['sts.cn-north-1.amazonaws.com.cn:443'])

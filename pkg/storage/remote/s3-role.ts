@@ -28,7 +28,8 @@ const instanceUrl = 'http://169.254.169.254'
  */
 class Role extends IamAwsProvider {
   readonly #env: Environment
-  readonly #ask: Ask
+  readonly #agent: Ask
+  readonly #sts: Ask
   readonly #clock: Clock
   #fetching: Promise<Credentials> | undefined
   #keys: Keys | undefined
@@ -39,7 +40,9 @@ class Role extends IamAwsProvider {
     // Nothing of it is used: the client of the library takes no other class.
     super({})
     this.#env = env
-    this.#ask = createAsk(deadlineMs, proxies)
+    // The other addresses mean this machine or pod, and at a proxy they would mean the proxy's.
+    this.#agent = createAsk(deadlineMs)
+    this.#sts = createAsk(deadlineMs, proxies)
     this.#clock = clock
   }
 
@@ -58,7 +61,7 @@ class Role extends IamAwsProvider {
 
   async #fetch(): Promise<Credentials> {
     try {
-      const keys = new Keys(await fetchCredentials(this.#env, this.#ask))
+      const keys = new Keys(await this.#fetchCredentials())
       const marginMs = Math.min(maxMarginMs, (keys.expiresMs - this.#clock()) / 4)
       const areNew = keys.expiresMs !== this.#keys?.expiresMs
       this.#dueMs = areNew ? keys.expiresMs - marginMs : this.#clock() + retryMs
@@ -70,6 +73,13 @@ class Role extends IamAwsProvider {
       this.#dueMs = nowMs + retryMs
       return this.#keys
     }
+  }
+
+  /** @throws Error that names the address, and of what it answered the status and a code alone */
+  #fetchCredentials(): Promise<RoleAnswer> {
+    const tokenFile = this.#env['AWS_WEB_IDENTITY_TOKEN_FILE']
+    if (tokenFile) return assumeRole(this.#env, tokenFile, this.#sts)
+    return askAgent(this.#env, this.#agent)
   }
 }
 
@@ -112,10 +122,8 @@ interface RoleAnswer {
   readonly Expiration: string
 }
 
-/** @throws Error that names the address, and of what it answered the status and a code alone */
-async function fetchCredentials(env: Environment, ask: Ask): Promise<RoleAnswer> {
-  const tokenFile = env['AWS_WEB_IDENTITY_TOKEN_FILE']
-  if (tokenFile) return assumeRole(env, tokenFile, ask)
+/** The agent of a container, or of EC2. */
+async function askAgent(env: Environment, ask: Ask): Promise<RoleAnswer> {
   const container = containerUrl(env)
   if (container !== undefined) {
     const token = await containerToken(env)
@@ -147,7 +155,7 @@ async function assumeRole(env: Environment, tokenFile: string, ask: Ask): Promis
     WebIdentityToken: await oneLineOf(tokenFile),
   })
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-  const text = await ask('POST', url, headers, { form: String(form), viaProxy: true })
+  const text = await ask('POST', url, headers, String(form))
   const given = valueIn(
     () =>
       xml.parse(text).AssumeRoleWithWebIdentityResponse.AssumeRoleWithWebIdentityResult.Credentials,
@@ -195,28 +203,26 @@ type Ask = (
   method: 'GET' | 'PUT' | 'POST',
   url: URL,
   headers: Record<string, string>,
-  how?: { readonly form: string | null; readonly viaProxy: boolean },
+  form?: string,
 ) => Promise<string>
 
-const direct = { form: null, viaProxy: false }
-
-/** Goes direct but for STS: the other addresses mean this machine or pod, and at a proxy they would mean the proxy's. */
-function createAsk(deadlineMs: number, proxies: ProxyRules | undefined): Ask {
-  const deadlines = {
+/** @param proxies default: none, every request goes direct */
+function createAsk(deadlineMs: number, proxies?: ProxyRules): Ask {
+  const pool = createPool({
     connectMs: deadlineMs,
     headersMs: deadlineMs,
     idleMs: deadlineMs,
     totalMs: deadlineMs,
-  }
-  const [own, proxied] = [createPool(deadlines), createPool({ ...deadlines, proxies })]
+    proxies,
+  })
 
-  return async (method, url, headers, { form, viaProxy } = direct) => {
+  return async (method, url, headers, form) => {
     const { origin, pathname, search } = url
     const where = origin + pathname
     let refusal: string
     try {
-      const request = { method, path: pathname + search, headers, body: form }
-      const answer = await (viaProxy ? proxied : own).send({ origin }, request)
+      const request = { method, path: pathname + search, headers, body: form ?? null }
+      const answer = await pool.send({ origin }, request)
       if (answer.status === 200) return String(await readBounded(answer.body, maxAnswerBytes))
       const code = await errorCodeOf(answer)
       refusal = code === '' ? String(answer.status) : `${answer.status} (${code})`
