@@ -19,7 +19,7 @@ import {
   customResourceDefinition,
   customResourceKinds,
   kinds,
-} from '../pkg/apis/v1alpha1/v1alpha1.ts'
+} from '../pkg/api/v1alpha1/v1alpha1.ts'
 
 const group = 'depot.internal'
 const namespaces = ['platform', 'payments', 'depot-system']

@@ -4,7 +4,7 @@ import {
   startControlPlane,
 } from '../hack/testbed/control-plane/control-plane.ts'
 import { applyManifests } from '../hack/testbed/control-plane/manifests.ts'
-import { type Kind, kinds, mistakesIn, parseResource } from '../pkg/apis/v1alpha1/v1alpha1.ts'
+import { type Kind, kinds, mistakesIn, parseResource } from '../pkg/api/v1alpha1/v1alpha1.ts'
 
 const root = '/apis/depot.internal/v1alpha1/namespaces/team'
 const storageConfig = { fileSystem: { directoryPath: 'modules' } }

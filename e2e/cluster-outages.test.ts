@@ -7,7 +7,7 @@ import {
 import { applyManifests } from '../hack/testbed/control-plane/manifests.ts'
 import { startTcpProxy, type TcpProxy } from '../hack/testbed/control-plane/tcp-proxy.ts'
 import { type Watched, watchKubeconfig } from '../hack/testbed/control-plane/watched.ts'
-import type { Kind } from '../pkg/apis/v1alpha1/v1alpha1.ts'
+import type { Kind } from '../pkg/api/v1alpha1/v1alpha1.ts'
 
 const root = '/apis/depot.internal/v1alpha1'
 const namespaces = ['one', 'two']

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { type Kind, mistakesIn, parseResource } from '../pkg/apis/v1alpha1/v1alpha1.ts'
+import { type Kind, mistakesIn, parseResource } from '../pkg/api/v1alpha1/v1alpha1.ts'
 
 it.each(globSync('docs/examples/*.yaml'))('%s holds nothing that cannot work', (file) => {
   const documents = parseAllDocuments(readFileSync(file, 'utf8'))

@@ -5,7 +5,7 @@ import {
   customResourceDefinition,
   customResourceKinds,
   kinds,
-} from '../pkg/apis/v1alpha1/v1alpha1.ts'
+} from '../pkg/api/v1alpha1/v1alpha1.ts'
 import { openApiDocument } from '../pkg/browse/browse.ts'
 import {
   controllerCommand,

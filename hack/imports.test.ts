@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 
 type Package = readonly [name: string, is: string, may: readonly string[]]
 
-const ground = ['pkg/apis/*', 'pkg/errors', 'pkg/telemetry', 'pkg/pacing', 'pkg/memory', 'pkg/http']
+const ground = ['pkg/api/*', 'pkg/errors', 'pkg/telemetry', 'pkg/pacing', 'pkg/memory', 'pkg/http']
 
 /**
  * Each package, what it is, and the packages it may import, from the programs down to what stands on nothing. `below`
@@ -71,9 +71,9 @@ const packages: readonly Package[] = [
   ],
   ['pkg/http', 'Outgoing requests.', ['pkg/errors', 'pkg/telemetry', 'pkg/pacing', 'pkg/memory']],
   ['pkg/expr', 'The expression language of GroupBindings.', []],
-  ['pkg/apis/browse', 'The records of the API for browsing.', ['pkg/apis/v1alpha1']],
-  ['pkg/apis/registry', 'The answers of the registry protocols.', ['pkg/apis/v1alpha1']],
-  ['pkg/apis/v1alpha1', 'The custom resources.', []],
+  ['pkg/api/browse', 'The records of the API for browsing.', ['pkg/api/v1alpha1']],
+  ['pkg/api/registry', 'The answers of the registry protocols.', ['pkg/api/v1alpha1']],
+  ['pkg/api/v1alpha1', 'The custom resources.', []],
   ['pkg/options', 'Options of the commands.', ['pkg/errors']],
   ['pkg/telemetry', 'Logs and metrics.', ['pkg/errors', 'pkg/memory', 'pkg/pacing']],
   ['pkg/pacing', 'Backoff, deadlines, turns and limits.', ['pkg/errors']],
@@ -156,11 +156,11 @@ it.each(own)('%s imports only what its package may, by the entry file', (file) =
 })
 
 it.each(production.filter((file) => file.startsWith('pkg/explorer/web/')))(
-  '%s, which runs in browsers, imports nothing but types of pkg/apis/browse',
+  '%s, which runs in browsers, imports nothing but types of pkg/api/browse',
   (file) => {
     const runs = readFileSync(file, 'utf8').replaceAll(/import type [^;]*?from '[^']+'/g, '')
     const outside = importsOf(file).filter((target) => !target.startsWith('pkg/explorer/'))
-    expect(outside.filter((target) => target !== entryOf('pkg/apis/browse'))).toEqual([])
+    expect(outside.filter((target) => target !== entryOf('pkg/api/browse'))).toEqual([])
     expect(runs).not.toContain('apis/browse')
   },
 )

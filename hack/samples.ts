@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { parseAllDocuments } from 'yaml'
-import { normalizeVersion, parseResource, type Version } from '../pkg/apis/v1alpha1/v1alpha1.ts'
+import { normalizeVersion, parseResource, type Version } from '../pkg/api/v1alpha1/v1alpha1.ts'
 import { type Entry, entriesIn, tarGzOf, zipOf } from './testbed/registry/archives.ts'
 
 const repository = dirname(import.meta.dirname)

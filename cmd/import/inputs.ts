@@ -1,6 +1,6 @@
 import semver from 'semver'
 import { parse } from 'yaml'
-import { StorageConfig } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import { StorageConfig } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { parseConstraints } from '../../pkg/constraint/constraint.ts'
 import { messageOf } from '../../pkg/errors/errors.ts'
 import { type ImportAddress, importAddress } from '../../pkg/importing/importing.ts'

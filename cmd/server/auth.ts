@@ -1,5 +1,5 @@
 import { GroupBindings } from '../../pkg/access/access.ts'
-import type { ResourceSink } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import type { ResourceSink } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { Auth, type ClusterAddress } from '../../pkg/auth/auth.ts'
 import { type Broker, createBroker } from '../../pkg/broker/broker.ts'
 import type { Catalog } from '../../pkg/catalog/catalog.ts'

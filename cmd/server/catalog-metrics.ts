@@ -1,4 +1,4 @@
-import { kindNames } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import { kindNames } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import type { Catalog } from '../../pkg/catalog/catalog.ts'
 import { gauge, type Metrics } from '../../pkg/telemetry/telemetry.ts'
 

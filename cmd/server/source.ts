@@ -1,4 +1,4 @@
-import { kindNames, type ResourceSink } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import { kindNames, type ResourceSink } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import type { Catalog } from '../../pkg/catalog/catalog.ts'
 import { loadConnection, openCluster, type Readmes } from '../../pkg/kube/kube.ts'
 import { watchManifests } from '../../pkg/manifests/manifests.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import type { Condition } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import type { Condition } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
 
 /* The condition of a GroupBinding, written by the controller with the rights that the chart gives it. */

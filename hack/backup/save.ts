@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { customResourceKinds } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import { customResourceKinds } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import type { Api } from './api.ts'
 import { type BackedUp, collection } from './record.ts'
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { GroupBindings } from '../../pkg/access/access.ts'
-import { parseResource } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import { parseResource } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { Auth } from '../../pkg/auth/auth.ts'
 import { oidcOptions } from '../../pkg/auth/issuer.fixture.ts'
 import { Catalog } from '../../pkg/catalog/catalog.ts'

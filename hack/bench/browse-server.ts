@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { GroupBindings } from '../../pkg/access/access.ts'
-import { parseResource, type Resource } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import { parseResource, type Resource } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { Catalog } from '../../pkg/catalog/catalog.ts'
 import { createApp } from '../../pkg/server/server.ts'
 import { serve } from '../../pkg/serving/serving.ts'

@@ -1,11 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import {
-  JsonReader,
-  type Kind,
-  kindNames,
-  parseResource,
-} from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import { JsonReader, type Kind, kindNames, parseResource } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { Catalog } from '../../pkg/catalog/catalog.ts'
 import { expectRequests, limitHeap } from '../../pkg/memory/memory.ts'
 import { startServer } from '../../pkg/server/server.ts'

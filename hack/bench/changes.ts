@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { parseResource } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import { parseResource } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { Catalog } from '../../pkg/catalog/catalog.ts'
 import { limitHeap } from '../../pkg/memory/memory.ts'
 import { cpuTimeMs } from '../testbed/cpu-time.ts'

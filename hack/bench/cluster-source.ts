@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { kindNames } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import { kindNames } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { bookmarkLine, eventLine } from '../testbed/control-plane/fake-answers.ts'
 import { benchObjects } from './registry.ts'
 

@@ -1,4 +1,4 @@
-import type { Kind } from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+import type { Kind } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 
 /** How large a made-up registry is. */
 export interface RegistrySize {

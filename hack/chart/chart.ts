@@ -6,7 +6,7 @@ import {
   customResourceDefinition,
   customResourceKinds,
   kinds,
-} from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+} from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { dashboard } from './dashboard.ts'
 import { defaultsOf } from './defaults.ts'
 import { readmeOf } from './readme.ts'

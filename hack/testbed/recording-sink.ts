@@ -4,7 +4,7 @@ import type {
   Replacement,
   Resource,
   ResourceSink,
-} from '../../pkg/apis/v1alpha1/v1alpha1.ts'
+} from '../../pkg/api/v1alpha1/v1alpha1.ts'
 
 /** Keeps what it is given, by kind, namespace and name, and remembers every change after a list. */
 export class RecordingSink implements ResourceSink {

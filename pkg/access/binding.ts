@@ -1,4 +1,4 @@
-import type { GroupBinding, ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import type { GroupBinding, ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../errors/errors.ts'
 import { compileRule, ExpressionError, type Rule, Run } from '../expr/expr.ts'
 import { compileGlob } from './glob.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { GroupBinding } from '../apis/v1alpha1/v1alpha1.ts'
-import { parseResource } from '../apis/v1alpha1/v1alpha1.ts'
+import type { GroupBinding } from '../api/v1alpha1/v1alpha1.ts'
+import { parseResource } from '../api/v1alpha1/v1alpha1.ts'
 import { ExpressionError } from '../expr/expr.ts'
 import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
 import { allows, compileBinding, GroupBindings } from './access.ts'

@@ -5,7 +5,7 @@ import type {
   Replacement,
   Resource,
   ResourceSink,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 import { compareCodePoints, listOf } from '../expr/expr.ts'
 import { Bounded } from '../memory/memory.ts'
 import { gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { GroupBindings } from '../access/access.ts'
-import { parseResource } from '../apis/v1alpha1/v1alpha1.ts'
+import { parseResource } from '../api/v1alpha1/v1alpha1.ts'
 import { proxyRules } from '../http/http.ts'
 import { createLogger, createMetrics, type RequestFacts } from '../telemetry/telemetry.ts'
 import { Auth, type AuthOptions, type OidcOptions } from './auth.ts'

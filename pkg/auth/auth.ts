@@ -4,8 +4,8 @@
  */
 
 import type { GroupBindings } from '../access/access.ts'
-import type { Login } from '../apis/registry/registry.ts'
-import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Login } from '../api/registry/registry.ts'
+import type { ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 import type { ProxyRules } from '../http/http.ts'
 import type { Clock, Random } from '../pacing/pacing.ts'
 import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'

@@ -1,4 +1,4 @@
-import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 import { presentedIn } from './bearer.ts'
 import type { CallerView } from './caller.ts'
 import type { AccessNow, AuthRequest } from './known-callers.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../apis/v1alpha1/v1alpha1.ts'
+import { isRecord } from '../api/v1alpha1/v1alpha1.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 

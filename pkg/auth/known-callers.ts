@@ -1,5 +1,5 @@
 import type { Binding, Decision } from '../access/access.ts'
-import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 import { Bounded } from '../memory/memory.ts'
 import type { Clock } from '../pacing/pacing.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'

@@ -1,4 +1,4 @@
-import type { Login } from '../apis/registry/registry.ts'
+import type { Login } from '../api/registry/registry.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 
 export interface LoginOptions {

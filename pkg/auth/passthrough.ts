@@ -1,4 +1,4 @@
-import { apiVersion, type Kind, kinds, type ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import { apiVersion, type Kind, kinds, type ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 import { Bounded } from '../memory/memory.ts'
 import { type Clock, SingleFlight } from '../pacing/pacing.ts'
 import { histogram, type Metrics } from '../telemetry/telemetry.ts'

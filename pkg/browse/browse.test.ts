@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { compileBinding } from '../access/access.ts'
-import { Errors } from '../apis/browse/browse.ts'
+import { Errors } from '../api/browse/browse.ts'
 import { Catalog } from '../catalog/catalog.ts'
 import { RegistryError } from '../errors/errors.ts'
 import { type BrowseOptions, createBrowse } from './browse.ts'

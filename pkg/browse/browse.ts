@@ -26,7 +26,7 @@ import { openApiDocument } from './openapi.ts'
 import { parse } from './parameters.ts'
 import { queryReader } from './query-reader.ts'
 
-export type * from '../apis/browse/browse.ts'
+export type * from '../api/browse/browse.ts'
 export { prefix } from './endpoints.ts'
 export { openApiDocument } from './openapi.ts'
 

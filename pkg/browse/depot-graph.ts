@@ -1,4 +1,4 @@
-import { DepotGraph } from '../apis/browse/browse.ts'
+import { DepotGraph } from '../api/browse/browse.ts'
 import type { Listed, ShownDepot } from '../catalog/catalog.ts'
 import { depotQuery, managedNames } from './depots.ts'
 import { endpoint } from './endpoint.ts'

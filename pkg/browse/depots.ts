@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { DepotList } from '../apis/browse/browse.ts'
-import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import { DepotList } from '../api/browse/browse.ts'
+import type { ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 import type { ShownDepot } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { noParameters, word } from './parameters.ts'

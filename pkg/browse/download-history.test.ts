@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DownloadHistory } from '../apis/browse/browse.ts'
+import { DownloadHistory } from '../api/browse/browse.ts'
 import { Catalog } from '../catalog/catalog.ts'
 import { RegistryError } from '../errors/errors.ts'
 import { type BrowseOptions, createBrowse } from './browse.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { DownloadHistory } from '../apis/browse/browse.ts'
-import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import { DownloadHistory } from '../api/browse/browse.ts'
+import type { ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../errors/errors.ts'
 import type { Asked, DescribedEndpoint } from './endpoint.ts'
 import { oneOf, resourcePath } from './parameters.ts'

@@ -1,4 +1,4 @@
-import type { Depot, Version } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Depot, Version } from '../api/v1alpha1/v1alpha1.ts'
 import {
   allFindings,
   backendName,

@@ -9,7 +9,7 @@ import type {
   SecurityFinding,
   StorageConfig,
   Version,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 
 /*
  * What the registry holds, read by straight loops over the objects themselves: slow, plain, and sharing no code with the

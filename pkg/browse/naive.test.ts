@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type Binding, compileBinding } from '../access/access.ts'
-import type { Resource } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Resource } from '../api/v1alpha1/v1alpha1.ts'
 import { Catalog, type DownloadCount } from '../catalog/catalog.ts'
 import type { RegistryError } from '../errors/errors.ts'
 import { createBrowse } from './browse.ts'

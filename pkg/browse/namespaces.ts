@@ -1,4 +1,4 @@
-import { NamespaceList } from '../apis/browse/browse.ts'
+import { NamespaceList } from '../api/browse/browse.ts'
 import { endpoint } from './endpoint.ts'
 import { noParameters } from './parameters.ts'
 

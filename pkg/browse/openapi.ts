@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { components, WhoAmI } from '../apis/browse/browse.ts'
+import { components, WhoAmI } from '../api/browse/browse.ts'
 import type { DescribedEndpoint } from './endpoint.ts'
 import { described, prefix } from './endpoints.ts'
 import { isRepeatable } from './parameters.ts'

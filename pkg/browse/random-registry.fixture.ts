@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { type Kind, parseResource, type Resource } from '../apis/v1alpha1/v1alpha1.ts'
+import { type Kind, parseResource, type Resource } from '../api/v1alpha1/v1alpha1.ts'
 import type { Viewer } from './naive-model.fixture.ts'
 
 /*

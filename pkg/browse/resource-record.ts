@@ -1,4 +1,4 @@
-import type { Resource } from '../apis/browse/browse.ts'
+import type { Resource } from '../api/browse/browse.ts'
 import type { Catalog, Listed, VersionRow, View } from '../catalog/catalog.ts'
 import { notFound, type RegistryError } from '../errors/errors.ts'
 import { kindOf, nameOfKind } from './parameters.ts'

@@ -1,4 +1,4 @@
-import { ResourceDetail } from '../apis/browse/browse.ts'
+import { ResourceDetail } from '../api/browse/browse.ts'
 import { distinctFindings, type VersionRow } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { noParameters, resourcePath } from './parameters.ts'

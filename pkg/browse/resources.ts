@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ResourceList } from '../apis/browse/browse.ts'
+import { ResourceList } from '../api/browse/browse.ts'
 import type { SortBy } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { flag, kindName, kindOf, noParameters, oneOf, pageOf, paging, word } from './parameters.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { ScanFindings } from '../apis/browse/browse.ts'
-import { normalizeVersion } from '../apis/v1alpha1/v1alpha1.ts'
+import { ScanFindings } from '../api/browse/browse.ts'
+import { normalizeVersion } from '../api/v1alpha1/v1alpha1.ts'
 import { type Catalog, distinctFindings, type Parent, type VersionRow } from '../catalog/catalog.ts'
 import { notFound } from '../errors/errors.ts'
 import { endpoint } from './endpoint.ts'

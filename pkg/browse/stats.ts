@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { BrowseStats } from '../apis/browse/browse.ts'
-import { backends } from '../apis/v1alpha1/v1alpha1.ts'
+import { BrowseStats } from '../api/browse/browse.ts'
+import { backends } from '../api/v1alpha1/v1alpha1.ts'
 import { endpoint } from './endpoint.ts'
 import { nameOfKind, noParameters, word } from './parameters.ts'
 import { rfc3339 } from './resource-record.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Version, VersionList } from '../apis/browse/browse.ts'
+import { type Version, VersionList } from '../api/browse/browse.ts'
 import {
   type Catalog,
   compareText,

@@ -1,4 +1,4 @@
-import { fitsSystem } from '../apis/v1alpha1/v1alpha1.ts'
+import { fitsSystem } from '../api/v1alpha1/v1alpha1.ts'
 import { NamedRows } from './named-rows.ts'
 import type { Parent } from './parent.ts'
 import { isOlder } from './rank.ts'

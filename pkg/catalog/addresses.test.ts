@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { cpuTimeMs } from '../../hack/testbed/cpu-time.ts'
-import { type Kind, parseResource, type Resource } from '../apis/v1alpha1/v1alpha1.ts'
+import { type Kind, parseResource, type Resource } from '../api/v1alpha1/v1alpha1.ts'
 import { Catalog, type Conflict } from './catalog.ts'
 
 const storageConfig = { fileSystem: { directoryPath: 'modules' } }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Kind, parseResource, type Resource } from '../apis/v1alpha1/v1alpha1.ts'
+import { type Kind, parseResource, type Resource } from '../api/v1alpha1/v1alpha1.ts'
 import { Catalog } from './catalog.ts'
 
 const sha256 = (digit: string) => digit.repeat(64)

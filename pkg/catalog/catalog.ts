@@ -15,7 +15,7 @@ import {
   type Replacement,
   type Resource,
   type ResourceSink,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 import { Turns } from '../pacing/pacing.ts'
 import { type DownloadCount, DownloadTable } from './downloads.ts'
 import { FindingTable } from './findings.ts'

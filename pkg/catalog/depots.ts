@@ -1,4 +1,4 @@
-import { type Backend, backendOf, type Depot, type ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import { type Backend, backendOf, type Depot, type ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 import type { Listed } from './listed.ts'
 import { NamedRows } from './named-rows.ts'
 import { compareAddress } from './orders.ts'

@@ -1,4 +1,4 @@
-import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 import { NamedRows } from './named-rows.ts'
 import type { Parent } from './parent.ts'
 import { compareText } from './semver-order.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { cpuTimeMs } from '../../hack/testbed/cpu-time.ts'
-import { CheckedFinding, type SecurityFinding } from '../apis/v1alpha1/v1alpha1.ts'
+import { CheckedFinding, type SecurityFinding } from '../api/v1alpha1/v1alpha1.ts'
 import { type FindingList, FindingTable } from './findings.ts'
 
 const finding = (fields: Partial<SecurityFinding> = {}): SecurityFinding => ({

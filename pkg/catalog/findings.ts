@@ -1,4 +1,4 @@
-import { CheckedFinding, type SecurityFinding } from '../apis/v1alpha1/v1alpha1.ts'
+import { CheckedFinding, type SecurityFinding } from '../api/v1alpha1/v1alpha1.ts'
 import { IdLists, type ListHandle } from './id-lists.ts'
 import { rankOf, severities } from './severity.ts'
 

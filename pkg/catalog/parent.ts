@@ -1,4 +1,4 @@
-import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 import type { ResourceRow } from './resource-row.ts'
 import type { VersionChunk } from './version-chunk.ts'
 import { VersionList } from './version-list.ts'

@@ -1,4 +1,4 @@
-import { fitsSystem, type ParentKind, parentOf } from '../apis/v1alpha1/v1alpha1.ts'
+import { fitsSystem, type ParentKind, parentOf } from '../api/v1alpha1/v1alpha1.ts'
 import { AddressClaims } from './address-claims.ts'
 import { NamedRows } from './named-rows.ts'
 import { Parent } from './parent.ts'

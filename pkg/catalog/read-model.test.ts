@@ -5,7 +5,7 @@ import {
   type Kind,
   parseResource,
   type Resource,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 import { Catalog, type PageRequest, type View } from './catalog.ts'
 
 const label = { 'depot.internal/public': 'true' }

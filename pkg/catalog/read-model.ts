@@ -1,5 +1,5 @@
 import type { Binding } from '../access/access.ts'
-import type { Depot, Namespace } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Depot, Namespace } from '../api/v1alpha1/v1alpha1.ts'
 import { Backlog, type Worked } from './backlog.ts'
 import { Depots, type ShownDepot } from './depots.ts'
 import { Listed } from './listed.ts'

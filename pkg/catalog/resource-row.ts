@@ -5,7 +5,7 @@ import {
   type ParentKind,
   type Provider,
   type StorageConfig,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 import { identityOf, revisionOf } from './revision.ts'
 
 /** A Module or Provider, as far as it is served. */

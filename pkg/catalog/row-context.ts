@@ -1,4 +1,4 @@
-import type { ParentKind, StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ParentKind, StorageConfig } from '../api/v1alpha1/v1alpha1.ts'
 import type { FindingTable } from './findings.ts'
 import { Interner } from './interner.ts'
 

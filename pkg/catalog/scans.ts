@@ -1,4 +1,4 @@
-import type { SecurityFinding } from '../apis/v1alpha1/v1alpha1.ts'
+import type { SecurityFinding } from '../api/v1alpha1/v1alpha1.ts'
 import type { FindingList, FindingTable } from './findings.ts'
 import type { Severity } from './severity.ts'
 import type { VersionRow } from './version-row.ts'

@@ -1,4 +1,4 @@
-import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 import type { Bits } from './bits.ts'
 import type { NameSearch } from './name-search.ts'
 import { type SeverityLevel, type TagSets, tag } from './tags.ts'

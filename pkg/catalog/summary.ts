@@ -1,4 +1,4 @@
-import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 import { bestDownloadsOf, type DownloadTable } from './downloads.ts'
 import type { FindingTable } from './findings.ts'
 import type { Parent } from './parent.ts'

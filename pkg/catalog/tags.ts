@@ -1,4 +1,4 @@
-import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 import { Bits } from './bits.ts'
 import { severities } from './severity.ts'
 import type { Summary } from './summary.ts'

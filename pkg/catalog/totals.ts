@@ -1,4 +1,4 @@
-import { backendOf, backends, type ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import { backendOf, backends, type ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 import type { ResourceRow } from './resource-row.ts'
 import { severities } from './severity.ts'
 import type { VersionSum } from './version-sum.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseResource } from '../apis/v1alpha1/v1alpha1.ts'
+import { parseResource } from '../api/v1alpha1/v1alpha1.ts'
 import { FindingTable } from './findings.ts'
 import { RowContext } from './row-context.ts'
 import { VersionList } from './version-list.ts'

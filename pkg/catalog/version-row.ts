@@ -11,7 +11,7 @@ import {
   type Scan,
   sha256Bytes,
   type Version,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 import type { FindingList } from './findings.ts'
 import type { Parent } from './parent.ts'
 import { byAge } from './rank.ts'

@@ -1,4 +1,4 @@
-import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
+import type { StorageConfig } from '../api/v1alpha1/v1alpha1.ts'
 import type { FindingList, FindingTable } from './findings.ts'
 import { addLists } from './scans.ts'
 import { isPrerelease } from './semver-order.ts'

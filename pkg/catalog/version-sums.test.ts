@@ -4,7 +4,7 @@ import {
   type ParentKind,
   parseResource,
   type Resource,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 import { Catalog, type DownloadCount } from './catalog.ts'
 import { VersionSums } from './version-sums.ts'
 

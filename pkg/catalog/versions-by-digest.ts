@@ -1,4 +1,4 @@
-import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
+import type { StorageConfig } from '../api/v1alpha1/v1alpha1.ts'
 import { byAge, isOlder } from './rank.ts'
 import { digestOf, VersionRow } from './version-row.ts'
 

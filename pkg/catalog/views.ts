@@ -1,5 +1,5 @@
 import { allows, type Binding } from '../access/access.ts'
-import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 import { Bits } from './bits.ts'
 import type { Listed } from './listed.ts'
 import type { Summary } from './summary.ts'

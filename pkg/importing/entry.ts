@@ -1,6 +1,6 @@
 import semver from 'semver'
 import * as z from 'zod'
-import { normalizeVersion } from '../apis/v1alpha1/v1alpha1.ts'
+import { normalizeVersion } from '../api/v1alpha1/v1alpha1.ts'
 import type { ImportItem } from './item.ts'
 
 /** A version as a Module or Provider names it, and as its Version has it. */

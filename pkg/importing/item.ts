@@ -1,4 +1,4 @@
-import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 
 /** A Module or Provider that archives belong to. */
 export interface ImportParent {

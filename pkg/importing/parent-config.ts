@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
+import type { StorageConfig } from '../api/v1alpha1/v1alpha1.ts'
 import type { ImportParent } from './item.ts'
 
 export interface ManifestOptions {

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
+import type { StorageConfig } from '../api/v1alpha1/v1alpha1.ts'
 import type { LimitsByKind } from '../archive/archive.ts'
 import { messageOf } from '../errors/errors.ts'
 import type { Sources } from '../sources/sources.ts'

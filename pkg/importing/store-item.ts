@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
+import type { StorageConfig } from '../api/v1alpha1/v1alpha1.ts'
 import {
   type ArchiveLimits,
   inspectProvider,

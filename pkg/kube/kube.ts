@@ -3,7 +3,7 @@
  * server does, with objects that go into a sink as they come; and single objects that are read and written by name.
  */
 
-import { JsonReader, type Kind, type ResourceSink } from '../apis/v1alpha1/v1alpha1.ts'
+import { JsonReader, type Kind, type ResourceSink } from '../api/v1alpha1/v1alpha1.ts'
 import type { Clock, Random } from '../pacing/pacing.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import { createClient, type KubeClient } from './client.ts'

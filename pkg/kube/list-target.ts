@@ -1,4 +1,4 @@
-import { apiVersion, type Kind, kinds } from '../apis/v1alpha1/v1alpha1.ts'
+import { apiVersion, type Kind, kinds } from '../api/v1alpha1/v1alpha1.ts'
 
 /** What a reflector reads: a resource of the API, all of it or one namespace. */
 export interface ListTarget {

@@ -1,4 +1,4 @@
-import { isRecord, type JsonReader } from '../apis/v1alpha1/v1alpha1.ts'
+import { isRecord, type JsonReader } from '../api/v1alpha1/v1alpha1.ts'
 import { Turns } from '../pacing/pacing.ts'
 import { type ListTarget, requestPath } from './list-target.ts'
 import { isText, metadataOf, type ObservedObject, observe } from './object.ts'

@@ -1,4 +1,4 @@
-import type { Kind } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Kind } from '../api/v1alpha1/v1alpha1.ts'
 import {
   changeLagHistogram,
   counter,

@@ -1,4 +1,4 @@
-import { isRecord } from '../apis/v1alpha1/v1alpha1.ts'
+import { isRecord } from '../api/v1alpha1/v1alpha1.ts'
 
 /** An object as it came out of JSON: what every Kubernetes object is known to have. */
 export interface ObservedObject {

@@ -1,4 +1,4 @@
-import type { JsonReader } from '../apis/v1alpha1/v1alpha1.ts'
+import type { JsonReader } from '../api/v1alpha1/v1alpha1.ts'
 import { type Clock, pause, type Random } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import { list, newestVersion } from './list.ts'

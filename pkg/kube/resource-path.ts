@@ -1,4 +1,4 @@
-import { apiVersion, type Kind, kinds } from '../apis/v1alpha1/v1alpha1.ts'
+import { apiVersion, type Kind, kinds } from '../api/v1alpha1/v1alpha1.ts'
 
 /** Kinds that are not Depot's own and that it reads or writes one by one. */
 const others = {

@@ -8,7 +8,7 @@ import {
   publicLabelIssue,
   type Resource,
   type ResourceSink,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../errors/errors.ts'
 import type { Logger, RejectReason } from '../telemetry/telemetry.ts'
 import type { ObservedObject } from './object.ts'

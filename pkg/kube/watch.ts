@@ -1,4 +1,4 @@
-import { isRecord, type JsonReader } from '../apis/v1alpha1/v1alpha1.ts'
+import { isRecord, type JsonReader } from '../api/v1alpha1/v1alpha1.ts'
 import { type Random, Turns } from '../pacing/pacing.ts'
 import { LineSplitter } from './lines.ts'
 import { type ListTarget, requestPath } from './list-target.ts'

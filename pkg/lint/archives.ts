@@ -7,7 +7,7 @@ import {
   locationOf,
   sha256Hex,
   type Version,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../errors/errors.ts'
 import { type ArchivePlace, type ArchiveStore, openArchiveStore } from '../storage/storage.ts'
 import type { Finding } from './finding.ts'

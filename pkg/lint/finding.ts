@@ -1,4 +1,4 @@
-import type { ObjectKey } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ObjectKey } from '../api/v1alpha1/v1alpha1.ts'
 
 /** Every check by its name, with what it is about: the names are stable, and SARIF lists them. */
 export const checks = {

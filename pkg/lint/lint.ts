@@ -7,7 +7,7 @@ import {
   mistakesIn,
   nameIssue,
   publicLabelIssue,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 import { readManifests } from '../manifests/manifests.ts'
 import { inArchive, openMount } from './archives.ts'
 import type { Finding } from './finding.ts'

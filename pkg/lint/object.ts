@@ -1,4 +1,4 @@
-import type { ObjectKey, Resource } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ObjectKey, Resource } from '../api/v1alpha1/v1alpha1.ts'
 import type { Check, Finding } from './finding.ts'
 
 /** An object of the manifests, and where it stands. */

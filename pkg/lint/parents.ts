@@ -4,7 +4,7 @@ import {
   parentOf,
   parentRefOf,
   type Version,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 import type { Finding } from './finding.ts'
 import { about, groupBy, isOf, type Placed, placeOf } from './object.ts'
 

@@ -5,7 +5,7 @@ import {
   fileNameOf,
   normalizeVersion,
   type Version,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 import type { Finding } from './finding.ts'
 import { about, groupBy, type Placed, placeOf } from './object.ts'
 import type { Parents, PlacedParent } from './parents.ts'

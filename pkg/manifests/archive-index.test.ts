@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseResource, type Resource } from '../apis/v1alpha1/v1alpha1.ts'
+import { parseResource, type Resource } from '../api/v1alpha1/v1alpha1.ts'
 import { ArchiveIndex } from './archive-index.ts'
 
 function parse(kind: 'Module' | 'Version', name: string, spec: object): Resource {

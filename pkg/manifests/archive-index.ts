@@ -12,7 +12,7 @@ import {
   parentRefOf,
   type Resource,
   type Version,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 import { idOf } from './definitions.ts'
 
 /** Which Versions need their archive looked at, and where those archives are. */

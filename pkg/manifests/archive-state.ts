@@ -1,4 +1,4 @@
-import type { ArchiveLocation, Version } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ArchiveLocation, Version } from '../api/v1alpha1/v1alpha1.ts'
 import { messageOf, RegistryError } from '../errors/errors.ts'
 import { codeOf } from './tree.ts'
 

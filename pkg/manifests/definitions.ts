@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ObjectKey, Resource } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ObjectKey, Resource } from '../api/v1alpha1/v1alpha1.ts'
 import type { Entry, ManifestFile } from './manifest-file.ts'
 import type { Rejection } from './rejections.ts'
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { appendFile, mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import type { ArchiveLocation, Version } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ArchiveLocation, Version } from '../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../errors/errors.ts'
 import { moduleText, startSource, versionText } from './source.fixture.ts'
 

@@ -4,7 +4,7 @@ import {
   checksumOf,
   type ObjectKey,
   type Resource,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 import { backoffMs, eachLimited, endsWithin, Loop, Turns } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import { ArchiveIndex } from './archive-index.ts'

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import type { Version } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Version } from '../api/v1alpha1/v1alpha1.ts'
 import { moduleText, startSource, versionText } from './source.fixture.ts'
 
 const finding = {

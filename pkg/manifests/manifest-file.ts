@@ -5,7 +5,7 @@ import {
   type JsonReader,
   type ObjectKey,
   type Resource,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 import type { Turns } from '../pacing/pacing.ts'
 import { type Document, documentsOf, parseJson, parseYaml } from './documents.ts'
 import { listItemsOf } from './list-items.ts'

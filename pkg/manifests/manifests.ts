@@ -5,7 +5,7 @@
 
 import { basename, resolve } from 'node:path'
 import { watch } from 'chokidar'
-import type { ResourceSink } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ResourceSink } from '../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../errors/errors.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import type { ArchiveProbe } from './archive-state.ts'

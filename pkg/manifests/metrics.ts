@@ -1,4 +1,4 @@
-import { type Kind, kindNames } from '../apis/v1alpha1/v1alpha1.ts'
+import { type Kind, kindNames } from '../api/v1alpha1/v1alpha1.ts'
 import { changeLagHistogram, type Metrics, syncedGauge } from '../telemetry/telemetry.ts'
 
 /** What the source counts. */

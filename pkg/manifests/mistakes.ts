@@ -5,7 +5,7 @@ import {
   nameIssue,
   publicLabelIssue,
   type Resource,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import type { Entry } from './manifest-file.ts'
 

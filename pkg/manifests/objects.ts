@@ -9,7 +9,7 @@ import {
   parseResource,
   type Resource,
   unknownFieldsIn,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../errors/errors.ts'
 import type { FieldPath } from './documents.ts'
 

@@ -4,7 +4,7 @@ import {
   type ObjectKey,
   type Resource,
   type ResourceSink,
-} from '../apis/v1alpha1/v1alpha1.ts'
+} from '../api/v1alpha1/v1alpha1.ts'
 import type { Turns } from '../pacing/pacing.ts'
 
 /** Hands on what differs from what was handed on before. */

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { JsonReader } from '../apis/v1alpha1/v1alpha1.ts'
+import { JsonReader } from '../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../errors/errors.ts'
 import { Turns } from '../pacing/pacing.ts'
 import { type Entry, parseManifest } from './manifest-file.ts'

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { isRecord } from '../apis/v1alpha1/v1alpha1.ts'
+import { isRecord } from '../api/v1alpha1/v1alpha1.ts'
 
 /** A ConfigMap of the folder that holds READMEs. */
 export interface Readme {

@@ -1,4 +1,4 @@
-import { type Kind, kindNames, type ObjectKey } from '../apis/v1alpha1/v1alpha1.ts'
+import { type Kind, kindNames, type ObjectKey } from '../api/v1alpha1/v1alpha1.ts'
 import {
   type Logger,
   type Metrics,

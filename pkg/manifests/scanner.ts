@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { JsonReader, type ResourceSink } from '../apis/v1alpha1/v1alpha1.ts'
+import { JsonReader, type ResourceSink } from '../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../errors/errors.ts'
 import { backoffMs, eachLimited, Loop, Turns } from '../pacing/pacing.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../apis/v1alpha1/v1alpha1.ts'
+import { isRecord } from '../api/v1alpha1/v1alpha1.ts'
 import type { ObservedObject } from '../kube/kube.ts'
 import { Bounded } from '../memory/memory.ts'
 import type { AppliedObject, StoredObject } from './objects.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { apiVersionOf } from '../apis/v1alpha1/v1alpha1.ts'
+import { apiVersionOf } from '../api/v1alpha1/v1alpha1.ts'
 import { ApiError, type Cluster, type KubeClient } from '../kube/kube.ts'
 import type { Clock } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../apis/v1alpha1/v1alpha1.ts'
+import { isRecord } from '../api/v1alpha1/v1alpha1.ts'
 import type { ObjectKind, ObjectMetadata, OwnerReference, StoredObject } from './objects.ts'
 
 /** An object as it came out of JSON or YAML, with whatever a reconciler may ask for in its place. */

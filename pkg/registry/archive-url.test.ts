@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { backendOf } from '../apis/v1alpha1/v1alpha1.ts'
+import { backendOf } from '../api/v1alpha1/v1alpha1.ts'
 import { archivePath, isAt } from './archive-url.ts'
 
 const names = { configName: 'vpc', fileName: '1.zip' }

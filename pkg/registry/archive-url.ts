@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { type ArchiveLocation, type Backend, backendOf } from '../apis/v1alpha1/v1alpha1.ts'
+import { type ArchiveLocation, type Backend, backendOf } from '../api/v1alpha1/v1alpha1.ts'
 
 /** The archive routes: what each backend is called in a path, and the segments that follow. */
 export const archivePaths = {

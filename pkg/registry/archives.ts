@@ -1,5 +1,5 @@
 import type { Context, Hono } from 'hono'
-import { type Backend, normalizeVersion, sha256Hex } from '../apis/v1alpha1/v1alpha1.ts'
+import { type Backend, normalizeVersion, sha256Hex } from '../api/v1alpha1/v1alpha1.ts'
 import type { Catalog, VersionRow } from '../catalog/catalog.ts'
 import { notFound, RegistryError } from '../errors/errors.ts'
 import { get, note, type ServingEnv } from '../serving/serving.ts'

@@ -1,5 +1,5 @@
 import type { Hono } from 'hono'
-import type { Discovery, Login } from '../apis/registry/registry.ts'
+import type { Discovery, Login } from '../api/registry/registry.ts'
 import { get, ReadyAnswer, type ServingEnv } from '../serving/serving.ts'
 import type { RegistryOptions } from './ports.ts'
 

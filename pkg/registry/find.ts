@@ -1,4 +1,4 @@
-import type { ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 import type { Catalog, Parent, VersionRow } from '../catalog/catalog.ts'
 import { notFound, RegistryError } from '../errors/errors.ts'
 import type { Signer } from './ports.ts'

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
-import type { ModuleVersions } from '../apis/registry/registry.ts'
-import { normalizeVersion } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ModuleVersions } from '../api/registry/registry.ts'
+import { normalizeVersion } from '../api/v1alpha1/v1alpha1.ts'
 import type { Parent, VersionRow } from '../catalog/catalog.ts'
 import { get, type PlainRequest, ReadyAnswer, type ServingEnv } from '../serving/serving.ts'
 import { archivePath } from './archive-url.ts'

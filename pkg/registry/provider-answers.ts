@@ -1,4 +1,4 @@
-import type { ProviderPackage, ProviderVersions, SigningKeys } from '../apis/registry/registry.ts'
+import type { ProviderPackage, ProviderVersions, SigningKeys } from '../api/registry/registry.ts'
 import { compareText, type Parent, type VersionRow } from '../catalog/catalog.ts'
 import { ReadyAnswer } from '../serving/serving.ts'
 import { providerPrefix } from './discovery.ts'

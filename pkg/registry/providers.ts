@@ -1,5 +1,5 @@
 import type { Context, Hono } from 'hono'
-import { normalizeVersion } from '../apis/v1alpha1/v1alpha1.ts'
+import { normalizeVersion } from '../api/v1alpha1/v1alpha1.ts'
 import type { Parent } from '../catalog/catalog.ts'
 import {
   after,

@@ -1,4 +1,4 @@
-import { backendOf } from '../apis/v1alpha1/v1alpha1.ts'
+import { backendOf } from '../api/v1alpha1/v1alpha1.ts'
 import type { VersionRow } from '../catalog/catalog.ts'
 import { type PlainRequest, ReadyAnswer } from '../serving/serving.ts'
 import { archiveHeaders, etagOf } from './archive-response.ts'

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { ArchiveLocation, ParentKind } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ArchiveLocation, ParentKind } from '../api/v1alpha1/v1alpha1.ts'
 import type { VersionRow } from '../catalog/catalog.ts'
 import { after, note, type ServingEnv } from '../serving/serving.ts'
 import { absent } from './find.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type Context, Hono } from 'hono'
-import type { WhoAmI } from '../apis/browse/browse.ts'
+import type { WhoAmI } from '../api/browse/browse.ts'
 import type { Auth, AuthRequest, CallerView } from '../auth/auth.ts'
 import { type BrowseOptions, prefix } from '../browse/browse.ts'
 import type { Catalog } from '../catalog/catalog.ts'

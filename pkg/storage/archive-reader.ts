@@ -1,4 +1,4 @@
-import type { ArchiveLocation } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ArchiveLocation } from '../api/v1alpha1/v1alpha1.ts'
 import { unavailable } from '../errors/errors.ts'
 import type { Clock } from '../pacing/pacing.ts'
 import { checkedBody } from '../spool/spool.ts'

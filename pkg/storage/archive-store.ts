@@ -1,4 +1,4 @@
-import { type Backend, backendOf, type StorageConfig } from '../apis/v1alpha1/v1alpha1.ts'
+import { type Backend, backendOf, type StorageConfig } from '../api/v1alpha1/v1alpha1.ts'
 import type { WritableDriver } from './driver.ts'
 import { type GrantOptions, StorageGrants } from './grants.ts'
 import { createPlaces, type StorageSettings } from './places.ts'

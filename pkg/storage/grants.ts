@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { ArchiveLocation } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ArchiveLocation } from '../api/v1alpha1/v1alpha1.ts'
 import { compilePattern, type Pattern } from './wildcard.ts'
 
 /** Which places each namespace may use without a proof that it knows what is there. */

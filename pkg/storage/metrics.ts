@@ -1,4 +1,4 @@
-import type { Backend } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Backend } from '../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../errors/errors.ts'
 import type { AbortReason } from '../spool/spool.ts'
 import {

@@ -1,4 +1,4 @@
-import type { ArchiveLocation, Backend } from '../apis/v1alpha1/v1alpha1.ts'
+import type { ArchiveLocation, Backend } from '../api/v1alpha1/v1alpha1.ts'
 import type { ProxyRules } from '../http/http.ts'
 import { Bounded } from '../memory/memory.ts'
 import type { Driver, WritableDriver } from './driver.ts'

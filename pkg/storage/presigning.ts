@@ -1,4 +1,4 @@
-import { type StorageConfig, secondsOf } from '../apis/v1alpha1/v1alpha1.ts'
+import { type StorageConfig, secondsOf } from '../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../errors/errors.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import type { Place } from './places.ts'

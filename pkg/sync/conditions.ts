@@ -1,4 +1,4 @@
-import type { Condition } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Condition } from '../api/v1alpha1/v1alpha1.ts'
 
 /** Every reason of a condition, and what it means. The reference is made from this table. */
 export const reasons = {

@@ -1,9 +1,4 @@
-import {
-  formatPath,
-  mistakesIn,
-  parseResource,
-  type ResourceOf,
-} from '../apis/v1alpha1/v1alpha1.ts'
+import { formatPath, mistakesIn, parseResource, type ResourceOf } from '../api/v1alpha1/v1alpha1.ts'
 import type { ObjectKind, StoredObject } from '../objects/objects.ts'
 import { type Failure, mistake } from './failure.ts'
 

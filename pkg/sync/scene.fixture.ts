@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Condition, Depot, Module, Version } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Condition, Depot, Module, Version } from '../api/v1alpha1/v1alpha1.ts'
 import { defaultLimits } from '../archive/archive.ts'
 import type { ObjectPlace } from '../objects/conformance.fixture.ts'
 import type { ObjectKind, Objects, StoredObject } from '../objects/objects.ts'

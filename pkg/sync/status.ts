@@ -1,4 +1,4 @@
-import type { Condition } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Condition } from '../api/v1alpha1/v1alpha1.ts'
 import { ApiError, type StoredObject } from '../objects/objects.ts'
 import { type ConditionChanges, withConditions } from './conditions.ts'
 import { type Context, timeOf } from './context.ts'

@@ -4,7 +4,7 @@
  * fetched, checked and stored, and Depots keep Modules and Providers in step with their upstreams.
  */
 
-import type { Condition } from '../apis/v1alpha1/v1alpha1.ts'
+import type { Condition } from '../api/v1alpha1/v1alpha1.ts'
 import type { LimitsByKind } from '../archive/archive.ts'
 import type { ObjectKind, Objects, StoredObject, StoredRef } from '../objects/objects.ts'
 import type { Clock } from '../pacing/pacing.ts'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Version } from '../../../pkg/apis/v1alpha1/v1alpha1.ts'
+import type { Version } from '../../../pkg/api/v1alpha1/v1alpha1.ts'
 import { parentName, pathOf, sampleVersions, sourcesOf } from '../../samples.ts'
 import type { Manifest } from './manifests.ts'
 

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
-import { kindNames } from '../../../pkg/apis/v1alpha1/v1alpha1.ts'
+import { kindNames } from '../../../pkg/api/v1alpha1/v1alpha1.ts'
 import {
   type Cluster,
   type ClusterOptions,

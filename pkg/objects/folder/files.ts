@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { apiVersionOf, formatPath, parseResource } from '../../apis/v1alpha1/v1alpha1.ts'
+import { apiVersionOf, formatPath, parseResource } from '../../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../errors/errors.ts'
 import { decodeText, readText, walk } from '../../manifests/manifests.ts'
 import { Turns } from '../../pacing/pacing.ts'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { isRecord } from '../../apis/v1alpha1/v1alpha1.ts'
+import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import type { ObjectKind, StoredObject, StoredRef } from '../objects.ts'
 import { record, wholeObject } from '../whole-object.ts'
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isRecord } from '../../apis/v1alpha1/v1alpha1.ts'
+import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import { ApiError, type JsonPatchOperation } from '../../kube/kube.ts'
 
 type Fields = Readonly<Record<string, unknown>>

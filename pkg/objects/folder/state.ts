@@ -6,7 +6,7 @@ import {
   kinds,
   mistakesIn,
   parseResource,
-} from '../../apis/v1alpha1/v1alpha1.ts'
+} from '../../api/v1alpha1/v1alpha1.ts'
 import { ApiError, type JsonPatchOperation } from '../../kube/kube.ts'
 import type { Clock } from '../../pacing/pacing.ts'
 import type { Logger } from '../../telemetry/telemetry.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Document, parseDocument, stringify } from 'yaml'
-import { isRecord } from '../../apis/v1alpha1/v1alpha1.ts'
+import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import {
   documentsOf,
   type FieldPath,

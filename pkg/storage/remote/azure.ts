@@ -1,5 +1,5 @@
 import type { BlobServiceClient, UserDelegationKey } from '@azure/storage-blob'
-import type { StorageConfig } from '../../apis/v1alpha1/v1alpha1.ts'
+import type { StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import { notFound } from '../../errors/errors.ts'
 import type { RemoteStore, StoreRequest } from './remote-store.ts'
 

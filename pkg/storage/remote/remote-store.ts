@@ -1,4 +1,4 @@
-import type { Backend } from '../../apis/v1alpha1/v1alpha1.ts'
+import type { Backend } from '../../api/v1alpha1/v1alpha1.ts'
 import type { ListedObject } from '../driver.ts'
 
 /** A request that a store accepts: already signed, or with a token among the headers. */

@@ -5,7 +5,7 @@ import {
   formatPath,
   type GroupBinding,
   parseResource,
-} from '../../apis/v1alpha1/v1alpha1.ts'
+} from '../../api/v1alpha1/v1alpha1.ts'
 import { ApiError, type Cluster, type KubeClient } from '../../kube/kube.ts'
 import type { Clock } from '../../pacing/pacing.ts'
 import { createQueue, type Queue } from '../../queue/queue.ts'

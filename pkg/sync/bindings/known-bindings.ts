@@ -1,4 +1,4 @@
-import type { Condition } from '../../apis/v1alpha1/v1alpha1.ts'
+import type { Condition } from '../../api/v1alpha1/v1alpha1.ts'
 import type { ObservedObject, Replacement, Store } from '../../kube/kube.ts'
 
 /** A GroupBinding as the cluster has it, with what others wrote into its status. */

@@ -1,4 +1,4 @@
-import type { Depot, ParentKind } from '../../apis/v1alpha1/v1alpha1.ts'
+import type { Depot, ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../objects/objects.ts'
 import { objectName } from '../names.ts'
 

@@ -1,5 +1,5 @@
-import type { ModuleConfig, ProviderConfig } from '../../apis/v1alpha1/v1alpha1.ts'
-import { normalizeVersion } from '../../apis/v1alpha1/v1alpha1.ts'
+import type { ModuleConfig, ProviderConfig } from '../../api/v1alpha1/v1alpha1.ts'
+import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
 import type { UpstreamVersion } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import type { Item } from './configs.ts'

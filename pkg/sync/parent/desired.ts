@@ -1,5 +1,5 @@
 import semver from 'semver'
-import { normalizeVersion } from '../../apis/v1alpha1/v1alpha1.ts'
+import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../objects/objects.ts'
 
 /** A Version object that should exist. */

@@ -5,7 +5,7 @@ import type {
   ParentKind,
   Provider,
   Version,
-} from '../../apis/v1alpha1/v1alpha1.ts'
+} from '../../api/v1alpha1/v1alpha1.ts'
 import { printable } from '../../egress/egress.ts'
 import type { StoredObject } from '../../objects/objects.ts'
 import {

@@ -8,7 +8,7 @@ import {
   parentRefOf,
   type StorageConfig,
   type Version,
-} from '../../apis/v1alpha1/v1alpha1.ts'
+} from '../../api/v1alpha1/v1alpha1.ts'
 import { type ArchiveFormat, normaliserVersion } from '../../archive/archive.ts'
 import type { StoredObject } from '../../objects/objects.ts'
 import type { ModuleSource, Platform, ProviderUpstream } from '../../sources/sources.ts'

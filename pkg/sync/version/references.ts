@@ -1,4 +1,4 @@
-import type { Version } from '../../apis/v1alpha1/v1alpha1.ts'
+import type { Version } from '../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../objects/objects.ts'
 import type { Context } from '../context.ts'
 import { resourceOf } from '../resource.ts'

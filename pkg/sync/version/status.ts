@@ -1,4 +1,4 @@
-import type { Artifact, Version } from '../../apis/v1alpha1/v1alpha1.ts'
+import type { Artifact, Version } from '../../api/v1alpha1/v1alpha1.ts'
 import { type ConditionChanges, conditionFalse, conditionTrue, settled } from '../conditions.ts'
 import { timeOf } from '../context.ts'
 import { type Failure, failureText } from '../failure.ts'

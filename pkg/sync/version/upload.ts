@@ -1,4 +1,4 @@
-import { fileNameOf, sha256Hex } from '../../apis/v1alpha1/v1alpha1.ts'
+import { fileNameOf, sha256Hex } from '../../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../../errors/errors.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { type Context, timeOf } from '../context.ts'

@@ -8,7 +8,7 @@ import type {
   ResourceDetail,
   ScanFindings,
   Version,
-} from '../../../apis/browse/browse.ts'
+} from '../../../api/browse/browse.ts'
 
 export type { BrowseStats, DownloadHistory, Resource, ResourceDetail, ScanFindings }
 
