@@ -6,7 +6,6 @@ import {
   customResourceKinds,
   kinds,
 } from '../pkg/api/v1alpha1/v1alpha1.ts'
-import { openApiDocument } from '../pkg/browse/browse.ts'
 import {
   controllerCommand,
   explainCommand,
@@ -17,7 +16,8 @@ import {
   optionsReference,
   serverCommand,
   syncCommand,
-} from '../pkg/options/options.ts'
+} from '../pkg/base/options/options.ts'
+import { openApiDocument } from '../pkg/browse/browse.ts'
 import { syncReasons } from '../pkg/sync/sync.ts'
 import { chartFiles } from './chart/chart.ts'
 import { sampleReadmes } from './samples.ts'

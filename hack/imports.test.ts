@@ -4,7 +4,14 @@ import { expect, it } from 'vitest'
 
 type Package = readonly [name: string, is: string, may: readonly string[]]
 
-const ground = ['pkg/api/*', 'pkg/errors', 'pkg/telemetry', 'pkg/pacing', 'pkg/memory', 'pkg/http']
+const ground = [
+  'pkg/api/*',
+  'pkg/base/errors',
+  'pkg/base/telemetry',
+  'pkg/base/pacing',
+  'pkg/base/memory',
+  'pkg/base/http',
+]
 
 /**
  * Each package, what it is, and the packages it may import, from the programs down to what stands on nothing. `below`
@@ -43,7 +50,7 @@ const packages: readonly Package[] = [
   ['pkg/access', 'What a caller may see.', [...ground, 'pkg/expr']],
   ['pkg/lease', 'Which replica may write.', [...ground, 'pkg/kube']],
   ['pkg/kube', 'Reads and writes a cluster.', ground],
-  ['pkg/folderlock', 'Which process may write to a folder.', ['pkg/errors']],
+  ['pkg/folderlock', 'Which process may write to a folder.', ['pkg/base/errors']],
   ['pkg/manifests', 'Reads a folder of manifests.', ground],
   ['pkg/storage', 'Where archives are.', [...ground, 'pkg/spool']],
   [
@@ -60,25 +67,37 @@ const packages: readonly Package[] = [
   ['pkg/downloads', 'Counts downloads.', ground],
   ['pkg/egress', 'The only way out to an upstream.', ground],
   ['pkg/archive', 'Reads and writes zip and tar archives safely.', ground],
-  ['pkg/constraint', 'Version constraints in the syntax of the CLIs.', ['pkg/errors']],
+  ['pkg/constraint', 'Version constraints in the syntax of the CLIs.', ['pkg/base/errors']],
   ['pkg/queue', 'A queue of keys with backoff.', ground],
-  ['pkg/serving', 'The shell of a process that serves HTTP.', ground],
-  ['pkg/proxy', 'A reverse proxy.', [...ground, 'pkg/serving']],
+  ['pkg/base/serving', 'The shell of a process that serves HTTP.', ground],
+  ['pkg/base/proxy', 'A reverse proxy.', [...ground, 'pkg/base/serving']],
   [
-    'pkg/run',
+    'pkg/base/run',
     'The life of a process: options, parts started and stopped in order, exit status.',
-    [...ground, 'pkg/options'],
+    [...ground, 'pkg/base/options'],
   ],
-  ['pkg/http', 'Outgoing requests.', ['pkg/errors', 'pkg/telemetry', 'pkg/pacing', 'pkg/memory']],
+  [
+    'pkg/base/http',
+    'Outgoing requests.',
+    ['pkg/base/errors', 'pkg/base/telemetry', 'pkg/base/pacing', 'pkg/base/memory'],
+  ],
   ['pkg/expr', 'The expression language of GroupBindings.', []],
   ['pkg/api/browse', 'The records of the API for browsing.', ['pkg/api/v1alpha1']],
   ['pkg/api/registry', 'The answers of the registry protocols.', ['pkg/api/v1alpha1']],
   ['pkg/api/v1alpha1', 'The custom resources.', []],
-  ['pkg/options', 'Options of the commands.', ['pkg/errors']],
-  ['pkg/telemetry', 'Logs and metrics.', ['pkg/errors', 'pkg/memory', 'pkg/pacing']],
-  ['pkg/pacing', 'Backoff, deadlines, turns and limits.', ['pkg/errors']],
-  ['pkg/memory', 'Bounds on memory: maps that forget, the heap, garbage, texts and shapes.', []],
-  ['pkg/errors', 'The error that callers see.', []],
+  ['pkg/base/options', 'Options of the commands.', ['pkg/base/errors']],
+  [
+    'pkg/base/telemetry',
+    'Logs and metrics.',
+    ['pkg/base/errors', 'pkg/base/memory', 'pkg/base/pacing'],
+  ],
+  ['pkg/base/pacing', 'Backoff, deadlines, turns and limits.', ['pkg/base/errors']],
+  [
+    'pkg/base/memory',
+    'Bounds on memory: maps that forget, the heap, garbage, texts and shapes.',
+    [],
+  ],
+  ['pkg/base/errors', 'The error that callers see.', []],
 ]
 
 const names = packages.map(([name]) => name)

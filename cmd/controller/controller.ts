@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import packageJson from '../../package.json' with { type: 'json' }
-import { messageOf } from '../../pkg/errors/errors.ts'
-import { type Cluster, type Connection, loadConnection, openCluster } from '../../pkg/kube/kube.ts'
-import { type Election, elect } from '../../pkg/lease/lease.ts'
-import { limitHeap } from '../../pkg/memory/memory.ts'
-import { clusterObjects, watchStorageAnnotations } from '../../pkg/objects/objects.ts'
+import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { limitHeap } from '../../pkg/base/memory/memory.ts'
 import {
   type ControllerCommandOptions,
   controllerCommand,
   OptionsError,
-} from '../../pkg/options/options.ts'
-import { endWithin, type Runnable, run, runCommand } from '../../pkg/run/run.ts'
-import { type RunningAdmin, serveAdmin } from '../../pkg/serving/serving.ts'
+} from '../../pkg/base/options/options.ts'
+import { endWithin, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
+import { type RunningAdmin, serveAdmin } from '../../pkg/base/serving/serving.ts'
+import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
+import { type Cluster, type Connection, loadConnection, openCluster } from '../../pkg/kube/kube.ts'
+import { type Election, elect } from '../../pkg/lease/lease.ts'
+import { clusterObjects, watchStorageAnnotations } from '../../pkg/objects/objects.ts'
 import { type SyncOptions, startSync, watchBindings } from '../../pkg/sync/sync.ts'
-import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 import { openFetching } from '../sync/sync.ts'
 import { WorkWhileHeld } from './work.ts'
 

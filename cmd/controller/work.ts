@@ -1,5 +1,5 @@
-import { messageOf } from '../../pkg/errors/errors.ts'
-import type { Logger } from '../../pkg/telemetry/telemetry.ts'
+import { messageOf } from '../../pkg/base/errors/errors.ts'
+import type { Logger } from '../../pkg/base/telemetry/telemetry.ts'
 
 /** What runs while the lease is held. */
 interface Running {

@@ -8,8 +8,8 @@ import {
   lintCommand,
   serverCommand,
   syncCommand,
-} from '../../pkg/options/options.ts'
-import { runCommand } from '../../pkg/run/run.ts'
+} from '../../pkg/base/options/options.ts'
+import { runCommand } from '../../pkg/base/run/run.ts'
 
 /** A command of `depot`. What it needs is loaded when it is asked for: most of it is large. */
 interface DepotCommand {

@@ -1,11 +1,11 @@
 import { GroupBindings } from '../../pkg/access/access.ts'
-import { messageOf } from '../../pkg/errors/errors.ts'
+import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { type ExplainCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import { folderProblem } from '../../pkg/base/run/run.ts'
+import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { ExpressionError } from '../../pkg/expr/expr.ts'
 import { loadConnection, openCluster } from '../../pkg/kube/kube.ts'
 import { watchManifests } from '../../pkg/manifests/manifests.ts'
-import { type ExplainCommandOptions, OptionsError } from '../../pkg/options/options.ts'
-import { folderProblem } from '../../pkg/run/run.ts'
-import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 
 const timeoutMs = 30_000
 

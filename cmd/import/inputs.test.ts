@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { importCommand, parseOptions } from '../../pkg/options/options.ts'
+import { importCommand, parseOptions } from '../../pkg/base/options/options.ts'
 import { readInputs } from './inputs.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-inputs-'))

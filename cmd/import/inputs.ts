@@ -1,11 +1,11 @@
 import semver from 'semver'
 import { parse } from 'yaml'
 import { StorageConfig } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { type ImportCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import { madeFolderProblem, readTextFile } from '../../pkg/base/run/run.ts'
 import { parseConstraints } from '../../pkg/constraint/constraint.ts'
-import { messageOf } from '../../pkg/errors/errors.ts'
 import { type ImportAddress, importAddress } from '../../pkg/importing/importing.ts'
-import { type ImportCommandOptions, OptionsError } from '../../pkg/options/options.ts'
-import { madeFolderProblem, readTextFile } from '../../pkg/run/run.ts'
 
 /** What a command line means once its files were read. */
 interface Inputs {

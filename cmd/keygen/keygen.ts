@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
-import { messageOf } from '../../pkg/errors/errors.ts'
-import { type KeygenCommandOptions, OptionsError } from '../../pkg/options/options.ts'
+import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { type KeygenCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { generateSigningKey } from '../../pkg/signing/signing.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { RegistryError } from '../../pkg/errors/errors.ts'
+import { RegistryError } from '../../pkg/base/errors/errors.ts'
 import type { ArchiveProbe } from '../../pkg/manifests/manifests.ts'
 import type { Archives } from '../../pkg/storage/storage.ts'
 

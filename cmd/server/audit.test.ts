@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { oidcOptions, TestIssuer } from '../../pkg/auth/issuer.fixture.ts'
+import { openAuditLog } from '../../pkg/base/telemetry/telemetry.ts'
 import { AccessFixture } from '../../pkg/server/access.fixture.ts'
 import { startServer } from '../../pkg/server/server.ts'
-import { openAuditLog } from '../../pkg/telemetry/telemetry.ts'
 import { auditOf } from './audit.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-audit-'))

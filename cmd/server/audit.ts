@@ -1,5 +1,5 @@
-import { type LoggedRequest, type OnRequest, pathOf } from '../../pkg/serving/serving.ts'
-import type { AuditLog } from '../../pkg/telemetry/telemetry.ts'
+import { type LoggedRequest, type OnRequest, pathOf } from '../../pkg/base/serving/serving.ts'
+import type { AuditLog } from '../../pkg/base/telemetry/telemetry.ts'
 
 type Outcome = Parameters<AuditLog['write']>[0]['outcome']
 

@@ -1,18 +1,14 @@
 import packageJson from '../../package.json' with { type: 'json' }
-import { Catalog, type VersionRow } from '../../pkg/catalog/catalog.ts'
-import { messageOf } from '../../pkg/errors/errors.ts'
-import { proxyRules } from '../../pkg/http/http.ts'
-import { limitHeap } from '../../pkg/memory/memory.ts'
+import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { proxyRules } from '../../pkg/base/http/http.ts'
+import { limitHeap } from '../../pkg/base/memory/memory.ts'
 import {
   authModeOf,
   OptionsError,
   type ServerCommandOptions,
   serverCommand,
-} from '../../pkg/options/options.ts'
-import { httpPart, type Runnable, run, runCommand } from '../../pkg/run/run.ts'
-import { startServer } from '../../pkg/server/server.ts'
-import { loadSigner } from '../../pkg/signing/signing.ts'
-import { createArchives } from '../../pkg/storage/storage.ts'
+} from '../../pkg/base/options/options.ts'
+import { httpPart, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
 import {
   type AuditLog,
   createLogger,
@@ -20,7 +16,11 @@ import {
   type Logger,
   type Metrics,
   openAuditLog,
-} from '../../pkg/telemetry/telemetry.ts'
+} from '../../pkg/base/telemetry/telemetry.ts'
+import { Catalog, type VersionRow } from '../../pkg/catalog/catalog.ts'
+import { startServer } from '../../pkg/server/server.ts'
+import { loadSigner } from '../../pkg/signing/signing.ts'
+import { createArchives } from '../../pkg/storage/storage.ts'
 import { auditOf } from './audit.ts'
 import { accessProblems, openAccess } from './auth.ts'
 import { observeCatalog } from './catalog-metrics.ts'

@@ -1,4 +1,4 @@
-import { OptionsError, type ServerCommandOptions } from '../../pkg/options/options.ts'
+import { OptionsError, type ServerCommandOptions } from '../../pkg/base/options/options.ts'
 import {
   type ArchivesOptions,
   grantProblems,

@@ -1,8 +1,8 @@
-import { messageOf } from '../../pkg/errors/errors.ts'
+import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { type ServerCommandOptions, serverCommand } from '../../pkg/base/options/options.ts'
+import { folderProblem } from '../../pkg/base/run/run.ts'
+import { readTlsFiles } from '../../pkg/base/serving/serving.ts'
 import { loadConnection } from '../../pkg/kube/kube.ts'
-import { type ServerCommandOptions, serverCommand } from '../../pkg/options/options.ts'
-import { folderProblem } from '../../pkg/run/run.ts'
-import { readTlsFiles } from '../../pkg/serving/serving.ts'
 import { checkSigningKey } from '../../pkg/signing/signing.ts'
 
 const defaultMountPath = serverCommand.options.filesystemMountPath.default

@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { defaultLimits, type LimitsByKind } from '../../pkg/archive/archive.ts'
+import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { proxyRules } from '../../pkg/base/http/http.ts'
+import { OptionsError } from '../../pkg/base/options/options.ts'
+import { madeFolderProblem, readTextFile } from '../../pkg/base/run/run.ts'
+import type { Logger, Metrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { openEgress } from '../../pkg/egress/egress.ts'
-import { messageOf } from '../../pkg/errors/errors.ts'
-import { proxyRules } from '../../pkg/http/http.ts'
 import type { Objects } from '../../pkg/objects/objects.ts'
-import { OptionsError } from '../../pkg/options/options.ts'
-import { madeFolderProblem, readTextFile } from '../../pkg/run/run.ts'
 import { openSources, type Sources } from '../../pkg/sources/sources.ts'
 import { openSpool, type Spool } from '../../pkg/spool/spool.ts'
 import {
@@ -15,7 +16,6 @@ import {
   type StoreGrants,
   storageOfEnvironment,
 } from '../../pkg/storage/storage.ts'
-import type { Logger, Metrics } from '../../pkg/telemetry/telemetry.ts'
 
 /** The options that `depot controller` and `depot sync` share. */
 export interface FetchingOptions {

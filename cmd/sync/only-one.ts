@@ -1,6 +1,6 @@
-import { messageOf } from '../../pkg/errors/errors.ts'
+import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { OptionsError } from '../../pkg/base/options/options.ts'
 import { type FolderLock, lockFolder } from '../../pkg/folderlock/folderlock.ts'
-import { OptionsError } from '../../pkg/options/options.ts'
 
 /**
  * Keeps other programs that write to a folder out of it.

@@ -1,8 +1,11 @@
 import { constants } from 'node:os'
 import packageJson from '../../package.json' with { type: 'json' }
-import { limitHeap } from '../../pkg/memory/memory.ts'
-import { folderObjects, type Objects } from '../../pkg/objects/objects.ts'
-import { OptionsError, type SyncCommandOptions, syncCommand } from '../../pkg/options/options.ts'
+import { limitHeap } from '../../pkg/base/memory/memory.ts'
+import {
+  OptionsError,
+  type SyncCommandOptions,
+  syncCommand,
+} from '../../pkg/base/options/options.ts'
 import {
   endWithin,
   folderProblem,
@@ -11,14 +14,15 @@ import {
   run,
   runCommand,
   temporaryFolder,
-} from '../../pkg/run/run.ts'
-import { type Sync, startSync } from '../../pkg/sync/sync.ts'
+} from '../../pkg/base/run/run.ts'
 import {
   createLogger,
   createMetrics,
   type Logger,
   type Metrics,
-} from '../../pkg/telemetry/telemetry.ts'
+} from '../../pkg/base/telemetry/telemetry.ts'
+import { folderObjects, type Objects } from '../../pkg/objects/objects.ts'
+import { type Sync, startSync } from '../../pkg/sync/sync.ts'
 import { untilEnd } from './end.ts'
 import { openFetching } from './fetching.ts'
 import { onlyOne } from './only-one.ts'

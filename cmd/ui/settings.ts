@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { messageOf } from '../../pkg/errors/errors.ts'
-import type { ExplorerOptions } from '../../pkg/explorer/explorer.ts'
+import { messageOf } from '../../pkg/base/errors/errors.ts'
 import {
   type ExplorerCommandOptions,
   type ExplorerSecrets,
   OptionsError,
-} from '../../pkg/options/options.ts'
+} from '../../pkg/base/options/options.ts'
+import type { ExplorerOptions } from '../../pkg/explorer/explorer.ts'
 
 export interface Given {
   readonly options: ExplorerCommandOptions

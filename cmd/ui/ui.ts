@@ -1,10 +1,10 @@
 import packageJson from '../../package.json' with { type: 'json' }
-import { messageOf } from '../../pkg/errors/errors.ts'
+import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { explorerCommand, OptionsError } from '../../pkg/base/options/options.ts'
+import { httpPart, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
+import { serve } from '../../pkg/base/serving/serving.ts'
+import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { createExplorer } from '../../pkg/explorer/explorer.ts'
-import { explorerCommand, OptionsError } from '../../pkg/options/options.ts'
-import { httpPart, type Runnable, run, runCommand } from '../../pkg/run/run.ts'
-import { serve } from '../../pkg/serving/serving.ts'
-import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 import { type Given, settingsOf } from './settings.ts'
 
 interface RunOptions extends Given {

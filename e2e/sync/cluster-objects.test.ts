@@ -5,10 +5,10 @@ import {
 } from '../../hack/testbed/control-plane/control-plane.ts'
 import { applyManifests } from '../../hack/testbed/control-plane/manifests.ts'
 import { kinds } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { type Cluster, loadConnection, openCluster } from '../../pkg/kube/kube.ts'
 import { objectsConformance } from '../../pkg/objects/conformance.fixture.ts'
 import { clusterObjects, type Objects } from '../../pkg/objects/objects.ts'
-import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 
 let plane: ControlPlane
 const clusters: Cluster[] = []

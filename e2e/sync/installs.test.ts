@@ -21,6 +21,7 @@ import {
 import { UpstreamRegistry } from '../../hack/testbed/upstream/registry.ts'
 import { openSigningKeys, type SigningKeys } from '../../hack/testbed/upstream/signing-keys.ts'
 import { defaultLimits } from '../../pkg/archive/archive.ts'
+import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { localEgress } from '../../pkg/egress/egress.fixture.ts'
 import { loadConnection, openCluster } from '../../pkg/kube/kube.ts'
 import { clusterObjects } from '../../pkg/objects/objects.ts'
@@ -28,7 +29,6 @@ import { openSources } from '../../pkg/sources/sources.ts'
 import { openSpool } from '../../pkg/spool/spool.ts'
 import { openArchiveStore } from '../../pkg/storage/storage.ts'
 import { startSync } from '../../pkg/sync/sync.ts'
-import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 
 const apiGroup = 'depot.internal'
 const stamp = inject('stamp')

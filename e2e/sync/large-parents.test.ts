@@ -4,10 +4,10 @@ import {
   startControlPlane,
 } from '../../hack/testbed/control-plane/control-plane.ts'
 import { applyManifests } from '../../hack/testbed/control-plane/manifests.ts'
+import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { loadConnection, openCluster } from '../../pkg/kube/kube.ts'
 import { clusterObjects, type Objects } from '../../pkg/objects/objects.ts'
 import { largestVersions, writeLargestStatus } from '../../pkg/sync/large-parent.fixture.ts'
-import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 
 /*
  * An API server stores no object of more than 1.5 MiB, and reads no request of more than 3. What a parent says of its Versions

@@ -1,13 +1,13 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defaultLimits } from '../../pkg/archive/archive.ts'
+import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { folderObjects, type Objects } from '../../pkg/objects/objects.ts'
 import type { ModuleSource, ProviderUpstream, Sources } from '../../pkg/sources/sources.ts'
 import { openSpool } from '../../pkg/spool/spool.ts'
 import { type ArchiveStore, openArchiveStore } from '../../pkg/storage/storage.ts'
 import { startSync } from '../../pkg/sync/sync.ts'
 import { TestUpstream } from '../../pkg/sync/upstream.fixture.ts'
-import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 
 /*
  * A process that fills the registry of a folder once, and dies right after a step: `node stepwise.fixture.ts DIR [STEP COUNT]`

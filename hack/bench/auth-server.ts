@@ -3,11 +3,11 @@ import { GroupBindings } from '../../pkg/access/access.ts'
 import { parseResource } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { Auth } from '../../pkg/auth/auth.ts'
 import { oidcOptions } from '../../pkg/auth/issuer.fixture.ts'
+import { expectRequests, limitHeap } from '../../pkg/base/memory/memory.ts'
+import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { Catalog } from '../../pkg/catalog/catalog.ts'
-import { expectRequests, limitHeap } from '../../pkg/memory/memory.ts'
 import { startServer } from '../../pkg/server/server.ts'
 import { createArchives } from '../../pkg/storage/storage.ts'
-import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 import { benchObjects } from './registry.ts'
 
 /* A server of a small registry in OIDC mode, with as many GroupBindings as asked for. */

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { createServer, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { keepRequestsCheap } from '../../pkg/memory/memory.ts'
-import { settleShapes } from '../../pkg/serving/serving.ts'
+import { keepRequestsCheap } from '../../pkg/base/memory/memory.ts'
+import { settleShapes } from '../../pkg/base/serving/serving.ts'
 import { uniqueParameter } from './wrk.ts'
 
 /*

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Agent } from 'undici'
 import { kindNames } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { limitHeap } from '../../pkg/base/memory/memory.ts'
+import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { Catalog } from '../../pkg/catalog/catalog.ts'
 import { loadConnection, openCluster } from '../../pkg/kube/kube.ts'
-import { limitHeap } from '../../pkg/memory/memory.ts'
-import { createLogger, createMetrics } from '../../pkg/telemetry/telemetry.ts'
 
 /*
  * Reads everything an API server has, once: `cluster-client.ts bare|depot URL DIRECTORY`, with the files token and

@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest'
-import { controllerCommand, explorerCommand, serverCommand } from '../../pkg/options/options.ts'
+import {
+  controllerCommand,
+  explorerCommand,
+  serverCommand,
+} from '../../pkg/base/options/options.ts'
 import { effective } from './effects.fixture.ts'
 import { podsOf, render, type Values } from './helm.fixture.ts'
 import { profiles } from './profiles.fixture.ts'

@@ -1,5 +1,5 @@
 import type { GroupBinding, ParentKind } from '../api/v1alpha1/v1alpha1.ts'
-import { messageOf } from '../errors/errors.ts'
+import { messageOf } from '../base/errors/errors.ts'
 import { compileRule, ExpressionError, type Rule, Run } from '../expr/expr.ts'
 import { compileGlob } from './glob.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { GroupBinding } from '../api/v1alpha1/v1alpha1.ts'
 import { parseResource } from '../api/v1alpha1/v1alpha1.ts'
+import { createLogger, createMetrics } from '../base/telemetry/telemetry.ts'
 import { ExpressionError } from '../expr/expr.ts'
-import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
 import { allows, compileBinding, GroupBindings } from './access.ts'
 
 const namespace = 'depot-system'

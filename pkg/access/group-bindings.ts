@@ -6,9 +6,9 @@ import type {
   Resource,
   ResourceSink,
 } from '../api/v1alpha1/v1alpha1.ts'
+import { Bounded } from '../base/memory/memory.ts'
+import { gauge, type Logger, type Metrics } from '../base/telemetry/telemetry.ts'
 import { compareCodePoints, listOf } from '../expr/expr.ts'
-import { Bounded } from '../memory/memory.ts'
-import { gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
 import {
   ask,
   type Binding,

@@ -1,4 +1,4 @@
-import { Turns } from '../pacing/pacing.ts'
+import { Turns } from '../base/pacing/pacing.ts'
 import { ArchiveError, quoted } from './archive-error.ts'
 import { checkDistinct } from './distinct-paths.ts'
 import type { Entry, Reading } from './entry.ts'

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { callbackify } from 'node:util'
 import { RandomAccessReader } from 'yauzl'
-import { Turns } from '../pacing/pacing.ts'
+import { Turns } from '../base/pacing/pacing.ts'
 import type { FileWindow } from './file-window.ts'
 
 /** What yauzl reads a zip through: its directory is read in large pieces, instead of twice for every entry. */

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { fromRandomAccessReaderPromise, type Entry as Record, type ZipFile } from 'yauzl'
-import { Turns } from '../pacing/pacing.ts'
+import { Turns } from '../base/pacing/pacing.ts'
 import { ArchiveError, quoted } from './archive-error.ts'
 import { checkDistinct } from './distinct-paths.ts'
 import type { Entry } from './entry.ts'

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { crc32, createDeflateRaw, deflateRawSync } from 'node:zlib'
-import { Turns } from '../pacing/pacing.ts'
+import { Turns } from '../base/pacing/pacing.ts'
 import * as records from './zip-records.ts'
 
 /** A file on its way into a zip. */

@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto'
-import { RegistryError } from '../errors/errors.ts'
-import { createPool, discard, type Pool, readBounded, type Trust } from '../http/http.ts'
+import { RegistryError } from '../base/errors/errors.ts'
+import { createPool, discard, type Pool, readBounded, type Trust } from '../base/http/http.ts'
 import type { ClusterCredentials } from './caller-kubeconfig.ts'
 import { Refusal } from './refusal.ts'
 

@@ -1,4 +1,4 @@
-import { Bounded } from '../memory/memory.ts'
+import { Bounded } from '../base/memory/memory.ts'
 
 const maxLists = 1000
 /** Of all lists together: one may have thousands of groups. */

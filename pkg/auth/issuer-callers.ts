@@ -1,4 +1,4 @@
-import { SingleFlight } from '../pacing/pacing.ts'
+import { SingleFlight } from '../base/pacing/pacing.ts'
 import { checkSpelling, checkToken } from './bearer.ts'
 import type { Caller } from './caller.ts'
 import { GroupLists } from './group-lists.ts'

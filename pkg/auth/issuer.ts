@@ -1,8 +1,8 @@
 import { createLocalJWKSet, type LocalJWKSet } from 'jose'
-import { messageOf } from '../errors/errors.ts'
-import { createPool, type Pool, type ProxyRules, readBounded } from '../http/http.ts'
-import { backoffMs, type Clock, type Random } from '../pacing/pacing.ts'
-import { gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
+import { messageOf } from '../base/errors/errors.ts'
+import { createPool, type Pool, type ProxyRules, readBounded } from '../base/http/http.ts'
+import { backoffMs, type Clock, type Random } from '../base/pacing/pacing.ts'
+import { gauge, type Logger, type Metrics } from '../base/telemetry/telemetry.ts'
 import {
   IssuerMismatch,
   type KeySet,

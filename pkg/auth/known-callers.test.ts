@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { GroupBindings } from '../access/access.ts'
 import { parseResource } from '../api/v1alpha1/v1alpha1.ts'
-import { createLogger, createMetrics, type RequestFacts } from '../telemetry/telemetry.ts'
+import { createLogger, createMetrics, type RequestFacts } from '../base/telemetry/telemetry.ts'
 import { KnownCallers, type KnownCallersOptions } from './known-callers.ts'
 import { AuthMetrics } from './metrics.ts'
 import { type Session, unnamedSession } from './session.ts'

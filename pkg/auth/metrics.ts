@@ -1,4 +1,4 @@
-import { counter, type Metrics } from '../telemetry/telemetry.ts'
+import { counter, type Metrics } from '../base/telemetry/telemetry.ts'
 import type { AuthMode, CallerKind } from './caller.ts'
 import type { Refusal, RefusalReason } from './refusal.ts'
 

@@ -1,4 +1,4 @@
-import { RegistryError } from '../errors/errors.ts'
+import { RegistryError } from '../base/errors/errors.ts'
 
 /** Why a caller is turned away: also the `reason` of the metric, so there are few of them. */
 const refusals = {

@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto'
 import { allows } from '../access/access.ts'
 import type { ParentKind } from '../api/v1alpha1/v1alpha1.ts'
-import { characterBytes, keptText } from '../memory/memory.ts'
-import type { RequestFacts } from '../telemetry/telemetry.ts'
+import { characterBytes, keptText } from '../base/memory/memory.ts'
+import type { RequestFacts } from '../base/telemetry/telemetry.ts'
 import type { AuthMode, Caller, CallerKind, CallerView } from './caller.ts'
 import type { Refusal } from './refusal.ts'
 

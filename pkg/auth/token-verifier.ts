@@ -5,7 +5,7 @@ import {
   jwtVerify,
   type ProtectedHeaderParameters,
 } from 'jose'
-import type { Clock } from '../pacing/pacing.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
 import { groupsIn } from './groups-claim.ts'
 import type { Issuer } from './issuer.ts'
 import { issuedAtMs } from './jwt-claims.ts'

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createLogger, createMetrics, type Metrics } from '../telemetry/telemetry.ts'
+import { createLogger, createMetrics, type Metrics } from '../base/telemetry/telemetry.ts'
 import { type Broker, createBroker } from './broker.ts'
 
 interface Seen {

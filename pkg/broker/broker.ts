@@ -1,10 +1,15 @@
 /** Logins by way of the registry's own name: passes `/broker/*` on to the identity broker. */
 
 import { Hono } from 'hono'
-import { RegistryError } from '../errors/errors.ts'
-import type { ProxyRules } from '../http/http.ts'
-import { ReverseProxy } from '../proxy/proxy.ts'
-import { counter, type Logger, type Metrics, type RequestFacts } from '../telemetry/telemetry.ts'
+import { RegistryError } from '../base/errors/errors.ts'
+import type { ProxyRules } from '../base/http/http.ts'
+import { ReverseProxy } from '../base/proxy/proxy.ts'
+import {
+  counter,
+  type Logger,
+  type Metrics,
+  type RequestFacts,
+} from '../base/telemetry/telemetry.ts'
 
 /** What the server passes along with a request. */
 interface BrokerEnv {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { keptText } from '../memory/memory.ts'
-import { ReadyAnswer } from '../serving/serving.ts'
+import { keptText } from '../base/memory/memory.ts'
+import { ReadyAnswer } from '../base/serving/serving.ts'
 import type { Composed } from './endpoint.ts'
 
 interface Kept {

@@ -1,5 +1,5 @@
+import { notFound } from '../base/errors/errors.ts'
 import type { Catalog, View } from '../catalog/catalog.ts'
-import { notFound } from '../errors/errors.ts'
 import { kindName, kindOf } from './parameters.ts'
 
 /** Below the prefix. The name carries the suffix `.svg`. */

@@ -4,8 +4,7 @@
  */
 
 import { type Context, Hono } from 'hono'
-import type { Catalog, View } from '../catalog/catalog.ts'
-import type { Clock } from '../pacing/pacing.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
 import {
   after,
   get,
@@ -14,8 +13,9 @@ import {
   type PlainRequest,
   type ReadyAnswer,
   type ServingEnv,
-} from '../serving/serving.ts'
-import type { RequestFacts } from '../telemetry/telemetry.ts'
+} from '../base/serving/serving.ts'
+import type { RequestFacts } from '../base/telemetry/telemetry.ts'
+import type { Catalog, View } from '../catalog/catalog.ts'
 import { Answers } from './answers.ts'
 import type { History } from './download-history.ts'
 import type { Endpoint, Readmes } from './endpoint.ts'

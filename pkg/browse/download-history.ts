@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { DownloadHistory } from '../api/browse/browse.ts'
 import type { ParentKind } from '../api/v1alpha1/v1alpha1.ts'
-import { RegistryError } from '../errors/errors.ts'
+import { RegistryError } from '../base/errors/errors.ts'
 import type { Asked, DescribedEndpoint } from './endpoint.ts'
 import { oneOf, resourcePath } from './parameters.ts'
 import { findResource } from './resource-record.ts'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
+import { Bounded } from '../base/memory/memory.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
 import type { View } from '../catalog/catalog.ts'
-import { Bounded } from '../memory/memory.ts'
-import type { Clock } from '../pacing/pacing.ts'
 
 interface Seen {
   /** SHA-256 of the text: the text itself may be megabytes. */

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
+import { get, note, type ServingEnv } from '../base/serving/serving.ts'
 import type { View } from '../catalog/catalog.ts'
-import { get, note, type ServingEnv } from '../serving/serving.ts'
 import { unkept } from './answers.ts'
 import { badgeOf, badgePattern } from './badge.ts'
 import type { BrowseOptions } from './browse.ts'

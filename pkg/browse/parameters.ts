@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { RegistryError } from '../errors/errors.ts'
+import { RegistryError } from '../base/errors/errors.ts'
 
 /** Names in a cluster are shorter, and so is what one searches them for. */
 const maxLength = 253

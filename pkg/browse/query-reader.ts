@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { keptText } from '../memory/memory.ts'
+import { keptText } from '../base/memory/memory.ts'
 import { badParameter, isRepeatable, parse } from './parameters.ts'
 
 /** How many texts of one parameter are remembered, and how long they may be. */

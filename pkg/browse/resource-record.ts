@@ -1,6 +1,6 @@
 import type { Resource } from '../api/browse/browse.ts'
+import { notFound, type RegistryError } from '../base/errors/errors.ts'
 import type { Catalog, Listed, VersionRow, View } from '../catalog/catalog.ts'
-import { notFound, type RegistryError } from '../errors/errors.ts'
 import { kindOf, nameOfKind } from './parameters.ts'
 
 export interface ResourceAddress {

@@ -16,7 +16,7 @@ import {
   type Resource,
   type ResourceSink,
 } from '../api/v1alpha1/v1alpha1.ts'
-import { Turns } from '../pacing/pacing.ts'
+import { Turns } from '../base/pacing/pacing.ts'
 import { type DownloadCount, DownloadTable } from './downloads.ts'
 import { FindingTable } from './findings.ts'
 import { NamedRows } from './named-rows.ts'

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
+import { createLogger, createMetrics } from '../base/telemetry/telemetry.ts'
 import { archiveKey } from './batch.ts'
 import { createDownloads, type Downloads, type DownloadsOptions } from './downloads.ts'
 

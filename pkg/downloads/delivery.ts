@@ -1,5 +1,5 @@
-import { Backoff, type Clock, type Random, Turns } from '../pacing/pacing.ts'
-import type { Logger } from '../telemetry/telemetry.ts'
+import { Backoff, type Clock, type Random, Turns } from '../base/pacing/pacing.ts'
+import type { Logger } from '../base/telemetry/telemetry.ts'
 import { batchOf } from './batch.ts'
 import type { DownloadCount } from './event.ts'
 import type { Journals } from './journals.ts'

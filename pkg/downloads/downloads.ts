@@ -5,8 +5,8 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type Clock, endsWithin, type Random } from '../pacing/pacing.ts'
-import type { Logger, Metrics } from '../telemetry/telemetry.ts'
+import { type Clock, endsWithin, type Random } from '../base/pacing/pacing.ts'
+import type { Logger, Metrics } from '../base/telemetry/telemetry.ts'
 import { type CountSink, Delivery } from './delivery.ts'
 import type { DownloadEvent, DownloadedResource, HourlyCount } from './event.ts'
 import { Journal, type JournalLimits } from './journal.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../pacing/pacing.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
 import type { DownloadEvent } from './event.ts'
 import { FolderLock } from './folder-lock.ts'
 import { encodeRecord, type JournalRecord } from './record.ts'

@@ -1,5 +1,5 @@
-import type { Clock } from '../pacing/pacing.ts'
-import { counter, gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
+import { counter, gauge, type Logger, type Metrics } from '../base/telemetry/telemetry.ts'
 import type { DropReason, OnDropped } from './segments.ts'
 import type { CountStore } from './store.ts'
 

@@ -1,4 +1,4 @@
-import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
+import { createLogger, createMetrics } from '../base/telemetry/telemetry.ts'
 import { createDownloads } from './downloads.ts'
 
 /**

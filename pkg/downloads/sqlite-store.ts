@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { Clock } from '../pacing/pacing.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
 import { type Batch, historyDays, hourMs, hourOf } from './batch.ts'
 import type { DownloadCount, DownloadedResource, HourlyCount } from './event.ts'
 import { type CountStore, journalMemoryDays } from './store.ts'

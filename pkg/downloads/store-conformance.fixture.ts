@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Clock } from '../pacing/pacing.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
 import { batchOf, hourMs } from './batch.ts'
 import type { DownloadEvent } from './event.ts'
 import type { JournalRecord } from './record.ts'

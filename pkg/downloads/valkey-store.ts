@@ -1,5 +1,5 @@
 import type { Redis } from 'iovalkey'
-import { backoffMs, type Clock, type Random } from '../pacing/pacing.ts'
+import { backoffMs, type Clock, type Random } from '../base/pacing/pacing.ts'
 import { archiveKey, archiveOf, type Batch, historyDays, hourMs, hourOf } from './batch.ts'
 import type { DownloadCount, DownloadedResource, HourlyCount } from './event.ts'
 import { type CountStore, journalMemoryDays } from './store.ts'

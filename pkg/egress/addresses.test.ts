@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
+import { createLogger, createMetrics } from '../base/telemetry/telemetry.ts'
 import { addressRules } from './addresses.ts'
 import { openEgress } from './egress.ts'
 

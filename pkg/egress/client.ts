@@ -1,5 +1,5 @@
-import type { Clock } from '../pacing/pacing.ts'
-import type { Logger, Metrics } from '../telemetry/telemetry.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
+import type { Logger, Metrics } from '../base/telemetry/telemetry.ts'
 
 /** Where requests may go. A host is `name` for port 443, or `name:port`. */
 export interface EgressPolicy {

@@ -1,4 +1,4 @@
-import { createLogger, createMetrics, type Metrics } from '../telemetry/telemetry.ts'
+import { createLogger, createMetrics, type Metrics } from '../base/telemetry/telemetry.ts'
 import { type Egress, type EgressOptions, type EgressPolicy, openEgress } from './egress.ts'
 
 /** A way out to stand-ins on 127.0.0.1, which hosts on this machine are called by. */

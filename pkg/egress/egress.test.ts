@@ -10,7 +10,7 @@ import {
   serveHttps,
   type UpstreamAuthority,
 } from '../../hack/testbed/upstream/https-server.ts'
-import { createMetrics } from '../telemetry/telemetry.ts'
+import { createMetrics } from '../base/telemetry/telemetry.ts'
 import { localEgress } from './egress.fixture.ts'
 import { type Egress, EgressError, RateLimitedError } from './egress.ts'
 

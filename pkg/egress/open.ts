@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
-import { messageOf, RegistryError } from '../errors/errors.ts'
+import { messageOf, RegistryError } from '../base/errors/errors.ts'
 import {
   type Answer,
   discard,
@@ -10,8 +10,8 @@ import {
   proxyRules,
   type ResolvedAddress,
   readBounded,
-} from '../http/http.ts'
-import type { Logger } from '../telemetry/telemetry.ts'
+} from '../base/http/http.ts'
+import type { Logger } from '../base/telemetry/telemetry.ts'
 import { type AddressRules, addressRules } from './addresses.ts'
 import type {
   Credential,

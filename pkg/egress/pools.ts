@@ -5,7 +5,7 @@ import {
   type ProxyRules,
   type ResolvedAddress,
   type Trust,
-} from '../http/http.ts'
+} from '../base/http/http.ts'
 import type { Access } from './hosts.ts'
 
 interface Opened {

@@ -1,6 +1,6 @@
-import { retryAfterMs } from '../http/http.ts'
-import { Bounded } from '../memory/memory.ts'
-import { type Clock, pause } from '../pacing/pacing.ts'
+import { retryAfterMs } from '../base/http/http.ts'
+import { Bounded } from '../base/memory/memory.ts'
+import { type Clock, pause } from '../base/pacing/pacing.ts'
 import { EgressError, RateLimitedError } from './errors.ts'
 
 /** Requests a second in the long run, and at once after a rest. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { discard } from '../http/http.ts'
+import { discard } from '../base/http/http.ts'
 import { EgressError } from './errors.ts'
 
 const writtenBytes = 64 * 1024

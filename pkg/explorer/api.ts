@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { RegistryError } from '../errors/errors.ts'
+import { RegistryError } from '../base/errors/errors.ts'
 import { fetchSiteOf } from './headers.ts'
 import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'
 import { bearerOf } from './session.ts'

@@ -4,10 +4,10 @@
  */
 
 import { Hono, type MiddlewareHandler } from 'hono'
-import { RegistryError } from '../errors/errors.ts'
-import type { Clock } from '../pacing/pacing.ts'
-import { answerErrors, type ServingEnv } from '../serving/serving.ts'
-import { counter, type Logger, type Metrics } from '../telemetry/telemetry.ts'
+import { RegistryError } from '../base/errors/errors.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
+import { answerErrors, type ServingEnv } from '../base/serving/serving.ts'
+import { counter, type Logger, type Metrics } from '../base/telemetry/telemetry.ts'
 import { apiRoutes } from './api.ts'
 import { authRoutes } from './auth.ts'
 import { authErrorRoutes } from './auth-error.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Logger } from '../telemetry/telemetry.ts'
+import type { Logger } from '../base/telemetry/telemetry.ts'
 
 /** Draws the list of resources as HTML, which stands in the page until the app draws the same. */
 export interface FirstView {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createLogger } from '../telemetry/telemetry.ts'
+import { createLogger } from '../base/telemetry/telemetry.ts'
 import { Issuer } from './issuer.ts'
 
 it('waits longer after each failure to read the issuer', async () => {

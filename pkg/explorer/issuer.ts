@@ -11,8 +11,8 @@ import {
   None,
   type ServerMetadata,
 } from 'openid-client'
-import { Backoff, type Random } from '../pacing/pacing.ts'
-import type { Logger } from '../telemetry/telemetry.ts'
+import { Backoff, type Random } from '../base/pacing/pacing.ts'
+import type { Logger } from '../base/telemetry/telemetry.ts'
 
 export interface OidcOptions {
   readonly issuerUrl: string

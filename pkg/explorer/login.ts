@@ -9,8 +9,8 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client'
-import type { Clock } from '../pacing/pacing.ts'
-import type { Logger } from '../telemetry/telemetry.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
+import type { Logger } from '../base/telemetry/telemetry.ts'
 import { errorPath, type LoginProblem } from './auth-error.ts'
 import type { Issuer } from './issuer.ts'
 import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'

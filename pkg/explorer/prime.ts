@@ -1,5 +1,5 @@
-import { RegistryError } from '../errors/errors.ts'
-import { discard } from '../http/http.ts'
+import { RegistryError } from '../base/errors/errors.ts'
+import { discard } from '../base/http/http.ts'
 import { browsePathOf } from './api.ts'
 import type { Prime } from './boot.ts'
 import { type ExplorerContext, remoteAddressOf } from './request.ts'

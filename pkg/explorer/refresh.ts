@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ResponseBodyError, refreshTokenGrant } from 'openid-client'
-import type { Clock } from '../pacing/pacing.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
 import type { Issuer } from './issuer.ts'
 import type { Session } from './session.ts'
 import { sessionOf } from './tokens.ts'

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { ServingEnv } from '../serving/serving.ts'
+import type { ServingEnv } from '../base/serving/serving.ts'
 import type { Cookies } from './cookies.ts'
 import type { External } from './external.ts'
 import type { Session } from './session.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../pacing/pacing.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
 import type { Cookies } from './cookies.ts'
 import { claimsOf, packToken, unpackToken } from './packed-token.ts'
 import type { Seal } from './seal.ts'

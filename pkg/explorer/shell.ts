@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import type { Clock } from '../pacing/pacing.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
 import { keep, stateOf } from './auth.ts'
 import { errorPath } from './auth-error.ts'
 import { type Boot, dataBlock, type Prime } from './boot.ts'

@@ -1,5 +1,5 @@
-import { type Answer, createPool, type Pool, readBounded } from '../http/http.ts'
-import { type Forwarding, type Incoming, ReverseProxy } from '../proxy/proxy.ts'
+import { type Answer, createPool, type Pool, readBounded } from '../base/http/http.ts'
+import { type Forwarding, type Incoming, ReverseProxy } from '../base/proxy/proxy.ts'
 import type { External } from './external.ts'
 
 export interface UpstreamOptions {

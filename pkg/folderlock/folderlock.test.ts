@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { messageOf } from '../errors/errors.ts'
+import { messageOf } from '../base/errors/errors.ts'
 import { type FolderLockOptions, lockFolder } from './folderlock.ts'
 
 let dir: string

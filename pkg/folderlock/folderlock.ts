@@ -3,7 +3,7 @@
  * it away, by a kill or a power cut, keeps the others out for two minutes at most.
  */
 import { rm } from 'node:fs/promises'
-import { messageOf } from '../errors/errors.ts'
+import { messageOf } from '../base/errors/errors.ts'
 import { holderIn, thisProcess } from './holder.ts'
 import { FolderLockError, LockFile } from './lock-file.ts'
 

@@ -1,4 +1,4 @@
-import { pause } from '../pacing/pacing.ts'
+import { pause } from '../base/pacing/pacing.ts'
 
 /** So soon after a write the next one begins at the earliest. */
 const gapMs = 100

@@ -1,4 +1,4 @@
-import { backoffMs, pause } from '../pacing/pacing.ts'
+import { backoffMs, pause } from '../base/pacing/pacing.ts'
 import { SourceError } from '../sources/sources.ts'
 
 /** How often what failed is tried again, and how long an upstream may ask to be left alone. */

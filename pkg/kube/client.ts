@@ -1,4 +1,4 @@
-import { readBounded } from '../http/http.ts'
+import { readBounded } from '../base/http/http.ts'
 import { ApiError, apiErrorOf } from './api-error.ts'
 import { type ObservedObject, observe } from './object.ts'
 import { Outcome } from './outcome.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
 import { delimiter } from 'node:path'
-import { RegistryError } from '../errors/errors.ts'
+import { RegistryError } from '../base/errors/errors.ts'
 import { connectByKubeconfig } from './kubeconfig.ts'
 import { connectFromPod } from './pod.ts'
 

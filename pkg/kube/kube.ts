@@ -4,8 +4,8 @@
  */
 
 import { JsonReader, type Kind, type ResourceSink } from '../api/v1alpha1/v1alpha1.ts'
-import type { Clock, Random } from '../pacing/pacing.ts'
-import type { Logger, Metrics } from '../telemetry/telemetry.ts'
+import type { Clock, Random } from '../base/pacing/pacing.ts'
+import type { Logger, Metrics } from '../base/telemetry/telemetry.ts'
 import { createClient, type KubeClient } from './client.ts'
 import type { Connection } from './connection.ts'
 import { type Scope, targetOf } from './list-target.ts'

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { parse } from 'yaml'
 import * as z from 'zod'
-import { messageOf, RegistryError } from '../errors/errors.ts'
+import { messageOf, RegistryError } from '../base/errors/errors.ts'
 import type { Connection, Credentials } from './connection.ts'
 import { superviseExecPlugins } from './exec-plugin.ts'
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { moduleObject, startFakeCluster } from '../../hack/testbed/control-plane/fake-cluster.ts'
 import { RecordingSink } from '../../hack/testbed/recording-sink.ts'
-import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
+import { createLogger, createMetrics } from '../base/telemetry/telemetry.ts'
 import { loadConnection, openCluster } from './kube.ts'
 
 const modulesOf = (namespace: string) =>

@@ -7,7 +7,7 @@ import {
   type Metrics,
   rejectedObjectsGauge,
   syncedGauge,
-} from '../telemetry/telemetry.ts'
+} from '../base/telemetry/telemetry.ts'
 import type { Reflector } from './reflector.ts'
 import type { ResourceStore } from './store.ts'
 

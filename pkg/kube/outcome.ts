@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { messageOf, RegistryError } from '../errors/errors.ts'
+import { messageOf, RegistryError } from '../base/errors/errors.ts'
 
 /**
  * What follows when a request or a stream has ended. `relist`: whether everything has to be read again, or only when it

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { messageOf, RegistryError } from '../errors/errors.ts'
+import { messageOf, RegistryError } from '../base/errors/errors.ts'
 import type { Connection } from './connection.ts'
 
 /** The service account of the pod that this process runs in. Both files are rotated, so they are read each time. */

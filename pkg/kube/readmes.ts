@@ -1,4 +1,4 @@
-import { Backoff, pause } from '../pacing/pacing.ts'
+import { Backoff, pause } from '../base/pacing/pacing.ts'
 import { list } from './list.ts'
 import type { ListTarget } from './list-target.ts'
 import type { ObservedObject } from './object.ts'

@@ -1,4 +1,4 @@
-import { backoffMs, type Random } from '../pacing/pacing.ts'
+import { backoffMs, type Random } from '../base/pacing/pacing.ts'
 import type { Outcome } from './outcome.ts'
 import type { Timings } from './timings.ts'
 

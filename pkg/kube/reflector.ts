@@ -1,6 +1,6 @@
 import type { JsonReader } from '../api/v1alpha1/v1alpha1.ts'
-import { type Clock, pause, type Random } from '../pacing/pacing.ts'
-import type { Logger } from '../telemetry/telemetry.ts'
+import { type Clock, pause, type Random } from '../base/pacing/pacing.ts'
+import type { Logger } from '../base/telemetry/telemetry.ts'
 import { list, newestVersion } from './list.ts'
 import type { ListTarget } from './list-target.ts'
 import type { WatchMetrics } from './metrics.ts'

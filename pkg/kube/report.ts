@@ -1,4 +1,4 @@
-import type { Logger } from '../telemetry/telemetry.ts'
+import type { Logger } from '../base/telemetry/telemetry.ts'
 import type { ListTarget } from './list-target.ts'
 import type { Outcome } from './outcome.ts'
 import type { Transport } from './transport.ts'

@@ -9,8 +9,8 @@ import {
   type Resource,
   type ResourceSink,
 } from '../api/v1alpha1/v1alpha1.ts'
-import { messageOf } from '../errors/errors.ts'
-import type { Logger, RejectReason } from '../telemetry/telemetry.ts'
+import { messageOf } from '../base/errors/errors.ts'
+import type { Logger, RejectReason } from '../base/telemetry/telemetry.ts'
 import type { ObservedObject } from './object.ts'
 
 /** Where a reflector puts what it reads; none of these throws, `commit` apart. */

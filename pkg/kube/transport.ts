@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { type Answer, createPool, discard, readBounded, retryAfterMs } from '../http/http.ts'
+import { type Answer, createPool, discard, readBounded, retryAfterMs } from '../base/http/http.ts'
 import type { Connection } from './connection.ts'
 import { identityOf } from './identity.ts'
 import { Outcome, outcomeOfStatus, outcomeOfThrown } from './outcome.ts'

@@ -1,6 +1,6 @@
-import { messageOf } from '../errors/errors.ts'
+import { messageOf } from '../base/errors/errors.ts'
+import { pause } from '../base/pacing/pacing.ts'
 import { ApiError, type KubeClient } from '../kube/kube.ts'
-import { pause } from '../pacing/pacing.ts'
 import { guarded } from './guard.ts'
 import type { Election, ElectionOptions } from './lease.ts'
 import { createLeaseMetrics } from './metrics.ts'

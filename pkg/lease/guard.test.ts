@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
+import { createLogger, createMetrics } from '../base/telemetry/telemetry.ts'
 import { openCluster } from '../kube/kube.ts'
-import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
 import { guarded } from './guard.ts'
 
 it('a write that has to wait is not sent where the lease is lost meanwhile', async () => {

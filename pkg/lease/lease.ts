@@ -3,8 +3,8 @@
  * it.
  */
 
+import type { Logger, Metrics } from '../base/telemetry/telemetry.ts'
 import type { KubeClient } from '../kube/kube.ts'
-import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import { LeaseElection } from './election.ts'
 
 export interface ElectionOptions {

@@ -1,4 +1,4 @@
-import { counter, gauge, type Metrics } from '../telemetry/telemetry.ts'
+import { counter, gauge, type Metrics } from '../base/telemetry/telemetry.ts'
 
 export function createLeaseMetrics(metrics: Metrics, held: () => boolean) {
   gauge(

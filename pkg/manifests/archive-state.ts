@@ -1,5 +1,5 @@
 import type { ArchiveLocation, Version } from '../api/v1alpha1/v1alpha1.ts'
-import { messageOf, RegistryError } from '../errors/errors.ts'
+import { messageOf, RegistryError } from '../base/errors/errors.ts'
 import { codeOf } from './tree.ts'
 
 /** Looks at archives; cmd gives one that reads the mounted directory. */

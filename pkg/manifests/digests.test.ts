@@ -3,7 +3,7 @@ import { appendFile, mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import type { ArchiveLocation, Version } from '../api/v1alpha1/v1alpha1.ts'
-import { RegistryError } from '../errors/errors.ts'
+import { RegistryError } from '../base/errors/errors.ts'
 import { moduleText, startSource, versionText } from './source.fixture.ts'
 
 const wait = { timeout: 20_000, interval: 20 }

@@ -5,8 +5,8 @@ import {
   type ObjectKey,
   type Resource,
 } from '../api/v1alpha1/v1alpha1.ts'
-import { backoffMs, eachLimited, endsWithin, Loop, Turns } from '../pacing/pacing.ts'
-import type { Logger } from '../telemetry/telemetry.ts'
+import { backoffMs, eachLimited, endsWithin, Loop, Turns } from '../base/pacing/pacing.ts'
+import type { Logger } from '../base/telemetry/telemetry.ts'
 import { ArchiveIndex } from './archive-index.ts'
 import {
   type ArchiveProbe,

@@ -1,5 +1,5 @@
 import { isNode, isScalar, LineCounter, type ParsedNode, parseAllDocuments } from 'yaml'
-import { messageOf } from '../errors/errors.ts'
+import { messageOf } from '../base/errors/errors.ts'
 import { readPlainYaml } from './plain-yaml.ts'
 
 /** A part of a file that is parsed by itself, and the number of its first line, from 1. */

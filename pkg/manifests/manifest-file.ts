@@ -6,7 +6,7 @@ import {
   type ObjectKey,
   type Resource,
 } from '../api/v1alpha1/v1alpha1.ts'
-import type { Turns } from '../pacing/pacing.ts'
+import type { Turns } from '../base/pacing/pacing.ts'
 import { type Document, documentsOf, parseJson, parseYaml } from './documents.ts'
 import { listItemsOf } from './list-items.ts'
 import {

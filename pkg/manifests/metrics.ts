@@ -1,5 +1,5 @@
 import { type Kind, kindNames } from '../api/v1alpha1/v1alpha1.ts'
-import { changeLagHistogram, type Metrics, syncedGauge } from '../telemetry/telemetry.ts'
+import { changeLagHistogram, type Metrics, syncedGauge } from '../base/telemetry/telemetry.ts'
 
 /** What the source counts. */
 export function createManifestMetrics(metrics: Metrics, isLoaded: () => boolean) {

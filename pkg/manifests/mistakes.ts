@@ -6,7 +6,7 @@ import {
   publicLabelIssue,
   type Resource,
 } from '../api/v1alpha1/v1alpha1.ts'
-import type { Logger } from '../telemetry/telemetry.ts'
+import type { Logger } from '../base/telemetry/telemetry.ts'
 import type { Entry } from './manifest-file.ts'
 
 /** Lines of a start or a change; the rest is logged at debug. */

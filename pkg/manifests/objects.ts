@@ -10,7 +10,7 @@ import {
   type Resource,
   unknownFieldsIn,
 } from '../api/v1alpha1/v1alpha1.ts'
-import { messageOf } from '../errors/errors.ts'
+import { messageOf } from '../base/errors/errors.ts'
 import type { FieldPath } from './documents.ts'
 
 /** What became of one object in a document. */

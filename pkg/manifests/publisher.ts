@@ -5,7 +5,7 @@ import {
   type Resource,
   type ResourceSink,
 } from '../api/v1alpha1/v1alpha1.ts'
-import type { Turns } from '../pacing/pacing.ts'
+import type { Turns } from '../base/pacing/pacing.ts'
 
 /** Hands on what differs from what was handed on before. */
 export class Publisher {

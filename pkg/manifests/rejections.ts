@@ -4,7 +4,7 @@ import {
   type Metrics,
   type RejectReason,
   rejectedObjectsGauge,
-} from '../telemetry/telemetry.ts'
+} from '../base/telemetry/telemetry.ts'
 
 /** Something in a manifest that is left out. */
 export interface Rejection {

@@ -1,7 +1,7 @@
 import type { BigIntStats, Dirent } from 'node:fs'
 import { readdir, realpath, stat, statfs } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { eachLimited } from '../pacing/pacing.ts'
+import { eachLimited } from '../base/pacing/pacing.ts'
 
 /** What is below a folder. Paths are relative to it, with `/`, in order. */
 export interface Listing {

@@ -1,6 +1,6 @@
 import { isRecord } from '../api/v1alpha1/v1alpha1.ts'
+import { Bounded } from '../base/memory/memory.ts'
 import type { ObservedObject } from '../kube/kube.ts'
-import { Bounded } from '../memory/memory.ts'
 import type { AppliedObject, StoredObject } from './objects.ts'
 import { record } from './whole-object.ts'
 

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import { messageOf } from '../errors/errors.ts'
+import { messageOf } from '../base/errors/errors.ts'
+import { Bounded } from '../base/memory/memory.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
+import type { Logger } from '../base/telemetry/telemetry.ts'
 import type { KubeClient } from '../kube/kube.ts'
-import { Bounded } from '../memory/memory.ts'
-import type { Clock } from '../pacing/pacing.ts'
-import type { Logger } from '../telemetry/telemetry.ts'
 import type { ObjectEvent } from './objects.ts'
 
 /** How long the same event of an object is not written again. */

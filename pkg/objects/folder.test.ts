@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { createLogger } from '../telemetry/telemetry.ts'
+import { createLogger } from '../base/telemetry/telemetry.ts'
 import { objectsConformance } from './conformance.fixture.ts'
 import { folderObjects } from './objects.ts'
 

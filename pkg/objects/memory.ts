@@ -1,5 +1,5 @@
-import { messageOf } from '../errors/errors.ts'
-import type { Logger } from '../telemetry/telemetry.ts'
+import { messageOf } from '../base/errors/errors.ts'
+import type { Logger } from '../base/telemetry/telemetry.ts'
 import type {
   ChangeListener,
   ObjectFilter,

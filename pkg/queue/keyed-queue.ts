@@ -1,5 +1,5 @@
-import { messageOf } from '../errors/errors.ts'
-import { backoffMs } from '../pacing/pacing.ts'
+import { messageOf } from '../base/errors/errors.ts'
+import { backoffMs } from '../base/pacing/pacing.ts'
 import { queueMetrics } from './metrics.ts'
 import type { Priority, Queue, QueueOptions, Reconciled } from './queue.ts'
 import { Running } from './running.ts'

@@ -1,4 +1,4 @@
-import { counter, gauge, histogram, type Metrics } from '../telemetry/telemetry.ts'
+import { counter, gauge, histogram, type Metrics } from '../base/telemetry/telemetry.ts'
 import type { Priority } from './queue.ts'
 
 /** What a queue shows of itself at each scrape. */

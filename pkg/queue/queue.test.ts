@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
+import { createLogger, createMetrics } from '../base/telemetry/telemetry.ts'
 import { createQueue, type Queue, type QueueOptions } from './queue.ts'
 
 const log = createLogger('silent', new Writable({ write: (_chunk, _encoding, done) => done() }))

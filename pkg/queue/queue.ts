@@ -4,8 +4,8 @@
  * upstream.
  */
 
-import type { Random } from '../pacing/pacing.ts'
-import type { Logger, Metrics } from '../telemetry/telemetry.ts'
+import type { Random } from '../base/pacing/pacing.ts'
+import type { Logger, Metrics } from '../base/telemetry/telemetry.ts'
 import { KeyedQueue } from './keyed-queue.ts'
 
 /** What people wrote comes before what a start has listed, and that before what is only looked at again. */

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
-import { RegistryError } from '../errors/errors.ts'
-import { matchesEtag, type ServingEnv } from '../serving/serving.ts'
+import { RegistryError } from '../base/errors/errors.ts'
+import { matchesEtag, type ServingEnv } from '../base/serving/serving.ts'
 import { bodyResponse } from './archive-body.ts'
 import { type ByteRange, parseRange } from './byte-range.ts'
 import type { Archives, ServedArchive } from './ports.ts'

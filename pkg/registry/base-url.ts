@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
-import { RegistryError } from '../errors/errors.ts'
-import type { PlainRequest, ServingEnv } from '../serving/serving.ts'
+import { RegistryError } from '../base/errors/errors.ts'
+import type { PlainRequest, ServingEnv } from '../base/serving/serving.ts'
 import type { RegistryOptions } from './ports.ts'
 
 /** Names, IPv4 and bracketed IPv6 addresses, with or without a port. */

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import type { Discovery, Login } from '../api/registry/registry.ts'
-import { get, ReadyAnswer, type ServingEnv } from '../serving/serving.ts'
+import { get, ReadyAnswer, type ServingEnv } from '../base/serving/serving.ts'
 import type { RegistryOptions } from './ports.ts'
 
 /** CLIs ask for the first; the second is this service's own name for the same document. */

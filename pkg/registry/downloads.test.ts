@@ -1,7 +1,7 @@
 import { afterAll, expect, it, vi } from 'vitest'
+import { serve } from '../base/serving/serving.ts'
+import { createMetrics } from '../base/telemetry/telemetry.ts'
 import { Fixture } from '../server/registry.fixture.ts'
-import { serve } from '../serving/serving.ts'
-import { createMetrics } from '../telemetry/telemetry.ts'
 
 const fixture = new Fixture()
 afterAll(() => fixture[Symbol.dispose]())

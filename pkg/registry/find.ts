@@ -1,6 +1,6 @@
 import type { ParentKind } from '../api/v1alpha1/v1alpha1.ts'
+import { notFound, RegistryError } from '../base/errors/errors.ts'
 import type { Catalog, Parent, VersionRow } from '../catalog/catalog.ts'
-import { notFound, RegistryError } from '../errors/errors.ts'
 import type { Signer } from './ports.ts'
 import { type Release, releaseOf } from './release.ts'
 

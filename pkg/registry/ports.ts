@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import type { Login } from '../api/registry/registry.ts'
 import type { ArchiveLocation, ParentKind } from '../api/v1alpha1/v1alpha1.ts'
+import type { PlainRequest, ServingEnv } from '../base/serving/serving.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { PlainRequest, ServingEnv } from '../serving/serving.ts'
 import type { ByteRange } from './byte-range.ts'
 
 /* What the protocols need of others, in their own words. */

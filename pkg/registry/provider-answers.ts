@@ -1,6 +1,6 @@
 import type { ProviderPackage, ProviderVersions, SigningKeys } from '../api/registry/registry.ts'
+import { ReadyAnswer } from '../base/serving/serving.ts'
 import { compareText, type Parent, type VersionRow } from '../catalog/catalog.ts'
-import { ReadyAnswer } from '../serving/serving.ts'
 import { providerPrefix } from './discovery.ts'
 import type { RegistryOptions, Signer } from './ports.ts'
 import { onePerPlatform, type Release } from './release.ts'

@@ -1,6 +1,5 @@
 import type { Context, Hono } from 'hono'
 import { normalizeVersion } from '../api/v1alpha1/v1alpha1.ts'
-import type { Parent } from '../catalog/catalog.ts'
 import {
   after,
   get,
@@ -8,7 +7,8 @@ import {
   type PlainRequest,
   type ReadyAnswer,
   type ServingEnv,
-} from '../serving/serving.ts'
+} from '../base/serving/serving.ts'
+import type { Parent } from '../catalog/catalog.ts'
 import { baseUrlOf, plainBaseUrlOf } from './base-url.ts'
 import { findPlatform, findProvider, findRelease, requireSigner } from './find.ts'
 import type { RegistryOptions } from './ports.ts'

@@ -1,6 +1,6 @@
 import { backendOf } from '../api/v1alpha1/v1alpha1.ts'
+import { type PlainRequest, ReadyAnswer } from '../base/serving/serving.ts'
 import type { VersionRow } from '../catalog/catalog.ts'
-import { type PlainRequest, ReadyAnswer } from '../serving/serving.ts'
 import { archiveHeaders, etagOf } from './archive-response.ts'
 import { archivePattern } from './archive-url.ts'
 import { modulePrefix } from './discovery.ts'

@@ -1,10 +1,10 @@
 /**
  * The module and provider protocols: their routes, the URLs of archives, and answers that are ready. Who may read
- * what is a function that it is given; errors become answers in pkg/serving.
+ * what is a function that it is given; errors become answers in pkg/base/serving.
  */
 
 import { Hono } from 'hono'
-import type { Hot, PlainRequest, ServingEnv } from '../serving/serving.ts'
+import type { Hot, PlainRequest, ServingEnv } from '../base/serving/serving.ts'
 import { moduleArchiveRoutes, providerArchiveRoutes } from './archives.ts'
 import { createDiscovery, discoveryRoutes, modulePrefix, providerPrefix } from './discovery.ts'
 import { moduleRoutes, readyModuleAnswer } from './modules.ts'

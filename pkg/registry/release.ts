@@ -1,5 +1,5 @@
+import { ReadyAnswer } from '../base/serving/serving.ts'
 import { compareText, type Parent, type VersionRow } from '../catalog/catalog.ts'
-import { ReadyAnswer } from '../serving/serving.ts'
 
 const textHeaders = { 'Content-Type': 'text/plain; charset=utf-8' }
 

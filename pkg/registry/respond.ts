@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { ArchiveLocation, ParentKind } from '../api/v1alpha1/v1alpha1.ts'
+import { after, note, type ServingEnv } from '../base/serving/serving.ts'
 import type { VersionRow } from '../catalog/catalog.ts'
-import { after, note, type ServingEnv } from '../serving/serving.ts'
 import { absent } from './find.ts'
 import type { Download, RegistryOptions, ServedArchive } from './ports.ts'
 

@@ -1,4 +1,4 @@
-import type { ReadyAnswer } from '../serving/serving.ts'
+import type { ReadyAnswer } from '../base/serving/serving.ts'
 import type { Release } from './release.ts'
 
 interface Kept {

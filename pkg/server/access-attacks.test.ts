@@ -5,7 +5,7 @@ import { generate } from 'selfsigned'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Auth } from '../auth/auth.ts'
 import { issuerKey, oidcOptions, TestIssuer } from '../auth/issuer.fixture.ts'
-import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
+import { createLogger, createMetrics } from '../base/telemetry/telemetry.ts'
 import { AccessFixture, asToken, kubeconfigOf, TestCluster } from './access.fixture.ts'
 import type { App } from './app.ts'
 

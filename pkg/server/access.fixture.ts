@@ -6,7 +6,7 @@ import { stringify } from 'yaml'
 import { GroupBindings } from '../access/access.ts'
 import { parseResource } from '../api/v1alpha1/v1alpha1.ts'
 import { Auth, type AuthOptions } from '../auth/auth.ts'
-import { createMetrics } from '../telemetry/telemetry.ts'
+import { createMetrics } from '../base/telemetry/telemetry.ts'
 import { Fixture } from './registry.fixture.ts'
 
 /** An API server that knows tokens, and what each may read. */

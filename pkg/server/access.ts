@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import { type Context, Hono } from 'hono'
 import type { WhoAmI } from '../api/browse/browse.ts'
 import type { Auth, AuthRequest, CallerView } from '../auth/auth.ts'
+import { after, get, type ServingEnv } from '../base/serving/serving.ts'
 import { type BrowseOptions, prefix } from '../browse/browse.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { RegistryOptions } from '../registry/registry.ts'
-import { after, get, type ServingEnv } from '../serving/serving.ts'
 
 /** What the protocols and browsing ask about callers, answered by auth. */
 export function accessOf(

@@ -1,18 +1,18 @@
 import { Hono } from 'hono'
 import { PatternRouter } from 'hono/router/pattern-router'
 import type { Auth } from '../auth/auth.ts'
-import type { Broker } from '../broker/broker.ts'
-import { type BrowseOptions, createBrowse, prefix } from '../browse/browse.ts'
-import { RegistryError } from '../errors/errors.ts'
-import { createRegistry, discoveryPaths, type RegistryOptions } from '../registry/registry.ts'
+import { RegistryError } from '../base/errors/errors.ts'
 import {
   answerErrors,
   errorResponse,
   type Fetch,
   type Hot,
   type ServingEnv,
-} from '../serving/serving.ts'
-import type { Logger } from '../telemetry/telemetry.ts'
+} from '../base/serving/serving.ts'
+import type { Logger } from '../base/telemetry/telemetry.ts'
+import type { Broker } from '../broker/broker.ts'
+import { type BrowseOptions, createBrowse, prefix } from '../browse/browse.ts'
+import { createRegistry, discoveryPaths, type RegistryOptions } from '../registry/registry.ts'
 import { accessOf, whoAmIRoutes } from './access.ts'
 
 export interface AppOptions

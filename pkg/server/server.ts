@@ -1,6 +1,6 @@
 /** The registry's public port: its protocols, browsing and who one is, put together and opened. */
 
-import { type RunningServer, type ServeOptions, serve } from '../serving/serving.ts'
+import { type RunningServer, type ServeOptions, serve } from '../base/serving/serving.ts'
 import { type AppOptions, belowBasePath, createApp, gate } from './app.ts'
 
 export { createApp } from './app.ts'

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { RegistryError } from '../errors/errors.ts'
+import { RegistryError } from '../base/errors/errors.ts'
 
 /** A key with every kind of baggage is far below that. */
 const maxBytes = 1024 * 1024

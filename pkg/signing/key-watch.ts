@@ -1,5 +1,5 @@
-import type { Clock } from '../pacing/pacing.ts'
-import type { Logger } from '../telemetry/telemetry.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
+import type { Logger } from '../base/telemetry/telemetry.ts'
 import { fingerprintOf, readKeyFile } from './key-file.ts'
 import { readSigningKey, type SigningKey } from './signing-key.ts'
 

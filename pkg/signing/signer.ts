@@ -1,6 +1,6 @@
-import { RegistryError } from '../errors/errors.ts'
-import type { Clock } from '../pacing/pacing.ts'
-import { counter, gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
+import { RegistryError } from '../base/errors/errors.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
+import { counter, gauge, type Logger, type Metrics } from '../base/telemetry/telemetry.ts'
 import type { PublicKey, SigningKey } from './signing-key.ts'
 
 /** About 1 kB each, besides the texts. */

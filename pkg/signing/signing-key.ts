@@ -8,7 +8,7 @@ import {
   sign,
   verify,
 } from 'openpgp'
-import { messageOf, RegistryError } from '../errors/errors.ts'
+import { messageOf, RegistryError } from '../base/errors/errors.ts'
 
 /** Terraform refuses a signature from its future, and clocks of clients are late: signatures are dated back by this. */
 const lateClientsMs = 10 * 60_000

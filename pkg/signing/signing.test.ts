@@ -14,8 +14,8 @@ import {
   verify,
 } from 'openpgp'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Clock } from '../pacing/pacing.ts'
-import { createLogger, createMetrics, type Metrics } from '../telemetry/telemetry.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
+import { createLogger, createMetrics, type Metrics } from '../base/telemetry/telemetry.ts'
 import { GnuPG } from './gnupg.fixture.ts'
 import { generateSigningKey, loadSigner, type PublicKey, type Signer } from './signing.ts'
 

@@ -1,4 +1,4 @@
-import { counter, type Metrics } from '../telemetry/telemetry.ts'
+import { counter, type Metrics } from '../base/telemetry/telemetry.ts'
 
 export function createFetchMetrics(metrics: Metrics) {
   return {

@@ -1,6 +1,6 @@
 import { createMessage, type Key, readKeys, readSignature, type Signature, verify } from 'openpgp'
+import { messageOf } from '../base/errors/errors.ts'
 import { printable } from '../egress/egress.ts'
-import { messageOf } from '../errors/errors.ts'
 import { SourceError } from './errors.ts'
 import type { ReleaseSigner } from './provider-upstream.ts'
 

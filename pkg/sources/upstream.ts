@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import * as z from 'zod'
+import type { Clock } from '../base/pacing/pacing.ts'
 import {
   type Download,
   type Egress,
@@ -8,7 +9,6 @@ import {
   printable,
   shownUrl,
 } from '../egress/egress.ts'
-import type { Clock } from '../pacing/pacing.ts'
 import type { Spool, SpoolFile } from '../spool/spool.ts'
 import { SourceError } from './errors.ts'
 import type { FetchSourceMetrics } from './metrics.ts'

@@ -1,4 +1,4 @@
-import { RegistryError } from '../errors/errors.ts'
+import { RegistryError } from '../base/errors/errors.ts'
 import type { ByteSource } from './byte-source.ts'
 import { sha256Of } from './sha256.ts'
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { unavailable } from '../errors/errors.ts'
+import { unavailable } from '../base/errors/errors.ts'
 
 /** A digest on its way. It must come to `digest` or `drop` in the end; both is fine. */
 export interface Digesting {

@@ -1,6 +1,6 @@
 import type { ArchiveLocation } from '../api/v1alpha1/v1alpha1.ts'
-import { unavailable } from '../errors/errors.ts'
-import type { Clock } from '../pacing/pacing.ts'
+import { unavailable } from '../base/errors/errors.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
 import { checkedBody } from '../spool/spool.ts'
 import { createReports } from './archive-reports.ts'
 import type { Archive, Archives, ArchivesOptions, OpenArchive } from './archives.ts'

@@ -4,7 +4,7 @@ import { open as openFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createLogger, createMetrics, type Metrics } from '../telemetry/telemetry.ts'
+import { createLogger, createMetrics, type Metrics } from '../base/telemetry/telemetry.ts'
 import { type Archive, type Archives, createArchives } from './archives.ts'
 import { bytesOf } from './conformance.fixture.ts'
 

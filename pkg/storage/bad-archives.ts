@@ -1,5 +1,5 @@
-import { Bounded } from '../memory/memory.ts'
-import type { Clock } from '../pacing/pacing.ts'
+import { Bounded } from '../base/memory/memory.ts'
+import type { Clock } from '../base/pacing/pacing.ts'
 
 const badForMs = 60_000
 const maxRemembered = 10_000

@@ -1,5 +1,5 @@
-import { notFound, RegistryError } from '../errors/errors.ts'
-import type { Logger } from '../telemetry/telemetry.ts'
+import { notFound, RegistryError } from '../base/errors/errors.ts'
+import type { Logger } from '../base/telemetry/telemetry.ts'
 import type { createReports } from './archive-reports.ts'
 import type { Archive } from './archives.ts'
 import type { ObjectInfo } from './driver.ts'

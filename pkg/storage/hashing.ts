@@ -1,5 +1,10 @@
-import { unavailable } from '../errors/errors.ts'
-import { type Clock, createFairLimiter, createLimiter, withDeadline } from '../pacing/pacing.ts'
+import { unavailable } from '../base/errors/errors.ts'
+import {
+  type Clock,
+  createFairLimiter,
+  createLimiter,
+  withDeadline,
+} from '../base/pacing/pacing.ts'
 import { sha256Of } from '../spool/spool.ts'
 import type { ObjectInfo, OpenObject } from './driver.ts'
 import type { Place } from './places.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { roomBytes } from '../memory/memory.ts'
+import { roomBytes } from '../base/memory/memory.ts'
 import { HotArchives } from './hot-archives.ts'
 
 it('wants an archive when it is asked for again, and none that is large or empty', () => {

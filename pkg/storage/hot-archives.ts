@@ -1,4 +1,4 @@
-import { Bounded, withRoom } from '../memory/memory.ts'
+import { Bounded, withRoom } from '../base/memory/memory.ts'
 
 /** Larger ones gain little: reading a file costs about as much as sending this much. */
 const maxArchiveBytes = 256 * 1024

@@ -1,13 +1,13 @@
 import type { Backend } from '../api/v1alpha1/v1alpha1.ts'
-import { RegistryError } from '../errors/errors.ts'
-import type { AbortReason } from '../spool/spool.ts'
+import { RegistryError } from '../base/errors/errors.ts'
 import {
   counter,
   gauge,
   histogram,
   type Metrics,
   requestDurationBuckets,
-} from '../telemetry/telemetry.ts'
+} from '../base/telemetry/telemetry.ts'
+import type { AbortReason } from '../spool/spool.ts'
 
 export type Operation = 'stat' | 'open' | 'presign'
 /** Where bytes that a client got came from; memory counts as cache. */

@@ -1,4 +1,4 @@
-import { notFound } from '../errors/errors.ts'
+import { notFound } from '../base/errors/errors.ts'
 
 const maxSegmentBytes = 255
 const maxNameBytes = 1024

@@ -1,6 +1,6 @@
 import type { ArchiveLocation, Backend } from '../api/v1alpha1/v1alpha1.ts'
-import type { ProxyRules } from '../http/http.ts'
-import { Bounded } from '../memory/memory.ts'
+import type { ProxyRules } from '../base/http/http.ts'
+import { Bounded } from '../base/memory/memory.ts'
 import type { Driver, WritableDriver } from './driver.ts'
 import { createFilesystemDriver, directoryInMount } from './file/filesystem.ts'
 import { placeUrl } from './grants.ts'

@@ -1,6 +1,6 @@
 import { type StorageConfig, secondsOf } from '../api/v1alpha1/v1alpha1.ts'
-import { RegistryError } from '../errors/errors.ts'
-import type { Logger } from '../telemetry/telemetry.ts'
+import { RegistryError } from '../base/errors/errors.ts'
+import type { Logger } from '../base/telemetry/telemetry.ts'
 import type { Place } from './places.ts'
 
 const defaultTtlSeconds = 900

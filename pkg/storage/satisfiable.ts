@@ -1,4 +1,4 @@
-import { RegistryError } from '../errors/errors.ts'
+import { RegistryError } from '../base/errors/errors.ts'
 import type { ByteRange } from './driver.ts'
 
 /**

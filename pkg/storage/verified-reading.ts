@@ -1,4 +1,4 @@
-import { unavailable } from '../errors/errors.ts'
+import { unavailable } from '../base/errors/errors.ts'
 import type { ByteRange, ObjectInfo, OpenObject } from './driver.ts'
 import type { ArchiveDigest } from './hashing.ts'
 import type { VerifiedObjects } from './verified-objects.ts'

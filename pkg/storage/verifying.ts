@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { RegistryError } from '../errors/errors.ts'
+import { RegistryError } from '../base/errors/errors.ts'
 import type { Driver, WritableDriver } from './driver.ts'
 
 type Expected = Parameters<WritableDriver['check']>[1]

@@ -1,7 +1,7 @@
 import { ArchiveError } from '../archive/archive.ts'
+import { messageOf, RegistryError } from '../base/errors/errors.ts'
 import { ConstraintError } from '../constraint/constraint.ts'
 import { printable } from '../egress/egress.ts'
-import { messageOf, RegistryError } from '../errors/errors.ts'
 import { SourceError } from '../sources/sources.ts'
 import type { SyncReason } from './conditions.ts'
 

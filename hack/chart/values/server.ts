@@ -1,4 +1,4 @@
-import { logLevels } from '../../../pkg/options/options.ts'
+import { logLevels } from '../../../pkg/base/options/options.ts'
 import {
   bool,
   boolOrAuto,

@@ -1,4 +1,4 @@
-import { logLevels } from '../../../pkg/options/options.ts'
+import { logLevels } from '../../../pkg/base/options/options.ts'
 import { bool, choice, duration, integer, map, port, retired, text, type Value } from '../value.ts'
 import { autoscaling, disruptionBudget, ingress, route } from './network.ts'
 import { pods, serviceAccount } from './pods.ts'

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
-import { messageOf } from '../../../pkg/errors/errors.ts'
+import { messageOf } from '../../../pkg/base/errors/errors.ts'
 import { onPath, portOf, preparePlayground, quoted } from '../../playground.ts'
 import { toolPath } from '../tools.ts'
 import { type ControlPlane, startControlPlane } from './control-plane.ts'

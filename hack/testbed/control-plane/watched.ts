@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
 import { kindNames } from '../../../pkg/api/v1alpha1/v1alpha1.ts'
+import { createLogger, createMetrics, type Metrics } from '../../../pkg/base/telemetry/telemetry.ts'
 import {
   type Cluster,
   type ClusterOptions,
@@ -11,7 +12,6 @@ import {
   type Watch,
   type WatchRequest,
 } from '../../../pkg/kube/kube.ts'
-import { createLogger, createMetrics, type Metrics } from '../../../pkg/telemetry/telemetry.ts'
 import { RecordingSink } from '../recording-sink.ts'
 
 /** One line of the log. */

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createLogger } from '../../base/telemetry/telemetry.ts'
 import type { ApiError } from '../../kube/kube.ts'
-import { createLogger } from '../../telemetry/telemetry.ts'
 import { folderObjects } from '../objects.ts'
 
 const log = createLogger('silent')

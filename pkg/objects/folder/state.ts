@@ -7,9 +7,9 @@ import {
   mistakesIn,
   parseResource,
 } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
+import type { Logger } from '../../base/telemetry/telemetry.ts'
 import { ApiError, type JsonPatchOperation } from '../../kube/kube.ts'
-import type { Clock } from '../../pacing/pacing.ts'
-import type { Logger } from '../../telemetry/telemetry.ts'
 import { ObjectMemory, objectKinds } from '../memory.ts'
 import type { AppliedObject, StoredObject, StoredRef } from '../objects.ts'
 import { record } from '../whole-object.ts'

@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { messageOf } from '../../errors/errors.ts'
+import { messageOf } from '../../base/errors/errors.ts'
 import { ApiError } from '../../kube/kube.ts'
 import { decodeText } from '../../manifests/manifests.ts'
 

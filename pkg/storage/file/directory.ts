@@ -1,6 +1,6 @@
 import { constants, type FileHandle, mkdir, open, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { notFound, unavailable } from '../../errors/errors.ts'
+import { notFound, unavailable } from '../../base/errors/errors.ts'
 import { release } from '../../spool/spool.ts'
 
 const { O_RDONLY, O_DIRECTORY } = constants

@@ -1,4 +1,4 @@
-import { notFound, RegistryError, unavailable } from '../../errors/errors.ts'
+import { notFound, RegistryError, unavailable } from '../../base/errors/errors.ts'
 
 const absent = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EISDIR', 'ENXIO']
 

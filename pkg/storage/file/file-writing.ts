@@ -9,8 +9,8 @@ import {
   rename,
   unlink,
 } from 'node:fs/promises'
-import { notFound, unavailable } from '../../errors/errors.ts'
-import { withDeadline } from '../../pacing/pacing.ts'
+import { notFound, unavailable } from '../../base/errors/errors.ts'
+import { withDeadline } from '../../base/pacing/pacing.ts'
 import { noAnswer, release } from '../../spool/spool.ts'
 import type { LocalFile, WritableDriver } from '../driver.ts'
 import { checkObjectName } from '../object-name.ts'

@@ -1,6 +1,6 @@
 import type { BlobServiceClient, UserDelegationKey } from '@azure/storage-blob'
 import type { StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
-import { notFound } from '../../errors/errors.ts'
+import { notFound } from '../../base/errors/errors.ts'
 import type { RemoteStore, StoreRequest } from './remote-store.ts'
 
 export interface AzureSettings {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { proxyRules } from '../../http/http.ts'
+import { proxyRules } from '../../base/http/http.ts'
 import { createPlaces } from '../places.ts'
 
 /** A proxy that notes where it is to lead to, and leads nowhere. */

@@ -1,5 +1,5 @@
 import type { GetFilesResponse, Storage } from '@google-cloud/storage'
-import { notFound } from '../../errors/errors.ts'
+import { notFound } from '../../base/errors/errors.ts'
 import type { RemoteStore, StoreRequest } from './remote-store.ts'
 
 export interface GcsSettings {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLogger, createMetrics } from '../../telemetry/telemetry.ts'
+import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
 import { createArchives } from '../archives.ts'
 import { ttlSecondsOf } from '../presigning.ts'
 

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { RegistryError } from '../../errors/errors.ts'
-import { createLogger, createMetrics, type Metrics } from '../../telemetry/telemetry.ts'
+import { RegistryError } from '../../base/errors/errors.ts'
+import { createLogger, createMetrics, type Metrics } from '../../base/telemetry/telemetry.ts'
 import { type Archive, type Archives, createArchives } from '../archives.ts'
 import { bytesOf } from '../conformance.fixture.ts'
 import {

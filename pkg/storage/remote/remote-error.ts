@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import { notFound, RegistryError, unavailable } from '../../errors/errors.ts'
-import { discard, retryAfterMs } from '../../http/http.ts'
+import { notFound, RegistryError, unavailable } from '../../base/errors/errors.ts'
+import { discard, retryAfterMs } from '../../base/http/http.ts'
 import type { RemoteStore } from './remote-store.ts'
 import type { StoreAnswer } from './transport.ts'
 

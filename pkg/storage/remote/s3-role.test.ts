@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { proxyRules } from '../../http/http.ts'
+import { proxyRules } from '../../base/http/http.ts'
 import { createRole } from './s3-role.ts'
 
 /** For one test. @returns its URL */

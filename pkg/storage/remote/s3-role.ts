@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { XMLParser } from 'fast-xml-parser'
 import { IamAwsProvider } from 'minio'
-import { messageOf } from '../../errors/errors.ts'
-import { createPool, isTimeout, type ProxyRules, readBounded } from '../../http/http.ts'
-import type { Clock } from '../../pacing/pacing.ts'
+import { messageOf } from '../../base/errors/errors.ts'
+import { createPool, isTimeout, type ProxyRules, readBounded } from '../../base/http/http.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
 import { awsDomainOf } from './aws-domain.ts'
 import { errorCodeOf } from './remote-error.ts'
 

@@ -1,6 +1,6 @@
 import type { Client } from 'minio'
-import { notFound } from '../../errors/errors.ts'
-import type { ProxyRules } from '../../http/http.ts'
+import { notFound } from '../../base/errors/errors.ts'
+import type { ProxyRules } from '../../base/http/http.ts'
 import { awsDomainOf } from './aws-domain.ts'
 import type { RemoteStore } from './remote-store.ts'
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RegistryError } from '../../errors/errors.ts'
-import { discard } from '../../http/http.ts'
+import { RegistryError } from '../../base/errors/errors.ts'
+import { discard } from '../../base/http/http.ts'
 import { backoff } from './backoff.ts'
 import type { RemoteOptions } from './remote-driver.ts'
 import { connectionError } from './remote-error.ts'

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import { createPool, discard, type ProxyRules } from '../../http/http.ts'
-import { withDeadline } from '../../pacing/pacing.ts'
+import { createPool, discard, type ProxyRules } from '../../base/http/http.ts'
+import { withDeadline } from '../../base/pacing/pacing.ts'
 import { noAnswer } from '../../spool/spool.ts'
 import type { StoreRequest } from './remote-store.ts'
 

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { discard } from '../../http/http.ts'
+import { discard } from '../../base/http/http.ts'
 import type { LocalFile } from '../driver.ts'
 import type { RemoteOptions } from './remote-driver.ts'
 import type { Upload } from './remote-store.ts'

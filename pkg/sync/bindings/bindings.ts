@@ -6,10 +6,10 @@ import {
   type GroupBinding,
   parseResource,
 } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
+import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import { ApiError, type Cluster, type KubeClient } from '../../kube/kube.ts'
-import type { Clock } from '../../pacing/pacing.ts'
 import { createQueue, type Queue } from '../../queue/queue.ts'
-import type { Logger, Metrics } from '../../telemetry/telemetry.ts'
 import {
   type ConditionState,
   conditionFalse,

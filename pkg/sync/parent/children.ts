@@ -1,5 +1,5 @@
+import { Turns } from '../../base/pacing/pacing.ts'
 import type { AppliedObject, StoredObject } from '../../objects/objects.ts'
-import { Turns } from '../../pacing/pacing.ts'
 import { type Context, refOf } from '../context.ts'
 import { freeName, objectName } from '../names.ts'
 import { childOf, isApplied, type ParentConfig } from './child.ts'

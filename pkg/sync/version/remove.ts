@@ -1,5 +1,5 @@
 import type { Version } from '../../api/v1alpha1/v1alpha1.ts'
-import { messageOf } from '../../errors/errors.ts'
+import { messageOf } from '../../base/errors/errors.ts'
 import type { StoredObject } from '../../objects/objects.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { conditionFalse } from '../conditions.ts'

@@ -1,5 +1,5 @@
 import { fileNameOf, sha256Hex } from '../../api/v1alpha1/v1alpha1.ts'
-import { RegistryError } from '../../errors/errors.ts'
+import { RegistryError } from '../../base/errors/errors.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { type Context, timeOf } from '../context.ts'
 import { Failure, mistake } from '../failure.ts'

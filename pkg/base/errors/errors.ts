@@ -1,4 +1,4 @@
-/** The error that callers see: its reasons, and what each means to a client. Answers are made of it in pkg/serving. */
+/** The error that callers see: its reasons, and what each means to a client. Answers are made of it in pkg/base/serving. */
 
 /** What each reason means to a client: the HTTP status, and whether asking again can help. */
 const reasons = {
