@@ -5,7 +5,7 @@
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { loadConnection } from '../pkg/kube/kube.ts'
+import { loadConnection } from '../pkg/records/kube/kube.ts'
 import { createApi } from './backup/api.ts'
 import { restore } from './backup/restore.ts'
 import { save } from './backup/save.ts'

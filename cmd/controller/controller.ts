@@ -11,9 +11,14 @@ import {
 import { endWithin, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
 import { type RunningAdmin, serveAdmin } from '../../pkg/base/serving/serving.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
-import { type Cluster, type Connection, loadConnection, openCluster } from '../../pkg/kube/kube.ts'
-import { type Election, elect } from '../../pkg/lease/lease.ts'
-import { clusterObjects, watchStorageAnnotations } from '../../pkg/objects/objects.ts'
+import {
+  type Cluster,
+  type Connection,
+  loadConnection,
+  openCluster,
+} from '../../pkg/records/kube/kube.ts'
+import { type Election, elect } from '../../pkg/records/lease/lease.ts'
+import { clusterObjects, watchStorageAnnotations } from '../../pkg/records/objects/objects.ts'
 import { type SyncOptions, startSync, watchBindings } from '../../pkg/sync/sync.ts'
 import { openFetching } from '../sync/sync.ts'
 import { WorkWhileHeld } from './work.ts'

@@ -4,8 +4,8 @@ import { type ExplainCommandOptions, OptionsError } from '../../pkg/base/options
 import { folderProblem } from '../../pkg/base/run/run.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { ExpressionError } from '../../pkg/expr/expr.ts'
-import { loadConnection, openCluster } from '../../pkg/kube/kube.ts'
-import { watchManifests } from '../../pkg/manifests/manifests.ts'
+import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
+import { watchManifests } from '../../pkg/records/manifests/manifests.ts'
 
 const timeoutMs = 30_000
 

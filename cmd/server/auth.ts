@@ -7,7 +7,7 @@ import { authModeOf, type ServerCommandOptions } from '../../pkg/base/options/op
 import type { Logger, Metrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { type Broker, createBroker } from '../../pkg/broker/broker.ts'
 import type { Catalog } from '../../pkg/catalog/catalog.ts'
-import { loadConnection } from '../../pkg/kube/kube.ts'
+import { loadConnection } from '../../pkg/records/kube/kube.ts'
 
 /** Everything about callers, wired. */
 export interface Access {

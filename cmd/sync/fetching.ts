@@ -6,7 +6,7 @@ import { OptionsError } from '../../pkg/base/options/options.ts'
 import { madeFolderProblem, readTextFile } from '../../pkg/base/run/run.ts'
 import type { Logger, Metrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { openEgress } from '../../pkg/egress/egress.ts'
-import type { Objects } from '../../pkg/objects/objects.ts'
+import type { Objects } from '../../pkg/records/objects/objects.ts'
 import { openSources, type Sources } from '../../pkg/sources/sources.ts'
 import { openSpool, type Spool } from '../../pkg/spool/spool.ts'
 import {

@@ -1,5 +1,5 @@
 import { printable } from '../../pkg/egress/egress.ts'
-import type { Objects, StoredObject } from '../../pkg/objects/objects.ts'
+import type { Objects, StoredObject } from '../../pkg/records/objects/objects.ts'
 
 const kinds = ['Depot', 'Module', 'Provider', 'Version'] as const
 

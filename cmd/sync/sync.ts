@@ -21,7 +21,7 @@ import {
   type Logger,
   type Metrics,
 } from '../../pkg/base/telemetry/telemetry.ts'
-import { folderObjects, type Objects } from '../../pkg/objects/objects.ts'
+import { folderObjects, type Objects } from '../../pkg/records/objects/objects.ts'
 import { type Sync, startSync } from '../../pkg/sync/sync.ts'
 import { untilEnd } from './end.ts'
 import { openFetching } from './fetching.ts'

@@ -5,8 +5,8 @@ import {
 } from '../../hack/testbed/control-plane/control-plane.ts'
 import { applyManifests } from '../../hack/testbed/control-plane/manifests.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
-import { loadConnection, openCluster } from '../../pkg/kube/kube.ts'
-import { clusterObjects, type Objects } from '../../pkg/objects/objects.ts'
+import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
+import { clusterObjects, type Objects } from '../../pkg/records/objects/objects.ts'
 import { largestVersions, writeLargestStatus } from '../../pkg/sync/large-parent.fixture.ts'
 
 /*

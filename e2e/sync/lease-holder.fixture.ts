@@ -1,6 +1,6 @@
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
-import { loadConnection, openCluster } from '../../pkg/kube/kube.ts'
-import { elect } from '../../pkg/lease/lease.ts'
+import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
+import { elect } from '../../pkg/records/lease/lease.ts'
 
 /*
  * A replica that writes as often as it can while it holds a lease, and prints what happens: `held`, `lost`, and after each of

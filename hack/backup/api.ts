@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
-import type { Connection } from '../../pkg/kube/kube.ts'
+import type { Connection } from '../../pkg/records/kube/kube.ts'
 
 export interface Api {
   /** @throws ApiError for a status of 400 and above */

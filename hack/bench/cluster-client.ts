@@ -6,7 +6,7 @@ import { kindNames } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { limitHeap } from '../../pkg/base/memory/memory.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { Catalog } from '../../pkg/catalog/catalog.ts'
-import { loadConnection, openCluster } from '../../pkg/kube/kube.ts'
+import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 
 /*
  * Reads everything an API server has, once: `cluster-client.ts bare|depot URL DIRECTORY`, with the files token and

@@ -1,5 +1,5 @@
 import { formatPath, mistakesIn, parseResource, type ResourceOf } from '../api/v1alpha1/v1alpha1.ts'
-import type { ObjectKind, StoredObject } from '../objects/objects.ts'
+import type { ObjectKind, StoredObject } from '../records/objects/objects.ts'
 import { type Failure, mistake } from './failure.ts'
 
 /** An object as its schema reads it. @throws Failure InvalidSpec, naming the field */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { mkdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ObjectPlace } from '../objects/conformance.fixture.ts'
+import type { ObjectPlace } from '../records/objects/conformance.fixture.ts'
 import { SourceError } from '../sources/sources.ts'
 import { openArchiveStore } from '../storage/storage.ts'
 import { alteredScenarios } from './altered-scenarios.fixture.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { StoredObject, StoredRef } from '../objects/objects.ts'
 import type { Priority } from '../queue/queue.ts'
+import type { StoredObject, StoredRef } from '../records/objects/objects.ts'
 import type { Context } from './context.ts'
 import { depotLabel } from './parent/depot-label.ts'
 import { syncAnnotation } from './requests.ts'

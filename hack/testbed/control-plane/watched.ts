@@ -11,7 +11,7 @@ import {
   type Scope,
   type Watch,
   type WatchRequest,
-} from '../../../pkg/kube/kube.ts'
+} from '../../../pkg/records/kube/kube.ts'
 import { RecordingSink } from '../recording-sink.ts'
 
 /** One line of the log. */

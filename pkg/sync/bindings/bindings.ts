@@ -8,8 +8,8 @@ import {
 } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
-import { ApiError, type Cluster, type KubeClient } from '../../kube/kube.ts'
 import { createQueue, type Queue } from '../../queue/queue.ts'
+import { ApiError, type Cluster, type KubeClient } from '../../records/kube/kube.ts'
 import {
   type ConditionState,
   conditionFalse,

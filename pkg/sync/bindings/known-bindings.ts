@@ -1,5 +1,5 @@
 import type { Condition } from '../../api/v1alpha1/v1alpha1.ts'
-import type { ObservedObject, Replacement, Store } from '../../kube/kube.ts'
+import type { ObservedObject, Replacement, Store } from '../../records/kube/kube.ts'
 
 /** A GroupBinding as the cluster has it, with what others wrote into its status. */
 export interface ObservedBinding extends ObservedObject {

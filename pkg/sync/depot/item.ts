@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { parseConstraints, selectVersions } from '../../constraint/constraint.ts'
-import { ApiError, type StoredObject } from '../../objects/objects.ts'
+import { ApiError, type StoredObject } from '../../records/objects/objects.ts'
 import { type Context, keyOf } from '../context.ts'
 import { Failure, failureOf, mistake } from '../failure.ts'
 import { appliedAnnotation, depotLabel } from '../parent/depot-label.ts'

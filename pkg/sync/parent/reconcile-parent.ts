@@ -1,5 +1,5 @@
-import type { StoredObject, StoredRef } from '../../objects/objects.ts'
 import type { Reconciled } from '../../queue/queue.ts'
+import type { StoredObject, StoredRef } from '../../records/objects/objects.ts'
 import { conditionFalse, conditionTrue, settled } from '../conditions.ts'
 import { type Context, refOf } from '../context.ts'
 import { type Failure, failureOf, failureText } from '../failure.ts'

@@ -7,7 +7,7 @@ import type {
   Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { printable } from '../../egress/egress.ts'
-import type { StoredObject } from '../../objects/objects.ts'
+import type { StoredObject } from '../../records/objects/objects.ts'
 import {
   type ConditionChanges,
   conditionFalse,

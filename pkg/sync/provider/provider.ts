@@ -1,8 +1,8 @@
 /** Brings a Provider to where its spec says: a Version for each of its versions and each platform of it. */
 import type { ProviderConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
-import type { StoredObject, StoredRef } from '../../objects/objects.ts'
 import type { Reconciled } from '../../queue/queue.ts'
+import type { StoredObject, StoredRef } from '../../records/objects/objects.ts'
 import type { UpstreamProviderVersion } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { isRetained, ownedBy } from '../parent/children.ts'

@@ -1,7 +1,7 @@
 /** Finds archives in storage that no Version refers to, such as those of an upload that was killed at the wrong moment. */
 
 import { Turns } from '../../base/pacing/pacing.ts'
-import type { StoredObject } from '../../objects/objects.ts'
+import type { StoredObject } from '../../records/objects/objects.ts'
 import type { ArchivePlace } from '../../storage/storage.ts'
 import type { Context } from '../context.ts'
 import {

@@ -1,5 +1,5 @@
-import type { StoredObject } from '../../objects/objects.ts'
 import type { Reconciled } from '../../queue/queue.ts'
+import type { StoredObject } from '../../records/objects/objects.ts'
 import { type Context, keyOf, refOf } from '../context.ts'
 import type { Failure } from '../failure.ts'
 import { handled, resetForceSync } from '../requests.ts'

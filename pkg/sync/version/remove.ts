@@ -1,7 +1,7 @@
 import type { Version } from '../../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../base/errors/errors.ts'
-import type { StoredObject } from '../../objects/objects.ts'
 import type { Reconciled } from '../../queue/queue.ts'
+import type { StoredObject } from '../../records/objects/objects.ts'
 import { conditionFalse } from '../conditions.ts'
 import { type Context, keyOf, msOf } from '../context.ts'
 import { Failure } from '../failure.ts'

@@ -1,6 +1,6 @@
 import type { Version } from '../../api/v1alpha1/v1alpha1.ts'
-import type { StoredObject } from '../../objects/objects.ts'
 import type { Reconciled } from '../../queue/queue.ts'
+import type { StoredObject } from '../../records/objects/objects.ts'
 import { type Context, keyOf, msOf } from '../context.ts'
 import { handled, requestOf, resetForceSync } from '../requests.ts'
 import { type StatusChange, writeStatus } from '../status.ts'

@@ -1,6 +1,7 @@
 /** Brings one Version to where its spec says: its archive fetched, checked, stored, and reported in its status. */
-import type { StoredObject, StoredRef } from '../../objects/objects.ts'
+
 import type { Reconciled } from '../../queue/queue.ts'
+import type { StoredObject, StoredRef } from '../../records/objects/objects.ts'
 import { conditionTrue } from '../conditions.ts'
 import { type Context, keyOf } from '../context.ts'
 import { failureOf } from '../failure.ts'

@@ -1,0 +1,121 @@
+/**
+ * Reads and writes a cluster, over one pool of connections: lists and watches of one kind each that survive whatever an API
+ * server does, with objects that go into a sink as they come; and single objects that are read and written by name.
+ */
+
+import { JsonReader, type Kind, type ResourceSink } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Clock, Random } from '../../base/pacing/pacing.ts'
+import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
+import { createClient, type KubeClient } from './client.ts'
+import type { Connection } from './connection.ts'
+import { type Scope, targetOf } from './list-target.ts'
+import { createWatchMetrics, showWatches, type WatchedKind } from './metrics.ts'
+import { type Readmes, watchReadmes } from './readmes.ts'
+import { Reflector } from './reflector.ts'
+import { ResourceStore, type Store } from './store.ts'
+import { defaultTimings, type Timings } from './timings.ts'
+import { Transport } from './transport.ts'
+
+export { ApiError } from './api-error.ts'
+export type { JsonPatchOperation, KubeClient } from './client.ts'
+export { type Connection, loadConnection } from './connection.ts'
+export type { Scope } from './list-target.ts'
+export { isOlder, type ObservedObject } from './object.ts'
+export type { Readmes } from './readmes.ts'
+export type { Replacement, Store } from './store.ts'
+
+export interface ClusterOptions {
+  readonly connection: Connection
+  /** API group of the kinds, such as `depot.internal`. */
+  readonly apiGroup: string
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Default: the clock of the machine. */
+  readonly clock?: Clock
+  /** Default: Math.random. */
+  readonly random?: Random
+  /** For tests. */
+  readonly timings?: Partial<Timings>
+}
+
+export interface WatchRequest {
+  readonly kinds: readonly Kind[]
+  readonly scope: Scope
+  /** Where the objects go. */
+  readonly sink: ResourceSink
+}
+
+interface ObserveRequest<K extends Kind> {
+  readonly kinds: readonly K[]
+  readonly scope: Scope
+  /** Where the objects of a kind go, as they came out of JSON: nothing is checked. */
+  readonly storeOf: (kind: K) => Store
+}
+
+export interface Watch {
+  /** Resolves once every kind has been read; never rejects. */
+  readonly ready: Promise<void>
+}
+
+export interface Cluster {
+  /** Reads and writes single objects. */
+  readonly client: KubeClient
+  /**
+   * Fills a sink with what the cluster has of some kinds and keeps it so until the cluster is closed. Where Depot and
+   * GroupBinding are not defined on the cluster there are none of them; they are asked for again and again.
+   */
+  watch(request: WatchRequest): Watch
+  /** The same, with whole objects. */
+  observe<K extends Kind>(request: ObserveRequest<K>): Watch
+  /** READMEs of module versions, which live in ConfigMaps; call it once. */
+  readmes(scope: Scope): Readmes
+  /** Ends every watch. */
+  close(): Promise<void>
+}
+
+/** Reads nothing yet. */
+export function openCluster(options: ClusterOptions): Cluster {
+  const { apiGroup, metrics, clock = Date.now, random = Math.random } = options
+  const log = options.log.child({ component: 'kube' })
+  const timings = { ...defaultTimings, ...options.timings }
+  const transport = new Transport(options.connection, timings)
+  const meters = createWatchMetrics(metrics)
+  const stop = new AbortController()
+  const shared = { transport, timings, json: new JsonReader(), log, meters, clock, random }
+  const watched: WatchedKind[] = []
+  const running: (() => Promise<unknown>)[] = []
+  showWatches(metrics, watched)
+
+  function reflect(kind: Kind, scope: Scope, store: Store): Reflector {
+    const target = targetOf(kind, apiGroup, scope)
+    const reflector = new Reflector({ target, store, ...shared })
+    watched.push({ kind, reflector, ...(store instanceof ResourceStore && { store }) })
+    const ended = reflector.run(stop.signal)
+    running.push(() => ended)
+    return reflector
+  }
+
+  return {
+    client: createClient({ transport, apiGroup, timings }),
+    watch: ({ kinds, scope, sink }) =>
+      watchOf(
+        kinds.map((kind) => reflect(kind, scope, new ResourceStore({ kind, apiGroup, sink, log }))),
+      ),
+    observe: ({ kinds, scope, storeOf }) =>
+      watchOf(kinds.map((kind) => reflect(kind, scope, storeOf(kind)))),
+    readmes({ watchNamespace }) {
+      const { readmes, ended } = watchReadmes(shared, { apiGroup, watchNamespace }, stop.signal)
+      running.push(ended)
+      return readmes
+    },
+    async close() {
+      stop.abort()
+      await Promise.all(running.map((ended) => ended()))
+      await transport.close()
+    },
+  }
+}
+
+function watchOf(reflectors: readonly Reflector[]): Watch {
+  return { ready: Promise.all(reflectors.map(({ synced }) => synced)).then(() => undefined) }
+}

@@ -1,0 +1,91 @@
+import type { Kind } from '../../api/v1alpha1/v1alpha1.ts'
+import {
+  changeLagHistogram,
+  counter,
+  gauge,
+  histogram,
+  type Metrics,
+  rejectedObjectsGauge,
+  syncedGauge,
+} from '../../base/telemetry/telemetry.ts'
+import type { Reflector } from './reflector.ts'
+import type { ResourceStore } from './store.ts'
+
+/** What reflectors count. */
+export function createWatchMetrics(metrics: Metrics) {
+  return {
+    restarts: counter(metrics, {
+      name: 'watch_restarts_total',
+      help: 'Watches and lists that ended and were begun again, by why they ended.',
+      labels: ['kind', 'reason'],
+    }),
+    relists: counter(metrics, {
+      name: 'watch_relists_total',
+      help: 'How often everything had to be read again, by why.',
+      labels: ['kind', 'reason'],
+    }),
+    decodeErrors: counter(metrics, {
+      name: 'watch_decode_errors_total',
+      help: 'Answers of the API server that could not be read.',
+      labels: ['kind', 'reason'],
+    }),
+    changeLag: changeLagHistogram(metrics),
+    syncDuration: histogram(
+      metrics,
+      {
+        name: 'watch_sync_duration_seconds',
+        help: 'Time to read everything there is of a kind.',
+        labels: ['kind'],
+      },
+      [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+    ),
+  }
+}
+export type WatchMetrics = ReturnType<typeof createWatchMetrics>
+
+export interface WatchedKind {
+  readonly kind: Kind
+  readonly reflector: Reflector
+  /** Undefined where objects are taken as they are, so that none is rejected. */
+  readonly store?: ResourceStore
+}
+
+/** Shows the state of every kind at each scrape. One that is watched in several namespaces shows the worst of them. */
+export function showWatches(metrics: Metrics, watched: readonly WatchedKind[]): void {
+  const perKind = (
+    name: string,
+    help: string,
+    read: (reflector: Reflector) => number,
+    worst: (...values: number[]) => number,
+  ) =>
+    gauge(metrics, { name, help, labels: ['kind'] }, (it) => {
+      for (const [kind, some] of Map.groupBy(watched, (one) => one.kind)) {
+        it.set({ kind }, worst(...some.map(({ reflector }) => read(reflector))))
+      }
+    })
+  perKind(
+    'watch_last_contact_timestamp_seconds',
+    'When the API server was heard of last, bookmarks included; where several namespaces are watched, of the one that was silent for longest.',
+    ({ lastContactMs }) => lastContactMs / 1000,
+    Math.min,
+  )
+  perKind(
+    'watch_stale',
+    '1 while changes of a kind may have happened that are not known.',
+    ({ isStale }) => (isStale ? 1 : 0),
+    Math.max,
+  )
+  syncedGauge(metrics, () =>
+    watched.map(({ kind, reflector }) => [kind, reflector.isSynced] as const),
+  )
+  const checked = () =>
+    watched.flatMap(({ kind, store }) => (store === undefined ? [] : [{ kind, store }]))
+  rejectedObjectsGauge(
+    metrics,
+    () => checked().map(({ kind }) => kind),
+    () =>
+      checked().flatMap(({ kind, store }) =>
+        [...store.rejections()].map(([reason, count]) => [kind, reason, count] as const),
+      ),
+  )
+}

@@ -1,0 +1,39 @@
+import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
+
+/** An object as it came out of JSON: what every Kubernetes object is known to have. */
+export interface ObservedObject {
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly resourceVersion: string
+    readonly annotations?: Readonly<Record<string, string>>
+    readonly labels?: Readonly<Record<string, string>>
+    readonly ownerReferences?: unknown
+  }
+}
+
+/** Undefined where it is no object with a name and a resourceVersion. */
+export function observe(raw: unknown): ObservedObject | undefined {
+  const { name, resourceVersion } = metadataOf(raw) ?? {}
+  const complete = isText(name) && isText(resourceVersion)
+  return complete ? (raw as ObservedObject) : undefined
+}
+
+export function metadataOf(raw: unknown): Readonly<Record<string, unknown>> | undefined {
+  const metadata = isRecord(raw) ? raw['metadata'] : undefined
+  return isRecord(metadata) ? metadata : undefined
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+/**
+ * True where both are numbers, as they are for a Kubernetes API server, and the first one is lower. They have up to 20
+ * digits, too many for a number of JavaScript.
+ */
+export function isOlder(resourceVersion: string, than: string): boolean {
+  if (!/^\d+$/.test(resourceVersion) || !/^\d+$/.test(than)) return false
+  if (resourceVersion.length !== than.length) return resourceVersion.length < than.length
+  return resourceVersion < than
+}

@@ -1,0 +1,152 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
+import { isText, type ObservedObject } from './object.ts'
+import type { Replacement, Store } from './store.ts'
+
+/** A ConfigMap holds a megabyte at most; what claims to be more is no README. */
+const maxTextBytes = 4 * 1024 * 1024
+
+interface Held {
+  /** README of each key, compressed; undefined: not read yet, or there is none. */
+  texts: ReadonlyMap<string, Buffer> | undefined
+  /** True where the watch brought it, and so will tell when it goes. */
+  watched: boolean
+  /** Names of the Versions that own it; undefined where its label says that it is anybody's README. */
+  owners?: ReadonlySet<string> | undefined
+}
+
+/** READMEs of the ConfigMaps that are wanted, compressed; of the others not a byte. */
+export class ReadmeStore implements Store {
+  readonly #held = new Map<string, Held>()
+  #revision = 0
+  readonly #apiGroup: string
+  readonly #onMissing: (namespace: string, name: string) => void
+
+  /** @param onMissing called with a ConfigMap that is wanted and that the watch does not have, or no longer */
+  constructor(apiGroup: string, onMissing: (namespace: string, name: string) => void) {
+    this.#apiGroup = apiGroup
+    this.#onMissing = onMissing
+  }
+
+  get revision(): number {
+    return this.#revision
+  }
+
+  want(namespace: string, name: string): void {
+    const key = `${namespace}/${name}`
+    if (this.#held.get(key)?.texts !== undefined) return
+    this.#held.set(key, { texts: undefined, watched: false })
+    this.#onMissing(namespace, name)
+  }
+
+  forget(namespace: string, name: string): void {
+    this.#revision += 1
+    this.#held.delete(`${namespace}/${name}`)
+  }
+
+  /** Those that no watch brings, and that have to be asked for again to be known to be there still. */
+  get unwatched(): readonly (readonly [namespace: string, name: string])[] {
+    const keys = [...this.#held].filter(([, held]) => !held.watched).map(([key]) => key)
+    return keys.map((key) => [key.slice(0, key.indexOf('/')), key.slice(key.indexOf('/') + 1)])
+  }
+
+  /** Whether the watch has it, which knows better than an answer to a question. */
+  isWatched(namespace: string, name: string): boolean {
+    return this.#held.get(`${namespace}/${name}`)?.watched === true
+  }
+
+  /**
+   * The README as text; undefined where there is none, or not yet, or where its ConfigMap is neither labelled as a README
+   * nor owned by the Version: a user who may write a Version must not show what is in any ConfigMap.
+   */
+  get(namespace: string, name: string, key: string, version: string): string | undefined {
+    const held = this.#held.get(`${namespace}/${name}`)
+    if (held?.owners !== undefined && !held.owners.has(version)) return undefined
+    const text = held?.texts?.get(key)
+    return text && inflateRawSync(text, { maxOutputLength: maxTextBytes }).toString()
+  }
+
+  /**
+   * Takes what was asked for by name, where the watch has not been faster with something newer.
+   *
+   * @param object undefined where there is none
+   */
+  fetched(namespace: string, name: string, object: ObservedObject | undefined): void {
+    if (this.isWatched(namespace, name)) return
+    if (object !== undefined) this.#hold(object, false)
+    else if (this.#held.get(`${namespace}/${name}`)?.texts !== undefined) {
+      this.#revision += 1
+      this.#held.set(`${namespace}/${name}`, { texts: undefined, watched: false })
+    }
+  }
+
+  replace(): Replacement {
+    const seen = new Set<string>()
+    return {
+      add: (object) => {
+        seen.add(keyOf(object))
+        this.upsert(object)
+      },
+      delete: (object) => this.delete(object),
+      commit: async () => {
+        for (const [key, held] of this.#held) if (!seen.has(key) && held.watched) this.#lose(key)
+      },
+    }
+  }
+
+  upsert(object: ObservedObject): void {
+    this.#hold(object, true)
+  }
+
+  /** Deleted, or only without its label now: asking for it by name tells. */
+  delete(object: ObservedObject): void {
+    this.#lose(keyOf(object))
+  }
+
+  #lose(key: string): void {
+    if (!this.#held.has(key)) return
+    this.#revision += 1
+    this.#held.set(key, { texts: undefined, watched: false })
+    const slash = key.indexOf('/')
+    this.#onMissing(key.slice(0, slash), key.slice(slash + 1))
+  }
+
+  #hold(object: ObservedObject, watched: boolean): void {
+    const key = keyOf(object)
+    if (!this.#held.has(key)) return
+    this.#revision += 1
+    const isReadme = object.metadata.labels?.[`${this.#apiGroup}/readme`] !== undefined
+    const owners = isReadme ? undefined : ownersOf(object, this.#apiGroup)
+    this.#held.set(key, { texts: textsOf(object), watched, owners })
+  }
+}
+
+/** The Versions that own an object. */
+function ownersOf({ metadata }: ObservedObject, apiGroup: string): ReadonlySet<string> {
+  const { ownerReferences } = metadata
+  const owners = new Set<string>()
+  for (const owner of Array.isArray(ownerReferences) ? ownerReferences : []) {
+    if (!isRecord(owner) || owner['kind'] !== 'Version') continue
+    const { apiVersion, name } = owner
+    if (isText(apiVersion) && isText(name) && apiVersion.startsWith(`${apiGroup}/`))
+      owners.add(name)
+  }
+  return owners
+}
+
+/** Only keys whose value is text: `data` holds the README as base64. */
+function textsOf(object: ObservedObject): ReadonlyMap<string, Buffer> {
+  const { data } = object as { data?: unknown }
+  const texts = new Map<string, Buffer>()
+  if (!isRecord(data)) return texts
+  for (const [key, value] of Object.entries(data)) {
+    if (typeof value === 'string') {
+      texts.set(key, deflateRawSync(Buffer.from(value, 'base64'), { level: 3 }))
+    }
+  }
+  return texts
+}
+
+function keyOf({ metadata: { namespace = '', name } }: ObservedObject): string {
+  return `${namespace}/${name}`
+}

@@ -1,0 +1,124 @@
+import { backoffMs, type Random } from '../../base/pacing/pacing.ts'
+import type { Outcome } from './outcome.ts'
+import type { Timings } from './timings.ts'
+
+/** What the past of one watch says about its future. */
+export interface RecoveryState {
+  /** Whether the API server streams lists; an older one refuses. */
+  readonly streams: boolean
+  /** Lists in a row that did not come to their end. */
+  readonly failedLists: number
+  /** Failures in a row, of the sort after which the watch goes on where it was. */
+  readonly failures: number
+  /** Relists in a row, each soon after the one before. */
+  readonly relists: number
+  readonly relistedMs: number
+  readonly listedMs: number
+  /** Outcomes since the last event, of the sort that asks for a list when it repeats. */
+  readonly doubts: number
+  /** Watches in a row that brought not one byte in all their time. */
+  readonly silences: number
+}
+
+export const untried: RecoveryState = {
+  streams: true,
+  failedLists: 0,
+  failures: 0,
+  relists: 0,
+  relistedMs: Number.NEGATIVE_INFINITY,
+  listedMs: 0,
+  doubts: 0,
+  silences: 0,
+}
+
+/** Every how many failed lists one is read in pages instead of streamed. */
+const pagesEvery = 3
+const doubtsUntilList = 3
+/** A proxy that buffers lets lists through and no watch: a source that only waits would never see a change again. */
+const silencesUntilList = 2
+
+/** An event or a bookmark came over a watch. */
+export function afterProgress(state: RecoveryState): RecoveryState {
+  if (state.failures === 0 && state.doubts === 0 && state.silences === 0) return state
+  return { ...state, failures: 0, doubts: 0, silences: 0 }
+}
+
+/** A list came to its end. Silences count on: whether changes come too is not known yet. */
+export function afterList(state: RecoveryState, nowMs: number): RecoveryState {
+  return { ...state, failedLists: 0, failures: 0, doubts: 0, listedMs: nowMs }
+}
+
+/** How the next list is read. Where watches bring nothing a streamed one brings nothing either. */
+export function nextList({ streams, failedLists, silences }: RecoveryState): 'stream' | 'pages' {
+  const isPagesTurn = failedLists % pagesEvery === pagesEvery - 1
+  return streams && !isPagesTurn && silences < silencesUntilList ? 'stream' : 'pages'
+}
+
+/** Whether changes come no longer over a watch, but with a list now and then. */
+export function isSilent({ silences }: RecoveryState): boolean {
+  return silences >= silencesUntilList
+}
+
+export interface Recovery {
+  readonly state: RecoveryState
+  /** Whether everything has to be read again. */
+  readonly relist: boolean
+  readonly delayMs: number
+}
+
+/**
+ * What follows from how a request ended.
+ *
+ * @param listing whether it was a list that ended so, and not a watch
+ * @param silent whether not one byte of a body came
+ */
+export function recover(
+  outcome: Pick<Outcome, 'reason' | 'relist' | 'wait' | 'retryAfterMs'>,
+  before: RecoveryState,
+  context: {
+    readonly listing: boolean
+    readonly silent: boolean
+    readonly nowMs: number
+    readonly timings: Timings
+    readonly random: Random
+  },
+): Recovery {
+  const { reason } = outcome
+  const { listing, nowMs, timings } = context
+  if (listing && reason === 'invalid' && before.streams) {
+    return { state: { ...before, streams: false }, relist: false, delayMs: 0 }
+  }
+  const isSilence = context.silent && !listing && (reason === 'deadline' || reason === 'idle')
+  const state = {
+    ...before,
+    failedLists: before.failedLists + (listing ? 1 : 0),
+    doubts: before.doubts + (outcome.relist === 'repeated' && !listing ? 1 : 0),
+    silences: before.silences + (isSilence ? 1 : 0),
+  }
+  const relist =
+    !listing &&
+    (outcome.relist === 'always' ||
+      state.doubts >= doubtsUntilList ||
+      (isSilence && isSilent(state)))
+  if (!outcome.wait && !relist) return { state, relist, delayMs: 0 }
+  const backoff = (failures: number) => {
+    const { backoffMs: firstMs, backoffCapMs: capMs } = timings
+    return backoffMs({ firstMs, capMs, jitter: 'full', random: context.random }, failures)
+  }
+  if (outcome.retryAfterMs > 0) {
+    // The server knows best; a little later than it says, so that not everybody comes at once.
+    const askedMs = Math.min(outcome.retryAfterMs, timings.retryAfterCapMs)
+    return { state, relist, delayMs: askedMs + context.random() * timings.backoffMs }
+  }
+  if (!relist) {
+    const failures = state.failures + 1
+    return { state: { ...state, failures }, relist, delayMs: backoff(failures) }
+  }
+  // Each restart of an API server makes watches expire; that is no reason to become slower each time.
+  const [sinceMs, forgetMs] =
+    reason === 'expired'
+      ? [state.listedMs, timings.shortWatchMs]
+      : [state.relistedMs, timings.backoffForgetMs]
+  const relists = nowMs - sinceMs > forgetMs ? 1 : state.relists + 1
+  return { state: { ...state, relists, relistedMs: nowMs }, relist, delayMs: backoff(relists) }
+}

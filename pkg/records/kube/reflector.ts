@@ -1,0 +1,297 @@
+import type { JsonReader } from '../../api/v1alpha1/v1alpha1.ts'
+import { type Clock, pause, type Random } from '../../base/pacing/pacing.ts'
+import type { Logger } from '../../base/telemetry/telemetry.ts'
+import { list, newestVersion } from './list.ts'
+import type { ListTarget } from './list-target.ts'
+import type { WatchMetrics } from './metrics.ts'
+import { isOlder } from './object.ts'
+import { Outcome } from './outcome.ts'
+import {
+  afterList,
+  afterProgress,
+  isSilent,
+  nextList,
+  type RecoveryState,
+  recover,
+  untried,
+} from './recovery.ts'
+import { reportOutcome } from './report.ts'
+import type { Replacement, Store } from './store.ts'
+import type { Timings } from './timings.ts'
+import type { Transport } from './transport.ts'
+import { type WatchEvent, watch } from './watch.ts'
+
+export interface ReflectorOptions {
+  readonly target: ListTarget
+  readonly store: Store
+  readonly transport: Transport
+  readonly timings: Timings
+  readonly json: JsonReader
+  readonly log: Logger
+  readonly meters: WatchMetrics
+  readonly clock: Clock
+  readonly random: Random
+}
+
+type Step = 'list' | 'stream' | 'probe' | 'watch'
+
+/**
+ * Keeps a store equal to what the API server has of one resource: everything at first, then every change, until it is
+ * stopped. What it knows is a resourceVersion; as long as that one is good, a broken connection costs one new watch.
+ */
+export class Reflector {
+  readonly #options: ReflectorOptions
+  readonly #synced = Promise.withResolvers<void>()
+  #isSynced = false
+  /** Where the next watch begins; empty: a list is due. */
+  #resourceVersion = ''
+  /** The API server may have gone back in time: the list that is due replaces what looks newer. */
+  #rewound = false
+  /** Whether the last watch brought nothing newer, and no bookmark has said yet that there was nothing. */
+  #unproven = false
+  #recovery: RecoveryState = untried
+  #failures = 0
+  #wasStale = false
+  #lastContactMs = 0
+  /** On the clock of `performance.now()`. */
+  #bytesReadMs = 0
+
+  constructor(options: ReflectorOptions) {
+    this.#options = options
+  }
+
+  get isSynced(): boolean {
+    return this.#isSynced
+  }
+
+  /** Resolves once everything has been read for the first time. */
+  get synced(): Promise<void> {
+    return this.#synced.promise
+  }
+
+  /** When bytes came last, in milliseconds since 1970; 0: never. */
+  get lastContactMs(): number {
+    return this.#lastContactMs
+  }
+
+  /** Whether changes may have happened that are not known: nothing was heard for long, or watches bring nothing. */
+  get isStale(): boolean {
+    const { clock, timings } = this.#options
+    if (!this.#isSynced || this.#lastContactMs === 0) return false
+    return isSilent(this.#recovery) || clock() - this.#lastContactMs > 2 * timings.idleMs
+  }
+
+  /** Runs until the signal aborts; never throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { transport } = this.#options
+    while (!signal.aborted) {
+      const step = this.#nextStep()
+      const startedMs = performance.now()
+      const before = this.#resourceVersion
+      const outcome = await this.#take(step, signal)
+      if (signal.aborted) return
+      if (outcome === undefined) {
+        // The connection of that answer is free for the next request only then.
+        await pause(0, signal)
+        continue
+      }
+      if (this.#resourceVersion === before && step === 'watch' && outcome.mayHideChanges) {
+        this.#unproven = true
+      }
+      const verb = step === 'watch' || step === 'stream' ? 'watch' : 'list'
+      const delayMs = this.#recover(outcome, verb, this.#bytesReadMs < startedMs)
+      const wasAway = outcome.reason === 'network' || outcome.reason === 'deadline'
+      await pause(delayMs, signal, wasAway ? transport.onReached : undefined)
+    }
+  }
+
+  #nextStep(): Step {
+    if (this.#resourceVersion === '') {
+      return nextList(this.#recovery) === 'stream' ? 'stream' : 'list'
+    }
+    return this.#unproven ? 'probe' : 'watch'
+  }
+
+  async #take(step: Step, signal: AbortSignal): Promise<Outcome | undefined> {
+    try {
+      if (step === 'probe') return await this.#probe(signal)
+      if (step === 'watch') return await this.#watch(signal)
+      return await this.#list(step, signal)
+    } catch (err) {
+      return mistake(err)
+    }
+  }
+
+  async #list(step: 'list' | 'stream', signal: AbortSignal): Promise<Outcome | undefined> {
+    const startedMs = this.#options.clock()
+    const replacement = this.#options.store.replace({ rewound: this.#rewound })
+    if (step === 'stream') return this.#stream(signal, replacement, startedMs)
+    const listed = await list({
+      ...this.#options,
+      signal,
+      onContact: this.#onContact,
+      onItem: (object) => replacement.add(object),
+    })
+    if (listed instanceof Outcome) return listed
+    await this.#commit(replacement, listed.resourceVersion, startedMs)
+    return undefined
+  }
+
+  /** A list as initial events of a watch, which goes on as one after the bookmark that ends them. */
+  #stream(signal: AbortSignal, replacement: Replacement, startedMs: number): Promise<Outcome> {
+    let initial = true
+    return this.#open(signal, undefined, (event) => {
+      if (!initial) return this.#onEvent(event)
+      if (event.type === 'DELETED') replacement.delete(event.object)
+      else if (event.type !== 'BOOKMARK') replacement.add(event.object)
+      else if (event.initialEventsEnd) {
+        initial = false
+        return this.#commit(replacement, event.resourceVersion, startedMs).catch(mistake)
+      }
+      return undefined
+    })
+  }
+
+  #watch(signal: AbortSignal): Promise<Outcome> {
+    return this.#open(signal, this.#resourceVersion, this.#onEvent)
+  }
+
+  #open(
+    signal: AbortSignal,
+    resourceVersion: string | undefined,
+    onEvent: (event: WatchEvent) => Outcome | undefined | Promise<Outcome | undefined>,
+  ): Promise<Outcome> {
+    const onContact = this.#onContact
+    return watch({ ...this.#options, signal, resourceVersion, onContact, onEvent })
+  }
+
+  /**
+   * Asks for a list of one. An API server over a restored etcd sends nothing at all to a watch that begins in what it
+   * takes for the future, so a watch that brings nothing has to be checked.
+   */
+  async #probe(signal: AbortSignal): Promise<Outcome | undefined> {
+    const newest = await newestVersion({ ...this.#options, signal, onContact: this.#onContact })
+    if (newest instanceof Outcome) return newest
+    if (isOlder(newest, this.#resourceVersion)) return backwards(this.#resourceVersion, newest)
+    this.#unproven = false
+    // Nothing at all was written, so a watch that brought nothing brought everything.
+    const isCurrent = newest === this.#resourceVersion
+    if (isCurrent && !isSilent(this.#recovery)) this.#progress()
+    return undefined
+  }
+
+  readonly #onContact = (): void => {
+    this.#lastContactMs = this.#options.clock()
+    this.#bytesReadMs = performance.now()
+  }
+
+  readonly #onEvent = (event: WatchEvent): Outcome | undefined => {
+    try {
+      return this.#receive(event)
+    } catch (err) {
+      return mistake(err)
+    }
+  }
+
+  #receive(event: WatchEvent): Outcome | undefined {
+    const isBookmark = event.type === 'BOOKMARK'
+    const { resourceVersion } = isBookmark ? event : event.object.metadata
+    if (isOlder(resourceVersion, this.#resourceVersion)) {
+      return backwards(this.#resourceVersion, resourceVersion)
+    }
+    if (!isBookmark) this.#change(event)
+    this.#resourceVersion = resourceVersion
+    this.#progress()
+    return undefined
+  }
+
+  #change({ type, object }: Exclude<WatchEvent, { type: 'BOOKMARK' }>): void {
+    const { store, meters, target } = this.#options
+    if (type === 'DELETED') store.delete(object)
+    else store.upsert(object)
+    const lagMs = performance.now() - this.#bytesReadMs
+    meters.changeLag.observe({ kind: target.kind }, lagMs / 1000)
+  }
+
+  async #commit(
+    replacement: Replacement,
+    resourceVersion: string,
+    startedMs: number,
+  ): Promise<undefined> {
+    const { target, clock, meters, log } = this.#options
+    await replacement.commit(resourceVersion)
+    this.#resourceVersion = resourceVersion
+    this.#rewound = false
+    this.#recovery = afterList(this.#recovery, clock())
+    const durationMs = clock() - startedMs
+    meters.syncDuration.observe({ kind: target.kind }, durationMs / 1000)
+    log.info({ kind: target.kind, resourceVersion, durationMs }, 'resources listed')
+    this.#reportRecovery()
+    this.#markSynced()
+    return undefined
+  }
+
+  #markSynced(): void {
+    this.#isSynced = true
+    this.#synced.resolve()
+  }
+
+  #progress(): void {
+    this.#recovery = afterProgress(this.#recovery)
+    this.#reportRecovery()
+  }
+
+  #reportRecovery(): void {
+    if (isSilent(this.#recovery)) return
+    this.#wasStale = false
+    if (this.#failures === 0) return
+    const { target, log } = this.#options
+    log.info({ kind: target.kind, failures: this.#failures }, 'watch recovered')
+    this.#failures = 0
+  }
+
+  /** @returns how long to wait */
+  #recover(outcome: Outcome, verb: 'list' | 'watch', silent: boolean): number {
+    const { target, transport, meters, clock, timings, random } = this.#options
+    const { kind } = target
+    const { reason } = outcome
+    meters.restarts.inc({ kind, reason })
+    if (outcome.flaw) meters.decodeErrors.inc({ kind, reason: outcome.flaw })
+    if (reason === 'unauthorized') transport.reload()
+    if (reason === 'network') transport.recheck()
+    const listing = this.#resourceVersion === ''
+    if (listing && reason === 'missing' && target.optional === true) this.#markSynced()
+    const context = { listing, silent, nowMs: clock(), timings, random }
+    const { state, relist, delayMs } = recover(outcome, this.#recovery, context)
+    this.#recovery = state
+    if (relist) {
+      this.#resourceVersion = ''
+      this.#rewound ||= reason === 'backwards'
+      meters.relists.inc({ kind, reason })
+    }
+    if (outcome.wait) this.#failures += 1
+    reportOutcome(this.#options, outcome, { verb, delayMs })
+    this.#reportStale()
+    return delayMs
+  }
+
+  #reportStale(): void {
+    const { target, log, timings } = this.#options
+    if (this.#wasStale || !this.isStale) return
+    this.#wasStale = true
+    log.error(
+      { kind: target.kind, idleMs: timings.idleMs },
+      isSilent(this.#recovery)
+        ? 'watch brings nothing, changes are seen by lists alone: look for a proxy that buffers answers'
+        : 'nothing was heard from the API server, what is served may be out of date',
+    )
+  }
+}
+
+function mistake(err: unknown): Outcome {
+  return new Outcome('internal', 'a mistake in taking in what was read', { err })
+}
+
+function backwards(from: string, to: string): Outcome {
+  return new Outcome('backwards', `the resourceVersion went back from ${from} to ${to}`)
+}

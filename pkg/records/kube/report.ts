@@ -1,0 +1,26 @@
+import type { Logger } from '../../base/telemetry/telemetry.ts'
+import type { ListTarget } from './list-target.ts'
+import type { Outcome } from './outcome.ts'
+import type { Transport } from './transport.ts'
+
+/** Logs how a list or a watch ended: what is usual quietly, what an operator has to see to with what to do. */
+export function reportOutcome(
+  { target, transport, log }: { target: ListTarget; transport: Transport; log: Logger },
+  outcome: Outcome,
+  { verb, delayMs }: { verb: 'list' | 'watch'; delayMs: number },
+): void {
+  const { kind, resource, namespace } = target
+  const { reason, message, err } = outcome
+  const event = { kind, reason, message, delayMs, ...(err !== undefined && { err }) }
+  if (!outcome.wait) {
+    log.debug(event, 'watch ended')
+  } else if (reason === 'unauthorized' || reason === 'forbidden') {
+    const { identity } = transport
+    log.error({ ...event, verb, resource, namespace, identity }, 'permission missing')
+  } else if (reason === 'missing') {
+    const remedy = 'kubectl apply --server-side -k config/crd'
+    log.error({ ...event, resource, remedy }, 'custom resource definition missing')
+  } else {
+    log.warn(event, 'watch failed')
+  }
+}

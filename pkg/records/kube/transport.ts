@@ -1,0 +1,177 @@
+import { Readable } from 'node:stream'
+import {
+  type Answer,
+  createPool,
+  discard,
+  readBounded,
+  retryAfterMs,
+} from '../../base/http/http.ts'
+import type { Connection } from './connection.ts'
+import { identityOf } from './identity.ts'
+import { Outcome, outcomeOfStatus, outcomeOfThrown } from './outcome.ts'
+import type { Timings } from './timings.ts'
+
+const maxStatusBytes = 64 * 1024
+
+export interface Exchange {
+  /** Path and query under the address of the API server. */
+  readonly path: string
+  readonly signal: AbortSignal
+  /** How long the body may take, from its first byte to its last. */
+  readonly deadlineMs: number
+  /** How long the body may be silent. */
+  readonly idleMs: number
+  /** What is written. Default: a GET. */
+  readonly write?: Write
+  /** Whether it may still be written, asked when the first byte is about to be sent. Default: it may. */
+  readonly mayBegin?: (() => boolean) | undefined
+}
+
+export interface Write {
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly contentType: string
+  readonly body: string
+}
+
+/** Requests to one API server over one pool of connections, with fresh credentials each time. */
+export class Transport {
+  readonly #connection: Connection
+  readonly #timings: Timings
+  readonly #waiting = new Set<() => void>()
+  /** The deadlines are those of an exchange, below. A watch ends on the connections that it began on. */
+  readonly #pool = createPool({ connectMs: 10_000, headersMs: 0, idleMs: 0 })
+  #identity = 'unknown'
+
+  constructor(connection: Connection, timings: Timings) {
+    this.#connection = connection
+    this.#timings = timings
+  }
+
+  /** Who the last request came from, for log lines. */
+  get identity(): string {
+    return this.#identity
+  }
+
+  /** Reads credentials again before the next request, because the API server refused these. */
+  reload(): void {
+    this.#connection.reload()
+  }
+
+  /** Reads files again that were rewritten, because the API server cannot be reached with what they said. */
+  recheck(): void {
+    this.#connection.recheck()
+  }
+
+  /**
+   * Calls back when some request gets an answer: who waits because the API server was away need wait no longer.
+   *
+   * @returns what takes it back
+   */
+  readonly onReached = (callback: () => void): (() => void) => {
+    this.#waiting.add(callback)
+    return () => this.#waiting.delete(callback)
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close()
+  }
+
+  /**
+   * Sends a request and hands the body of a good answer to `consume`. Everything that can go wrong is an Outcome, never a throw.
+   */
+  async read<T>(
+    { path, signal, deadlineMs, idleMs, write, mayBegin }: Exchange,
+    consume: (body: Answer['body']) => Promise<T>,
+  ): Promise<T | Outcome> {
+    const abort = new AbortController()
+    const stop = () => abort.abort(signal.reason)
+    let late = false
+    const expire = () => {
+      late = true
+      abort.abort(new Error('the deadline has passed'))
+    }
+    signal.addEventListener('abort', stop, { once: true })
+    let timer = setTimeout(expire, this.#timings.headersMs)
+    let body: Answer['body'] | undefined
+    try {
+      signal.throwIfAborted()
+      const reply = await this.#send(path, abort.signal, idleMs, write && { write, mayBegin })
+      body = reply.body
+      clearTimeout(timer)
+      timer = setTimeout(expire, deadlineMs)
+      if (reply.status >= 200 && reply.status < 300) {
+        for (const callback of this.#waiting) callback()
+        return await consume(body)
+      }
+      const status = await readStatus(body)
+      const waitMs = retryAfterMs(reply.header('retry-after'), Date.now())
+      return outcomeOfStatus(status, reply.status, waitMs)
+    } catch (thrown) {
+      return late ? new Outcome('deadline', 'the answer took too long') : outcomeOfThrown(thrown)
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
+      if (body !== undefined) discard(body)
+    }
+  }
+
+  async #send(
+    path: string,
+    signal: AbortSignal,
+    idleMs: number,
+    writing: Pick<Exchange, 'write' | 'mayBegin'> | undefined,
+  ): Promise<Answer> {
+    const credentials = await orAborted(this.#connection.credentials(), signal)
+    this.#identity = identityOf(credentials)
+    const { server, tls: trust, proxyUrl, headers } = credentials
+    const { origin, pathname } = new URL(server)
+    const { write, mayBegin } = writing ?? {}
+    const isAsked = write !== undefined && mayBegin !== undefined
+    return this.#pool.send(
+      { origin, trust, proxyUrl },
+      {
+        method: write?.method ?? 'GET',
+        path: `${pathname === '/' ? '' : pathname}${path}`,
+        headers: {
+          ...headers,
+          accept: 'application/json',
+          'user-agent': 'depot',
+          ...(write && { 'content-type': write.contentType }),
+          ...(isAsked && { 'content-length': String(Buffer.byteLength(write.body)) }),
+        },
+        ...(write && { body: isAsked ? bodyOnce(write.body, mayBegin) : write.body }),
+        signal,
+        idleMs,
+      },
+    )
+  }
+}
+
+/** A body that is read when the request is written; where that must not be any more, nothing of it is sent. */
+function bodyOnce(body: string, mayBegin: () => boolean): Readable {
+  const chunks = function* () {
+    if (!mayBegin()) throw new Error('it may not be written any more')
+    yield Buffer.from(body)
+  }
+  return Readable.from(chunks(), { objectMode: false })
+}
+
+async function readStatus(body: Answer['body']): Promise<unknown> {
+  const text = String(await readBounded(body, maxStatusBytes))
+  try {
+    return JSON.parse(text)
+  } catch {
+    return { message: text.slice(0, 200) }
+  }
+}
+
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>()
+  const onAbort = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}

@@ -1,0 +1,116 @@
+import { isRecord, type JsonReader } from '../../api/v1alpha1/v1alpha1.ts'
+import { type Random, Turns } from '../../base/pacing/pacing.ts'
+import { LineSplitter } from './lines.ts'
+import { type ListTarget, requestPath } from './list-target.ts'
+import { isText, metadataOf, type ObservedObject, observe } from './object.ts'
+import { Outcome, outcomeOfStatus, undecodable } from './outcome.ts'
+import type { Timings } from './timings.ts'
+import type { Transport } from './transport.ts'
+
+/** etcd refuses objects of more than a few megabytes. */
+const maxLineBytes = 64 * 1024 * 1024
+
+export type WatchEvent =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: ObservedObject }
+  | {
+      readonly type: 'BOOKMARK'
+      readonly resourceVersion: string
+      /** True for the one that ends the initial events of a streamed list. */
+      readonly initialEventsEnd: boolean
+    }
+
+export interface WatchOptions {
+  readonly transport: Transport
+  readonly target: ListTarget
+  readonly timings: Timings
+  readonly random: Random
+  readonly signal: AbortSignal
+  readonly json: JsonReader
+  /** Where to go on; undefined: first everything there is, as ADDED events. */
+  readonly resourceVersion: string | undefined
+  /** Bytes have come. */
+  readonly onContact: () => void
+  /** @returns an Outcome to stop here */
+  readonly onEvent: (event: WatchEvent) => Outcome | undefined | Promise<Outcome | undefined>
+}
+
+/** One watch request, to its end. */
+export async function watch(options: WatchOptions): Promise<Outcome> {
+  const { transport, target, timings, random, signal, resourceVersion } = options
+  const timeoutSeconds = Math.ceil(timings.watchMinSeconds * (1 + random()))
+  const from =
+    resourceVersion === undefined
+      ? { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
+      : { resourceVersion }
+  const path = requestPath(target, {
+    watch: 1,
+    allowWatchBookmarks: 'true',
+    timeoutSeconds,
+    ...from,
+  })
+  const deadlineMs = timeoutSeconds * 1000 + timings.watchGraceMs
+  return transport.read({ path, signal, deadlineMs, idleMs: timings.idleMs }, async (body) => {
+    const openedMs = performance.now()
+    const outcome = await consume(body, options)
+    if (outcome !== undefined) return outcome
+    return performance.now() - openedMs < timings.shortWatchMs
+      ? new Outcome('short', 'the API server closed the watch at once')
+      : new Outcome('closed', 'the API server closed the watch')
+  })
+}
+
+/** @returns undefined where the server closed the stream, else what ended it */
+async function consume(
+  body: AsyncIterable<Buffer>,
+  { json, onContact, onEvent }: WatchOptions,
+): Promise<Outcome | undefined> {
+  const splitter = new LineSplitter()
+  const turns = new Turns()
+  for await (const chunk of body) {
+    onContact()
+    for (const line of splitter.push(chunk)) {
+      const event = decode(json, line)
+      const answer = event instanceof Outcome ? event : onEvent(event)
+      const outcome = answer instanceof Promise ? await answer : answer
+      if (outcome !== undefined) return outcome
+      if (turns.due) await turns.yield()
+    }
+    if (splitter.pendingBytes > maxLineBytes) {
+      return undecodable('size')
+    }
+  }
+  if (splitter.pendingBytes > 0) return undecodable('truncated')
+  return undefined
+}
+
+function decode(json: JsonReader, line: string): WatchEvent | Outcome {
+  let raw: unknown
+  try {
+    raw = json.parse(line)
+  } catch (err) {
+    return undecodable('json', err)
+  }
+  if (!isRecord(raw)) return undecodable('event')
+  const { type, object } = raw
+  switch (type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED': {
+      const observed = observe(object)
+      if (observed !== undefined) return { type, object: observed }
+      return undecodable('metadata')
+    }
+    case 'BOOKMARK': {
+      const { resourceVersion, annotations } = metadataOf(object) ?? {}
+      if (!isText(resourceVersion)) {
+        return undecodable('metadata')
+      }
+      const end = isRecord(annotations) && annotations['k8s.io/initial-events-end'] === 'true'
+      return { type, resourceVersion, initialEventsEnd: end }
+    }
+    case 'ERROR':
+      return outcomeOfStatus(object)
+    default:
+      return undecodable('type', new Error(String(type).slice(0, 40)))
+  }
+}

@@ -1,0 +1,174 @@
+import { messageOf } from '../../base/errors/errors.ts'
+import { pause } from '../../base/pacing/pacing.ts'
+import { ApiError, type KubeClient } from '../kube/kube.ts'
+import { guarded } from './guard.ts'
+import type { Election, ElectionOptions } from './lease.ts'
+import { createLeaseMetrics } from './metrics.ts'
+import { type LeaseRecord, microTime, recordOf } from './record.ts'
+
+const defaults = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 }
+
+/** The lease as it was seen last, and when it was seen to change, on the clock of `performance.now()`. */
+interface Sighting {
+  readonly record: LeaseRecord
+  readonly changedMs: number
+}
+
+/**
+ * Holds a Lease, or waits for it. Clocks of replicas are never compared: another one's lease has run out when it did not
+ * change for its length on this replica's own clock. This replica's own has run out, for itself, when its last renewal was
+ * begun longer ago than the renew deadline, which is shorter; so it stops before another one can start, even after it was
+ * paused.
+ */
+export class LeaseElection implements Election {
+  readonly #options: ElectionOptions
+  readonly #timings: typeof defaults
+  readonly #metrics: ReturnType<typeof createLeaseMetrics>
+  readonly #stop = new AbortController()
+  #seen: Sighting | undefined
+  #renewedMs = Number.NEGATIVE_INFINITY
+  #work: AbortController | undefined
+  #deadline: NodeJS.Timeout | undefined
+  #running: Promise<void> | undefined
+  /** The error that was logged last; the same one is not worth a line every two seconds. */
+  #reported = ''
+
+  constructor(options: ElectionOptions) {
+    this.#options = options
+    this.#timings = { ...defaults, ...options.timings }
+    this.#metrics = createLeaseMetrics(options.metrics, () => this.held())
+  }
+
+  held(): boolean {
+    const isFresh = performance.now() - this.#renewedMs < this.#timings.renewMs
+    return this.#work !== undefined && !this.#work.signal.aborted && isFresh
+  }
+
+  guard(client: KubeClient): KubeClient {
+    return guarded(client, () => this.held())
+  }
+
+  start(): void {
+    this.#running ??= this.#run()
+  }
+
+  async release(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+    this.#lose('the lease is given up')
+    const signal = AbortSignal.timeout(this.#timings.retryMs)
+    try {
+      const record = await this.#look(signal)
+      if (record?.holder === this.#options.identity) await this.#write(record, '', signal)
+    } catch (error) {
+      const { log } = this.#options
+      log.warn({ error: messageOf(error) }, 'lease could not be given up, it runs out by itself')
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { retryMs, renewMs } = this.#timings
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(renewMs)])
+      await this.#tryOnce(limit)
+      // Replicas that wait do not come back together.
+      await pause(retryMs * (this.held() ? 1 : 1 + Math.random() * 0.2), signal)
+    }
+  }
+
+  async #tryOnce(signal: AbortSignal): Promise<void> {
+    const { identity, log } = this.#options
+    const beganMs = performance.now()
+    try {
+      const record = await this.#look(signal)
+      if (record !== undefined && record.holder !== identity && !this.#hasRunOut(record)) {
+        this.#lose('another replica has the lease')
+        return
+      }
+      // One that ran out is won again as if it were another's: what was begun under it has been stopped.
+      if (!this.held()) this.#lose('the lease ran out')
+      await this.#write(record, identity, signal)
+      this.#won(beganMs)
+    } catch (error) {
+      const isRace =
+        error instanceof ApiError && ['Conflict', 'AlreadyExists'].includes(error.reason)
+      if (this.#stop.signal.aborted) return
+      const message = messageOf(error)
+      const level = isRace || message === this.#reported ? 'debug' : 'warn'
+      this.#reported = isRace ? this.#reported : message
+      log[level]({ error: message, held: this.held() }, 'lease could not be renewed or taken')
+    }
+  }
+
+  async #look(signal: AbortSignal): Promise<LeaseRecord | undefined> {
+    const { client, namespace, name } = this.#options
+    try {
+      const record = recordOf(await client.get({ kind: 'Lease', namespace, name }, { signal }))
+      if (this.#seen?.record.resourceVersion !== record.resourceVersion) {
+        this.#seen = { record, changedMs: performance.now() }
+      }
+      return record
+    } catch (error) {
+      if (error instanceof ApiError && error.reason === 'NotFound') return undefined
+      throw error
+    }
+  }
+
+  #hasRunOut(record: LeaseRecord): boolean {
+    if (record.holder === '') return true
+    const sinceMs = performance.now() - (this.#seen?.changedMs ?? performance.now())
+    return sinceMs > record.durationMs
+  }
+
+  /** @param holder empty: gives it up */
+  async #write(
+    record: LeaseRecord | undefined,
+    holder: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client, namespace, name } = this.#options
+    const nowMs = Date.now()
+    const isNew = record?.holder !== holder
+    const spec = {
+      holderIdentity: holder,
+      leaseDurationSeconds: holder === '' ? 1 : this.#timings.leaseMs / 1000,
+      renewTime: microTime(nowMs),
+      acquireTime: isNew ? microTime(nowMs) : record?.acquireTime,
+      leaseTransitions: (record?.transitions ?? 0) + (isNew && holder !== '' ? 1 : 0),
+    }
+    const written =
+      record === undefined
+        ? await client.create({ kind: 'Lease', metadata: { namespace, name }, spec }, { signal })
+        : await client.patch(
+            { kind: 'Lease', namespace, name },
+            { spec },
+            { signal, resourceVersion: record.resourceVersion },
+          )
+    this.#seen = { record: recordOf(written), changedMs: performance.now() }
+  }
+
+  #won(beganMs: number): void {
+    this.#renewedMs = beganMs
+    this.#reported = ''
+    clearTimeout(this.#deadline)
+    const leftMs = this.#timings.renewMs - (performance.now() - beganMs)
+    this.#deadline = setTimeout(() => this.#lose('the lease ran out'), Math.max(0, leftMs))
+    if (this.#work !== undefined || leftMs <= 0) return
+    this.#work = new AbortController()
+    this.#options.log.info({ identity: this.#options.identity }, 'lease taken')
+    this.#options.onHeld(this.#work.signal)
+  }
+
+  #lose(why: string): void {
+    clearTimeout(this.#deadline)
+    const work = this.#work
+    if (work === undefined) return
+    this.#work = undefined
+    if (!this.#stop.signal.aborted) {
+      this.#metrics.losses.inc()
+      this.#options.log.warn({ why }, 'lease lost, work is stopped')
+    }
+    work.abort(new ApiError('NotHeld', why))
+  }
+}

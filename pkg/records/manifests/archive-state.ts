@@ -1,0 +1,70 @@
+import type { ArchiveLocation, Version } from '../../api/v1alpha1/v1alpha1.ts'
+import { messageOf, RegistryError } from '../../base/errors/errors.ts'
+import { codeOf } from './tree.ts'
+
+/** Looks at archives; cmd gives one that reads the mounted directory. */
+export interface ArchiveProbe {
+  /**
+   * What is there now, at little cost.
+   *
+   * @returns undefined where there is no such archive
+   * @throws RegistryError where it may not be read; its message is shown in `syncStatus`
+   */
+  stat(location: ArchiveLocation): Promise<ArchiveStat | undefined>
+  /** Reads and hashes all of it. @throws like `stat` */
+  digest(location: ArchiveLocation, signal: AbortSignal): Promise<ArchiveDigest>
+}
+
+interface ArchiveStat {
+  readonly sizeBytes: number
+  /** Changes whenever the content may have changed. */
+  readonly fingerprint: string
+}
+
+/** The fingerprint is that of the file which was read, taken before. */
+interface ArchiveDigest extends ArchiveStat {
+  /** Lower-case hexadecimal. */
+  readonly sha256: string
+}
+
+/** What is known about an archive. */
+export type ArchiveState =
+  | ({ readonly type: 'hashed' } & ArchiveDigest)
+  | { readonly type: 'failed'; readonly message: string }
+
+export function missing(location: ArchiveLocation): ArchiveState {
+  const where = 'not found under --filesystem-mount-path'
+  return { type: 'failed', message: `archive ${pathOf(location)} ${where}` }
+}
+
+/** A message that may hold a path of the host stays in the log. */
+export function unreadable(location: ArchiveLocation, error: unknown): ArchiveState {
+  if (error instanceof RegistryError) return { type: 'failed', message: messageOf(error) }
+  const message = `archive ${pathOf(location)} cannot be read (${codeOf(error) ?? 'see the log'})`
+  return { type: 'failed', message }
+}
+
+/** The Version with what a controller would have written about its archive. */
+export function withArchive(version: Version, state: ArchiveState): Version {
+  const { checksum: _, archiveSizeBytes: __, ...status } = version.status ?? {}
+  if (state.type === 'failed') {
+    const syncStatus = `failed: ${state.message}`
+    return { ...version, status: { ...status, synced: false, syncStatus } }
+  }
+  return {
+    ...version,
+    status: {
+      ...status,
+      checksum: Buffer.from(state.sha256, 'hex').toString('base64'),
+      archiveSizeBytes: state.sizeBytes,
+      synced: true,
+      syncStatus: 'archive hashed where it is stored',
+    },
+  }
+}
+
+/** As the manifest says it: directory, name and file. */
+export function pathOf({ storage, configName, fileName }: ArchiveLocation): string {
+  const directory = storage.fileSystem?.directoryPath.replace(/\/+$/, '') ?? ''
+  return [directory, configName, fileName].filter((part) => part !== '').join('/')
+}

@@ -1,0 +1,223 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type ArchiveLocation,
+  checksumOf,
+  type ObjectKey,
+  type Resource,
+} from '../../api/v1alpha1/v1alpha1.ts'
+import { backoffMs, eachLimited, endsWithin, Loop, Turns } from '../../base/pacing/pacing.ts'
+import type { Logger } from '../../base/telemetry/telemetry.ts'
+import { ArchiveIndex } from './archive-index.ts'
+import {
+  type ArchiveProbe,
+  type ArchiveState,
+  missing,
+  pathOf,
+  unreadable,
+  withArchive,
+} from './archive-state.ts'
+
+/** A poll takes at most this part of the time. */
+const pollShare = 1 / 20
+const pollMs = 500
+/** Until what has just changed is looked at again. */
+const settleMs = 150
+const maxPollMs = 30_000
+const retries = {
+  firstMs: 2 * pollMs,
+  capMs: 60_000,
+  jitter: 'equal',
+  random: Math.random,
+} as const
+
+/** Enough to keep a disk busy. */
+const maxHashing = 2
+
+interface Archive {
+  readonly location: ArchiveLocation
+  /** Ids of the Versions that it belongs to. */
+  versions: ReadonlySet<string>
+  state?: ArchiveState
+  /** Fingerprint at the last look; `null`: nothing was there. */
+  seen?: string | null | undefined
+  /** Queued or being hashed. */
+  busy: boolean
+  failures: number
+  retryAtMs: number
+}
+
+interface DigestsOptions {
+  readonly probe: ArchiveProbe
+  readonly log: Logger
+  /** Called with the ids of Versions that {@link Digests.complete} has something new to say about. */
+  readonly onChange: (ids: Iterable<string>) => void
+}
+
+/**
+ * Does for Versions on the filesystem backend what a controller does elsewhere: takes checksum and size from the archive,
+ * and again when the archive changes.
+ */
+export class Digests {
+  readonly #probe: ArchiveProbe
+  readonly #log: Logger
+  readonly #onChange: (ids: Iterable<string>) => void
+  readonly #index = new ArchiveIndex()
+  readonly #archives = new Map<string, Archive>()
+  /** Where each Version's archive was at the last look. */
+  #locations = new Map<string, string>()
+  readonly #queue: Archive[] = []
+  readonly #hashing = new Set<Promise<void>>()
+  readonly #abort = new AbortController()
+  readonly #idle = Promise.withResolvers<void>()
+  readonly #loop = new Loop(() => this.#poll())
+  #started = false
+
+  constructor({ probe, log, onChange }: DigestsOptions) {
+    this.#probe = probe
+    this.#log = log
+    this.#onChange = onChange
+  }
+
+  /** Takes note of an object, as its manifest says it. */
+  set(key: ObjectKey, resource: Resource | undefined): void {
+    if (this.#index.set(key, resource) && this.#started) this.#loop.schedule(0)
+  }
+
+  /** The object with what is known of its archive. */
+  complete(resource: Resource): Resource {
+    if (resource.kind !== 'Version' || checksumOf(resource) !== undefined) return resource
+    const location = this.#index.locate(resource)
+    const state = location && this.#archives.get(keyOf(location))?.state
+    return state === undefined ? resource : withArchive(resource, state)
+  }
+
+  /** Begins. Resolves when every archive was looked at once, or after `timeoutMs`: the rest goes on. */
+  async start(timeoutMs: number): Promise<void> {
+    this.#started = true
+    this.#loop.schedule(0)
+    await endsWithin(this.#idle.promise, timeoutMs)
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort()
+    this.#queue.length = 0
+    this.#idle.resolve()
+    await this.#loop.close()
+    await Promise.all(this.#hashing)
+  }
+
+  async #poll(): Promise<number> {
+    const startMs = performance.now()
+    const moved = await this.#regroup()
+    let isChanging = false
+    await eachLimited(this.#archives.values(), 16, async (archive) => {
+      if (await this.#look(archive)) isChanging = true
+    })
+    this.#onChange(moved)
+    this.#hashNext()
+    if (this.#index.versions.size === 0) return maxPollMs
+    const leastMs = isChanging ? settleMs : pollMs
+    return Math.min(maxPollMs, Math.max(leastMs, (performance.now() - startMs) / pollShare))
+  }
+
+  /** Finds every archive again. @returns the Versions whose archive is another one than before */
+  async #regroup(): Promise<string[]> {
+    const turns = new Turns()
+    const locations = new Map<string, string>()
+    const groups = new Map<string, { location: ArchiveLocation; versions: Set<string> }>()
+    for (const [id, version] of this.#index.versions) {
+      const location = this.#index.locate(version)
+      if (location !== undefined) {
+        const key = keyOf(location)
+        locations.set(id, key)
+        const group = groups.get(key)
+        if (group === undefined) groups.set(key, { location, versions: new Set([id]) })
+        else group.versions.add(id)
+      }
+      await turns.yieldIfDue()
+    }
+    for (const key of this.#archives.keys()) if (!groups.has(key)) this.#archives.delete(key)
+    for (const [key, { location, versions }] of groups) {
+      const archive = this.#archives.get(key)
+      if (archive === undefined) {
+        this.#archives.set(key, { location, versions, busy: false, failures: 0, retryAtMs: 0 })
+      } else archive.versions = versions
+    }
+    const before = this.#locations
+    this.#locations = locations
+    return [...new Set([...before.keys(), ...locations.keys()])].filter(
+      (id) => before.get(id) !== locations.get(id),
+    )
+  }
+
+  /** @returns whether it has changed since the last look, and so may still be written to */
+  async #look(archive: Archive): Promise<boolean> {
+    if (archive.busy || this.#abort.signal.aborted) return false
+    const { location, seen, state } = archive
+    try {
+      const fingerprint = (await this.#probe.stat(location))?.fingerprint ?? null
+      archive.seen = fingerprint
+      if (fingerprint === null) this.#learn(archive, missing(location))
+      else if (state?.type === 'hashed' && state.fingerprint === fingerprint) return false
+      else if (seen !== undefined && seen !== fingerprint) return true
+      else if (performance.now() >= archive.retryAtMs) {
+        archive.busy = true
+        this.#queue.push(archive)
+      }
+    } catch (error) {
+      archive.seen = undefined
+      this.#learn(archive, unreadable(location, error), error)
+    }
+    return false
+  }
+
+  #hashNext(): void {
+    while (this.#hashing.size < maxHashing && !this.#abort.signal.aborted) {
+      const archive = this.#queue.shift()
+      if (archive === undefined) break
+      const hashing = this.#hash(archive).finally(() => {
+        archive.busy = false
+        this.#hashing.delete(hashing)
+        this.#hashNext()
+      })
+      this.#hashing.add(hashing)
+    }
+    if (this.#hashing.size === 0) this.#idle.resolve()
+  }
+
+  async #hash(archive: Archive): Promise<void> {
+    const { location } = archive
+    try {
+      const digest = await this.#probe.digest(location, this.#abort.signal)
+      const now = await this.#probe.stat(location)
+      archive.seen = now?.fingerprint ?? null
+      if (now?.fingerprint !== digest.fingerprint) return
+      archive.failures = 0
+      this.#learn(archive, { type: 'hashed', ...digest })
+    } catch (error) {
+      if (this.#abort.signal.aborted) return
+      archive.failures++
+      archive.retryAtMs = performance.now() + backoffMs(retries, archive.failures)
+      this.#learn(archive, unreadable(location, error), error)
+    }
+  }
+
+  #learn(archive: Archive, state: ArchiveState, err?: unknown): void {
+    const { state: before, location, versions } = archive
+    if (isDeepStrictEqual(before, state)) return
+    archive.state = state
+    const fields = { archive: pathOf(location), versions: versions.size }
+    if (state.type === 'failed') {
+      this.#log.warn({ ...fields, reason: state.message, err }, 'archive unavailable')
+    } else {
+      const { sizeBytes } = state
+      this.#log[before ? 'info' : 'debug']({ ...fields, sizeBytes }, 'archive hashed')
+    }
+    this.#onChange(versions)
+  }
+}
+
+/** One string for each archive, wherever the backend's further options differ. */
+function keyOf({ storage, configName, fileName }: ArchiveLocation): string {
+  return JSON.stringify([storage.fileSystem?.directoryPath, configName, fileName])
+}

@@ -1,0 +1,530 @@
+import { mkdir, rename, rm, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { cpuTimeMs } from '../../../hack/testbed/cpu-time.ts'
+import { watchManifests } from './manifests.ts'
+import { moduleText, startSource, versionText } from './source.fixture.ts'
+
+const wait = { timeout: 20_000, interval: 20 }
+const broken = 'apiVersion: depot.internal/v1alpha1\nkind: [\n'
+const bomb = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+  .map((name, i, names) => `${name}: &${name} [${`*${names[i - 1] ?? 'none'},`.repeat(9)}]\n`)
+  .join('')
+  .replaceAll('*none', 'x')
+const invalid = (name: string) => moduleText(name).replace('spec:', 'spex:')
+
+it('loads documents, lists, JSON and subfolders, and nothing else', async () => {
+  const item = (name: string) => `- ${moduleText(name).trimEnd().replaceAll('\n', '\n  ')}\n`
+  await using source = await startSource({
+    'a.yaml': `# two\n${moduleText('a1')}---\n${moduleText('a2')}---\n# nothing\n`,
+    'deep/er/b.yml': `apiVersion: v1\nitems:\n${item('b1')}${item('b2')}kind: List\n`,
+    'c.json': JSON.stringify({
+      apiVersion: 'depot.internal/v1alpha1',
+      kind: 'ModuleList',
+      items: [{ metadata: { name: 'c1' }, spec: { moduleConfig: {} } }],
+    }),
+    'd.yaml': 'apiVersion: v1\nkind: Namespace\nmetadata: {name: d1}\n',
+    'other.yaml':
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: no}\n---\nresources: [a.yaml]\n',
+    'notes.txt': moduleText('no'),
+    '.hidden.yaml': moduleText('no'),
+    '.git/a.yaml': moduleText('no'),
+    'a.yaml~': moduleText('no'),
+    '4913': moduleText('no'),
+    'empty.json': '',
+  })
+  const modules = ['a1', 'a2', 'b1', 'b2', 'c1'].map((name) => `Module ${name}`)
+  expect(source.sink.names).toEqual([...modules, 'Namespace d1'])
+  expect(await source.rejected()).toEqual([])
+})
+
+it('tells that everything was read, and how long changes take', async () => {
+  await using source = await startSource({ 'a.yaml': moduleText('a') })
+  const metrics = async () => source.metrics.metrics()
+  expect(await metrics()).toContain('depot_catalog_synced{kind="Module"} 1')
+  for (const reason of ['schema', 'internal']) {
+    expect(await metrics()).toContain(
+      `depot_catalog_rejected_objects{kind="Module",reason="${reason}"} 0`,
+    )
+  }
+  await source.write('b.yaml', moduleText('b'))
+  await vi.waitFor(
+    async () =>
+      expect(await metrics()).toContain('depot_catalog_change_lag_seconds_count{kind="Module"} 1'),
+    wait,
+  )
+})
+
+it('follows files as they are added, changed and deleted', async () => {
+  await using source = await startSource({ 'a.yaml': moduleText('a') })
+  await source.write('new/b.yaml', moduleText('b'))
+  await vi.waitFor(() => expect(source.sink.names).toEqual(['Module a', 'Module b']), wait)
+  await source.write('new/b.yaml', moduleText('b', 'gcp'))
+  await vi.waitFor(
+    () =>
+      expect(source.sink.objects.get('Module b')).toMatchObject({
+        spec: { moduleConfig: { provider: 'gcp' } },
+      }),
+    wait,
+  )
+  await rm(join(source.dir, 'new'), { recursive: true })
+  await vi.waitFor(() => expect(source.sink.names).toEqual(['Module a']), wait)
+  expect(source.sink.changes).toEqual(['upsert Module b', 'upsert Module b', 'delete Module b'])
+})
+
+it('hands on nothing when files and folders are renamed and objects move', async () => {
+  const [a, b] = [moduleText('a'), moduleText('b')]
+  await using source = await startSource({
+    'x/a.yaml': `${a}---\n${b}`,
+    'x/y/c.yaml': moduleText('c'),
+  })
+  await rename(join(source.dir, 'x/a.yaml'), join(source.dir, 'x/z.yaml'))
+  await rename(join(source.dir, 'x'), join(source.dir, 'w'))
+  await source.write('w/z.yaml', a)
+  await source.write('w/new.yaml', b)
+  await source.write('last.yaml', moduleText('last'))
+  await vi.waitFor(() => expect(source.sink.names).toHaveLength(4), wait)
+  await source.write('w/y/c.yaml', moduleText('c', 'gcp'))
+  await vi.waitFor(() => expect(source.sink.changes).toHaveLength(2), wait)
+  expect(source.sink.changes).toEqual(['upsert Module last', 'upsert Module c'])
+})
+
+it('keeps what was served of a file that breaks, through a rename, until it is fixed', async () => {
+  const text = `${moduleText('a')}---\n${moduleText('b')}`
+  await using source = await startSource({ 'a.yaml': text })
+  await source.write('a.yaml', `${broken}---\n${moduleText('b', 'gcp')}`)
+  await vi.waitFor(() => expect(source.logged('object rejected')).toHaveLength(1), wait)
+  expect(source.logged('object rejected')[0]).toMatchObject({
+    level: 'warn',
+    file: 'a.yaml',
+    line: 3,
+    reason: 'syntax',
+  })
+  expect(await source.rejected()).toEqual(['{kind="unknown",reason="syntax"} 1'])
+  await vi.waitFor(() => expect(source.sink.changes).toEqual(['upsert Module b']), wait)
+
+  await rename(join(source.dir, 'a.yaml'), join(source.dir, 'b.yaml'))
+  await vi.waitFor(() => expect(source.logged('object rejected')).toHaveLength(2), wait)
+  expect(source.sink.names).toEqual(['Module a', 'Module b'])
+
+  await source.write('b.yaml', moduleText('b', 'gcp'))
+  await vi.waitFor(() => expect(source.sink.names).toEqual(['Module b']), wait)
+  expect(await source.rejected()).toEqual([])
+  expect(source.logged('object accepted again')).toMatchObject([{ level: 'info', file: 'b.yaml' }])
+})
+
+it('says once what of a valid object cannot work', async () => {
+  const text = (fileName: string) => `apiVersion: depot.internal/v1alpha1
+kind: Version
+metadata: {name: v, namespace: team}
+spec: {type: Module, version: 1.0.0, fileName: '${fileName}', moduleConfigRef: {name: a}}
+`
+  await using source = await startSource({ 'v.yaml': text('../a.zip') })
+  const said = () => source.logged('object cannot work as it is')
+  expect(said()).toMatchObject([
+    { level: 'warn', file: 'v.yaml', line: 1, kind: 'Version', name: 'v', field: 'spec.fileName' },
+  ])
+  await source.write('v.yaml', `${text('../a.zip')}# the same\n---\n${moduleText('a')}`)
+  await vi.waitFor(() => expect(source.sink.names).toContain('Module a'), wait)
+  expect(said()).toHaveLength(1)
+  await source.write('v.yaml', text('a.rar'))
+  await vi.waitFor(() => expect(said()).toHaveLength(2), wait)
+  expect(said()[1]).toMatchObject({ message: expect.stringContaining('.zip, .tar.gz or .tgz') })
+})
+
+it('reads half a character as API servers do, and says that a name is none', async () => {
+  const half = moduleText('half').replace(
+    'metadata:\n',
+    'metadata:\n  labels: {half: "a\\ud83d"}\n',
+  )
+  await using source = await startSource({ 'a.yaml': half, 'b.yaml': moduleText('"a/b"') })
+  const { metadata } = source.sink.objects.get('Module half') ?? {}
+  expect(metadata?.labels).toEqual({ half: 'a\ufffd' })
+  expect(source.logged('object cannot work as it is')).toContainEqual(
+    expect.objectContaining({ file: 'b.yaml', field: 'metadata.name' }),
+  )
+})
+
+it('says once what of a valid object has no effect', async () => {
+  const binding = (namespace: string) => `apiVersion: depot.internal/v1alpha1
+kind: GroupBinding
+metadata: {name: all, namespace: ${namespace}}
+spec: {expression: 'true', moduleResources: [], providerResources: []}
+`
+  const label = moduleText('a').replace(
+    'metadata:\n',
+    'metadata:\n  labels: {depot.internal/public: "True"}\n',
+  )
+  await using source = await startSource(
+    {
+      'a.yaml': label,
+      'b.yaml': `${binding('team')}---\n${binding('depot-system')}`,
+      'c.yaml': moduleText('c').replace('moduleConfig:', 'ModuleConfig: {}\n  moduleConfig:'),
+    },
+    { namespace: 'depot-system' },
+  )
+  expect(source.logged('object cannot work as it is')).toMatchObject([
+    {
+      file: 'a.yaml',
+      name: 'a',
+      field: 'metadata.labels.depot.internal/public',
+      message: expect.stringContaining('is "True", which makes nothing public: write "true"'),
+    },
+    {
+      file: 'b.yaml',
+      kind: 'GroupBinding',
+      namespace: 'team',
+      message: expect.stringContaining('are read from namespace depot-system only'),
+    },
+    {
+      file: 'c.yaml',
+      field: 'spec.ModuleConfig',
+      message: expect.stringContaining('write moduleConfig'),
+    },
+  ])
+})
+
+it('says what is wrong in the order of the files, whichever is read first', async () => {
+  const wrong = (name: string) => moduleText(name).replace('spec:', 'spec:\n  oops: 1')
+  const many = Array.from({ length: 500 }, (_, index) => moduleText(`m${index}`))
+  const text = [wrong('a'), ...many].join('---\n')
+  await using source = await startSource({ 'a.yaml': text, 'b.yaml': wrong('b') })
+  const said = source.logged('object cannot work as it is')
+  expect(said).toMatchObject([{ file: 'a.yaml' }, { file: 'b.yaml' }])
+})
+
+it('keeps what was served of an object that does not validate', async () => {
+  await using source = await startSource({ 'a.yaml': `${moduleText('a')}---\n${moduleText('b')}` })
+  await source.write('a.yaml', `${invalid('a')}---\n${moduleText('b')}`)
+  await vi.waitFor(() => expect(source.logged('object rejected')).toHaveLength(1), wait)
+  expect(source.logged('object rejected')[0]).toMatchObject({
+    file: 'a.yaml',
+    line: 1,
+    kind: 'Module',
+    namespace: 'default',
+    name: 'a',
+    field: 'spec',
+    message: 'is required (object)',
+    reason: 'schema',
+  })
+  expect(await source.rejected()).toEqual(['{kind="Module",reason="schema"} 1'])
+  await source.write('a.yaml', moduleText('a'))
+  await vi.waitFor(() => expect(source.sink.names).toEqual(['Module a']), wait)
+  expect(source.sink.changes).toEqual(['delete Module b'])
+  expect(source.logged('object accepted again')).toMatchObject([{ kind: 'Module', name: 'a' }])
+})
+
+it('drops a broken object that is deleted', async () => {
+  await using source = await startSource({ 'a.yaml': moduleText('a'), 'b.yaml': moduleText('b') })
+  await source.write('a.yaml', invalid('a'))
+  await vi.waitFor(async () => expect(await source.rejected()).toHaveLength(1), wait)
+  await rm(join(source.dir, 'a.yaml'))
+  await vi.waitFor(() => expect(source.sink.names).toEqual(['Module b']), wait)
+  expect(await source.rejected()).toEqual([])
+  expect(source.logged('object accepted again')).toEqual([])
+})
+
+it('takes the first of two places and names both', async () => {
+  await using source = await startSource({
+    'a.yaml': moduleText('a', 'first'),
+    'b.yaml': `# second\n${moduleText('a', 'second')}`,
+  })
+  const provider = () => source.sink.objects.get('Module a')
+  expect(provider()).toMatchObject({ spec: { moduleConfig: { provider: 'first' } } })
+  expect(source.logged('object rejected')).toMatchObject([
+    { file: 'b.yaml', line: 2, message: 'is already defined in a.yaml:1; remove one of the two' },
+  ])
+  expect(await source.rejected()).toEqual(['{kind="Module",reason="duplicate"} 1'])
+  await rm(join(source.dir, 'a.yaml'))
+  await vi.waitFor(
+    () => expect(provider()).toMatchObject({ spec: { moduleConfig: { provider: 'second' } } }),
+    wait,
+  )
+  expect(source.sink.changes).toEqual(['upsert Module a'])
+  expect(await source.rejected()).toEqual([])
+})
+
+it('follows the swap of links by which the kubelet updates a volume', async () => {
+  await using source = await startSource({
+    '..v1/a.yaml': moduleText('a'),
+    '..v2/a.yaml': moduleText('b'),
+  })
+  const at = (path: string) => join(source.dir, path)
+  await symlink('..v1', at('..data'))
+  await symlink('..data/a.yaml', at('a.yaml'))
+  await vi.waitFor(() => expect(source.sink.names).toEqual(['Module a']), wait)
+  await symlink('..v2', at('..data_tmp'))
+  await rename(at('..data_tmp'), at('..data'))
+  await rm(at('..v1'), { recursive: true })
+  await vi.waitFor(() => expect(source.sink.names).toEqual(['Module b']), wait)
+  expect(await source.rejected()).toEqual([])
+})
+
+it('is not led in circles by links, and reads nothing twice', async () => {
+  await using source = await startSource({ 'x/a.yaml': moduleText('a') })
+  await symlink('..', join(source.dir, 'x/up'))
+  await symlink('x', join(source.dir, 'same'))
+  await symlink('/', join(source.dir, 'all'))
+  await symlink('x/a.yaml', join(source.dir, 'a.yaml'))
+  await source.write('x/b.yaml', moduleText('b'))
+  await vi.waitFor(() => expect(source.sink.names).toEqual(['Module a', 'Module b']), wait)
+  expect(await source.rejected()).toEqual([])
+})
+
+it('keeps what was served of a file that cannot be read', async () => {
+  await using source = await startSource({
+    '../a.yaml': moduleText('a'),
+    'dir.yaml/b.yaml': moduleText('b'),
+  })
+  await symlink('../a.yaml', join(source.dir, 'a.yaml'))
+  await vi.waitFor(() => expect(source.sink.names).toEqual(['Module a', 'Module b']), wait)
+  await rm(join(source.dir, '../a.yaml'))
+  await vi.waitFor(
+    async () => expect(await source.rejected()).toEqual(['{kind="unknown",reason="unreadable"} 1']),
+    wait,
+  )
+  expect(source.sink.names).toEqual(['Module a', 'Module b'])
+  await rm(join(source.dir, 'a.yaml'))
+  await vi.waitFor(() => expect(source.sink.names).toEqual(['Module b']), wait)
+  expect(await source.rejected()).toEqual([])
+})
+
+it('keeps everything while the folder is away, and goes on when it is back', async () => {
+  await using source = await startSource({ 'a.yaml': moduleText('a') })
+  await rename(source.dir, `${source.dir}.away`)
+  await vi.waitFor(async () => expect(await source.rejected()).toHaveLength(1), wait)
+  expect(source.sink.names).toEqual(['Module a'])
+  await mkdir(source.dir)
+  await source.write('b.yaml', moduleText('b'))
+  await vi.waitFor(() => expect(source.sink.names).toEqual(['Module b']), wait)
+  expect(await source.rejected()).toEqual([])
+})
+
+it.each([
+  ['a tab for indentation', 'kind: Module\n\tspec: 1\n', 'syntax', { line: 2 }],
+  ['a key that stands twice', 'kind: Module\nspec: 1\nspec: 2\n', 'syntax', { line: 3 }],
+  ['an anchor that is missing', 'kind: *a\n', 'syntax', {}],
+  ['an object that holds itself', 'kind: Module\nspec: &a\n  b: *a\n', 'schema', { line: 1 }],
+  ['lists without end', `a: ${'['.repeat(20_000)}`, 'syntax', {}],
+  ['aliases that explode', bomb, 'syntax', {}],
+  ['a document that is too large', `a: "${'x'.repeat(5_000_000)}"`, 'syntax', { line: 1 }],
+  ['bytes that are not text', Buffer.from([0x61, 0x0a, 0xff]), 'syntax', { line: 2 }],
+  ['half of a document', '---\napiVersi', 'schema', { line: 2 }],
+  [
+    'a kind that does not exist',
+    'apiVersion: depot.internal/v1alpha1\nkind: Modul\n',
+    'schema',
+    { line: 2 },
+  ],
+  ['another version', moduleText('x').replace('v1alpha1', 'v1'), 'schema', { line: 1 }],
+  ['no kind', moduleText('x').replace('kind: Module\n', ''), 'schema', { line: 1 }],
+  ['no name', moduleText('x').replace('name: x', 'label: x'), 'schema', { line: 4 }],
+  ['a number for a version', versionText('x', '1.0'), 'schema', { line: 7 }],
+])('reports %s, and serves the rest', async (_, text, reason, line) => {
+  await using source = await startSource({ 'a.yaml': moduleText('a') })
+  await source.write('x.yaml', text)
+  await vi.waitFor(() => expect(source.logged('object rejected')).toHaveLength(1), wait)
+  expect(source.logged('object rejected')[0]).toMatchObject({ file: 'x.yaml', reason, ...line })
+  expect(source.sink.names).toEqual(['Module a'])
+})
+
+it.each([
+  ['a byte order mark', `\uFEFF${moduleText('a')}`],
+  ['Windows line ends', moduleText('a').replaceAll('\n', '\r\n')],
+  ['UTF-16', Buffer.from(`\uFEFF${moduleText('a')}`, 'utf16le')],
+  ['a directive', `%YAML 1.2\n---\n${moduleText('a')}...\n`],
+  ['merge keys', moduleText('a').replace('provider: aws', '<<: {provider: aws}')],
+])('reads %s', async (_, text) => {
+  await using source = await startSource({})
+  await source.write('a.yaml', text)
+  await vi.waitFor(() => expect(source.sink.names).toEqual(['Module a']), wait)
+  expect(await source.rejected()).toEqual([])
+})
+
+it('reads two documents below a directive', async () => {
+  const text = `%YAML 1.2\n---\n${moduleText('a')}---\n${moduleText('b')}`
+  await using source = await startSource({ 'a.yaml': text })
+  expect(source.sink.names).toEqual(['Module a', 'Module b'])
+  expect(await source.rejected()).toEqual([])
+})
+
+it('never serves less while a file is written in place', async () => {
+  const names = Array.from({ length: 50 }, (_, i) => `m${i}`)
+  const text = (system: string) => names.map((name) => moduleText(name, system)).join('---\n')
+  await using source = await startSource({ 'a.yaml': text('aws') })
+  for (let i = 0; i < 30; i++) {
+    await source.write('a.yaml', i % 2 === 0 ? '' : text(`s${i}`))
+  }
+  const last = () => source.sink.objects.get('Module m49')
+  await vi.waitFor(
+    () => expect(last()).toMatchObject({ spec: { moduleConfig: { provider: 's29' } } }),
+    wait,
+  )
+  expect(source.sink.changes.filter((change) => change.startsWith('delete'))).toEqual([])
+})
+
+it('reads 5,000 objects in one file without stopping the process', async () => {
+  const item = (i: number) =>
+    `- ${versionText('vpc', `1.0.${i}`).trimEnd().replaceAll('\n', '\n  ')}\n`
+  const items = Array.from({ length: 5_000 }, (_, i) => item(i))
+  let longestMs = 0
+  let lastMs = cpuTimeMs()
+  const timer = setInterval(() => {
+    longestMs = Math.max(longestMs, cpuTimeMs() - lastMs)
+    lastMs = cpuTimeMs()
+  }, 1)
+  await using source = await startSource({
+    'all.yaml': `apiVersion: v1\nkind: List\nitems:\n${items.join('')}`,
+  })
+  clearInterval(timer)
+  expect(source.sink.objects.size).toBe(5_000)
+  expect(longestMs).toBeLessThan(1_000)
+  items[7] = item(7).replace('type: Module', 'type: Policy')
+  items[8] = item(9_999)
+  await source.write('all.yaml', `apiVersion: v1\nkind: List\nitems:\n${items.join('')}`)
+  await vi.waitFor(() => expect(source.sink.names).toContain('Version vpc-1.0.9999'), wait)
+  expect(source.sink.changes.toSorted()).toEqual([
+    'delete Version vpc-1.0.8',
+    'upsert Version vpc-1.0.9999',
+  ])
+  expect(source.logged('object rejected')).toMatchObject([
+    { line: 4 + 7 * 10 + 5, name: 'vpc-1.0.7', field: 'spec.type' },
+  ])
+})
+
+it.each([
+  ['missing', 'nowhere', 'does not exist'],
+  ['a file', 'manifests/a.yaml', 'is not a folder'],
+])('refuses to start on a folder that is %s', async (_, name, problem) => {
+  await using source = await startSource({ 'a.yaml': moduleText('a') })
+  const dir = join(source.dir, '..', name)
+  await expect(watchManifests({ ...source.options(), dir })).rejects.toThrow(
+    `manifests folder ${dir} ${problem}; correct --manifests`,
+  )
+})
+
+describe('links', () => {
+  it('into the kernel stop nothing, and are reported', async () => {
+    await using source = await startSource({ 'a.yaml': moduleText('a') })
+    await symlink('/proc', join(source.dir, 'processes'))
+    await symlink('/proc/self/status', join(source.dir, 'status.yaml'))
+    await symlink('/sys', join(source.dir, 'system'))
+    await source.write('b.yaml', moduleText('b'))
+    await vi.waitFor(() => expect(source.sink.names).toEqual(['Module a', 'Module b']), wait)
+    await vi.waitFor(
+      () =>
+        expect(
+          source
+            .logged('object rejected')
+            .map(({ file }) => file)
+            .toSorted((a, b) => (String(a) < String(b) ? -1 : 1)),
+        ).toEqual(['processes', 'status.yaml', 'system']),
+      wait,
+    )
+  })
+
+  it('to a folder elsewhere are followed, but not from there on', async () => {
+    await using elsewhere = await startSource({ 'deep/c.yaml': moduleText('c') })
+    await symlink('/usr', join(elsewhere.dir, 'deep/usr'))
+    await using source = await startSource({ 'a.yaml': moduleText('a') })
+    await symlink(elsewhere.dir, join(source.dir, 'linked'))
+    await vi.waitFor(() => expect(source.sink.names).toEqual(['Module a', 'Module c']), wait)
+    expect(await source.rejected()).toEqual([])
+  })
+})
+
+describe('a folder that is empty all at once', () => {
+  const files = { 'a.yaml': moduleText('a'), 'b.yaml': moduleText('b') }
+  const empty = async (dir: string) => {
+    await rename(dir, `${dir}-away`)
+    await mkdir(dir)
+  }
+
+  it('is taken for a volume that is not mounted: what was served stays, and the log tells', async () => {
+    await using source = await startSource(files)
+    await empty(source.dir)
+    await vi.waitFor(
+      () =>
+        expect(source.logged('manifests cannot be read, what was read last stays')).toHaveLength(1),
+      wait,
+    )
+    expect(source.sink.names).toEqual(['Module a', 'Module b'])
+    expect(await source.rejected()).toEqual(['{kind="unknown",reason="unreadable"} 1'])
+    // Between the two steps of this test there was no folder, which may have been met first.
+    await vi.waitFor(
+      () =>
+        expect(JSON.stringify(source.logged('object rejected'))).toContain(
+          '--allow-empty-manifests',
+        ),
+      wait,
+    )
+    await source.write('b.yaml', moduleText('b'))
+    await vi.waitFor(() => expect(source.sink.names).toEqual(['Module b']), wait)
+    expect(await source.rejected()).toEqual([])
+  })
+
+  it('is believed where that was allowed', async () => {
+    await using source = await startSource(files, { allowEmpty: true })
+    await empty(source.dir)
+    await vi.waitFor(() => expect(source.sink.names).toEqual([]), wait)
+  })
+
+  it('is believed where the files went one by one', async () => {
+    await using source = await startSource(files)
+    await rm(join(source.dir, 'a.yaml'))
+    await vi.waitFor(() => expect(source.sink.names).toEqual(['Module b']), wait)
+    await rm(join(source.dir, 'b.yaml'))
+    await vi.waitFor(() => expect(source.sink.names).toEqual([]), wait)
+  })
+})
+
+it('changes the objects of one file in one step', async () => {
+  const file = (system: string) =>
+    Array.from({ length: 800 }, (_, i) => moduleText(`m${i}`, system)).join('---\n')
+  await using source = await startSource({ 'a.yaml': file('aws') })
+  const systems = () =>
+    new Set(
+      [...source.sink.objects.values()].map((one) =>
+        one.kind === 'Module' ? one.spec.moduleConfig.provider : undefined,
+      ),
+    )
+  const seen: number[] = []
+  let watching = true
+  const look = () => {
+    seen.push(systems().size)
+    if (watching) setImmediate(look)
+  }
+  look()
+  await source.write('a.yaml', file('gcp'))
+  await vi.waitFor(() => expect([...systems()]).toEqual(['gcp']), wait)
+  watching = false
+  expect(new Set(seen)).toEqual(new Set([1]))
+})
+
+describe('READMEs', () => {
+  const configMap = (name: string, metadata: string, text: string) =>
+    `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n${metadata}data:\n  README.md: |\n    ${text}\n`
+  const label = '  labels:\n    depot.internal/readme: "true"\n'
+  const owned =
+    '  ownerReferences:\n    - {apiVersion: depot.internal/v1alpha1, kind: Version, name: a-1.0.0}\n'
+
+  it('are ConfigMaps with the label, or of the Version that shows them', async () => {
+    await using source = await startSource({
+      'labelled.yaml': configMap('labelled', label, '# Labelled'),
+      'owned.yaml': configMap('owned', owned, Buffer.from('# Größe').toString('base64')),
+      'other.yaml': configMap('other', '', '# Not to be read'),
+    })
+    const get = (name: string, version = 'a-1.0.0') =>
+      source.readmes.get('default', name, 'README.md', version)
+    expect([get('labelled'), get('labelled', 'b')]).toEqual(['# Labelled\n', '# Labelled\n'])
+    expect([get('owned'), get('owned', 'b')]).toEqual(['# Größe', undefined])
+    expect(get('other')).toBeUndefined()
+    const before = source.readmes.revision
+    await source.write('labelled.yaml', configMap('labelled', label, '# New'))
+    await vi.waitFor(() => expect(get('labelled')).toBe('# New\n'), wait)
+    expect(source.readmes.revision).toBeGreaterThan(before)
+    await rm(join(source.dir, 'labelled.yaml'))
+    await vi.waitFor(() => expect(get('labelled')).toBeUndefined(), wait)
+    expect(await source.rejected()).toEqual([])
+  })
+})

@@ -1,0 +1,163 @@
+import {
+  apiVersionOf,
+  type FieldIssue,
+  isRecord,
+  type JsonReader,
+  type Kind,
+  kindNames,
+  type ObjectKey,
+  parseResource,
+  type Resource,
+  unknownFieldsIn,
+} from '../../api/v1alpha1/v1alpha1.ts'
+import { messageOf } from '../../base/errors/errors.ts'
+import type { FieldPath } from './documents.ts'
+
+/** What became of one object in a document. */
+export type Reading =
+  | { readonly type: 'ignored' }
+  | {
+      readonly type: 'accepted'
+      readonly key: ObjectKey
+      readonly resource: Resource
+      /** Fields that nothing reads; undefined where there are none. */
+      readonly unknown?: readonly FieldIssue[]
+    }
+  | {
+      readonly type: 'rejected'
+      readonly kind: Kind | 'unknown'
+      /** Undefined where it is not known which object this is. */
+      readonly key: ObjectKey | undefined
+      readonly issues: readonly FieldIssue[]
+    }
+
+/** An object, and where it stands in its document. */
+export interface Placed {
+  readonly value: unknown
+  readonly path: FieldPath
+}
+
+/** The header of a list, which its items inherit where the API server leaves it out of them. */
+export interface ListHeader {
+  readonly apiVersion?: unknown
+  readonly kind?: unknown
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Takes lists apart: `kind: List` as kubectl prints it, and `VersionList` as the API server does. */
+export function* objectsIn(value: unknown, path: FieldPath = []): Generator<Placed> {
+  const items = isList(value) ? value['items'] : undefined
+  if (!isList(value) || !Array.isArray(items)) {
+    yield { value, path }
+    return
+  }
+  for (const [index, item] of items.entries()) {
+    yield* objectsIn(inherit(item, value), [...path, 'items', index])
+  }
+}
+
+/** Whether a document is a list of objects. */
+export function isList(value: unknown): value is Fields & ListHeader {
+  if (!isRecord(value) || typeof value['kind'] !== 'string') return false
+  const { kind } = value
+  return kind === 'List' || (kind.endsWith('List') && isKind(kind.slice(0, -'List'.length)))
+}
+
+export function inherit(item: unknown, list: ListHeader): unknown {
+  if (!isRecord(item) || list.kind === 'List' || typeof list.kind !== 'string') return item
+  return { apiVersion: list.apiVersion, kind: list.kind.slice(0, -'List'.length), ...item }
+}
+
+/**
+ * Checks one object. Kinds and groups that are not ours are no mistake.
+ *
+ * @param json knows the findings of other objects
+ */
+export function readObject(value: unknown, apiGroup: string, json: JsonReader): Reading {
+  if (value === null || value === undefined) return { type: 'ignored' }
+  if (!isRecord(value)) return rejected('unknown', undefined, [], 'is not an object')
+  const kind = kindOf(value)
+  if (!isOurs(value, kind, apiGroup)) return { type: 'ignored' }
+  if (kind === undefined) {
+    const message = `must be one of ${kindNames.filter((name) => name !== 'Namespace').join(', ')}`
+    return rejected('unknown', undefined, ['kind'], message)
+  }
+  const key = keyOf(kind, value)
+  if (value['apiVersion'] !== apiVersionOf(kind, apiGroup)) {
+    return rejected(kind, key, ['apiVersion'], `must be ${apiVersionOf(kind, apiGroup)}`)
+  }
+  try {
+    const parsed = parseResource(kind, value)
+    if (!parsed.ok) return { type: 'rejected', kind, key, issues: parsed.issues }
+    const resource = detached(parsed.resource, json)
+    const { namespace, name } = resource.metadata
+    const unknown = unknownFieldsIn(kind, value)
+    const accepted = { type: 'accepted', key: { kind, namespace, name }, resource } as const
+    return unknown.length === 0 ? accepted : { ...accepted, unknown }
+  } catch (error) {
+    // Nested so deeply that checking it runs out of stack.
+    return rejected(kind, key, [], messageOf(error))
+  }
+}
+
+/** The object that a broken document seems to hold. */
+export function guessOf(value: unknown): { kind: Kind | 'unknown'; key: ObjectKey | undefined } {
+  const kind = isRecord(value) ? kindOf(value) : undefined
+  if (!isRecord(value) || kind === undefined) return { kind: 'unknown', key: undefined }
+  return { kind, key: keyOf(kind, value) }
+}
+
+/** Where apiVersion or kind is missing, the rest tells: a mistake in one of ours must not go unnoticed. */
+function isOurs(value: Fields, kind: Kind | undefined, apiGroup: string): boolean {
+  const version = value['apiVersion'] ?? undefined
+  if (typeof version === 'string') {
+    return version.startsWith(`${apiGroup}/`) || (kind === 'Namespace' && version === 'v1')
+  }
+  if (kind !== undefined) return true
+  return version === undefined && value['kind'] === undefined && 'metadata' in value
+}
+
+/**
+ * A copy that shares no memory with the text of its file, of which strings may be mere views, and each finding with those
+ * that are equal. It has no resourceVersion: a file has none that would mean anything, and the catalog would refuse what
+ * seems old.
+ */
+function detached(resource: Resource, json: JsonReader): Resource {
+  const text = JSON.stringify(resource)
+  // Half a character, which no URL can hold; API servers replace it likewise.
+  const isOdd = /\\ud[89a-f]/i.test(text)
+  const copy = (isOdd ? JSON.parse(text, wellFormed) : json.parse(text)) as Resource
+  return { ...copy, metadata: { ...copy.metadata, resourceVersion: '' } } as Resource
+}
+
+const wellFormed = (_: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.toWellFormed() : value
+
+function keyOf(kind: Kind, value: Fields): ObjectKey | undefined {
+  const metadata = value['metadata']
+  if (!isRecord(metadata)) return undefined
+  const { name, namespace = null } = metadata
+  if (typeof name !== 'string' || name === '') return undefined
+  if (kind === 'Namespace') return { kind, namespace: '', name }
+  if (namespace === null) return { kind, namespace: 'default', name }
+  if (typeof namespace !== 'string' || namespace === '') return undefined
+  return { kind, namespace, name }
+}
+
+function rejected(
+  kind: Kind | 'unknown',
+  key: ObjectKey | undefined,
+  path: FieldPath,
+  message: string,
+): Reading {
+  return { type: 'rejected', kind, key, issues: [{ path, message }] }
+}
+
+function kindOf({ kind }: Fields): Kind | undefined {
+  return typeof kind === 'string' && isKind(kind) ? kind : undefined
+}
+
+function isKind(name: string): name is Kind {
+  return (kindNames as readonly string[]).includes(name)
+}

@@ -1,0 +1,153 @@
+import type { BigIntStats, Dirent } from 'node:fs'
+import { readdir, realpath, stat, statfs } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import { eachLimited } from '../../base/pacing/pacing.ts'
+
+/** What is below a folder. Paths are relative to it, with `/`, in order. */
+export interface Listing {
+  /** Changes when another folder stands in the place of this one, as when a volume is unmounted. */
+  readonly root: string
+  /** Manifests, each with its {@link signatureOf}. */
+  readonly files: ReadonlyMap<string, string>
+  /** Files and folders that are there but cannot be looked at. */
+  readonly problems: ReadonlyMap<string, Error>
+}
+
+/** What lies behind one link is looked at up to here: a link to a whole disk must not stop everything else. */
+const maxBehindLink = 20_000
+
+/** proc, sysfs, devpts, cgroup, cgroup2, debugfs, tracefs, securityfs, bpf: what is read there never ends, or never comes. */
+const kernelFileSystems = new Set([
+  0x9fa0, 0x62656572, 0x1cd1, 0x27e0eb, 0x63677270, 0x64626720, 0x74726163, 0x73636673, 0xcafe4a11,
+])
+
+const manifest = /\.(?:ya?ml|json)$/i
+
+/** Changes whenever the content of a file may have changed. */
+export function signatureOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`
+}
+
+/** The part of a signature that stays when a file is renamed. */
+export function identityOf(signature: string): string {
+  return signature.slice(0, signature.lastIndexOf(':'))
+}
+
+/** Times that a folder is listed again because another one took its place meanwhile. */
+const maxWalks = 5
+
+/**
+ * Lists every manifest below a folder, all of it from the same folder: where another one takes its place meanwhile, as when
+ * a volume is mounted or a link is moved, files that went with the old one must not look as if they were removed. Hidden names are left out: editors keep their swap files there, and the kubelet
+ * what its links point to. Links are followed, unless what they point to is found without them.
+ *
+ * @throws the error of the file system when the folder itself cannot be read
+ */
+export async function walk(dir: string): Promise<Listing> {
+  for (let walks = 1; ; walks += 1) {
+    const root = await realpath(dir)
+    const listing = await walkRoot(root, await folderAt(root))
+    if ((await folderAt(dir)) === listing.root) return listing
+    if (walks === maxWalks) throw new Error('is replaced again and again; let it rest')
+  }
+}
+
+async function folderAt(path: string): Promise<string> {
+  // The number of a folder that was removed is soon given to another one.
+  const { dev, ino, birthtimeNs } = await stat(path, { bigint: true })
+  return `${dev}:${ino}:${birthtimeNs}`
+}
+
+async function walkRoot(root: string, identity: string): Promise<Listing> {
+  const files: [path: string, signature: string][] = []
+  const problems = new Map<string, Error>()
+  const followed = new Set<string>()
+  /** What may still be looked at behind the link that is being followed. */
+  let budget = Number.POSITIVE_INFINITY
+
+  const visitFolder = async (folder: string): Promise<void> => {
+    const entries = await readdir(join(root, folder), { withFileTypes: true })
+    budget -= entries.length
+    if (budget < 0)
+      throw new Error(`leads to more than ${maxBehindLink} files; link to a smaller folder`)
+    const visible = entries
+      .filter(({ name }) => !isHidden(name))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    const plain = visible.filter((entry) => entry.isFile())
+    await eachLimited(plain, 32, (entry) => visit(folder, entry))
+    // One after the other, so that of several links to one place it is always the same that is followed.
+    for (const entry of visible) if (!entry.isFile()) await visit(folder, entry)
+  }
+
+  const visit = async (folder: string, entry: Dirent): Promise<void> => {
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+    const wanted = manifest.test(entry.name)
+    if (entry.isFile() && !wanted) return
+    try {
+      if (entry.isSymbolicLink() && budget < Number.POSITIVE_INFINITY && !wanted) return
+      if (entry.isSymbolicLink()) await refuseKernel(join(root, path))
+      const stats = await stat(join(root, path), { bigint: true })
+      if (!stats.isDirectory() && !wanted) return
+      if (entry.isSymbolicLink() && (await isFoundElsewhere(path))) return
+      if (stats.isDirectory() && entry.isSymbolicLink()) await followLink(path)
+      else if (stats.isDirectory()) await visitFolder(path)
+      else if (stats.isFile()) files.push([path, signatureOf(stats)])
+      else problems.set(path, new Error('is not a regular file'))
+    } catch (error) {
+      if (isGone(error) && !entry.isSymbolicLink()) return
+      if (isGone(error) && !wanted) return
+      if (budget < 0 && !entry.isSymbolicLink()) throw error
+      problems.set(path, isGone(error) ? new Error('is a link to nothing') : (error as Error))
+    }
+  }
+
+  /** All of what lies behind a link, or nothing of it. */
+  const followLink = async (path: string): Promise<void> => {
+    const found = files.length
+    budget = maxBehindLink
+    try {
+      await visitFolder(path)
+    } catch (error) {
+      files.length = found
+      throw error
+    } finally {
+      budget = Number.POSITIVE_INFINITY
+    }
+  }
+
+  const isFoundElsewhere = async (link: string): Promise<boolean> => {
+    const target = await realpath(join(root, link))
+    if (isWithin(root, target) || followed.has(target)) return true
+    followed.add(target)
+    return isWithin(target, root) && !relative(root, target).split(sep).some(isHidden)
+  }
+
+  await visitFolder('')
+  files.sort(([a], [b]) => (a < b ? -1 : 1))
+  return { root: identity, files: new Map(files), problems }
+}
+
+async function refuseKernel(path: string): Promise<void> {
+  const { type } = await statfs(path)
+  if (kernelFileSystems.has(type))
+    throw new Error('is a link into the kernel, which holds no manifests')
+}
+
+function isHidden(name: string): boolean {
+  return name.startsWith('.')
+}
+
+function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way !== '..' && !way.startsWith(`..${sep}`)
+}
+
+export function isGone(error: unknown): boolean {
+  return codeOf(error) === 'ENOENT'
+}
+
+/** `EACCES` and the like. */
+export function codeOf(error: unknown): string | undefined {
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' ? code : undefined
+}

@@ -1,0 +1,145 @@
+import { isDeepStrictEqual } from 'node:util'
+import { apiVersionOf } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
+import type { Logger } from '../../base/telemetry/telemetry.ts'
+import { ApiError, type Cluster, type KubeClient } from '../kube/kube.ts'
+import { AppliedFields, isApplied } from './applied-fields.ts'
+import { ClusterStore } from './cluster-store.ts'
+import { EventRecorder } from './events.ts'
+import { ObjectMemory, objectKinds } from './memory.ts'
+import type { ObjectKind, Objects } from './objects.ts'
+import { record } from './whole-object.ts'
+
+export interface ClusterObjectsOptions {
+  readonly cluster: Pick<Cluster, 'observe'>
+  /** What writes; it may refuse to, while this replica must not. */
+  readonly client: KubeClient
+  readonly apiGroup: string
+  /** Whose objects count. Default: those of every namespace. */
+  readonly namespaces?: readonly string[] | undefined
+  /** Of this replica, for Events. */
+  readonly instance: string
+  readonly log: Logger
+  /** Default: Date.now. */
+  readonly clock?: Clock
+}
+
+/** Who applied a field; one for each controller, which is recognized by what it applies. */
+const fieldManagers: Readonly<Record<ObjectKind, string>> = {
+  Depot: 'depot-controller',
+  Module: 'depot-controller-depot',
+  Provider: 'depot-controller-depot',
+  Version: 'depot-controller-parent',
+}
+
+/** The objects of a cluster. Closing them leaves the cluster open. */
+export function clusterObjects(options: ClusterObjectsOptions): Objects {
+  const { cluster, client, apiGroup, namespaces, instance, clock = Date.now } = options
+  const log = options.log.child({ component: 'objects' })
+  const memory = new ObjectMemory(log)
+  const appliedFields = new AppliedFields()
+  const scopes = namespaces === undefined ? [undefined] : namespaces
+  const stores = new Map<string, ClusterStore>()
+  const storeKey = (kind: ObjectKind, namespace: string | undefined) => `${kind} ${namespace ?? ''}`
+  const watches = scopes.map((namespace) =>
+    cluster.observe({
+      kinds: objectKinds,
+      scope: { watchNamespace: namespace, bindingsNamespace: namespace ?? 'default' },
+      storeOf(kind) {
+        const fieldManager = fieldManagers[kind]
+        const store = new ClusterStore({ kind, namespace, fieldManager, appliedFields, memory })
+        stores.set(storeKey(kind, namespace), store)
+        return store
+      },
+    }),
+  )
+
+  /** @throws ApiError Forbidden outside of the namespaces that are watched */
+  function storeOf(kind: ObjectKind, namespace: string): ClusterStore {
+    const store = stores.get(storeKey(kind, namespaces === undefined ? undefined : namespace))
+    if (store !== undefined) return store
+    throw new ApiError(
+      'Forbidden',
+      `namespace ${namespace} is not among those that are watched; add it to --watch-namespaces`,
+    )
+  }
+
+  const events = new EventRecorder({
+    client,
+    apiVersion: apiVersionOf('Version', apiGroup),
+    instance,
+    log,
+    clock,
+  })
+
+  return {
+    namespaces,
+    unreadable: () => undefined,
+    get: (kind, namespace, name) => memory.get(kind, namespace, name),
+    list: (kind, filter) => memory.list(kind, filter),
+    onChange: (listener) => memory.onChange(listener),
+    ready: Promise.all(watches.map(({ ready }) => ready)).then(() => undefined),
+
+    async fresh(kind, namespace, name) {
+      const store = storeOf(kind, namespace)
+      const answer = await ifFound(client.get({ kind, namespace, name }))
+      return answer && store.learn(answer)
+    },
+
+    async apply(object) {
+      const { kind, metadata } = object
+      const store = storeOf(kind, metadata.namespace)
+      const held = memory.get(kind, metadata.namespace, metadata.name)
+      if (held !== undefined && isApplied(object, held, store.appliedTo(metadata))) return held
+      const wanted = { kind, metadata: { ...metadata }, spec: object.spec }
+      return store.learn(await client.apply(wanted, fieldManagers[kind]))
+    },
+
+    async patch(ref, patch, given) {
+      const store = storeOf(ref.kind, ref.namespace)
+      return store.learn(await client.patch(ref, patch, given))
+    },
+
+    async writeStatus(object, status) {
+      const store = storeOf(object.kind, object.metadata.namespace)
+      const { namespace, name, resourceVersion } = object.metadata
+      const wanted: unknown = JSON.parse(JSON.stringify(status))
+      if (isDeepStrictEqual(object.status, wanted)) return object
+      const ref = { kind: object.kind, namespace, name, resourceVersion }
+      return store.learn(await client.writeStatus(ref, wanted))
+    },
+
+    async delete(ref, given) {
+      const store = storeOf(ref.kind, ref.namespace)
+      const answer = await client.delete(ref, given)
+      if (answer !== undefined) store.learn(answer)
+    },
+
+    event: (event) => events.record(event),
+
+    async secret(namespace, name) {
+      const found = await ifFound(client.get({ kind: 'Secret', namespace, name }))
+      return found && secretValues(record(found)['data'])
+    },
+
+    close: () => events.close(),
+  }
+}
+
+/** Values of a Secret, which are base64 in a cluster. */
+function secretValues(data: unknown): Readonly<Record<string, Buffer>> {
+  return Object.fromEntries(
+    Object.entries(record(data))
+      .filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+      .map(([key, value]) => [key, Buffer.from(value, 'base64')]),
+  )
+}
+
+async function ifFound<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'NotFound') return undefined
+    throw error
+  }
+}

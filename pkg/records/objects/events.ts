@@ -1,0 +1,110 @@
+import { hash } from 'node:crypto'
+import { messageOf } from '../../base/errors/errors.ts'
+import { Bounded } from '../../base/memory/memory.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
+import type { Logger } from '../../base/telemetry/telemetry.ts'
+import type { KubeClient } from '../kube/kube.ts'
+import type { ObjectEvent } from './objects.ts'
+
+/** How long the same event of an object is not written again. */
+const quietMs = 600_000
+/** What waits to be written; an API server that is away must not fill the memory. */
+const maxWaiting = 1_000
+const maxNote = 1_024
+
+/** Decides which events are worth telling. */
+export class RecentEvents {
+  readonly #recent: Bounded<true>
+  readonly #clock: Clock
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#recent = new Bounded({ maxEntries: 10_000, clock })
+  }
+
+  /** Whether it is reported for the first time in ten minutes; it counts as reported then. */
+  isNews({ object, type, reason, note }: ObjectEvent): boolean {
+    const { namespace, name, uid } = object.metadata
+    const id = hash(
+      'sha256',
+      JSON.stringify([object.kind, namespace, name, uid, type, reason, note]),
+    )
+    if (this.#recent.get(id)) return false
+    this.#recent.set(id, true, this.#clock() + quietMs)
+    return true
+  }
+}
+
+interface EventRecorderOptions {
+  readonly client: KubeClient
+  /** Of the objects that events are about. */
+  readonly apiVersion: string
+  /** Of this replica. */
+  readonly instance: string
+  readonly log: Logger
+  readonly clock: Clock
+}
+
+/** Writes Events into a cluster, one after the other. */
+export class EventRecorder {
+  readonly #options: EventRecorderOptions
+  readonly #recent: RecentEvents
+  readonly #waiting: ObjectEvent[] = []
+  readonly #stop = new AbortController()
+  #writing: Promise<void> | undefined
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options
+    this.#recent = new RecentEvents(options.clock)
+  }
+
+  record(event: ObjectEvent): void {
+    if (this.#stop.signal.aborted || !this.#recent.isNews(event)) return
+    if (this.#waiting.length >= maxWaiting) return
+    this.#waiting.push(event)
+    this.#writing ??= this.#writeAll()
+  }
+
+  /** Gives up what is not written yet after a moment. */
+  async close(): Promise<void> {
+    const timer = setTimeout(() => this.#stop.abort(), 1_000)
+    await this.#writing
+    clearTimeout(timer)
+    this.#stop.abort()
+  }
+
+  async #writeAll(): Promise<void> {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      if (this.#stop.signal.aborted) break
+      await this.#write(next)
+    }
+    this.#writing = undefined
+  }
+
+  async #write({ object, type, reason, note }: ObjectEvent): Promise<void> {
+    const { client, apiVersion, instance, log, clock } = this.#options
+    const { kind, metadata } = object
+    const { namespace, name, uid, resourceVersion } = metadata
+    const nowMs = clock()
+    const suffix = hash('sha256', `${uid} ${reason} ${note} ${nowMs}`).slice(0, 16)
+    try {
+      await client.create(
+        {
+          kind: 'Event',
+          metadata: { namespace, name: `${name.slice(0, 200)}.${suffix}` },
+          eventTime: new Date(nowMs).toISOString().replace('Z', '000Z'),
+          reportingController: 'depot-controller',
+          reportingInstance: instance.slice(0, 128),
+          action: 'Sync',
+          type,
+          reason,
+          note: note.slice(0, maxNote),
+          regarding: { apiVersion, kind, namespace, name, uid, resourceVersion },
+        },
+        { signal: this.#stop.signal },
+      )
+    } catch (error) {
+      log.debug({ kind, namespace, name, reason, error: messageOf(error) }, 'event not written')
+    }
+  }
+}

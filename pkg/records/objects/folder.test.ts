@@ -1,0 +1,32 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { createLogger } from '../../base/telemetry/telemetry.ts'
+import { objectsConformance } from './conformance.fixture.ts'
+import { folderObjects } from './objects.ts'
+
+const log = createLogger('silent')
+const apiGroup = 'depot.internal'
+
+objectsConformance('a folder', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'depot-objects-'))
+  return {
+    open: () => folderObjects({ dir, apiGroup, watch: true, log }),
+    async write(manifest) {
+      const path = join(dir, `${manifest.metadata.name}.yaml`)
+      const before = await readFile(path, 'utf8').catch(() => '')
+      const status = before.includes('\nstatus:')
+        ? before.slice(before.indexOf('\nstatus:') + 1)
+        : ''
+      await writeFile(path, `${stringify(manifest)}${status}`)
+    },
+    remove: ({ name }) => rm(join(dir, `${name}.yaml`)),
+    async writeSecret(namespace, name, values) {
+      const metadata = { name, namespace }
+      const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: values }
+      await writeFile(join(dir, `${name}.yaml`), stringify(secret))
+    },
+    close: () => rm(dir, { recursive: true }),
+  }
+})

@@ -1,0 +1,106 @@
+import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { messageOf } from '../../../base/errors/errors.ts'
+import { ApiError } from '../../kube/kube.ts'
+import { decodeText } from '../../manifests/manifests.ts'
+
+/**
+ * Replaces a file, or makes it: who reads it meanwhile finds all of the old text or all of the new one, also after a power
+ * cut. Its folder is made where it is missing.
+ *
+ * @param expected the text that is replaced; what was written in its place meanwhile stays. Default: whatever it is
+ * @throws ApiError Conflict where the file has another text, Forbidden where this user may not, Unavailable for whatever else
+ *   went wrong
+ */
+export async function writeFile(path: string, text: string, expected?: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true })
+    const { target, mode } = await existing(path)
+    // Hidden names are no manifests. What a kill leaves is written over the next time.
+    const name = `.${basename(target).slice(0, 200)}.depot-tmp`
+    const temporary = join(dirname(target), name)
+    try {
+      await using file = await open(temporary, 'w', mode)
+      await file.writeFile(text)
+      await file.datasync()
+      if (expected === undefined) await rename(temporary, target)
+      else replace(target, temporary, expected)
+    } catch (error) {
+      await rm(temporary, { force: true })
+      throw error
+    }
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    throw failure(path, error)
+  }
+}
+
+/**
+ * Puts a file in the place of another that has the expected text. A second name of the old file shows what an editor, which
+ * had opened it before, wrote into it until now: that gets its place back. All in one go, for the less time the better.
+ */
+function replace(target: string, temporary: string, expected: string): void {
+  const old = `${temporary}-old`
+  const isLinked = hasSecondName(target, old)
+  try {
+    if (!holds(target, expected)) throw changed(target)
+    renameSync(temporary, target)
+    if (!isLinked || holds(old, expected)) return
+    renameSync(old, target)
+    throw changed(target)
+  } finally {
+    rmSync(old, { force: true })
+  }
+}
+
+/** Not every file system has hard links, and not every user may make one of a file of another. */
+function hasSecondName(target: string, name: string): boolean {
+  rmSync(name, { force: true })
+  try {
+    linkSync(target, name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function holds(path: string, expected: string): boolean {
+  const read = decodeText(readFileSync(path))
+  return 'text' in read && read.text === expected
+}
+
+/** Of a file or an object that is not what was read of it. */
+export function changed(what: string): ApiError {
+  return new ApiError('Conflict', `${what} was changed in the meantime; read it again`)
+}
+
+/** @throws ApiError Conflict where the file has another text than the expected one */
+export function removeFile(path: string, expected: string): void {
+  try {
+    if (!holds(path, expected)) throw changed(path)
+    rmSync(path)
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+    throw failure(path, error)
+  }
+}
+
+/** What a link points to is written, not the link. */
+async function existing(path: string): Promise<{ target: string; mode: number }> {
+  try {
+    const target = await realpath(path)
+    return { target, mode: (await stat(target)).mode }
+  } catch {
+    return { target: path, mode: 0o644 }
+  }
+}
+
+function failure(path: string, error: unknown): ApiError {
+  const { code } = error as { code?: unknown }
+  const denied = ['EACCES', 'EPERM', 'EROFS'].includes(String(code))
+  const hint = denied ? '; let this user write to the folder of manifests' : ''
+  const message = `${path} cannot be written: ${messageOf(error)}${hint}`
+  return new ApiError(denied ? 'Forbidden' : 'Unavailable', message, { cause: error })
+}

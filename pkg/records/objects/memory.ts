@@ -1,0 +1,121 @@
+import { messageOf } from '../../base/errors/errors.ts'
+import type { Logger } from '../../base/telemetry/telemetry.ts'
+import type {
+  ChangeListener,
+  ObjectFilter,
+  ObjectKind,
+  StoredObject,
+  StoredRef,
+} from './objects.ts'
+
+export const objectKinds: readonly ObjectKind[] = ['Depot', 'Module', 'Provider', 'Version']
+
+/** Objects by kind, namespace and name, and by owner. */
+export class ObjectMemory {
+  readonly #log: Logger
+  readonly #kinds = new Map<ObjectKind, Map<string, StoredObject>>(
+    objectKinds.map((kind) => [kind, new Map()]),
+  )
+  /** Ids of the objects of a kind that name a uid as their owner. */
+  readonly #owned = new Map<string, Set<string>>()
+  readonly #listeners = new Set<ChangeListener>()
+
+  constructor(log: Logger) {
+    this.#log = log
+  }
+
+  get(kind: ObjectKind, namespace: string, name: string): StoredObject | undefined {
+    return this.#of(kind).get(idOf(namespace, name))
+  }
+
+  list(kind: ObjectKind, filter: ObjectFilter = {}): StoredObject[] {
+    const { namespace, ownerUid, label } = filter
+    return [...this.#candidates(kind, ownerUid)].filter(
+      ({ metadata }) =>
+        (namespace === undefined || metadata.namespace === namespace) &&
+        (label === undefined || hasLabel(metadata.labels, label)),
+    )
+  }
+
+  onChange(listener: ChangeListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  set(object: StoredObject): void {
+    const { kind, metadata } = object
+    const id = idOf(metadata.namespace, metadata.name)
+    const before = this.#of(kind).get(id)
+    if (before !== undefined) this.#disown(before, id)
+    this.#of(kind).set(id, object)
+    for (const { uid } of metadata.ownerReferences) {
+      const owner = `${kind} ${uid}`
+      const ids = this.#owned.get(owner)
+      if (ids === undefined) this.#owned.set(owner, new Set([id]))
+      else ids.add(id)
+    }
+    this.#tell(object, before, object)
+  }
+
+  delete({ kind, namespace, name }: StoredRef): void {
+    const id = idOf(namespace, name)
+    const before = this.#of(kind).get(id)
+    if (before === undefined) return
+    this.#disown(before, id)
+    this.#of(kind).delete(id)
+    this.#tell(before, before, undefined)
+  }
+
+  #of(kind: ObjectKind): Map<string, StoredObject> {
+    return this.#kinds.get(kind) ?? new Map<string, StoredObject>()
+  }
+
+  *#candidates(kind: ObjectKind, ownerUid: string | undefined): Generator<StoredObject> {
+    const objects = this.#of(kind)
+    if (ownerUid === undefined) {
+      yield* objects.values()
+      return
+    }
+    for (const id of this.#owned.get(`${kind} ${ownerUid}`) ?? []) {
+      const object = objects.get(id)
+      if (object !== undefined) yield object
+    }
+  }
+
+  #disown({ kind, metadata }: StoredObject, id: string): void {
+    for (const { uid } of metadata.ownerReferences) {
+      const owner = `${kind} ${uid}`
+      const ids = this.#owned.get(owner)
+      ids?.delete(id)
+      if (ids?.size === 0) this.#owned.delete(owner)
+    }
+  }
+
+  /** What one listener throws must neither keep the others from hearing nor end a watch. */
+  #tell(
+    { kind, metadata: { namespace, name } }: StoredObject,
+    before: StoredObject | undefined,
+    after: StoredObject | undefined,
+  ): void {
+    const ref = { kind, namespace, name }
+    for (const listener of this.#listeners) {
+      try {
+        listener(ref, before, after)
+      } catch (err) {
+        this.#log.error({ ...ref, err, error: messageOf(err) }, 'a change could not be handled')
+      }
+    }
+  }
+}
+
+export function idOf(namespace: string, name: string): string {
+  return `${namespace}/${name}`
+}
+
+function hasLabel(
+  labels: Readonly<Record<string, string>>,
+  { name, value }: { readonly name: string; readonly value?: string },
+): boolean {
+  const found = labels[name]
+  return found !== undefined && (value === undefined || found === value)
+}
