@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startAzure, startGcs, startS3 } from '../hack/testbed/object-stores/object-stores.ts'
-import { driverConformance } from '../pkg/storage/conformance.fixture.ts'
+import { driverConformance } from '../pkg/archives/storage/conformance.fixture.ts'
 import {
   createAzureStores,
   createGcsStores,
@@ -9,9 +9,9 @@ import {
   createTransport,
   defaultTimings,
   type RemoteStore,
-} from '../pkg/storage/drivers.fixture.ts'
-import { openArchiveStore } from '../pkg/storage/storage.ts'
-import { localFiles, writingConformance } from '../pkg/storage/writing.fixture.ts'
+} from '../pkg/archives/storage/drivers.fixture.ts'
+import { openArchiveStore } from '../pkg/archives/storage/storage.ts'
+import { localFiles, writingConformance } from '../pkg/archives/storage/writing.fixture.ts'
 import { missing, region } from './storage.fixture.ts'
 
 const bucket = 'depot-archives'

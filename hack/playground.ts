@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { generateSigningKey } from '../pkg/signing/signing.ts'
+import { generateSigningKey } from '../pkg/archives/signing/signing.ts'
 import { buildSamples } from './samples.ts'
 
 const repository = dirname(import.meta.dirname)

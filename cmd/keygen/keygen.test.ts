@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { bareEnvironment } from '../../hack/testbed/environment.ts'
-import { checkSigningKey } from '../../pkg/signing/signing.ts'
+import { checkSigningKey } from '../../pkg/archives/signing/signing.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-keygen-'))
 afterAll(() => rmSync(dir, { recursive: true }))

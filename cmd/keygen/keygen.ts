@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
+import { generateSigningKey } from '../../pkg/archives/signing/signing.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type KeygenCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
-import { generateSigningKey } from '../../pkg/signing/signing.ts'
 
 /**
  * Makes a signing key.

@@ -8,7 +8,7 @@ import { encryptKey, readPrivateKey } from 'openpgp'
 import { afterAll, describe, expect, it } from 'vitest'
 import { bareEnvironment } from '../../hack/testbed/environment.ts'
 import packageJson from '../../package.json' with { type: 'json' }
-import { generateSigningKey } from '../../pkg/signing/signing.ts'
+import { generateSigningKey } from '../../pkg/archives/signing/signing.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-main-'))
 afterAll(() => rmSync(dir, { recursive: true }))

@@ -1,4 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' }
+import { loadSigner } from '../../pkg/archives/signing/signing.ts'
+import { createArchives } from '../../pkg/archives/storage/storage.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { proxyRules } from '../../pkg/base/http/http.ts'
 import { limitHeap } from '../../pkg/base/memory/memory.ts'
@@ -19,8 +21,6 @@ import {
 } from '../../pkg/base/telemetry/telemetry.ts'
 import { Catalog, type VersionRow } from '../../pkg/catalog/catalog.ts'
 import { startServer } from '../../pkg/server/server.ts'
-import { loadSigner } from '../../pkg/signing/signing.ts'
-import { createArchives } from '../../pkg/storage/storage.ts'
 import { auditOf } from './audit.ts'
 import { accessProblems, openAccess } from './auth.ts'
 import { observeCatalog } from './catalog-metrics.ts'

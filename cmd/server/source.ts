@@ -1,4 +1,5 @@
 import { kindNames, type ResourceSink } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import type { Archives } from '../../pkg/archives/storage/storage.ts'
 import { expectRequests } from '../../pkg/base/memory/memory.ts'
 import type { ServerCommandOptions } from '../../pkg/base/options/options.ts'
 import type { Runnable } from '../../pkg/base/run/run.ts'
@@ -6,7 +7,6 @@ import type { Logger, Metrics } from '../../pkg/base/telemetry/telemetry.ts'
 import type { Catalog } from '../../pkg/catalog/catalog.ts'
 import { loadConnection, openCluster, type Readmes } from '../../pkg/records/kube/kube.ts'
 import { watchManifests } from '../../pkg/records/manifests/manifests.ts'
-import type { Archives } from '../../pkg/storage/storage.ts'
 import { archiveProbe } from './archive-probe.ts'
 import type { LatestReadmes } from './readmes.ts'
 

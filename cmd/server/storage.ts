@@ -1,9 +1,9 @@
-import { OptionsError, type ServerCommandOptions } from '../../pkg/base/options/options.ts'
 import {
   type ArchivesOptions,
   grantProblems,
   storageOfEnvironment,
-} from '../../pkg/storage/storage.ts'
+} from '../../pkg/archives/storage/storage.ts'
+import { OptionsError, type ServerCommandOptions } from '../../pkg/base/options/options.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,9 +1,9 @@
+import { checkSigningKey } from '../../pkg/archives/signing/signing.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type ServerCommandOptions, serverCommand } from '../../pkg/base/options/options.ts'
 import { folderProblem } from '../../pkg/base/run/run.ts'
 import { readTlsFiles } from '../../pkg/base/serving/serving.ts'
 import { loadConnection } from '../../pkg/records/kube/kube.ts'
-import { checkSigningKey } from '../../pkg/signing/signing.ts'
 
 const defaultMountPath = serverCommand.options.filesystemMountPath.default
 

@@ -1,5 +1,13 @@
 import { join } from 'node:path'
-import { defaultLimits, type LimitsByKind } from '../../pkg/archive/archive.ts'
+import { defaultLimits, type LimitsByKind } from '../../pkg/archives/archive/archive.ts'
+import { openSpool, type Spool } from '../../pkg/archives/spool/spool.ts'
+import {
+  type ArchiveStore,
+  grantProblems,
+  openArchiveStore,
+  type StoreGrants,
+  storageOfEnvironment,
+} from '../../pkg/archives/storage/storage.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { proxyRules } from '../../pkg/base/http/http.ts'
 import { OptionsError } from '../../pkg/base/options/options.ts'
@@ -8,14 +16,6 @@ import type { Logger, Metrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { openEgress } from '../../pkg/egress/egress.ts'
 import type { Objects } from '../../pkg/records/objects/objects.ts'
 import { openSources, type Sources } from '../../pkg/sources/sources.ts'
-import { openSpool, type Spool } from '../../pkg/spool/spool.ts'
-import {
-  type ArchiveStore,
-  grantProblems,
-  openArchiveStore,
-  type StoreGrants,
-  storageOfEnvironment,
-} from '../../pkg/storage/storage.ts'
 
 /** The options that `depot controller` and `depot sync` share. */
 export interface FetchingOptions {

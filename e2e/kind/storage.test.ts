@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Client } from 'minio'
 import { readKey } from 'openpgp'
 import { beforeAll, expect, it } from 'vitest'
-import { generateSigningKey } from '../../pkg/signing/signing.ts'
+import { generateSigningKey } from '../../pkg/archives/signing/signing.ts'
 import { apply, kind, kubectlHere, namespace, until } from './cluster.fixture.ts'
 import {
   download,

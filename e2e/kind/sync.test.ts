@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Workspace } from '../../hack/testbed/cli/cli.ts'
-import { generateSigningKey } from '../../pkg/signing/signing.ts'
+import { generateSigningKey } from '../../pkg/archives/signing/signing.ts'
 import { apply, json, kind, kubectl, namespace, requestsOf, until } from './cluster.fixture.ts'
 import {
   deleteRecords,

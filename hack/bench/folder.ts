@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { generateSigningKey } from '../../pkg/signing/signing.ts'
+import { generateSigningKey } from '../../pkg/archives/signing/signing.ts'
 import { archiveObjects, type BenchObject, benchObjects } from './registry.ts'
 
 export interface ArchiveCase {

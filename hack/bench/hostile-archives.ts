@@ -9,8 +9,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { rawTar } from '../../pkg/archive/raw-tar.fixture.ts'
-import { rawZip } from '../../pkg/archive/raw-zip.fixture.ts'
+import { rawTar } from '../../pkg/archives/archive/raw-tar.fixture.ts'
+import { rawZip } from '../../pkg/archives/archive/raw-zip.fixture.ts'
 
 const mebibyte = 1024 * 1024
 const directory = mkdtempSync(join(tmpdir(), 'depot-hostile-'))

@@ -16,10 +16,10 @@ import { parse } from 'yaml'
 import { GitServer } from '../../hack/testbed/upstream/git.ts'
 import { createUpstreamAuthority } from '../../hack/testbed/upstream/https-server.ts'
 import { UpstreamRegistry } from '../../hack/testbed/upstream/registry.ts'
-import { defaultLimits } from '../archive/archive.ts'
-import { tarGzOf, zipOf } from '../archive/packed.fixture.ts'
+import { defaultLimits } from '../archives/archive/archive.ts'
+import { tarGzOf, zipOf } from '../archives/archive/packed.fixture.ts'
+import { openArchiveStore } from '../archives/storage/storage.ts'
 import { type LocalSources, localSources } from '../sources/sources.fixture.ts'
-import { openArchiveStore } from '../storage/storage.ts'
 import { type ImportEvent, type ImportOptions, importAddress, importAll } from './importing.ts'
 
 const authority = createUpstreamAuthority()

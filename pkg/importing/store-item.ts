@@ -8,8 +8,8 @@ import {
   type LimitsByKind,
   normaliseModule,
   storedName,
-} from '../archive/archive.ts'
-import type { ArchiveStore, LocalFile } from '../storage/storage.ts'
+} from '../archives/archive/archive.ts'
+import type { ArchiveStore, LocalFile } from '../archives/storage/storage.ts'
 import type { ImportItem } from './item.ts'
 import type { Manifests, Upload } from './manifests.ts'
 

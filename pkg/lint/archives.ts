@@ -8,8 +8,12 @@ import {
   sha256Hex,
   type Version,
 } from '../api/v1alpha1/v1alpha1.ts'
+import {
+  type ArchivePlace,
+  type ArchiveStore,
+  openArchiveStore,
+} from '../archives/storage/storage.ts'
 import { messageOf } from '../base/errors/errors.ts'
-import { type ArchivePlace, type ArchiveStore, openArchiveStore } from '../storage/storage.ts'
 import type { Finding } from './finding.ts'
 import { about, type Placed } from './object.ts'
 import type { Parents } from './parents.ts'

@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Kind, type ParentKind, parseResource } from '../api/v1alpha1/v1alpha1.ts'
+import { generateSigningKey, loadSigner, type Signer } from '../archives/signing/signing.ts'
+import { createArchives } from '../archives/storage/storage.ts'
 import { createLogger, createMetrics } from '../base/telemetry/telemetry.ts'
 import { Catalog } from '../catalog/catalog.ts'
-import { generateSigningKey, loadSigner, type Signer } from '../signing/signing.ts'
-import { createArchives } from '../storage/storage.ts'
 import { type App, type AppOptions, createApp } from './app.ts'
 
 /** A real registry over real files, put together as servers have it: for tests of this package and of pkg/registry. */

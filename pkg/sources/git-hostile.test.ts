@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { GitServer } from '../../hack/testbed/upstream/git.ts'
 import { createUpstreamAuthority } from '../../hack/testbed/upstream/https-server.ts'
-import { normaliseModule } from '../archive/archive.ts'
+import { normaliseModule } from '../archives/archive/archive.ts'
 import { fetching, type LocalSources, localSources } from './sources.fixture.ts'
 
 const authority = createUpstreamAuthority()

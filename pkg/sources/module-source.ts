@@ -1,4 +1,4 @@
-import type { SpoolFile } from '../spool/spool.ts'
+import type { SpoolFile } from '../archives/spool/spool.ts'
 
 /** What a module's config says about where it comes from. */
 export interface ModuleOrigin {

@@ -1,7 +1,7 @@
+import type { Spool } from '../archives/spool/spool.ts'
 import type { Clock } from '../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../base/telemetry/telemetry.ts'
 import type { Egress } from '../egress/egress.ts'
-import type { Spool } from '../spool/spool.ts'
 import { archiveSource } from './archive.ts'
 import { Discovery } from './discovery.ts'
 import { SourceError } from './errors.ts'

@@ -12,7 +12,7 @@ import {
   type SigningKeys,
   type UpstreamKey,
 } from '../../hack/testbed/upstream/signing-keys.ts'
-import { GnuPG } from '../signing/gnupg.fixture.ts'
+import { GnuPG } from '../archives/signing/gnupg.fixture.ts'
 import { fetching, type LocalSources, localSources } from './sources.fixture.ts'
 import type { ProviderOrigin } from './sources.ts'
 

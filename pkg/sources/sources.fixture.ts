@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { UpstreamAuthority } from '../../hack/testbed/upstream/https-server.ts'
-import { defaultLimits } from '../archive/archive.ts'
+import { defaultLimits } from '../archives/archive/archive.ts'
+import { openSpool, type Spool } from '../archives/spool/spool.ts'
 import { createLogger, createMetrics } from '../base/telemetry/telemetry.ts'
 import { localEgress } from '../egress/egress.fixture.ts'
 import type { Egress } from '../egress/egress.ts'
-import { openSpool, type Spool } from '../spool/spool.ts'
 import { type FetchOptions, openSources, type Sources, type SourcesOptions } from './sources.ts'
 
 /** Sources that reach stand-ins on this machine. */

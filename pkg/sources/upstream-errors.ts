@@ -1,5 +1,5 @@
+import { SpoolTooSmallError } from '../archives/spool/spool.ts'
 import { EgressError, RateLimitedError, StatusError } from '../egress/egress.ts'
-import { SpoolTooSmallError } from '../spool/spool.ts'
 import { SourceError } from './errors.ts'
 
 /** What a failure of the way out means for a source; anything else is passed on. */

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import * as z from 'zod'
+import type { Spool, SpoolFile } from '../archives/spool/spool.ts'
 import type { Clock } from '../base/pacing/pacing.ts'
 import {
   type Download,
@@ -9,7 +10,6 @@ import {
   printable,
   shownUrl,
 } from '../egress/egress.ts'
-import type { Spool, SpoolFile } from '../spool/spool.ts'
 import { SourceError } from './errors.ts'
 import type { FetchSourceMetrics } from './metrics.ts'
 import type { FetchOptions, ModuleSource } from './module-source.ts'

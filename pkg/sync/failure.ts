@@ -1,4 +1,4 @@
-import { ArchiveError } from '../archive/archive.ts'
+import { ArchiveError } from '../archives/archive/archive.ts'
 import { messageOf, RegistryError } from '../base/errors/errors.ts'
 import { ConstraintError } from '../constraint/constraint.ts'
 import { printable } from '../egress/egress.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { type ArchiveLimits, defaultLimits } from '../archive/archive.ts'
+import { type ArchiveLimits, defaultLimits } from '../archives/archive/archive.ts'
 import { storageConfig, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 

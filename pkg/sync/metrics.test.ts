@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { openSpool } from '../archives/spool/spool.ts'
 import { createMetrics } from '../base/telemetry/telemetry.ts'
-import { openSpool } from '../spool/spool.ts'
 import { syncMetrics } from './metrics.ts'
 
 it('shows how much of the spool is taken', async () => {

@@ -1,5 +1,5 @@
+import type { Spool } from '../archives/spool/spool.ts'
 import { counter, gauge, type Metrics } from '../base/telemetry/telemetry.ts'
-import type { Spool } from '../spool/spool.ts'
 import type { SyncReason } from './conditions.ts'
 
 /** What is looked at with each scrape. */

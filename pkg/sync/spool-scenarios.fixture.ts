@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { defaultLimits } from '../archive/archive.ts'
+import { defaultLimits } from '../archives/archive/archive.ts'
 import type { ObjectPlace } from '../records/objects/conformance.fixture.ts'
 import { eventually, storageConfig, versions } from './scenario-parts.fixture.ts'
 import { Scene } from './scene.fixture.ts'

@@ -5,14 +5,14 @@
  */
 
 import type { Condition } from '../api/v1alpha1/v1alpha1.ts'
-import type { LimitsByKind } from '../archive/archive.ts'
+import type { LimitsByKind } from '../archives/archive/archive.ts'
+import type { Spool } from '../archives/spool/spool.ts'
+import type { ArchiveStore } from '../archives/storage/storage.ts'
 import type { Clock } from '../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../base/telemetry/telemetry.ts'
 import { createQueue, type Priority, type Queue, type Reconciled } from '../queue/queue.ts'
 import type { ObjectKind, Objects, StoredObject, StoredRef } from '../records/objects/objects.ts'
 import type { Sources } from '../sources/sources.ts'
-import type { Spool } from '../spool/spool.ts'
-import type { ArchiveStore } from '../storage/storage.ts'
 import { conditionOf } from './conditions.ts'
 import { type Context, keyOf, refOf } from './context.ts'
 import { reconcileDepot } from './depot/depot.ts'

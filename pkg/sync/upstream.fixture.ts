@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
-import { tarOf, zipOf } from '../archive/packed.fixture.ts'
+import { tarOf, zipOf } from '../archives/archive/packed.fixture.ts'
+import type { Spool } from '../archives/spool/spool.ts'
 import {
   type FetchedArchive,
   type ListOptions,
@@ -13,7 +14,6 @@ import {
   SourceError,
   type Sources,
 } from '../sources/sources.ts'
-import type { Spool } from '../spool/spool.ts'
 
 const hex = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex')
 

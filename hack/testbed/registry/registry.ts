@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { readKey } from 'openpgp'
 import { stringify } from 'yaml'
-import { generateSigningKey } from '../../../pkg/signing/signing.ts'
+import { generateSigningKey } from '../../../pkg/archives/signing/signing.ts'
 
 const apiVersion = 'depot.internal/v1alpha1'
 

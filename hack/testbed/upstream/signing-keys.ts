@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { GnuPG } from '../../../pkg/signing/gnupg.fixture.ts'
+import { GnuPG } from '../../../pkg/archives/signing/gnupg.fixture.ts'
 
 /** A key of a publisher of providers. */
 export interface UpstreamKey {

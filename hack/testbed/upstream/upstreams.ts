@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { zipOf } from '../../../pkg/archive/packed.fixture.ts'
+import { zipOf } from '../../../pkg/archives/archive/packed.fixture.ts'
 import { GitServer } from './git.ts'
 import { GithubServer } from './github.ts'
 import { createUpstreamAuthority } from './https-server.ts'

@@ -1,8 +1,8 @@
 /** Finds archives in storage that no Version refers to, such as those of an upload that was killed at the wrong moment. */
 
+import type { ArchivePlace } from '../../archives/storage/storage.ts'
 import { Turns } from '../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../records/objects/objects.ts'
-import type { ArchivePlace } from '../../storage/storage.ts'
 import type { Context } from '../context.ts'
 import {
   isAllKnown,

@@ -1,4 +1,4 @@
-import type { SpoolFile } from '../../spool/spool.ts'
+import type { SpoolFile } from '../../archives/spool/spool.ts'
 import type { ReleaseDocument } from './release-documents.ts'
 
 /** An archive that was fetched and checked, and lies in the spool. */

@@ -1,4 +1,4 @@
-import { inspectProvider, storedName } from '../../archive/archive.ts'
+import { inspectProvider, storedName } from '../../archives/archive/archive.ts'
 import type { FetchOptions, ProviderRelease } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { mistake } from '../failure.ts'

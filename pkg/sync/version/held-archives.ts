@@ -1,4 +1,4 @@
-import type { Spool } from '../../spool/spool.ts'
+import type { Spool } from '../../archives/spool/spool.ts'
 import type { Candidate } from './candidate.ts'
 
 /**

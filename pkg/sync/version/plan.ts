@@ -9,10 +9,10 @@ import {
   type StorageConfig,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
-import { type ArchiveFormat, normaliserVersion } from '../../archive/archive.ts'
+import { type ArchiveFormat, normaliserVersion } from '../../archives/archive/archive.ts'
+import type { ArchivePlace } from '../../archives/storage/storage.ts'
 import type { StoredObject } from '../../records/objects/objects.ts'
 import type { ModuleSource, Platform, ProviderUpstream } from '../../sources/sources.ts'
-import type { ArchivePlace } from '../../storage/storage.ts'
 import type { Context } from '../context.ts'
 import { mistake } from '../failure.ts'
 

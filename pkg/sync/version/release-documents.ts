@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { storedName } from '../../archive/archive.ts'
+import { storedName } from '../../archives/archive/archive.ts'
 import type { ProviderRelease } from '../../sources/sources.ts'
 
 /** A document of an upstream release, which is stored beside its archives. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import type { ArchivePlace, LocalFile } from '../../storage/storage.ts'
+import type { ArchivePlace, LocalFile } from '../../archives/storage/storage.ts'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import type { Candidate } from './candidate.ts'

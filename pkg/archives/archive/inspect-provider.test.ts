@@ -1,0 +1,96 @@
+import { spawnSync } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { afterAll, expect, it, vi } from 'vitest'
+import { collectGarbage } from '../../base/memory/garbage.fixture.ts'
+import { inspectProvider } from './archive.ts'
+import { archiveFolder, tarGzOf, zipOf } from './packed.fixture.ts'
+
+const { file, remove } = archiveFolder()
+afterAll(remove)
+
+const files = [
+  { path: 'terraform-provider-null_v3.2.1', content: 'the executable', mode: 0o755 },
+  { path: 'LICENSE', content: 'free' },
+  { path: 'docs/größe.md', content: 'text' },
+  { path: 'docs/🚀.md', content: 'text' },
+  { path: 'docs/～.md', content: 'text' },
+]
+
+/** The hash of golang.org/x/mod/sumdb/dirhash, written again in another language. */
+const hash1 = `
+import base64, hashlib, sys, zipfile
+z = zipfile.ZipFile(sys.argv[1])
+names = sorted((i.filename.encode() for i in z.infolist() if not i.is_dir()))
+lines = b''.join(hashlib.sha256(z.read(n.decode())).hexdigest().encode() + b'  ' + n + b'\\n' for n in names)
+print('h1:' + base64.b64encode(hashlib.sha256(lines).digest()).decode())`
+
+it('computes both digests that lock files hold', async () => {
+  const bytes = await zipOf([...files, { path: 'empty/' }])
+  const path = file(bytes)
+  const { stdout } = spawnSync('python3', ['-c', hash1, path], { encoding: 'utf8' })
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  expect(await inspectProvider({ file: path, type: 'null' })).toEqual({
+    sha256,
+    sizeBytes: bytes.length,
+    h1: stdout.trim(),
+    contentDigest: sha256,
+  })
+})
+
+it.each([
+  {
+    what: 'of another provider',
+    bytes: () => zipOf(files),
+    type: 'random',
+    reason: 'NoProviderInArchive',
+    message:
+      'the zip holds no "terraform-provider-random*": it is not the archive of this provider',
+  },
+  {
+    what: 'that is a tar',
+    bytes: () => tarGzOf(files),
+    type: 'null',
+    reason: 'NotAnArchive',
+    message: 'this is no zip, and both CLIs install providers from zips only',
+  },
+  {
+    what: 'with a link',
+    bytes: () => zipOf([...files, { path: 'link', target: 'LICENSE' }]),
+    type: 'null',
+    reason: 'UnsafeArchive',
+    message: '"link" is a link: pack the file instead',
+  },
+])('refuses an archive $what', async ({ bytes, type, reason, message }) => {
+  const path = file(await bytes())
+  await expect(inspectProvider({ file: path, type })).rejects.toMatchObject({ reason, message })
+})
+
+it('reads a large executable in pieces', async () => {
+  const path = await largeProvider()
+  await vi.waitFor(() => expect(heldBytes()).toBeLessThan(5_000_000))
+  let mostBytes = 0
+  const watching = setInterval(() => {
+    mostBytes = Math.max(mostBytes, heldBytes())
+  }, 10)
+  await inspectProvider({ file: path, type: 'null' })
+  clearInterval(watching)
+  expect(mostBytes).toBeLessThan(20_000_000)
+})
+
+/** A function of its own, so that nothing of it is held any more. */
+async function largeProvider(): Promise<string> {
+  const content = randomBytes(40_000_000)
+  return file(await zipOf([{ path: 'terraform-provider-null', content }]))
+}
+
+/** Of array buffers, without those that only wait to be collected: on a busy machine they wait long. */
+function heldBytes(): number {
+  collectGarbage()
+  return process.memoryUsage().arrayBuffers
+}
+
+it('stops when it is called off', async () => {
+  const path = file(await zipOf(files))
+  const signal = AbortSignal.abort(new Error('called off'))
+  await expect(inspectProvider({ file: path, type: 'null', signal })).rejects.toThrow('called off')
+})

@@ -1,0 +1,33 @@
+import { readFile, stat } from 'node:fs/promises'
+import { RegistryError } from '../../base/errors/errors.ts'
+
+/** A key with every kind of baggage is far below that. */
+const maxBytes = 1024 * 1024
+
+/** What changes whenever the file does, links followed: mounted Secrets are replaced by moving a link. */
+export async function fingerprintOf(path: string): Promise<string> {
+  const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true }).catch(unreadable)
+  return [dev, ino, size, mtimeNs, ctimeNs].join(':')
+}
+
+/** @throws RegistryError NotConfigured: why it cannot be read */
+export async function readKeyFile(path: string): Promise<string> {
+  const stats = await stat(path).catch(unreadable)
+  if (!stats.isFile()) throw new RegistryError('NotConfigured', 'this is not a file')
+  if (stats.size > maxBytes) {
+    throw new RegistryError('NotConfigured', 'the file is too large to hold a key')
+  }
+  return readFile(path, 'utf8').catch(unreadable)
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'the file does not exist',
+  ENOTDIR: 'the file does not exist',
+  EACCES: 'the file may not be read by this process',
+  ELOOP: 'the file is a link to itself',
+}
+
+function unreadable(cause: NodeJS.ErrnoException): never {
+  const reason = reasons[cause.code ?? ''] ?? `the file cannot be read (${cause.code})`
+  throw new RegistryError('NotConfigured', reason, { cause })
+}

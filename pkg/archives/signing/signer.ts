@@ -1,0 +1,137 @@
+import { RegistryError } from '../../base/errors/errors.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
+import { counter, gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
+import type { PublicKey, SigningKey } from './signing-key.ts'
+
+/** About 1 kB each, besides the texts. */
+const maxSignatures = 4096
+/** A signature takes 2 to 5 ms, so that no caller waits for more than a few seconds. */
+const maxWaiting = 1000
+
+/** Signs what providers are verified with. */
+export interface Signer {
+  /** Counts how often the key was replaced; what was computed from an older one is to be forgotten. */
+  readonly revision: number
+  publicKeys(): readonly PublicKey[]
+  /**
+   * A binary detached signature of the text; for the same text the same one again, then at once.
+   *
+   * @throws RegistryError Unavailable where there is too much to sign, or the key has expired since it was read
+   */
+  sign(text: string): Uint8Array | Promise<Uint8Array>
+  /** Counts a signature that was given once more from where it was kept. */
+  countReuse(): void
+  /** Stops looking at the file of the key. */
+  close(): void
+}
+
+/** Signs with one key at a time, one text after the other, and remembers signatures; see Signer. */
+export class KeySigner implements Signer {
+  #key: SigningKey
+  #revision = 0
+  #signatures = new Map<string, Uint8Array | Promise<Uint8Array>>()
+  #last: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+  readonly #options: { log: Logger; clock: Clock; close: () => void }
+  /** Plain numbers, because one is counted at every request. */
+  readonly #requests = { signed: 0, cached: 0, failed: 0 }
+
+  constructor(
+    key: SigningKey,
+    options: { log: Logger; metrics: Metrics; clock: Clock; close: () => void },
+  ) {
+    this.#key = key
+    this.#options = options
+    counter(
+      options.metrics,
+      {
+        name: 'signing_requests_total',
+        help: 'Signatures that were asked for: signed, remembered (cached), failed.',
+        labels: ['result'],
+      },
+      (it) => {
+        it.reset()
+        for (const [result, count] of Object.entries(this.#requests)) it.inc({ result }, count)
+      },
+    )
+    gauge(
+      options.metrics,
+      {
+        name: 'signing_key_expiry_timestamp_seconds',
+        help: 'When the signing key expires; absent where it never does.',
+        labels: ['key_id'],
+      },
+      (expiry) => {
+        const { publicKey, expiresAtMs } = this.#key
+        expiry.reset()
+        if (expiresAtMs !== undefined) expiry.set({ key_id: publicKey.key_id }, expiresAtMs / 1000)
+      },
+    )
+  }
+
+  get revision(): number {
+    return this.#revision
+  }
+
+  publicKeys(): readonly PublicKey[] {
+    return [this.#key.publicKey]
+  }
+
+  replaceKey(key: SigningKey): void {
+    this.#key = key
+    this.#revision += 1
+    this.#signatures = new Map()
+  }
+
+  sign(text: string): Uint8Array | Promise<Uint8Array> {
+    const signatures = this.#signatures
+    const known = signatures.get(text)
+    if (known !== undefined) {
+      signatures.delete(text)
+      signatures.set(text, known)
+      this.#requests.cached += 1
+      return known
+    }
+    const signing = this.#signInTurn(text)
+    signatures.set(text, signing)
+    if (signatures.size > maxSignatures) signatures.delete(signatures.keys().next().value ?? '')
+    signing.then(
+      (signature) => signatures.has(text) && signatures.set(text, signature),
+      () => signatures.delete(text),
+    )
+    return signing
+  }
+
+  countReuse(): void {
+    this.#requests.cached += 1
+  }
+
+  close(): void {
+    this.#options.close()
+  }
+
+  async #signInTurn(text: string): Promise<Uint8Array> {
+    const key = this.#key
+    if (this.#waiting >= maxWaiting) throw this.#unable()
+    this.#waiting += 1
+    try {
+      const turn = this.#last.then(() => key.sign(text, this.#options.clock()))
+      this.#last = turn.catch(() => {}).finally(() => (this.#waiting -= 1))
+      const signature = await turn
+      this.#requests.signed += 1
+      return signature
+    } catch (err) {
+      this.#options.log.error({ err, keyId: key.publicKey.key_id }, 'not signed')
+      throw this.#unable(err)
+    }
+  }
+
+  #unable(cause?: unknown): RegistryError {
+    this.#requests.failed += 1
+    return new RegistryError(
+      'Unavailable',
+      'the registry cannot sign at the moment; try again, or tell its administrator',
+      { cause },
+    )
+  }
+}

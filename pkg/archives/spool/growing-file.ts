@@ -1,0 +1,170 @@
+import type { BigIntStats } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
+import { unavailable } from '../../base/errors/errors.ts'
+import { withDeadline } from '../../base/pacing/pacing.ts'
+import type { ByteSource } from './byte-source.ts'
+import { noAnswer } from './byte-source.ts'
+import { chunkBuffers } from './chunk-buffers.ts'
+import { release } from './release.ts'
+
+/** How long a follower waits for the next bytes; the source itself gives up before. */
+const progressDeadlineMs = 120_000
+
+/** What went wrong with the disk and not with the source: a follower can still read from another one. */
+export class DiskError extends Error {
+  override readonly name = 'DiskError'
+}
+
+/**
+ * One source on its way into a file that grows. Any number of readers follow it: each gets what has arrived, at its own
+ * pace, from the file. The source holds its last chunk back until the digest is right, so no follower ever gets the
+ * last byte of an archive that is wrong.
+ */
+export class GrowingFile {
+  readonly sizeBytes: number
+  /** Resolves when the file is in its place, complete and right, to what it is then. */
+  readonly done: Promise<BigIntStats>
+  readonly #file: FileHandle
+  #writtenBytes = 0
+  /** The file as it was when all had been written. */
+  #complete: BigIntStats | undefined
+  #over = false
+  #failure: unknown
+  #followers = 0
+  #progress = Promise.withResolvers<void>()
+
+  /**
+   * @param source checked; it is closed in the end, and the file once it is not read any more
+   * @param keep puts the complete file where it belongs
+   */
+  constructor(source: ByteSource, file: FileHandle, sizeBytes: number, keep: () => Promise<void>) {
+    this.sizeBytes = sizeBytes
+    this.#file = file
+    this.done = this.#run(source, keep)
+    this.done.catch(() => {})
+  }
+
+  async #run(source: ByteSource, keep: () => Promise<void>): Promise<BigIntStats> {
+    try {
+      for (;;) {
+        const chunk = await source.read()
+        if (chunk === undefined) break
+        await this.#write(chunk)
+        if (this.#writtenBytes === this.sizeBytes) {
+          this.#complete = await this.#file.stat({ bigint: true })
+        }
+        this.#notify()
+      }
+      await keep().catch((cause: unknown) => {
+        throw new DiskError('cannot put a spooled file in its place', { cause })
+      })
+      return await this.#checkUntouched()
+    } catch (error) {
+      this.#failure = error
+      throw error
+    } finally {
+      source.close()
+      this.#over = true
+      this.#notify()
+      if (this.#followers === 0) release(this.#file)
+    }
+  }
+
+  async #write(chunk: Uint8Array): Promise<void> {
+    let given = 0
+    while (given < chunk.length) {
+      const left = chunk.length - given
+      try {
+        const { bytesWritten } = await this.#file.write(chunk, given, left, this.#writtenBytes)
+        given += bytesWritten
+        this.#writtenBytes += bytesWritten
+      } catch (cause) {
+        throw new DiskError('cannot write a spooled file', { cause })
+      }
+    }
+  }
+
+  /** Nothing but this process may have written into the file meanwhile. */
+  async #checkUntouched(): Promise<BigIntStats> {
+    const stats = await this.#file.stat({ bigint: true })
+    const { mtimeNs, size } = stats
+    if (mtimeNs === this.#complete?.mtimeNs && size === this.#complete.size) return stats
+    throw unavailable('a spooled file changed while it was read')
+  }
+
+  #notify(): void {
+    this.#progress.resolve()
+    this.#progress = Promise.withResolvers<void>()
+  }
+
+  /**
+   * The archive from its first byte; nothing where the fetch is over and its file was given back.
+   *
+   * @param instead opens the archive elsewhere, from the given byte, where the disk fails
+   */
+  follow(instead: (fromByte: number) => Promise<ByteSource>): ByteSource | undefined {
+    if (this.#over && this.#followers === 0) return undefined
+    this.#followers += 1
+    const own: Buffer[] = []
+    let turn = 0
+    let position = 0
+    let other: ByteSource | undefined
+    let reading: Promise<unknown> | undefined
+    let closed = false
+
+    const arrived = async (): Promise<boolean> => {
+      while (this.#writtenBytes <= position) {
+        if (position === this.sizeBytes) return false
+        if (this.#failure !== undefined) throw this.#failure
+        if (this.#over || closed) return false
+        await withDeadline(this.#progress.promise, progressDeadlineMs, noAnswer)
+      }
+      return !closed
+    }
+
+    const next = async (): Promise<Uint8Array | undefined> => {
+      if (!(await arrived())) return undefined
+      const wantedBytes = this.#writtenBytes - position
+      own[turn] ??= chunkBuffers.take(this.sizeBytes - position)
+      const buffer = own[turn] as Buffer
+      turn ^= 1
+      reading = this.#file.read(buffer, 0, Math.min(buffer.length, wantedBytes), position)
+      const { bytesRead } = (await reading) as { bytesRead: number }
+      reading = undefined
+      if (bytesRead === 0) throw unavailable('a spooled file was cut short while it was read')
+      position += bytesRead
+      if (position === this.sizeBytes) await this.#checkUntouched()
+      return buffer.subarray(0, bytesRead)
+    }
+
+    const giveBack = () => {
+      for (const buffer of own.splice(0)) chunkBuffers.giveBack(buffer)
+      this.#followers -= 1
+      if (this.#over && this.#followers === 0) release(this.#file)
+    }
+
+    return {
+      async read() {
+        if (closed) return undefined
+        if (other === undefined) {
+          try {
+            return await next()
+          } catch (error) {
+            if (!(error instanceof DiskError)) throw error
+            const opened = await instead(position)
+            if (closed) opened.close()
+            other = opened
+          }
+        }
+        return other.read()
+      },
+      close() {
+        if (closed) return
+        closed = true
+        other?.close()
+        if (reading === undefined) giveBack()
+        else reading.then(giveBack, giveBack)
+      },
+    }
+  }
+}

@@ -1,0 +1,331 @@
+import type { ArchiveLocation } from '../../api/v1alpha1/v1alpha1.ts'
+import { unavailable } from '../../base/errors/errors.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
+import { checkedBody } from '../spool/spool.ts'
+import { createReports } from './archive-reports.ts'
+import type { Archive, Archives, ArchivesOptions, OpenArchive } from './archives.ts'
+import { ArchiveCache, type Origin } from './cache/archive-cache.ts'
+import { countedBody } from './counted-body.ts'
+import type { ByteRange, ObjectInfo, OpenObject } from './driver.ts'
+import { FirstReads } from './first-reads.ts'
+import { StorageGrants } from './grants.ts'
+import { type ArchiveDigest, checkDeadlineMs, createHashing } from './hashing.ts'
+import { HotArchives } from './hot-archives.ts'
+import { type ArchiveMetrics, createArchiveMetrics, type Source } from './metrics.ts'
+import { createPlaces, type Place } from './places.ts'
+import { maxTtlSeconds, presignedUrl } from './presigning.ts'
+import { skipping } from './skipping.ts'
+import { VerifiedObjects } from './verified-objects.ts'
+import { openVerified } from './verified-reading.ts'
+
+const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+/** A URL of an object that may be replaced by what its holder must not see is to be used at once. */
+const ungrantedTtlSeconds = 60
+/** Owner of what is in the cache. */
+const nobodys = ''
+
+/** An archive, or a part of it, on its way to a client. */
+interface Opened extends OpenObject {
+  readonly source: Source
+}
+
+/** The archives of all backends; see {@link Archives}. */
+export class ArchiveReader implements Archives {
+  readonly #options: ArchivesOptions
+  readonly #clock: Clock
+  readonly #metrics: ArchiveMetrics
+  readonly #placeOf: (location: ArchiveLocation) => Place
+  readonly #grants: StorageGrants
+  readonly #verified: VerifiedObjects
+  readonly #reports: ReturnType<typeof createReports>
+  readonly #hot: HotArchives
+  readonly #hashing: ReturnType<typeof createHashing>
+  readonly #cache: ArchiveCache | undefined
+  readonly #firstReads: FirstReads
+
+  constructor(options: ArchivesOptions) {
+    const { clock = Date.now, grants, cache } = options
+    const log = options.log.child({ component: 'storage' })
+    this.#options = { ...options, log }
+    this.#clock = clock
+    this.#metrics = createArchiveMetrics(options.metrics)
+    this.#placeOf = createPlaces(options)
+    this.#grants = new StorageGrants({
+      ...grants,
+      mountPath: options.filesystemMountPath,
+      onInvalid: (namespace, part) =>
+        log.warn({ namespace, annotation: grants?.annotation, part }, 'grant is no place, ignored'),
+    })
+    this.#verified = new VerifiedObjects(options.rememberedObjects ?? 100_000)
+    this.#reports = createReports({ log, metrics: this.#metrics, clock })
+    this.#hot = new HotArchives(options.memoryBytes ?? 16_000_000)
+    this.#hashing = createHashing({
+      open: (place) => this.#openObject(place),
+      verified: this.#verified,
+      clock,
+    })
+    this.#cache = cache && this.#openCache(cache)
+    this.#firstReads = new FirstReads({
+      stat: (place) => this.#stat(place),
+      digest: (place, owner, seen) => this.#hashing.sharedDigest(place, owner, seen),
+      fill: (archive, place) => this.#fill(archive, place),
+      verified: this.#verified,
+      reports: this.#reports,
+      log,
+      annotation: grants?.annotation ?? '',
+    })
+  }
+
+  async stat(location: ArchiveLocation): Promise<ObjectInfo> {
+    return this.#stat(this.#placeOf(location))
+  }
+
+  async digest(location: ArchiveLocation, signal?: AbortSignal): Promise<ArchiveDigest> {
+    return this.#hashing.digest(this.#placeOf(location), signal)
+  }
+
+  inMemory(sha256: string): Uint8Array<ArrayBuffer> | undefined {
+    const bytes = this.#hot.get(sha256)
+    if (bytes !== undefined) this.#metrics.sent('cache', bytes.length)
+    return bytes
+  }
+
+  async sizeOf(archive: Archive): Promise<number> {
+    const cached = await this.#cache?.sizeOf(archive.sha256)
+    if (cached !== undefined) return cached
+    const place = this.#placeOf(archive.location)
+    if (await this.#isGranted(archive, place)) {
+      await this.#refuseBad(archive, place)
+      return (await this.#stat(place)).sizeBytes
+    }
+    return (await this.#firstReads.confirm(archive, place)).sizeBytes
+  }
+
+  async open(archive: Archive, range?: ByteRange): Promise<OpenArchive> {
+    const place = this.#placeOf(archive.location)
+    const part = range && (await this.#openPart(archive, place, range))
+    if (part && range) {
+      const { info, source } = part
+      const { sizeBytes } = info
+      const end = Math.min(range.end, sizeBytes - 1)
+      const partBytes = end + 1 - range.start
+      const body = checkedBody(part.body, {
+        sizeBytes: partBytes,
+        onAbort: (reason, error) => this.#reports.aborted(archive, place, info, reason, error),
+      })
+      const onBytes = (bytes: number) => this.#metrics.sent(source, bytes)
+      return {
+        sizeBytes,
+        range: { ...range, end },
+        body: countedBody(body, partBytes, { onBytes }),
+      }
+    }
+    const { info, body, source } = await this.#openWhole(archive, place)
+    const { sizeBytes } = info
+    const { sha256 } = archive
+    return {
+      sizeBytes,
+      body: countedBody(body, sizeBytes, {
+        onBytes: (bytes) => this.#metrics.sent(source, bytes),
+        onWhole: this.#hot.wants(sha256, sizeBytes)
+          ? (bytes) => this.#hot.put(sha256, bytes)
+          : undefined,
+      }),
+    }
+  }
+
+  async presign(archive: Archive): Promise<string | undefined> {
+    const { storage } = archive.location
+    if (storage.presign?.enabled !== true) return undefined
+    const place = this.#placeOf(archive.location)
+    const granted = await this.#isGranted(archive, place)
+    if (granted) await this.#refuseBad(archive, place)
+    else await this.#firstReads.confirm(archive, place)
+    const ttlSeconds = granted ? maxTtlSeconds : ungrantedTtlSeconds
+    return presignedUrl(storage, place, this.#options.log, ttlSeconds, (url) =>
+      this.#metrics.timed(place.backend, 'presign', url),
+    )
+  }
+
+  #stat({ backend, driver, object }: Place): Promise<ObjectInfo> {
+    return this.#metrics.timed(backend, 'stat', driver.stat(object))
+  }
+
+  #openObject({ backend, driver, object }: Place, range?: ByteRange): Promise<OpenObject> {
+    return this.#metrics.timed(backend, 'open', driver.open(object, range))
+  }
+
+  #refuseBad(archive: Archive, place: Place): Promise<void> {
+    return this.#reports.refuseBad(archive, place, () => this.#stat(place))
+  }
+
+  /** Whether its namespace was granted the place of an archive, and links do not lead out of it. */
+  async #isGranted(archive: Archive, place: Place): Promise<boolean> {
+    if (!this.#mayUse(archive, place)) return false
+    if (place.backend !== 'filesystem' || this.#mayUse(archive, place, { object: '' })) return true
+    const info = await this.#stat(place).catch(() => ({}))
+    return this.#mayUse(archive, place, info)
+  }
+
+  /** @param info where the object really is, which links may lead elsewhere; default: as its name says */
+  #mayUse({ label }: Archive, { url }: Place, { object }: Partial<ObjectInfo> = {}): boolean {
+    return this.#grants.allows(label.namespace, object === undefined ? url : `file:///${object}`)
+  }
+
+  #openCache(config: { dir: string; sizeBytes: number }): ArchiveCache {
+    const cache = new ArchiveCache({
+      ...config,
+      log: this.#options.log,
+      clock: this.#clock,
+      remember: (info, sha256) => this.#verified.remember(info, sha256, Number.POSITIVE_INFINITY),
+      openChecked: async (driver, object, sha256, range) => {
+        const key = JSON.stringify(['cache', object])
+        const place: Place = { backend: 'filesystem', driver, object, url: '', key }
+        return openVerified({
+          sha256,
+          range,
+          verified: this.#verified,
+          open: (from) => driver.open(object, from),
+          digest: (seen) => this.#hashing.sharedDigest(place, nobodys, seen),
+        })
+      },
+    })
+    this.#metrics.observeCache(() => cache.storedBytes)
+    return cache
+  }
+
+  /** How the cache gets a whole archive from its place. */
+  #originOf(archive: Archive, place: Place): Origin {
+    return {
+      key: place.key,
+      open: async () => {
+        const { info, body } = await this.#openAndCheck(archive, place)
+        return { sizeBytes: info.sizeBytes, body }
+      },
+      openFrom: async (fromByte) =>
+        skipping((await this.#openAndCheck(archive, place)).body, fromByte),
+    }
+  }
+
+  async #fill(archive: Archive, place: Place): Promise<void> {
+    if (place.backend === 'filesystem') return
+    await this.#cache?.fill(archive.sha256, this.#originOf(archive, place), checkDeadlineMs)
+  }
+
+  async #openWhole(archive: Archive, place: Place): Promise<Opened> {
+    if (!(await this.#isGranted(archive, place))) return this.#openConfirmed(archive, place)
+    if (this.#cache !== undefined && place.backend !== 'filesystem') {
+      const found = await this.#cache.read(archive.sha256, this.#originOf(archive, place))
+      if (found !== undefined) {
+        const { sizeBytes } = found
+        // Its bytes were verified; a file that is cut short while it is read must not end as if it were whole.
+        const body = checkedBody(found.body, {
+          sizeBytes,
+          onAbort: (reason) => this.#metrics.aborted(place.backend, reason),
+        })
+        return { info: { sizeBytes }, body, source: found.source }
+      }
+    }
+    return this.#openAndCheck(archive, place)
+  }
+
+  /** A whole archive as its backend has it, checked on the way. */
+  async #openAndCheck(archive: Archive, place: Place): Promise<Opened> {
+    await this.#refuseBad(archive, place)
+    const openedAtMs = this.#clock()
+    const opened = await this.#openObject(place)
+    const { info, body } = opened
+    if (info.object !== undefined && info.object !== place.object) {
+      // A link that was put there just now: what it leads to may be another tenant's.
+      if (!this.#verified.has(info, archive.sha256) && !this.#mayUse(archive, place, info)) {
+        body.close()
+        return this.#openConfirmed(archive, place)
+      }
+    }
+    if (info.sizeBytes === 0 && archive.sha256 !== emptySha256) {
+      body.close()
+      throw this.#reports.wrong(archive, place, info)
+    }
+    return this.#checked(archive, place, opened, openedAtMs)
+  }
+
+  #checked(archive: Archive, place: Place, { info, body }: OpenObject, openedAtMs: number): Opened {
+    const { sizeBytes } = info
+    const { sha256 } = archive
+    const known = place.backend === 'filesystem' && this.#verified.has(info, sha256)
+    const checked = checkedBody(body, {
+      sizeBytes,
+      sha256: known ? undefined : sha256,
+      onEnd: () => !known && this.#verified.remember(info, sha256, openedAtMs),
+      onAbort: (reason, error) => this.#reports.aborted(archive, place, info, reason, error),
+    })
+    return { info, body: checked, source: 'backend' }
+  }
+
+  /** A part of an archive that was found right; nothing where only the whole can be given, because that would be read. */
+  async #openPart(archive: Archive, place: Place, range: ByteRange): Promise<Opened | undefined> {
+    if (!(await this.#isGranted(archive, place))) return this.#openConfirmed(archive, place, range)
+    await this.#refuseBad(archive, place)
+    const { sha256 } = archive
+    if (place.backend === 'filesystem') return this.#openFilePart(archive, place, range)
+    const cached = await this.#cache?.open(sha256, range)
+    if (cached !== undefined) return fromCache(cached)
+    if (this.#cache !== undefined) {
+      await this.#cache.fill(sha256, this.#originOf(archive, place), checkDeadlineMs)
+      const filled = await this.#cache.open(sha256, range)
+      if (filled !== undefined) return fromCache(filled)
+    }
+    const part = await this.#openObject(place, range)
+    if (this.#verified.has(part.info, sha256)) return fromBackend(part)
+    part.body.close()
+    return undefined
+  }
+
+  async #openFilePart(archive: Archive, place: Place, range: ByteRange): Promise<Opened> {
+    let last: ArchiveDigest | undefined
+    const part = await openVerified({
+      sha256: archive.sha256,
+      range,
+      verified: this.#verified,
+      open: (from) => this.#openObject(place, from),
+      digest: async (seen) => {
+        last = await this.#hashing.sharedDigest(place, archive.label.namespace, seen)
+        return last
+      },
+    })
+    if (part !== undefined) return fromBackend(part)
+    throw this.#reports.wrong(archive, place, last ?? { sizeBytes: 0 })
+  }
+
+  /** An archive, or a part of it, outside of what its namespace was granted. */
+  async #openConfirmed(archive: Archive, place: Place, range?: ByteRange): Promise<Opened> {
+    const { sha256 } = archive
+    const cache = place.backend === 'filesystem' ? undefined : this.#cache
+    const cached = await cache?.open(sha256, range)
+    if (cached !== undefined) return fromCache(cached)
+    await this.#firstReads.conceal(() => this.#refuseBad(archive, place))
+    if (range === undefined && cache === undefined) {
+      const openedAtMs = this.#clock()
+      const known = await this.#firstReads.conceal(() => this.#openObject(place))
+      if (this.#verified.has(known.info, sha256)) {
+        return this.#checked(archive, place, known, openedAtMs)
+      }
+      known.body.close()
+    }
+    const { fingerprint } = await this.#firstReads.confirm(archive, place)
+    const filled = await cache?.open(sha256, range)
+    if (filled !== undefined) return fromCache(filled)
+    const openedAtMs = this.#clock()
+    const opened = await this.#openObject(place, range)
+    if (fingerprint === undefined || opened.info.fingerprint !== fingerprint) {
+      opened.body.close()
+      throw unavailable('the archive changed while it was read')
+    }
+    if (range !== undefined) return fromBackend(opened)
+    return this.#checked(archive, place, opened, openedAtMs)
+  }
+}
+
+const fromCache = (opened: OpenObject): Opened => ({ ...opened, source: 'cache' })
+
+const fromBackend = (opened: OpenObject): Opened => ({ ...opened, source: 'backend' })

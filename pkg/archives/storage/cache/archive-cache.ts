@@ -1,0 +1,206 @@
+import { RegistryError } from '../../../base/errors/errors.ts'
+import { type Clock, withDeadline } from '../../../base/pacing/pacing.ts'
+import type { Logger } from '../../../base/telemetry/telemetry.ts'
+import { type ByteSource, DiskError, GrowingFile } from '../../spool/spool.ts'
+import type { ByteRange, Driver, ObjectInfo, OpenObject } from '../driver.ts'
+import { createFilesystemDriver, infoOf } from '../file/filesystem.ts'
+import { CacheFiles } from './cache-files.ts'
+import { CacheIndex } from './cache-index.ts'
+
+/** For how long the disk is left alone after it failed. */
+const pauseMs = 60_000
+/** Archives that are fetched at a time; further ones are streamed. */
+const maxFetches = 64
+const maxAttempts = 3
+
+export interface CacheOptions {
+  readonly dir: string
+  readonly sizeBytes: number
+  /** Opens a cached file once it was found right; nothing where it is wrong or gone. */
+  readonly openChecked: (
+    driver: Driver,
+    object: string,
+    sha256: string,
+    range?: ByteRange,
+  ) => Promise<OpenObject | undefined>
+  /** Takes note of a file that was written just now, and checked on the way. */
+  readonly remember: (info: ObjectInfo, sha256: string) => void
+  readonly log: Logger
+  readonly clock: Clock
+}
+
+/** How an archive that is not cached is to be had. */
+export interface Origin {
+  /** Unlike that of any other place: a fetch is shared by those alone who ask for the same. */
+  readonly key: string
+  /** The whole archive, checked: it fails rather than give the last chunk of a wrong one. */
+  open(): Promise<{ readonly sizeBytes: number; readonly body: ByteSource }>
+  /** The same from some byte on; the bytes before are read again and checked too. */
+  openFrom(fromByte: number): Promise<ByteSource>
+}
+
+/** Archives of remote backends on local disk, by digest. One process to a directory. */
+export class ArchiveCache {
+  readonly #options: CacheOptions
+  readonly #files: CacheFiles
+  readonly #driver: Driver
+  readonly #index: CacheIndex
+  readonly #fetches = new Map<string, Promise<GrowingFile | undefined>>()
+  readonly #opened: Promise<void>
+  #pausedUntilMs = 0
+
+  /** Reads in the background what the directory holds; until then, what is there counts as missing. */
+  constructor(options: CacheOptions) {
+    this.#options = options
+    this.#files = new CacheFiles(options.dir)
+    this.#driver = createFilesystemDriver({ mountPath: this.#files.archivesDir })
+    this.#index = new CacheIndex(options.sizeBytes)
+    this.#opened = this.#open()
+  }
+
+  get storedBytes(): number {
+    return this.#index.storedBytes
+  }
+
+  async #open(): Promise<void> {
+    try {
+      for (const { sha256, sizeBytes } of await this.#files.open()) {
+        this.#index.add(sha256, sizeBytes)
+      }
+      await this.#delete(this.#index.shrink())
+    } catch (err) {
+      this.#pause(err)
+    }
+  }
+
+  async sizeOf(sha256: string): Promise<number | undefined> {
+    await this.#opened
+    return this.#index.sizeOf(sha256)
+  }
+
+  /** A cached archive, or part of it, known to be right. A file that was damaged is deleted, and nothing is given. */
+  async open(sha256: string, range?: ByteRange): Promise<OpenObject | undefined> {
+    await this.#opened
+    if (this.#index.sizeOf(sha256) === undefined) return undefined
+    try {
+      const object = this.#files.objectOf(sha256)
+      const opened = await this.#options.openChecked(this.#driver, object, sha256, range)
+      if (opened !== undefined) {
+        this.#index.used(sha256)
+        return opened
+      }
+      this.#options.log.warn({ sha256 }, 'archive in the cache was damaged, it is fetched again')
+    } catch (err) {
+      if (err instanceof RegistryError && err.reason === 'RangeNotSatisfiable') throw err
+      this.#options.log.warn({ sha256, err }, 'archive in the cache cannot be read')
+      // A disk that is slow or busy says nothing about the file.
+      if (!(err instanceof RegistryError && err.reason === 'NotFound')) return undefined
+    }
+    this.#index.remove(sha256)
+    await this.#files.remove(sha256)
+    return undefined
+  }
+
+  /**
+   * The whole archive: from disk, or from its origin with a copy on the way to disk. However many ask at once, the origin
+   * is read once.
+   *
+   * @returns nothing where it cannot be cached: too large, too many at once, or a disk that fails
+   * @throws RegistryError of the origin
+   */
+  async read(
+    sha256: string,
+    origin: Origin,
+  ): Promise<{ sizeBytes: number; body: ByteSource; source: 'cache' | 'backend' } | undefined> {
+    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+      const cached = await this.open(sha256)
+      if (cached !== undefined) {
+        return { sizeBytes: cached.info.sizeBytes, body: cached.body, source: 'cache' }
+      }
+      const joined = this.#fetches.has(fetchKey(sha256, origin))
+      const fetch = await this.#join(sha256, origin)
+      if (fetch === undefined) return undefined
+      const body = fetch.follow((fromByte) => origin.openFrom(fromByte))
+      const { sizeBytes } = fetch
+      if (body !== undefined) return { sizeBytes, body, source: joined ? 'cache' : 'backend' }
+      // It ended before it could be followed.
+      await fetch.done.catch(unlessDisk)
+    }
+    return undefined
+  }
+
+  /**
+   * Waits until an archive is cached; it may be that it cannot be.
+   *
+   * @throws RegistryError of the origin; Unavailable after `deadlineMs`, while the fetch goes on
+   */
+  async fill(sha256: string, origin: Origin, deadlineMs: number): Promise<void> {
+    const fetch = await this.#join(sha256, origin)
+    if (fetch === undefined) return
+    const done = fetch.done.catch(unlessDisk)
+    await withDeadline(done, deadlineMs, 'the archive is being checked')
+  }
+
+  async #join(sha256: string, origin: Origin): Promise<GrowingFile | undefined> {
+    const key = fetchKey(sha256, origin)
+    const running = this.#fetches.get(key)
+    if (running !== undefined) return running
+    if (this.#fetches.size >= maxFetches || this.#options.clock() < this.#pausedUntilMs) {
+      return undefined
+    }
+    const starting = this.#start(sha256, origin)
+    this.#fetches.set(key, starting)
+    const over = () => this.#fetches.delete(key)
+    starting.then((fetch) => (fetch === undefined ? over() : fetch.done.then(over, over)), over)
+    return starting
+  }
+
+  async #start(sha256: string, origin: Origin): Promise<GrowingFile | undefined> {
+    const { sizeBytes, body } = await origin.open()
+    const evicted = this.#index.reserve(sizeBytes)
+    if (evicted === undefined) {
+      body.close()
+      return undefined
+    }
+    try {
+      await this.#delete(evicted)
+      const { path, file } = await this.#files.create()
+      const fetch = new GrowingFile(body, file, sizeBytes, () => this.#files.keep(path, sha256))
+      void this.#finish(sha256, path, fetch)
+      return fetch
+    } catch (err) {
+      body.close()
+      this.#index.release(sizeBytes)
+      this.#pause(err)
+      return undefined
+    }
+  }
+
+  async #finish(sha256: string, path: string, { done, sizeBytes }: GrowingFile): Promise<void> {
+    try {
+      this.#options.remember(infoOf(await done), sha256)
+      this.#index.add(sha256, sizeBytes)
+    } catch (err) {
+      if (err instanceof DiskError) this.#pause(err)
+      await this.#files.drop(path)
+    } finally {
+      this.#index.release(sizeBytes)
+    }
+  }
+
+  async #delete(evicted: readonly string[]): Promise<void> {
+    for (const sha256 of evicted) await this.#files.remove(sha256)
+  }
+
+  #pause(err: unknown): void {
+    this.#pausedUntilMs = this.#options.clock() + pauseMs
+    this.#options.log.error({ err }, 'archive cache cannot be used, archives are streamed')
+  }
+}
+
+const fetchKey = (sha256: string, { key }: Origin): string => `${sha256} ${key}`
+
+/** Without its disk the cache is only slower. */
+function unlessDisk(error: unknown): void {
+  if (!(error instanceof DiskError)) throw error
+}

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto'
+import {
+  constants,
+  type FileHandle,
+  link,
+  lstat,
+  open,
+  readdir,
+  rename,
+  unlink,
+} from 'node:fs/promises'
+import { notFound, unavailable } from '../../../base/errors/errors.ts'
+import { withDeadline } from '../../../base/pacing/pacing.ts'
+import { noAnswer, release } from '../../spool/spool.ts'
+import type { LocalFile, WritableDriver } from '../driver.ts'
+import { checkObjectName } from '../object-name.ts'
+import { openDirectory, pathIn } from './directory.ts'
+import { writeError } from './file-error.ts'
+import { listFiles } from './file-listing.ts'
+import { temporaryName, temporaryPattern } from './temporary.ts'
+
+const stepDeadlineMs = 30_000
+const chunkBytes = 1024 * 1024
+const abandonedAfterMs = 86_400_000
+const { O_RDONLY, O_NOFOLLOW, O_CREAT, O_EXCL, O_WRONLY } = constants
+
+/** File systems that know no hard links, such as shares of Windows and Azure Files. */
+const withoutLinks: ReadonlySet<unknown> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+
+const inTime = <T>(work: Promise<T>, late?: (value: T) => void): Promise<T> =>
+  withDeadline(work, stepDeadlineMs, noAnswer, late)
+
+/**
+ * The writing half of a mounted directory: a temporary file in the directory of the object is filled, made durable, and
+ * given its name without ever replacing another.
+ */
+export function createFileWriting(
+  mountPath: string,
+): Pick<WritableDriver, 'put' | 'remove' | 'list'> {
+  return {
+    async put(object, file, { signal } = {}) {
+      const { segments, name } = partsOf(object)
+      try {
+        signal?.throwIfAborted()
+        const opening = openDirectory(mountPath, segments, { create: true })
+        const directory = await inTime(opening, release)
+        try {
+          if (await exists(pathIn(directory, name))) return 'exists'
+          await inTime(removeAbandoned(directory))
+          return await store(directory, name, file, signal)
+        } finally {
+          release(directory)
+        }
+      } catch (error) {
+        signal?.throwIfAborted()
+        throw writeError(error)
+      }
+    },
+
+    async remove(object) {
+      const { segments, name } = partsOf(object)
+      try {
+        const directory = await inTime(
+          openDirectory(mountPath, segments, { create: false }),
+          release,
+        )
+        try {
+          await inTime(unlink(pathIn(directory, name)))
+          await inTime(directory.sync())
+        } finally {
+          release(directory)
+        }
+      } catch (error) {
+        if (!isAbsent(error)) throw writeError(error)
+      }
+    },
+
+    list: (prefix) => listFiles(mountPath, prefix),
+  }
+}
+
+async function store(
+  directory: FileHandle,
+  name: string,
+  source: LocalFile,
+  signal: AbortSignal | undefined,
+): Promise<'created' | 'exists'> {
+  const temporary = pathIn(directory, temporaryName(randomUUID()))
+  try {
+    const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+    const target = await inTime(open(temporary, flags, 0o644), release)
+    try {
+      await copy(source, target, signal)
+      await inTime(target.sync())
+    } finally {
+      await target.close()
+    }
+    const stored = await inTime(giveName(temporary, pathIn(directory, name)))
+    await inTime(directory.sync())
+    return stored
+  } finally {
+    await unlink(temporary).catch(() => undefined)
+  }
+}
+
+async function copy(source: LocalFile, target: FileHandle, signal: AbortSignal | undefined) {
+  const from = await open(source.path, O_RDONLY)
+  try {
+    const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, source.sizeBytes + 1))
+    let copiedBytes = 0
+    for (;;) {
+      signal?.throwIfAborted()
+      const { bytesRead } = await inTime(from.read(buffer, 0, buffer.length, copiedBytes))
+      if (bytesRead === 0) break
+      for (let written = 0; written < bytesRead; ) {
+        const position = copiedBytes + written
+        const writing = target.write(buffer, written, bytesRead - written, position)
+        written += (await inTime(writing)).bytesWritten
+      }
+      copiedBytes += bytesRead
+    }
+    if (copiedBytes !== source.sizeBytes)
+      throw unavailable('the archive changed while it was stored')
+  } finally {
+    release(from)
+  }
+}
+
+async function giveName(temporary: string, path: string): Promise<'created' | 'exists'> {
+  try {
+    await link(temporary, path)
+    return 'created'
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'EEXIST') return 'exists'
+    if (!withoutLinks.has(code)) throw error
+  }
+  // A rename replaces what another writer put there in this moment, which has the same digest in its name.
+  if (await exists(path)) return 'exists'
+  await rename(temporary, path)
+  return 'created'
+}
+
+/** What a process left that was killed while it wrote. */
+async function removeAbandoned(directory: FileHandle): Promise<void> {
+  const names = await readdir(pathIn(directory, '.'))
+  for (const name of names.filter((entry) => temporaryPattern.test(entry))) {
+    const path = pathIn(directory, name)
+    const stats = await lstat(path).catch(() => undefined)
+    if (stats && Date.now() - stats.mtimeMs > abandonedAfterMs) {
+      await unlink(path).catch(() => undefined)
+    }
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await inTime(lstat(path))
+    return true
+  } catch (error) {
+    if (isAbsent(error)) return false
+    throw error
+  }
+}
+
+function partsOf(object: string): { segments: string[]; name: string } {
+  const segments = checkObjectName(object).split('/')
+  const name = segments.pop() ?? ''
+  if (temporaryPattern.test(name))
+    throw notFound('an archive cannot have the name of a temporary file')
+  return { segments, name }
+}
+
+const codeOf = (error: unknown): unknown => (error as NodeJS.ErrnoException | null)?.code
+const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(String(codeOf(error)))

@@ -1,0 +1,163 @@
+import { resolve } from 'node:path'
+import type { ArchiveLocation } from '../../api/v1alpha1/v1alpha1.ts'
+import { compilePattern, type Pattern } from './wildcard.ts'
+
+/** Which places each namespace may use without a proof that it knows what is there. */
+export interface GrantOptions {
+  /** Entries `NAMESPACE=URL …`, both with `*`; default: none. @see parseGrants */
+  readonly text?: string | undefined
+  /** Value of the annotation `{api_group}/storage` of a namespace, as it is now. */
+  readonly annotationOf?: ((namespace: string) => string | undefined) | undefined
+  /** Root of the filesystem backend; URLs may be absolute or relative to it. */
+  readonly mountPath: string
+  /** Called with every part of an annotation that is not a URL of a place. */
+  readonly onInvalid?: (namespace: string, part: string) => void
+}
+
+/** A URL of {@link placeUrl}, or the beginning of one, segment by segment. */
+type PlacePattern = readonly Pattern[]
+
+interface Grant {
+  /** As it was written, with its `*`. */
+  readonly name: string
+  readonly namespace: Pattern
+  readonly place: PlacePattern
+}
+
+interface NamespaceGrants {
+  readonly text: string
+  readonly places: readonly PlacePattern[]
+}
+
+const everywhere: PlacePattern = []
+const schemes = ['s3:', 'azure:', 'gs:', 'file:']
+/** An annotation may hold 256 kB, and each of its places is compared with each archive. */
+const maxPlaces = 1000
+/** Of namespaces whose annotation was parsed. */
+const maxNamespaces = 100_000
+
+/**
+ * The places that namespaces were granted. An administrator writes them, never a tenant: into the annotations of
+ * Namespace objects, which only administrators may change, or into an option of the server.
+ */
+export class StorageGrants {
+  readonly #options: GrantOptions
+  readonly #all: readonly Grant[]
+  readonly #annotated = new Map<string, NamespaceGrants>()
+
+  /** @throws Error naming each part of `text` that cannot be understood */
+  constructor(options: GrantOptions) {
+    this.#options = options
+    const { grants, problems } = parseGrants(options.text ?? '')
+    if (problems.length > 0) throw new Error(problems.join('; '))
+    this.#all = grants.flatMap(({ namespace, url }) => {
+      const place = placePattern(url, options.mountPath)
+      if (place === undefined) return []
+      return [{ name: namespace, namespace: compilePattern(namespace), place }]
+    })
+  }
+
+  /** @param url of {@link placeUrl} */
+  allows(namespace: string, url: string): boolean {
+    const segments = segmentsOf(url)
+    const isHere = (place: PlacePattern) => isBelow(segments, place)
+    return (
+      this.#all.some((grant) => grant.namespace(namespace) && isHere(grant.place)) ||
+      this.#ofAnnotation(namespace).some(isHere)
+    )
+  }
+
+  /**
+   * Whether the option grants a place to some of these namespaces, and to no other. An annotation says nothing about
+   * that: those of other namespaces may be out of sight.
+   *
+   * @param url of {@link placeUrl}
+   */
+  isReserved(namespaces: readonly string[], url: string): boolean {
+    const segments = segmentsOf(url)
+    const covering = this.#all.filter(({ place }) => isBelow(segments, place))
+    return covering.length > 0 && covering.every(({ name }) => namespaces.includes(name))
+  }
+
+  #ofAnnotation(namespace: string): readonly PlacePattern[] {
+    const text = this.#options.annotationOf?.(namespace)
+    if (text === undefined) return []
+    const known = this.#annotated.get(namespace)
+    if (known?.text === text) return known.places
+    const places: PlacePattern[] = []
+    for (const part of partsOf(text).slice(0, maxPlaces)) {
+      const place = placePattern(part, this.#options.mountPath)
+      if (place === undefined) this.#options.onInvalid?.(namespace, part)
+      else places.push(place)
+    }
+    if (this.#annotated.size >= maxNamespaces) this.#annotated.clear()
+    this.#annotated.set(namespace, { text, places })
+    return places
+  }
+}
+
+/** What is wrong with the text of grants. */
+export const grantProblems = (text = ''): readonly string[] => parseGrants(text).problems
+
+/** Entries of `NAMESPACE=URL`; a URL that stands alone belongs to the namespace before it. */
+export function parseGrants(text: string): {
+  readonly grants: readonly { readonly namespace: string; readonly url: string }[]
+  readonly problems: readonly string[]
+} {
+  const grants: { namespace: string; url: string }[] = []
+  const problems: string[] = []
+  let namespace: string | undefined
+  for (const part of partsOf(text)) {
+    const [, name, rest] = /^([^=:/]+)=(.*)$/.exec(part) ?? []
+    if (name !== undefined) namespace = name
+    const url = rest ?? part
+    if (namespace === undefined) {
+      problems.push(`"${part}" names no namespace: write NAMESPACE=URL, such as team-a=${part}`)
+    } else if (placePattern(url, '/') === undefined) {
+      problems.push(
+        `"${url}" is no place: write s3://BUCKET/PREFIX, azure://ACCOUNT/CONTAINER, gs://BUCKET/PREFIX, file:///FOLDER or *`,
+      )
+    } else grants.push({ namespace, url })
+  }
+  return { grants, problems }
+}
+
+const partsOf = (text: string): string[] => text.split(/[\s,]+/).filter((part) => part !== '')
+
+/** Nothing where it is no URL of a place. */
+function placePattern(url: string, mountPath: string): PlacePattern | undefined {
+  if (url === '*') return everywhere
+  const [scheme = '', empty, first, ...rest] = segmentsOf(url)
+  if (!schemes.includes(scheme) || empty !== '') return undefined
+  const names = [first ?? '', ...rest].filter((name) => name !== '')
+  if (names.some((name) => name === '.' || name === '..')) return undefined
+  if (scheme === 'file:') {
+    if (first !== '') return undefined
+    return ['file:', '', '', ...belowMount(names, mountPath)].map(compilePattern)
+  }
+  if (first === undefined || first === '') return undefined
+  return [scheme, '', ...names].map(compilePattern)
+}
+
+/** An absolute path inside of the mounted directory means the same as the path below it. */
+function belowMount(names: readonly string[], mountPath: string): readonly string[] {
+  const mount = resolve(mountPath).split('/').filter(Boolean)
+  return mount.every((name, depth) => names[depth] === name) ? names.slice(mount.length) : names
+}
+
+const segmentsOf = (url: string): string[] => url.split('/')
+
+function isBelow(segments: readonly string[], place: PlacePattern): boolean {
+  return (
+    segments.length >= place.length &&
+    place.every((matches, depth) => matches(segments[depth] as string))
+  )
+}
+
+/** The URL of an object, as grants name it. @param object as the driver is asked for it */
+export function placeUrl({ storage, configName }: ArchiveLocation, object: string): string {
+  const { s3, azureStorage: azure, gcs } = storage
+  if (s3) return `s3://${s3.bucket}/${object}`
+  if (azure) return `azure://${azure.accountName}/${configName}/${object}`
+  return gcs ? `gs://${gcs.bucket}/${object}` : `file:///${object}`
+}

@@ -1,0 +1,87 @@
+import { unavailable } from '../../base/errors/errors.ts'
+import {
+  type Clock,
+  createFairLimiter,
+  createLimiter,
+  withDeadline,
+} from '../../base/pacing/pacing.ts'
+import { sha256Of } from '../spool/spool.ts'
+import type { ObjectInfo, OpenObject } from './driver.ts'
+import type { Place } from './places.ts'
+import type { VerifiedObjects } from './verified-objects.ts'
+
+/** A CLI gives up after a while; what it asked for is read on, and there when it asks again. */
+export const checkDeadlineMs = 25_000
+const busy = 'too many archives are being checked'
+
+export interface ArchiveDigest extends ObjectInfo {
+  /** In lower-case hexadecimal. */
+  readonly sha256: string
+}
+
+/** Digests of whole objects, read from end to end without keeping them; what is read is remembered as verified. */
+export function createHashing(options: {
+  open: (place: Place) => Promise<OpenObject>
+  verified: VerifiedObjects
+  clock: Clock
+}) {
+  const { open, verified, clock } = options
+  const background = createLimiter({ parallel: 2, waiting: Number.POSITIVE_INFINITY, busy })
+  const requested = createFairLimiter({ parallel: 16, perKey: 4, waitingPerKey: 200, busy })
+  const running = new Map<string, Promise<ArchiveDigest>>()
+
+  async function read(place: Place, signal?: AbortSignal): Promise<ArchiveDigest> {
+    signal?.throwIfAborted()
+    const openedAtMs = clock()
+    const { info, body } = await open(place)
+    let hash: ReturnType<typeof sha256Of> | undefined
+    let sizeBytes = 0
+    let sha256: string
+    try {
+      hash = sha256Of(info.sizeBytes)
+      for (;;) {
+        const chunk = await body.read()
+        signal?.throwIfAborted()
+        if (chunk === undefined) break
+        await hash.update(chunk)
+        sizeBytes += chunk.byteLength
+      }
+      if (sizeBytes !== info.sizeBytes) throw unavailable('the archive changed while it was read')
+      sha256 = await hash.digest()
+    } finally {
+      hash?.drop()
+      body.close()
+    }
+    verified.remember(info, sha256, openedAtMs)
+    return { ...info, sha256 }
+  }
+
+  return {
+    /** Two at a time; the rest waits, and its list is the caller's to bound. */
+    digest: (place: Place, signal?: AbortSignal): Promise<ArchiveDigest> =>
+      background(() => read(place, signal)),
+
+    /**
+     * Reads an object once for however many requests ask at the same time. No request waits for longer than 25 s, but the
+     * reading goes on.
+     *
+     * @param owner whose archive it is: one owner's large archives never hold up another's
+     * @param seen what the object was when the request looked: it never joins the reading of what was replaced before
+     */
+    async sharedDigest(
+      place: Place,
+      owner: string,
+      { fingerprint }: ObjectInfo,
+    ): Promise<ArchiveDigest> {
+      const key = JSON.stringify([owner, place.key, fingerprint])
+      let hashing = running.get(key)
+      if (hashing === undefined) {
+        hashing = requested(owner, () => read(place))
+        running.set(key, hashing)
+        const forget = () => running.delete(key)
+        hashing.then(forget, forget)
+      }
+      return withDeadline(hashing, checkDeadlineMs, 'the archive is being checked')
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest'
+import { roomBytes } from '../../base/memory/memory.ts'
+import { HotArchives } from './hot-archives.ts'
+
+it('wants an archive when it is asked for again, and none that is large or empty', () => {
+  const hot = new HotArchives(1000)
+  expect([hot.wants('a', 100), hot.wants('a', 100), hot.wants('b', 100)]).toEqual([
+    false,
+    true,
+    false,
+  ])
+  for (const sizeBytes of [0, 1001, 300_000]) {
+    expect([hot.wants('c', sizeBytes), hot.wants('c', sizeBytes)]).toEqual([false, false])
+  }
+})
+
+/** What an archive of 300 bytes takes, with the room for a head. */
+const kept = 300 + roomBytes
+
+it('keeps those that were used last, within its limit', () => {
+  const hot = new HotArchives(3.5 * kept)
+  for (const name of ['a', 'b', 'c']) hot.put(name, new Uint8Array(300))
+  hot.get('a')
+  hot.put('d', new Uint8Array(300))
+  expect(['a', 'b', 'c', 'd'].map((name) => hot.get(name) !== undefined)).toEqual([
+    true,
+    false,
+    true,
+    true,
+  ])
+})
+
+it('keeps a new one although all others were used', () => {
+  const hot = new HotArchives(3 * kept)
+  for (const name of ['a', 'b', 'c']) hot.put(name, new Uint8Array(300))
+  for (const name of ['a', 'b', 'c']) hot.get(name)
+  hot.put('d', new Uint8Array(300))
+  expect(['a', 'b', 'c', 'd'].map((name) => hot.get(name) !== undefined)).toEqual([
+    false,
+    true,
+    true,
+    true,
+  ])
+})

@@ -1,0 +1,48 @@
+import { type StorageConfig, secondsOf } from '../../api/v1alpha1/v1alpha1.ts'
+import { RegistryError } from '../../base/errors/errors.ts'
+import type { Logger } from '../../base/telemetry/telemetry.ts'
+import type { Place } from './places.ts'
+
+const defaultTtlSeconds = 900
+/** What S3, Azure and Google allow at most. */
+export const maxTtlSeconds = 7 * 86_400
+
+/** A Go duration such as `1h30m` in whole seconds, 1 to 604,800. */
+export function ttlSecondsOf(ttl: string | undefined): number {
+  if (ttl === undefined) return defaultTtlSeconds
+  return Math.min(Math.max(Math.floor(secondsOf(ttl)), 1), maxTtlSeconds)
+}
+
+/**
+ * The URL that a client is sent to, or nothing where the server streams the archive itself: because the storage does not
+ * say presign, or because it failed and may fall back.
+ *
+ * @param mostTtlSeconds what the storage says does not count beyond that
+ * @param sign asks the backend, and counts
+ * @throws RegistryError NotConfigured where the backend cannot presign, BadGateway or GatewayTimeout where it fails
+ */
+export async function presignedUrl(
+  { presign: config }: StorageConfig,
+  place: Place,
+  log: Logger,
+  mostTtlSeconds: number,
+  sign: (url: Promise<string>) => Promise<string>,
+): Promise<string | undefined> {
+  if (config?.enabled !== true) return undefined
+  const mayFallBack = config.fallbackToProxy ?? true
+  const { backend, driver, object } = place
+  if (driver.presign === undefined) {
+    if (mayFallBack) return undefined
+    throw new RegistryError(
+      'NotConfigured',
+      `archives on the ${backend} backend have no pre-signed URLs: set presign.fallbackToProxy to true in their storageConfig, or presign.enabled to false`,
+    )
+  }
+  try {
+    return await sign(driver.presign(object, Math.min(ttlSecondsOf(config.ttl), mostTtlSeconds)))
+  } catch (err) {
+    if (!mayFallBack) throw err
+    log.warn({ backend, err }, 'pre-signing failed, the archive is streamed')
+    return undefined
+  }
+}

@@ -1,0 +1,105 @@
+import type { Readable } from 'node:stream'
+import { notFound, RegistryError, unavailable } from '../../../base/errors/errors.ts'
+import { discard, retryAfterMs } from '../../../base/http/http.ts'
+import type { RemoteStore } from './remote-store.ts'
+import type { StoreAnswer } from './transport.ts'
+
+const maxDetailBytes = 4096
+const maxRetryAfterSeconds = 120
+
+/**
+ * What a refusal means to the one who asked for an archive. What the store said, about which bucket, and what the operator
+ * can do about it is the cause, which only the log shows.
+ */
+export async function refusalError(
+  store: RemoteStore,
+  answer: StoreAnswer,
+): Promise<RegistryError> {
+  const { status } = answer
+  const code = await errorCodeOf(answer)
+  const said = `${store.backend} ${store.name} answered ${status}${code && ` ${code}`}`
+  if (status === 404) {
+    const advice = /bucket|container/i.test(code)
+      ? `there is no ${code.includes('ontainer') ? 'container' : 'bucket'} of this name: check the storageConfig`
+      : 'the object that a Version names is missing'
+    return notFound('there is no such archive in storage', new Error(`${said}: ${advice}`))
+  }
+  if (status === 400 || status === 401 || status === 403) {
+    const cause = new Error(`${said}: ${store.credentialsAdvice}`)
+    return badGateway('the archive storage refuses this registry; tell its operator', cause)
+  }
+  if (status === 412) return changed()
+  const cause = new Error(said)
+  if (status === 429 || status === 503) {
+    const seconds = Math.ceil((retryAfterMs(answer.header('retry-after'), Date.now()) ?? 0) / 1000)
+    if (seconds === 0) return unavailable('the archive storage is overloaded', cause)
+    const retryAfter = String(Math.min(seconds, maxRetryAfterSeconds))
+    return new RegistryError('Unavailable', 'the archive storage is overloaded; try again later', {
+      cause,
+      headers: { 'Retry-After': retryAfter },
+    })
+  }
+  if (status === 504) return timeout(cause)
+  if (status >= 300 && status < 400) {
+    const region = new Error(`${said}, a redirect: check region and endpoint`)
+    return badGateway('the archive storage is not where it should be; tell its operator', region)
+  }
+  return badGateway('the archive storage failed; try again in a moment', cause)
+}
+
+/** What a connection that failed means. */
+export function connectionError(store: RemoteStore, thrown: unknown): RegistryError {
+  if (thrown instanceof RegistryError) return thrown
+  const { code, message } = thrown as { code?: string; message?: string }
+  const cause = new Error(`${store.backend} ${store.name}: ${code ?? message ?? 'failed'}`, {
+    cause: thrown,
+  })
+  if (code !== undefined && /TIMEOUT|ETIMEDOUT/.test(code)) return timeout(cause)
+  return unavailable('the archive storage cannot be reached', cause)
+}
+
+/** What credentials that could not be had, or could not sign, mean. */
+export function credentialsError(store: RemoteStore, thrown: unknown): RegistryError {
+  if (thrown instanceof RegistryError && thrown.reason !== 'Unavailable') return thrown
+  const cause = new Error(`${store.backend} ${store.name}: ${store.credentialsAdvice}`, {
+    cause: thrown,
+  })
+  return badGateway('the archive storage refuses this registry; tell its operator', cause)
+}
+
+const changed = () => unavailable('the archive changed while it was read')
+
+export function badGateway(message: string, cause?: unknown): RegistryError {
+  return new RegistryError('BadGateway', message, { cause })
+}
+
+function timeout(cause: unknown): RegistryError {
+  const message = 'the archive storage does not answer in time; try again in a moment'
+  return new RegistryError('GatewayTimeout', message, { cause })
+}
+
+/** The code in the XML that S3, Azure and Google send with an error; empty where there is none. */
+export async function errorCodeOf({
+  body,
+  header,
+}: Pick<StoreAnswer, 'body' | 'header'>): Promise<string> {
+  const azure = header('x-ms-error-code')
+  if (azure !== undefined) {
+    discard(body)
+    return azure.slice(0, 100)
+  }
+  return /<Code>(\w{1,100})<\/Code>/.exec(await beginningOf(body))?.[1] ?? ''
+}
+
+async function beginningOf(body: Readable): Promise<string> {
+  let text = ''
+  try {
+    for await (const chunk of body) {
+      text += (chunk as Buffer).toString('latin1')
+      if (text.length > maxDetailBytes) break
+    }
+  } catch {
+    // What is there has to do.
+  }
+  return text.slice(0, maxDetailBytes)
+}

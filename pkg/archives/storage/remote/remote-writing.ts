@@ -1,0 +1,123 @@
+import { stat } from 'node:fs/promises'
+import { RegistryError, unavailable } from '../../../base/errors/errors.ts'
+import { discard, readBounded } from '../../../base/http/http.ts'
+import { withDeadline } from '../../../base/pacing/pacing.ts'
+import { noAnswer } from '../../spool/spool.ts'
+import type { Driver, ListedObject, WritableDriver } from '../driver.ts'
+import { checkObjectName } from '../object-name.ts'
+import type { RemoteOptions } from './remote-driver.ts'
+import { badGateway, connectionError, credentialsError, refusalError } from './remote-error.ts'
+import type { StoreRequest } from './remote-store.ts'
+import { createSend } from './sending.ts'
+import { isStored, Uploads } from './uploads.ts'
+
+/** A page has up to 1,000 names of up to 1,024 bytes. */
+const maxPageBytes = 16 * 1024 * 1024
+
+/** The writing half of a bucket or container. An upload is one request, so that there is a whole object or none. */
+export function createRemoteWriting(
+  options: RemoteOptions,
+  reading: Driver,
+): Pick<WritableDriver, 'put' | 'remove' | 'list'> {
+  const { store, transport, timings } = options
+  const send = createSend(options)
+  const uploads = new Uploads(options, send)
+
+  const signed = (signing: Promise<StoreRequest>): Promise<StoreRequest> =>
+    withDeadline(signing, timings.credentialsMs, noAnswer).catch((error: unknown) => {
+      throw credentialsError(store, error)
+    })
+
+  async function fetchText(request: StoreRequest): Promise<string> {
+    const answer = await send(() => transport.send('GET', request, {}))
+    if (answer.status !== 200) throw whereToWrite(await refusalError(store, answer))
+    return (await readBounded(answer.body, maxPageBytes)).toString()
+  }
+
+  async function exists(object: string): Promise<boolean> {
+    try {
+      await reading.stat(object)
+      return true
+    } catch (error) {
+      if (error instanceof RegistryError && error.reason === 'NotFound') return false
+      throw error
+    }
+  }
+
+  return {
+    async put(object, file, { signal } = {}) {
+      checkObjectName(object)
+      signal?.throwIfAborted()
+      // What is there already need not travel: the condition of the upload is for two that come at the same time.
+      if (await exists(object)) return 'exists'
+      if ((await stat(file.path)).size !== file.sizeBytes) {
+        throw unavailable('the archive changed before it was stored')
+      }
+      let answer = await uploads.upload(object, file, true, signal)
+      if (answer.status === 404 && store.writing.create !== undefined) {
+        discard(answer.body)
+        await inTime(store.writing.create())
+        answer = await uploads.upload(object, file, true, signal)
+      }
+      if (answer.status === 501) {
+        // A store that knows no conditions.
+        discard(answer.body)
+        answer = await uploads.upload(object, file, false, signal)
+      }
+      const { status } = answer
+      if (isStored(status)) {
+        discard(answer.body)
+        return 'created'
+      }
+      if (status === 412 || status === 409) {
+        discard(answer.body)
+        if (await exists(object)) return 'exists'
+        throw unavailable('another one is storing this archive')
+      }
+      throw whereToWrite(await refusalError(store, answer))
+    },
+
+    async remove(object) {
+      checkObjectName(object)
+      const answer = await send(async () => {
+        const request = await signed(store.request('DELETE', object))
+        return transport.send('DELETE', request, {})
+      })
+      const { status } = answer
+      if (status !== 404 && (status < 200 || status >= 300)) throw await refusalError(store, answer)
+      discard(answer.body)
+    },
+
+    async *list(prefix): AsyncGenerator<ListedObject> {
+      const pages = store.writing.list(prefix, fetchText)[Symbol.asyncIterator]()
+      try {
+        for (;;) {
+          const page = await inTime(pages.next())
+          if (page.done === true) return
+          yield* page.value
+        }
+      } finally {
+        await pages.return?.()
+      }
+    },
+  }
+
+  function inTime<T>(work: Promise<T>): Promise<T> {
+    return withDeadline(work, timings.idleMs, noAnswer).catch((error: unknown) => {
+      if (isMissing(error)) throw missing(error)
+      throw connectionError(store, error)
+    })
+  }
+}
+
+function whereToWrite(error: RegistryError): RegistryError {
+  return error.reason === 'NotFound' ? missing(error.cause) : error
+}
+
+const missing = (cause: unknown): RegistryError =>
+  badGateway('there is no bucket or container for the archives: create it', cause)
+
+function isMissing(thrown: unknown): boolean {
+  const { statusCode, code } = thrown as { statusCode?: unknown; code?: unknown }
+  return statusCode === 404 || code === 404 || code === 'NoSuchBucket'
+}

@@ -1,0 +1,102 @@
+import type { Readable } from 'node:stream'
+import { createPool, discard, type ProxyRules } from '../../../base/http/http.ts'
+import { withDeadline } from '../../../base/pacing/pacing.ts'
+import { noAnswer } from '../../spool/spool.ts'
+import type { StoreRequest } from './remote-store.ts'
+
+export interface RemoteTimings {
+  /** Deadline of a connection, TLS included. */
+  readonly connectMs: number
+  /** Deadline of the head of an answer. */
+  readonly firstByteMs: number
+  /** How long the store may send nothing while a reader waits for it. */
+  readonly idleMs: number
+  /** Deadline for a token, a signature or the loading of an SDK. */
+  readonly credentialsMs: number
+  /** The first pause before something is tried again; it doubles each time, and half of it is chance. */
+  readonly backoffMs: number
+}
+
+export const defaultTimings: RemoteTimings = {
+  connectMs: 5000,
+  firstByteMs: 15_000,
+  idleMs: 30_000,
+  credentialsMs: 15_000,
+  backoffMs: 100,
+}
+
+/** Connections to one host at a time; a download holds one. */
+const maxConnections = 512
+
+export interface StoreAnswer {
+  readonly status: number
+  readonly header: (name: string) => string | undefined
+  readonly body: Readable
+}
+
+/** Sends requests to stores over connections that are kept, follows no redirect, and decodes nothing. */
+export interface Transport {
+  /** Answers whose bodies are not over yet. */
+  readonly running: number
+  send(
+    method: 'GET' | 'HEAD' | 'DELETE' | 'PUT' | 'POST',
+    request: StoreRequest,
+    headers: Record<string, string>,
+    upload?: {
+      readonly body: Readable
+      readonly signal: AbortSignal | undefined
+      /** Deadline of the head of the answer, the upload included. */
+      readonly inAllMs: number
+    },
+  ): Promise<StoreAnswer>
+}
+
+export function createTransport(
+  { connectMs, firstByteMs, idleMs }: RemoteTimings,
+  proxies?: ProxyRules,
+): Transport {
+  const pool = createPool({
+    connections: maxConnections,
+    connectMs,
+    headersMs: firstByteMs,
+    idleMs,
+    keepAliveMs: 30_000,
+    proxies,
+  })
+  // Where every connection is busy, a request waits for one without any other deadline.
+  const inAllMs = connectMs + 2 * firstByteMs
+
+  let running = 0
+
+  return {
+    get running() {
+      return running
+    },
+
+    async send(method, { url, headers: own }, headers, upload) {
+      const { origin, pathname, search } = new URL(url)
+      const answer = pool.send(
+        { origin },
+        {
+          method,
+          path: pathname + search,
+          headers: { 'accept-encoding': 'identity', ...own, ...headers },
+          // One chunk at a time: several that wait would be copied into one.
+          highWaterMark: 1,
+          ...(upload && { body: upload.body, signal: upload.signal }),
+        },
+      )
+      const { status, header, body } = await withDeadline(
+        answer,
+        upload?.inAllMs ?? inAllMs,
+        noAnswer,
+        ({ body: late }) => discard(late),
+      )
+      running += 1
+      body.once('close', () => {
+        running -= 1
+      })
+      return { status, header, body }
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import { RegistryError } from '../../base/errors/errors.ts'
+import type { Driver, WritableDriver } from './driver.ts'
+
+type Expected = Parameters<WritableDriver['check']>[1]
+
+/**
+ * What tells whether an object is the one that was stored.
+ *
+ * @param reported the digest that the backend itself gives for a whole object; undefined where it gives none
+ */
+export function createVerifying(
+  driver: Pick<Driver, 'open' | 'stat'>,
+  reported: (object: string) => Promise<Expected | undefined> = async () => undefined,
+): Pick<WritableDriver, 'verify' | 'check'> {
+  return {
+    verify: async (object, expected, { signal, read = false } = {}) => {
+      signal?.throwIfAborted()
+      const known = read ? undefined : await reported(object)
+      return known === undefined
+        ? orMissing(matchesRead(driver, object, expected, signal))
+        : matches(known, expected)
+    },
+    check: async (object, expected) => {
+      const known = await reported(object)
+      if (known !== undefined) return matches(known, expected)
+      return orMissing(
+        driver.stat(object).then(({ sizeBytes }) => matches({ sizeBytes }, expected)),
+      )
+    },
+  }
+}
+
+/** What one side does not say is not held against the other. */
+function matches(known: Expected, expected: Expected): boolean {
+  const { sizeBytes = known.sizeBytes, sha256 = known.sha256 } = expected
+  return known.sizeBytes === sizeBytes && (known.sha256 ?? sha256) === sha256
+}
+
+/** Reads an object from end to end and keeps nothing of it. */
+async function matchesRead(
+  driver: Pick<Driver, 'open'>,
+  object: string,
+  { sizeBytes, sha256 }: Expected,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { info, body } = await driver.open(object)
+  try {
+    if (info.sizeBytes !== sizeBytes) return false
+    const hash = createHash('sha256')
+    for (let chunk = await body.read(); chunk; chunk = await body.read()) {
+      signal?.throwIfAborted()
+      hash.update(chunk)
+    }
+    return hash.digest('hex') === sha256
+  } finally {
+    body.close()
+  }
+}
+
+async function orMissing(work: Promise<boolean>): Promise<boolean> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof RegistryError && error.reason === 'NotFound') return false
+    throw error
+  }
+}
