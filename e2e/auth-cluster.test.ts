@@ -9,7 +9,7 @@ import {
 import { applyManifests } from '../hack/testbed/control-plane/manifests.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { type Server, startAs } from '../hack/testbed/server/server.ts'
-import { TestIssuer } from '../pkg/auth/issuer.fixture.ts'
+import { TestIssuer } from '../pkg/registry/auth/issuer.fixture.ts'
 
 /*
  * Callers whom only the cluster knows, against a real API server: its RBAC rules decide, its own words come back, and its

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { moduleObjects, Registry } from '../hack/testbed/registry/registry.ts'
 import { type Server, startServer } from '../hack/testbed/server/server.ts'
-import { noValkey, TestValkey } from '../pkg/downloads/valkey.fixture.ts'
+import { noValkey, TestValkey } from '../pkg/registry/downloads/valkey.fixture.ts'
 
 const registry = new Registry()
 afterAll(() => registry.remove())

@@ -15,6 +15,6 @@ const most = 15
 
 it('a list of versions with a known token enters few files', () => {
   const files = entered()
-  expect(files).toContain('pkg/registry/modules.ts')
+  expect(files).toContain('pkg/registry/protocol/modules.ts')
   expect(files.length).toBeLessThanOrEqual(most)
 })

@@ -3,9 +3,9 @@ import { Session } from 'node:inspector/promises'
 import { relative } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { oidcOptions, TestIssuer } from '../pkg/auth/issuer.fixture.ts'
-import { AccessFixture } from '../pkg/server/access.fixture.ts'
-import { startServer } from '../pkg/server/server.ts'
+import { oidcOptions, TestIssuer } from '../pkg/registry/auth/issuer.fixture.ts'
+import { AccessFixture } from '../pkg/registry/server/access.fixture.ts'
+import { startServer } from '../pkg/registry/server/server.ts'
 
 /*
  * Which files of ours a request enters: a list of versions, asked for again with a known token. Counted by the coverage of a

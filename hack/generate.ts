@@ -17,7 +17,7 @@ import {
   serverCommand,
   syncCommand,
 } from '../pkg/base/options/options.ts'
-import { openApiDocument } from '../pkg/browse/browse.ts'
+import { openApiDocument } from '../pkg/registry/browse/browse.ts'
 import { syncReasons } from '../pkg/sync/sync.ts'
 import { chartFiles } from './chart/chart.ts'
 import { sampleReadmes } from './samples.ts'

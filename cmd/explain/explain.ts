@@ -1,4 +1,3 @@
-import { GroupBindings } from '../../pkg/access/access.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type ExplainCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { folderProblem } from '../../pkg/base/run/run.ts'
@@ -6,6 +5,7 @@ import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.
 import { ExpressionError } from '../../pkg/expr/expr.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 import { watchManifests } from '../../pkg/records/manifests/manifests.ts'
+import { GroupBindings } from '../../pkg/registry/access/access.ts'
 
 const timeoutMs = 30_000
 

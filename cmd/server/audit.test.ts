@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { oidcOptions, TestIssuer } from '../../pkg/auth/issuer.fixture.ts'
 import { openAuditLog } from '../../pkg/base/telemetry/telemetry.ts'
-import { AccessFixture } from '../../pkg/server/access.fixture.ts'
-import { startServer } from '../../pkg/server/server.ts'
+import { oidcOptions, TestIssuer } from '../../pkg/registry/auth/issuer.fixture.ts'
+import { AccessFixture } from '../../pkg/registry/server/access.fixture.ts'
+import { startServer } from '../../pkg/registry/server/server.ts'
 import { auditOf } from './audit.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-audit-'))

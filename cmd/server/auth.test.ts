@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { bareEnvironment } from '../../hack/testbed/environment.ts'
-import { TestIssuer } from '../../pkg/auth/issuer.fixture.ts'
+import { TestIssuer } from '../../pkg/registry/auth/issuer.fixture.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-auth-'))
 afterAll(() => rmSync(dir, { recursive: true }))

@@ -1,13 +1,13 @@
-import { GroupBindings } from '../../pkg/access/access.ts'
 import type { ResourceSink } from '../../pkg/api/v1alpha1/v1alpha1.ts'
-import { Auth, type ClusterAddress } from '../../pkg/auth/auth.ts'
 import { RegistryError } from '../../pkg/base/errors/errors.ts'
 import type { ProxyRules } from '../../pkg/base/http/http.ts'
 import { authModeOf, type ServerCommandOptions } from '../../pkg/base/options/options.ts'
 import type { Logger, Metrics } from '../../pkg/base/telemetry/telemetry.ts'
-import { type Broker, createBroker } from '../../pkg/broker/broker.ts'
-import type { Catalog } from '../../pkg/catalog/catalog.ts'
 import { loadConnection } from '../../pkg/records/kube/kube.ts'
+import { GroupBindings } from '../../pkg/registry/access/access.ts'
+import { Auth, type ClusterAddress } from '../../pkg/registry/auth/auth.ts'
+import { type Broker, createBroker } from '../../pkg/registry/broker/broker.ts'
+import type { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 
 /** Everything about callers, wired. */
 export interface Access {

@@ -1,6 +1,6 @@
 import { kindNames } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { gauge, type Metrics } from '../../pkg/base/telemetry/telemetry.ts'
-import type { Catalog } from '../../pkg/catalog/catalog.ts'
+import type { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 
 /** Counts what is in the catalog at each scrape: that is cheaper than to keep count of every change. */
 export function observeCatalog(catalog: Catalog, metrics: Metrics): void {

@@ -1,5 +1,5 @@
 import type { Logger } from '../../pkg/base/telemetry/telemetry.ts'
-import type { Conflict } from '../../pkg/catalog/catalog.ts'
+import type { Conflict } from '../../pkg/registry/catalog/catalog.ts'
 
 /** What comes in a list in the wrong order is in conflict for a moment only. */
 const delayMs = 5000

@@ -1,7 +1,7 @@
 import type { ServerCommandOptions } from '../../pkg/base/options/options.ts'
 import type { Logger, Metrics } from '../../pkg/base/telemetry/telemetry.ts'
-import type { Catalog } from '../../pkg/catalog/catalog.ts'
-import { createDownloads, type Downloads } from '../../pkg/downloads/downloads.ts'
+import type { Catalog } from '../../pkg/registry/catalog/catalog.ts'
+import { createDownloads, type Downloads } from '../../pkg/registry/downloads/downloads.ts'
 
 export interface OpenDownloadsOptions {
   readonly options: ServerCommandOptions

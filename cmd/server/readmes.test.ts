@@ -7,7 +7,7 @@ import {
   readmeObject,
   startFakeCluster,
 } from '../../hack/testbed/control-plane/fake-cluster.ts'
-import { Catalog } from '../../pkg/catalog/catalog.ts'
+import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 import { LatestReadmes } from './readmes.ts'
 
 function putVersion(api: FakeApiServer, module: string, version: string, readme: string): void {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Catalog, ReadmeRef } from '../../pkg/catalog/catalog.ts'
 import type { Readmes } from '../../pkg/records/kube/kube.ts'
+import type { Catalog, ReadmeRef } from '../../pkg/registry/catalog/catalog.ts'
 
 /** Where changes never stop, the catalog is not seen at rest. */
 const settlingMs = 10_000

@@ -19,8 +19,8 @@ import {
   type Metrics,
   openAuditLog,
 } from '../../pkg/base/telemetry/telemetry.ts'
-import { Catalog, type VersionRow } from '../../pkg/catalog/catalog.ts'
-import { startServer } from '../../pkg/server/server.ts'
+import { Catalog, type VersionRow } from '../../pkg/registry/catalog/catalog.ts'
+import { startServer } from '../../pkg/registry/server/server.ts'
 import { auditOf } from './audit.ts'
 import { accessProblems, openAccess } from './auth.ts'
 import { observeCatalog } from './catalog-metrics.ts'

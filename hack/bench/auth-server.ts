@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util'
-import { GroupBindings } from '../../pkg/access/access.ts'
 import { parseResource } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { createArchives } from '../../pkg/archives/storage/storage.ts'
-import { Auth } from '../../pkg/auth/auth.ts'
-import { oidcOptions } from '../../pkg/auth/issuer.fixture.ts'
 import { expectRequests, limitHeap } from '../../pkg/base/memory/memory.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
-import { Catalog } from '../../pkg/catalog/catalog.ts'
-import { startServer } from '../../pkg/server/server.ts'
+import { GroupBindings } from '../../pkg/registry/access/access.ts'
+import { Auth } from '../../pkg/registry/auth/auth.ts'
+import { oidcOptions } from '../../pkg/registry/auth/issuer.fixture.ts'
+import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
+import { startServer } from '../../pkg/registry/server/server.ts'
 import { benchObjects } from './registry.ts'
 
 /* A server of a small registry in OIDC mode, with as many GroupBindings as asked for. */

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
-import { GroupBindings } from '../../pkg/access/access.ts'
 import { parseResource, type Resource } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { createArchives } from '../../pkg/archives/storage/storage.ts'
 import { serve } from '../../pkg/base/serving/serving.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
-import { Catalog } from '../../pkg/catalog/catalog.ts'
-import { createApp } from '../../pkg/server/server.ts'
+import { GroupBindings } from '../../pkg/registry/access/access.ts'
+import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
+import { createApp } from '../../pkg/registry/server/server.ts'
 import {
   type BrowseObject,
   browseObjects,

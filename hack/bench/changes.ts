@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { parseResource } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { limitHeap } from '../../pkg/base/memory/memory.ts'
-import { Catalog } from '../../pkg/catalog/catalog.ts'
+import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 import { cpuTimeMs } from '../testbed/cpu-time.ts'
 import { type BenchObject, benchObjects } from './registry.ts'
 

@@ -5,8 +5,8 @@ import { Agent } from 'undici'
 import { kindNames } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { limitHeap } from '../../pkg/base/memory/memory.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
-import { Catalog } from '../../pkg/catalog/catalog.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
+import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 
 /*
  * Reads everything an API server has, once: `cluster-client.ts bare|depot URL DIRECTORY`, with the files token and

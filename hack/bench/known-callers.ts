@@ -1,4 +1,4 @@
-import { TestIssuer } from '../../pkg/auth/issuer.fixture.ts'
+import { TestIssuer } from '../../pkg/registry/auth/issuer.fixture.ts'
 import { startAuthServer, type Target } from './processes.ts'
 
 /** A server in OIDC mode and callers whom it will know. */

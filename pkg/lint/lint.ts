@@ -1,6 +1,5 @@
 /** What is wrong with a set of manifests, before anything serves them; and how that is printed. It mends nothing. */
 
-import { compileBinding } from '../access/access.ts'
 import {
   formatPath,
   ignoredBindingIssue,
@@ -9,6 +8,7 @@ import {
   publicLabelIssue,
 } from '../api/v1alpha1/v1alpha1.ts'
 import { readManifests } from '../records/manifests/manifests.ts'
+import { compileBinding } from '../registry/access/access.ts'
 import { inArchive, openMount } from './archives.ts'
 import type { Finding } from './finding.ts'
 import { about, groupBy, isOf, type Placed, placeOf } from './object.ts'

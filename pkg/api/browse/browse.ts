@@ -1,5 +1,5 @@
 /**
- * The records of the API for browsing, as schemas: pkg/browse makes the OpenAPI document of them, and the pages take their
+ * The records of the API for browsing, as schemas: pkg/registry/browse makes the OpenAPI document of them, and the pages take their
  * types.
  */
 

@@ -1,5 +1,5 @@
 /**
- * What the registry protocols of Terraform and OpenTofu send, as types: pkg/registry composes its answers by them. Nothing is
+ * What the registry protocols of Terraform and OpenTofu send, as types: pkg/registry/protocol composes its answers by them. Nothing is
  * parsed here; what other registries send is read in pkg/sources.
  */
 

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import { compileBinding } from '../../access/access.ts'
 import {
   type Condition,
   formatPath,
@@ -10,6 +9,7 @@ import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import { createQueue, type Queue } from '../../queue/queue.ts'
 import { ApiError, type Cluster, type KubeClient } from '../../records/kube/kube.ts'
+import { compileBinding } from '../../registry/access/access.ts'
 import {
   type ConditionState,
   conditionFalse,

@@ -1,0 +1,156 @@
+import { hash } from 'node:crypto'
+import type {
+  Change,
+  GroupBinding,
+  Replacement,
+  Resource,
+  ResourceSink,
+} from '../../api/v1alpha1/v1alpha1.ts'
+import { Bounded } from '../../base/memory/memory.ts'
+import { gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
+import { compareCodePoints, listOf } from '../../expr/expr.ts'
+import {
+  ask,
+  type Binding,
+  compileBinding,
+  type Decision,
+  maxSteps,
+  type Outcome,
+  sameSpec,
+} from './binding.ts'
+
+export interface GroupBindingsOptions {
+  /** The one namespace whose GroupBindings count: who may write elsewhere must not grant access. */
+  readonly namespace: string
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+/** How many lists of groups are remembered with what was decided about them. */
+const maxDecisions = 10_000
+
+const ignored: Replacement = {
+  add: () => undefined,
+  keep: () => undefined,
+  commit: () => undefined,
+}
+
+/** The GroupBindings in force, kept in step with where resources come from, and asked in the order of their names. */
+export class GroupBindings implements ResourceSink {
+  /** Another one whenever a decision may come out otherwise than before. */
+  revision = 0
+  readonly #byName = new Map<string, Binding>()
+  readonly #decisions = new Bounded<Decision>({ maxEntries: maxDecisions })
+  readonly #namespace: string
+  readonly #log: Logger
+  #ordered: readonly Binding[] | undefined
+
+  constructor({ namespace, log, metrics }: GroupBindingsOptions) {
+    this.#namespace = namespace
+    this.#log = log.child({ component: 'auth' })
+    gauge(
+      metrics,
+      {
+        name: 'groupbindings_invalid',
+        help: 'GroupBindings with something in them that does not compile.',
+      },
+      (it) => it.set(this.ordered.filter(({ problem }) => problem !== undefined).length),
+    )
+  }
+
+  /** In the order in which they are asked: by the bytes of their names. */
+  get ordered(): readonly Binding[] {
+    this.#ordered ??= [...this.#byName.values()].toSorted((left, right) =>
+      compareCodePoints(left.name, right.name),
+    )
+    return this.#ordered
+  }
+
+  /**
+   * The first binding whose expression is true. One that does not compile or evaluate ends the search.
+   *
+   * @param groups in the order of the token, which an expression can tell
+   */
+  decide(groups: readonly string[]): Decision {
+    const key = hash('sha256', JSON.stringify(groups), 'base64')
+    return this.#decisions.getOrMake(key, () => this.#search(groups))
+  }
+
+  /** What each of them says, whatever comes before it. */
+  explain(groups: readonly string[]): Outcome[] {
+    const list = listOf(groups)
+    let left = maxSteps
+    return this.ordered.map((binding) => {
+      const { result, steps } = ask(binding, list, left)
+      left -= steps
+      return { name: binding.name, result }
+    })
+  }
+
+  apply(change: Change): void {
+    if (change.type === 'upsert') this.#upsert(change.resource)
+    else if (change.kind === 'GroupBinding' && change.namespace === this.#namespace) {
+      this.#delete(change.name)
+    }
+  }
+
+  beginReplace(kind: Resource['kind']): Replacement {
+    if (kind !== 'GroupBinding') return ignored
+    const added = new Set<string>()
+    return {
+      add: (resource) => {
+        if (this.#upsert(resource)) added.add(resource.metadata.name)
+      },
+      keep: ({ namespace, name }) => {
+        if (namespace === this.#namespace) added.add(name)
+      },
+      commit: () => {
+        for (const { name } of this.ordered) if (!added.has(name)) this.#delete(name)
+      },
+    }
+  }
+
+  #search(groups: readonly string[]): Decision {
+    const list = listOf(groups)
+    let left = maxSteps
+    for (const binding of this.ordered) {
+      const { result, steps } = ask(binding, list, left)
+      left -= steps
+      if (result === true) return { kind: 'matched', binding }
+      if (result !== false) return { kind: 'failed', name: binding.name, error: result }
+    }
+    return { kind: 'none' }
+  }
+
+  /** @returns whether it is one that counts */
+  #upsert(resource: Resource): boolean {
+    if (resource.kind !== 'GroupBinding') return false
+    if (resource.metadata.namespace !== this.#namespace) return false
+    const { name } = resource.metadata
+    const known = this.#byName.get(name)
+    if (known === undefined || !sameSpec(known.spec, resource.spec)) this.#put(resource)
+    return true
+  }
+
+  #put(resource: GroupBinding): void {
+    const binding = compileBinding(resource)
+    const { name, problem } = binding
+    this.#byName.set(name, binding)
+    this.#changed()
+    if (problem === undefined) return
+    this.#log.error(
+      { namespace: this.#namespace, name, problem },
+      'GroupBinding is not valid: callers who come to it are denied',
+    )
+  }
+
+  #delete(name: string): void {
+    if (this.#byName.delete(name)) this.#changed()
+  }
+
+  #changed(): void {
+    this.#ordered = undefined
+    this.#decisions.clear()
+    this.revision += 1
+  }
+}

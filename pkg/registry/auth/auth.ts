@@ -1,0 +1,344 @@
+/**
+ * Who is calling: tokens of an issuer, kubeconfigs and tokens of a cluster, callers without any; and which view each of them
+ * gets. What a view shows is worked out in pkg/registry/access and pkg/registry/catalog.
+ */
+
+import type { Login } from '../../api/registry/registry.ts'
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import type { ProxyRules } from '../../base/http/http.ts'
+import type { Clock, Random } from '../../base/pacing/pacing.ts'
+import type { Logger, Metrics, RequestFacts } from '../../base/telemetry/telemetry.ts'
+import type { GroupBindings } from '../access/access.ts'
+import { presentedIn, refusedHeader } from './bearer.ts'
+import type { AuthMode, Caller, CallerView } from './caller.ts'
+import { ClusterCallers } from './cluster-callers.ts'
+import { Issuer, type IssuerTimings } from './issuer.ts'
+import { IssuerCallers } from './issuer-callers.ts'
+import { type AccessNow, type AuthRequest, KnownCallers } from './known-callers.ts'
+import { type LoginOptions, loginOf } from './login.ts'
+import { AuthMetrics } from './metrics.ts'
+import { Passthrough, type PassthroughOptions } from './passthrough.ts'
+import { Refusal } from './refusal.ts'
+import {
+  type Callers,
+  callerHashOf,
+  noteCaller,
+  type Session,
+  type Sight,
+  unnamedSession,
+} from './session.ts'
+import { describe, type WhoAmI } from './who-am-i.ts'
+
+export type { Caller, CallerView } from './caller.ts'
+export type { ClusterAddress } from './caller-reads.ts'
+export type { AccessNow, AuthRequest } from './known-callers.ts'
+export type { WhoAmI } from './who-am-i.ts'
+
+export interface OidcOptions extends LoginOptions {
+  readonly issuerUrl: string
+  /** Where the issuer is reached instead of at its own address: scheme, host and port. */
+  readonly reachedAt?: string | undefined
+  /** The explorer's: a second audience of people. */
+  readonly uiClientId?: string | undefined
+  readonly groupsClaim: string
+  /** Callers without a token are guests, who see what is public. */
+  readonly allowGuests: boolean
+  /** Leaves tokens of other issuers to the cluster; needs `cluster`. */
+  readonly allowFallback: boolean
+  /** Takes tokens of the issuer's other clients, as groups of one. */
+  readonly allowClientCredentials: boolean
+  /** The ways out to the issuer. Default: direct. */
+  readonly proxies?: ProxyRules | undefined
+  readonly timings?: Partial<IssuerTimings>
+}
+
+export interface AuthOptions {
+  readonly mode: AuthMode
+  /** Of mode oidc. */
+  readonly oidc?: OidcOptions | undefined
+  /** Of modes kubeconfig and bearer, and of the fallback. */
+  readonly cluster?:
+    | Pick<PassthroughOptions, 'apiGroup' | 'address' | 'ttlMs' | 'connections'>
+    | undefined
+  readonly bindings: GroupBindings
+  /** Whether a resource and its namespace are both labelled public. */
+  readonly isPublic: (kind: ParentKind, namespace: string, name: string) => boolean
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Default: the clock of the machine. */
+  readonly clock?: Clock
+  /** Default: Math.random. */
+  readonly random?: Random
+}
+
+/**
+ * Who may see what. Answers at once, without a promise, wherever nothing has to be asked for: for every token that was seen
+ * before, and for callers who need none.
+ */
+export class Auth {
+  /** What is decided without waiting and without an error. */
+  readonly now: AccessNow
+  readonly #options: AuthOptions
+  readonly #metrics: AuthMetrics
+  readonly #known: KnownCallers
+  /** Where tokens are looked at. */
+  readonly #callers: Callers | undefined
+  readonly #issuer: Issuer | undefined
+  readonly #passthrough: Passthrough | undefined
+  /** Browsing where no credentials are looked at. */
+  readonly #anyGuest: Session
+  #login: Login | undefined
+  /** What the issuer said when that was made. */
+  #loginSource: Issuer['metadata']
+
+  constructor(options: AuthOptions) {
+    const { mode, oidc, cluster, log, clock = Date.now, random = Math.random } = options
+    const metrics = new AuthMetrics(options.metrics, mode)
+    const guest = unnamedSession(mode, 'guest')
+    const known = new KnownCallers({
+      ...options,
+      tokenless: tokenlessOf(options, guest),
+      readsTokens: mode !== 'anonymous',
+      metrics,
+      clock,
+    })
+    this.#options = options
+    this.#anyGuest = guest
+    this.#metrics = metrics
+    this.#known = known
+    this.now = known
+    if (cluster !== undefined) {
+      this.#passthrough = new Passthrough({ ...cluster, metrics: options.metrics, clock })
+    }
+    if (mode === 'oidc') {
+      if (oidc === undefined) throw new TypeError('mode oidc needs an issuer')
+      const child = log.child({ component: 'auth' })
+      const issuer = new Issuer({ ...oidc, log: child, metrics: options.metrics, clock, random })
+      const clientIds = [oidc.clientId, oidc.uiClientId].filter((id) => id !== undefined)
+      this.#callers = new IssuerCallers(issuer, known, { ...oidc, clientIds, clock })
+      issuer.start(() => known.forget())
+      this.#issuer = issuer
+    } else if (mode !== 'anonymous') {
+      const { hashOf } = known
+      const callers = new ClusterCallers({ mode, cluster: this.#cluster(), hashOf, guest, metrics })
+      this.#callers = callers
+      this.now = callers
+    }
+  }
+
+  get mode(): AuthMode {
+    return this.#options.mode
+  }
+
+  /** Resolves when callers can be recognized. @throws IssuerMismatch */
+  get started(): Promise<void> {
+    return this.#issuer?.started ?? Promise.resolve()
+  }
+
+  /**
+   * What does not work for now, in words, with its last error: some callers get 503. The others need not wait for it, so a
+   * server is ready all the same.
+   */
+  impaired(): readonly string[] {
+    const issuer = this.#issuer
+    if (issuer === undefined) return []
+    const { keys, lastError } = issuer
+    if (keys !== undefined && lastError === undefined) return []
+    const what =
+      keys === undefined
+        ? 'tokens of the OIDC issuer cannot be checked, because its keys are being fetched'
+        : 'tokens of the OIDC issuer are checked with the keys of before, because they cannot be fetched again'
+    return [lastError === undefined ? what : `${what}: ${lastError}`]
+  }
+
+  /** Where to log in, as soon as that is known; always the same object for the same answer. */
+  login(): Login | undefined {
+    const { oidc } = this.#options
+    if (oidc === undefined) return undefined
+    const metadata = this.#issuer?.metadata
+    if (this.#login !== undefined && metadata === this.#loginSource) return this.#login
+    this.#loginSource = metadata
+    const login = loginOf(oidc, metadata)
+    if (JSON.stringify(login) !== JSON.stringify(this.#login)) this.#login = login
+    return this.#login
+  }
+
+  /**
+   * Whether the caller may use a module or provider. False where there is none for this caller, whether it exists or not:
+   * the answer must then be the one for what does not exist.
+   *
+   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable where the cluster has to decide and is away
+   */
+  mayRead(
+    request: AuthRequest,
+    kind: ParentKind,
+    namespace: string,
+    name: string,
+  ): boolean | Promise<boolean> {
+    return this.#answer(request, (session) => {
+      const { presented } = session
+      if (presented === undefined) return this.#sees(session, request, kind, namespace, name)
+      note(request, 'cluster')
+      return this.#cluster().mayRead(presented, kind, namespace, name)
+    })
+  }
+
+  /**
+   * What browsing shows the caller.
+   *
+   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable where the cluster has to decide and is away
+   */
+  viewOf(request: AuthRequest): CallerView | Promise<CallerView> {
+    if (this.#asksCluster()) {
+      // What these callers may read is up to the cluster, which is not asked for every page.
+      this.#guest(request)
+      return 'public'
+    }
+    return this.#answer(request, (session) => {
+      if (session.presented !== undefined) {
+        note(request, 'public')
+        return this.#cluster()
+          .authenticate(session.presented)
+          .then(() => 'public' as const)
+      }
+      const { view, name } = this.#sightOf(session)
+      note(request, name)
+      return view
+    })
+  }
+
+  /**
+   * How the caller was understood.
+   *
+   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable where the cluster has to decide and is away
+   */
+  whoAmI(request: AuthRequest): WhoAmI | Promise<WhoAmI> {
+    if (this.#asksCluster() && request.authorization === undefined) return this.#guest(request)
+    return this.#answer(request, (session) => {
+      const { caller, presented } = session
+      if (presented !== undefined) {
+        return this.#cluster()
+          .authenticate(presented)
+          .then(() => describe(caller, undefined))
+      }
+      const known = caller.kind === 'user' || caller.kind === 'machine'
+      const decision = known ? this.#options.bindings.decide(caller.groups) : undefined
+      return describe(caller, decision)
+    })
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#issuer?.close(), this.#passthrough?.close()])
+  }
+
+  /** Identifies the caller, has the question answered, and counts how it ended; waits only where either has to. */
+  #answer<T>(request: AuthRequest, answer: (session: Session) => T | Promise<T>): T | Promise<T> {
+    const { facts } = request
+    const answered = (session: Session): T | Promise<T> => {
+      const { caller } = session
+      if (facts !== undefined && caller.hash !== undefined) facts.callerHash = caller.hash
+      if (facts !== undefined && caller.subject !== undefined) facts.subject = caller.subject
+      const result = answer(session)
+      if (result instanceof Promise) return result.then((value) => this.#allow(caller, value))
+      return this.#allow(caller, result)
+    }
+    if (facts !== undefined) facts.mode = this.#options.mode
+    try {
+      const session = this.#identify(request)
+      const result = session instanceof Promise ? session.then(answered) : answered(session)
+      return result instanceof Promise
+        ? result.catch((thrown: unknown) => Promise.reject(this.#refuse(thrown, facts)))
+        : result
+    } catch (thrown) {
+      throw this.#refuse(thrown, facts)
+    }
+  }
+
+  /** @throws Refusal */
+  #identify(request: AuthRequest): Session | Promise<Session> {
+    const { authorization, facts } = request
+    const callers = this.#callers
+    if (authorization === undefined || callers === undefined) {
+      const session = this.#known.of(request)
+      if (session !== undefined) return session
+      throw callers?.missing() ?? new TypeError('mode anonymous has a session for every caller')
+    }
+    const token = presentedIn(authorization)
+    if (token === undefined) throw refusedHeader(authorization)
+    const hash = this.#known.hashOf(token)
+    // Of the token, until it is known whose it is.
+    if (facts !== undefined) facts.callerHash = callerHashOf(hash)
+    return this.#known.get(hash) ?? callers.identify(token, hash)
+  }
+
+  #allow<T>(caller: Caller, value: T): T {
+    this.#metrics.allowed[caller.kind] += 1
+    return value
+  }
+
+  #refuse(thrown: unknown, facts: RequestFacts | undefined): unknown {
+    if (!(thrown instanceof Refusal)) return thrown
+    this.#metrics.refused(thrown)
+    if (facts !== undefined) facts.refusal = { reason: thrown.reason, message: thrown.message }
+    return thrown.toRegistryError()
+  }
+
+  #asksCluster(): boolean {
+    const { mode } = this.#options
+    return mode === 'kubeconfig' || mode === 'bearer'
+  }
+
+  /** Browsing where no credentials are looked at. */
+  #guest(request: AuthRequest): WhoAmI {
+    const { caller } = this.#anyGuest
+    noteCaller(request.facts, caller, 'public')
+    this.#metrics.allowed.guest += 1
+    return describe(caller, undefined)
+  }
+
+  #cluster(): Passthrough {
+    if (this.#passthrough !== undefined) return this.#passthrough
+    throw new TypeError('a caller is left to the cluster, and there is none')
+  }
+
+  #sees(
+    session: Session,
+    request: AuthRequest,
+    kind: ParentKind,
+    namespace: string,
+    name: string,
+  ): boolean {
+    const sight = this.#sightOf(session)
+    note(request, sight.name)
+    if (this.#known.shows(sight, kind, namespace, name)) return true
+    if (sight.view !== 'public') return false
+    throw new Refusal(
+      'unbound',
+      session.caller.kind === 'guest'
+        ? 'only what is public can be had without a token: log in with terraform login'
+        : 'no GroupBinding is for your groups: ask the administrators of this registry for access',
+    )
+  }
+
+  /** @throws Refusal where a GroupBinding cannot be evaluated */
+  #sightOf(session: Session): Sight {
+    const sight = this.#known.sightOf(session)
+    if (sight !== undefined) return sight
+    const decision = this.#options.bindings.decide(session.caller.groups)
+    throw new Refusal(
+      'binding',
+      `the GroupBinding ${decision.kind === 'failed' ? decision.name : ''} could not be evaluated for your groups: ask the administrators of this registry to fix it`,
+    )
+  }
+}
+
+/** Callers without a token, where they are let in. */
+function tokenlessOf({ mode, oidc }: AuthOptions, guest: Session): Session | undefined {
+  if (mode === 'anonymous') return unnamedSession(mode, 'anonymous')
+  return mode === 'oidc' && oidc?.allowGuests === true ? guest : undefined
+}
+
+/** Tells the access log by what the caller is measured. */
+function note({ facts }: AuthRequest, view: string): void {
+  if (facts !== undefined) facts.view = view
+}

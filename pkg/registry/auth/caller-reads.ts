@@ -1,0 +1,157 @@
+import { createPrivateKey } from 'node:crypto'
+import { RegistryError } from '../../base/errors/errors.ts'
+import { createPool, discard, type Pool, readBounded, type Trust } from '../../base/http/http.ts'
+import type { ClusterCredentials } from './caller-kubeconfig.ts'
+import { Refusal } from './refusal.ts'
+
+/** Where the API server of the server's own cluster is, and whom to trust there; nothing that lets anybody in. */
+export interface ClusterAddress {
+  /** Without a trailing slash; it may have a path. */
+  readonly server: string
+  /** PEM. */
+  readonly ca: string | undefined
+  readonly servername?: string | undefined
+  readonly rejectUnauthorized?: boolean | undefined
+  /** http or https. */
+  readonly proxyUrl?: string | undefined
+}
+
+/** What the API server said. */
+export interface Reading {
+  readonly status: number
+  /** Its own words where it refused. */
+  readonly message: string
+}
+
+/** From the sending of a question to the end of its answer. */
+const timeoutMs = 5000
+const bounds = {
+  connections: 128,
+  connectMs: timeoutMs,
+  headersMs: timeoutMs,
+  idleMs: timeoutMs,
+  totalMs: timeoutMs,
+  // A slow API server must not fail those whose questions were never sent.
+  waiting: { max: 1000, ms: 15_000 },
+}
+const maxStatusBytes = 64 * 1024
+/** The answer itself is not wanted, so the shortest form of it will do; the cluster has one for objects, one for lists. */
+const acceptOf = (path: string): string => {
+  const kind = path.includes('?limit=') ? 'PartialObjectMetadataList' : 'PartialObjectMetadata'
+  return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`
+}
+
+/** Reads in the name of callers, with their credentials and none of the server's: over connections of their own. */
+export class CallerReads {
+  readonly #address: () => Promise<ClusterAddress>
+  readonly #pool: Pool
+
+  /** @param connections how many questions are under way at once. Default 128 */
+  constructor(address: () => Promise<ClusterAddress>, connections = bounds.connections) {
+    this.#address = address
+    this.#pool = createPool({ ...bounds, connections })
+  }
+
+  /**
+   * Asks for a path.
+   *
+   * @throws Refusal `cluster_away` where the API server cannot be reached, `busy` where too many ask, `kubeconfig` where a
+   *   certificate is of no use
+   */
+  async read(credentials: ClusterCredentials, path: string): Promise<Reading> {
+    const address = await this.#address()
+    const { cert, key } = credentials
+    if (cert === undefined || key === undefined) {
+      return send(this.#pool, address, {}, credentials, path)
+    }
+    checkKey(key)
+    // A connection is of the one whose certificate opened it, so it ends with the question.
+    const pool = createPool(bounds)
+    try {
+      return await send(pool, address, { cert, key }, credentials, path)
+    } finally {
+      await pool.close()
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close()
+  }
+}
+
+const maxRsaBits = 4096
+
+/** The signature of the handshake is made on this thread, and takes a second with a key of four times that length. */
+function checkKey(key: string): void {
+  try {
+    const bits = createPrivateKey(key).asymmetricKeyDetails?.modulusLength
+    if (bits && bits > maxRsaBits) throw new TypeError('the key is too long')
+  } catch {
+    throw unusable()
+  }
+}
+
+/** What OpenSSL says may quote from the key. */
+function unusable(): Refusal {
+  return new Refusal(
+    'kubeconfig',
+    'the kubeconfig is refused: its client certificate and key cannot be read, or do not belong together',
+  )
+}
+
+async function send(
+  pool: Pool,
+  { server, ca, servername, rejectUnauthorized, proxyUrl }: ClusterAddress,
+  own: Pick<Trust, 'cert' | 'key'>,
+  { token }: ClusterCredentials,
+  path: string,
+): Promise<Reading> {
+  const { origin, pathname } = new URL(server)
+  const trust = { ...(ca !== undefined && { ca }), ...own, servername, rejectUnauthorized }
+  try {
+    const { status, body } = await pool.send(
+      { origin, trust, proxyUrl },
+      {
+        method: 'GET',
+        path: `${pathname === '/' ? '' : pathname}${path}`,
+        headers: {
+          accept: acceptOf(path),
+          'user-agent': 'depot',
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        },
+      },
+    )
+    if (status >= 400)
+      return { status, message: messageIn(await readBounded(body, maxStatusBytes)) }
+    // To its end, so that the connection can be used again; a long one is given up.
+    await readBounded(body, maxStatusBytes).catch(() => discard(body))
+    return { status, message: '' }
+  } catch (cause) {
+    throw failure(cause)
+  }
+}
+
+function failure(cause: unknown): Refusal {
+  if (cause instanceof RegistryError && cause.reason === 'Unavailable') {
+    return new Refusal('busy', 'too many callers wait for the cluster: try again in a moment', {
+      cause,
+    })
+  }
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (/^ERR_OSSL|^ERR_SSL_.*KEY|KEY_VALUES_MISMATCH/.test(code)) return unusable()
+  return new Refusal(
+    'cluster_away',
+    'the cluster that has to decide about this cannot be reached: try again in a moment',
+    { cause },
+  )
+}
+
+/** The message of a metav1.Status. */
+function messageIn(bytes: Buffer): string {
+  try {
+    const { message } = JSON.parse(bytes.toString()) as { message?: unknown }
+    return typeof message === 'string' ? message.slice(0, 1000) : ''
+  } catch {
+    return ''
+  }
+}

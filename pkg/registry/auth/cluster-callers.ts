@@ -1,0 +1,71 @@
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { presentedIn } from './bearer.ts'
+import type { CallerView } from './caller.ts'
+import type { AccessNow, AuthRequest } from './known-callers.ts'
+import type { AuthMetrics } from './metrics.ts'
+import type { Passthrough } from './passthrough.ts'
+import { Refusal } from './refusal.ts'
+import {
+  type Callers,
+  noteCaller,
+  type Presented,
+  passthroughSession,
+  type Session,
+} from './session.ts'
+
+export interface ClusterCallersOptions {
+  readonly mode: 'kubeconfig' | 'bearer'
+  readonly cluster: Passthrough
+  readonly hashOf: (token: string) => string
+  /** The caller of every page, because the cluster is not asked for every page. */
+  readonly guest: Session
+  readonly metrics: AuthMetrics
+}
+
+const howTo = {
+  kubeconfig:
+    'send "Authorization: Bearer" with the base64 of a kubeconfig (kubectl config view --raw --minify --flatten | base64 -w0)',
+  bearer:
+    'send "Authorization: Bearer" with a service-account token (kubectl create token NAME --namespace NAMESPACE)',
+}
+
+/** Callers whom the cluster knows: who they are is its business, and what they may. */
+export class ClusterCallers implements Callers, AccessNow {
+  readonly #options: ClusterCallersOptions
+
+  constructor(options: ClusterCallersOptions) {
+    this.#options = options
+  }
+
+  identify(token: string, hash: string): Session & { readonly presented: Presented } {
+    const { mode } = this.#options
+    const format = mode === 'kubeconfig' ? 'kubeconfig' : 'token'
+    return passthroughSession(mode, { format, token, hash })
+  }
+
+  missing(): Refusal {
+    return new Refusal('missing', `credentials are needed: ${howTo[this.#options.mode]}`)
+  }
+
+  mayRead(
+    { authorization, facts }: AuthRequest,
+    kind: ParentKind,
+    namespace: string,
+    name: string,
+  ): boolean {
+    const { cluster, hashOf, metrics } = this.#options
+    const token = authorization === undefined ? undefined : presentedIn(authorization)
+    if (token === undefined) return false
+    const { caller, presented } = this.identify(token, hashOf(token))
+    if (!cluster.allowedNow(presented, kind, namespace, name)) return false
+    noteCaller(facts, caller, 'cluster')
+    metrics.allowed[caller.kind] += 1
+    return true
+  }
+
+  viewOf({ facts }: AuthRequest): { readonly view: CallerView; readonly count: () => void } {
+    const { guest, metrics } = this.#options
+    noteCaller(facts, guest.caller, 'public')
+    return { view: 'public', count: () => void (metrics.allowed.guest += 1) }
+  }
+}

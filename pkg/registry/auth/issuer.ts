@@ -1,0 +1,247 @@
+import { createLocalJWKSet, type LocalJWKSet } from 'jose'
+import { messageOf } from '../../base/errors/errors.ts'
+import { createPool, type Pool, type ProxyRules, readBounded } from '../../base/http/http.ts'
+import { backoffMs, type Clock, type Random } from '../../base/pacing/pacing.ts'
+import { gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
+import {
+  IssuerMismatch,
+  type KeySet,
+  type ProviderMetadata,
+  parseKeySet,
+  parseMetadata,
+} from './provider-metadata.ts'
+
+export interface IssuerOptions {
+  readonly issuerUrl: string
+  /** Where the issuer is reached instead of at its own address: scheme, host and port. */
+  readonly reachedAt?: string | undefined
+  /** The ways out. Default: direct. */
+  readonly proxies?: ProxyRules | undefined
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly clock: Clock
+  readonly random: Random
+  readonly timings?: Partial<IssuerTimings>
+}
+
+/** All in milliseconds. */
+export interface IssuerTimings {
+  /** How old keys may become before they are fetched again, so that a withdrawn one is forgotten. */
+  readonly refreshMs: number
+  /** Least time between two attempts that unknown keys cause: anybody can make a key up. */
+  readonly unknownKeyMs: number
+  readonly firstRetryMs: number
+  readonly maxRetryMs: number
+  readonly timeoutMs: number
+}
+
+const defaultTimings: IssuerTimings = {
+  refreshMs: 15 * 60_000,
+  unknownKeyMs: 10_000,
+  firstRetryMs: 1000,
+  maxRetryMs: 30_000,
+  timeoutMs: 5000,
+}
+
+const maxDocumentBytes = 1024 * 1024
+
+/**
+ * What came of another look at the keys: there are others now; there are none, as of now; or it was not possible to look.
+ */
+export type Look = 'changed' | 'unchanged' | 'impossible'
+
+/** The OIDC provider, as far as it is needed: its metadata and its keys, which outlive its absence. */
+export class Issuer {
+  readonly #options: IssuerOptions
+  readonly #timings: IssuerTimings
+  readonly #pool: Pool
+  readonly #started = Promise.withResolvers<void>()
+  #onChange: () => void = () => undefined
+  #metadata: ProviderMetadata | undefined
+  #keys: LocalJWKSet | undefined
+  #keysText = ''
+  #refreshing: Promise<void> | undefined
+  #timer: NodeJS.Timeout | undefined
+  #dueMs = Number.POSITIVE_INFINITY
+  #attemptedMs = Number.NEGATIVE_INFINITY
+  #succeededMs = 0
+  #failures = 0
+  #lastError: string | undefined
+  #closed = false
+
+  constructor(options: IssuerOptions) {
+    this.#options = options
+    this.#timings = { ...defaultTimings, ...options.timings }
+    const { timeoutMs } = this.#timings
+    this.#pool = createPool({
+      connections: 4,
+      connectMs: timeoutMs,
+      headersMs: timeoutMs,
+      idleMs: timeoutMs,
+      totalMs: timeoutMs,
+      proxies: options.proxies,
+    })
+    this.#started.promise.catch(() => undefined)
+    gauge(
+      options.metrics,
+      {
+        name: 'auth_jwks_last_success_timestamp_seconds',
+        help: 'When the keys of the OIDC issuer were fetched last; 0: never.',
+      },
+      (it) => it.set(this.#succeededMs / 1000),
+    )
+  }
+
+  /** @param onChange called when the keys are other ones than before */
+  start(onChange: () => void): void {
+    this.#onChange = onChange
+    void this.#refresh()
+  }
+
+  /** Resolves when the keys are known. @throws IssuerMismatch */
+  get started(): Promise<void> {
+    return this.#started.promise
+  }
+
+  get metadata(): ProviderMetadata | undefined {
+    return this.#metadata
+  }
+
+  get keys(): LocalJWKSet | undefined {
+    return this.#keys
+  }
+
+  /** Why the keys could not be fetched, where that was so the last time. */
+  get lastError(): string | undefined {
+    return this.#lastError
+  }
+
+  /** When the keys were fetched last, in milliseconds since 1970; 0: never. */
+  get succeededMs(): number {
+    return this.#succeededMs
+  }
+
+  /** In how many seconds the keys are fetched again. */
+  get retryAfterSeconds(): number {
+    const seconds = Math.ceil((this.#dueMs - this.#options.clock()) / 1000)
+    return Number.isFinite(seconds) ? Math.max(1, seconds) : 5
+  }
+
+  /**
+   * Fetches the keys because a token cannot be verified with those that are known; not too often, but then later. Never
+   * rejects. All who ask meanwhile wait for one answer.
+   */
+  async lookAgain(): Promise<Look> {
+    const before = this.#keysText
+    const waitMs = this.#attemptedMs + this.#timings.unknownKeyMs - this.#options.clock()
+    if (this.#refreshing === undefined && waitMs > 0) {
+      this.#schedule(waitMs)
+      return 'impossible'
+    }
+    await this.#refresh()
+    if (this.#lastError !== undefined) return 'impossible'
+    return this.#keysText === before ? 'unchanged' : 'changed'
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#pool.close()
+  }
+
+  /** Sees to it that the next attempt is no later than this. */
+  #schedule(delayMs: number): void {
+    const dueMs = this.#options.clock() + delayMs
+    if (this.#closed || dueMs >= this.#dueMs) return
+    clearTimeout(this.#timer)
+    this.#dueMs = dueMs
+    this.#timer = setTimeout(() => void this.#refresh(), delayMs).unref()
+  }
+
+  #refresh(): Promise<void> {
+    this.#refreshing ??= this.#fetch().finally(() => {
+      this.#refreshing = undefined
+      this.#dueMs = Number.POSITIVE_INFINITY
+      clearTimeout(this.#timer)
+      this.#schedule(this.#nextDelayMs())
+    })
+    return this.#refreshing
+  }
+
+  async #fetch(): Promise<void> {
+    const { issuerUrl, log, clock } = this.#options
+    this.#attemptedMs = clock()
+    try {
+      const wellKnown = `${issuerUrl.replace(/\/$/, '')}/.well-known/openid-configuration`
+      const metadata = parseMetadata(await this.#get(wellKnown), issuerUrl)
+      const keys = parseKeySet(await this.#get(metadata.jwks_uri))
+      if (this.#failures > 0) log.info({ issuer: issuerUrl }, 'keys of the OIDC issuer fetched')
+      this.#failures = 0
+      this.#lastError = undefined
+      this.#succeededMs = clock()
+      this.#metadata = metadata
+      this.#takeKeys(keys)
+      this.#started.resolve()
+    } catch (err) {
+      if (this.#closed) return
+      this.#failures += 1
+      this.#lastError = reasonOf(err)
+      log.warn({ issuer: issuerUrl, err }, 'keys of the OIDC issuer cannot be fetched')
+      if (err instanceof IssuerMismatch) this.#started.reject(err)
+    }
+  }
+
+  #takeKeys(keys: KeySet): void {
+    const text = JSON.stringify(keys)
+    if (text === this.#keysText) return
+    this.#keysText = text
+    this.#keys = createLocalJWKSet(keys)
+    this.#onChange()
+  }
+
+  #get(url: string): Promise<unknown> {
+    const { issuerUrl, reachedAt } = this.#options
+    const { origin, host, protocol } = new URL(url)
+    if (reachedAt === undefined || origin !== new URL(issuerUrl).origin) {
+      return this.#json(url, origin, {})
+    }
+    // As if it had come through the proxy: an issuer may name its endpoints after the address that it is asked by.
+    const forwarded = { 'x-forwarded-host': host, 'x-forwarded-proto': protocol.slice(0, -1) }
+    return this.#json(url, reachedAt, forwarded)
+  }
+
+  /**
+   * Redirects are not followed: the operator said whom to ask.
+   *
+   * @throws Error that says what went wrong, without the content
+   */
+  async #json(url: string, origin: string, own: Record<string, string>): Promise<unknown> {
+    const { pathname, search } = new URL(url)
+    const headers = { accept: 'application/json', 'user-agent': 'depot', ...own }
+    const request = { method: 'GET', path: pathname + search, headers } as const
+    const { status, body } = await this.#pool.send({ origin }, request)
+    const bytes = await readBounded(body, maxDocumentBytes)
+    const asked = `${origin}${pathname}`
+    if (status !== 200) throw new Error(`${asked} answered ${status}`)
+    try {
+      return JSON.parse(bytes.toString())
+    } catch {
+      throw new Error(`${asked} did not answer JSON`)
+    }
+  }
+
+  /** With jitter, so that replicas do not ask together. */
+  #nextDelayMs(): number {
+    const { refreshMs, firstRetryMs: firstMs, maxRetryMs: capMs } = this.#timings
+    const { random } = this.#options
+    if (this.#failures === 0) return refreshMs * (0.75 + random() / 2)
+    return backoffMs({ firstMs, capMs, jitter: 'equal', random }, this.#failures)
+  }
+}
+
+/** Undici hides some reasons behind others, and some have a code and no words. */
+function reasonOf(thrown: unknown): string {
+  const cause = thrown instanceof Error ? thrown.cause : undefined
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
+  return [messageOf(thrown) || code, cause && messageOf(cause)].filter(Boolean).join(': ')
+}

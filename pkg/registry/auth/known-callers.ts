@@ -1,0 +1,144 @@
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { Bounded } from '../../base/memory/memory.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
+import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
+import type { Binding, Decision } from '../access/access.ts'
+import type { CallerView } from './caller.ts'
+import { bytesOfGroups } from './group-lists.ts'
+import type { AuthMetrics } from './metrics.ts'
+import { createKeyedHash, noteCaller, type Session, Sight } from './session.ts'
+
+/** What is looked at of a request, and where to note what came out. */
+export interface AuthRequest {
+  /** The header of that name; several joined by commas. */
+  readonly authorization: string | undefined
+  readonly facts?: RequestFacts | undefined
+}
+
+/** What is decided without waiting and without an error. The rest is for `Auth`, which also says why not. */
+export interface AccessNow {
+  /** As `Auth.mayRead`; then the caller is counted. False: ask `Auth.mayRead`. */
+  mayRead(request: AuthRequest, kind: ParentKind, namespace: string, name: string): boolean
+  /** As `Auth.viewOf`. The caller is not counted yet. Undefined: ask `Auth.viewOf`. */
+  viewOf(
+    request: AuthRequest,
+  ): { readonly view: CallerView; readonly count: () => void } | undefined
+}
+
+export interface KnownCallersOptions {
+  /** Callers without a token; undefined where they are not let in. */
+  readonly tokenless: Session | undefined
+  /** Whether tokens are looked at. */
+  readonly readsTokens: boolean
+  readonly bindings: {
+    /** Another one whenever a decision may come out otherwise than before. */
+    readonly revision: number
+    decide(groups: readonly string[]): Decision
+  }
+  /** Whether a resource and its namespace are both labelled public. */
+  readonly isPublic: (kind: ParentKind, namespace: string, name: string) => boolean
+  readonly metrics: AuthMetrics
+  readonly clock: Clock
+}
+
+const maxSessions = 50_000
+/** Of all sessions together: a token may bring 48 kB of groups. Lists that are shared take 16 MB more. */
+const maxSessionBytes = 48 * 1024 * 1024
+
+const everything = new Sight('all')
+const whatIsPublic = new Sight('public')
+
+/**
+ * Callers who were recognized before, until their tokens expire: one lookup gives the caller with what it may see. Tokens
+ * are not kept, but a hash of each.
+ */
+export class KnownCallers implements AccessNow {
+  readonly hashOf = createKeyedHash()
+  readonly #options: KnownCallersOptions
+  /** By the hash of the token. */
+  readonly #sessions: Bounded<Session>
+  /** One for all callers of a binding. */
+  readonly #sights = new WeakMap<Binding, Sight>()
+
+  constructor(options: KnownCallersOptions) {
+    this.#options = options
+    const { clock } = options
+    const [maxEntries, maxBytes] = [maxSessions, maxSessionBytes]
+    this.#sessions = new Bounded({ maxEntries, maxBytes, sizeOf: bytesOf, clock })
+  }
+
+  mayRead(request: AuthRequest, kind: ParentKind, namespace: string, name: string): boolean {
+    const session = this.of(request)
+    if (session === undefined) return false
+    const sight = this.sightOf(session)
+    if (sight === undefined || !this.shows(sight, kind, namespace, name)) return false
+    noteCaller(request.facts, session.caller, sight.name)
+    this.#options.metrics.allowed[session.caller.kind] += 1
+    return true
+  }
+
+  viewOf(
+    request: AuthRequest,
+  ): { readonly view: CallerView; readonly count: () => void } | undefined {
+    const session = this.of(request)
+    if (session === undefined) return undefined
+    const sight = this.sightOf(session)
+    if (sight === undefined) return undefined
+    const { caller } = session
+    noteCaller(request.facts, caller, sight.name)
+    const { allowed } = this.#options.metrics
+    return { view: sight.view, count: () => void (allowed[caller.kind] += 1) }
+  }
+
+  /** The caller, if known. A header that is spelled oddly is not looked at, though its token may be known. */
+  of({ authorization }: AuthRequest): Session | undefined {
+    if (authorization === undefined || !this.#options.readsTokens) return this.#options.tokenless
+    if (!authorization.startsWith('Bearer ')) return undefined
+    return this.get(this.hashOf(authorization.slice('Bearer '.length)))
+  }
+
+  get(hash: string): Session | undefined {
+    return this.#sessions.get(hash)
+  }
+
+  /** @param expiresAtMs milliseconds since 1970 */
+  keep(hash: string, session: Session, expiresAtMs: number): void {
+    this.#sessions.set(hash, session, expiresAtMs)
+  }
+
+  /** Forgets every token, because a key may have been withdrawn. */
+  forget(): void {
+    this.#sessions.clear()
+  }
+
+  /** What a caller may see, as the GroupBindings are now; undefined where one of them cannot be evaluated. */
+  sightOf(session: Session): Sight | undefined {
+    const { revision } = this.#options.bindings
+    const known = session.seen
+    if (known?.revision === revision) return known.sight
+    const sight = this.#look(session)
+    session.seen = { revision, sight }
+    return sight
+  }
+
+  shows(sight: Sight, kind: ParentKind, namespace: string, name: string): boolean {
+    return sight.allows(kind, name) || this.#options.isPublic(kind, namespace, name)
+  }
+
+  #look({ caller: { kind, groups } }: Session): Sight | undefined {
+    if (kind === 'anonymous') return everything
+    if (kind === 'guest') return whatIsPublic
+    const decision = this.#options.bindings.decide(groups)
+    if (decision.kind === 'failed') return undefined
+    if (decision.kind === 'none') return whatIsPublic
+    const { binding } = decision
+    const sight = this.#sights.get(binding) ?? new Sight(binding)
+    this.#sights.set(binding, sight)
+    return sight
+  }
+}
+
+/** What a session keeps alive at most, as if it shared its groups with no other. */
+function bytesOf({ caller: { subject = '', groups } }: Session): number {
+  return 600 + Buffer.byteLength(subject) + bytesOfGroups(groups)
+}

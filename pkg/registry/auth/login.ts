@@ -1,0 +1,28 @@
+import type { Login } from '../../api/registry/registry.ts'
+import type { ProviderMetadata } from './provider-metadata.ts'
+
+export interface LoginOptions {
+  readonly clientId: string
+  readonly scopes: readonly string[]
+  /** Each takes the place of what the issuer says. */
+  readonly authzUrl?: string | undefined
+  readonly tokenUrl?: string | undefined
+}
+
+/** Undefined as long as it is not known where to log in. */
+export function loginOf(
+  { clientId, scopes, authzUrl, tokenUrl }: LoginOptions,
+  metadata: ProviderMetadata | undefined,
+): Login | undefined {
+  const authz = authzUrl ?? metadata?.authorization_endpoint
+  const token = tokenUrl ?? metadata?.token_endpoint
+  if (authz === undefined || token === undefined) return undefined
+  return {
+    client: clientId,
+    grant_types: ['authz_code', 'device_code'],
+    authz,
+    token,
+    scopes,
+    ports: [10_000, 10_010],
+  }
+}

@@ -1,0 +1,183 @@
+import { apiVersion, type Kind, kinds, type ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { Bounded } from '../../base/memory/memory.ts'
+import { type Clock, SingleFlight } from '../../base/pacing/pacing.ts'
+import { histogram, type Metrics } from '../../base/telemetry/telemetry.ts'
+import { checkToken } from './bearer.ts'
+import { type ClusterCredentials, credentialsOfKubeconfig } from './caller-kubeconfig.ts'
+import { CallerReads, type ClusterAddress, type Reading } from './caller-reads.ts'
+import { Refusal } from './refusal.ts'
+import type { Presented } from './session.ts'
+
+export interface PassthroughOptions {
+  readonly apiGroup: string
+  /** Where the server's own cluster is. */
+  readonly address: () => Promise<ClusterAddress>
+  /** How long a decision holds, in milliseconds; 0: it is asked for every time. */
+  readonly ttlMs: number
+  /** How many questions are under way at once. Default 128. */
+  readonly connections?: number | undefined
+  readonly metrics: Metrics
+  readonly clock: Clock
+}
+
+/** What the cluster said about one caller and one thing. A refusal is a verdict too; that it was away is not. */
+type Verdict = 'allowed' | 'absent' | Refusal
+
+const maxRemembered = 10_000
+const maxRunning = 500
+const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+/** Everybody who is authenticated may read it, unless an administrator took that away: then the answer is 403. */
+const anyPath = '/api'
+const versionsQuery = '?limit=1'
+
+/** Lets the cluster decide, by reading with the caller's own credentials what the caller asks us for. */
+export class Passthrough {
+  readonly #options: PassthroughOptions
+  readonly #reads: CallerReads
+  readonly #verdicts: Bounded<Verdict>
+  readonly #running = new SingleFlight<Verdict>({
+    max: maxRunning,
+    overload: () =>
+      new Refusal('busy', 'too many callers wait for the cluster: try again in a moment'),
+  })
+  readonly #duration
+
+  constructor(options: PassthroughOptions) {
+    this.#options = options
+    this.#reads = new CallerReads(() => this.#address(), options.connections)
+    this.#verdicts = new Bounded({ maxEntries: maxRemembered, clock: options.clock })
+    this.#duration = histogram(
+      options.metrics,
+      {
+        name: 'auth_passthrough_duration_seconds',
+        help: 'Time that the cluster took to decide about a caller.',
+        labels: ['result'],
+      },
+      durationBuckets,
+    )
+  }
+
+  /**
+   * Whether the caller may read a module or provider and the Versions of its namespace; false where there is no such
+   * resource. At once where the cluster has decided that a moment ago.
+   *
+   * @throws Refusal
+   */
+  mayRead(
+    presented: Presented,
+    kind: ParentKind,
+    namespace: string,
+    name: string,
+  ): boolean | Promise<boolean> {
+    if (!isName(namespace) || !isName(name)) {
+      // No object can be called so, and a path with it would lead elsewhere. Strangers still learn only that.
+      return this.authenticate(presented).then(() => false)
+    }
+    const parent = this.#verdict(presented, this.#path(kind, namespace, `/${name}`))
+    // Once for all modules and providers of a namespace.
+    const versions = this.#verdict(presented, this.#path('Version', namespace, versionsQuery))
+    if (versions instanceof Promise || parent instanceof Promise) {
+      return Promise.all([parent, versions]).then(allowed)
+    }
+    return allowed([parent, versions])
+  }
+
+  /** Whether the cluster has allowed that a moment ago. */
+  allowedNow({ hash }: Presented, kind: ParentKind, namespace: string, name: string): boolean {
+    const isAllowed = (path: string) => this.#verdicts.get(`${hash} ${path}`) === 'allowed'
+    return (
+      isAllowed(this.#path(kind, namespace, `/${name}`)) &&
+      isAllowed(this.#path('Version', namespace, versionsQuery))
+    )
+  }
+
+  /** Makes sure that the cluster knows the caller at all. @throws Refusal */
+  async authenticate(presented: Presented): Promise<void> {
+    allowed([await this.#verdict(presented, anyPath)])
+  }
+
+  close(): Promise<void> {
+    return this.#reads.close()
+  }
+
+  #path(kind: Kind, namespace: string, rest: string): string {
+    const root = `/apis/${this.#options.apiGroup}/${apiVersion}`
+    return `${root}/namespaces/${namespace}/${kinds[kind].plural}${rest}`
+  }
+
+  #verdict(presented: Presented, path: string): Verdict | Promise<Verdict> {
+    const { ttlMs, clock } = this.#options
+    const key = `${presented.hash} ${path}`
+    const known = this.#verdicts.get(key)
+    if (known !== undefined) return known
+    return this.#running.run(key, async () => {
+      const credentials = await this.#credentialsOf(presented)
+      const verdict = verdictOf(await this.#timed(credentials, path), path === anyPath)
+      if (ttlMs > 0) this.#verdicts.set(key, verdict, clock() + ttlMs)
+      return verdict
+    })
+  }
+
+  /** @throws Refusal where the server itself does not get that far: that is not the caller's fault */
+  async #address(): Promise<ClusterAddress> {
+    try {
+      return await this.#options.address()
+    } catch (cause) {
+      throw new Refusal(
+        'cluster_away',
+        'the cluster that has to decide about this cannot be reached: try again in a moment',
+        { cause },
+      )
+    }
+  }
+
+  /** @throws Refusal */
+  async #credentialsOf({ format, token }: Presented): Promise<ClusterCredentials> {
+    checkToken(token)
+    return format === 'token' ? { token } : credentialsOfKubeconfig(token, await this.#address())
+  }
+
+  async #timed(credentials: ClusterCredentials, path: string): Promise<Reading> {
+    const start = performance.now()
+    let result = 'unreachable'
+    try {
+      const reading = await this.#reads.read(credentials, path)
+      result = reading.status < 400 ? 'allowed' : 'refused'
+      return reading
+    } finally {
+      this.#duration.observe({ result }, (performance.now() - start) / 1000)
+    }
+  }
+}
+
+/** Names of namespaces and custom resources, generously: what may stand in a path without a second thought. */
+function isName(text: string): boolean {
+  return text.length <= 253 && /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/.test(text)
+}
+
+/** @param anything whether only matters that the caller is known @throws Refusal where that decides nothing */
+function verdictOf({ status, message }: Reading, anything: boolean): Verdict {
+  if (status === 401) {
+    return new Refusal(
+      'cluster_unauthenticated',
+      `the cluster does not accept these credentials: ${message || 'Unauthorized'}`,
+    )
+  }
+  if (status === 200 || (anything && status === 403)) return 'allowed'
+  if (status === 404) return 'absent'
+  if (status === 403) {
+    return new Refusal('cluster_forbidden', message || 'the cluster forbids this')
+  }
+  throw new Refusal(
+    'cluster_away',
+    `the cluster that has to decide about this answered ${status}: try again in a moment`,
+  )
+}
+
+/** That the cluster does not know the caller goes before that it forbids something. @throws Refusal */
+function allowed(verdicts: readonly Verdict[]): boolean {
+  const refusals = verdicts.filter((verdict) => verdict instanceof Refusal)
+  const [first] = refusals
+  if (first === undefined) return !verdicts.includes('absent')
+  throw refusals.find(({ reason }) => reason === 'cluster_unauthenticated') ?? first
+}

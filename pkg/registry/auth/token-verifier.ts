@@ -1,0 +1,249 @@
+import {
+  decodeProtectedHeader,
+  errors,
+  type JWTVerifyResult,
+  jwtVerify,
+  type ProtectedHeaderParameters,
+} from 'jose'
+import type { Clock } from '../../base/pacing/pacing.ts'
+import { groupsIn } from './groups-claim.ts'
+import type { Issuer } from './issuer.ts'
+import { issuedAtMs } from './jwt-claims.ts'
+import { quote, Refusal } from './refusal.ts'
+
+/** Whom a token of the issuer speaks for. */
+export interface Verified {
+  readonly kind: 'user' | 'machine'
+  readonly subject: string
+  readonly groups: readonly string[]
+  /** Milliseconds since 1970. */
+  readonly expiresAtMs: number
+}
+
+export interface TokenRules {
+  readonly issuerUrl: string
+  /** Audiences of people: the client of `terraform login` and that of the explorer. */
+  readonly clientIds: readonly string[]
+  readonly groupsClaim: string
+  /** Also take tokens of other clients, as programs. */
+  readonly allowClientCredentials: boolean
+  readonly clock: Clock
+}
+
+/** Public keys only: with `none` or an HMAC of the public key, anybody could sign. */
+const algorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+]
+/** By how much the clocks of the issuer and of this machine may differ. */
+const leewaySeconds = 30
+/** Of the group of a program. */
+const machinePrefix = 'client:'
+/** Of JWTs that an issuer signs, those that callers show. */
+const tokenTypes: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt'])
+const maxCandidateKeys = 10
+const again = 'log in again, for example with terraform login'
+
+/**
+ * Checks a token of the issuer (RFC 7519, RFC 9068): ID and access tokens alike, because `terraform login` keeps the
+ * latter.
+ *
+ * @throws Refusal
+ */
+export async function verifyToken(
+  token: string,
+  issuer: Issuer,
+  rules: TokenRules,
+): Promise<Verified> {
+  const { payload, protectedHeader } = await checkSignature(token, issuer, rules)
+  const typ: unknown = protectedHeader.typ
+  if (typ !== undefined && !(typeof typ === 'string' && tokenTypes.has(typ.toLowerCase()))) {
+    throw new Refusal(
+      'claims',
+      `the token's header typ is ${quote(typ)}, which is neither an ID token nor an access token: ${again}`,
+    )
+  }
+  const { sub, exp = 0 } = payload
+  if (typeof sub !== 'string' || sub === '') {
+    throw new Refusal(
+      'claims',
+      `the token's claim sub is ${quote(sub)}, and must be a text that names the caller: have the issuer add it`,
+    )
+  }
+  const expiresAtMs = (exp + leewaySeconds) * 1000
+  const audiences = [payload.aud ?? []].flat()
+  if (rules.clientIds.some((clientId) => audiences.includes(clientId))) {
+    return {
+      kind: 'user',
+      subject: sub,
+      groups: withoutMachines(groupsIn(payload, rules.groupsClaim)),
+      expiresAtMs,
+    }
+  }
+  if (!rules.allowClientCredentials) {
+    throw new Refusal(
+      'audience',
+      `the token's claim aud is ${quote(payload.aud)}, and this registry takes tokens for ${rules.clientIds.map(quote).join(' and ')}: have the issuer add that audience to the tokens of its client (in Keycloak an audience mapper) and log in again with terraform login, or, if you are a program, have the server started with --oidc-allow-client-credentials`,
+    )
+  }
+  return { kind: 'machine', subject: sub, groups: [machinePrefix + sub], expiresAtMs }
+}
+
+async function checkSignature(
+  token: string,
+  issuer: Issuer,
+  rules: TokenRules,
+): Promise<JWTVerifyResult> {
+  let missing: boolean
+  try {
+    return await verifyWithKeys(token, issuer, rules)
+  } catch (thrown) {
+    const unmatched = thrown instanceof errors.JWKSNoMatchingKey
+    if (!unmatched && !(thrown instanceof errors.JWSSignatureVerificationFailed)) {
+      throw refusalOf(thrown, token, rules)
+    }
+    missing = unmatched && !knowsKeyOf(token, issuer)
+  }
+  // The key may be new, or another one may have its id now.
+  const look = await issuer.lookAgain()
+  if (look === 'changed') {
+    try {
+      return await verifyWithKeys(token, issuer, rules)
+    } catch (thrown) {
+      throw refusalOf(thrown, token, rules)
+    }
+  }
+  if (missing && look === 'impossible' && mayBeNewer(token, issuer)) {
+    throw new Refusal(
+      'issuer_away',
+      'the token is signed with a key that is not known yet: the keys of the OIDC issuer are fetched again in a moment, try again then',
+      { retryAfterSeconds: issuer.retryAfterSeconds },
+    )
+  }
+  throw new Refusal(
+    'signature',
+    missing
+      ? `the token is signed with a key that the issuer does not publish: ${again}`
+      : `the signature of the token is not valid: ${again}`,
+  )
+}
+
+/** Whether there is a key of that id at all, if only of another kind. */
+function knowsKeyOf(token: string, issuer: Issuer): boolean {
+  const { kid } = headerOf(token)
+  const known = issuer.keys?.jwks()?.keys ?? []
+  return kid !== undefined && known.some((key) => key.kid === kid)
+}
+
+/** Whether the key of a token may have come after the keys were fetched. What a token says of its age is not checked yet. */
+function mayBeNewer(token: string, issuer: Issuer): boolean {
+  const issuedMs = issuedAtMs(token)
+  return issuedMs !== undefined && issuedMs + leewaySeconds * 1000 > issuer.succeededMs
+}
+
+async function verifyWithKeys(
+  token: string,
+  issuer: Issuer,
+  { issuerUrl, clock }: TokenRules,
+): Promise<JWTVerifyResult> {
+  const { keys } = issuer
+  if (keys === undefined) {
+    throw new Refusal(
+      'issuer_away',
+      'the keys of the OIDC issuer are not known yet, so tokens cannot be checked: try again in a moment',
+      { retryAfterSeconds: issuer.retryAfterSeconds },
+    )
+  }
+  const options = {
+    algorithms,
+    issuer: issuerUrl,
+    clockTolerance: leewaySeconds,
+    currentDate: new Date(clock()),
+    requiredClaims: ['exp'],
+  }
+  try {
+    return await jwtVerify(token, keys, options)
+  } catch (thrown) {
+    if (!(thrown instanceof errors.JWKSMultipleMatchingKeys)) throw thrown
+    let tried = 0
+    for await (const key of thrown) {
+      try {
+        return await jwtVerify(token, key, options)
+      } catch (err) {
+        tried += 1
+        // A key that cannot be used says nothing about the others; a claim is wrong under every key.
+        const isOver =
+          err instanceof errors.JWTExpired || err instanceof errors.JWTClaimValidationFailed
+        if (isOver || tried >= maxCandidateKeys) throw err
+      }
+    }
+    throw new errors.JWSSignatureVerificationFailed()
+  }
+}
+
+function refusalOf(thrown: unknown, token: string, { issuerUrl, clock }: TokenRules): unknown {
+  if (thrown instanceof Refusal) return thrown
+  if (thrown instanceof errors.JWTExpired) {
+    const { exp } = thrown.payload
+    const agoSeconds = Math.round(clock() / 1000 - (exp ?? 0))
+    return new Refusal(
+      'time',
+      `the token expired ${agoSeconds} s ago (claim exp is ${exp}): ${again}`,
+    )
+  }
+  if (thrown instanceof errors.JWTClaimValidationFailed) return refusalOfClaim(thrown, issuerUrl)
+  if (thrown instanceof errors.JOSEAlgNotAllowed) {
+    const { alg } = headerOf(token)
+    return new Refusal(
+      'signature',
+      `the token is signed with alg ${quote(alg)}, and must be signed with one of ${algorithms.join(', ')}: ${again}`,
+    )
+  }
+  // Whatever is wrong with a token is for its sender to fix: a key too short, a header that is not understood.
+  return new Refusal('signature', `the signature of the token is not valid: ${again}`)
+}
+
+function refusalOfClaim(
+  { claim, reason, payload }: errors.JWTClaimValidationFailed,
+  issuerUrl: string,
+): Refusal {
+  const found = quote(payload[claim])
+  if (claim === 'nbf' && reason === 'check_failed') {
+    return new Refusal(
+      'time',
+      `the token is not valid yet (claim nbf is ${found}): check the clocks of both machines`,
+    )
+  }
+  if (claim === 'iss') {
+    return new Refusal(
+      'issuer',
+      `the token was issued by ${found}, and this registry takes tokens of ${quote(issuerUrl)}: ${again}`,
+    )
+  }
+  return new Refusal(
+    'claims',
+    `the token's claim ${claim} is ${found}, which is missing or not of the right type: ${again}`,
+  )
+}
+
+function headerOf(token: string): ProtectedHeaderParameters {
+  try {
+    return decodeProtectedHeader(token)
+  } catch {
+    return {}
+  }
+}
+
+/** A person does not get the group of a program, even if the issuer says so. */
+function withoutMachines(groups: readonly string[]): readonly string[] {
+  return groups.filter((group) => !group.startsWith(machinePrefix))
+}

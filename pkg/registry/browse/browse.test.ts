@@ -1,0 +1,409 @@
+import { describe, expect, it } from 'vitest'
+import type { z } from 'zod'
+import { Errors } from '../../api/browse/browse.ts'
+import { RegistryError } from '../../base/errors/errors.ts'
+import { compileBinding } from '../access/access.ts'
+import { Catalog } from '../catalog/catalog.ts'
+import { type BrowseOptions, createBrowse } from './browse.ts'
+import { endpoints } from './endpoints.ts'
+import { parsed } from './random-registry.fixture.ts'
+
+const label = { 'depot.internal/public': 'true' }
+const s3 = { s3: { bucket: 'archives', region: 'eu-west-1' } }
+
+/** What the tests look at, whichever answer it is in. */
+interface Body {
+  readonly items: readonly { namespace: string; name: string; modules: string[] }[]
+  readonly totalCount: number
+  readonly totalModules: number
+  readonly modules: readonly { id: string }[]
+  readonly edges: readonly object[]
+  readonly summary: { readonly totalModules: number }
+  readonly mostDownloaded: readonly object[]
+  readonly paths: Record<string, { readonly get: { readonly parameters: readonly object[] } }>
+}
+
+interface Made {
+  readonly namespace?: string
+  readonly labels?: Record<string, string>
+  readonly status?: object
+}
+
+/** A registry with a public and a private namespace, and in each a public and a private module. */
+class Registry {
+  readonly catalog = new Catalog()
+  #revision = 0
+
+  constructor() {
+    this.put('Namespace', 'open', { namespace: '', labels: label })
+    this.put('Namespace', 'closed', { namespace: '' })
+    this.module('open', 'open', label)
+    this.module('open', 'secret', {})
+    this.module('closed', 'labelled', label)
+    this.module('closed', 'plain', {})
+    this.depot('open', 'open', label, ['open', 'secret', 'closed/plain'])
+    this.depot('open', 'secret', {}, ['open', 'secret'])
+    this.depot('closed', 'labelled', label, ['plain'])
+  }
+
+  put(kind: string, name: string, { namespace, labels, ...rest }: Made & { spec?: object }): void {
+    this.#revision += 1
+    const raw = { kind, metadata: { name, namespace, labels }, ...rest }
+    this.catalog.apply({ type: 'upsert', resource: parsed(raw, this.#revision) })
+  }
+
+  module(namespace: string, name: string, labels: Record<string, string>): void {
+    const moduleConfig = { name, storageConfig: s3 }
+    this.put('Module', name, { namespace, labels, spec: { moduleConfig } })
+    this.put('Version', `${name}-1`, {
+      namespace,
+      spec: { type: 'Module', version: '1.0.0', fileName: 'a.zip', moduleConfigRef: moduleConfig },
+      status: { checksum: 'a'.repeat(64), synced: true, archiveSizeBytes: 100 },
+    })
+    this.download(namespace, name)
+  }
+
+  depot(namespace: string, name: string, labels: Record<string, string>, modules: string[]): void {
+    this.put('Depot', name, { namespace, labels, spec: {}, status: { modules } })
+  }
+
+  download(namespace: string, name: string, count = 1): void {
+    this.catalog.setDownloads([
+      { kind: 'Module', namespace, name, version: '1.0.0', count, lastAt: 1_000 },
+    ])
+  }
+
+  serve(viewOf: NonNullable<BrowseOptions['viewOf']>, options: Partial<BrowseOptions> = {}) {
+    const app = createBrowse({ catalog: this.catalog, viewOf, ...options }).routes
+    app.onError((error) => {
+      if (!(error instanceof RegistryError)) throw error
+      return Response.json({ errors: [error.message] }, { status: error.status })
+    })
+    return {
+      request: (path: string, init?: RequestInit) => app.request(`/depot/ui/v1${path}`, init),
+      json: async (path: string): Promise<Body> =>
+        (await app.request(`/depot/ui/v1${path}`)).json() as Promise<Body>,
+    }
+  }
+
+  as(caller: Caller) {
+    const { model } = this.catalog
+    if (caller !== 'member') return this.serve(() => model.views[caller])
+    const binding = compileBinding(
+      parsed(
+        {
+          kind: 'GroupBinding',
+          metadata: { name: 'binding' },
+          spec: { expression: 'true', moduleResources: ['pl*'] },
+        } as Parameters<typeof parsed>[0],
+        1,
+      ) as Parameters<typeof compileBinding>[0],
+    )
+    return this.serve(() => model.viewOf(binding))
+  }
+}
+
+type Caller = 'all' | 'public' | 'member'
+
+const addresses = ['open/open', 'open/secret', 'closed/labelled', 'closed/plain']
+const seenBy: Record<Caller, readonly string[]> = {
+  all: addresses,
+  public: ['open/open'],
+  member: ['open/open', 'closed/plain'],
+}
+const depotsOf: Record<Caller, Record<string, readonly string[]>> = {
+  all: {
+    'closed/labelled': ['plain'],
+    'open/open': ['closed/plain', 'open', 'secret'],
+    'open/secret': ['open', 'secret'],
+  },
+  public: { 'open/open': ['open'] },
+  member: {
+    'closed/labelled': ['plain'],
+    'open/open': ['closed/plain', 'open'],
+    'open/secret': ['open'],
+  },
+}
+
+describe.each(['all', 'public', 'member'] as const)('the view %s', (caller) => {
+  const seen = seenBy[caller]
+  const app = new Registry().as(caller)
+
+  it('lists what it shows and counts nothing else', async () => {
+    const { items, totalCount } = await app.json('/resources?sort_by=namespace&sort_dir=desc')
+    expect(items.map((item) => `${item.namespace}/${item.name}`)).toEqual(seen)
+    expect(totalCount).toBe(seen.length)
+  })
+
+  it.each(addresses)('answers 404 for %s where it does not show that', async (address) => {
+    const [namespace, name] = address.split('/')
+    for (const rest of ['', '/versions', '/scan-findings']) {
+      const { status } = await app.request(`/resources/${namespace}/module/${name}${rest}`)
+      expect(status).toBe(seen.includes(address) ? 200 : 404)
+    }
+  })
+
+  it('tells of something hidden what it tells of something that does not exist', async () => {
+    for (const address of addresses.filter((one) => !seen.includes(one))) {
+      const [namespace, name = ''] = address.split('/')
+      const hidden = await app.json(`/resources/${namespace}/module/${name}`)
+      const absent = await app.json(`/resources/${namespace}/module/nothing`)
+      expect(hidden).toEqual(JSON.parse(JSON.stringify(absent).replaceAll('nothing', name)))
+    }
+  })
+
+  it('lists public namespaces alone', async () => {
+    expect(await app.json('/namespaces')).toEqual({ items: [{ name: 'open', public: true }] })
+  })
+
+  it('shows depots with the names that it shows', async () => {
+    const { items } = await app.json('/depots')
+    const names = items.map((item) => [`${item.namespace}/${item.name}`, item.modules])
+    expect(Object.fromEntries(names)).toEqual(depotsOf[caller])
+  })
+
+  it('draws no edge to what it does not show', async () => {
+    const graph = await app.json('/depots/graph')
+    const ids = graph.modules.map((module) => module.id.replace('/module', ''))
+    expect(ids.every((id) => seen.includes(id))).toBe(true)
+    const edges = Object.values(depotsOf[caller]).flat().length
+    expect(graph.edges).toHaveLength(edges)
+    expect(graph.summary.totalModules).toBe(ids.length)
+  })
+
+  it('sums up nothing else', async () => {
+    const stats = await app.json('/stats')
+    expect(stats).toMatchObject({
+      totalModules: seen.length,
+      totalVersions: seen.length,
+      totalStorageBytes: 100 * seen.length,
+      totalDownloads: seen.length,
+      storageDistribution: [{ backend: 's3', count: seen.length }],
+    })
+    expect(stats.mostDownloaded).toHaveLength(seen.length)
+  })
+})
+
+describe('an answer', () => {
+  const paths = [
+    '/namespaces',
+    '/resources',
+    '/resources/open/module/open',
+    '/resources/open/module/open/versions',
+    '/resources/open/module/open/scan-findings',
+    '/depots',
+    '/depots/graph',
+    '/stats',
+    '/openapi.json',
+  ]
+
+  it.each(paths)('of %s has a tag, and is not sent to those who have it', async (path) => {
+    const app = new Registry().as('public')
+    const whole = await app.request(path)
+    const etag = whole.headers.get('ETag') ?? ''
+    expect(etag).toMatch(/^"[\w-]{20,}"$/)
+    for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const again = await app.request(path, { headers: { 'If-None-Match': tag } })
+      expect([again.status, await again.text(), again.headers.get('ETag')]).toEqual([304, '', etag])
+    }
+    const other = await app.request(path, { headers: { 'If-None-Match': '"other"' } })
+    expect(other.status).toBe(200)
+    const head = await app.request(path, { method: 'HEAD' })
+    expect([head.status, await head.text(), head.headers.get('ETag')]).toEqual([200, '', etag])
+  })
+
+  it.each(paths)('of %s does not change with what the caller cannot see', async (path) => {
+    const registry = new Registry()
+    let hour = 0
+    const app = registry.serve(() => registry.catalog.model.views.public, {
+      clock: () => ++hour * 3_600_000,
+    })
+    const before = (await app.request(path)).headers.get('ETag')
+    registry.module('open', 'another-secret', {})
+    registry.module('closed', 'plain', {})
+    registry.depot('closed', 'labelled', label, [])
+    registry.download('open', 'secret', 2)
+    expect((await app.request(path)).headers.get('ETag')).toBe(before)
+  })
+
+  it.each([
+    '/resources',
+    '/resources/open/module/open',
+    '/resources/open/module/open/versions',
+    '/stats',
+  ])('of %s changes with what the caller can see', async (path) => {
+    const registry = new Registry()
+    const app = registry.as('public')
+    const before = (await app.request(path)).headers.get('ETag')
+    registry.download('open', 'open', 2)
+    expect((await app.request(path)).headers.get('ETag')).not.toBe(before)
+  })
+
+  it('is for no other cache to keep', async () => {
+    const { headers } = await new Registry().as('public').request('/resources')
+    expect([headers.get('Cache-Control'), headers.get('Vary')]).toEqual([
+      'private, no-cache',
+      'Authorization',
+    ])
+  })
+
+  it('takes a namespace that loses its label out of sight at once', async () => {
+    const registry = new Registry()
+    const app = registry.as('public')
+    expect((await app.json('/resources')).totalCount).toBe(1)
+    registry.put('Namespace', 'open', { namespace: '' })
+    expect((await app.json('/resources')).totalCount).toBe(0)
+    expect((await app.json('/stats')).totalModules).toBe(0)
+    expect((await app.json('/depots')).items).toEqual([])
+  })
+
+  it('is refused where the caller is', async () => {
+    const app = new Registry().serve(() => {
+      throw new RegistryError('Unauthenticated', 'log in first')
+    })
+    const response = await app.request('/stats')
+    expect([response.status, await response.json()]).toEqual([401, { errors: ['log in first'] }])
+  })
+
+  it('holds the README of the latest version, as soon as there is one', async () => {
+    const registry = new Registry()
+    let text: string | undefined
+    let revision = 0
+    const readmes = {
+      get revision() {
+        return revision
+      },
+      get: (...key: string[]) =>
+        key.join() === 'open,readme-1,README.md,open-1' ? text : undefined,
+    }
+    registry.put('Version', 'open-1', {
+      namespace: 'open',
+      spec: { type: 'Module', version: '1.0.0', moduleConfigRef: { name: 'open' } },
+      status: { readmeConfigMapRef: { name: 'readme-1', key: 'README.md' } },
+    })
+    const app = registry.serve(() => registry.catalog.model.views.public, { readmes })
+    const path = '/resources/open/module/open'
+    expect(await app.json(path)).not.toHaveProperty('readmeContent')
+    text = '# Hello'
+    revision += 1
+    expect(await app.json(path)).toHaveProperty('readmeContent', '# Hello')
+  })
+})
+
+describe('odd input', () => {
+  const huge = 'x'.repeat(10_000)
+  const numbers = ['', '0', '-1', '1.5', '1e3', 'abc', ' 1', '0x10', '99999999999', 'NaN', huge]
+  const flags = ['', 'TRUE', '1', 'yes', 'null', huge]
+  const words = ['', huge]
+  const resourcesTable: Record<string, readonly string[]> = {
+    namespace: words,
+    kind: ['', 'Module', 'modules', huge],
+    q: words,
+    synced: flags,
+    os: words,
+    arch: words,
+    severity: ['', 'high', 'UNKNOWN', huge],
+    public_only: flags,
+    sort_by: ['', 'size', 'Name', '__proto__', 'constructor', huge],
+    sort_dir: ['', 'up', 'ASC', huge],
+    page: numbers,
+    page_size: numbers,
+  }
+  const versionsTable = {
+    q: words,
+    synced: flags,
+    os: words,
+    arch: words,
+    page: numbers,
+    page_size: numbers,
+  }
+  const tables: Record<string, Record<string, readonly string[]>> = {
+    '/resources': resourcesTable,
+    '/resources/open/module/open/versions': versionsTable,
+    '/resources/open/module/open/scan-findings': { version: words, binaryVersion: words },
+    '/depots': { namespace: words },
+    '/depots/graph': { namespace: words },
+    '/stats': { namespace: words },
+  }
+  const rows = Object.entries(tables).flatMap(([path, table]) =>
+    Object.entries(table).map(([name, values]) => ({ path, name, values })),
+  )
+  const app = new Registry().as('all')
+
+  it.each(rows)('is refused by $path, naming $name', async ({ path, name, values }) => {
+    for (const value of values) {
+      const response = await app.request(`${path}?${name}=${encodeURIComponent(value)}`)
+      const { errors } = Errors.parse(await response.json())
+      expect({ value, status: response.status, named: errors[0]?.split(' ')[0] }).toEqual({
+        value,
+        status: 400,
+        named: name,
+      })
+      expect(errors[0]?.length).toBeLessThan(300)
+    }
+  })
+
+  it.each(rows.filter(({ path, name }) => `${path} ${name}` !== '/resources namespace'))(
+    'is refused by $path where $name is given twice',
+    async ({ path, name }) => {
+      const response = await app.request(`${path}?${name}=1&${name}=1`)
+      expect([response.status, await response.json()]).toEqual([
+        400,
+        { errors: [`${name} must be given once`] },
+      ])
+    },
+  )
+
+  it.each(rows)('is ignored by $path where it is no $name', async ({ path, name }) => {
+    const plain = await app.request(path)
+    const odd = await app.request(`${path}?${name}x=1&x${name}[]=&%zz=%ff&&=`)
+    expect([odd.status, odd.headers.get('ETag')]).toEqual([200, plain.headers.get('ETag')])
+  })
+
+  it.each([
+    ['/resources/open/thing/open', 400],
+    ['/resources/open/Module/open', 400],
+    [`/resources/open/module/${huge}`, 400],
+    ['/resources/open/module/%zz', 404],
+    ['/resources/open/module/__proto__', 404],
+    ['/resources/open/module/open/nothing', 404],
+    ['/resources/open/module/open/scan-findings?version=9.9.9', 404],
+  ] as const)('in a path such as %s is answered %i', async (path, status) => {
+    expect((await app.request(path)).status).toBe(status)
+  })
+
+  it('of many namespaces takes any of them', async () => {
+    const query = Array.from({ length: 500 }, (_, index) => `namespace=n${index}`).join('&')
+    expect((await app.json(`/resources?${query}&namespace=open`)).totalCount).toBe(2)
+  })
+
+  it('of a page size above 100 is taken for 100, and a page behind the last is empty', async () => {
+    expect(await app.json('/resources?page_size=5000')).toMatchObject({ pageSize: 100 })
+    expect(await app.json('/resources?page=999999999')).toMatchObject({ items: [], totalCount: 4 })
+  })
+})
+
+describe('the document', () => {
+  const registry = new Registry()
+  const app = registry.as('all')
+
+  it.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))(
+    'has an example for %s that is one, and answers are of that shape',
+    async (route, { response, example }) => {
+      const shape: z.ZodType = response
+      expect(shape.safeParse(example)).toMatchObject({ success: true })
+      const path = route.replace('{namespace}/{kind}/{name}', 'open/module/open')
+      expect(shape.safeParse(await app.json(path))).toMatchObject({ success: true })
+    },
+  )
+
+  it('describes every parameter with an example', async () => {
+    const { paths } = await app.json('/openapi.json')
+    for (const { get } of Object.values(paths)) {
+      for (const parameter of get.parameters) {
+        expect(parameter).toMatchObject({ description: expect.any(String) })
+        expect(parameter).toHaveProperty('example')
+      }
+    }
+  })
+})

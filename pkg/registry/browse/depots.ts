@@ -1,0 +1,56 @@
+import * as z from 'zod'
+import { DepotList } from '../../api/browse/browse.ts'
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import type { ShownDepot } from '../catalog/catalog.ts'
+import { endpoint } from './endpoint.ts'
+import { noParameters, word } from './parameters.ts'
+
+export const depotQuery = z.object({
+  namespace: word.optional().meta({
+    description: 'Only Depots of this namespace; what they manage may be elsewhere.',
+    examples: ['platform'],
+  }),
+})
+
+export const depots = endpoint({
+  route: '/depots',
+  operationId: 'listDepots',
+  summary: 'Depots',
+  description: 'The Depots that the caller may see, with the names of what they manage.',
+  path: noParameters,
+  query: depotQuery,
+  response: DepotList,
+  example: {
+    items: [
+      {
+        namespace: 'platform',
+        name: 'main',
+        modules: ['network', 'payments/ledger'],
+        providers: ['hello'],
+        pollingIntervalMinutes: 60,
+        storageBackend: 's3',
+      },
+    ],
+  },
+  badRequest: 'namespace must not be empty',
+  answer({ catalog: { model }, view, query }) {
+    const items: DepotList['items'] = model.depots(view, query.namespace).map((depot) => ({
+      namespace: depot.namespace,
+      name: depot.name,
+      modules: managedNames(depot, 'Module'),
+      providers: managedNames(depot, 'Provider'),
+      pollingIntervalMinutes: depot.pollingIntervalMinutes,
+      storageBackend: depot.storageBackend,
+    }))
+    return { body: JSON.stringify({ items }), revision: () => model.graphRevision }
+  },
+})
+
+/** Names of what a Depot manages; those in other namespaces with their namespace. */
+export function managedNames(depot: ShownDepot, kind: ParentKind): string[] {
+  return depot.managed
+    .filter(({ summary }) => summary.kind === kind)
+    .map(({ summary: { namespace, name } }) =>
+      namespace === depot.namespace ? name : `${namespace}/${name}`,
+    )
+}

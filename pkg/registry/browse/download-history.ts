@@ -1,0 +1,147 @@
+import * as z from 'zod'
+import { DownloadHistory } from '../../api/browse/browse.ts'
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { RegistryError } from '../../base/errors/errors.ts'
+import type { Asked, DescribedEndpoint } from './endpoint.ts'
+import { oneOf, resourcePath } from './parameters.ts'
+import { findResource } from './resource-record.ts'
+
+/** Downloads of a resource, or of one version of it, within one hour. */
+export interface HourlyDownloads {
+  /** Start of the hour, in milliseconds since 1970. */
+  readonly startsAt: number
+  /** Absent: all versions together. */
+  readonly version?: string
+  readonly count: number
+}
+
+/** The hours of the last 90 days in which a resource was downloaded, of all its versions and of those asked for. */
+export type History = (
+  resource: {
+    readonly kind: ParentKind
+    readonly namespace: string
+    readonly name: string
+  },
+  versions: readonly string[],
+) => Promise<readonly HourlyDownloads[]>
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const historyMs = 90 * dayMs
+const defaultSpanMs = 30 * dayMs
+/** The epoch was a Thursday, and weeks begin on Mondays. */
+const mondayMs = 4 * dayMs
+const stepMs = { '1h': hourMs, '6h': 6 * hourMs, '1d': dayMs, '7d': 7 * dayMs } as const
+/** The versions that were downloaded most have a line of their own. */
+const mostVersions = 20
+
+const time = z.iso.datetime({
+  offset: true,
+  error: 'must be a time as in RFC 3339, such as 2026-01-31T00:00:00Z',
+})
+
+const query = z.object({
+  from: time.optional().meta({
+    description: 'RFC 3339. Default: 30 days before `to`; history reaches back 90 days.',
+    examples: ['2026-01-01T00:00:00Z'],
+  }),
+  to: time
+    .optional()
+    .meta({ description: 'RFC 3339. Default: now.', examples: ['2026-01-31T00:00:00Z'] }),
+  step: oneOf(['1h', '6h', '1d', '7d'])
+    .default('1d')
+    .meta({ description: 'Length of a step; days and weeks are those of UTC.', examples: ['1d'] }),
+})
+
+type Query = z.output<typeof query>
+
+export const downloadHistory = {
+  route: '/resources/{namespace}/{kind}/{name}/downloads',
+  operationId: 'getDownloadHistory',
+  summary: 'Downloads over time',
+  description:
+    'How often a module or provider was downloaded in each step of a time, and each of the versions that were downloaded most.',
+  path: resourcePath,
+  query,
+  response: DownloadHistory,
+  example: {
+    from: '2026-01-29T00:00:00.000Z',
+    to: '2026-02-01T00:00:00.000Z',
+    stepSeconds: 86_400,
+    total: 7,
+    counts: [4, 0, 3],
+    versions: [{ version: '2.0.0', total: 3, counts: [0, 0, 3] }],
+  },
+  badRequest: 'from must be a time as in RFC 3339, such as 2026-01-31T00:00:00Z',
+  notFound:
+    'module platform/network not found, or not for you to see: check its namespace and name, and your access',
+} satisfies DescribedEndpoint
+
+type HistoryAsked = Asked<Query, z.output<typeof resourcePath>>
+
+/** @throws RegistryError NotFound, Unavailable where the history cannot be read */
+export async function historyRecord(
+  { catalog, view, path, query: asked }: Pick<HistoryAsked, 'catalog' | 'view' | 'path' | 'query'>,
+  history: History,
+  nowMs: number,
+): Promise<DownloadHistory> {
+  const { parent, summary } = findResource(catalog, view, path)
+  const steps = stepsOf(asked, nowMs)
+  const { kind, namespace, name } = summary
+  const downloads = catalog.downloads.of(kind, namespace, name)
+  const totals = new Map<string, number>()
+  for (const row of parent.versions) {
+    const count = downloads?.of(row)?.count ?? 0
+    if (count > 0) totals.set(row.version, (totals.get(row.version) ?? 0) + count)
+  }
+  const versions = [...totals]
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, mostVersions)
+    .map(([version]) => version)
+  const hours = await history({ kind, namespace, name }, versions).catch((cause: unknown) => {
+    throw new RegistryError('Unavailable', 'the counts cannot be read now: try again in a moment', {
+      cause,
+    })
+  })
+  const lines = Map.groupBy(hours, ({ version }) => version)
+  return {
+    from: new Date(steps.first).toISOString(),
+    to: new Date(steps.first + steps.count * steps.ms).toISOString(),
+    stepSeconds: steps.ms / 1000,
+    ...sumsOf(lines.get(undefined) ?? [], steps),
+    versions: versions
+      .map((version) => ({ version, ...sumsOf(lines.get(version) ?? [], steps) }))
+      .filter(({ total }) => total > 0)
+      .toSorted((a, b) => b.total - a.total),
+  }
+}
+
+interface Steps {
+  /** Start of the first one. */
+  readonly first: number
+  readonly ms: number
+  readonly count: number
+}
+
+/** Whole steps that hold the time asked for, as far as there is history; none where it ends before it begins. */
+function stepsOf({ from, to, step }: Query, nowMs: number): Steps {
+  const ms = stepMs[step]
+  const end = Math.min(to === undefined ? nowMs : Date.parse(to), nowMs)
+  const start = from === undefined ? end - defaultSpanMs : Date.parse(from)
+  const offset = step === '7d' ? mondayMs : 0
+  const floor = (at: number) => Math.floor((at - offset) / ms) * ms + offset
+  const first = floor(Math.max(Math.min(start, nowMs), nowMs - historyMs))
+  return { first, ms, count: start < end ? Math.max(0, Math.ceil((end - first) / ms)) : 0 }
+}
+
+function sumsOf(hours: readonly HourlyDownloads[], { first, ms, count }: Steps) {
+  const counts = Array.from({ length: count }, () => 0)
+  let total = 0
+  for (const hour of hours) {
+    const index = Math.floor((hour.startsAt - first) / ms)
+    if (index < 0 || index >= count) continue
+    counts[index] = (counts[index] ?? 0) + hour.count
+    total += hour.count
+  }
+  return { total, counts }
+}

@@ -1,0 +1,41 @@
+import { hash } from 'node:crypto'
+import { Bounded } from '../../base/memory/memory.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
+import type { View } from '../catalog/catalog.ts'
+
+interface Seen {
+  /** SHA-256 of the text: the text itself may be megabytes. */
+  readonly digest: string
+  readonly at: string
+}
+
+/** How many keys are kept apart for each view. */
+const maxEntries = 64
+
+/**
+ * Remembers when each view first saw a text. It must not be the time of the last change: that would tell of changes to
+ * what the caller may not see.
+ */
+export class FirstSeen {
+  readonly #ofView = new WeakMap<View, Bounded<Seen>>()
+  readonly #clock: Clock
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Since when a view sees this text under a key, as RFC 3339 writes it. */
+  at(view: View, key: string, text: string): string {
+    const digest = hash('sha256', text, 'base64')
+    let seen = this.#ofView.get(view)
+    if (seen === undefined) {
+      seen = new Bounded({ maxEntries })
+      this.#ofView.set(view, seen)
+    }
+    const known = seen.get(key)
+    if (known?.digest === digest) return known.at
+    const at = new Date(this.#clock()).toISOString()
+    seen.set(key, { digest, at })
+    return at
+  }
+}

@@ -1,0 +1,444 @@
+import type { Depot, Version } from '../../api/v1alpha1/v1alpha1.ts'
+import {
+  allFindings,
+  backendName,
+  checksumOf,
+  counts,
+  distinct,
+  health,
+  NaiveModel,
+  numberOf,
+  type Owner,
+  precedence,
+  ranks,
+  type Viewer,
+  type World,
+} from './naive-model.fixture.ts'
+
+/** What a request should be answered with; undefined where it should be refused or nothing is there. */
+export function naiveAnswer(world: World, viewer: Viewer, path: string): unknown {
+  const model = new NaiveModel(world)
+  const url = new URL(path, 'http://naive')
+  const [first = '', namespace = '', kind = '', name = '', last] = url.pathname.split('/').slice(1)
+  const query = url.searchParams
+  if (first === 'namespaces') {
+    return { items: model.publicNamespaces().map((one) => ({ name: one, public: true })) }
+  }
+  if (first === 'stats') return stats(model, viewer, query.get('namespace'))
+  if (first === 'depots') {
+    const depots = model.depots(viewer, query.get('namespace'))
+    return namespace === 'graph' ? graph(model, viewer, depots) : list(model, viewer, depots)
+  }
+  if (namespace === '') return resources(model, viewer, query)
+  const owner = model.find(kind === 'module' ? 'Module' : 'Provider', namespace, name)
+  if (owner === undefined || !model.sees(viewer, owner)) return undefined
+  if (last === 'versions') return versionPage(model, owner, query)
+  if (last === 'scan-findings') return findings(model, owner, query)
+  return detail(model, owner)
+}
+
+const text = (a: string, b: string) => (a === b ? 0 : a < b ? -1 : 1)
+const kindName = (owner: Owner) => (owner.kind === 'Module' ? 'module' : 'provider')
+const time = (ms: number) => new Date(ms).toISOString()
+const byAddress = (a: Owner, b: Owner) =>
+  text(a.metadata.namespace, b.metadata.namespace) ||
+  text(a.kind, b.kind) ||
+  text(a.metadata.name, b.metadata.name)
+
+const latestOf = (model: NaiveModel, owner: Owner): Version[] =>
+  model.versions(owner).filter((version) => numberOf(version) === model.latest(owner))
+
+function card(model: NaiveModel, owner: Owner) {
+  const downloads = model.downloads(owner)
+  return {
+    kind: kindName(owner),
+    namespace: owner.metadata.namespace,
+    name: owner.metadata.name,
+    address: model.address(owner),
+    latestVersion: model.latest(owner),
+    synced:
+      owner.status?.synced ??
+      (model.versions(owner).length > 0 &&
+        model.versions(owner).every((version) => health(version) === 'synced')),
+    provider: owner.kind === 'Module' ? owner.spec.moduleConfig.provider : undefined,
+    repoUrl:
+      owner.kind === 'Module'
+        ? owner.spec.moduleConfig.repoUrl
+        : (owner.spec.providerConfig.sourceRepository ?? owner.status?.resolvedSourceRepository),
+    scanCounts: counts(latestOf(model, owner)),
+    public: model.isPublic(owner),
+    hasUnsyncedVersions: model.versions(owner).some((version) => health(version) !== 'synced')
+      ? true
+      : undefined,
+    totalDownloads: downloads.count,
+    lastDownloadedAt: downloads.count > 0 ? time(downloads.lastAt) : undefined,
+  }
+}
+
+function lastScan(model: NaiveModel, owner: Owner): number | undefined {
+  const times = model
+    .versions(owner)
+    .flatMap(({ status }) => [status?.sourceScan?.scannedAt, status?.binaryScan?.scannedAt])
+    .map((moment) => Date.parse(moment ?? ''))
+    .filter((moment) => !Number.isNaN(moment))
+  return times.length === 0 ? undefined : Math.max(...times)
+}
+
+function sortValue(model: NaiveModel, owner: Owner, key: string): (string | number)[] | undefined {
+  const { synced, scanCounts, latestVersion, totalDownloads } = card(model, owner)
+  if (key === 'name') return [owner.metadata.name]
+  if (key === 'namespace') return [owner.metadata.namespace]
+  if (key === 'kind') return [owner.kind]
+  if (key === 'synced') return [synced ? 1 : 0]
+  if (key === 'latestVersion') return latestVersion === undefined ? undefined : [latestVersion]
+  if (key === 'totalDownloads') return [totalDownloads]
+  if (key === 'severity') return scanCounts && ranks.map((name) => scanCounts[name])
+  const downloads = model.downloads(owner)
+  const last =
+    key === 'lastScanned'
+      ? lastScan(model, owner)
+      : downloads.count > 0
+        ? downloads.lastAt
+        : undefined
+  return last === undefined ? undefined : [last]
+}
+
+function resources(model: NaiveModel, viewer: Viewer, query: URLSearchParams) {
+  const namespaces = query.getAll('namespace')
+  const [os, arch] = [query.get('os')?.toLowerCase(), query.get('arch')?.toLowerCase()]
+  const kept = model.owners(viewer).filter((owner) => {
+    const record = card(model, owner)
+    if (namespaces.length > 0 && !namespaces.includes(record.namespace)) return false
+    if (query.has('kind') && record.kind !== query.get('kind')) return false
+    if (!record.name.toLowerCase().includes(query.get('q')?.toLowerCase() ?? '')) return false
+    if (query.has('synced') && String(record.synced) !== query.get('synced')) return false
+    if (query.get('public_only') === 'true' && !record.public) return false
+    if (os !== undefined || arch !== undefined) {
+      const fits = model
+        .versions(owner)
+        .filter(
+          ({ spec }) =>
+            owner.kind === 'Provider' &&
+            (os === undefined || spec.operatingSystem?.toLowerCase() === os) &&
+            (arch === undefined || spec.architecture?.toLowerCase() === arch),
+        )
+      if (fits.length === 0) return false
+    }
+    const level = ranks.indexOf((query.get('severity') ?? '').toLowerCase() as 'critical')
+    if (level === -1) return true
+    return ranks.slice(0, level + 1).some((name) => (record.scanCounts?.[name] ?? 0) > 0)
+  })
+  const key = (query.get('sort_by') ?? 'name').replaceAll(/_(.)/g, (_, letter: string) =>
+    letter.toUpperCase(),
+  )
+  const sign = query.get('sort_dir') === 'desc' ? -1 : 1
+  const sorted = kept.toSorted((a, b) => {
+    const [left, right] = [sortValue(model, a, key), sortValue(model, b, key)]
+    if (left === undefined || right === undefined) {
+      return left === right ? byAddress(a, b) : left === undefined ? 1 : -1
+    }
+    for (const [index, value] of left.entries()) {
+      const other = right[index]
+      const difference =
+        key === 'latestVersion'
+          ? precedence(String(value), String(other))
+          : typeof value === 'number'
+            ? value - Number(other)
+            : text(value, String(other))
+      if (difference !== 0) return sign * difference
+    }
+    return byAddress(a, b)
+  })
+  return paged(
+    sorted.map((owner) => card(model, owner)),
+    query,
+  )
+}
+
+function paged<T>(items: readonly T[], query: URLSearchParams) {
+  const page = Number(query.get('page') ?? 1)
+  const pageSize = Math.min(100, Number(query.get('page_size') ?? 20))
+  const start = (page - 1) * pageSize
+  return { items: items.slice(start, start + pageSize), totalCount: items.length, page, pageSize }
+}
+
+const sourceFindings = (versions: readonly Version[]) =>
+  distinct(versions.flatMap(({ status }) => status?.sourceScan?.findings ?? []))
+
+function binaryFindings(versions: readonly Version[]) {
+  const scanned = versions.filter(({ status }) => status?.binaryScan !== undefined)
+  const platforms = new Set(scanned.map(platformName))
+  return Object.fromEntries(
+    [...platforms].map((platform) => {
+      const own = scanned.filter((version) => platformName(version) === platform)
+      return [platform, distinct(own.flatMap(({ status }) => status?.binaryScan?.findings ?? []))]
+    }),
+  )
+}
+
+const platformName = ({ spec }: Version) =>
+  `${spec.operatingSystem ?? ''}/${spec.architecture ?? ''}`
+
+function detail(model: NaiveModel, owner: Owner) {
+  const all = model.versions(owner)
+  const latest = latestOf(model, owner)
+  const numbers = [...new Set(all.map(numberOf))]
+  return {
+    ...card(model, owner),
+    versions: numbers.map((number) => ({
+      version: number,
+      synced: all
+        .filter((version) => numberOf(version) === number)
+        .every((version) => health(version) === 'synced'),
+    })),
+    sourceScanFindings: sourceFindings(latest),
+    binaryScanFindings: owner.kind === 'Provider' ? binaryFindings(latest) : undefined,
+  }
+}
+
+function versionPage(model: NaiveModel, owner: Owner, query: URLSearchParams) {
+  const all = model.versions(owner)
+  const isProvider = owner.kind === 'Provider'
+  const [os, arch] = [query.get('os')?.toLowerCase(), query.get('arch')?.toLowerCase()]
+  const kept = all.filter((version) => {
+    const { operatingSystem, architecture } = version.spec
+    if (
+      !numberOf(version)
+        .toLowerCase()
+        .includes(query.get('q')?.toLowerCase() ?? '')
+    )
+      return false
+    if (query.get('synced') === 'true' && health(version) !== 'synced') return false
+    if (query.get('synced') === 'false' && health(version) !== 'failed') return false
+    if (isProvider && os !== undefined && operatingSystem?.toLowerCase() !== os) return false
+    return !isProvider || arch === undefined || architecture?.toLowerCase() === arch
+  })
+  const records = kept.map((version) => {
+    const { spec, status } = version
+    const downloads = model.downloads(
+      owner,
+      (one) =>
+        one.version === numberOf(version) &&
+        (one.os ?? '') === (spec.operatingSystem ?? '') &&
+        (one.arch ?? '') === (spec.architecture ?? ''),
+    )
+    return {
+      version: numberOf(version),
+      synced: health(version) === 'synced',
+      syncStatus: status?.syncStatus || undefined,
+      os: spec.operatingSystem,
+      arch: spec.architecture,
+      fileName: status?.artifact?.fileName ?? spec.fileName,
+      checksum: checksumOf(version),
+      scanCounts: counts([version]),
+      downloadCount: downloads.count > 0 ? downloads.count : undefined,
+      lastDownloadedAt: downloads.count > 0 ? time(downloads.lastAt) : undefined,
+      archiveSizeBytes: status?.archiveSizeBytes,
+    }
+  })
+  const available = (field: 'operatingSystem' | 'architecture') =>
+    [...new Set(all.map(({ spec }) => spec[field]))]
+      .filter((value) => value !== undefined)
+      .toSorted(text)
+  return {
+    ...paged(records, query),
+    availableOS: isProvider ? available('operatingSystem') : undefined,
+    availableArch: isProvider ? available('architecture') : undefined,
+  }
+}
+
+function findings(model: NaiveModel, owner: Owner, query: URLSearchParams) {
+  const all = model.versions(owner)
+  const wanted = (name: string) =>
+    query
+      .get(name)
+      ?.trim()
+      .replace(/^v(?=\d)/i, '')
+  const [version, binaryVersion] = [
+    wanted('version'),
+    owner.kind === 'Provider' ? wanted('binaryVersion') : undefined,
+  ]
+  for (const asked of [version, binaryVersion]) {
+    if (asked !== undefined && !all.some((one) => numberOf(one) === asked)) return undefined
+  }
+  const scanned = all.filter(({ status }) => status?.sourceScan !== undefined)
+  const when = ({ status }: Version) => Date.parse(status?.sourceScan?.scannedAt ?? '')
+  let last: Version | undefined
+  for (const one of scanned) {
+    const isLater = last !== undefined && (when(one) > when(last) || Number.isNaN(when(last)))
+    if (last === undefined || (isLater && !Number.isNaN(when(one)))) last = one
+  }
+  const selected = version ?? (last && numberOf(last))
+  const binaries =
+    owner.kind === 'Provider' ? all.filter(({ status }) => status?.binaryScan !== undefined) : []
+  const highest = (one: Version) => {
+    const first = binaries.find((other) => platformName(other) === platformName(one))
+    return first && numberOf(first)
+  }
+  const shown = binaries.filter((one) => numberOf(one) === (binaryVersion ?? highest(one)))
+  const some = <T>(items: readonly T[]) => (items.length > 0 ? items : undefined)
+  const numbers = (rows: readonly Version[]) => some([...new Set(rows.map(numberOf))])
+  return {
+    sourceScanFindings: some(sourceFindings(scanned.filter((one) => numberOf(one) === selected))),
+    binaryScanFindings: shown.length > 0 ? binaryFindings(shown) : undefined,
+    selectedVersion: scanned.length + binaries.length > 0 ? selected : undefined,
+    scannedVersions: numbers(scanned),
+    binaryVersions: numbers(binaries),
+  }
+}
+
+function managed(model: NaiveModel, viewer: Viewer, depot: Depot): Owner[] {
+  const owners: Owner[] = []
+  for (const kind of ['Module', 'Provider'] as const) {
+    const names = kind === 'Module' ? depot.status?.modules : depot.status?.providers
+    for (const name of new Set(names)) {
+      const [own, foreign] = name.split('/')
+      const owner =
+        foreign === undefined
+          ? model.find(kind, depot.metadata.namespace, name)
+          : model.find(kind, own ?? '', foreign)
+      if (owner && model.sees(viewer, owner) && !owners.includes(owner)) owners.push(owner)
+    }
+  }
+  return owners.toSorted(byAddress)
+}
+
+function depotRecord(model: NaiveModel, viewer: Viewer, depot: Depot) {
+  const { metadata, spec } = depot
+  const storages = [
+    spec.global?.storageConfig,
+    spec.global?.moduleConfig?.storageConfig,
+    ...(spec.moduleConfigs ?? []).map((config) => config.storageConfig),
+    ...(spec.providerConfigs ?? []).map((config) => config.storageConfig),
+  ]
+  const names = (kind: Owner['kind']) =>
+    managed(model, viewer, depot)
+      .filter((owner) => owner.kind === kind)
+      .map(({ metadata: { namespace, name } }) =>
+        namespace === metadata.namespace ? name : `${namespace}/${name}`,
+      )
+  return {
+    namespace: metadata.namespace,
+    name: metadata.name,
+    modules: names('Module'),
+    providers: names('Provider'),
+    pollingIntervalMinutes: spec.pollingIntervalMinutes ?? 0,
+    storageBackend: backendName(storages.find((storage) => storage !== undefined)),
+  }
+}
+
+function list(model: NaiveModel, viewer: Viewer, depots: readonly Depot[]) {
+  return { items: depots.map((depot) => depotRecord(model, viewer, depot)) }
+}
+
+function graph(model: NaiveModel, viewer: Viewer, depots: readonly Depot[]) {
+  const nodes: Owner[] = []
+  const depotOf = new Map<Owner, string>()
+  const edges: object[] = []
+  const idOf = (owner: Owner) =>
+    `${owner.metadata.namespace}/${kindName(owner)}/${owner.metadata.name}`
+  for (const depot of depots) {
+    const source = `${depot.metadata.namespace}/${depot.metadata.name}`
+    for (const owner of managed(model, viewer, depot)) {
+      edges.push({ id: `${source}->${idOf(owner)}`, source, target: idOf(owner) })
+      if (nodes.includes(owner)) continue
+      nodes.push(owner)
+      depotOf.set(owner, source)
+    }
+  }
+  const base = (owner: Owner) => {
+    const { namespace, name, synced } = card(model, owner)
+    return { id: idOf(owner), namespace, name, synced }
+  }
+  const modules = nodes
+    .filter((owner) => owner.kind === 'Module')
+    .map((owner) => {
+      const { provider, latestVersion, scanCounts } = card(model, owner)
+      return { ...base(owner), provider, latestVersion, scanCounts, depotID: depotOf.get(owner) }
+    })
+  const providers = nodes.filter((owner) => owner.kind === 'Provider').map(base)
+  return {
+    depots: depots.map((depot) => {
+      const {
+        modules: moduleNames,
+        providers: providerNames,
+        ...rest
+      } = depotRecord(model, viewer, depot)
+      return {
+        id: `${rest.namespace}/${rest.name}`,
+        ...rest,
+        managedModuleNames: moduleNames,
+        managedProviderNames: providerNames,
+      }
+    }),
+    modules,
+    providers,
+    edges,
+    summary: {
+      totalDepots: depots.length,
+      totalModules: modules.length,
+      totalProviders: providers.length,
+    },
+  }
+}
+
+function stats(model: NaiveModel, viewer: Viewer, namespace: string | null) {
+  const owners = model
+    .owners(viewer)
+    .filter((owner) => namespace === null || owner.metadata.namespace === namespace)
+  const all = owners.flatMap((owner) => model.versions(owner))
+  const inState = (state: string) => all.filter((version) => health(version) === state).length
+  const posture = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0, totalAffectedResources: 0 }
+  const top = []
+  for (const owner of owners) {
+    const own = model.versions(owner)
+    if (own.some((version) => allFindings(version).length > 0)) posture.totalAffectedResources += 1
+    for (const version of new Set(own.map(numberOf))) {
+      const rows = own.filter((row) => numberOf(row) === version)
+      for (const name of ranks) posture[name] += counts(rows)?.[name] ?? 0
+      const downloads = model.downloads(
+        owner,
+        (one) =>
+          one.version === version &&
+          rows.some(
+            ({ spec }) =>
+              (spec.operatingSystem ?? '') === (one.os ?? '') &&
+              (spec.architecture ?? '') === (one.arch ?? ''),
+          ),
+      )
+      if (downloads.count > 0) top.push({ owner, version, ...downloads })
+    }
+  }
+  const buckets = ['s3', 'azure', 'gcs', 'filesystem'].map((backend) => ({
+    backend,
+    count: owners.filter((owner) => backendName(model.storageOf(owner)) === backend).length,
+  }))
+  return {
+    totalModules: owners.filter(({ kind }) => kind === 'Module').length,
+    totalProviders: owners.filter(({ kind }) => kind === 'Provider').length,
+    totalVersions: all.length,
+    totalStorageBytes: all.reduce((sum, { status }) => sum + (status?.archiveSizeBytes ?? 0), 0),
+    totalDownloads: owners.reduce((sum, owner) => sum + model.downloads(owner).count, 0),
+    syncHealth: {
+      syncedVersions: inState('synced'),
+      unsyncedVersions: inState('unsynced'),
+      failedVersions: inState('failed'),
+    },
+    securityPosture: posture,
+    storageDistribution: buckets.filter(({ count }) => count > 0),
+    mostDownloaded: top
+      .toSorted(
+        (a, b) =>
+          b.count - a.count || byAddress(a.owner, b.owner) || precedence(b.version, a.version),
+      )
+      .slice(0, 10)
+      .map(({ owner, version, count, lastAt }) => ({
+        namespace: owner.metadata.namespace,
+        kind: kindName(owner),
+        name: owner.metadata.name,
+        version,
+        downloadCount: count,
+        lastDownloadedAt: time(lastAt),
+      })),
+  }
+}

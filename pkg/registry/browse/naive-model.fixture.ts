@@ -1,0 +1,340 @@
+import type {
+  Depot,
+  GroupBinding,
+  Module,
+  Namespace,
+  ParentKind,
+  Provider,
+  Resource,
+  SecurityFinding,
+  StorageConfig,
+  Version,
+} from '../../api/v1alpha1/v1alpha1.ts'
+
+/*
+ * What the registry holds, read by straight loops over the objects themselves: slow, plain, and sharing no code with the
+ * catalog that it is compared with.
+ */
+
+export interface World {
+  readonly objects: readonly Resource[]
+  readonly downloads: readonly {
+    readonly kind: ParentKind
+    readonly namespace: string
+    readonly name: string
+    readonly version: string
+    readonly os?: string | undefined
+    readonly arch?: string | undefined
+    readonly count: number
+    readonly lastAt: number
+  }[]
+}
+
+export type Viewer = 'all' | 'public' | GroupBinding['spec']
+export type Owner = Module | Provider
+
+const publicLabel = 'depot.internal/public'
+const semver =
+  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$/
+
+const text = (a = '', b = '') => (a === b ? 0 : a < b ? -1 : 1)
+
+export function numberOf(version: Version): string {
+  const trimmed = version.spec.version.trim()
+  return /^v[0-9]/i.test(trimmed) ? trimmed.substring(1) : trimmed
+}
+
+/** Ascending by the rules of semver.org; build metadata does not count. */
+export function precedence(left: string, right: string): number {
+  const [a, b] = [semver.exec(left), semver.exec(right)]
+  if (!a || !b) return a ? 1 : b ? -1 : text(right, left)
+  for (const part of [1, 2, 3]) {
+    const difference = Number(a[part]) - Number(b[part])
+    if (difference !== 0) return difference
+  }
+  if (a[4] === undefined || b[4] === undefined) return a[4] === b[4] ? 0 : a[4] ? -1 : 1
+  const [as, bs] = [a[4].split('.'), b[4].split('.')]
+  for (let index = 0; index < Math.max(as.length, bs.length); index += 1) {
+    const [x, y] = [as[index], bs[index]]
+    if (x === y) continue
+    if (x === undefined || y === undefined) return x === undefined ? -1 : 1
+    const [xNumber, yNumber] = [/^\d+$/.test(x), /^\d+$/.test(y)]
+    if (xNumber && yNumber) return Number(x) - Number(y)
+    if (xNumber !== yNumber) return xNumber ? -1 : 1
+    return text(x, y)
+  }
+  return 0
+}
+
+const buildOf = (version: string) => version.split('+')[1] ?? ''
+
+export class NaiveModel {
+  readonly #world: World
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  #all<K extends Resource['kind']>(kind: K): Extract<Resource, { kind: K }>[] {
+    return this.#world.objects.filter((object) => object.kind === kind) as Extract<
+      Resource,
+      { kind: K }
+    >[]
+  }
+
+  publicNamespaces(): string[] {
+    return this.#all('Namespace')
+      .filter((namespace: Namespace) => namespace.metadata.labels[publicLabel] === 'true')
+      .map((namespace) => namespace.metadata.name)
+      .toSorted(text)
+  }
+
+  isPublic({ metadata }: Owner | Depot): boolean {
+    return (
+      metadata.labels[publicLabel] === 'true' &&
+      this.publicNamespaces().includes(metadata.namespace)
+    )
+  }
+
+  sees(viewer: Viewer, owner: Owner): boolean {
+    if (viewer === 'all' || this.isPublic(owner)) return true
+    if (viewer === 'public') return false
+    const { name } = owner.metadata
+    const { moduleResources = [], providerResources = [] } = viewer
+    if (owner.kind === 'Module') return moduleResources.some((glob) => matches(glob, name))
+    return providerResources.some((type) => type === '*' || type === name)
+  }
+
+  owners(viewer: Viewer): Owner[] {
+    return [...this.#all('Module'), ...this.#all('Provider')].filter((owner) =>
+      this.sees(viewer, owner),
+    )
+  }
+
+  depots(viewer: Viewer, namespace: string | null): Depot[] {
+    return this.#all('Depot')
+      .filter((depot) => namespace === null || depot.metadata.namespace === namespace)
+      .filter((depot) => viewer !== 'public' || this.isPublic(depot))
+      .toSorted(
+        (a, b) =>
+          text(a.metadata.namespace, b.metadata.namespace) ||
+          text(a.metadata.name, b.metadata.name),
+      )
+  }
+
+  /** Newest first, then by platform and name. */
+  versions(owner: Owner): Version[] {
+    return this.#all('Version')
+      .filter((version) => version.spec.type === owner.kind)
+      .filter((version) => version.metadata.namespace === owner.metadata.namespace)
+      .filter((version) => this.#ownerName(version) === owner.metadata.name)
+      .toSorted(
+        (a, b) =>
+          precedence(numberOf(b), numberOf(a)) ||
+          compareBuild(buildOf(numberOf(b)), buildOf(numberOf(a))) ||
+          text(a.spec.operatingSystem, b.spec.operatingSystem) ||
+          text(a.spec.architecture, b.spec.architecture) ||
+          byAge(a, b),
+      )
+  }
+
+  #ownerName({ metadata, spec }: Version): string | undefined {
+    const owner = metadata.ownerReferences.find((reference) => reference.kind === spec.type)
+    if (owner !== undefined) return owner.name
+    const config = spec.type === 'Module' ? spec.moduleConfigRef : spec.providerConfigRef
+    const near = (this.#all(spec.type) as Owner[])
+      .filter((other) => other.metadata.namespace === metadata.namespace)
+      .filter((other) => fits(systemOf(other), spec.moduleConfigRef?.provider))
+    if (near.some((other) => other.metadata.name === config?.name)) return config?.name
+    const called = near.filter((other) => nameOf(other) === config?.name)
+    return called.length === 1 ? called[0]?.metadata.name : undefined
+  }
+
+  storageOf(owner: Owner): StorageConfig | undefined {
+    const own = configOf(owner).storageConfig
+    if (own !== undefined) return own
+    for (const { spec } of this.versions(owner)) {
+      const config = spec.type === 'Module' ? spec.moduleConfigRef : spec.providerConfigRef
+      if (config?.storageConfig !== undefined) return config.storageConfig
+    }
+    return undefined
+  }
+
+  latest(owner: Owner): string | undefined {
+    const claimed = owner.status?.latestVersion?.trim().replace(/^v(?=\d)/i, '')
+    const versions = this.versions(owner).filter((version) => semver.test(numberOf(version)))
+    if (claimed !== undefined && versions.some((version) => numberOf(version) === claimed)) {
+      return claimed
+    }
+    const installable = versions.filter((version) => this.#isInstallable(version, owner))
+    const stable = installable.find((version) => semver.exec(numberOf(version))?.[4] === undefined)
+    const best = stable ?? installable[0] ?? versions[0]
+    return best && numberOf(best)
+  }
+
+  #isInstallable(version: Version, owner: Owner): boolean {
+    const { spec, status } = version
+    const config = spec.type === 'Module' ? spec.moduleConfigRef : spec.providerConfigRef
+    const isPlaced = (config?.storageConfig ?? configOf(owner).storageConfig) !== undefined
+    const isNamed = (status?.artifact?.fileName ?? spec.fileName) !== undefined
+    const hasPlatform = spec.operatingSystem !== undefined && spec.architecture !== undefined
+    const isFirst = !this.versions(owner).some(
+      (other) => isSameArchive(other, version) && byAge(other, version) < 0,
+    )
+    return (
+      isFirst &&
+      !this.#isDisplaced(owner) &&
+      isPlaced &&
+      isNamed &&
+      checksumOf(version) !== undefined &&
+      (owner.kind === 'Module' || hasPlatform)
+    )
+  }
+
+  /** Who has what its config says: the one with that name, or else the oldest that says the same. */
+  #holder(owner: Owner): { readonly owner: Owner; readonly isNamed: boolean } {
+    const near = (this.#all(owner.kind) as Owner[]).filter(
+      (other) => other.metadata.namespace === owner.metadata.namespace,
+    )
+    const [name, system] = [nameOf(owner), systemOf(owner)]
+    const has = (other: Owner) =>
+      systemOf(other) === undefined || (system !== undefined && systemOf(other) === system)
+    const named = near.find((other) => other.metadata.name === name)
+    if (named !== undefined && has(named)) return { owner: named, isNamed: true }
+    const same = near.filter((other) => nameOf(other) === name && has(other)).toSorted(byAge)
+    return { owner: same[0] ?? owner, isNamed: false }
+  }
+
+  /** Whether an older one has its address, and neither has it by its own name. */
+  #isDisplaced(owner: Owner): boolean {
+    const holder = this.#holder(owner)
+    return holder.owner !== owner && !holder.isNamed
+  }
+
+  address(owner: Owner): string {
+    const own = this.#holder(owner).owner === owner ? nameOf(owner) : owner.metadata.name
+    return owner.kind === 'Provider' ? own : `${own}/${systemOf(owner) ?? 'generic'}`
+  }
+
+  /** Of one archive, of one version, or of everything that was ever there. */
+  downloads(owner: Owner, only: (one: World['downloads'][number]) => boolean = () => true) {
+    let [count, lastAt] = [0, 0]
+    for (const one of this.#world.downloads) {
+      const isOwn =
+        one.kind === owner.kind &&
+        one.namespace === owner.metadata.namespace &&
+        one.name === owner.metadata.name
+      if (!isOwn || !only(one)) continue
+      count += one.count
+      lastAt = Math.max(lastAt, one.lastAt)
+    }
+    return { count, lastAt }
+  }
+
+  find(kind: ParentKind, namespace: string, name: string): Owner | undefined {
+    return (this.#all(kind) as Owner[]).find(
+      (owner) => owner.metadata.namespace === namespace && owner.metadata.name === name,
+    )
+  }
+}
+
+const nameOf = (owner: Owner): string => configOf(owner).name ?? owner.metadata.name
+
+const systemOf = (owner: Owner): string | undefined =>
+  owner.kind === 'Module' ? owner.spec.moduleConfig.provider : undefined
+
+const fits = (own: string | undefined, asked: string | undefined): boolean =>
+  own === undefined || asked === undefined || own === asked
+
+/** What was created first, then by name. */
+const byAge = (a: Owner | Version, b: Owner | Version): number =>
+  Date.parse(a.metadata.creationTimestamp) - Date.parse(b.metadata.creationTimestamp) ||
+  text(a.metadata.name, b.metadata.name)
+
+const isSameArchive = (a: Version, b: Version): boolean =>
+  numberOf(a) === numberOf(b) &&
+  a.spec.operatingSystem === b.spec.operatingSystem &&
+  a.spec.architecture === b.spec.architecture
+
+function configOf(owner: Owner) {
+  return owner.kind === 'Module' ? owner.spec.moduleConfig : owner.spec.providerConfig
+}
+
+export function health({ status }: Version): 'synced' | 'failed' | 'unsynced' {
+  const words = (status?.syncStatus ?? '').toLowerCase()
+  if (words.includes('failed') || words.includes('error')) return 'failed'
+  return status?.synced === true ? 'synced' : 'unsynced'
+}
+
+/** Hexadecimal. */
+export function checksumOf({ status }: Version): string | undefined {
+  const given = status?.checksum
+  if (given === undefined) return undefined
+  if (given.length === 64) return given.toLowerCase()
+  const bytes = Buffer.from(given, 'base64')
+  return bytes.length === 32 ? bytes.toString('hex') : undefined
+}
+
+export const ranks = ['critical', 'high', 'medium', 'low', 'unknown'] as const
+
+function rank(finding: SecurityFinding): number {
+  const index = ranks.indexOf(finding.severity.toLowerCase() as 'critical')
+  return index === -1 ? 4 : index
+}
+
+/** Each vulnerability of a package once, as the worst of its findings has it, where the first of them stood. */
+export function distinct(findings: readonly SecurityFinding[]): SecurityFinding[] {
+  const result: SecurityFinding[] = []
+  for (const finding of findings) {
+    const index = result.findIndex(
+      (other) =>
+        other.vulnerabilityID === finding.vulnerabilityID &&
+        other.pkgName === finding.pkgName &&
+        other.installedVersion === finding.installedVersion,
+    )
+    if (index === -1) result.push(finding)
+    else if (rank(finding) < rank(result[index] as SecurityFinding)) result[index] = finding
+  }
+  return result
+}
+
+export function allFindings(version: Version): SecurityFinding[] {
+  const { sourceScan, binaryScan } = version.status ?? {}
+  return [...(sourceScan?.findings ?? []), ...(binaryScan?.findings ?? [])]
+}
+
+function isScanned({ status }: Version): boolean {
+  return status?.sourceScan !== undefined || status?.binaryScan !== undefined
+}
+
+export function counts(versions: readonly Version[]) {
+  if (!versions.some(isScanned)) return undefined
+  const result = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0 }
+  for (const finding of distinct(versions.flatMap(allFindings))) {
+    result[ranks[rank(finding)] as 'critical'] += 1
+  }
+  return result
+}
+
+export function backendName(storage: StorageConfig | undefined): string | undefined {
+  if (storage?.s3) return 's3'
+  if (storage?.azureStorage) return 'azure'
+  if (storage?.gcs) return 'gcs'
+  return storage?.fileSystem && 'filesystem'
+}
+
+/** Stars and question marks are all that the tests use. */
+function matches(glob: string, name: string): boolean {
+  const pattern = glob
+    .replaceAll(/[.+^${}()|\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.')
+  return new RegExp(`^${pattern}$`).test(name)
+}
+
+/** As the prerelease part compares. */
+function compareBuild(a: string, b: string): number {
+  if (a === b) return 0
+  if (a === '' || b === '') return a === '' ? -1 : 1
+  return precedence(`1.0.0-${a}`, `1.0.0-${b}`)
+}

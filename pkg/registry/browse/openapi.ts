@@ -1,0 +1,172 @@
+import * as z from 'zod'
+import { components, WhoAmI } from '../../api/browse/browse.ts'
+import type { DescribedEndpoint } from './endpoint.ts'
+import { described, prefix } from './endpoints.ts'
+import { isRepeatable } from './parameters.ts'
+
+type Json = Record<string, unknown>
+
+/** What can go wrong anywhere, with a message as it may read. */
+const commonErrors = {
+  401: {
+    description: 'A valid token is needed.',
+    message: 'no token: log in, then send it as Authorization: Bearer',
+  },
+  403: {
+    description: 'The token does not say enough.',
+    message: 'the token has no claim groups: ask for the scope groups',
+  },
+  503: {
+    description: 'The registry is loading.',
+    message: 'the registry is still loading: try again in a moment',
+  },
+} as const
+
+/** The OpenAPI 3.1 description of the browse API, made from the schemas that check its requests. */
+export function openApiDocument(): Json {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Depot browse API',
+      version: '1',
+      description:
+        'What is in the registry: modules, providers, their versions, findings and downloads, as far as the caller may see them.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: prefix }],
+    security: [{ token: [] }, {}],
+    paths: {
+      ...Object.fromEntries(
+        described.map((endpoint) => [endpoint.route, { get: operation(endpoint) }]),
+      ),
+      '/whoami': { get: whoAmIOperation() },
+    },
+    components: {
+      schemas: componentSchemas(),
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'Shows more than what is public.' },
+      },
+    },
+  }
+}
+
+function operation(endpoint: DescribedEndpoint): Json {
+  const { operationId, summary, description, path, query, response } = endpoint
+  return {
+    operationId,
+    summary,
+    description,
+    parameters: [...parameters(path, 'path'), ...parameters(query, 'query'), ifNoneMatch],
+    responses: {
+      200: {
+        description: 'The answer.',
+        headers: {
+          ETag: {
+            description: 'Changes with the body.',
+            schema: { type: 'string' },
+            example: exampleTag,
+          },
+        },
+        content: {
+          'application/json': { schema: reference(response), example: endpoint.example },
+        },
+      },
+      304: { description: 'The body has the tag that If-None-Match names.' },
+      ...(endpoint.badRequest && { 400: error('A parameter is malformed.', endpoint.badRequest) }),
+      401: error(commonErrors[401].description, commonErrors[401].message),
+      403: error(commonErrors[403].description, commonErrors[403].message),
+      ...(endpoint.notFound && {
+        404: error('It does not exist, or not for the caller.', endpoint.notFound),
+      }),
+      503: error(commonErrors[503].description, commonErrors[503].message),
+    },
+  }
+}
+
+/** The one endpoint that says nothing of the registry; pkg/registry/server answers it. */
+function whoAmIOperation(): Json {
+  const example: WhoAmI = {
+    mode: 'oidc',
+    kind: 'user',
+    subject: 'ann',
+    groups: ['platform'],
+    access: 'what is public, and what the binding allows',
+    binding: { name: 'platform', moduleResources: ['vpc-*'], providerResources: ['*'] },
+  }
+  return {
+    operationId: 'whoAmI',
+    summary: 'How the caller was understood',
+    description: 'Who the caller is taken for, and what decides about what it may see.',
+    parameters: [],
+    responses: {
+      200: {
+        description: 'The answer.',
+        content: { 'application/json': { schema: reference(WhoAmI), example } },
+      },
+      401: error(commonErrors[401].description, commonErrors[401].message),
+      403: error(commonErrors[403].description, commonErrors[403].message),
+      503: error(commonErrors[503].description, commonErrors[503].message),
+    },
+  }
+}
+
+const exampleTag = '"Zk3Cq9bJ0t2mX4vY7sLw1aPdQeR"'
+
+const ifNoneMatch = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'The ETag of an answer that the client has: if it still holds, 304 comes back.',
+  schema: { type: 'string' },
+  example: exampleTag,
+}
+
+function parameters(schema: z.ZodObject, place: 'path' | 'query'): Json[] {
+  return Object.entries(schema.shape).map(([name, parameter]) => {
+    const { description, examples, ...rest } = jsonSchema(parameter as z.ZodType)
+    return {
+      name,
+      in: place,
+      required: place === 'path',
+      description,
+      ...(isRepeatable(parameter as z.ZodType) && { style: 'form', explode: true }),
+      schema: rest,
+      example: (examples as readonly unknown[] | undefined)?.[0],
+    }
+  })
+}
+
+/** Of what a parameter means: a number, where its text must be one. */
+function jsonSchema(schema: z.ZodType): Json {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'output' }) as Json
+  return rest
+}
+
+function reference(response: z.ZodType): Json {
+  return { $ref: `#/components/schemas/${components.get(response)?.id}` }
+}
+
+function error(description: string, message: string): Json {
+  return {
+    description,
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Errors' },
+        example: { errors: [message] },
+      },
+    },
+  }
+}
+
+function componentSchemas(): Json {
+  const { schemas } = z.toJSONSchema(components, {
+    io: 'output',
+    uri: (id) => `#/components/schemas/${id}`,
+  })
+  return Object.fromEntries(
+    Object.entries(schemas).map(([id, schema]) => {
+      const { $schema: _, $id: __, ...rest } = schema as Json
+      return [id, rest]
+    }),
+  )
+}

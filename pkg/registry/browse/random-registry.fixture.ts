@@ -1,0 +1,306 @@
+import * as fc from 'fast-check'
+import { type Kind, parseResource, type Resource } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Viewer } from './naive-model.fixture.ts'
+
+/*
+ * Registries, changes and questions made of few words, so that they meet: most names are taken twice, most filters hit
+ * something, most versions tie with another.
+ */
+
+const namespaces = ['infra', 'apps']
+const names = ['vpc', 'vpc-peering', 'VPC.old', 'db', 'abcab']
+const versionNumbers = [
+  '1.0.0',
+  'v1.0.0',
+  '1.2.0',
+  '1.10.0',
+  '2.0.0-rc.1',
+  '2.0.0',
+  '2.0.0+b',
+  'soon',
+]
+const systems = ['linux', 'Linux', 'darwin', 'windows']
+const architectures = ['amd64', 'arm64']
+const moments = [
+  '2026-01-01T00:00:00Z',
+  '2026-01-01T02:00:00+01:00',
+  '2026-03-01T00:00:00Z',
+  'once',
+]
+const publicLabel = 'depot.internal/public'
+
+const pick = <const T>(...values: readonly T[]) => fc.constantFrom(...values)
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 })
+const labels = pick<Record<string, string>>(
+  { [publicLabel]: 'true' },
+  {},
+  { [publicLabel]: 'True' },
+  { [publicLabel]: 'true', x: 'y' },
+)
+const storageConfig = maybe(
+  pick<object>(
+    { s3: { bucket: 'b', region: 'r' } },
+    { gcs: { bucket: 'b' } },
+    { fileSystem: { directoryPath: 'd' } },
+    {
+      azureStorage: { accountName: 'a', accountUrl: 'u', subscriptionID: 's', resourceGroup: 'g' },
+    },
+  ),
+)
+
+const finding = fc.record({
+  vulnerabilityID: pick('CVE-1', 'CVE-2'),
+  pkgName: pick('net', 'tls'),
+  installedVersion: pick('1', '2'),
+  severity: pick('CRITICAL', 'HIGH', 'medium', 'LOW', 'UNKNOWN', 'NEGLIGIBLE'),
+  title: pick('one', 'two'),
+})
+const scan = maybe(
+  fc.record({
+    scannedAt: maybe(pick(...moments)),
+    findings: fc.array(finding, { maxLength: 4, size: 'max' }),
+  }),
+)
+const syncState = {
+  synced: maybe(fc.boolean()),
+  syncStatus: maybe(pick('', 'Successfully synced', 'Failed to fetch', 'some ERROR')),
+}
+
+/** Few, so that some were created at the same time. */
+const created = pick('2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z')
+
+const module = fc
+  .record({
+    namespace: pick(...namespaces),
+    name: pick(...names),
+    labels,
+    created,
+    config: fc.record({
+      name: maybe(pick(...names)),
+      provider: maybe(pick('aws', 'gcp')),
+      repoUrl: maybe(pick('https://git.test/a')),
+      storageConfig,
+    }),
+    status: maybe(fc.record({ latestVersion: maybe(pick(...versionNumbers)), ...syncState })),
+  })
+  .map(({ namespace, name, labels: own, created: creationTimestamp, config, status }) => ({
+    kind: 'Module',
+    metadata: { namespace, name, labels: own, creationTimestamp },
+    spec: { moduleConfig: config },
+    status,
+  }))
+
+const provider = fc
+  .record({
+    namespace: pick(...namespaces),
+    name: pick(...names),
+    labels,
+    created,
+    config: fc.record({
+      name: maybe(pick(...names)),
+      sourceRepository: maybe(pick('https://git.test/b')),
+      storageConfig,
+    }),
+    status: maybe(
+      fc.record({
+        latestVersion: maybe(pick(...versionNumbers)),
+        resolvedSourceRepository: maybe(pick('https://git.test/c')),
+        ...syncState,
+      }),
+    ),
+  })
+  .map(({ namespace, name, labels: own, created: creationTimestamp, config, status }) => ({
+    kind: 'Provider',
+    metadata: { namespace, name, labels: own, creationTimestamp },
+    spec: { providerConfig: config },
+    status,
+  }))
+
+const version = fc
+  .record({
+    type: pick('Module', 'Provider'),
+    namespace: pick(...namespaces),
+    object: fc.nat({ max: 60 }),
+    created,
+    parent: pick(...names),
+    isOwned: fc.boolean(),
+    version: pick(...versionNumbers),
+    fileName: maybe(pick('x.zip')),
+    storageConfig,
+    os: maybe(pick(...systems)),
+    arch: maybe(pick(...architectures)),
+    system: maybe(pick('aws', 'gcp')),
+    status: maybe(
+      fc.record({
+        checksum: maybe(pick('a'.repeat(64), Buffer.alloc(32, 1).toString('base64'), 'short')),
+        archiveSizeBytes: maybe(pick(0, 10, 5_000_000_000)),
+        sourceScan: scan,
+        binaryScan: scan,
+        ...syncState,
+      }),
+    ),
+  })
+  .map(({ type, namespace, object, parent, isOwned, os, arch, status, created: at, ...rest }) => {
+    const isProvider = type === 'Provider'
+    const config = { name: parent, storageConfig: rest.storageConfig }
+    return {
+      kind: 'Version',
+      metadata: {
+        namespace,
+        name: `version-${object}`,
+        creationTimestamp: at,
+        ownerReferences: isOwned
+          ? [{ apiVersion: 'depot.internal/v1alpha1', kind: type, name: parent }]
+          : [],
+      },
+      spec: {
+        type,
+        version: rest.version,
+        fileName: rest.fileName,
+        ...(isProvider
+          ? { providerConfigRef: config, operatingSystem: os, architecture: arch }
+          : { moduleConfigRef: { ...config, provider: rest.system } }),
+      },
+      status: isProvider || status === undefined ? status : { ...status, binaryScan: undefined },
+    }
+  })
+
+const managed = fc.array(pick(...names, 'apps/vpc', 'infra/db', 'nowhere/x'), { maxLength: 4 })
+const depot = fc
+  .record({
+    namespace: pick(...namespaces),
+    name: pick('main', 'other'),
+    labels,
+    global: maybe(fc.record({ storageConfig })),
+    moduleConfigs: maybe(fc.array(fc.record({ storageConfig }), { maxLength: 2 })),
+    polling: maybe(pick(0, 60)),
+    status: maybe(fc.record({ modules: maybe(managed), providers: maybe(managed) })),
+  })
+  .map(({ namespace, name, labels: own, polling, status, ...spec }) => ({
+    kind: 'Depot',
+    metadata: { namespace, name, labels: own },
+    spec: { ...spec, pollingIntervalMinutes: polling },
+    status,
+  }))
+
+const namespace = fc
+  .record({ name: pick(...namespaces), labels })
+  .map((metadata) => ({ kind: 'Namespace', metadata }))
+
+const object = fc.oneof(
+  { weight: 3, arbitrary: module },
+  { weight: 3, arbitrary: provider },
+  { weight: 8, arbitrary: version },
+  { weight: 1, arbitrary: depot },
+  { weight: 1, arbitrary: namespace },
+)
+
+/** One object that comes or, where `isGone`, goes. */
+export const change = fc.record({ object, isGone: fc.boolean() })
+
+export const download = fc.record({
+  kind: pick('Module', 'Provider'),
+  namespace: pick(...namespaces),
+  name: pick(...names),
+  version: pick('1.0.0', '1.2.0', '2.0.0', '9.9.9'),
+  os: maybe(pick('linux', 'darwin')),
+  arch: maybe(pick(...architectures)),
+  count: pick(1, 2, 5),
+  lastAt: pick(0, 1_767_225_600_000, 1_770_000_000_000),
+})
+
+export const registry = fc.record({
+  objects: fc.array(object, { minLength: 50, maxLength: 100, size: 'max' }),
+  downloads: fc.array(download, { maxLength: 25, size: 'max' }),
+})
+
+export const viewer: fc.Arbitrary<Viewer> = fc.oneof(
+  fc.constant('all' as const),
+  fc.constant('public' as const),
+  fc.record({
+    expression: fc.constant('true'),
+    moduleResources: fc.array(pick('vpc', 'vpc*', '*', 'd?', 'none'), { maxLength: 2 }),
+    providerResources: fc.array(pick('vpc', 'db', '*', 'd*'), { maxLength: 2 }),
+  }),
+)
+
+/** A few of the parameters at a time: all of them would leave nothing over. */
+const query = (parameters: Record<string, fc.Arbitrary<string | number | boolean>>) =>
+  fc
+    .tuple(
+      fc.subarray(Object.keys(parameters), {
+        maxLength: Math.min(3, Object.keys(parameters).length),
+      }),
+      fc.record(parameters),
+    )
+    .map(([chosen, values]) => {
+      const search = new URLSearchParams()
+      for (const name of chosen) search.append(name.replace(/\d$/, ''), String(values[name]))
+      return search.size === 0 ? '' : `?${search.toString()}`
+    })
+
+const paging = { page: pick(1, 2, 3), page_size: pick(1, 2, 5, 20, 200) }
+const platform = { os: pick('linux', 'LINUX', 'plan9'), arch: pick('arm64', 'AMD64') }
+const namespaceQuery = query({ namespace: pick(...namespaces, 'nowhere') })
+const someVersion = pick('1.0.0', 'v1.2.0', ' 2.0.0', '2.0.0-rc.1', '9.9.9')
+
+const resourcesQuery = query({
+  namespace: pick(...namespaces, 'nowhere'),
+  namespace2: pick(...namespaces),
+  kind: pick('module', 'provider'),
+  q: pick('v', 'vp', 'VPC', 'pee', 'db', '.', 'x', 'vpc-p', 'abc', 'cabc'),
+  synced: fc.boolean(),
+  severity: pick('CRITICAL', 'HIGH', 'MEDIUM', 'LOW'),
+  public_only: fc.boolean(),
+  sort_by: pick(
+    'name',
+    'namespace',
+    'kind',
+    'latestVersion',
+    'synced',
+    'severity',
+    'totalDownloads',
+    'last_downloaded_at',
+    'lastScanned',
+  ),
+  sort_dir: pick('asc', 'desc'),
+  ...platform,
+  ...paging,
+})
+const versionsQuery = query({
+  q: pick('1', '2.0', 'RC', '7'),
+  synced: fc.boolean(),
+  ...platform,
+  ...paging,
+})
+const findingsQuery = query({ version: someVersion, binaryVersion: someVersion })
+
+const address = fc
+  .tuple(pick(...namespaces), pick('module', 'provider'), pick(...names))
+  .map((parts) => `/resources/${parts.join('/')}`)
+
+const together = (...parts: fc.Arbitrary<string>[]) =>
+  fc.tuple(...parts).map((texts) => texts.join(''))
+
+/** What a caller may ask; paths below the prefix. */
+export const question = fc.oneof(
+  { weight: 6, arbitrary: together(pick('/resources'), resourcesQuery) },
+  { weight: 2, arbitrary: address },
+  { weight: 3, arbitrary: together(address, pick('/versions'), versionsQuery) },
+  { weight: 3, arbitrary: together(address, pick('/scan-findings'), findingsQuery) },
+  { weight: 1, arbitrary: pick('/namespaces') },
+  { weight: 1, arbitrary: together(pick('/depots'), namespaceQuery) },
+  { weight: 1, arbitrary: together(pick('/depots/graph'), namespaceQuery) },
+  { weight: 2, arbitrary: together(pick('/stats'), namespaceQuery) },
+)
+
+/** @param revision becomes the resourceVersion */
+export function parsed(
+  raw: { readonly kind: string; readonly metadata: object },
+  revision: number,
+): Resource {
+  const metadata = { ...raw.metadata, resourceVersion: String(revision) }
+  const result = parseResource(raw.kind as Kind, { ...raw, metadata })
+  if (!result.ok) throw new Error(JSON.stringify([raw, result.issues]))
+  return result.resource
+}

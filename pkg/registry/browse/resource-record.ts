@@ -1,0 +1,60 @@
+import type { Resource } from '../../api/browse/browse.ts'
+import { notFound, type RegistryError } from '../../base/errors/errors.ts'
+import type { Catalog, Listed, VersionRow, View } from '../catalog/catalog.ts'
+import { kindOf, nameOfKind } from './parameters.ts'
+
+export interface ResourceAddress {
+  readonly namespace: string
+  readonly kind: 'module' | 'provider'
+  readonly name: string
+}
+
+/** @throws RegistryError NotFound, whether it does not exist or is not for the caller to see */
+export function findResource(catalog: Catalog, view: View, address: ResourceAddress): Listed {
+  const { namespace, kind, name } = address
+  const entry = catalog.model.find(view, kindOf[kind], namespace, name)
+  if (entry === undefined) throw noResource(address)
+  return entry
+}
+
+function noResource({ namespace, kind, name }: ResourceAddress): RegistryError {
+  return notFound(
+    `${kind} ${namespace}/${name} not found, or not for you to see: check its namespace and name, and your access`,
+  )
+}
+
+/** Counts what happens to one resource, as far as the view shows it; NaN, which equals nothing, where it does not. */
+export function revisionOf(catalog: Catalog, view: View, address: ResourceAddress): number {
+  const { namespace, kind, name } = address
+  return catalog.model.find(view, kindOf[kind], namespace, name)?.revision ?? Number.NaN
+}
+
+export function resourceRecord(entry: Listed): Resource {
+  const { summary } = entry
+  const { resource } = summary
+  return {
+    kind: nameOfKind[summary.kind],
+    namespace: summary.namespace,
+    name: summary.name,
+    address: summary.address,
+    latestVersion: summary.latestVersion,
+    synced: summary.synced,
+    provider: resource.system,
+    repoUrl: resource.repoUrl,
+    scanCounts: summary.scanCounts,
+    public: entry.isPublic,
+    hasUnsyncedVersions: summary.hasUnsynced || undefined,
+    totalDownloads: summary.downloads,
+    lastDownloadedAt: rfc3339(summary.lastDownloadedAt),
+  }
+}
+
+/** @param time in milliseconds since 1970 */
+export function rfc3339(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString()
+}
+
+/** How a platform is named in maps. */
+export function platformOf({ os = '', arch = '' }: VersionRow): string {
+  return `${os}/${arch}`
+}

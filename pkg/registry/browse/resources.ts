@@ -1,0 +1,118 @@
+import * as z from 'zod'
+import { ResourceList } from '../../api/browse/browse.ts'
+import type { SortBy } from '../catalog/catalog.ts'
+import { endpoint } from './endpoint.ts'
+import { flag, kindName, kindOf, noParameters, oneOf, pageOf, paging, word } from './parameters.ts'
+import { resourceRecord } from './resource-record.ts'
+
+const sortNames = {
+  name: 'name',
+  namespace: 'namespace',
+  kind: 'kind',
+  latestVersion: 'latestVersion',
+  synced: 'synced',
+  severity: 'severity',
+  totalDownloads: 'totalDownloads',
+  lastDownloadedAt: 'lastDownloadedAt',
+  lastScanned: 'lastScanned',
+  latest_version: 'latestVersion',
+  total_downloads: 'totalDownloads',
+  last_downloaded_at: 'lastDownloadedAt',
+  last_scanned: 'lastScanned',
+} as const satisfies Record<string, SortBy>
+
+const query = z.object({
+  namespace: z
+    .array(word)
+    .optional()
+    .meta({ description: 'Any of these namespaces.', examples: [['platform', 'payments']] }),
+  kind: kindName.optional().meta({ description: 'Only this kind.', examples: ['module'] }),
+  q: word.optional().meta({ description: 'Part of the name, in any case.', examples: ['net'] }),
+  synced: flag.optional().meta({ description: 'Synchronised or not.', examples: [true] }),
+  os: word
+    .optional()
+    .meta({ description: 'Providers for this operating system.', examples: ['linux'] }),
+  arch: word
+    .optional()
+    .meta({ description: 'Providers for this architecture.', examples: ['amd64'] }),
+  severity: oneOf(['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'])
+    .optional()
+    .meta({
+      description: 'Whose latest version has a finding of this severity or a worse one.',
+      examples: ['HIGH'],
+    }),
+  public_only: flag.optional().meta({
+    description: 'Only what carries the public label, as does its namespace.',
+    examples: [true],
+  }),
+  sort_by: oneOf(Object.keys(sortNames) as [keyof typeof sortNames])
+    .default('name')
+    .meta({
+      description:
+        'What to sort by; ties by namespace, kind and name. What has nothing to compare comes last.',
+      examples: ['latestVersion'],
+    }),
+  sort_dir: oneOf(['asc', 'desc'])
+    .default('asc')
+    .meta({ description: 'Smallest or largest first.', examples: ['desc'] }),
+  ...paging,
+})
+
+export const resources = endpoint({
+  route: '/resources',
+  operationId: 'listResources',
+  summary: 'Modules and providers',
+  description: 'The modules and providers that the caller may see, filtered, sorted and in pages.',
+  path: noParameters,
+  query,
+  response: ResourceList,
+  example: {
+    items: [
+      {
+        kind: 'module',
+        namespace: 'platform',
+        name: 'network',
+        address: 'network/aws',
+        latestVersion: '2.0.0',
+        synced: true,
+        provider: 'aws',
+        repoUrl: 'https://git.example.com/platform/network',
+        scanCounts: { critical: 0, high: 1, medium: 0, low: 2, unknown: 0 },
+        public: true,
+        totalDownloads: 7,
+        lastDownloadedAt: '2026-01-31T12:00:00.000Z',
+      },
+    ],
+    totalCount: 1,
+    page: 1,
+    pageSize: 20,
+  },
+  badRequest: 'page must be a whole number from 1',
+  answer({ catalog: { model }, view, query: asked }) {
+    const { page, pageSize, offset } = pageOf(asked)
+    const { entries, totalCount } = model.page(
+      view,
+      {
+        namespaces: asked.namespace,
+        kind: asked.kind && kindOf[asked.kind],
+        text: asked.q,
+        synced: asked.synced,
+        os: asked.os,
+        arch: asked.arch,
+        severity: asked.severity,
+        publicOnly: asked.public_only,
+      },
+      {
+        sortBy: sortNames[asked.sort_by],
+        descending: asked.sort_dir === 'desc',
+        offset,
+        limit: pageSize,
+      },
+    )
+    const items = entries.map((entry) =>
+      entry.memo('record', () => JSON.stringify(resourceRecord(entry))),
+    )
+    const body = `{"items":[${items.join()}],"totalCount":${totalCount},"page":${page},"pageSize":${pageSize}}`
+    return { body, revision: () => model.revision }
+  },
+})

@@ -1,0 +1,148 @@
+import * as z from 'zod'
+import { ScanFindings } from '../../api/browse/browse.ts'
+import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
+import { notFound } from '../../base/errors/errors.ts'
+import { type Catalog, distinctFindings, type Parent, type VersionRow } from '../catalog/catalog.ts'
+import { endpoint } from './endpoint.ts'
+import { resourcePath, word } from './parameters.ts'
+import { findResource, platformOf, revisionOf } from './resource-record.ts'
+
+const query = z.object({
+  version: word.optional().meta({
+    description: 'Whose source scan to show. Default: the one that was scanned last.',
+    examples: ['2.0.0'],
+  }),
+  binaryVersion: word.optional().meta({
+    description:
+      'Whose binary scans to show; providers only. Default: for each platform the highest version that has one.',
+    examples: ['2.0.0'],
+  }),
+})
+
+export const scanFindings = endpoint({
+  route: '/resources/{namespace}/{kind}/{name}/scan-findings',
+  operationId: 'getScanFindings',
+  summary: 'Scan findings of a module or provider',
+  description:
+    'What scans of source code and, for providers, of binaries found. Each finding once.',
+  path: resourcePath,
+  query,
+  response: ScanFindings,
+  example: {
+    sourceScanFindings: [
+      {
+        vulnerabilityID: 'CVE-2026-0001',
+        pkgName: 'golang.org/x/net',
+        installedVersion: '0.20.0',
+        fixedVersion: '0.23.0',
+        severity: 'HIGH',
+        title: 'Endless headers',
+      },
+    ],
+    selectedVersion: '2.0.0',
+    scannedVersions: ['2.0.0', '1.1.0'],
+  },
+  badRequest: 'version must not be empty',
+  notFound: 'module platform/network has no version 9.9.9: see its list of versions',
+  answer({ catalog, view, path, query: asked }) {
+    const { parent, summary } = findResource(catalog, view, path)
+    const source = sourceScan(parent, asked.version)
+    const binary = summary.kind === 'Module' ? noBinaries : binaryScans(parent, asked.binaryVersion)
+    const anyScan = source.versions.length > 0 || binary.versions.length > 0
+    const findings: ScanFindings = {
+      sourceScanFindings: someOf(
+        distinctFindings(
+          catalog.findings,
+          source.rows.map((row) => row.sourceFindings),
+        ),
+      ),
+      binaryScanFindings: byPlatform(binary.rows, catalog),
+      selectedVersion: anyScan ? source.version : undefined,
+      scannedVersions: someOf(source.versions),
+      binaryVersions: someOf(binary.versions),
+    }
+    return { body: JSON.stringify(findings), revision: () => revisionOf(catalog, view, path) }
+  },
+})
+
+interface Scans {
+  readonly rows: readonly VersionRow[]
+  /** All that have such a scan, newest first. */
+  readonly versions: readonly string[]
+}
+
+const noBinaries: Scans = { rows: [], versions: [] }
+
+function sourceScan(
+  parent: Parent,
+  wanted: string | undefined,
+): Scans & { version?: string | undefined } {
+  const scanned = parent.versions.filter((row) => row.sourceScannedAt !== undefined)
+  const versions = distinctVersions(scanned)
+  if (wanted === undefined) {
+    const last = lastScanned(scanned)?.version
+    return { rows: scanned.filter((row) => row.version === last), versions, version: last }
+  }
+  const version = existing(parent, wanted)
+  return { rows: scanned.filter((row) => row.version === version), versions, version }
+}
+
+function binaryScans(parent: Parent, wanted: string | undefined): Scans {
+  const scanned = parent.versions.filter((row) => row.binaryScannedAt !== undefined)
+  const versions = distinctVersions(scanned)
+  if (wanted !== undefined) {
+    const version = existing(parent, wanted)
+    return { rows: scanned.filter((row) => row.version === version), versions }
+  }
+  const highest = new Map<string, string>()
+  for (const row of scanned) {
+    if (!highest.has(platformOf(row))) highest.set(platformOf(row), row.version)
+  }
+  return { rows: scanned.filter((row) => highest.get(platformOf(row)) === row.version), versions }
+}
+
+/** @throws RegistryError NotFound where there is no such version */
+function existing(parent: Parent, wanted: string): string {
+  const version = normalizeVersion(wanted)
+  if (parent.rowsOf(version).length > 0) return version
+  throw notFound(
+    `${parent.kind.toLowerCase()} ${parent.namespace}/${parent.name} has no version ${version}: see its list of versions`,
+  )
+}
+
+/** Of those scanned at the same time, or at an unknown time, the newest version. */
+function lastScanned(rows: readonly VersionRow[]): VersionRow | undefined {
+  const timeOf = ({ sourceScannedAt = '' }: VersionRow): number => {
+    const time = Date.parse(sourceScannedAt)
+    return Number.isNaN(time) ? Number.NEGATIVE_INFINITY : time
+  }
+  return rows.reduce<VersionRow | undefined>(
+    (last, row) => (last === undefined || timeOf(row) > timeOf(last) ? row : last),
+    undefined,
+  )
+}
+
+function byPlatform(
+  rows: readonly VersionRow[],
+  catalog: Catalog,
+): ScanFindings['binaryScanFindings'] {
+  if (rows.length === 0) return undefined
+  return Object.fromEntries(
+    Array.from(Map.groupBy(rows, platformOf), ([platform, own]) => [
+      platform,
+      distinctFindings(
+        catalog.findings,
+        own.map((row) => row.binaryFindings),
+      ),
+    ]),
+  )
+}
+
+function distinctVersions(rows: readonly VersionRow[]): string[] {
+  return [...new Set(rows.map((row) => row.version))]
+}
+
+/** Empty fields are left out. */
+function someOf<T>(list: readonly T[]): T[] | undefined {
+  return list.length === 0 ? undefined : [...list]
+}

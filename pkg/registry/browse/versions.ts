@@ -1,0 +1,117 @@
+import * as z from 'zod'
+import { type Version, VersionList } from '../../api/browse/browse.ts'
+import {
+  type Catalog,
+  compareText,
+  type ResourceDownloads,
+  scanCounts,
+  type VersionRow,
+} from '../catalog/catalog.ts'
+import { endpoint } from './endpoint.ts'
+import { flag, pageOf, paging, resourcePath, word } from './parameters.ts'
+import { findResource, revisionOf, rfc3339 } from './resource-record.ts'
+
+const query = z.object({
+  q: word.optional().meta({ description: 'Part of the version, in any case.', examples: ['1.2'] }),
+  synced: flag
+    .optional()
+    .meta({ description: 'true: those in sync. false: those that failed.', examples: [true] }),
+  os: word.optional().meta({ description: 'In any case; providers only.', examples: ['linux'] }),
+  arch: word.optional().meta({ description: 'In any case; providers only.', examples: ['amd64'] }),
+  ...paging,
+})
+
+export const versions = endpoint({
+  route: '/resources/{namespace}/{kind}/{name}/versions',
+  operationId: 'listVersions',
+  summary: 'Versions of a module or provider',
+  description:
+    'One item an archive, so one a platform for providers. Newest first, then by platform.',
+  path: resourcePath,
+  query,
+  response: VersionList,
+  example: {
+    items: [
+      {
+        version: '2.0.0',
+        synced: true,
+        fileName: 'network-2.0.0.zip',
+        checksum: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+        downloadCount: 3,
+        lastDownloadedAt: '2026-01-31T12:00:00.000Z',
+        archiveSizeBytes: 20480,
+      },
+    ],
+    totalCount: 1,
+    page: 1,
+    pageSize: 20,
+  },
+  badRequest: 'page_size must be a whole number from 1',
+  notFound:
+    'module platform/network not found, or not for you to see: check its namespace and name, and your access',
+  answer({ catalog, view, path, query: asked }) {
+    const { page, pageSize, offset } = pageOf(asked)
+    const { parent, summary } = findResource(catalog, view, path)
+    const isProvider = summary.kind === 'Provider'
+    const rows = chosenOf(
+      parent.versions,
+      isProvider ? asked : { ...asked, os: undefined, arch: undefined },
+    )
+    const downloads = catalog.downloads.of(summary.kind, summary.namespace, summary.name)
+    const answer: z.infer<typeof VersionList> = {
+      items: rows
+        .slice(offset, offset + pageSize)
+        .map((row) => versionRecord(row, catalog, downloads)),
+      totalCount: rows.length,
+      page,
+      pageSize,
+      ...(isProvider && {
+        availableOS: distinct(parent.versions, 'os'),
+        availableArch: distinct(parent.versions, 'arch'),
+      }),
+    }
+    return { body: JSON.stringify(answer), revision: () => revisionOf(catalog, view, path) }
+  },
+})
+
+function chosenOf(
+  rows: readonly VersionRow[],
+  asked: Partial<z.output<typeof query>>,
+): readonly VersionRow[] {
+  const [q, os, arch] = [asked.q, asked.os, asked.arch].map((text) => text?.toLowerCase())
+  const health = asked.synced === undefined ? undefined : asked.synced ? 'synced' : 'failed'
+  if ([q, os, arch, health].every((part) => part === undefined)) return rows
+  return rows.filter(
+    (row) =>
+      (q === undefined || row.version.toLowerCase().includes(q)) &&
+      (os === undefined || row.os?.toLowerCase() === os) &&
+      (arch === undefined || row.arch?.toLowerCase() === arch) &&
+      (health === undefined || row.health === health),
+  )
+}
+
+function versionRecord(
+  row: VersionRow,
+  catalog: Catalog,
+  downloads: ResourceDownloads | undefined,
+): Version {
+  const counted = downloads?.of(row)
+  const isCounted = counted !== undefined && counted.count > 0
+  return {
+    version: row.version,
+    synced: row.health === 'synced',
+    syncStatus: row.syncStatus || undefined,
+    os: row.os,
+    arch: row.arch,
+    fileName: row.fileName,
+    checksum: row.sha256,
+    scanCounts: scanCounts(catalog.findings, [row]),
+    downloadCount: isCounted ? counted.count : undefined,
+    lastDownloadedAt: isCounted ? rfc3339(counted.lastAt) : undefined,
+    archiveSizeBytes: row.sizeBytes,
+  }
+}
+
+function distinct(rows: readonly VersionRow[], field: 'os' | 'arch'): string[] {
+  return [...new Set(rows.flatMap((row) => row[field] ?? []))].toSorted(compareText)
+}

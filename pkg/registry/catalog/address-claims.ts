@@ -1,0 +1,121 @@
+import { fitsSystem } from '../../api/v1alpha1/v1alpha1.ts'
+import { NamedRows } from './named-rows.ts'
+import type { Parent } from './parent.ts'
+import { isOlder } from './rank.ts'
+import type { ResourceRow } from './resource-row.ts'
+
+/** Those with one name, by system, the oldest first. */
+type Claims = ReadonlyMap<string | undefined, readonly Parent[]>
+
+/**
+ * Modules, or providers, by the name in their config, which is the name in their address. Thousands may have the same one: a
+ * change looks at those whose address or Versions it may change, and at no others.
+ */
+export class AddressClaims {
+  readonly #claims = new NamedRows<Map<string | undefined, Parent[]>>()
+
+  /** All of a name, in no order. */
+  of(namespace: string, name: string): readonly Parent[] {
+    return [...this.#of(namespace, name).values()].flat()
+  }
+
+  /** Those of one system. The oldest first. */
+  ofSystem(namespace: string, name: string, system: string | undefined): readonly Parent[] {
+    return this.#of(namespace, name).get(system) ?? []
+  }
+
+  /** Those that fit, in no order. @param system undefined: any */
+  *fitting(namespace: string, name: string, system: string | undefined): Generator<Parent> {
+    const claims = this.#of(namespace, name)
+    const lists =
+      system === undefined ? claims.values() : [claims.get(system), claims.get(undefined)]
+    for (const list of lists) yield* list ?? []
+  }
+
+  /** The oldest that fits. @param system undefined: any */
+  oldest(namespace: string, name: string, system: string | undefined): Parent | undefined {
+    const claims = this.#of(namespace, name)
+    if (system !== undefined) return older(claims.get(system)?.[0], claims.get(undefined)?.[0])
+    let oldest: Parent | undefined
+    for (const [first] of claims.values()) oldest = older(oldest, first)
+    return oldest
+  }
+
+  /** @returns whether it is the oldest of its system now */
+  add(parent: Parent, row: ResourceRow): boolean {
+    const { namespace, configName, system } = row
+    const claims = this.#claims.getOrSet(namespace, configName, () => new Map())
+    const same = claims.get(system) ?? []
+    const place = placeOf(same, row)
+    same.splice(place, 0, parent)
+    claims.set(system, same)
+    return place === 0
+  }
+
+  /** @param row as it was added @returns whether it was the oldest of its system */
+  remove(parent: Parent, { namespace, configName, system }: ResourceRow): boolean {
+    const claims = this.#claims.get(namespace, configName)
+    const same = claims?.get(system)
+    if (claims === undefined || same === undefined) return false
+    const place = same.indexOf(parent)
+    same.splice(place, 1)
+    if (same.length === 0) claims.delete(system)
+    if (claims.size === 0) this.#claims.delete(namespace, configName)
+    return place === 0
+  }
+
+  /** Those that may have Versions by the name in their config, because no other of their system has it. */
+  soles(namespace: string, name: string): readonly Parent[] {
+    return [...this.#of(namespace, name).values()].filter(isOne).map(([sole]) => sole)
+  }
+
+  /** Of those the ones that may lose Versions when another one of a system comes or goes. */
+  solesBeside(namespace: string, name: string, system: string | undefined): readonly Parent[] {
+    const claims = this.#of(namespace, name)
+    const any = claims.get(undefined)
+    // One that says no system fits wherever there is no other such one.
+    if (claims.size === 1 || (system === undefined && any === undefined))
+      return this.soles(namespace, name)
+    return [claims.get(system) ?? [], any ?? []].filter(isOne).map(([sole]) => sole)
+  }
+
+  /**
+   * Who has the address that a claim asks for. One that says no system has those of all that no older one has.
+   *
+   * @param named the one whose `metadata.name` it is, which comes first
+   */
+  winnerOf(claim: Parent, named: Parent | undefined): Parent {
+    if (claim.resource === undefined) return claim
+    const { namespace, configName, system } = claim.resource
+    if (named?.resource && fitsSystem(named.resource.system, system)) {
+      if (named.resource.system === undefined || system !== undefined) return named
+    }
+    const claims = this.#of(namespace, configName)
+    return older(claims.get(system)?.[0], claims.get(undefined)?.[0]) ?? claim
+  }
+
+  #of(namespace: string, name: string): Claims {
+    return this.#claims.get(namespace, name) ?? none
+  }
+}
+
+const none: Claims = new Map()
+
+const isOne = (parents: readonly Parent[]): parents is readonly [Parent] => parents.length === 1
+
+function older(a: Parent | undefined, b: Parent | undefined): Parent | undefined {
+  if (a?.resource === undefined || b?.resource === undefined) return a ?? b
+  return isOlder(b.resource, a.resource) ? b : a
+}
+
+/** Where a row belongs among those that are in order. */
+function placeOf(parents: readonly Parent[], row: ResourceRow): number {
+  let [low, high] = [0, parents.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const other = parents[middle]?.resource
+    if (other !== undefined && isOlder(row, other)) high = middle
+    else low = middle + 1
+  }
+  return low
+}

@@ -1,0 +1,450 @@
+import { describe, expect, it } from 'vitest'
+import { type Kind, parseResource, type Resource } from '../../api/v1alpha1/v1alpha1.ts'
+import { Catalog } from './catalog.ts'
+
+const sha256 = (digit: string) => digit.repeat(64)
+
+function parse(kind: Kind, name: string, rest: object, metadata: object = {}): Resource {
+  const raw = { metadata: { name, namespace: 'platform', ...metadata }, ...rest }
+  const parsed = parseResource(kind, raw)
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues))
+  return parsed.resource
+}
+
+const module = (name: string, config: object = {}, metadata: object = {}) =>
+  parse('Module', name, { spec: { moduleConfig: { storageConfig, ...config } } }, metadata)
+
+const storageConfig = { fileSystem: { directoryPath: 'modules' } }
+
+const owner = (name: string, kind = 'Module') => ({
+  ownerReferences: [{ apiVersion: 'depot.internal/v1alpha1', kind, name }],
+})
+
+interface VersionOptions {
+  readonly metadata?: object
+  readonly spec?: object
+  readonly status?: object
+}
+
+const version = (name: string, number: string, options: VersionOptions = {}) =>
+  parse(
+    'Version',
+    name,
+    {
+      spec: { type: 'Module', version: number, fileName: `${name}.zip`, ...options.spec },
+      status: { checksum: sha256('a'), synced: true, ...options.status },
+    },
+    { ...owner('vpc'), ...options.metadata },
+  )
+
+const upsert = (catalog: Catalog, ...resources: Resource[]) => {
+  for (const resource of resources) catalog.apply({ type: 'upsert', resource })
+}
+
+const numbers = (catalog: Catalog, name = 'vpc') =>
+  catalog.modules
+    .get('platform')
+    ?.get(name)
+    ?.versions.map((row) => row.version)
+
+describe('versions of a parent', () => {
+  it('are sorted newest first by semver precedence, whatever order they came in', () => {
+    const catalog = new Catalog()
+    const given = ['1.10.0', '1.2.0', 'v2.0.0-rc.1', '2.0.0', '1.9.0', '2.0.0-rc.2', '0.1.0+b']
+    upsert(catalog, module('vpc'), ...given.map((number, index) => version(`x${index}`, number)))
+    expect(numbers(catalog)).toEqual([
+      '2.0.0',
+      '2.0.0-rc.2',
+      '2.0.0-rc.1',
+      '1.10.0',
+      '1.9.0',
+      '1.2.0',
+      '0.1.0+b',
+    ])
+  })
+
+  it('lose their leading v', () => {
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc'), version('x', ' v1.2.3 '))
+    expect(
+      catalog.modules
+        .get('platform')
+        ?.get('vpc')
+        ?.rowsOf('1.2.3')
+        .map((row) => row.name),
+    ).toEqual(['x'])
+  })
+
+  it.each(['latest', '1.2', '01.2.3', '=1.2.3', 'vv1.2.3', '', '1.2.3.4'])(
+    'stand last and are reported where %j is not semver',
+    (number) => {
+      const leftOut: string[] = []
+      const catalog = new Catalog({ onLeftOut: (row) => leftOut.push(row.name) })
+      upsert(catalog, module('vpc'), version('good', '1.0.0'), version('bad', number))
+      expect(numbers(catalog)).toEqual(['1.0.0', number])
+      expect(
+        catalog.modules
+          .get('platform')
+          ?.get('vpc')
+          ?.versions.map((row) => row.downloadable),
+      ).toEqual([true, false])
+      expect(leftOut).toEqual(['bad'])
+      expect(catalog.count('Version')).toBe(2)
+    },
+  )
+
+  it('may arrive before their parent', () => {
+    const catalog = new Catalog()
+    upsert(catalog, version('x', '1.0.0'))
+    expect(catalog.modules.get('platform')?.get('vpc')).toBeUndefined()
+    upsert(catalog, module('vpc'))
+    expect(numbers(catalog)).toEqual(['1.0.0'])
+  })
+
+  it('outlive their parent and find it again', () => {
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc'), version('x', '1.0.0'))
+    catalog.apply({ type: 'delete', kind: 'Module', namespace: 'platform', name: 'vpc' })
+    expect(catalog.modules.get('platform')?.get('vpc')).toBeUndefined()
+    upsert(catalog, module('vpc'))
+    expect(numbers(catalog)).toEqual(['1.0.0'])
+  })
+
+  it('move when they change and go when they are deleted', () => {
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc'), version('a', '1.0.0'), version('b', '2.0.0'))
+    upsert(catalog, version('a', '3.0.0'))
+    expect(numbers(catalog)).toEqual(['3.0.0', '2.0.0'])
+    catalog.apply({ type: 'delete', kind: 'Version', namespace: 'platform', name: 'b' })
+    expect(numbers(catalog)).toEqual(['3.0.0'])
+  })
+
+  it('are kept apart from those of a module with the same name elsewhere', () => {
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc'), module('vpc', {}, { namespace: 'other' }))
+    upsert(catalog, version('x', '1.0.0', { metadata: { namespace: 'other' } }))
+    expect(numbers(catalog)).toEqual([])
+    expect(catalog.modules.get('other')?.get('vpc')?.versions).toHaveLength(1)
+  })
+})
+
+describe('the parent of a version', () => {
+  const byConfig = (name: string, config: string) =>
+    version(name, '1.0.0', {
+      metadata: { ownerReferences: [] },
+      spec: { moduleConfigRef: { name: config } },
+    })
+
+  it('is found by the name in its config', () => {
+    const catalog = new Catalog()
+    upsert(catalog, byConfig('x', 'vpc'), module('vpc'))
+    expect(numbers(catalog)).toEqual(['1.0.0'])
+  })
+
+  it('is found by its config name where that differs from its own, in either order', () => {
+    const catalog = new Catalog()
+    upsert(catalog, byConfig('early', 'my_vpc'), module('vpc', { name: 'my_vpc' }))
+    upsert(catalog, byConfig('late', 'my_vpc'))
+    expect(numbers(catalog)).toEqual(['1.0.0', '1.0.0'])
+  })
+
+  it('changes with the config names of the modules', () => {
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc', { name: 'net' }), byConfig('x', 'net'))
+    expect(numbers(catalog, 'vpc')).toEqual(['1.0.0'])
+    upsert(catalog, module('net'))
+    expect([numbers(catalog, 'vpc'), numbers(catalog, 'net')]).toEqual([[], ['1.0.0']])
+    catalog.apply({ type: 'delete', kind: 'Module', namespace: 'platform', name: 'net' })
+    expect(numbers(catalog, 'vpc')).toEqual(['1.0.0'])
+    upsert(catalog, module('vpc'))
+    expect(numbers(catalog, 'vpc')).toEqual([])
+  })
+
+  it('is the owner, whatever the config says', () => {
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc'), module('net'))
+    upsert(catalog, version('x', '1.0.0', { spec: { moduleConfigRef: { name: 'net' } } }))
+    expect(numbers(catalog, 'vpc')).toEqual(['1.0.0'])
+  })
+
+  it('gives its storage to a version that has none of its own, and takes effect when it changes', () => {
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc', { storageConfig: undefined }), version('x', '1.0.0'))
+    const row = catalog.modules.get('platform')?.get('vpc')?.versions[0]
+    expect(row?.unavailable).toBe('neither it nor its parent has a storageConfig')
+    upsert(catalog, module('vpc', { name: 'vpc' }))
+    expect(row?.location).toEqual({
+      storage: storageConfig,
+      configName: 'vpc',
+      fileName: 'x.zip',
+    })
+  })
+})
+
+describe('what cannot be downloaded', () => {
+  it.each([
+    [
+      'no checksum',
+      { status: { checksum: undefined } },
+      'its archive has not been synchronised yet',
+    ],
+    [
+      'no checksum and a status',
+      { status: { checksum: undefined, syncStatus: 'failed: no such tag' } },
+      'its archive has not been synchronised yet (failed: no such tag)',
+    ],
+    [
+      'a malformed checksum',
+      { status: { checksum: 'abc' } },
+      'its checksum is not a SHA-256 in base64 or hexadecimal',
+    ],
+    ['no file name', { spec: { fileName: undefined } }, 'it has no file name'],
+    [
+      'a file name of two lines',
+      { spec: { fileName: 'a\nb' } },
+      'its file name holds what a file name may not',
+    ],
+  ])('says why: %s', (_, options, why) => {
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc'), version('x', '1.0.0', options))
+    const row = catalog.modules.get('platform')?.get('vpc')?.versions[0]
+    expect([row?.unavailable, row?.state]).toEqual([why, 'unservable'])
+  })
+})
+
+describe('findings', () => {
+  const finding = (id: string, title = 'bad') => ({ vulnerabilityID: id, pkgName: 'p', title })
+  const scanned = (name: string, findings: object[]) =>
+    version(name, '1.0.0', {
+      status: { sourceScan: { scannedAt: '2026-01-01T00:00:00Z', findings } },
+    })
+
+  it('are kept once, and dropped with the last version that has them', () => {
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc'), scanned('a', [finding('1'), finding('2')]))
+    upsert(catalog, scanned('b', [finding('2'), finding('3'), finding('2', 'worse')]))
+    expect(catalog.findings.size).toBe(4)
+    catalog.apply({ type: 'delete', kind: 'Version', namespace: 'platform', name: 'b' })
+    expect(catalog.findings.size).toBe(2)
+    upsert(catalog, scanned('a', []))
+    expect(catalog.findings.size).toBe(0)
+  })
+
+  it('come back as they were, in their order', () => {
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc'), scanned('a', [finding('2'), finding('1'), finding('2')]))
+    const list = catalog.modules.get('platform')?.get('vpc')?.versions[0]?.sourceFindings ?? 0
+    const held = Array.from(catalog.findings.ids(list), (id) => catalog.findings.at(id))
+    expect(held.map((one) => one.vulnerabilityID)).toEqual(['2', '1', '2'])
+  })
+
+  it('survive being replaced in every order', () => {
+    const catalog = new Catalog()
+    const ids = Array.from({ length: 30 }, (_, index) => String(index % 7))
+    upsert(catalog, module('vpc'))
+    for (let round = 0; round < 50; round += 1) {
+      const chosen = ids.slice(round % 11, 11 + ((round * 7) % 19))
+      upsert(
+        catalog,
+        scanned(
+          `v${round % 5}`,
+          chosen.map((id) => finding(id, `${round % 3}`)),
+        ),
+      )
+    }
+    const held = catalog.modules
+      .get('platform')
+      ?.get('vpc')
+      ?.versions.flatMap((row) => Array.from(catalog.findings.ids(row.sourceFindings)))
+      .map((id) => catalog.findings.at(id))
+      .map((one) => `${one.vulnerabilityID} ${one.title}`)
+    expect(catalog.findings.size).toBe(new Set(held).size)
+  })
+})
+
+describe('the index by digest', () => {
+  it('follows every change', () => {
+    const catalog = new Catalog()
+    const names = (digit: string) => {
+      const asked: string[] = []
+      catalog.oldestBySha256(sha256(digit), ({ name }) => asked.push(name) === 0, 1)
+      return asked.toSorted()
+    }
+    upsert(catalog, version('a', '1.0.0'), version('b', '1.1.0'), version('c', '1.2.0'))
+    expect(names('a')).toEqual(['a', 'b', 'c'])
+    upsert(catalog, version('b', '1.1.0', { status: { checksum: sha256('b') } }))
+    expect([names('a'), names('b')]).toEqual([['a', 'c'], ['b']])
+    for (const name of ['a', 'c']) {
+      catalog.apply({ type: 'delete', kind: 'Version', namespace: 'platform', name })
+    }
+    expect(names('a')).toEqual([])
+  })
+})
+
+async function replace(catalog: Catalog, kind: Kind, resources: Iterable<Resource>): Promise<void> {
+  const replacement = catalog.beginReplace(kind)
+  for (const resource of resources) replacement.add(resource)
+  await replacement.commit()
+}
+
+describe('revisions', () => {
+  const at = (resourceVersion: string, number: string) =>
+    version('x', number, { metadata: { resourceVersion } })
+
+  it.each([
+    ['older', '99', '1.0.0'],
+    ['equal', '100', '1.0.0'],
+    ['newer', '1000', '2.0.0'],
+    ['not a number', 'abc', '2.0.0'],
+  ])('%s: a change takes effect only when it is not behind', (_, resourceVersion, expected) => {
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc'), at('100', '1.0.0'), at(resourceVersion, '2.0.0'))
+    expect(numbers(catalog)).toEqual([expected])
+  })
+
+  it('may go back in a fresh list: the cluster was restored', async () => {
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc'), at('100', '1.0.0'))
+    await replace(catalog, 'Version', [at('50', '0.9.0')])
+    expect(numbers(catalog)).toEqual(['0.9.0'])
+  })
+})
+
+describe('replace', () => {
+  it('removes what is not in the list and keeps the rest', async () => {
+    const catalog = new Catalog()
+    await replace(catalog, 'Module', [module('vpc')])
+    await replace(catalog, 'Version', [version('a', '1.0.0'), version('b', '2.0.0')])
+    await replace(catalog, 'Version', [version('b', '2.0.0'), version('c', '3.0.0')])
+    expect(numbers(catalog)).toEqual(['3.0.0', '2.0.0'])
+  })
+
+  it('serves the old content until it is committed', async () => {
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc'), version('a', '1.0.0'))
+    const replacement = catalog.beginReplace('Version')
+    replacement.add(version('b', '2.0.0'))
+    expect(numbers(catalog)).toEqual(['2.0.0', '1.0.0'])
+    await replacement.commit()
+    expect(numbers(catalog)).toEqual(['2.0.0'])
+  })
+
+  it('keeps what was changed while it ran', async () => {
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc'))
+    const replacement = catalog.beginReplace('Version')
+    upsert(catalog, version('new', '1.0.0'))
+    await replacement.commit()
+    expect(numbers(catalog)).toEqual(['1.0.0'])
+  })
+
+  it('keeps an object that the list has in a state that is not valid', async () => {
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc'), version('a', '1.0.0'), version('b', '2.0.0'))
+    const replacement = catalog.beginReplace('Version')
+    replacement.keep({ kind: 'Version', namespace: 'platform', name: 'a' })
+    await replacement.commit()
+    expect(numbers(catalog)).toEqual(['1.0.0'])
+  })
+
+  it('takes an equal revision of another object for a change', async () => {
+    const catalog = new Catalog()
+    const at = (uid: string, number: string) =>
+      version('a', number, { metadata: { resourceVersion: '7', uid } })
+    upsert(catalog, module('vpc'), at('first', '1.0.0'))
+    await replace(catalog, 'Version', [at('first', '2.0.0')])
+    expect(numbers(catalog)).toEqual(['1.0.0'])
+    await replace(catalog, 'Version', [at('second', '2.0.0')])
+    expect(numbers(catalog)).toEqual(['2.0.0'])
+  })
+
+  it('takes nothing for known after the source went back in time', async () => {
+    const catalog = new Catalog()
+    const at = (number: string) =>
+      version('a', number, { metadata: { resourceVersion: '7', uid: 'first' } })
+    upsert(catalog, module('vpc'), at('1.0.0'))
+    const replacement = catalog.beginReplace('Version', { rewound: true })
+    replacement.add(at('2.0.0'))
+    await replacement.commit()
+    expect(numbers(catalog)).toEqual(['2.0.0'])
+  })
+
+  it('removes tens of thousands in turns, between which requests are answered', async () => {
+    const catalog = new Catalog()
+    for (let i = 0; i < 60_000; i += 1) {
+      const metadata = owner(`m${i % 600}`)
+      upsert(catalog, version(`v${i}`, `1.${i % 300}.${i}`, { metadata }))
+    }
+    let turns = 0
+    const timer = setInterval(() => {
+      turns += 1
+    }, 1)
+    await catalog.beginReplace('Version').commit()
+    clearInterval(timer)
+    expect(catalog.count('Version')).toBe(0)
+    expect(turns).toBeGreaterThan(3)
+  })
+
+  it('leaves other kinds alone', async () => {
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc'), version('a', '1.0.0'))
+    await replace(catalog, 'Provider', [])
+    expect(numbers(catalog)).toEqual(['1.0.0'])
+  })
+})
+
+it('does not remember the versions that clients make up', () => {
+  const catalog = new Catalog()
+  upsert(catalog, module('vpc'), version('a', '1.0.0'))
+  const before = process.memoryUsage().heapUsed
+  for (let round = 0; round < 2000; round += 1) {
+    expect(
+      catalog.modules
+        .get('platform')
+        ?.get('vpc')
+        ?.rowsOf(`${round}${'9'.repeat(60_000)}`),
+    ).toEqual([])
+  }
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(60e6)
+})
+
+it('takes names of prototype properties for names', () => {
+  const catalog = new Catalog()
+  for (const name of ['__proto__', 'constructor', 'toString']) {
+    expect(catalog.modules.get(name)?.get(name)).toBeUndefined()
+    upsert(catalog, module(name), version(name, '1.0.0', { metadata: owner(name) }))
+    expect(numbers(catalog, name)).toEqual(['1.0.0'])
+  }
+})
+
+it('forgets what was computed from a parent when one of its versions changes', () => {
+  const catalog = new Catalog()
+  upsert(catalog, module('vpc'), version('a', '1.0.0'))
+  const count = () => {
+    const parent = catalog.modules.get('platform')?.get('vpc')
+    return parent?.memo('count', () => parent.versions.length)
+  }
+  expect(count()).toBe(1)
+  upsert(catalog, version('b', '2.0.0'))
+  expect(count()).toBe(2)
+  catalog.apply({ type: 'delete', kind: 'Version', namespace: 'platform', name: 'a' })
+  expect(count()).toBe(1)
+})
+
+it('counts versions by state', () => {
+  const catalog = new Catalog()
+  upsert(
+    catalog,
+    module('vpc'),
+    version('a', '1.0.0'),
+    version('b', '1.1.0', { status: { synced: false } }),
+    version('c', '1.2.0', { status: { syncStatus: 'Sync FAILED' } }),
+    version('d', '1.3.0', { status: { checksum: undefined } }),
+  )
+  expect(catalog.versionStates().Module).toEqual({
+    synced: 1,
+    unsynced: 1,
+    failed: 1,
+    unservable: 1,
+  })
+})

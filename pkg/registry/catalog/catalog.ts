@@ -1,0 +1,365 @@
+/**
+ * The indexed store that every answer comes from: rows of all resources in memory, the order among them, and the read model
+ * of the API for browsing. It reads no source and holds no archive.
+ */
+
+import {
+  type Change,
+  type Depot,
+  type GroupBinding,
+  type Kind,
+  kindNames,
+  type Namespace,
+  type ObjectKey,
+  type ParentKind,
+  type Replacement,
+  type Resource,
+  type ResourceSink,
+} from '../../api/v1alpha1/v1alpha1.ts'
+import { Turns } from '../../base/pacing/pacing.ts'
+import { type DownloadCount, DownloadTable } from './downloads.ts'
+import { FindingTable } from './findings.ts'
+import { NamedRows } from './named-rows.ts'
+import type { Parent } from './parent.ts'
+import { Parents } from './parents.ts'
+import { ReadModel } from './read-model.ts'
+import type { ReadmeListener } from './readme-ref.ts'
+import { ResourceRow } from './resource-row.ts'
+import { identityOf, revisionOf } from './revision.ts'
+import { RowContext } from './row-context.ts'
+import { isSemver } from './semver-order.ts'
+import { isSameArchive, VersionRow } from './version-row.ts'
+import { VersionsByDigest } from './versions-by-digest.ts'
+
+export type { ShownDepot } from './depots.ts'
+export type { DownloadCount, ResourceDownloads } from './downloads.ts'
+export type { Listed } from './listed.ts'
+export type { SortBy } from './orders.ts'
+export type { Parent } from './parent.ts'
+export type { PageRequest, ReadModel } from './read-model.ts'
+export type { ReadmeRef } from './readme-ref.ts'
+export { distinctFindings, scanCounts } from './scans.ts'
+export { compareText } from './semver-order.ts'
+export type { VersionRow } from './version-row.ts'
+export type { View } from './views.ts'
+
+type PlainResource = Depot | GroupBinding | Namespace
+
+/** What is neither a Version nor a parent of some is kept as it is: there are few of them. */
+class OtherRow {
+  readonly resource: PlainResource
+  readonly revision: number
+  /** Of the object's uid. */
+  readonly identity: number
+  generation = 0
+
+  constructor(resource: PlainResource) {
+    this.resource = resource
+    this.revision = revisionOf(resource.metadata.resourceVersion)
+    this.identity = identityOf(resource.metadata.uid)
+  }
+}
+
+type ParentsByName = ReadonlyMap<string, ReadonlyMap<string, Parent>>
+
+type Row = VersionRow | ResourceRow | OtherRow
+
+export interface CatalogOptions {
+  /** Called with each Version that is left out because its version is not semver. */
+  readonly onLeftOut?: (row: VersionRow) => void
+  /** Called with where the READMEs of modules are, so that they can be had ready. */
+  readonly onReadme?: ReadmeListener
+  /** Called with what others have taken the place of, with the reason; it may be gone again in a moment. */
+  readonly onConflict?: (conflict: Conflict) => void
+  /** API group of the resources and of the public label, default `depot.internal`. */
+  readonly apiGroup?: string
+  /**
+   * Which of two came first: what was created first, as a cluster says it, or what arrived first, where anybody may write
+   * a time into a file. Default: what was created first.
+   */
+  readonly firstBy?: 'creation' | 'arrival'
+}
+
+/** A Version, or a Module or Provider, that is not served because another one is. */
+export interface Conflict {
+  readonly kind: Kind
+  readonly namespace: string
+  readonly name: string
+  /** Why, as the end of a sentence; undefined once it is over. */
+  readonly reason: () => string | undefined
+}
+
+/**
+ * Every resource, in memory, indexed for the questions that requests ask. Writing costs what the change costs, not what
+ * the catalog holds; reading never waits. Nothing in it is ever older than what a caller saw before, as far as the source
+ * numbers its revisions.
+ */
+export class Catalog implements ResourceSink {
+  readonly findings = new FindingTable()
+  readonly downloads = new DownloadTable()
+  /** What browsing needs beside the rows. */
+  readonly model: ReadModel
+  /** Modules that exist, with their versions, by namespace and `metadata.name`. */
+  readonly modules: ParentsByName
+  /** Providers, likewise. */
+  readonly providers: ParentsByName
+  readonly #context: RowContext
+  readonly #rows = new Map<Kind, NamedRows<Row>>(kindNames.map((kind) => [kind, new NamedRows()]))
+  readonly #parents: Readonly<Record<ParentKind, Parents>>
+  readonly #byDigest = new VersionsByDigest()
+  readonly #onLeftOut: (row: VersionRow) => void
+  readonly #apiGroup: string
+  readonly #firstBy: 'creation' | 'arrival'
+  readonly #onConflict: (conflict: Conflict) => void
+  #arrivals = 0
+  #generation = 0
+
+  constructor(options: CatalogOptions = {}) {
+    this.#onLeftOut = options.onLeftOut ?? (() => {})
+    this.#apiGroup = options.apiGroup ?? 'depot.internal'
+    this.#firstBy = options.firstBy ?? 'creation'
+    this.#onConflict = options.onConflict ?? (() => {})
+    this.#context = new RowContext(this.findings)
+    this.#parents = { Module: this.#parentsOf('Module'), Provider: this.#parentsOf('Provider') }
+    this.modules = this.#parents.Module.byNamespace
+    this.providers = this.#parents.Provider.byNamespace
+    this.model = new ReadModel({
+      onDuplicates: (parent) => this.#reportDuplicates(parent),
+      findings: this.findings,
+      downloads: this.downloads,
+      onReadme: options.onReadme ?? (() => {}),
+      publicLabel: `${this.#apiGroup}/public`,
+    })
+  }
+
+  /** Takes one change over. An upsert that is older than what is known is ignored. */
+  apply(change: Change): void {
+    if (change.type === 'delete') this.#delete(change)
+    else if (!this.#isStale(change.resource)) this.#upsert(change.resource)
+  }
+
+  beginReplace(kind: Kind, options: { readonly rewound?: boolean } = {}): Replacement {
+    this.#generation += 1
+    const generation = this.#generation
+    const rows = this.#rowsOf(kind)
+    return {
+      add: (resource) => this.#upsert(resource, options.rewound),
+      keep: ({ namespace, name }) => {
+        const row = rows.get(namespace, name)
+        if (row !== undefined) row.generation = this.#generation
+      },
+      commit: async () => {
+        const turns = new Turns()
+        for (const [namespace, name, row] of rows.entries()) {
+          if (row.generation < generation) this.#delete({ kind, namespace, name })
+          if (turns.due) await turns.yield()
+        }
+      },
+    }
+  }
+
+  /** Replaces what is known of the archives that are named. */
+  setDownloads(counts: Iterable<DownloadCount>): void {
+    for (const one of counts) {
+      this.downloads.set(one)
+      this.#touch(one)
+    }
+  }
+
+  /**
+   * The module or provider that an address means.
+   *
+   * @param system of a module
+   */
+  parentAt(kind: ParentKind, namespace: string, name: string, system?: string): Parent | undefined {
+    return this.#parents[kind].at(namespace, name, system)
+  }
+
+  /** A Version by its `metadata.name`. */
+  version(namespace: string, name: string): VersionRow | undefined {
+    const row = this.#rowsOf('Version').get(namespace, name)
+    return row instanceof VersionRow ? row : undefined
+  }
+
+  /** How much is not served because of others: parents without their address, duplicates, Versions without a parent. */
+  get conflicts(): Readonly<Record<'address' | 'duplicate' | 'parent', number>> {
+    const { Module: modules, Provider: providers } = this.#parents
+    const { Module: ofModules, Provider: ofProviders } = this.model.states
+    return {
+      address: modules.conflictCount + providers.conflictCount,
+      duplicate: ofModules.duplicate + ofProviders.duplicate,
+      parent: modules.waitingCount + providers.waitingCount,
+    }
+  }
+
+  /** Of the Versions whose archive has this digest (hexadecimal) those that are meant, the oldest first; one for each storage. */
+  oldestBySha256(
+    sha256: string,
+    isMeant: (row: VersionRow) => boolean,
+    limit: number,
+  ): readonly VersionRow[] {
+    return this.#byDigest.oldest(sha256, isMeant, limit)
+  }
+
+  /** The places of storage that an administrator granted to a namespace, as its annotation says them. */
+  storageGrants(namespace: string): string | undefined {
+    const row = this.#rowsOf('Namespace').get('', namespace)
+    if (!(row instanceof OtherRow) || row.resource.kind !== 'Namespace') return undefined
+    return row.resource.metadata.annotations[`${this.#apiGroup}/storage`]
+  }
+
+  /** Number of objects of a kind. */
+  count(kind: Kind): number {
+    return this.#rowsOf(kind).size
+  }
+
+  /** Number of Versions by the kind of their parent and by state, duplicates among the unservable ones. */
+  versionStates(): Record<VersionRow['kind'], Record<VersionRow['state'], number>> {
+    // Asking works changes in, so that is done once.
+    const all = this.model.states
+    const statesOf = (kind: VersionRow['kind']) => {
+      const { synced, unsynced, failed, unservable } = all[kind]
+      const unservableInAll = unservable + this.#parents[kind].waitingCount
+      return { synced, unsynced, failed, unservable: unservableInAll }
+    }
+    return { Module: statesOf('Module'), Provider: statesOf('Provider') }
+  }
+
+  #parentsOf(kind: ParentKind): Parents {
+    return new Parents({
+      kind,
+      onChange: (parent) => this.model.touch(parent),
+      onConflict: (parent) => {
+        const { namespace, name } = parent
+        const reason = () => this.#parents[kind].conflictOf(parent)
+        this.#onConflict({ kind, namespace, name, reason })
+      },
+    })
+  }
+
+  #reportWaiting(row: VersionRow): void {
+    const { namespace, name } = row
+    const reason = () => {
+      const isWaiting = row.parent === undefined && this.version(namespace, name) === row
+      return isWaiting ? row.unavailable : undefined
+    }
+    this.#onConflict({ kind: 'Version', namespace, name, reason })
+  }
+
+  #reportDuplicates({ kind, namespace, name, versions }: Parent): void {
+    const names = () => versions.filter((row) => row.isDuplicate).map((row) => row.name)
+    this.#onConflict({
+      kind,
+      namespace,
+      name,
+      reason() {
+        const all = names()
+        if (all.length === 0) return undefined
+        const some = all.slice(0, 5).join(', ')
+        return `${all.length} of its Versions are duplicates of older ones and not served: ${some}${all.length > 5 ? ', …' : ''}`
+      },
+    })
+  }
+
+  #touch({ kind, namespace, name }: DownloadCount): void {
+    const parent = this.#parents[kind].get(namespace, name)
+    if (parent !== undefined) this.model.touch(parent)
+  }
+
+  #rowsOf(kind: Kind): NamedRows<Row> {
+    return this.#rows.get(kind) as NamedRows<Row>
+  }
+
+  #isStale({ kind, metadata }: Resource): boolean {
+    const known = this.#rowsOf(kind).get(metadata.namespace, metadata.name)
+    return known !== undefined && revisionOf(metadata.resourceVersion) < known.revision
+  }
+
+  /** @param isNew whether it replaces what is known even where the revision is the same */
+  #upsert(resource: Resource, isNew = false): void {
+    const { kind, metadata } = resource
+    const rows = this.#rowsOf(kind)
+    const old = rows.get(metadata.namespace, metadata.name)
+    const revision = revisionOf(metadata.resourceVersion)
+    const isKnown = old?.revision === revision && old.identity === identityOf(metadata.uid)
+    if (isKnown && !isNew) {
+      old.generation = this.#generation
+      return
+    }
+    const row = this.#rowFor(resource, old)
+    row.generation = this.#generation
+    if (!(row instanceof OtherRow)) row.rank = this.#rankOf(resource, row, old)
+    rows.set(metadata.namespace, metadata.name, row)
+    this.#link(row, old)
+  }
+
+  #rankOf({ metadata }: Resource, row: Row, old: Row | undefined): number {
+    const created =
+      this.#firstBy === 'creation' ? Date.parse(metadata.creationTimestamp) : Number.NaN
+    if (!Number.isNaN(created)) return Math.floor(created / 1000)
+    if (old !== undefined && !(old instanceof OtherRow) && isSamePublication(row, old))
+      return old.rank
+    this.#arrivals += 1
+    return this.#arrivals
+  }
+
+  #delete({ kind, namespace, name }: ObjectKey): void {
+    const old = this.#rowsOf(kind).get(namespace, name)
+    if (old === undefined) return
+    this.#rowsOf(kind).delete(namespace, name)
+    this.#link(undefined, old)
+  }
+
+  #rowFor(resource: Resource, old: Row | undefined): Row {
+    if (resource.kind === 'Version') {
+      const oldVersion = old instanceof VersionRow ? old : undefined
+      return new VersionRow(resource, this.#context, oldVersion)
+    }
+    if (resource.kind === 'Module' || resource.kind === 'Provider') return new ResourceRow(resource)
+    return new OtherRow(resource)
+  }
+
+  #link(row: Row | undefined, old: Row | undefined): void {
+    if (old instanceof VersionRow) this.#unlinkVersion(old)
+    if (row instanceof VersionRow) this.#linkVersion(row)
+    const resource = row instanceof ResourceRow ? row : undefined
+    const oldResource = old instanceof ResourceRow ? old : undefined
+    const changed = resource ?? oldResource
+    if (changed !== undefined) this.#parents[changed.kind].change(resource, oldResource)
+    if (row instanceof OtherRow) this.#linkOther(row.resource, row.resource)
+    else if (old instanceof OtherRow) this.#linkOther(undefined, old.resource)
+  }
+
+  #linkOther(resource: PlainResource | undefined, { kind, metadata }: PlainResource): void {
+    const { namespace, name } = metadata
+    if (kind === 'Namespace') this.model.namespaceChanged(resource as Namespace | undefined, name)
+    if (kind === 'Depot') this.model.depotChanged(resource as Depot | undefined, namespace, name)
+    if (kind === 'GroupBinding' && resource === undefined) this.model.views.forget(name)
+  }
+
+  #linkVersion(row: VersionRow): void {
+    this.#byDigest.add(row)
+    this.#parents[row.kind].attach(row)
+    if (!isSemver(row.version)) this.#onLeftOut(row)
+    else if (row.parent === undefined) this.#reportWaiting(row)
+  }
+
+  #unlinkVersion(row: VersionRow): void {
+    this.#byDigest.delete(row)
+    this.#parents[row.kind].detach(row)
+    this.findings.release(row.sourceFindings)
+    this.findings.release(row.binaryFindings)
+  }
+}
+
+/** Whether a changed object is still what it was published as: another version or address of it came just now. */
+function isSamePublication(row: Row, old: Row): boolean {
+  if (row instanceof VersionRow && old instanceof VersionRow) {
+    const isSameParent = row.parentName === old.parentName && row.ownerUid === old.ownerUid
+    return isSameArchive(row, old) && isSameParent && row.system === old.system
+  }
+  if (row instanceof ResourceRow && old instanceof ResourceRow) {
+    return row.configName === old.configName && row.system === old.system
+  }
+  return false
+}

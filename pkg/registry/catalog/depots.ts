@@ -1,0 +1,102 @@
+import {
+  type Backend,
+  backendOf,
+  type Depot,
+  type ParentKind,
+} from '../../api/v1alpha1/v1alpha1.ts'
+import type { Listed } from './listed.ts'
+import { NamedRows } from './named-rows.ts'
+import { compareAddress } from './orders.ts'
+import { compareText } from './semver-order.ts'
+import type { View } from './views.ts'
+
+/** A Depot with what of it one view shows. */
+export interface ShownDepot {
+  readonly namespace: string
+  readonly name: string
+  /** Undefined where the Depot names no storage. */
+  readonly storageBackend: Backend | undefined
+  /** 0: never. */
+  readonly pollingIntervalMinutes: number
+  /** Sorted by namespace, kind and name. */
+  readonly managed: readonly Listed[]
+}
+
+export interface DepotQuery {
+  readonly view: View
+  readonly isPublic: (depot: Depot) => boolean
+  /** Of the Depot; what it manages may be elsewhere. */
+  readonly namespace?: string | undefined
+}
+
+type FindEntry = (kind: ParentKind, namespace: string, name: string) => Listed | undefined
+
+/** The Depots, and what of the registry each of them manages. */
+export class Depots {
+  readonly #depots = new NamedRows<Depot>()
+  readonly #managed = new Map<Depot, readonly Listed[]>()
+  readonly #find: FindEntry
+
+  constructor(find: FindEntry) {
+    this.#find = find
+  }
+
+  put(depot: Depot | undefined, namespace: string, name: string): void {
+    this.forgetManaged()
+    if (depot === undefined) this.#depots.delete(namespace, name)
+    else this.#depots.set(namespace, name, depot)
+  }
+
+  /** To be called when an entry comes or goes: a Depot may have named it all along. */
+  forgetManaged(): void {
+    this.#managed.clear()
+  }
+
+  /** Those that a view shows, by namespace and name. */
+  shown({ view, isPublic, namespace }: DepotQuery): ShownDepot[] {
+    return Array.from(this.#depots.entries(), ([, , depot]) => depot)
+      .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
+      .filter((depot) => view.showsEveryDepot || isPublic(depot))
+      .toSorted(
+        ({ metadata: a }, { metadata: b }) =>
+          compareText(a.namespace, b.namespace) || compareText(a.name, b.name),
+      )
+      .map((depot) => ({
+        namespace: depot.metadata.namespace,
+        name: depot.metadata.name,
+        storageBackend: storageBackendOf(depot),
+        pollingIntervalMinutes: depot.spec.pollingIntervalMinutes ?? 0,
+        managed: this.#managedBy(depot).filter((entry) => view.seen.has(entry.number)),
+      }))
+  }
+
+  #managedBy(depot: Depot): readonly Listed[] {
+    const known = this.#managed.get(depot) ?? managedBy(depot, this.#find)
+    this.#managed.set(depot, known)
+    return known
+  }
+}
+
+/** What a Depot says it manages, if it exists. */
+function managedBy({ metadata, status }: Depot, find: FindEntry): Listed[] {
+  const found = new Set<Listed>()
+  const add = (kind: ParentKind, names: readonly string[] = []): void => {
+    for (const full of names) {
+      const slash = full.indexOf('/')
+      const namespace = slash === -1 ? metadata.namespace : full.slice(0, slash)
+      const entry = find(kind, namespace, full.slice(slash + 1))
+      if (entry !== undefined) found.add(entry)
+    }
+  }
+  add('Module', status?.modules)
+  add('Provider', status?.providers)
+  return [...found].toSorted((a, b) => compareAddress(a.summary, b.summary))
+}
+
+/** What holds for everything, else what the first says that says anything. */
+function storageBackendOf({ spec }: Depot): Backend | undefined {
+  const own = [spec.global, spec.global?.moduleConfig]
+  const configs = [...own, ...(spec.moduleConfigs ?? []), ...(spec.providerConfigs ?? [])]
+  const storage = configs.find((config) => config?.storageConfig)?.storageConfig
+  return storage && backendOf(storage)
+}

@@ -1,0 +1,233 @@
+import { CheckedFinding, type SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
+import { IdLists, type ListHandle } from './id-lists.ts'
+import { rankOf, severities } from './severity.ts'
+
+/** Names the findings of one scan in a {@link FindingTable}; 0 is a scan without any. */
+export type FindingList = ListHandle
+
+/**
+ * Findings of one vulnerability that are compared one by one. That is the fastest way for the few that there are, and no
+ * object may make it a long one.
+ */
+const maxChain = 16
+
+/**
+ * Every distinct finding once. Most of a registry's data is findings, and most of them repeat: the same vulnerability of
+ * the same package is in hundreds of Versions. Rows keep lists of ids; a finding that no list holds any more is dropped.
+ */
+export class FindingTable {
+  readonly #lists = new IdLists()
+  readonly #findings: (SecurityFinding | undefined)[] = []
+  readonly #uses: number[] = []
+  readonly #free: number[] = []
+  /** The first finding of a vulnerability, which leads to the others through `#next`. */
+  readonly #first = new Map<string, number>()
+  readonly #next: (number | undefined)[] = []
+  /** Findings for which the chain of their vulnerability was full, by everything that they say. */
+  readonly #others = new Map<string, number>()
+  /** Findings of one vulnerability in one package and version share a subject. */
+  readonly #subjects: number[] = []
+  readonly #known = new Map<string, { readonly subject: number; findings: number }>()
+  readonly #ranks: number[] = []
+  readonly #freeSubjects: number[] = []
+  #subjectCount = 0
+  /** By subject: the walk of {@link distinct} that met it last, and where in its result it stands. */
+  readonly #walks: number[] = []
+  readonly #places: number[] = []
+  #walk = 0
+
+  /** Number of distinct findings; for tests, which see by it that none stays behind. */
+  get size(): number {
+    return this.#findings.length - this.#free.length
+  }
+
+  /** Stores findings in their order. Release the list when its row goes. */
+  hold(findings: readonly SecurityFinding[]): FindingList {
+    return this.#lists.add(findings.map((finding) => this.#hold(finding)))
+  }
+
+  release(list: FindingList): void {
+    for (const id of this.#lists.get(list)) {
+      const uses = (this.#uses[id] ?? 0) - 1
+      this.#uses[id] = uses
+      if (uses === 0) this.#forget(id)
+    }
+    this.#lists.drop(list)
+  }
+
+  /** Ids of the findings of a list, as a view that holds until the list is released. */
+  ids(list: FindingList): Uint32Array {
+    return this.#lists.get(list)
+  }
+
+  /** The finding of an id; equal ones are the same object. */
+  at(id: number): SecurityFinding {
+    return this.#findings[id] as SecurityFinding
+  }
+
+  /**
+   * Ids of the findings of some lists, in their order. Of two that tell of the same vulnerability in the same package and
+   * version only one: the worse, because the milder one may be out of date.
+   */
+  distinct(lists: readonly FindingList[]): number[] {
+    const [subjects, walks, places, ranks] = [
+      this.#subjects,
+      this.#walks,
+      this.#places,
+      this.#ranks,
+    ]
+    const found: number[] = []
+    const walk = ++this.#walk
+    for (const list of lists) {
+      const ids = this.#lists.get(list)
+      for (let index = 0; index < ids.length; index += 1) {
+        const id = ids[index] as number
+        const subject = subjects[id] as number
+        if (walks[subject] !== walk) {
+          walks[subject] = walk
+          places[subject] = found.length
+          found.push(id)
+          continue
+        }
+        const place = places[subject] as number
+        if ((ranks[id] as number) < (ranks[found[place] as number] as number)) found[place] = id
+      }
+    }
+    return found
+  }
+
+  /** How many of the distinct findings of some lists have each severity, in the order of `severities`. */
+  countByRank(lists: readonly FindingList[]): readonly number[] {
+    const counts = severities.map(() => 0)
+    for (const id of this.distinct(lists)) {
+      const rank = this.#ranks[id] as number
+      counts[rank] = (counts[rank] as number) + 1
+    }
+    return counts
+  }
+
+  /** As {@link countByRank}, for lists that come one after the other: keeps the worst rank of each subject. */
+  keepWorst(worst: Map<number, number>, lists: readonly FindingList[]): void {
+    for (const list of lists) {
+      for (const id of this.#lists.get(list)) {
+        const subject = this.#subjects[id] as number
+        const rank = this.#ranks[id] as number
+        if (rank < (worst.get(subject) ?? severities.length)) worst.set(subject, rank)
+      }
+    }
+  }
+
+  #hold(finding: SecurityFinding): number {
+    const place = CheckedFinding.placeOf(finding)
+    const isPlaced = place >= 0 && this.#findings[place] === finding
+    const id = isPlaced ? place : this.#find(finding)
+    if (id === undefined) return this.#add(finding)
+    this.#uses[id] = (this.#uses[id] as number) + 1
+    if (id !== place) this.#keep(id, finding)
+    return id
+  }
+
+  /** Of equal ones the last, because that is the one which comes again. */
+  #keep(id: number, finding: SecurityFinding): void {
+    this.#findings[id] = finding
+    CheckedFinding.setPlace(finding, id)
+  }
+
+  #find(finding: SecurityFinding): number | undefined {
+    let id = this.#first.get(finding.vulnerabilityID)
+    for (; id !== undefined; id = this.#next[id]) {
+      const known = this.#findings[id] as SecurityFinding
+      if (known === finding || isSame(known, finding)) return id
+    }
+    return this.#others.size === 0 ? undefined : this.#others.get(wholeOf(finding))
+  }
+
+  #add(finding: SecurityFinding): number {
+    const id = this.#free.pop() ?? this.#findings.length
+    this.#subjects[id] = this.#joinSubject(finding)
+    this.#ranks[id] = rankOf(finding.severity)
+    this.#keep(id, finding)
+    this.#uses[id] = 1
+    const first = this.#first.get(finding.vulnerabilityID)
+    if (this.#lengthFrom(first) < maxChain) {
+      this.#next[id] = first
+      this.#first.set(finding.vulnerabilityID, id)
+    } else this.#others.set(wholeOf(finding), id)
+    return id
+  }
+
+  #forget(id: number): void {
+    const finding = this.#findings[id] as SecurityFinding
+    if (!this.#unchain(id, finding.vulnerabilityID)) this.#others.delete(wholeOf(finding))
+    this.#leaveSubject(finding)
+    this.#findings[id] = undefined
+    this.#next[id] = undefined
+    this.#free.push(id)
+  }
+
+  /** @returns whether it was in the chain of its vulnerability */
+  #unchain(id: number, vulnerabilityID: string): boolean {
+    const next = this.#next[id]
+    let before = this.#first.get(vulnerabilityID)
+    if (before === id) {
+      if (next === undefined) this.#first.delete(vulnerabilityID)
+      else this.#first.set(vulnerabilityID, next)
+      return true
+    }
+    while (before !== undefined && this.#next[before] !== id) before = this.#next[before]
+    if (before === undefined) return false
+    this.#next[before] = next
+    return true
+  }
+
+  #lengthFrom(first: number | undefined): number {
+    let length = 0
+    for (let id = first; id !== undefined; id = this.#next[id]) length += 1
+    return length
+  }
+
+  #joinSubject(finding: SecurityFinding): number {
+    const key = subjectKeyOf(finding)
+    const known = this.#known.get(key)
+    if (known === undefined) {
+      const subject = this.#freeSubjects.pop() ?? this.#subjectCount++
+      this.#known.set(key, { subject, findings: 1 })
+      return subject
+    }
+    known.findings += 1
+    return known.subject
+  }
+
+  #leaveSubject(finding: SecurityFinding): void {
+    const key = subjectKeyOf(finding)
+    const known = this.#known.get(key)
+    if (known === undefined) return
+    known.findings -= 1
+    if (known.findings > 0) return
+    this.#known.delete(key)
+    this.#freeSubjects.push(known.subject)
+  }
+}
+
+/** Lengths first, so that no two subjects run together into one text. */
+function subjectKeyOf({ vulnerabilityID, pkgName, installedVersion }: SecurityFinding): string {
+  return `${vulnerabilityID.length} ${pkgName.length} ${vulnerabilityID}${pkgName}${installedVersion}`
+}
+
+function wholeOf(finding: SecurityFinding): string {
+  const { fixedVersion, severity, title } = finding
+  const subject = subjectKeyOf(finding)
+  const lengths = `${subject.length} ${fixedVersion?.length} ${severity.length}`
+  return `${lengths} ${subject}${fixedVersion}${severity}${title}`
+}
+
+/** Of two findings of one vulnerability. */
+function isSame(a: SecurityFinding, b: SecurityFinding): boolean {
+  return (
+    a.pkgName === b.pkgName &&
+    a.installedVersion === b.installedVersion &&
+    a.fixedVersion === b.fixedVersion &&
+    a.severity === b.severity &&
+    a.title === b.title
+  )
+}

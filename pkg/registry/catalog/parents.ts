@@ -1,0 +1,256 @@
+import { fitsSystem, type ParentKind, parentOf } from '../../api/v1alpha1/v1alpha1.ts'
+import { AddressClaims } from './address-claims.ts'
+import { NamedRows } from './named-rows.ts'
+import { Parent } from './parent.ts'
+import type { ResourceRow } from './resource-row.ts'
+import type { VersionChunk } from './version-chunk.ts'
+import { VersionList } from './version-list.ts'
+import type { VersionRow } from './version-row.ts'
+
+export interface ParentsOptions {
+  readonly kind: ParentKind
+  /** Called with each parent that changed, or one of whose Versions did. */
+  readonly onChange: (parent: Parent) => void
+  /** Called with each parent that loses its address. */
+  readonly onConflict: (parent: Parent) => void
+}
+
+/**
+ * All Modules, or all Providers, with their Versions: who belongs to whom, and who answers to which address.
+ *
+ * A Version whose parent cannot be found, as `parentOf` says, waits and is not served.
+ */
+export class Parents {
+  readonly #options: ParentsOptions
+  readonly #byName = new NamedRows<Parent>()
+  readonly #claims = new AddressClaims()
+  /** Versions without a parent, by the name that they refer to. */
+  readonly #waiting = new NamedRows<VersionList>()
+  /** What lost its address, and to whom. */
+  readonly #conflicts = new Map<Parent, Parent>()
+  #waitingCount = 0
+
+  constructor(options: ParentsOptions) {
+    this.#options = options
+  }
+
+  /** Versions that have no parent. */
+  get waitingCount(): number {
+    return this.#waitingCount
+  }
+
+  /** Parents whose address is another's. */
+  get conflictCount(): number {
+    return this.#conflicts.size
+  }
+
+  /** Those that exist, by namespace and `metadata.name`. */
+  get byNamespace(): ReadonlyMap<string, ReadonlyMap<string, Parent>> {
+    return this.#byName.byNamespace
+  }
+
+  get(namespace: string, name: string): Parent | undefined {
+    return this.#byName.get(namespace, name)
+  }
+
+  /** Who answers to an address. @param system of a module; default: any */
+  at(namespace: string, name: string, system?: string): Parent | undefined {
+    const named = this.#byName.get(namespace, name)
+    if (named !== undefined && fitsSystem(named.resource?.system, system)) return named
+    return this.#claims.oldest(namespace, name, system)
+  }
+
+  /** Why a parent has lost its address; undefined where it has not. */
+  conflictOf(parent: Parent): string | undefined {
+    const winner = this.#conflicts.get(parent)
+    if (winner === undefined || parent.resource === undefined) return undefined
+    return `its address ${addressOf(parent.resource)} is that of ${winner.name}`
+  }
+
+  attach(row: VersionRow): void {
+    const parent = this.#resolve(row)
+    if (parent === undefined) {
+      this.#waitingAs(row).insert(row)
+      this.#waitingCount += 1
+      return
+    }
+    parent.insert(row)
+    this.#options.onChange(parent)
+  }
+
+  detach(row: VersionRow): void {
+    const { parent } = row
+    if (parent === undefined) return this.#stopWaiting(row)
+    parent.remove(row)
+    this.#options.onChange(parent)
+  }
+
+  /** Follows a change of a Module or Provider. */
+  change(row: ResourceRow | undefined, old: ResourceRow | undefined): void {
+    const { namespace, name, kind } = (row ?? old) as ResourceRow
+    const parent = this.#byName.getOrSet(namespace, name, () => new Parent(kind, namespace, name))
+    const moved = old === undefined || isMoved(row, old)
+    if (!moved) {
+      parent.resource = row
+      this.#options.onChange(parent)
+      return
+    }
+    const losing = this.#soles(name, old, row)
+    const wasOldest = old !== undefined && this.#claims.remove(parent, old)
+    parent.resource = row
+    this.#options.onChange(parent)
+    const isOldest = row !== undefined && this.#claims.add(parent, row)
+    if (row === undefined) this.#byName.delete(namespace, name)
+    if (row === undefined || old === undefined || addressOf(row) !== addressOf(old))
+      this.#conflicts.delete(parent)
+    const names = new Set([name, row?.configName ?? name, old?.configName ?? name])
+    this.#review(namespace, names, [parent, ...losing])
+    if (old !== undefined && wasOldest) this.#settleBelow(old)
+    if (row !== undefined && isOldest) this.#settleBelow(row)
+    else if (row !== undefined) this.#settle([parent], namespace, row.configName)
+    this.#settle(this.#claims.of(namespace, name), namespace, name)
+  }
+
+  /** Others that may lose Versions by a change of one with that `metadata.name`. */
+  #soles(own: string, ...rows: readonly (ResourceRow | undefined)[]): ReadonlySet<Parent> {
+    const soles = new Set<Parent>()
+    for (const row of rows) {
+      if (row === undefined) continue
+      const { namespace, configName, system } = row
+      for (const sole of this.#claims.soles(namespace, own)) soles.add(sole)
+      for (const sole of this.#claims.solesBeside(namespace, configName, system)) soles.add(sole)
+    }
+    return soles
+  }
+
+  #resolve(row: VersionRow): Parent | undefined {
+    const { namespace, parentName } = row
+    if (parentName === undefined) return undefined
+    const named = this.#byName.get(namespace, parentName)
+    const configured = () => this.#claims.fitting(namespace, parentName, row.system)
+    return parentOf(row, named, configured, traits)
+  }
+
+  /** Finds the parent of every Version whose parent may be another one now. */
+  #review(namespace: string, names: ReadonlySet<string>, changed: readonly Parent[]): void {
+    const parents = new Set(changed)
+    const lists = new Set<VersionList>()
+    const homeOf = this.#homes()
+    for (const name of names) {
+      const named = this.#byName.get(namespace, name)
+      if (named !== undefined) parents.add(named)
+      const waiting = this.#waiting.get(namespace, name)
+      if (waiting !== undefined) lists.add(waiting)
+    }
+    const moving: [Home, VersionChunk[]][] = []
+    for (const list of lists) {
+      const released = list.release<Home>(homeOf, list)
+      for (const [, chunks] of released) this.#waitingCount -= sizeOf(chunks)
+      moving.push(...released)
+    }
+    for (const parent of parents) {
+      const released = parent.release<Home>(homeOf)
+      if (released.size > 0) this.#options.onChange(parent)
+      moving.push(...released)
+    }
+    for (const [home, chunks] of moving) {
+      home.absorb(chunks)
+      if (home instanceof Parent) this.#options.onChange(home)
+      else this.#waitingCount += sizeOf(chunks)
+    }
+    for (const name of names) this.#dropEmpty(namespace, name)
+  }
+
+  /** Where Versions belong. What many of them say alike is looked up once. */
+  #homes(): (row: VersionRow) => Home {
+    const known = new Map<VersionRow['common'], Home>()
+    let last: VersionRow['common'] | undefined
+    let home: Home | undefined
+    return (row) => {
+      const { common } = row
+      if (common === last && home !== undefined) return home
+      home = known.get(common) ?? this.#resolve(row) ?? this.#waitingAs(row)
+      known.set(common, home)
+      last = common
+      return home
+    }
+  }
+
+  /** Where those wait that refer to the same name. */
+  #waitingAs({ namespace, parentName = '' }: VersionRow): VersionList {
+    return this.#waiting.getOrSet(namespace, parentName, () => new VersionList())
+  }
+
+  #stopWaiting(row: VersionRow): void {
+    const { namespace, parentName = '' } = row
+    const waiting = this.#waiting.get(namespace, parentName)
+    if (waiting?.remove(row) !== true) return
+    this.#waitingCount -= 1
+    this.#dropEmpty(namespace, parentName)
+  }
+
+  #dropEmpty(namespace: string, name: string): void {
+    const waiting = this.#waiting.get(namespace, name)
+    if (waiting?.chunks.length === 0) this.#waiting.delete(namespace, name)
+  }
+
+  /** After the oldest of a system has changed. */
+  #settleBelow({ namespace, configName, system }: ResourceRow): void {
+    const claims =
+      system === undefined
+        ? this.#claims.of(namespace, configName)
+        : this.#claims.ofSystem(namespace, configName, system)
+    this.#settle(claims, namespace, configName)
+  }
+
+  /** Finds out who has the addresses that those with a name ask for. */
+  #settle(claims: readonly Parent[], namespace: string, name: string): void {
+    const named = this.#byName.get(namespace, name)
+    for (const claim of claims) {
+      const winner = this.#claims.winnerOf(claim, named)
+      const lost = winner !== claim
+      // The one whose name it is takes the address alone; what lost to it is still had by its own name.
+      const displacedBy = lost && winner !== named ? winner.name : undefined
+      if (claim.displacedBy !== displacedBy || claim.hasAddress === lost) {
+        claim.displacedBy = displacedBy
+        claim.hasAddress = !lost
+        this.#options.onChange(claim)
+      }
+      if (lost) this.#lose(claim, winner)
+      else this.#conflicts.delete(claim)
+    }
+  }
+
+  #lose(parent: Parent, winner: Parent): void {
+    if (this.#conflicts.get(parent) === winner) return
+    this.#conflicts.set(parent, winner)
+    this.#options.onConflict(parent)
+  }
+}
+
+/** Where a Version is: with its parent, or among those that wait for one of the name that they refer to. */
+type Home = Parent | VersionList
+
+const sizeOf = (chunks: readonly VersionChunk[]): number =>
+  chunks.reduce((sum, { rows }) => sum + rows.length, 0)
+
+const traits = {
+  system: ({ resource }: Parent) => resource?.system,
+  uid: ({ resource }: Parent) => resource?.uid ?? '',
+}
+
+/** `network/aws`, or the type of a provider. */
+function addressOf({ configName, system }: ResourceRow): string {
+  return system === undefined ? configName : `${configName}/${system}`
+}
+
+/** Whether it may have another address, or other Versions, than before. */
+function isMoved(row: ResourceRow | undefined, old: ResourceRow): boolean {
+  return (
+    row === undefined ||
+    row.configName !== old.configName ||
+    row.system !== old.system ||
+    row.uid !== old.uid ||
+    row.rank !== old.rank
+  )
+}

@@ -1,0 +1,301 @@
+import type { Depot, Namespace } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Binding } from '../access/access.ts'
+import { Backlog, type Worked } from './backlog.ts'
+import { Depots, type ShownDepot } from './depots.ts'
+import { Listed } from './listed.ts'
+import { type MostDownloaded, mostDownloaded } from './most-downloaded.ts'
+import { NameSearch } from './name-search.ts'
+import { NamedRows } from './named-rows.ts'
+import { bestDownloads, type SortBy, SortOrder, sortKeys } from './orders.ts'
+import type { Parent } from './parent.ts'
+import type { ReadmeListener } from './readme-ref.ts'
+import { chosen, type Selection } from './selection.ts'
+import { compareText } from './semver-order.ts'
+import { type Summary, type SummarySources, summaryOf } from './summary.ts'
+import { TagSets, tag } from './tags.ts'
+import { namedTotals } from './totals.ts'
+import { addStates, noStates, type VersionStates } from './version-states.ts'
+import { VersionSums } from './version-sums.ts'
+import { sumOf, type View, Views } from './views.ts'
+
+/** Versions that are looked at in one go, which takes a few milliseconds. */
+const sliceVersions = 500
+/** To take over what a parent adds up to costs as much as to look at so many Versions. */
+const versionsPerParent = 10
+/** What a few changes have left. */
+const fewParents = 10
+const mostDownloadedLimit = 10
+
+export interface PageRequest {
+  readonly sortBy: SortBy
+  readonly descending: boolean
+  readonly offset: number
+  readonly limit: number
+}
+
+export interface Page {
+  readonly entries: readonly Listed[]
+  /** Of all pages. */
+  readonly totalCount: number
+}
+
+export interface Stats {
+  readonly totals: ReturnType<typeof namedTotals>
+  readonly mostDownloaded: readonly MostDownloaded[]
+}
+
+export interface ReadModelOptions extends SummarySources {
+  /** Label that makes a namespace, a resource or a Depot public where its value is `true`. */
+  readonly publicLabel: string
+  readonly onReadme: ReadmeListener
+  /** Called with a parent that has more duplicates than before. */
+  readonly onDuplicates: (parent: Parent) => void
+}
+
+/**
+ * What browsing needs beside the rows: every module and provider under a number, and over these numbers a set for each
+ * view and each filter and an order for each way to sort. A page is an intersection of sets and a short walk along an
+ * order. Changes are noted as they come and worked in before the next question is answered, a burst of them in slices.
+ */
+export class ReadModel {
+  readonly views = new Views()
+  readonly #options: ReadModelOptions
+  readonly #entries: (Listed | undefined)[] = []
+  readonly #free: number[] = []
+  readonly #byParent = new Map<Parent, Listed>()
+  readonly #byName = { Module: new NamedRows<Listed>(), Provider: new NamedRows<Listed>() }
+  readonly #tags = new TagSets()
+  readonly #names = new NameSearch()
+  readonly #orders = Object.fromEntries(
+    Object.entries(sortKeys).map(([name, key]) => [name, new SortOrder(key, this.#entries)]),
+  ) as Record<SortBy, SortOrder>
+  readonly #best = new SortOrder(bestDownloads, this.#entries)
+  readonly #depots = new Depots((kind, namespace, name) => this.#byName[kind].get(namespace, name))
+  readonly #publicNamespaces = new Set<string>()
+  readonly #sums: VersionSums
+  readonly #backlog = new Backlog<Parent>({
+    work: (parent, maxVersions) => this.#refresh(parent, maxVersions),
+    sliceUnits: sliceVersions,
+  })
+  readonly #states = { Module: noStates(), Provider: noStates() }
+  #revision = 0
+  #graphRevision = 0
+
+  constructor(options: ReadModelOptions) {
+    this.#options = options
+    this.#sums = new VersionSums(options.findings)
+  }
+
+  /** Versions that have a parent, by state. What many changes left is on its way; a count need not hurry it. */
+  get states(): Readonly<Record<Parent['kind'], Readonly<VersionStates>>> {
+    if (this.#backlog.size <= fewParents) this.#backlog.advance()
+    return this.#states
+  }
+
+  /** Changes whenever anything does that an answer may hold. */
+  get revision(): number {
+    this.#backlog.advance()
+    return this.#revision
+  }
+
+  /** As {@link revision}, but for answers that hold no downloads and no versions other than the latest. */
+  get graphRevision(): number {
+    this.#backlog.advance()
+    return this.#graphRevision
+  }
+
+  /** Whether everything that was noted has been worked in; for tests and benches, which count the slices until then. */
+  get settled(): boolean {
+    return this.#backlog.size === 0
+  }
+
+  /** Resolves once everything that was noted has been worked in; where changes never stop, that may never be. */
+  get whenSettled(): Promise<void> {
+    return this.#backlog.empty
+  }
+
+  /** Notes that a module or provider, or one of its Versions, has changed. */
+  touch(parent: Parent): void {
+    this.#backlog.add(parent)
+  }
+
+  namespaceChanged(namespace: Namespace | undefined, name: string): void {
+    const isPublic = namespace !== undefined && this.#isLabelled(namespace.metadata.labels)
+    if (isPublic === this.#publicNamespaces.has(name)) return
+    if (isPublic) this.#publicNamespaces.add(name)
+    else this.#publicNamespaces.delete(name)
+    this.#graphRevision = ++this.#revision
+    for (const number of this.#tags.get(tag.namespace(name))) {
+      const entry = this.#entries[number] as Listed
+      entry.isPublic = this.#mayBePublic(entry.summary)
+      entry.revision = this.#revision
+    }
+    this.views.republish(this.#tags.get(tag.namespace(name)), this.#entries)
+  }
+
+  depotChanged(depot: Depot | undefined, namespace: string, name: string): void {
+    this.#depots.put(depot, namespace, name)
+    this.#graphRevision = ++this.#revision
+  }
+
+  /** What members of a GroupBinding may see. */
+  viewOf(binding: Binding): View {
+    this.#backlog.advance()
+    return this.views.of(binding, this.#entries)
+  }
+
+  /** Namespaces with the public label, sorted. */
+  get publicNamespaces(): string[] {
+    return [...this.#publicNamespaces].toSorted(compareText)
+  }
+
+  /** A module or provider, if the view shows it. */
+  find(view: View, kind: Listed['summary']['kind'], namespace: string, name: string) {
+    this.#backlog.advance()
+    const entry = this.#byName[kind].get(namespace, name)
+    if (entry !== undefined) this.#backlog.advanceOn(entry.parent)
+    return entry !== undefined && view.seen.has(entry.number) ? entry : undefined
+  }
+
+  page(view: View, selection: Selection, request: PageRequest): Page {
+    this.#backlog.advance()
+    const set = chosen(selection, {
+      seen: view.seen,
+      isPublic: this.views.public.seen,
+      tags: this.#tags,
+      names: this.#names,
+    })
+    const { sortBy, descending, offset, limit } = request
+    const totalCount = set.count
+    if (offset >= totalCount) return { entries: [], totalCount }
+    return { entries: this.#orders[sortBy].page(set, descending, offset, limit), totalCount }
+  }
+
+  /** @param namespace of the Depots, default: all; what they manage may be elsewhere */
+  depots(view: View, namespace?: string): ShownDepot[] {
+    this.#backlog.advance()
+    return this.#depots.shown({
+      view,
+      namespace,
+      isPublic: ({ metadata }) =>
+        this.#isLabelled(metadata.labels) && this.#publicNamespaces.has(metadata.namespace),
+    })
+  }
+
+  /** @param namespace default: all */
+  stats(view: View, namespace?: string): Stats {
+    this.#backlog.advance()
+    const set =
+      namespace === undefined
+        ? view.seen
+        : view.seen.copy().keep(this.#tags.get(tag.namespace(namespace)))
+    const totals = namespace === undefined ? view.totals(this.#entries) : sumOf(set, this.#entries)
+    const best = this.#best.largest(set, mostDownloadedLimit)
+    return {
+      totals: namedTotals(totals),
+      mostDownloaded: mostDownloaded(best, mostDownloadedLimit, this.#options.downloads),
+    }
+  }
+
+  #isLabelled(labels: Readonly<Record<string, string>>): boolean {
+    return labels[this.#options.publicLabel] === 'true'
+  }
+
+  /** Brings one entry up to date, unless more Versions are new than may be looked at. */
+  #refresh(parent: Parent, maxVersions: number): Worked {
+    const { resource } = parent
+    const known = this.#byParent.get(parent)
+    if (resource === undefined) {
+      this.#revision += 1
+      if (known === undefined) return { units: 1, isDone: true }
+      this.#remove(known)
+      addStates(this.#states[parent.kind], known.summary.states, -1)
+      this.#options.onReadme(parent.namespace, undefined, known.summary.readme)
+      return { units: 1, isDone: true }
+    }
+    const { sum, cost } = this.#sums.of(parent, maxVersions)
+    if (sum === undefined) return { units: cost, isDone: false }
+    this.#revision += 1
+    const summary = summaryOf(parent, resource, sum, this.#options)
+    const before = known?.summary.states ?? noStates()
+    addStates(this.#states[parent.kind], before, -1)
+    addStates(this.#states[parent.kind], summary.states, 1)
+    if (summary.states.duplicate > before.duplicate) this.#options.onDuplicates(parent)
+    this.#options.onReadme(parent.namespace, summary.readme, known?.summary.readme)
+    if (known === undefined) this.#add(parent, summary)
+    else this.#change(known, summary)
+    return { units: versionsPerParent + cost, isDone: true }
+  }
+
+  #add(parent: Parent, summary: Summary): void {
+    const entry = new Listed(this.#free.pop() ?? this.#entries.length, parent, summary)
+    entry.revision = this.#revision
+    entry.isPublic = this.#mayBePublic(summary)
+    this.#entries[entry.number] = entry
+    this.#byParent.set(parent, entry)
+    this.#byName[summary.kind].set(summary.namespace, summary.name, entry)
+    this.#tags.update(entry.number, undefined, summary)
+    this.#names.add(entry)
+    for (const order of this.#everyOrder()) order.insert(entry)
+    for (const view of this.views.each()) view.admit(entry)
+    this.#depots.forgetManaged()
+    this.#graphRevision = this.#revision
+  }
+
+  #remove(entry: Listed): void {
+    const { number, summary } = entry
+    for (const view of this.views.each()) view.dismiss(entry)
+    for (const order of this.#everyOrder()) order.remove(entry)
+    this.#names.delete(entry)
+    this.#tags.update(number, summary, undefined)
+    this.#byParent.delete(entry.parent)
+    if (this.#byName[summary.kind].get(summary.namespace, summary.name) === entry) {
+      this.#byName[summary.kind].delete(summary.namespace, summary.name)
+    }
+    this.#entries[number] = undefined
+    this.#free.push(number)
+    this.#depots.forgetManaged()
+    this.#graphRevision = this.#revision
+  }
+
+  #change(entry: Listed, summary: Summary): void {
+    const old = entry.summary
+    const moved = this.#everyOrder().filter((order) => !order.isSamePlace(old, summary))
+    for (const order of moved) order.remove(entry)
+    for (const view of this.views.each()) view.adjust(entry, summary)
+    this.#tags.update(entry.number, old, summary)
+    entry.summary = summary
+    entry.revision = this.#revision
+    for (const order of moved) order.insert(entry)
+    this.#publish(entry)
+    if (!isSameNode(old, summary)) this.#graphRevision = this.#revision
+  }
+
+  /** Follows the labels that make an entry public. */
+  #publish(entry: Listed): void {
+    const isPublic = this.#mayBePublic(entry.summary)
+    if (isPublic === entry.isPublic) return
+    entry.isPublic = isPublic
+    entry.revision = this.#revision
+    for (const view of this.views.each()) view.review(entry)
+    this.#graphRevision = this.#revision
+  }
+
+  #mayBePublic({ namespace, resource }: Summary): boolean {
+    return this.#publicNamespaces.has(namespace) && this.#isLabelled(resource.labels)
+  }
+
+  #everyOrder(): SortOrder[] {
+    return [...Object.values(this.#orders), this.#best]
+  }
+}
+
+/** Whether two states of an entry look the same in a graph. */
+function isSameNode(a: Summary, b: Summary): boolean {
+  return (
+    a.latestVersion === b.latestVersion &&
+    a.synced === b.synced &&
+    a.resource.system === b.resource.system &&
+    JSON.stringify(a.scanCounts) === JSON.stringify(b.scanCounts)
+  )
+}

@@ -1,0 +1,67 @@
+import {
+  configOfParent,
+  type Module,
+  normalizeVersion,
+  type ParentKind,
+  type Provider,
+  type StorageConfig,
+} from '../../api/v1alpha1/v1alpha1.ts'
+import { identityOf, revisionOf } from './revision.ts'
+
+/** A Module or Provider, as far as it is served. */
+export class ResourceRow {
+  readonly kind: ParentKind
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly revision: number
+  /** Of the object's uid. */
+  readonly identity: number
+  /** Name in storage, and the name that Versions without an owner reference may use for their parent. */
+  readonly configName: string
+  readonly storage: StorageConfig | undefined
+  /** Target system of a module; undefined where any will do, and for providers. */
+  readonly system: string | undefined
+  /** Plugin protocols of a provider. */
+  readonly protocols: readonly string[] | undefined
+  /** Of a module's archives, where their names do not tell. */
+  readonly fileFormat: 'zip' | 'tar' | undefined
+  readonly labels: Readonly<Record<string, string>>
+  /** URL of the source repository; undefined where it is not known. */
+  readonly repoUrl: string | undefined
+  /** What the object itself claims; normalised. */
+  readonly latestVersion: string | undefined
+  /** Of the resource itself, whatever its Versions say; undefined where it says nothing. */
+  readonly synced: boolean | undefined
+  /** @see Ranked */
+  rank = 0
+  generation = 0
+
+  constructor(resource: Module | Provider) {
+    const { metadata } = resource
+    const config = configOfParent(resource)
+    this.kind = resource.kind
+    this.namespace = metadata.namespace
+    this.name = metadata.name
+    this.uid = metadata.uid
+    this.revision = revisionOf(metadata.resourceVersion)
+    this.identity = identityOf(metadata.uid)
+    this.configName = config.name ?? metadata.name
+    this.storage = config.storageConfig
+    this.system = resource.kind === 'Module' ? resource.spec.moduleConfig.provider : undefined
+    this.protocols =
+      resource.kind === 'Provider' ? resource.spec.providerConfig.protocols : undefined
+    this.fileFormat = resource.kind === 'Module' ? resource.spec.moduleConfig.fileFormat : undefined
+    this.labels = metadata.labels
+    this.repoUrl = repoUrlOf(resource)
+    this.latestVersion =
+      resource.status?.latestVersion && normalizeVersion(resource.status.latestVersion)
+    this.synced = resource.status?.synced
+  }
+}
+
+/** What a person wrote wins over what a scan found. */
+function repoUrlOf(resource: Module | Provider): string | undefined {
+  if (resource.kind === 'Module') return resource.spec.moduleConfig.repoUrl
+  return resource.spec.providerConfig.sourceRepository ?? resource.status?.resolvedSourceRepository
+}

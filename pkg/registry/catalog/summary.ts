@@ -1,0 +1,110 @@
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { bestDownloadsOf, type DownloadTable } from './downloads.ts'
+import type { FindingTable } from './findings.ts'
+import type { Parent } from './parent.ts'
+import type { ReadmeRef } from './readme-ref.ts'
+import type { ResourceRow } from './resource-row.ts'
+import { type ScanCounts, scanCounts } from './scans.ts'
+import { isSemver } from './semver-order.ts'
+import { type Totals, totalsOf } from './totals.ts'
+import type { VersionStates } from './version-states.ts'
+import type { VersionSum } from './version-sum.ts'
+
+/** What is known of one module or provider and all its Versions, at one moment. */
+export interface Summary {
+  readonly kind: ParentKind
+  readonly namespace: string
+  readonly name: string
+  readonly resource: ResourceRow
+  /** What stands for it in configurations after the namespace: `network/aws`, or the type of a provider. */
+  readonly address: string
+  readonly latestVersion: string | undefined
+  /** Of the latest version; undefined where that was not scanned. */
+  readonly scanCounts: ScanCounts | undefined
+  /** As the resource says it; where it says nothing, whether it has Versions and all of them are in sync. */
+  readonly synced: boolean
+  readonly states: VersionStates
+  /** Whether any Version is not in sync. */
+  readonly hasUnsynced: boolean
+  /** `linux/amd64`, each once; empty for modules. */
+  readonly platforms: readonly string[]
+  readonly downloads: number
+  /** In milliseconds since 1970; undefined where there was none. */
+  readonly lastDownloadedAt: number | undefined
+  /** Downloads of the most downloaded version that still exists. */
+  readonly bestDownloads: number
+  /** End of the latest scan of any version, in milliseconds since 1970. */
+  readonly lastScannedAt: number | undefined
+  readonly totals: Totals
+  /** Where the README of the latest version is kept; modules only. */
+  readonly readme: ReadmeRef | undefined
+}
+
+export interface SummarySources {
+  readonly findings: FindingTable
+  readonly downloads: DownloadTable
+}
+
+/**
+ * Reads a parent that exists.
+ *
+ * @param sum of its Versions
+ */
+export function summaryOf(
+  parent: Parent,
+  resource: ResourceRow,
+  sum: VersionSum,
+  sources: SummarySources,
+): Summary {
+  const { kind, namespace, name } = parent
+  const downloads = sources.downloads.of(kind, namespace, name)
+  const latestVersion = latestVersionOf(parent, resource, sum)
+  const latest = latestVersion === undefined ? [] : parent.rowsOf(latestVersion)
+  const hasUnsynced = sum.health.unsynced > 0 || sum.health.failed > 0
+  return {
+    kind,
+    namespace,
+    name,
+    resource,
+    address: addressOf(parent, resource),
+    latestVersion,
+    scanCounts: scanCounts(sources.findings, latest),
+    synced: resource.synced ?? (sum.count > 0 && !hasUnsynced),
+    states: sum.states,
+    hasUnsynced,
+    platforms: kind === 'Module' ? [] : [...sum.platforms],
+    downloads: downloads?.count ?? 0,
+    lastDownloadedAt: downloads?.count ? downloads.lastAt : undefined,
+    bestDownloads: bestDownloadsOf(parent, downloads),
+    lastScannedAt: sum.lastScannedAt,
+    totals: totalsOf({ kind, resource, sum, downloads: downloads?.count ?? 0 }),
+    readme: latest.find((row) => row.readme !== undefined)?.readme,
+  }
+}
+
+/** A module that names no system answers to any. */
+function addressOf(
+  { kind, name, hasAddress }: Parent,
+  { configName, system }: ResourceRow,
+): string {
+  const own = hasAddress ? configName : name
+  return kind === 'Provider' ? own : `${own}/${system ?? 'generic'}`
+}
+
+/** What the resource claims, if it exists; else the highest that a CLI would choose, can install, or could ask for. */
+function latestVersionOf(
+  parent: Parent,
+  { latestVersion }: ResourceRow,
+  sum: VersionSum,
+): string | undefined {
+  if (
+    latestVersion !== undefined &&
+    isSemver(latestVersion) &&
+    parent.rowsOf(latestVersion).length > 0
+  ) {
+    return latestVersion
+  }
+  const highest = parent.chunks[0]?.version
+  const named = highest !== undefined && isSemver(highest) ? highest : undefined
+  return sum.newestRelease ?? sum.newest ?? named
+}

@@ -1,0 +1,279 @@
+import {
+  type ArchiveLocation,
+  archiveSizeOf,
+  checksumOf,
+  configOfVersion,
+  fileNameOf,
+  locationFrom,
+  normalizeVersion,
+  type ParentKind,
+  parentRefOf,
+  type Scan,
+  sha256Bytes,
+  type Version,
+} from '../../api/v1alpha1/v1alpha1.ts'
+import type { FindingList } from './findings.ts'
+import type { Parent } from './parent.ts'
+import { byAge } from './rank.ts'
+import type { ReadmeRef } from './readme-ref.ts'
+import { identityOf, revisionOf } from './revision.ts'
+import type { Common, RowContext } from './row-context.ts'
+import { compareText, isSemver, newestFirst } from './semver-order.ts'
+
+/** What few Versions have. */
+interface Rare {
+  readonly checksumMalformed: boolean
+  readonly binaryScannedAt: string | undefined
+  readonly binaryFindings: FindingList
+  readonly readme: ReadmeRef | undefined
+  /** SHA-256 of the archives of every platform that upstream has, in hexadecimal, with blanks between. */
+  readonly releaseDigests: string | undefined
+}
+
+const nothingRare: Rare = {
+  checksumMalformed: false,
+  binaryScannedAt: undefined,
+  binaryFindings: 0,
+  readme: undefined,
+  releaseDigests: undefined,
+}
+
+/** A Version: one archive. It has few fields, because there may be 200,000 of it. */
+export class VersionRow {
+  readonly name: string
+  readonly revision: number
+  /** Of the object's uid. */
+  readonly identity: number
+  /** Normalised: no leading `v`. */
+  readonly version: string
+  readonly fileName: string | undefined
+  readonly sizeBytes: number | undefined
+  readonly sourceScannedAt: string | undefined
+  readonly sourceFindings: FindingList
+  /** SHA-256 as 32 bytes, a character each; undefined where there is none or it is malformed. */
+  readonly digest: string | undefined
+  readonly common: Common
+  readonly #rare: Rare
+  parent: Parent | undefined = undefined
+  /** Whether an older Version is the same version of the same parent, for the same platform. */
+  isDuplicate = false
+  /** @see Ranked */
+  rank = 0
+  generation = 0
+
+  /** @param old the row that this one takes the place of */
+  constructor(version: Version, context: RowContext, old?: VersionRow) {
+    const { metadata, spec, status } = version
+    this.name = old?.name ?? metadata.name
+    this.revision = revisionOf(metadata.resourceVersion)
+    this.identity = identityOf(metadata.uid)
+    this.version = context.string(normalizeVersion(spec.version))
+    this.fileName = fileNameOf(version)
+    const checksum = checksumOf(version)
+    this.digest = checksum ? digestOf(checksum) : undefined
+    this.sizeBytes = archiveSizeOf(version)
+    this.sourceScannedAt = context.string(scannedAt(status?.sourceScan))
+    this.sourceFindings = context.findings.hold(status?.sourceScan?.findings ?? [])
+    this.common = context.common(commonOf(version), old?.common)
+    const checksumMalformed = Boolean(checksum) && this.digest === undefined
+    this.#rare = rareOf(version, checksumMalformed, context)
+  }
+
+  get namespace(): string {
+    return this.common.namespace
+  }
+
+  get kind(): ParentKind {
+    return this.common.kind
+  }
+
+  get parentName(): string | undefined {
+    return this.common.parentName
+  }
+
+  /**
+   * Where `parentName` comes from an owner reference and so is the parent's own name: the owner's uid, empty where that is
+   * not known.
+   */
+  get ownerUid(): string | undefined {
+    return this.common.ownerUid
+  }
+
+  /** Target system that the Version's copy of its module's config says. */
+  get system(): string | undefined {
+    return this.common.system
+  }
+
+  get os(): string | undefined {
+    return this.common.os
+  }
+
+  get arch(): string | undefined {
+    return this.common.arch
+  }
+
+  get protocols(): readonly string[] | undefined {
+    return this.common.protocols
+  }
+
+  get syncStatus(): string {
+    return this.common.syncStatus
+  }
+
+  get binaryScannedAt(): string | undefined {
+    return this.#rare.binaryScannedAt
+  }
+
+  get binaryFindings(): FindingList {
+    return this.#rare.binaryFindings
+  }
+
+  /** Where its README is kept; modules only. */
+  get readme(): ReadmeRef | undefined {
+    return this.#rare.readme
+  }
+
+  /** SHA-256 of the archives of every platform that upstream has, in hexadecimal; providers from an upstream only. */
+  get releaseDigests(): readonly string[] {
+    return this.#rare.releaseDigests?.split(' ') ?? []
+  }
+
+  /** SHA-256 in hexadecimal; undefined where there is none or it is malformed. */
+  get sha256(): string | undefined {
+    const { digest } = this
+    return digest === undefined ? undefined : Buffer.from(digest, 'latin1').toString('hex')
+  }
+
+  /** Where the archive is; undefined while it is not known. */
+  get location(): ArchiveLocation | undefined {
+    const { common } = this
+    return locationFrom(this.fileName, common, this.parent?.resource, common.parentName)
+  }
+
+  /** Whether a CLI can have it: a checksum, a file name and a backend are known, and the version is semver. */
+  get downloadable(): boolean {
+    // Of a duplicate the reason takes a search.
+    return !this.isDuplicate && this.unavailable === undefined
+  }
+
+  /** Why it cannot be downloaded, as the end of a sentence; undefined where it can. */
+  get unavailable(): string | undefined {
+    const { parent } = this
+    if (!isSemver(this.version)) return 'its version is not a semantic version'
+    if (parent === undefined) {
+      return `it has no parent: no ${this.kind} of its namespace fits it, or several do; set an owner reference`
+    }
+    if (this.isDuplicate) {
+      return `duplicate of ${parent.originalOf(this)?.name}, which was created first`
+    }
+    if (parent.displacedBy !== undefined) {
+      return `the address of ${this.kind} ${parent.name} is that of ${parent.displacedBy}, which is older: give one of them another name in its config`
+    }
+    if (this.kind === 'Provider' && (this.os === undefined || this.arch === undefined)) {
+      return 'it names no operatingSystem and architecture'
+    }
+    if (this.fileName === undefined) return 'it has no file name'
+    if (!isPlain(this.fileName, this.kind)) return 'its file name holds what a file name may not'
+    if (this.location === undefined) return 'neither it nor its parent has a storageConfig'
+    if (this.digest !== undefined) return undefined
+    if (this.#rare.checksumMalformed)
+      return 'its checksum is not a SHA-256 in base64 or hexadecimal'
+    return this.syncStatus === ''
+      ? 'its archive has not been synchronised yet'
+      : `its archive has not been synchronised yet (${this.syncStatus})`
+  }
+
+  get state(): 'synced' | 'unsynced' | 'failed' | 'unservable' {
+    if (!this.downloadable) return 'unservable'
+    return this.health
+  }
+
+  /** How its last synchronisation went, whether or not its archive can be had. */
+  get health(): 'synced' | 'unsynced' | 'failed' {
+    if (/failed|error/i.test(this.syncStatus)) return 'failed'
+    return this.common.synced ? 'synced' : 'unsynced'
+  }
+}
+
+function commonOf(version: Version): Common {
+  const { metadata, spec, status } = version
+  const ref = parentRefOf(version)
+  const config = configOfVersion(version)
+  const isProvider = spec.type === 'Provider'
+  return {
+    namespace: metadata.namespace,
+    kind: spec.type,
+    parentName: ref?.name,
+    ownerUid: ref?.owned === true ? ref.uid : undefined,
+    system: spec.moduleConfigRef?.provider,
+    os: isProvider ? spec.operatingSystem : undefined,
+    arch: isProvider ? spec.architecture : undefined,
+    protocols: spec.protocols ?? spec.providerConfigRef?.protocols,
+    storage: config?.storageConfig,
+    configName: config?.name,
+    // What was published by its digest is in sync without a controller that says so.
+    synced: status?.synced ?? spec.upload?.sha256 !== undefined,
+    syncStatus: status?.syncStatus ?? '',
+  }
+}
+
+function rareOf(version: Version, checksumMalformed: boolean, context: RowContext): Rare {
+  const { metadata, spec, status } = version
+  const scan = spec.type === 'Provider' ? status?.binaryScan : undefined
+  const ref = spec.type === 'Module' ? status?.readmeConfigMapRef : undefined
+  const digests = spec.type === 'Provider' ? releaseDigestsOf(status?.artifact?.hashes) : undefined
+  const isPlainRow = scan === undefined && ref === undefined && digests === undefined
+  if (isPlainRow && !checksumMalformed) return nothingRare
+  return {
+    checksumMalformed,
+    binaryScannedAt: context.string(scannedAt(scan)),
+    binaryFindings: context.findings.hold(scan?.findings ?? []),
+    readme: ref && { ...ref, version: metadata.name },
+    releaseDigests: context.string(digests),
+  }
+}
+
+/** Upstreams have some 15 platforms. */
+const maxReleaseDigests = 100
+
+/** The same text for every platform of a release, so that it is kept once. */
+function releaseDigestsOf(hashes: readonly string[] = []): string | undefined {
+  const digests = hashes
+    .filter((hash) => /^zh:[0-9a-f]{64}$/.test(hash))
+    .map((hash) => hash.slice(3))
+  if (digests.length === 0) return undefined
+  return [...new Set(digests)].toSorted().slice(0, maxReleaseDigests).join(' ')
+}
+
+/** A SHA-256 as {@link VersionRow.digest} has it, which takes half the memory. @param checksum base64 or hexadecimal */
+export function digestOf(checksum: string): string | undefined {
+  return sha256Bytes(checksum)?.toString('latin1')
+}
+
+/** A provider's file name is a word of SHA256SUMS and of a CLI's cache. */
+function isPlain(fileName: string, kind: ParentKind): boolean {
+  for (const character of fileName) {
+    if (character < ' ' || character === '\u007f') return false
+    if (kind === 'Provider' && (character === '/' || character === '\\')) return false
+  }
+  return true
+}
+
+function scannedAt(scan: Scan | undefined): string | undefined {
+  return scan && (scan.scannedAt ?? '')
+}
+
+/** Newest version first, then by platform, then by age. */
+export function versionOrder(a: VersionRow, b: VersionRow): number {
+  return (
+    newestFirst(a.version, b.version) ||
+    compareText(a.os, b.os) ||
+    compareText(a.arch, b.arch) ||
+    byAge(a, b)
+  )
+}
+
+/** Whether both are the same version for the same platform. */
+export function isSameArchive(a: VersionRow, b: VersionRow): boolean {
+  return a.version === b.version && a.os === b.os && a.arch === b.arch
+}

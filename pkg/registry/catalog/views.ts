@@ -1,0 +1,136 @@
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { allows, type Binding } from '../access/access.ts'
+import { Bits } from './bits.ts'
+import type { Listed } from './listed.ts'
+import type { Summary } from './summary.ts'
+import { accumulate, noTotals, type Totals } from './totals.ts'
+
+/** What is seen beside what is public. */
+type Allows = (kind: ParentKind, name: string) => boolean
+
+/** Entries by number; numbers of entries that are gone stand empty. */
+export type Numbered = readonly (Listed | undefined)[]
+
+/**
+ * What one kind of caller may see, as a set over the numbers of entries: `all`, `public`, or that of one GroupBinding,
+ * which is what is public and what the binding allows.
+ */
+export class View {
+  /** Unlike that of any other view. */
+  readonly key: string
+  /** Whether Depots without the public label are shown. */
+  readonly showsEveryDepot: boolean
+  readonly #allows: Allows
+  readonly #allowed = new Bits()
+  #seen = new Bits()
+  #totals: Totals | undefined
+
+  constructor(key: string, isAllowed: Allows) {
+    this.key = key
+    this.showsEveryDepot = key !== 'public'
+    this.#allows = isAllowed
+  }
+
+  /** What is seen; not to be changed by others. */
+  get seen(): Bits {
+    return this.#seen
+  }
+
+  /** The sum over all that is seen. Summed up when first asked for, then kept by each change. */
+  totals(entries: Numbered): Readonly<Totals> {
+    this.#totals ??= sumOf(this.#seen, entries)
+    return this.#totals
+  }
+
+  /** Takes an entry in that is new, if it may be seen. */
+  admit(entry: Listed): void {
+    const { kind, name, totals } = entry.summary
+    if (this.#allows(kind, name)) this.#allowed.add(entry.number)
+    else if (!entry.isPublic) return
+    this.#seen.add(entry.number)
+    if (this.#totals !== undefined) accumulate(this.#totals, totals, 1)
+  }
+
+  /** Forgets an entry that is gone. */
+  dismiss(entry: Listed): void {
+    this.adjust(entry, undefined)
+    this.#allowed.delete(entry.number)
+    this.#seen.delete(entry.number)
+  }
+
+  /** Follows a change of summary. To be called while the entry still has the old ones. */
+  adjust(entry: Listed, summary: Summary | undefined): void {
+    if (this.#totals === undefined || !this.#seen.has(entry.number)) return
+    accumulate(this.#totals, entry.summary.totals, -1)
+    if (summary !== undefined) accumulate(this.#totals, summary.totals, 1)
+  }
+
+  /** Follows a change of `isPublic` of one entry. */
+  review(entry: Listed): void {
+    this.adjust(entry, undefined)
+    if (entry.isPublic || this.#allowed.has(entry.number)) this.#seen.add(entry.number)
+    else this.#seen.delete(entry.number)
+    if (this.#totals !== undefined && this.#seen.has(entry.number)) {
+      accumulate(this.#totals, entry.summary.totals, 1)
+    }
+  }
+
+  /** Follows a change of `isPublic` of many: then it is cheaper to sum up again when asked. */
+  reviewAll(isPublic: Bits): void {
+    const seen = this.#allowed.copy().merge(isPublic)
+    if (seen.equals(this.#seen)) return
+    this.#seen = seen
+    this.#totals = undefined
+  }
+}
+
+export function sumOf(set: Bits, entries: Numbered): Totals {
+  const sum = noTotals()
+  for (const number of set) {
+    const entry = entries[number]
+    if (entry !== undefined) accumulate(sum, entry.summary.totals, 1)
+  }
+  return sum
+}
+
+/** All views. That of a binding costs nothing until it is first asked for. */
+export class Views {
+  /** Numbers the views, so that no two have the same key. */
+  #opened = 0
+  readonly all = new View('all', () => true)
+  readonly public = new View('public', () => false)
+  readonly #bindings = new Map<string, { readonly binding: Binding; readonly view: View }>()
+
+  of(binding: Binding, entries: Numbered): View {
+    const known = this.#bindings.get(binding.name)
+    if (known?.binding === binding) return known.view
+    this.#opened += 1
+    const key = `${binding.name} ${this.#opened}`
+    const view = new View(key, (kind, name) => allows(binding, kind, name))
+    for (const entry of entries) if (entry !== undefined) view.admit(entry)
+    this.#bindings.set(binding.name, { binding, view })
+    return view
+  }
+
+  /** Follows a change of `isPublic` of some entries. */
+  republish(changed: Bits, entries: Numbered): void {
+    const isPublic = this.public.seen.copy()
+    for (const number of changed) {
+      if (entries[number]?.isPublic) isPublic.add(number)
+      else isPublic.delete(number)
+    }
+    for (const view of this.each()) view.reviewAll(isPublic)
+  }
+
+  /** Drops the view of a binding that is gone. */
+  forget(bindingName: string): void {
+    this.#bindings.delete(bindingName)
+  }
+
+  /** Every view that a caller may hold. */
+  *each(): Generator<View> {
+    yield this.all
+    yield this.public
+    for (const { view } of this.#bindings.values()) yield view
+  }
+}

@@ -1,0 +1,198 @@
+import { Backoff, type Clock, type Random, Turns } from '../../base/pacing/pacing.ts'
+import type { Logger } from '../../base/telemetry/telemetry.ts'
+import { batchOf } from './batch.ts'
+import type { DownloadCount } from './event.ts'
+import type { Journals } from './journals.ts'
+import type { CountStore } from './store.ts'
+
+/** What shows counts. */
+export interface CountSink {
+  /** Replaces what is known of the archives that are named. */
+  setDownloads(counts: readonly DownloadCount[]): void
+}
+
+export interface DeliveryOptions {
+  readonly journals: Journals
+  readonly store: CountStore
+  readonly sink: CountSink
+  readonly refreshIntervalMs: number
+  readonly log: Logger
+  readonly clock: Clock
+  readonly random: Random
+}
+
+const batchEvents = 500
+const pageSize = 1_000
+/** Least time between two rounds, so that a busy server sends a few large batches. */
+const paceMs = 100
+const adoptIntervalMs = 60_000
+
+/** Brings events from the journals to the store, and counts from the store to the sink; one thing at a time. */
+export class Delivery {
+  readonly #options: DeliveryOptions
+  readonly #backoff: Backoff
+  #up = false
+  /** Undefined until the first round ended. */
+  #wasUp: boolean | undefined
+  #generation = -1
+  #revision = 0
+  /** On the clock of `performance.now`, which is never set back. */
+  #nextRefreshAt = 0
+  #nextAdoptAt = 0
+  #eventsWaiting = false
+  #stopping = false
+  #wakeForEvents: () => void = () => undefined
+  #wakeForEnd: () => void = () => undefined
+  #running: Promise<void> | undefined
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options
+    this.#backoff = new Backoff({
+      firstMs: 100,
+      capMs: 5_000,
+      jitter: 'equal',
+      random: options.random,
+    })
+  }
+
+  /** Whether the store answered last. */
+  get isUp(): boolean {
+    return this.#up
+  }
+
+  start(): void {
+    this.#options.journals.announceTo(() => this.#announce())
+    this.#running = this.#run()
+  }
+
+  /** Brings what waits, if the store takes it, and ends. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    this.#wakeForEnd()
+    await this.#running
+    if (this.#up) await this.#round()
+  }
+
+  /** There are events to bring. */
+  #announce(): void {
+    this.#eventsWaiting = true
+    this.#wakeForEvents()
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping) {
+      await this.#round()
+      if (!this.#up) await this.#pause(this.#backoff.nextMs())
+      else {
+        this.#backoff.reset()
+        await this.#pause(paceMs)
+        if (!this.#eventsWaiting)
+          await this.#pause(this.#nextRefreshAt - performance.now(), 'events')
+      }
+    }
+  }
+
+  async #round(): Promise<void> {
+    await this.#tidy().catch((err: unknown) => {
+      this.#options.log.warn({ err }, 'download events on disk cannot be tidied up')
+    })
+    const now = performance.now()
+    this.#eventsWaiting = false
+    try {
+      await this.#verify()
+      const delivered = await this.#deliver()
+      if (delivered || now >= this.#nextRefreshAt) {
+        await this.#refresh()
+        this.#nextRefreshAt = now + this.#options.refreshIntervalMs
+      }
+      this.#up = true
+    } catch (err) {
+      this.#up = false
+      this.#report(err)
+      return
+    }
+    this.#report()
+  }
+
+  async #tidy(): Promise<void> {
+    const { journals, clock } = this.#options
+    const now = performance.now()
+    if (now >= this.#nextAdoptAt) {
+      this.#nextAdoptAt = now + adoptIntervalMs
+      await journals.adopt()
+    }
+    await journals.trim(clock())
+  }
+
+  /** Asks a store that may have lost something what it has. */
+  async #verify(): Promise<void> {
+    const { store, journals, log } = this.#options
+    const { generation } = store
+    if (generation === this.#generation) return
+    for (const journal of journals.all) {
+      const applied = await store.applied(journal.id)
+      const forgotten = journal.applied - applied
+      if (forgotten > 0)
+        log.warn(
+          { journal: journal.id, forgotten },
+          'download store lost events, those still on disk are counted again',
+        )
+      journal.applied = applied
+    }
+    this.#revision = 0
+    this.#nextRefreshAt = 0
+    this.#generation = generation
+  }
+
+  /** @returns whether there was anything */
+  async #deliver(): Promise<boolean> {
+    const { journals, store, clock } = this.#options
+    let delivered = false
+    const turns = new Turns()
+    for (const journal of journals.all) {
+      for (;;) {
+        const records = await journal.next(batchEvents)
+        if (records.length === 0) break
+        journal.applied = await store.apply(batchOf(journal.id, journal.applied, records, clock()))
+        delivered = true
+        await turns.yield()
+      }
+    }
+    return delivered
+  }
+
+  async #refresh(): Promise<void> {
+    const { store, sink } = this.#options
+    const turns = new Turns()
+    for (;;) {
+      const { counts, revision } = await store.changes(this.#revision, pageSize)
+      if (counts.length > 0) sink.setDownloads(counts)
+      this.#revision = revision
+      if (counts.length < pageSize) return
+      await turns.yield()
+    }
+  }
+
+  /** Logs what is new, not every attempt. */
+  #report(err?: unknown): void {
+    const { log, store } = this.#options
+    if (this.#up === this.#wasUp) return
+    const where = { store: store.name }
+    if (!this.#up) log.error({ ...where, err }, 'download store away, events wait on disk')
+    else if (this.#wasUp === undefined) log.info(where, 'download counts loaded')
+    else log.info(where, 'download store back')
+    this.#wasUp = this.#up
+  }
+
+  /** Ends early when this ends, and, if asked to, when there are events. */
+  async #pause(delayMs: number, until?: 'events'): Promise<void> {
+    if (this.#stopping || delayMs <= 0) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, delayMs)
+    this.#wakeForEnd = resolve
+    if (until === 'events') this.#wakeForEvents = resolve
+    await promise
+    this.#wakeForEvents = () => undefined
+    clearTimeout(timer)
+  }
+}

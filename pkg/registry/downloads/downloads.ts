@@ -1,0 +1,138 @@
+/**
+ * Counts downloads: a journal on disk, the stores that several servers may share, and the counts on their way back. What
+ * counts as a download is decided by who calls `record`.
+ */
+
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { type Clock, endsWithin, type Random } from '../../base/pacing/pacing.ts'
+import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
+import { type CountSink, Delivery } from './delivery.ts'
+import type { DownloadEvent, DownloadedResource, HourlyCount } from './event.ts'
+import { Journal, type JournalLimits } from './journal.ts'
+import { Journals } from './journals.ts'
+import { createMeters, reportDrops } from './metrics.ts'
+import { SqliteStore } from './sqlite-store.ts'
+import { type ValkeyAddress, ValkeyStore } from './valkey-store.ts'
+
+export interface DownloadsOptions {
+  /** A SQLite file for this server alone, or a Valkey for several. */
+  readonly store:
+    | { readonly path: string }
+    | { readonly valkey: ValkeyAddress; readonly password?: string | undefined }
+  /** Folder in which events wait; several servers may share it. */
+  readonly journalDir: string
+  /** How often the counts of other servers are read, in milliseconds. */
+  readonly refreshIntervalMs: number
+  /** Where the counts go. */
+  readonly sink: CountSink
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Default: the clock of the machine. */
+  readonly clock?: Clock
+  /** Default: Math.random. */
+  readonly random?: Random
+  /** For tests. */
+  readonly limits?: Partial<DownloadLimits>
+}
+
+interface DownloadLimits extends JournalLimits {
+  /** Most bytes on disk; beyond it the oldest events are lost. */
+  readonly maxQueueBytes: number
+}
+
+export interface Downloads {
+  /** Counts one download. Never waits and never throws; within 100 ms the event survives the death of this process. */
+  record(event: DownloadEvent): void
+  /**
+   * Hours of the last 90 days in which a resource was downloaded, oldest first.
+   *
+   * @param versions whose hours come too, each by itself. Default: none
+   * @throws Error while the store is away
+   */
+  hourly(resource: DownloadedResource, versions?: readonly string[]): Promise<HourlyCount[]>
+  /** Brings what waits to the store if it answers in time; the rest waits on disk for the next start. */
+  close(deadlineMs: number): Promise<void>
+}
+
+const defaultLimits: DownloadLimits = {
+  flushMs: 25,
+  retryMs: 1_000,
+  stuckMs: 5_000,
+  segmentBytes: 128 * 1024,
+  memoryEvents: 10_000,
+  maxQueueBytes: 256 * 1024 * 1024,
+}
+
+/**
+ * Counts downloads: each exactly once, whatever dies. An event goes to a journal on disk, from there in batches to the
+ * store, and back as a count to the sink. While the store is away events wait and the sink keeps what it has.
+ */
+export function createDownloads(options: DownloadsOptions): Downloads {
+  const { journalDir, refreshIntervalMs, sink, metrics, clock = Date.now } = options
+  const { random = Math.random } = options
+  const log = options.log.child({ component: 'downloads' })
+  const limits = { ...defaultLimits, ...options.limits }
+  const meters = createMeters(metrics)
+  const onDropped = reportDrops(meters.dropped, log, clock)
+
+  const store =
+    'path' in options.store
+      ? new SqliteStore({ path: options.store.path, clock })
+      : new ValkeyStore({
+          address: options.store.valkey,
+          password: options.store.password,
+          clock,
+          random,
+        })
+  const id = randomUUID()
+  const own = new Journal({
+    id,
+    folder: join(journalDir, id),
+    limits,
+    clock,
+    onDropped,
+    onDisk: (err) => {
+      if (err === undefined) log.info({ journalDir }, 'download events are written to disk again')
+      else
+        log.error(
+          { err, journalDir },
+          'download events cannot be written to disk, they wait in memory',
+        )
+    },
+  })
+  const journals = new Journals({
+    dir: journalDir,
+    own,
+    maxBytes: limits.maxQueueBytes,
+    onDropped,
+    onAdopted: (journal, events) =>
+      log.info({ journal, events }, 'took over the journal of a process that is gone'),
+  })
+  const delivery = new Delivery({ journals, store, sink, refreshIntervalMs, log, clock, random })
+  meters.observe(journals, store, delivery, clock)
+  delivery.start()
+
+  async function close(deadlineMs: number): Promise<void> {
+    const delivered = own.flush().then(() => delivery.stop())
+    await endsWithin(delivered, deadlineMs)
+    await store.close()
+    await endsWithin(journals.close(), deadlineMs)
+    const events = journals.pending
+    if (events > 0)
+      log.warn({ events }, 'downloads wait on disk to be counted after the next start')
+  }
+
+  let closing: Promise<void> | undefined
+  return {
+    record(event) {
+      meters.recorded(event.kind)
+      own.append(event)
+    },
+    hourly: (resource, versions = []) => store.hourly(resource, versions),
+    close(deadlineMs) {
+      closing ??= close(deadlineMs)
+      return closing
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+
+/** One download of an archive. */
+export interface DownloadEvent {
+  readonly kind: ParentKind
+  readonly namespace: string
+  readonly name: string
+  /** Without a leading `v`. */
+  readonly version: string
+  /** Platform of a provider's archive; absent for modules. */
+  readonly os?: string | undefined
+  readonly arch?: string | undefined
+}
+
+/** The archive of an event as JSON arrays hold it; a module's has no platform. */
+type ArchiveFields = readonly [
+  kind: DownloadEvent['kind'],
+  namespace: string,
+  name: string,
+  version: string,
+  os?: string,
+  arch?: string,
+]
+
+export function fieldsOf(event: DownloadEvent): ArchiveFields {
+  const { kind, namespace, name, version, os, arch } = event
+  if (os === undefined && arch === undefined) return [kind, namespace, name, version]
+  return [kind, namespace, name, version, os ?? '', arch ?? '']
+}
+
+/** The event of fields that were read; undefined where they are not those of one. */
+export function eventOf(fields: readonly unknown[]): DownloadEvent | undefined {
+  const [kind, ...texts] = fields
+  if (kind !== 'Module' && kind !== 'Provider') return undefined
+  if (!texts.every((text) => typeof text === 'string')) return undefined
+  const [namespace, name, version, os, arch] = texts
+  if (namespace === undefined || name === undefined || version === undefined) return undefined
+  if (texts.length > 5 || (os === undefined) !== (arch === undefined)) return undefined
+  return { kind, namespace, name, version, ...(os !== undefined && { os, arch }) }
+}
+
+/** What stands in a text of JSON; undefined where that is no array. */
+export function listIn(text: string): readonly unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** How often one archive was downloaded, by everybody and ever. */
+export interface DownloadCount extends DownloadEvent {
+  readonly count: number
+  /** Time of the last one, in milliseconds since 1970. */
+  readonly lastAt: number
+}
+
+/** Downloads of one resource, or of one version of it, within one hour. */
+export interface HourlyCount {
+  /** Start of the hour, in milliseconds since 1970. */
+  readonly startsAt: number
+  /** Absent: all versions together. */
+  readonly version?: string
+  readonly count: number
+}
+
+/** A resource, whatever its versions. */
+export type DownloadedResource = Pick<DownloadEvent, 'kind' | 'namespace' | 'name'>

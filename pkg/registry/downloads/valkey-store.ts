@@ -1,0 +1,196 @@
+import type { Redis } from 'iovalkey'
+import { backoffMs, type Clock, type Random } from '../../base/pacing/pacing.ts'
+import { archiveKey, archiveOf, type Batch, historyDays, hourMs, hourOf } from './batch.ts'
+import type { DownloadCount, DownloadedResource, HourlyCount } from './event.ts'
+import { type CountStore, journalMemoryDays } from './store.ts'
+import { applyScript } from './valkey-script.ts'
+
+export interface ValkeyAddress {
+  readonly host: string
+  readonly port: number
+  /** Its certificate must be that of `host`, by an authority that Node trusts. Default false. */
+  readonly tls?: boolean
+}
+
+export interface ValkeyOptions {
+  readonly address: ValkeyAddress
+  readonly password?: string | undefined
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/** All keys are in one slot of a cluster, because one script writes them; the version is that of their layout. */
+const prefix = '{depot}:v1:'
+const daySeconds = 86_400
+const connectDeadlineMs = 5_000
+
+type Client = Redis & {
+  applyBatch?: (keys: number, ...args: (string | number)[]) => Promise<string>
+}
+
+/** Counts in a Valkey that several servers share. The client connects again by itself; a command is never sent twice. */
+export class ValkeyStore implements CountStore {
+  readonly name = 'valkey'
+  generation = 0
+  /** The library is loaded with the first store: most servers have none. */
+  readonly #client: Promise<Client>
+  readonly #clock: Clock
+  #failure: Error | undefined
+
+  constructor(options: ValkeyOptions) {
+    this.#clock = options.clock
+    this.#client = this.#connect(options)
+    // Who asks is told.
+    this.#client.catch(() => undefined)
+  }
+
+  async #connect({ address, password, random }: ValkeyOptions): Promise<Client> {
+    const { host, port, tls } = address
+    const { Redis: Connection } = await import('./valkey-client.ts')
+    const client: Client = new Connection({
+      host,
+      port,
+      ...(tls === true && { tls: {} }),
+      ...(password !== undefined && { password }),
+      connectionName: 'depot',
+      connectTimeout: connectDeadlineMs,
+      commandTimeout: 5_000,
+      keepAlive: 30_000,
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      retryStrategy: (attempt) =>
+        backoffMs({ firstMs: 100, capMs: 3_000, jitter: 'equal', random }, attempt),
+      // What was promoted or demoted meanwhile is found by connecting again.
+      reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    })
+    client.defineCommand('applyBatch', { lua: applyScript })
+    client.on('error', (error) => {
+      this.#failure = error
+    })
+    client.on('ready', () => {
+      this.#failure = undefined
+      this.generation += 1
+    })
+    return client
+  }
+
+  async apply({ journal, after, last, archives, hours }: Batch): Promise<number> {
+    const days = Object.groupBy(hours, ({ hour }) => Math.floor(hour / 24))
+    const keys = [this.#journal(journal), `${prefix}revision`, `${prefix}downloads`]
+    keys.push(`${prefix}changed`, ...Object.keys(days).map((day) => dayKey(Number(day))))
+    const args: (string | number)[] = [after, last, journalMemoryDays * daySeconds, archives.length]
+    for (const archive of archives) args.push(archiveKey(archive), archive.count, archive.lastAt)
+    for (const [day, fields = []] of Object.entries(days)) {
+      args.push((Number(day) + historyDays + 1) * daySeconds, fields.length)
+      for (const of of fields) args.push(resourceField(of), of.hour % 24, of.count)
+    }
+    return Number(await this.#ask((client) => client.applyBatch?.(keys.length, ...keys, ...args)))
+  }
+
+  async applied(journal: string): Promise<number> {
+    return Number((await this.#ask((client) => client.get(this.#journal(journal)))) ?? 0)
+  }
+
+  async changes(
+    after: number,
+    limit: number,
+  ): Promise<{ counts: DownloadCount[]; revision: number }> {
+    const found = await this.#ask((client) =>
+      client.zrangebyscore(
+        `${prefix}changed`,
+        `(${after}`,
+        '+inf',
+        'WITHSCORES',
+        'LIMIT',
+        0,
+        limit,
+      ),
+    )
+    const keys = found.filter((_, index) => index % 2 === 0)
+    if (keys.length === 0) return { counts: [], revision: after }
+    const values = await this.#ask((client) => client.hmget(`${prefix}downloads`, ...keys))
+    const counts = keys.flatMap((key, index) => {
+      const [count, lastAt] = values[index]?.split(' ').map(Number) ?? []
+      const archive = archiveOf(key)
+      return archive === undefined || count === undefined || lastAt === undefined
+        ? []
+        : [{ ...archive, count, lastAt }]
+    })
+    return { counts, revision: Number(found.at(-1)) }
+  }
+
+  async hourly(resource: DownloadedResource, versions: readonly string[]): Promise<HourlyCount[]> {
+    const newest = hourOf(this.#clock())
+    const oldest = newest - historyDays * 24
+    const first = Math.floor(oldest / 24)
+    const days = Array.from(
+      { length: Math.floor(newest / 24) - first + 1 },
+      (_, day) => first + day,
+    )
+    const wanted = [undefined, ...versions]
+    const fields = wanted.map((version) => resourceField({ ...resource, version }))
+    const found = await this.#ask((client) =>
+      Promise.all(days.map((day) => client.hmget(dayKey(day), ...fields))),
+    )
+    return wanted.flatMap((version, column) =>
+      days
+        .flatMap((day, index) => hoursOf(day, found[index]?.[column] ?? ''))
+        .filter(({ hour }) => hour >= oldest)
+        .toSorted((a, b) => a.hour - b.hour)
+        .map(({ hour, count }) => ({
+          startsAt: hour * hourMs,
+          ...(version !== undefined && { version }),
+          count,
+        })),
+    )
+  }
+
+  async close(): Promise<void> {
+    const client = await this.#client
+    client.disconnect()
+  }
+
+  #journal(id: string): string {
+    return `${prefix}journal:${id}`
+  }
+
+  /** Waits for a connection that is on its way; puts the reason why there is none in place of the client's words. */
+  async #ask<T>(question: (client: Client) => Promise<T> | undefined): Promise<T> {
+    try {
+      const client = await this.#client
+      if (client.status !== 'ready' && this.#failure === undefined) await this.#settled(client)
+      return (await question(client)) as T
+    } catch (error) {
+      throw this.#failure === undefined ? error : new Error(this.#failure.message, { cause: error })
+    }
+  }
+
+  async #settled(client: Client): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const events = ['ready', 'error', 'end']
+    for (const event of events) client.once(event, resolve)
+    const overdue = setTimeout(resolve, connectDeadlineMs)
+    await promise
+    clearTimeout(overdue)
+    for (const event of events) client.off(event, resolve)
+  }
+}
+
+/** @param day days since 1970 */
+function dayKey(day: number): string {
+  return `${prefix}hours:${new Date(day * daySeconds * 1000).toISOString().slice(0, 10)}`
+}
+
+function resourceField(of: DownloadedResource & { readonly version?: string | undefined }): string {
+  const { kind, namespace, name, version } = of
+  return JSON.stringify([kind, namespace, name, ...(version === undefined ? [] : [version])])
+}
+
+/** Reads one day of one resource: ` 9:2 17:1` is two at nine and one at five. */
+function hoursOf(day: number, text: string): { hour: number; count: number }[] {
+  return Array.from(text.matchAll(/(\d+):(\d+)/g), ([, hour, count]) => ({
+    hour: day * 24 + Number(hour),
+    count: Number(count),
+  }))
+}

@@ -1,0 +1,149 @@
+import type { Context } from 'hono'
+import { RegistryError } from '../../base/errors/errors.ts'
+import { matchesEtag, type ServingEnv } from '../../base/serving/serving.ts'
+import { bodyResponse } from './archive-body.ts'
+import { type ByteRange, parseRange } from './byte-range.ts'
+import type { Archives, ServedArchive } from './ports.ts'
+
+/**
+ * Answers GET and HEAD for an archive, whole or a range of it, and 304 for who has it already. The ETag is the digest, so
+ * it never names other bytes.
+ *
+ * @param onWhole called when a client was given all of the archive, or a URL of it
+ * @param mayPresign whether a GET may be sent on to the storage; HEAD never is, as a URL signed for GET refuses it
+ */
+export function archiveResponse(
+  c: Context<ServingEnv>,
+  archives: Archives,
+  archive: ServedArchive,
+  mayPresign: boolean,
+  onWhole: () => void = () => {},
+): Response | Promise<Response> {
+  const etag = etagOf(archive.sha256)
+  if (matchesEtag(c.req.header('if-none-match'), etag)) {
+    return new Response(null, { status: 304, headers: { ...sharedHeaders, ETag: etag } })
+  }
+  const headers = { ...archiveHeaders(archive.location.fileName), ETag: etag }
+  if (c.req.method === 'HEAD') return headResponse(c, archives, archive, headers, etag)
+  const presigns = mayPresign && archive.location.storage.presign?.enabled === true
+  const range = isCurrent(c.req.header('if-range'), etag) ? c.req.header('range') : undefined
+  if (presigns) return redirectOr(archives, archive, onWhole, () => bytesResponse(range))
+  return bytesResponse(range)
+
+  function bytesResponse(wanted: string | undefined): Response | Promise<Response> {
+    if (wanted !== undefined) return partResponse(c, archives, archive, headers, wanted, onWhole)
+    const bytes = archives.inMemory(archive.sha256)
+    if (bytes === undefined) return wholeResponse(c, archives, archive, headers, onWhole)
+    const outgoing = c.env?.outgoing
+    if (outgoing === undefined) onWhole()
+    else outgoing.once('finish', onWhole)
+    const whole = { ...headers, 'Content-Length': String(bytes.length) }
+    return new Response(bytes, { headers: whole })
+  }
+}
+
+async function redirectOr(
+  archives: Archives,
+  archive: ServedArchive,
+  onWhole: () => void,
+  otherwise: () => Response | Promise<Response>,
+): Promise<Response> {
+  const url = await archives.presign(archive)
+  if (url === undefined) return otherwise()
+  onWhole()
+  // A holder of the URL has the archive, and only for a while: caches must not keep it.
+  return new Response(null, {
+    status: 307,
+    headers: { Location: url, 'Cache-Control': 'no-store' },
+  })
+}
+
+async function headResponse(
+  c: Context<ServingEnv>,
+  archives: Archives,
+  archive: ServedArchive,
+  headers: Record<string, string>,
+  etag: string,
+): Promise<Response> {
+  const sizeBytes = await archives.sizeOf(archive)
+  const wanted = isCurrent(c.req.header('if-range'), etag) ? c.req.header('range') : undefined
+  const range = partOf(wanted, sizeBytes)
+  return new Response(null, head(headers, sizeBytes, range))
+}
+
+async function wholeResponse(
+  c: Context<ServingEnv>,
+  archives: Archives,
+  archive: ServedArchive,
+  headers: Record<string, string>,
+  onWhole: () => void,
+): Promise<Response> {
+  const { sizeBytes, body } = await archives.open(archive)
+  return bodyResponse(body, head(headers, sizeBytes), c.env?.outgoing, onWhole)
+}
+
+async function partResponse(
+  c: Context<ServingEnv>,
+  archives: Archives,
+  archive: ServedArchive,
+  headers: Record<string, string>,
+  wanted: string,
+  onWhole: () => void,
+): Promise<Response> {
+  const range = partOf(wanted, await archives.sizeOf(archive))
+  const opened = await archives.open(archive, range)
+  const { sizeBytes, range: given, body } = opened
+  const isWhole = given === undefined || (given.start === 0 && given.end === sizeBytes - 1)
+  const onSent = isWhole ? onWhole : undefined
+  return bodyResponse(body, head(headers, sizeBytes, given), c.env?.outgoing, onSent)
+}
+
+/** @throws RegistryError RangeNotSatisfiable */
+function partOf(wanted: string | undefined, sizeBytes: number): ByteRange | undefined {
+  const range = parseRange(wanted, sizeBytes)
+  if (range === 'whole') return undefined
+  if (range !== 'unsatisfiable') return range
+  throw new RegistryError(
+    'RangeNotSatisfiable',
+    `the archive has ${sizeBytes} bytes, and the range lies outside of them`,
+    { headers: { 'Content-Range': `bytes */${sizeBytes}` } },
+  )
+}
+
+function head(headers: Record<string, string>, sizeBytes: number, range?: ByteRange) {
+  if (range === undefined) {
+    return { status: 200, headers: { ...headers, 'Content-Length': String(sizeBytes) } }
+  }
+  return {
+    status: 206,
+    headers: {
+      ...headers,
+      'Content-Length': String(range.end - range.start + 1),
+      'Content-Range': `bytes ${range.start}-${range.end}/${sizeBytes}`,
+    },
+  }
+}
+
+/** The ETag of an archive, which is its digest. */
+export const etagOf = (sha256: string): string => `"${sha256}"`
+
+const sharedHeaders = {
+  'Accept-Ranges': 'bytes',
+  'Cache-Control': 'private, max-age=0, must-revalidate',
+} as const
+
+/** Headers of an archive, but for its ETag and its length. */
+export function archiveHeaders(fileName: string): Record<string, string> {
+  const isTar = /\.(tar\.gz|tgz)$/i.test(fileName)
+  return {
+    ...sharedHeaders,
+    'Content-Type': isTar ? 'application/gzip' : 'application/zip',
+    // A browser keeps it, and shows nothing of it as a page of this host.
+    'Content-Disposition': 'attachment',
+  }
+}
+
+/** If-Range compares strongly; a date never matches, as archives have none. */
+function isCurrent(header: string | undefined, etag: string): boolean {
+  return header === undefined || header.trim() === etag
+}

@@ -1,0 +1,85 @@
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { notFound, RegistryError } from '../../base/errors/errors.ts'
+import type { Catalog, Parent, VersionRow } from '../catalog/catalog.ts'
+import type { Signer } from './ports.ts'
+import { type Release, releaseOf } from './release.ts'
+
+/** The answer where there is no such thing, or not for the caller. */
+export function absent(kind: ParentKind, namespace: string, name: string): RegistryError {
+  return notFound(
+    kind === 'Module'
+      ? `module ${namespace}/${name} not found: check its namespace and name, and that it exists as a Module`
+      : `provider ${namespace}/${name} not found: check its namespace and type, and that it exists as a Provider`,
+  )
+}
+
+/** The module that an address means, or 404. A module that names no system answers to any. */
+export function findModule(
+  catalog: Catalog,
+  namespace: string,
+  name: string,
+  system: string,
+): Parent {
+  const module = catalog.parentAt('Module', namespace, name, system)
+  if (module !== undefined) return module
+  const own = catalog.parentAt('Module', namespace, name)?.resource?.system
+  if (own === undefined) throw absent('Module', namespace, name)
+  throw notFound(
+    `module ${namespace}/${name} is for ${own}, not for ${system}: use ${namespace}/${name}/${own}`,
+  )
+}
+
+/** The row of a module's version that can be downloaded, or 404. */
+export function findModuleVersion(module: Parent, version: string): VersionRow {
+  const rows = module.rowsOf(version)
+  const row = rows.find((candidate) => candidate.downloadable)
+  return row ?? noArchive(`module ${module.namespace}/${module.name}`, version, rows)
+}
+
+/** The provider that an address means, or 404. */
+export function findProvider(catalog: Catalog, namespace: string, type: string): Parent {
+  const parent = catalog.parentAt('Provider', namespace, type)
+  if (parent === undefined) throw absent('Provider', namespace, type)
+  return parent
+}
+
+/** A version of a provider, or 404. */
+export function findRelease(provider: Parent, version: string): Release {
+  const release = releaseOf(provider, version)
+  if (release !== undefined) return release
+  const address = `provider ${provider.namespace}/${provider.name}`
+  return noArchive(address, version, provider.rowsOf(version))
+}
+
+/** The row of one platform, or 404 with the platforms that there are. @param rows at least one */
+export function findPlatform(rows: readonly VersionRow[], os: string, arch: string): VersionRow {
+  const row = rows.find((candidate) => candidate.os === os && candidate.arch === arch)
+  if (row !== undefined) return row
+  const { version, namespace, parent } = rows[0] as VersionRow
+  throw notFound(
+    `version ${version} of provider ${namespace}/${parent?.name} is not built for ${os}/${arch}, only for ${platformNames(rows)}`,
+  )
+}
+
+/** `linux/amd64, linux/arm64` */
+export function platformNames(rows: readonly VersionRow[]): string {
+  return rows.map((row) => `${row.os}/${row.arch}`).join(', ')
+}
+
+function noArchive(address: string, version: string, rows: readonly VersionRow[]): never {
+  if (rows[0] === undefined) {
+    throw notFound(`${address} has no version ${version}: see its list of versions`)
+  }
+  throw notFound(
+    `version ${version} of ${address} cannot be downloaded yet: ${rows[0].unavailable}`,
+  )
+}
+
+/** @throws RegistryError NotConfigured where the operator gave no key. */
+export function requireSigner(signer: Signer | undefined): Signer {
+  if (signer !== undefined) return signer
+  throw new RegistryError(
+    'NotConfigured',
+    'signing metadata not configured: start the server with --gpg-private-key-path to serve providers',
+  )
+}

@@ -1,0 +1,149 @@
+import type { ProviderPackage, ProviderVersions, SigningKeys } from '../../api/registry/registry.ts'
+import { ReadyAnswer } from '../../base/serving/serving.ts'
+import { compareText, type Parent, type VersionRow } from '../catalog/catalog.ts'
+import { providerPrefix } from './discovery.ts'
+import type { RegistryOptions, Signer } from './ports.ts'
+import { onePerPlatform, type Release } from './release.ts'
+import { jsonHeadersOf } from './respond.ts'
+import { SignedAnswers } from './signed-answers.ts'
+
+/** Patterns of the routes, below the prefix of the protocol. */
+export const providerPatterns = {
+  versions: '/:namespace/:type/versions',
+  package: '/:namespace/:type/:version/download/:os/:arch',
+  shasums: '/:namespace/:type/:version/SHA256SUMS/:os/:arch',
+  signature: '/:namespace/:type/:version/SHA256SUMS.sig/:os/:arch',
+} as const
+
+/** Versions of the plugin protocol that a provider speaks if it does not say. */
+const defaultProtocols: readonly string[] = ['5.0']
+
+/** Platforms whose metadata is kept, of some 5 kB each. */
+const maxPackages = 1000
+/** Releases whose signature is kept, of some 1 kB each. */
+const maxSignatures = 4096
+const signatureHeaders = { 'Content-Type': 'application/octet-stream' }
+
+/** A platform of a release, and where both belong. */
+export interface Build {
+  readonly provider: Parent
+  readonly release: Release
+  readonly row: VersionRow
+}
+
+/** Makes the answers about providers, and keeps them for as long as they hold. */
+export class ProviderAnswers {
+  readonly #options: RegistryOptions
+  readonly #packages = new SignedAnswers(maxPackages)
+  readonly #signatures = new SignedAnswers(maxSignatures)
+  #signingKeys: { readonly keyRevision: number; readonly json: string } | undefined
+
+  constructor(options: RegistryOptions) {
+    this.#options = options
+  }
+
+  versions(provider: Parent): ReadyAnswer {
+    return provider.memo(
+      'versions',
+      () =>
+        new ReadyAnswer(
+          versionList(provider),
+          jsonHeadersOf(this.#options),
+          factsOf('versions', provider),
+        ),
+    )
+  }
+
+  /** @param baseUrl of the links in it */
+  package(build: Build, signer: Signer, baseUrl: string): ReadyAnswer {
+    const { provider, release, row } = build
+    const keyRevision = signer.revision
+    const known = this.#packages.get(row, release, keyRevision, baseUrl)
+    if (known !== undefined) return known
+    const metadata = packageMetadata(provider, row, baseUrl, this.#signingKeysOf(signer))
+    const facts = factsOf('package', provider, row.version)
+    const answer = new ReadyAnswer(metadata, jsonHeadersOf(this.#options), facts)
+    return this.#packages.set(row, { release, keyRevision, baseUrl, answer })
+  }
+
+  shasums({ provider, release, row }: Build): ReadyAnswer {
+    return release.shasums(factsOf('shasums', provider, row.version))
+  }
+
+  /** The signature of SHA256SUMS, if it is kept. */
+  knownSignature({ release }: Build, signer: Signer): ReadyAnswer | undefined {
+    const known = this.#signatures.get(release, release, signer.revision, '')
+    if (known !== undefined) signer.countReuse()
+    return known
+  }
+
+  keepSignature(build: Build, keyRevision: number, signature: Uint8Array): ReadyAnswer {
+    const { provider, release, row } = build
+    const facts = factsOf('signature', provider, row.version)
+    const answer = new ReadyAnswer(new Uint8Array(signature), signatureHeaders, facts)
+    return this.#signatures.set(release, { release, keyRevision, baseUrl: '', answer })
+  }
+
+  /** Keys are most of the metadata, and the same in all of it: as JSON they are made once a key. */
+  #signingKeysOf(signer: Signer): string {
+    if (this.#signingKeys?.keyRevision !== signer.revision) {
+      const keys: SigningKeys = { gpg_public_keys: signer.publicKeys() }
+      this.#signingKeys = { keyRevision: signer.revision, json: JSON.stringify(keys) }
+    }
+    return this.#signingKeys.json
+  }
+}
+
+function factsOf(
+  pattern: keyof typeof providerPatterns,
+  { namespace, name }: Parent,
+  version?: string,
+): ReadyAnswer['facts'] {
+  const route = providerPrefix + providerPatterns[pattern]
+  const facts = { route, namespace, kind: 'Provider' as const, name }
+  return version === undefined ? facts : { ...facts, version }
+}
+
+/** Every version that can be downloaded with its platforms, newest first. */
+function versionList(provider: Parent): string {
+  const served = provider.versions.filter((row) => row.downloadable)
+  const versions = Map.groupBy(served, (row) => row.version)
+  const list: ProviderVersions = {
+    versions: Array.from(versions, ([version, rows]) => ({
+      version,
+      protocols: protocolsOf(provider, rows),
+      platforms: onePerPlatform(rows).map(({ os = '', arch = '' }) => ({ os, arch })),
+    })),
+  }
+  return JSON.stringify(list)
+}
+
+function protocolsOf(provider: Parent, rows: readonly VersionRow[]): readonly string[] {
+  const own = rows.flatMap((row) => row.protocols ?? [])
+  if (own.length > 0) return [...new Set(own)].toSorted(compareText)
+  return provider.resource?.protocols ?? defaultProtocols
+}
+
+function packageMetadata(
+  provider: Parent,
+  row: VersionRow,
+  baseUrl: string,
+  signingKeys: string,
+): string {
+  const { os = '', arch = '', version, fileName = '', sha256 = '' } = row
+  const [namespace, type] = [provider.namespace, provider.name].map(encodeURIComponent)
+  const root = baseUrl + providerPrefix
+  const of = `${root}/${namespace}/${type}/${encodeURIComponent(version)}`
+  const platform = `${encodeURIComponent(os)}/${encodeURIComponent(arch)}`
+  const metadata: Omit<ProviderPackage, 'signing_keys'> = {
+    protocols: protocolsOf(provider, [row]),
+    os,
+    arch,
+    filename: fileName,
+    download_url: `${root}/download/${namespace}/${type}/${encodeURIComponent(version)}?os=${encodeURIComponent(os)}&arch=${encodeURIComponent(arch)}`,
+    shasum: sha256,
+    shasums_url: `${of}/SHA256SUMS/${platform}`,
+    shasums_signature_url: `${of}/SHA256SUMS.sig/${platform}`,
+  }
+  return `${JSON.stringify(metadata).slice(0, -1)},"signing_keys":${signingKeys}}`
+}

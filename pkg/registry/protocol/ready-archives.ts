@@ -1,0 +1,69 @@
+import { backendOf } from '../../api/v1alpha1/v1alpha1.ts'
+import { type PlainRequest, ReadyAnswer } from '../../base/serving/serving.ts'
+import type { VersionRow } from '../catalog/catalog.ts'
+import { archiveHeaders, etagOf } from './archive-response.ts'
+import { archivePattern } from './archive-url.ts'
+import { modulePrefix } from './discovery.ts'
+import type { RegistryOptions } from './ports.ts'
+import { servedArchive } from './respond.ts'
+
+/** A URL takes its characters, so this bounds them to some megabytes. */
+const maxUrls = 4096
+const maxUrlCharacters = 1024
+
+/**
+ * Archives of modules that are in memory, given at once for a URL that the route has answered before. A URL holds until the
+ * module that it leads to changes, and is then for the route to judge again.
+ */
+export class ReadyArchives {
+  readonly #options: RegistryOptions
+  readonly #rows = new Map<string, VersionRow>()
+  /** By their bytes: an answer is held for as long as those are in memory. */
+  readonly #answers = new WeakMap<Uint8Array, { row: VersionRow; answer: ReadyAnswer }>()
+
+  constructor(options: RegistryOptions) {
+    this.#options = options
+  }
+
+  /** @param url as it came, path and query; it names the Version, and a GET of it was answered with all of the archive */
+  remember(url: string | undefined, row: VersionRow): void {
+    if (url === undefined || url.length > maxUrlCharacters) return
+    if (this.#rows.size >= maxUrls) this.#rows.clear()
+    this.#rows.set(url, row)
+    urlsOf(row)?.add(url)
+  }
+
+  find({ url, ifNoneMatch }: PlainRequest): ReadyAnswer | undefined {
+    const row = this.#rows.get(url)
+    if (row === undefined || ifNoneMatch !== undefined) return undefined
+    const { namespace, name } = row
+    const isCurrent = this.#options.catalog.version(namespace, name) === row
+    if (isCurrent && urlsOf(row)?.has(url)) return this.#answer(row)
+    this.#rows.delete(url)
+    return undefined
+  }
+
+  /** The archive of a module's version, if it is in memory. @param row one that can be downloaded */
+  #answer(row: VersionRow): ReadyAnswer | undefined {
+    const { sha256 = '' } = row
+    const bytes = this.#options.archives.inMemory(sha256)
+    if (bytes === undefined) return undefined
+    const known = this.#answers.get(bytes)
+    if (known?.row === row) return known.answer
+    const { location, label } = servedArchive(row)
+    const { namespace, name, version } = label
+    const route = modulePrefix + archivePattern(backendOf(location.storage))
+    const answer = new ReadyAnswer(
+      bytes,
+      archiveHeaders(location.fileName),
+      { route, namespace, kind: 'Module', name, version },
+      etagOf(sha256),
+    )
+    this.#answers.set(bytes, { row, answer })
+    return answer
+  }
+}
+
+/** URLs that were found to lead to a module's archives since it changed last. */
+const urlsOf = ({ parent }: VersionRow): Set<string> | undefined =>
+  parent?.memo('archiveUrls', () => new Set<string>())

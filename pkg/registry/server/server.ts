@@ -1,0 +1,15 @@
+/** The registry's public port: its protocols, browsing and who one is, put together and opened. */
+
+import { type RunningServer, type ServeOptions, serve } from '../../base/serving/serving.ts'
+import { type AppOptions, belowBasePath, createApp, gate } from './app.ts'
+
+export { createApp } from './app.ts'
+
+export type ServerOptions = AppOptions & Omit<ServeOptions, 'fetch'>
+
+/** Opens the ports. @throws Error with a `code` such as EADDRINUSE where a port cannot be had. */
+export function startServer(options: ServerOptions): Promise<RunningServer> {
+  const app = createApp(options)
+  const answers = gate({ fetch: app.routes.fetch, hot: app.hot }, options.waitingFor)
+  return serve({ ...options, ...answers, fetch: belowBasePath(answers.fetch, options.baseUrl) })
+}
