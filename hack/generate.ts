@@ -17,8 +17,8 @@ import {
   serverCommand,
   syncCommand,
 } from '../pkg/base/options/options.ts'
+import { syncReasons } from '../pkg/fill/sync/sync.ts'
 import { openApiDocument } from '../pkg/registry/browse/browse.ts'
-import { syncReasons } from '../pkg/sync/sync.ts'
 import { chartFiles } from './chart/chart.ts'
 import { sampleReadmes } from './samples.ts'
 

@@ -11,6 +11,7 @@ import {
 import { endWithin, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
 import { type RunningAdmin, serveAdmin } from '../../pkg/base/serving/serving.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
+import { type SyncOptions, startSync, watchBindings } from '../../pkg/fill/sync/sync.ts'
 import {
   type Cluster,
   type Connection,
@@ -19,7 +20,6 @@ import {
 } from '../../pkg/records/kube/kube.ts'
 import { type Election, elect } from '../../pkg/records/lease/lease.ts'
 import { clusterObjects, watchStorageAnnotations } from '../../pkg/records/objects/objects.ts'
-import { type SyncOptions, startSync, watchBindings } from '../../pkg/sync/sync.ts'
 import { openFetching } from '../sync/sync.ts'
 import { WorkWhileHeld } from './work.ts'
 

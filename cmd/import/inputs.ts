@@ -4,8 +4,8 @@ import { StorageConfig } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type ImportCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { madeFolderProblem, readTextFile } from '../../pkg/base/run/run.ts'
-import { parseConstraints } from '../../pkg/constraint/constraint.ts'
-import { type ImportAddress, importAddress } from '../../pkg/importing/importing.ts'
+import { parseConstraints } from '../../pkg/fill/constraint/constraint.ts'
+import { type ImportAddress, importAddress } from '../../pkg/fill/importing/importing.ts'
 
 /** What a command line means once its files were read. */
 interface Inputs {

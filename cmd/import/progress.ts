@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty'
-import { printable } from '../../pkg/egress/egress.ts'
-import type { ImportEvent, ImportResult } from '../../pkg/importing/importing.ts'
+import { printable } from '../../pkg/fill/egress/egress.ts'
+import type { ImportEvent, ImportResult } from '../../pkg/fill/importing/importing.ts'
 
 /** What tells a person how far an import is. */
 interface Progress {

@@ -2,7 +2,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type LintCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { folderProblem } from '../../pkg/base/run/run.ts'
-import { asJson, asSarif, asText, lint as check } from '../../pkg/lint/lint.ts'
+import { asJson, asSarif, asText, lint as check } from '../../pkg/fill/lint/lint.ts'
 
 /**
  * Checks manifests and prints what is wrong with them.

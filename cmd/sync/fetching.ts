@@ -13,9 +13,9 @@ import { proxyRules } from '../../pkg/base/http/http.ts'
 import { OptionsError } from '../../pkg/base/options/options.ts'
 import { madeFolderProblem, readTextFile } from '../../pkg/base/run/run.ts'
 import type { Logger, Metrics } from '../../pkg/base/telemetry/telemetry.ts'
-import { openEgress } from '../../pkg/egress/egress.ts'
+import { openEgress } from '../../pkg/fill/egress/egress.ts'
+import { openSources, type Sources } from '../../pkg/fill/sources/sources.ts'
 import type { Objects } from '../../pkg/records/objects/objects.ts'
-import { openSources, type Sources } from '../../pkg/sources/sources.ts'
 
 /** The options that `depot controller` and `depot sync` share. */
 export interface FetchingOptions {

@@ -1,4 +1,4 @@
-import { printable } from '../../pkg/egress/egress.ts'
+import { printable } from '../../pkg/fill/egress/egress.ts'
 import type { Objects, StoredObject } from '../../pkg/records/objects/objects.ts'
 
 const kinds = ['Depot', 'Module', 'Provider', 'Version'] as const

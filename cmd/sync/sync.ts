@@ -21,8 +21,8 @@ import {
   type Logger,
   type Metrics,
 } from '../../pkg/base/telemetry/telemetry.ts'
+import { type Sync, startSync } from '../../pkg/fill/sync/sync.ts'
 import { folderObjects, type Objects } from '../../pkg/records/objects/objects.ts'
-import { type Sync, startSync } from '../../pkg/sync/sync.ts'
 import { untilEnd } from './end.ts'
 import { openFetching } from './fetching.ts'
 import { onlyOne } from './only-one.ts'

@@ -5,9 +5,9 @@ import {
 } from '../../hack/testbed/control-plane/control-plane.ts'
 import { applyManifests } from '../../hack/testbed/control-plane/manifests.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
+import { largestVersions, writeLargestStatus } from '../../pkg/fill/sync/large-parent.fixture.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 import { clusterObjects, type Objects } from '../../pkg/records/objects/objects.ts'
-import { largestVersions, writeLargestStatus } from '../../pkg/sync/large-parent.fixture.ts'
 
 /*
  * An API server stores no object of more than 1.5 MiB, and reads no request of more than 3. What a parent says of its Versions

@@ -6,9 +6,9 @@ import {
 import { applyManifests } from '../../hack/testbed/control-plane/manifests.ts'
 import { kinds } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
+import { syncScenarios } from '../../pkg/fill/sync/scenarios.fixture.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 import { clusterObjects } from '../../pkg/records/objects/objects.ts'
-import { syncScenarios } from '../../pkg/sync/scenarios.fixture.ts'
 
 let plane: ControlPlane
 const log = createLogger('silent')

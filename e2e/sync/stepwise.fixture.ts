@@ -4,10 +4,10 @@ import { defaultLimits } from '../../pkg/archives/archive/archive.ts'
 import { openSpool } from '../../pkg/archives/spool/spool.ts'
 import { type ArchiveStore, openArchiveStore } from '../../pkg/archives/storage/storage.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
+import type { ModuleSource, ProviderUpstream, Sources } from '../../pkg/fill/sources/sources.ts'
+import { startSync } from '../../pkg/fill/sync/sync.ts'
+import { TestUpstream } from '../../pkg/fill/sync/upstream.fixture.ts'
 import { folderObjects, type Objects } from '../../pkg/records/objects/objects.ts'
-import type { ModuleSource, ProviderUpstream, Sources } from '../../pkg/sources/sources.ts'
-import { startSync } from '../../pkg/sync/sync.ts'
-import { TestUpstream } from '../../pkg/sync/upstream.fixture.ts'
 
 /*
  * A process that fills the registry of a folder once, and dies right after a step: `node stepwise.fixture.ts DIR [STEP COUNT]`

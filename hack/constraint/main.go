@@ -1,4 +1,4 @@
-// Writes vectors for pkg/constraint: which versions HashiCorp's own library lets through which constraints.
+// Writes vectors for pkg/fill/constraint: which versions HashiCorp's own library lets through which constraints.
 //
 //	go run . > ../../pkg/constraint/testdata/vectors.json
 //

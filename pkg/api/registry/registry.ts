@@ -1,6 +1,6 @@
 /**
  * What the registry protocols of Terraform and OpenTofu send, as types: pkg/registry/protocol composes its answers by them. Nothing is
- * parsed here; what other registries send is read in pkg/sources.
+ * parsed here; what other registries send is read in pkg/fill/sources.
  */
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Signs lists of checksums by GPG: makes, checks and loads a signing key, and follows its file. What is signed is composed in
- * pkg/registry/protocol; signatures of upstreams are verified in pkg/sources.
+ * pkg/registry/protocol; signatures of upstreams are verified in pkg/fill/sources.
  */
 
 export { generateSigningKey } from './generate.ts'

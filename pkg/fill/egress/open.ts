@@ -1,0 +1,306 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { Readable } from 'node:stream'
+import { messageOf, RegistryError } from '../../base/errors/errors.ts'
+import {
+  type Answer,
+  discard,
+  isTimeout,
+  type ProxyRules,
+  proxyRules,
+  type ResolvedAddress,
+  readBounded,
+} from '../../base/http/http.ts'
+import type { Logger } from '../../base/telemetry/telemetry.ts'
+import { type AddressRules, addressRules } from './addresses.ts'
+import type {
+  Credential,
+  Download,
+  DownloadRequest,
+  Egress,
+  EgressAnswer,
+  EgressOptions,
+  EgressRequest,
+  Route,
+} from './client.ts'
+import { EgressError, StatusError } from './errors.ts'
+import { type Access, type HostRules, hostRules, literalOf, refused } from './hosts.ts'
+import { createEgressMetrics, type EgressMetrics } from './metrics.ts'
+import { Pools } from './pools.ts'
+import { printable, shownUrl } from './printable.ts'
+import { Allowances } from './rate-limits.ts'
+import { tooLarge, writeBody } from './write-body.ts'
+
+const maxRedirects = 5
+const defaultDeadlineMs = 60_000
+const defaultStallMs = 60_000
+const defaultMaxBytes = 16 * 1024 * 1024
+
+/** @throws Error where the policy cannot be read */
+export function openEgress(options: EgressOptions): Egress {
+  return new PolicedEgress(options)
+}
+
+interface Hop {
+  readonly answer: Answer
+  readonly url: URL
+}
+
+class PolicedEgress implements Egress {
+  readonly #hosts: HostRules
+  readonly #addresses: AddressRules
+  readonly #proxies: ProxyRules
+  readonly #resolve: (hostname: string) => Promise<readonly string[]>
+  readonly #allowances: Allowances
+  readonly #metrics: EgressMetrics
+  readonly #log: Logger
+  readonly #pools: Pools
+  readonly #ca: string | undefined
+
+  constructor(options: EgressOptions) {
+    this.#hosts = hostRules(options.policy)
+    this.#addresses = addressRules(options.policy.privateNetworks)
+    this.#proxies = proxyRules(options.environment ?? {})
+    this.#resolve = options.resolve ?? addressesOf
+    this.#allowances = new Allowances(options.clock ?? Date.now)
+    this.#metrics = createEgressMetrics(options.metrics)
+    this.#log = options.log.child({ component: 'egress' })
+    this.#ca = options.ca
+    this.#pools = new Pools(options.ca, this.#proxies, (hostname, access) =>
+      this.#approved(hostname, access),
+    )
+  }
+
+  async request(url: string, request: EgressRequest): Promise<EgressAnswer> {
+    const { maxBytes = defaultMaxBytes } = request
+    return this.#exchange(url, request, defaultStallMs, async ({ answer, url: at }) => {
+      const { status, header } = answer
+      return { status, header, url: at, body: await readBounded(answer.body, maxBytes) }
+    })
+  }
+
+  async download(url: string, request: DownloadRequest): Promise<Download> {
+    const { into, maxBytes, stallMs = defaultStallMs } = request
+    return this.#exchange(url, request, stallMs, async ({ answer, url: at }) => {
+      const { status, header } = answer
+      if (status !== 200) {
+        discard(answer.body)
+        throw new StatusError(`${shownUrl(at)} answered with status ${status}`, status)
+      }
+      const length = header('content-length')
+      const announced = length !== undefined && /^\d+$/.test(length) ? Number(length) : undefined
+      if (announced !== undefined && announced > maxBytes) {
+        discard(answer.body)
+        throw tooLarge(maxBytes)
+      }
+      const path = await into(announced).catch((error: unknown) => {
+        discard(answer.body)
+        throw error
+      })
+      const written = await writeBody(
+        answer.body,
+        path,
+        Math.min(maxBytes, announced ?? maxBytes),
+        stallMs,
+      )
+      return { header, url: at, ...written }
+    })
+  }
+
+  async routeTo(text: string, { namedByUpstream = false } = {}): Promise<Route> {
+    const url = parse(text)
+    const access = this.#check(url, namedByUpstream)
+    const proxyUrl = this.#proxies.proxyFor(url.href)
+    if (proxyUrl !== undefined) return { ca: this.#ca, proxyUrl }
+    const addresses = await this.#approved(url.hostname.replace(/^\[|\]$/g, ''), access)
+    return { ca: this.#ca, addresses: addresses.map(({ address }) => address) }
+  }
+
+  async close(): Promise<void> {
+    await this.#pools.close()
+  }
+
+  /** Sends a request, follows redirects, and reads the answer within the deadline. */
+  async #exchange<T>(
+    text: string,
+    request: EgressRequest,
+    stallMs: number,
+    read: (hop: Hop) => Promise<T>,
+  ): Promise<T> {
+    const { deadlineMs = defaultDeadlineMs } = request
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(deadlineMs)])
+    let url = parse(text)
+    let { credential } = request
+    try {
+      for (let redirects = 0; ; redirects += 1) {
+        const answer = await this.#send(url, { ...request, credential, signal }, stallMs)
+        const target = redirectOf(answer, request)
+        if (target === undefined) return await read({ answer, url })
+        discard(answer.body)
+        if (redirects === maxRedirects) {
+          throw new EgressError(
+            'BadRedirect',
+            `${shownUrl(text)} redirects more than ${maxRedirects} times`,
+          )
+        }
+        const next = URL.parse(target, url.href)
+        if (next === null)
+          throw new EgressError('BadRedirect', `${shownUrl(url)} redirects to no URL`)
+        if (next.host !== url.host) credential = undefined
+        url = next
+      }
+    } catch (thrown) {
+      throw this.#explained(thrown, url, request.signal)
+    }
+  }
+
+  async #send(url: URL, request: EgressRequest, stallMs: number): Promise<Answer> {
+    const { credential, urgent = false, signal } = request
+    const access = this.#check(url, request.namedByUpstream ?? false)
+    const allowance = this.#allowances.of(url.host, credential?.id)
+    await allowance.take(urgent, signal)
+    const host = this.#hosts.labelOf(url)
+    const { pool, trust } = this.#pools.for(access, request.ca)
+    const answer = await pool
+      .send(
+        { origin: url.origin, trust },
+        {
+          method: request.method ?? 'GET',
+          path: `${url.pathname}${url.search}`,
+          headers: headersOf(request, credential),
+          ...(request.body !== undefined && { body: request.body }),
+          idleMs: stallMs,
+          signal,
+        },
+      )
+      .catch((error: unknown) => {
+        this.#metrics.requests.inc({ host, code: 'error' })
+        if (isAway(error)) allowance.lost()
+        throw error
+      })
+    this.#metrics.requests.inc({ host, code: answer.status })
+    try {
+      const checked =
+        answer.status === 403 ? await withText(answer) : { answer, saysLimited: false }
+      allowance.learn(answer, checked.saysLimited)
+      return checked.answer
+    } catch (error) {
+      discard(answer.body)
+      throw error
+    } finally {
+      const { remaining } = allowance
+      if (remaining !== undefined) this.#metrics.remaining.set({ host }, remaining)
+    }
+  }
+
+  #check(url: URL, namedByUpstream: boolean): Access {
+    try {
+      const access = this.#hosts.accessTo(url, namedByUpstream)
+      const literal = literalOf(url)
+      const why = literal && this.#addresses.refusal(literal, access === 'named')
+      if (why !== undefined) throw refused(url, `its address ${why}`)
+      return access
+    } catch (error) {
+      this.#refused(url.host)
+      throw error
+    }
+  }
+
+  #refused(host: string): void {
+    this.#metrics.refused.inc()
+    this.#log.warn({ host: printable(host) }, 'request to an upstream refused')
+  }
+
+  /** The addresses of a host, all of which must be fine. */
+  async #approved(hostname: string, access: Access): Promise<readonly ResolvedAddress[]> {
+    const found = isIP(hostname) === 0 ? await this.#resolve(hostname) : [hostname]
+    if (found.length === 0) {
+      throw new EgressError('Unreachable', `${printable(hostname)} has no address`)
+    }
+    for (const address of found) {
+      const why = this.#addresses.refusal(address, access === 'named')
+      if (why === undefined) continue
+      this.#refused(hostname)
+      throw new EgressError(
+        'Refused',
+        `${printable(hostname)} is refused: its address ${address} ${why}; an operator can allow it with --egress-private-cidrs`,
+      )
+    }
+    return found.map((address) => ({ address, family: isIP(address) === 6 ? 6 : 4 }))
+  }
+
+  #explained(thrown: unknown, url: URL, asked: AbortSignal): unknown {
+    if (thrown instanceof EgressError) return thrown
+    if (asked.aborted) return asked.reason
+    const at = shownUrl(url)
+    if (thrown instanceof RegistryError && thrown.reason === 'TooLarge') {
+      return new EgressError('TooLarge', `${at}: ${thrown.message}`)
+    }
+    if (isTimeout(thrown))
+      return new EgressError('Timeout', `${at} took too long`, { cause: thrown })
+    if (!isConnectionError(thrown)) return thrown
+    const why = printable(messageOf(thrown), 120)
+    return new EgressError('Unreachable', `${at} cannot be reached: ${why}`, { cause: thrown })
+  }
+}
+
+function parse(text: string): URL {
+  const url = URL.parse(text)
+  if (url !== null) return url
+  throw new EgressError('Refused', `${printable(JSON.stringify(text), 120)} is no URL`)
+}
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** Where an answer sends on to. */
+function redirectOf({ status, header }: Answer, { method }: EgressRequest): string | undefined {
+  return redirects.has(status) && method !== 'POST' ? header('location') : undefined
+}
+
+function headersOf(
+  { headers }: EgressRequest,
+  credential: Credential | undefined,
+): Record<string, string> {
+  return {
+    'user-agent': 'depot',
+    'accept-encoding': 'identity',
+    ...headers,
+    ...(credential !== undefined && { authorization: credential.authorization }),
+  }
+}
+
+/** Some hosts say only in words that a refusal is about a limit. */
+async function withText(answer: Answer): Promise<{ answer: Answer; saysLimited: boolean }> {
+  const body = await readBounded(answer.body, 64 * 1024).catch((error: unknown) => {
+    // A whole page: no API says it so.
+    if (error instanceof RegistryError) return Buffer.alloc(0)
+    throw error
+  })
+  const saysLimited = /rate limit/i.test(body.toString('latin1'))
+  return { answer: { ...answer, body: Readable.from([body]) }, saysLimited }
+}
+
+async function addressesOf(hostname: string): Promise<readonly string[]> {
+  return (await lookup(hostname, { all: true })).map(({ address }) => address)
+}
+
+/** The host itself gave no connection, whatever was asked of it. */
+function isAway(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && awayCodes.has(thrown.code)
+}
+
+const awayCodes: ReadonlySet<unknown> = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+/** Those of sockets, TLS and undici have a code. */
+function isConnectionError(thrown: unknown): boolean {
+  if (thrown instanceof RegistryError) return true
+  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
+}

@@ -1,0 +1,68 @@
+import { rootCertificates } from 'node:tls'
+import {
+  createPool,
+  type Pool,
+  type ProxyRules,
+  type ResolvedAddress,
+  type Trust,
+} from '../../base/http/http.ts'
+import type { Access } from './hosts.ts'
+
+interface Opened {
+  readonly pool: Pool
+  readonly trust: Trust | undefined
+}
+
+const maxPools = 64
+
+/**
+ * Connections, apart by what their host may be and by whom they believe: none that was made for a private host or
+ * under a tenant's authority serves another.
+ */
+export class Pools {
+  readonly #ca: string | undefined
+  readonly #proxies: ProxyRules
+  readonly #approved: (hostname: string, access: Access) => Promise<readonly ResolvedAddress[]>
+  /** Used last at the end. */
+  readonly #pools = new Map<string, Opened>()
+
+  constructor(
+    ca: string | undefined,
+    proxies: ProxyRules,
+    approved: (hostname: string, access: Access) => Promise<readonly ResolvedAddress[]>,
+  ) {
+    this.#ca = ca
+    this.#proxies = proxies
+    this.#approved = approved
+  }
+
+  for(access: Access, ca: string | undefined): Opened {
+    const key = `${access} ${ca ?? ''}`
+    const opened = this.#pools.get(key) ?? this.#open(access, ca)
+    this.#pools.delete(key)
+    this.#pools.set(key, opened)
+    const [oldest] = this.#pools
+    if (this.#pools.size > maxPools && oldest !== undefined) {
+      this.#pools.delete(oldest[0])
+      void oldest[1].pool.close()
+    }
+    return opened
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#pools.values(), ({ pool }) => pool.close()))
+  }
+
+  #open(access: Access, ca: string | undefined): Opened {
+    const extra = [this.#ca, ca].filter((pem) => pem !== undefined)
+    const pool = createPool({
+      connections: 8,
+      connectMs: 10_000,
+      headersMs: 60_000,
+      idleMs: 60_000,
+      proxies: this.#proxies,
+      addresses: (hostname) => this.#approved(hostname, access),
+    })
+    return { pool, trust: extra.length === 0 ? undefined : { ca: [...rootCertificates, ...extra] } }
+  }
+}

@@ -1,0 +1,174 @@
+import { messageOf } from '../../base/errors/errors.ts'
+import { backoffMs } from '../../base/pacing/pacing.ts'
+import { queueMetrics } from './metrics.ts'
+import type { Priority, Queue, QueueOptions, Reconciled } from './queue.ts'
+import { Running } from './running.ts'
+import { firstOf, type Turn, type Waiter, Waiting } from './waiting.ts'
+
+/** Timers of Node hold no more than 24.8 days. */
+const longestTimerMs = 2 ** 31 - 1
+
+interface Due {
+  readonly atMs: number
+  timer: NodeJS.Timeout
+}
+
+export class KeyedQueue implements Queue {
+  readonly #options: QueueOptions
+  readonly #metrics: ReturnType<typeof queueMetrics>
+  readonly #waiting = new Waiting()
+  readonly #due = new Map<string, Due>()
+  readonly #running: Running
+  readonly #turn: Turn
+  /** Keys that were asked for while they were worked on. */
+  readonly #again = new Map<string, Priority>()
+  readonly #failures = new Map<string, number>()
+  readonly #failing = new Set<string>()
+  readonly #stop = new AbortController()
+  #idle = Promise.withResolvers<void>()
+  #isStarted = false
+
+  constructor(options: QueueOptions) {
+    this.#options = options
+    this.#running = new Running(options, () => this.#work())
+    this.#turn = {
+      isOpen: (lane) => this.#running.isOpen(lane),
+      acquire: options.acquire ?? (() => true),
+    }
+    this.#metrics = queueMetrics(options.metrics)
+    this.#metrics.show({
+      kind: options.kind,
+      depth: (priority) => this.#waiting.count(priority),
+      oldestSeconds: () => {
+        const sinceMs = this.#waiting.oldestMs()
+        return sinceMs === undefined ? 0 : (performance.now() - sinceMs) / 1000
+      },
+      failing: () => this.#failing.size,
+    })
+  }
+
+  get failing(): ReadonlySet<string> {
+    return this.#failing
+  }
+
+  add(key: string, priority: Priority): void {
+    if (this.#stop.signal.aborted) return
+    this.#forgetDue(key)
+    if (this.#running.has(key)) {
+      this.#again.set(key, firstOf(priority, this.#again.get(key) ?? priority))
+      return
+    }
+    this.#waiting.add(key, priority)
+    this.#work()
+  }
+
+  addAfter(key: string, delayMs: number): void {
+    if (this.#stop.signal.aborted) return
+    const atMs = performance.now() + Math.max(0, delayMs)
+    const known = this.#due.get(key)
+    if (known !== undefined && known.atMs <= atMs) return
+    this.#forgetDue(key)
+    const due: Due = { atMs, timer: this.#timer(key, atMs) }
+    this.#due.set(key, due)
+  }
+
+  async idle(): Promise<void> {
+    while (this.#waiting.size > 0 || this.#running.size > 0) await this.#idle.promise
+  }
+
+  start(): void {
+    this.#isStarted = true
+    this.#work()
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    for (const key of this.#due.keys()) this.#forgetDue(key)
+    await this.#running.ended()
+  }
+
+  #timer(key: string, atMs: number): NodeJS.Timeout {
+    const leftMs = Math.max(0, atMs - performance.now())
+    const timer = setTimeout(
+      () => {
+        const due = this.#due.get(key)
+        if (due === undefined) return
+        if (leftMs > longestTimerMs) due.timer = this.#timer(key, atMs)
+        else this.add(key, 'poll')
+      },
+      Math.min(leftMs, longestTimerMs),
+    )
+    return timer
+  }
+
+  #forgetDue(key: string): void {
+    clearTimeout(this.#due.get(key)?.timer)
+    this.#due.delete(key)
+  }
+
+  #work(): void {
+    while (this.#isStarted && !this.#stop.signal.aborted && this.#running.hasRoom) {
+      const waiter = this.#waiting.next(this.#turn)
+      if (waiter === undefined) return
+      this.#running.add(waiter.key, this.#reconcile(waiter))
+    }
+  }
+
+  async #reconcile(waiter: Waiter): Promise<void> {
+    const { kind, reconcile } = this.#options
+    const { key } = waiter
+    const startedMs = performance.now()
+    let waitsFor: string | undefined
+    try {
+      const result = (await reconcile(key, this.#stop.signal)) ?? {}
+      waitsFor = result.waitsFor
+      if (waitsFor === undefined) this.#succeeded(key, result)
+    } catch (error) {
+      if (!this.#stop.signal.aborted) this.#failed(key, error)
+    }
+    this.#metrics.duration.observe({ kind }, (performance.now() - startedMs) / 1000)
+    this.#ended(key, waitsFor === undefined ? undefined : { ...waiter, waitsFor })
+  }
+
+  #succeeded(key: string, { afterMs }: Reconciled): void {
+    this.#failures.delete(key)
+    this.#failing.delete(key)
+    if (afterMs !== undefined) this.addAfter(key, afterMs)
+  }
+
+  #failed(key: string, error: unknown): void {
+    const { kind, log, random = Math.random, backoff } = this.#options
+    const failures = (this.#failures.get(key) ?? 0) + 1
+    this.#failures.set(key, failures)
+    this.#failing.add(key)
+    this.#metrics.retries.inc({ kind })
+    const { firstMs, capMs } = backoff ?? { firstMs: 1_000, capMs: 900_000 }
+    const waits = { firstMs, capMs, jitter: 'full', random } as const
+    const delayMs = retryAfterOf(error) ?? backoffMs(waits, failures)
+    const reason = error instanceof Error && 'reason' in error ? error.reason : undefined
+    log.warn(
+      { kind, key, failures, delayMs, reason, error: messageOf(error) },
+      'work on an object failed, it is tried again',
+    )
+    this.addAfter(key, delayMs)
+  }
+
+  /** @param putOff where it is in line again */
+  #ended(key: string, putOff: Waiter | undefined): void {
+    this.#running.delete(key)
+    if (putOff !== undefined) this.#waiting.put(putOff)
+    const again = this.#again.get(key)
+    this.#again.delete(key)
+    if (again !== undefined) this.add(key, again)
+    this.#work()
+    if (this.#waiting.size > 0 || this.#running.size > 0) return
+    this.#idle.resolve()
+    this.#idle = Promise.withResolvers()
+  }
+}
+
+/** What an error says of when to ask again, as a server said it with `Retry-After`; at once would be a busy loop. */
+function retryAfterOf(error: unknown): number | undefined {
+  const ms = error instanceof Error && 'retryAfterMs' in error ? error.retryAfterMs : undefined
+  return typeof ms === 'number' && Number.isFinite(ms) && ms > 0 ? ms : undefined
+}

@@ -1,0 +1,289 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { createGunzip } from 'node:zlib'
+import { extract } from 'tar-stream'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { GithubServer } from '../../../hack/testbed/upstream/github.ts'
+import {
+  createUpstreamAuthority,
+  type UpstreamAuthority,
+} from '../../../hack/testbed/upstream/https-server.ts'
+import { fetching, type LocalSources, localSources } from './sources.fixture.ts'
+import type { ModuleOrigin } from './sources.ts'
+
+let authority: UpstreamAuthority
+let github: GithubServer
+let local: LocalSources
+const { signal } = new AbortController()
+
+beforeAll(async () => {
+  authority = createUpstreamAuthority()
+  github = await GithubServer.start(authority)
+})
+beforeEach(async () => {
+  local = await localSources(authority, github.hosts, { githubApiUrl: github.apiUrl })
+})
+afterEach(async () => {
+  github.faults.clear()
+  github.forget()
+  github.repositories.clear()
+  github.remaining = 5000
+  await local.close()
+})
+afterAll(async () => {
+  await github.close()
+  authority.remove()
+})
+
+const files = { 'main.tf': 'locals {}\n' }
+const vpc = (origin: Partial<ModuleOrigin> = {}, from = local) =>
+  from.sources.module({ repoOwner: 'acme', name: 'vpc', ...origin }, 'team')
+
+async function filesIn(path: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for await (const entry of createReadStream(path).pipe(createGunzip()).pipe(extract())) {
+    found[entry.header.name] = await text(entry)
+  }
+  return found
+}
+
+it('lists the tags that are versions, with their commits', async () => {
+  for (const tag of ['v1.0.0', '1.1.0', 'latest', 'v1.1', 'v2.0.0-rc.1', '1.0.0']) {
+    github.tag('acme/vpc', tag, files)
+  }
+  const { versions, skipped, unchanged } = await vpc().list({ signal })
+  expect(versions.map(({ version, ref }) => [version, ref])).toEqual([
+    ['1.0.0', 'v1.0.0'],
+    ['1.1.0', '1.1.0'],
+    ['2.0.0-rc.1', 'v2.0.0-rc.1'],
+  ])
+  expect([skipped, unchanged, versions[0]?.commit?.length]).toEqual([2, false, 40])
+})
+
+it('asks with the ETag of the last list, also after a restart, and costs no quota then', async () => {
+  for (let patch = 0; patch < 150; patch += 1) github.tag('acme/vpc', `v1.0.${patch}`, files)
+  expect((await vpc().list({ signal })).versions.length).toBe(150)
+  expect(github.remaining).toBe(4998)
+  expect(await vpc().list({ signal })).toMatchObject({ unchanged: true })
+  const { versions, unchanged } = await vpc({}, await local.restart()).list({ signal })
+  expect([versions.length, unchanged, github.remaining]).toEqual([150, true, 4998])
+  github.tag('acme/vpc', 'v1.0.150', files)
+  const after = await vpc().list({ signal })
+  expect([after.versions.length, after.unchanged]).toEqual([151, false])
+})
+
+it('takes what the process before it has listed where that is new enough', async () => {
+  github.tag('acme/vpc', 'v1.0.0', files)
+  await vpc().list({ signal })
+  const restarted = vpc({}, await local.restart())
+  const { versions } = await restarted.list({ signal, maxAgeMs: 3_600_000 })
+  expect([versions.length, github.asked.length]).toEqual([1, 1])
+})
+
+it('resolves many versions with one request, and asks again for one that is new', async () => {
+  github.tag('acme/vpc', 'v1.0.0', files)
+  github.tag('acme/vpc', 'v1.1.0', files)
+  await vpc().list({ signal })
+  const { revision } = await vpc().resolve('v1.0.0', { signal })
+  expect(revision).toMatch(/^v1\.0\.0@sha1:[0-9a-f]{40}$/)
+  await vpc().resolve('1.1.0', { signal })
+  expect(github.asked.length).toBe(1)
+  github.tag('acme/vpc', 'v1.2.0', files)
+  await vpc().resolve('1.2.0', { signal })
+  expect(github.asked.length).toBe(2)
+  await expect(vpc().resolve('9.0.0', { signal })).rejects.toMatchObject({ reason: 'NotFound' })
+})
+
+it('fetches the archive of a commit by way of a redirect, without the token there', async () => {
+  github.repositories.set('acme/vpc', { isPrivate: true, tags: new Map() })
+  github.tag('acme/vpc', 'v1.0.0', files)
+  github.tokens.add('secret')
+  local.secrets.set('team/depot-github', { token: Buffer.from('secret\n') })
+  const source = vpc({ githubClientConfig: { useAuthenticatedClient: true } })
+  const resolved = await source.resolve('1.0.0', { signal })
+  const fetched = await source.fetch(resolved, fetching)
+  const [name = '', content] = Object.entries(await filesIn(fetched.file.path))[0] ?? []
+  expect([name, content]).toEqual([
+    expect.stringMatching(/^acme-vpc-[0-9a-f]{7}\/main\.tf$/),
+    'locals {}\n',
+  ])
+  expect([local.spool.reservedBytes, github.leaks]).toEqual([fetched.sizeBytes, []])
+  await fetched.file.remove()
+})
+
+it('takes a repository, a prefix of tags and a folder from the config', async () => {
+  github.tag('acme/mono', 'vpc/v1.0.0', files)
+  github.tag('acme/mono', 'dns/v2.0.0', files)
+  const source = vpc({
+    repoUrl: 'https://github.com/acme/mono.git',
+    source: { type: 'github', tagPrefix: 'vpc/v', path: 'modules/vpc' },
+  })
+  const { versions } = await source.list({ signal })
+  expect(versions.map(({ version, ref }) => [version, ref])).toEqual([['1.0.0', 'vpc/v1.0.0']])
+  const fetched = await source.fetch(await source.resolve('1.0.0', { signal }), fetching)
+  expect(fetched.path).toBe('modules/vpc')
+})
+
+it('takes the token that its Secret holds by then, where that was changed meanwhile', async () => {
+  const token = (value: string) => ({ token: Buffer.from(value) })
+  github.repositories.set('acme/vpc', { isPrivate: true, tags: new Map() })
+  for (let minor = 0; minor < 150; minor += 1) github.tag('acme/vpc', `v1.${minor}.0`, files)
+  github.tokens.add('first')
+  local.secrets.set('team/depot-github', token('first'))
+  const source = vpc({ githubClientConfig: { useAuthenticatedClient: true } })
+  // After the first of two pages.
+  github.onPage = () => {
+    github.onPage = undefined
+    github.tokens.delete('first')
+    github.tokens.add('second')
+    local.secrets.set('team/depot-github', token('second'))
+  }
+  expect((await source.list({ signal })).versions).toHaveLength(150)
+
+  const resolved = await source.resolve('1.0.0', { signal })
+  github.tokens.clear()
+  github.tokens.add('third')
+  const denied = { reason: 'AccessDenied' }
+  await expect(source.fetch(resolved, fetching)).rejects.toMatchObject(denied)
+  local.secrets.set('team/depot-github', token('third'))
+  const { file } = await source.fetch(resolved, fetching)
+  expect(Object.keys(await filesIn(file.path))).toHaveLength(1)
+  await file.remove()
+})
+
+it('signs in as an app, keeps the token, and asks for another one when it is refused', async () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString()
+  github.addApp('12', pem)
+  github.repositories.set('acme/vpc', { isPrivate: true, tags: new Map() })
+  github.tag('acme/vpc', 'v1.0.0', files)
+  local.secrets.set('team/app', {
+    githubAppID: Buffer.from('12'),
+    githubInstallID: Buffer.from('34'),
+    githubPrivateKey: Buffer.from(Buffer.from(pem).toString('base64')),
+  })
+  const source = vpc({ githubClientConfig: { secretName: 'app' } })
+  await source.list({ signal })
+  await source.list({ signal })
+  const exchanges = () => github.asked.filter((line) => line.startsWith('POST')).length
+  expect(exchanges()).toBe(1)
+  github.tokens.clear()
+  await source.list({ signal })
+  expect(exchanges()).toBe(2)
+  github.apps.clear()
+  github.tokens.clear()
+  await expect(source.list({ signal })).rejects.toMatchObject({
+    reason: 'SecretInvalid',
+    message: expect.stringContaining('check githubAppID'),
+  })
+})
+
+it('gives the token of an app to nobody who has not its key', async () => {
+  const keyOf = () =>
+    generateKeyPairSync('rsa', { modulusLength: 2048 })
+      .privateKey.export({ type: 'pkcs8', format: 'pem' })
+      .toString()
+  const pem = keyOf()
+  github.addApp('56', pem)
+  github.repositories.set('acme/vpc', { isPrivate: true, tags: new Map() })
+  github.tag('acme/vpc', 'v1.0.0', files)
+  const secretOf = (key: string) => ({
+    githubAppID: Buffer.from('56'),
+    githubInstallID: Buffer.from('78'),
+    githubPrivateKey: Buffer.from(key),
+  })
+  local.secrets.set('team/app', secretOf(pem))
+  local.secrets.set('evil/app', secretOf(keyOf()))
+  const origin = { repoOwner: 'acme', name: 'vpc', githubClientConfig: { secretName: 'app' } }
+  expect((await local.sources.module(origin, 'team').list({ signal })).versions).toHaveLength(1)
+  const stolen = local.sources.module(origin, 'evil')
+  const refused = { reason: 'SecretInvalid' }
+  await expect(stolen.list({ signal })).rejects.toMatchObject(refused)
+  const maxAgeMs = Number.POSITIVE_INFINITY
+  await expect(stolen.list({ signal, maxAgeMs })).rejects.toMatchObject(refused)
+  const resolved = { version: '1.0.0', ref: 'v1.0.0', revision: 'v1.0.0' }
+  await expect(stolen.fetch(resolved, fetching)).rejects.toMatchObject(refused)
+})
+
+it.each([
+  [{}, '"githubAppID" of the Secret "depot-github" is missing: give token'],
+  [{ token: '' }, '"token" of the Secret "depot-github" is empty'],
+  [{ token: 'a\nb' }, 'visible ASCII'],
+  [{ githubAppID: '1' }, '"githubInstallID"'],
+  [{ githubAppID: '1', githubInstallID: '2', githubPrivateKey: 'no key' }, 'RSA private key'],
+  [undefined, 'there is no Secret "depot-github" in the namespace team'],
+])('never asks without credentials where the Secret is %j', async (data, message) => {
+  if (data !== undefined) {
+    const entries = Object.entries(data).map(([key, value]) => [key, Buffer.from(value)] as const)
+    local.secrets.set('team/depot-github', Object.fromEntries(entries))
+  }
+  const source = vpc({ githubClientConfig: { useAuthenticatedClient: true } })
+  const failed = await source.list({ signal }).catch((error: unknown) => error)
+  expect(failed).toMatchObject({
+    reason: 'SecretInvalid',
+    terminal: true,
+    message: expect.stringContaining(message),
+  })
+  expect(github.asked).toEqual([])
+})
+
+it.each([
+  ['limited', 'RateLimited', { retryAfterMs: expect.closeTo(120_000, -4) }],
+  ['error', 'FetchFailed', { terminal: false }],
+  ['cut', 'FetchFailed', { terminal: false }],
+  ['html', 'FetchFailed', { message: expect.stringContaining('no JSON (content type text/html)') }],
+] as const)('says %s as %s', async (fault, reason, more) => {
+  github.tag('acme/vpc', 'v1.0.0', files)
+  github.faults.on(/tags/, fault)
+  await expect(vpc().list({ signal })).rejects.toMatchObject({ reason, ...more })
+})
+
+it.each([
+  ['error', 'status 500'],
+  ['cut', ''],
+  ['html', 'gave no archive but HTML or XML (content type text/html)'],
+] as const)(
+  'leaves nothing in the spool when an archive is answered with %s, and says so',
+  async (fault, says) => {
+    github.tag('acme/vpc', 'v1.0.0', files)
+    const resolved = await vpc().resolve('1.0.0', { signal })
+    github.faults.on(/legacy/, fault)
+    await expect(vpc().fetch(resolved, fetching)).rejects.toMatchObject({
+      reason: 'FetchFailed',
+      message: expect.stringContaining(says),
+    })
+    expect(local.spool.reservedBytes).toBe(0)
+  },
+)
+
+it('waits for room in the spool, and says so', async () => {
+  github.tag('acme/vpc', 'v1.0.0', files)
+  const resolved = await vpc().resolve('1.0.0', { signal })
+  const taken = await local.spool.reserve(local.spool.sizeBytes, { signal })
+  const waiting = Promise.withResolvers<void>()
+  const fetched = vpc().fetch(resolved, { ...fetching, onWaiting: waiting.resolve })
+  await waiting.promise
+  await taken.remove()
+  await (await fetched).file.remove()
+  expect(local.spool.reservedBytes).toBe(0)
+})
+
+it('says of a repository that is not there what GitHub said', async () => {
+  await expect(vpc().list({ signal })).rejects.toMatchObject({
+    reason: 'NotFound',
+    message: expect.stringContaining('status 404 ("Not Found")'),
+  })
+})
+
+it.each([
+  { repoUrl: 'http://github.com/acme/vpc' },
+  { repoUrl: 'https://token@github.com/acme/vpc' },
+  { repoUrl: 'https://github.com/acme' },
+  { repoUrl: 'https://github.com/acme/../vpc/..' },
+  { repoOwner: 'acme/../..' },
+  { repoOwner: undefined },
+  { name: '..' },
+])('refuses the place %j', (origin) => {
+  expect(() => vpc(origin)).toThrow(expect.objectContaining({ reason: 'InvalidSpec' }))
+})

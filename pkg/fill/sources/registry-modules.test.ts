@@ -1,0 +1,229 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { tarGzOf, zipOf } from '../../../hack/testbed/registry/archives.ts'
+import { GitServer } from '../../../hack/testbed/upstream/git.ts'
+import {
+  createUpstreamAuthority,
+  type HttpsServer,
+  serveHttps,
+  type UpstreamAuthority,
+} from '../../../hack/testbed/upstream/https-server.ts'
+import { UpstreamRegistry } from '../../../hack/testbed/upstream/registry.ts'
+import { localEgress } from '../egress/egress.fixture.ts'
+import { fetching, type LocalSources, localSources } from './sources.fixture.ts'
+
+let authority: UpstreamAuthority
+let registry: UpstreamRegistry
+let git: GitServer
+let local: LocalSources
+const { signal } = new AbortController()
+const files = [{ path: 'main.tf', content: Buffer.from('locals {}\n') }]
+
+beforeAll(async () => {
+  authority = createUpstreamAuthority()
+  registry = await UpstreamRegistry.start(authority)
+  git = await GitServer.start(authority)
+})
+beforeEach(async () => {
+  const hosts = [registry.host, registry.downloadHost, git.host]
+  local = await localSources(authority, hosts)
+})
+afterEach(async () => {
+  registry.token = undefined
+  registry.faults.clear()
+  registry.leaks.length = 0
+  await local.close()
+})
+afterAll(async () => {
+  await Promise.all([registry.close(), git.close()])
+  authority.remove()
+})
+
+const vpc = (address = 'acme/vpc/aws', more: object = {}) =>
+  local.sources.module(
+    { source: { type: 'registry', url: `${registry.host}/${address}`, ...more } },
+    'team',
+  )
+
+async function fetched(address: string, version: string) {
+  const source = vpc(address)
+  const resolved = await source.resolve(version, { signal })
+  const { file, ...rest } = await source.fetch(resolved, fetching)
+  await file.remove()
+  return rest
+}
+
+describe('a module of a registry', () => {
+  it('is listed, and fetched where the registry says', async () => {
+    const archive = await tarGzOf(files)
+    registry.addModule({ address: 'acme/vpc/aws', version: '1.0.0', archive })
+    registry.addModule({ address: 'acme/vpc/aws', version: 'v1.1.0', archive, inBody: true })
+    const { versions } = await vpc().list({ signal })
+    expect(versions).toEqual([
+      { version: '1.0.0', ref: '1.0.0' },
+      { version: '1.1.0', ref: 'v1.1.0' },
+    ])
+    expect((await vpc().list({ signal })).unchanged).toBe(true)
+    expect(await fetched('acme/vpc/aws', '1.0.0')).toMatchObject({ sizeBytes: archive.length })
+    expect(await fetched('acme/vpc/aws', '1.1.0')).toMatchObject({ sizeBytes: archive.length })
+  })
+
+  it('shows the token to the registry and to nobody else', async () => {
+    registry.addModule({
+      address: 'acme/closed/aws',
+      version: '1.0.0',
+      archive: await tarGzOf(files),
+    })
+    registry.token = 'secret'
+    local.secrets.set('team/registry', { token: Buffer.from('secret') })
+    const source = vpc('acme/closed/aws', { secretRef: { name: 'registry' } })
+    const resolved = await source.resolve('1.0.0', { signal })
+    const { file } = await source.fetch(resolved, fetching)
+    await file.remove()
+    expect(registry.leaks).toEqual([])
+    await expect(vpc('acme/closed/aws').list({ signal })).rejects.toMatchObject({
+      reason: 'AccessDenied',
+    })
+  })
+
+  it('is believed by the authority of its Secret, for those who name that', async () => {
+    registry.addModule({
+      address: 'acme/own/aws',
+      version: '1.0.0',
+      archive: await tarGzOf(files),
+    })
+    const other = createUpstreamAuthority()
+    const hosts = [registry.host, registry.downloadHost]
+    const egress = localEgress(hosts, other.ca)
+    other.remove()
+    const apart = await localSources(authority, hosts, { egress })
+    try {
+      apart.secrets.set('team/own', { 'ca.crt': Buffer.from(authority.ca) })
+      const url = `${registry.host}/acme/own/aws`
+      const of = (more: object) =>
+        apart.sources.module({ source: { type: 'registry', url, ...more } }, 'team')
+      const { versions } = await of({ secretRef: { name: 'own' } }).list({ signal })
+      expect(versions).toHaveLength(1)
+      await expect(of({}).resolve('2.0.0', { signal })).rejects.toMatchObject({
+        reason: 'FetchFailed',
+        message: expect.stringContaining('certificate') as string,
+      })
+    } finally {
+      await apart.close()
+      await egress.close()
+    }
+  })
+
+  it('may be in a git repository, at a commit and in a folder', async () => {
+    const commit = git.tag('mono', 'v1.0.0', { 'modules/vpc/main.tf': '' })
+    const address = 'acme/git/aws'
+    for (const [version, ref] of [
+      ['1.0.0', commit],
+      ['1.1.0', 'v1.0.0'],
+      ['1.2.0', 'main'],
+    ]) {
+      const location = `git::${git.urlOf('mono')}//modules/vpc?ref=${ref}`
+      registry.addModule({ address, version: version ?? '', location })
+    }
+    expect(await fetched(address, '1.0.0')).toMatchObject({
+      path: 'modules/vpc',
+      revision: `1.0.0@sha1:${commit}`,
+    })
+    expect(await fetched(address, '1.1.0')).toMatchObject({ path: 'modules/vpc' })
+    expect(await fetched(address, '1.2.0')).toMatchObject({ path: 'modules/vpc' })
+  })
+
+  it('is refused with another checksum than the registry names', async () => {
+    const place = `https://${registry.downloadHost}/modules/acme-sum-aws-1.0.0.tar.gz`
+    const location = `${place}//*/sub?checksum=sha256:${'0'.repeat(64)}`
+    registry.addModule({
+      address: 'acme/sum/aws',
+      version: '1.0.0',
+      archive: await tarGzOf(files),
+      location,
+    })
+    await expect(fetched('acme/sum/aws', '1.0.0')).rejects.toMatchObject({
+      reason: 'ChecksumMismatch',
+    })
+    expect(local.spool.reservedBytes).toBe(0)
+  })
+
+  it.each([
+    ['s3::https://s3.amazonaws.com/b/k', 'FetchFailed'],
+    ['git::ssh://git@example.com/x.git', 'FetchFailed'],
+    ['git::https://me:secret@example.com/x.git', 'FetchFailed'],
+    ['git::file:///etc', 'FetchFailed'],
+    ['file:///etc/passwd', 'FetchFailed'],
+    ['http://example.com/x.zip', 'FetchFailed'],
+    ['https://169.254.169.254/x.zip', 'EgressRefused'],
+    ['git::https://127.0.0.1/x.git?ref=v1', 'EgressRefused'],
+    ['https://example.com/x.zip?checksum=md5:abc', 'FetchFailed'],
+  ])('that is said to be at %s is refused', async (location, reason) => {
+    registry.addModule({ address: 'acme/odd/aws', version: '1.0.0', location })
+    await expect(fetched('acme/odd/aws', '1.0.0')).rejects.toMatchObject({ reason })
+  })
+
+  it.each(['-x', 'a:b', '--upload-pack=x', 'a..b'])('at the git ref %s is refused', async (ref) => {
+    const location = `git::${git.urlOf('mono')}?ref=${encodeURIComponent(ref)}`
+    registry.addModule({ address: 'acme/ref/aws', version: '1.0.0', location })
+    await expect(fetched('acme/ref/aws', '1.0.0')).rejects.toMatchObject({ reason: 'NotFound' })
+  })
+})
+
+it.each(['acme/vpc', 'a/b/c/d/e', '../../x/y', 'acme/vpc/aws?x', ''])(
+  'the address %j is refused',
+  (url) => {
+    const make = () => local.sources.module({ source: { type: 'registry', url } }, 'team')
+    expect(make).toThrow(expect.objectContaining({ reason: 'InvalidSpec' }))
+  },
+)
+
+it('a registry that is not among the upstream hosts is refused', () => {
+  const url = 'registry.example.com/acme/vpc/aws'
+  const make = () => local.sources.module({ source: { type: 'registry', url } }, 'team')
+  expect(make).toThrow('is not among --upstream-hosts')
+})
+
+describe('an archive at a URL', () => {
+  let server: HttpsServer
+  let archive: Buffer
+  beforeAll(async () => {
+    archive = await zipOf(files)
+    server = await serveHttps(authority, 'files', (incoming, outgoing) => {
+      if (incoming.url === '/vpc-1.0.0.zip' && incoming.headers.authorization === 'Bearer secret') {
+        outgoing.writeHead(200, { etag: '"1"' }).end(incoming.method === 'HEAD' ? '' : archive)
+        return
+      }
+      outgoing.writeHead(incoming.headers.authorization === undefined ? 401 : 404).end()
+    })
+  })
+  afterAll(() => server.close())
+
+  it('is fetched with what its Secret holds, and knows no list', async () => {
+    const files1 = await localSources(authority, [server.host])
+    files1.secrets.set('team/files', { token: Buffer.from('secret') })
+    const url = `${server.origin}/vpc-{version}.zip`
+    const source = files1.sources.module(
+      { source: { type: 'archive', url, secretRef: { name: 'files' }, path: 'sub' } },
+      'team',
+    )
+    const resolved = await source.resolve('v1.0.0', { signal })
+    expect(resolved.revision).toMatch(/^1\.0\.0@mark:[0-9a-f]{16}$/)
+    const { file, sizeBytes, path } = await source.fetch(resolved, fetching)
+    await file.remove()
+    expect([sizeBytes, path, source.identity]).toEqual([archive.length, 'sub', `archive:${url}`])
+    await expect(source.resolve('2.0.0', { signal })).rejects.toMatchObject({ reason: 'NotFound' })
+    await expect(source.list({ signal })).rejects.toMatchObject({
+      reason: 'NoListing',
+      terminal: true,
+    })
+    await files1.close()
+  })
+
+  it.each([undefined, 'https://example.com/x.zip', 'http://example.com/{version}.zip'])(
+    'is refused at %s',
+    (url) => {
+      const make = () => local.sources.module({ source: { type: 'archive', url } }, 'team')
+      expect(make).toThrow(expect.objectContaining({ reason: 'InvalidSpec' }))
+    },
+  )
+})

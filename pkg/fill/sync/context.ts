@@ -1,0 +1,57 @@
+import type { LimitsByKind } from '../../archives/archive/archive.ts'
+import type { Spool } from '../../archives/spool/spool.ts'
+import type { ArchiveStore } from '../../archives/storage/storage.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
+import type { Logger } from '../../base/telemetry/telemetry.ts'
+import type { Objects, StoredObject, StoredRef } from '../../records/objects/objects.ts'
+import type { Priority } from '../queue/queue.ts'
+import type { Sources } from '../sources/sources.ts'
+import type { SyncMetrics } from './metrics.ts'
+import type { FirstSigners } from './provider/first-signers.ts'
+import type { SyncTimings } from './timings.ts'
+import type { ArchivesInUse } from './version/archives-in-use.ts'
+import type { HeldArchives } from './version/held-archives.ts'
+import type { HostSlots } from './version/host-slots.ts'
+
+/** What reconcilers work with. */
+export interface Context {
+  readonly objects: Objects
+  readonly sources: Sources
+  readonly archives: ArchiveStore
+  readonly spool: Spool
+  readonly limits: LimitsByKind
+  readonly apiGroup: string
+  readonly log: Logger
+  readonly metrics: SyncMetrics
+  readonly clock: Clock
+  readonly timings: SyncTimings
+  readonly held: HeldArchives
+  readonly slots: HostSlots
+  readonly inUse: ArchivesInUse
+  readonly signers: FirstSigners
+  /** Asks for work on another object. */
+  readonly wake: (ref: StoredRef, priority: Priority) => void
+  /** Depots that were polled before this moment are polled again. */
+  readonly pollSinceMs: number
+  /** Versions of which upstream was found to have something else. */
+  readonly outdated: Set<string>
+}
+
+export function keyOf({ namespace, name }: { namespace: string; name: string }): string {
+  return `${namespace}/${name}`
+}
+
+export function refOf({ kind, metadata: { namespace, name } }: StoredObject): StoredRef {
+  return { kind, namespace, name }
+}
+
+/** RFC 3339 in whole seconds, as Kubernetes writes times. */
+export function timeOf(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
+/** When a time was, in milliseconds since 1970; undefined where there is none that can be read. */
+export function msOf(time: string | undefined): number | undefined {
+  const ms = time === undefined ? Number.NaN : Date.parse(time)
+  return Number.isNaN(ms) ? undefined : ms
+}

@@ -1,0 +1,96 @@
+import type { Depot, ParentKind } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { StoredObject } from '../../../records/objects/objects.ts'
+import { objectName } from '../names.ts'
+
+type RawConfig = Readonly<Record<string, unknown>>
+
+/** One module or provider of a Depot, with what holds for all of them. */
+export interface Item {
+  readonly kind: ParentKind
+  /** Of the config. */
+  readonly name: string
+  /** Of the resource. */
+  readonly objectName: string
+  /** As it was written, so that nothing is added that was not said. */
+  readonly config: RawConfig
+  /** Whether another config makes the same resource: the one that has it already, or else the first. */
+  readonly isTwin: boolean
+}
+
+interface RawSpec {
+  readonly global?: {
+    readonly githubClientConfig?: unknown
+    readonly moduleConfig?: RawConfig
+    readonly storageConfig?: unknown
+  }
+  readonly moduleConfigs?: readonly RawConfig[]
+  readonly providerConfigs?: readonly RawConfig[]
+}
+
+/** The configs of a Depot, each merged with the global one. */
+export function mergedConfigs(depot: StoredObject): {
+  readonly kind: Item['kind']
+  readonly config: RawConfig
+}[] {
+  const { global = {}, moduleConfigs = [], providerConfigs = [] } = depot.spec as RawSpec
+  const { githubClientConfig, storageConfig } = global
+  const shared = {
+    ...(githubClientConfig !== undefined && { githubClientConfig }),
+    ...(storageConfig !== undefined && { storageConfig }),
+  }
+  const { name: _, ...ofModules } = global.moduleConfig ?? {}
+  return [
+    ...moduleConfigs.map((config) => ({
+      kind: 'Module' as const,
+      config: { ...shared, ...ofModules, ...config },
+    })),
+    ...providerConfigs.map((config) => ({
+      kind: 'Provider' as const,
+      config: { ...shared, ...config },
+    })),
+  ]
+}
+
+/**
+ * The items of a Depot, with the names of their resources: the name of the config, and its system behind it where a Depot
+ * has a module for several systems. A resource that the Depot has already keeps its name.
+ *
+ * @param managed resources that carry the label of the Depot
+ */
+export function itemsOf(depot: StoredObject, managed: readonly StoredObject[]): Item[] {
+  const configs = mergedConfigs(depot).map(({ kind, config }) => {
+    const { name, provider } = config as { name?: string; provider?: string }
+    return { kind, config, name: name ?? '', system: kind === 'Module' ? (provider ?? '') : '' }
+  })
+  const counts = new Map<string, number>()
+  for (const { kind, name } of configs) {
+    const key = `${kind} ${objectName(name)}`
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  const known = new Map(managed.map((object) => [addressOf(object), object.metadata.name]))
+  const knownOf = ({ kind, name, system }: (typeof configs)[number]) =>
+    known.get(`${kind} ${name} ${system}`)
+  const had = new Set(configs.map((each) => `${each.kind} ${knownOf(each) ?? ''}`))
+  const taken = new Set<string>()
+  return configs.map((each) => {
+    const { kind, config, name, system } = each
+    const isShared = (counts.get(`${kind} ${objectName(name)}`) ?? 0) > 1
+    const fresh = isShared && system !== '' ? objectName(name, system) : objectName(name)
+    const own = knownOf(each)
+    const resource = `${kind} ${own ?? fresh}`
+    const isTwin = taken.has(resource) || (own === undefined && had.has(resource))
+    if (!isTwin) taken.add(resource)
+    return { kind, name, config, objectName: own ?? fresh, isTwin }
+  })
+}
+
+function addressOf({ kind, spec, metadata }: StoredObject): string {
+  const { moduleConfig, providerConfig } = spec as {
+    moduleConfig?: { name?: string; provider?: string }
+    providerConfig?: { name?: string }
+  }
+  const name = moduleConfig?.name ?? providerConfig?.name ?? metadata.name
+  return `${kind} ${name} ${moduleConfig?.provider ?? ''}`
+}
+
+export type DepotStatus = NonNullable<Depot['status']>

@@ -1,0 +1,59 @@
+import { ArchiveError } from '../../archives/archive/archive.ts'
+import { messageOf, RegistryError } from '../../base/errors/errors.ts'
+import { ConstraintError } from '../constraint/constraint.ts'
+import { printable } from '../egress/egress.ts'
+import { SourceError } from '../sources/sources.ts'
+import type { SyncReason } from './conditions.ts'
+
+/** Why an object is not where it should be. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  readonly reason: SyncReason
+  /** Nothing changes until a person changes something; asking again soon is of no use. */
+  readonly terminal: boolean
+  readonly retryAfterMs: number | undefined
+
+  constructor(
+    reason: SyncReason,
+    message: string,
+    options: {
+      readonly terminal?: boolean
+      readonly retryAfterMs?: number | undefined
+      readonly cause?: unknown
+    } = {},
+  ) {
+    super(printable(message), { cause: options.cause })
+    this.reason = reason
+    this.terminal = options.terminal ?? false
+    this.retryAfterMs = options.retryAfterMs
+  }
+}
+
+/** What only takes its time: nothing is wrong, and there is nothing to do. */
+export function isPatience(reason: string): boolean {
+  return reason === 'RateLimited' || reason === 'WaitingForSpool'
+}
+
+/** The text of a status that says it. Readers look for the word "failed" in it. */
+export function failureText({ reason, message }: Pick<Failure, 'reason' | 'message'>): string {
+  return isPatience(reason) ? 'Waiting for upstream' : `Sync failed: ${message}`
+}
+
+export function mistake(reason: SyncReason, message: string): Failure {
+  return new Failure(reason, message, { terminal: true })
+}
+
+/** What went wrong, in the words of the status; undefined where it is not a failure of the object. */
+export function failureOf(thrown: unknown): Failure | undefined {
+  if (thrown instanceof Failure) return thrown
+  if (thrown instanceof SourceError) {
+    const { reason, message, terminal, retryAfterMs } = thrown
+    return new Failure(reason, message, { terminal, retryAfterMs, cause: thrown })
+  }
+  if (thrown instanceof ArchiveError) return mistake(thrown.reason, thrown.message)
+  if (thrown instanceof ConstraintError) return mistake('InvalidConstraint', thrown.message)
+  if (thrown instanceof RegistryError) {
+    return new Failure('StorageFailed', messageOf(thrown), { cause: thrown })
+  }
+  return undefined
+}

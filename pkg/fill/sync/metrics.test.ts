@@ -1,0 +1,20 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { openSpool } from '../../archives/spool/spool.ts'
+import { createMetrics } from '../../base/telemetry/telemetry.ts'
+import { syncMetrics } from './metrics.ts'
+
+it('shows how much of the spool is taken', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'depot-spool-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  const spool = await openSpool({ dir, sizeBytes: 100 })
+  const metrics = createMetrics({ version: 'test' })
+  syncMetrics(metrics, { states: () => new Map([['synced', 2]]), spool })
+  expect(await metrics.metrics()).toContain('depot_spool_bytes 0\n')
+  const file = await spool.reserve(60, { signal: new AbortController().signal })
+  expect(await metrics.metrics()).toContain('depot_spool_bytes 60\n')
+  await file.remove()
+  expect(await metrics.metrics()).toContain('depot_spool_bytes 0\n')
+})

@@ -1,0 +1,33 @@
+import type { StoredObject } from '../../../records/objects/objects.ts'
+import { type Context, refOf } from '../context.ts'
+
+export function depotLabel(apiGroup: string): string {
+  return `${apiGroup}/depot`
+}
+
+/** Digest of the spec that a Depot applied, by which it sees that it was changed since. */
+export function appliedAnnotation(apiGroup: string): string {
+  return `${apiGroup}/applied`
+}
+
+/** Takes the mark of a Depot away, so that the object belongs to none. */
+export async function orphan(
+  { objects, apiGroup }: Pick<Context, 'objects' | 'apiGroup'>,
+  object: StoredObject,
+): Promise<void> {
+  await objects.patch(refOf(object), {
+    metadata: {
+      labels: { [depotLabel(apiGroup)]: null },
+      annotations: { [appliedAnnotation(apiGroup)]: null },
+    },
+  })
+}
+
+/** A resource whose Depot is gone without a trace belongs to none. */
+export async function orphanOfGone(context: Context, object: StoredObject): Promise<void> {
+  const depot = object.metadata.labels[depotLabel(context.apiGroup)]
+  if (depot === undefined) return
+  if (context.objects.get('Depot', object.metadata.namespace, depot) === undefined) {
+    await orphan(context, object)
+  }
+}

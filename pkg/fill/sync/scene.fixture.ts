@@ -1,0 +1,148 @@
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Condition, Depot, Module, Version } from '../../api/v1alpha1/v1alpha1.ts'
+import { defaultLimits } from '../../archives/archive/archive.ts'
+import { openSpool, type Spool } from '../../archives/spool/spool.ts'
+import { openArchiveStore } from '../../archives/storage/storage.ts'
+import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
+import type { ObjectPlace } from '../../records/objects/conformance.fixture.ts'
+import type { ObjectKind, Objects, StoredObject } from '../../records/objects/objects.ts'
+import { type Sync, type SyncOptions, startSync } from './sync.ts'
+import { TestUpstream } from './upstream.fixture.ts'
+
+type AnyStatus = NonNullable<Version['status']> &
+  NonNullable<Module['status']> &
+  NonNullable<Depot['status']>
+
+/** Objects in a namespace of their own, an upstream, storage in a folder, and reconcilers that can be restarted. */
+export class Scene {
+  readonly namespace: string
+  readonly upstream: TestUpstream
+  /** Root of the archives. */
+  readonly storage: string
+  readonly #place: ObjectPlace
+  readonly #directory: string
+  readonly spool: Spool
+  #running: { readonly objects: Objects; readonly sync: Sync } | undefined
+  /** The same for all runs, as in a process that is the leader again. */
+  readonly #metrics = createMetrics({ version: 'test' })
+  /** What the clock of the reconcilers is ahead. */
+  aheadMs = 0
+
+  private constructor(place: ObjectPlace, namespace: string, directory: string, spool: Spool) {
+    this.#place = place
+    this.namespace = namespace
+    this.#directory = directory
+    this.spool = spool
+    this.storage = join(directory, 'archives')
+    this.upstream = new TestUpstream(spool)
+  }
+
+  /** @param spoolBytes default: 1 GiB */
+  static async open(
+    place: ObjectPlace,
+    namespace: string,
+    spoolBytes: number = 2 ** 30,
+  ): Promise<Scene> {
+    const directory = await mkdtemp(join(tmpdir(), 'depot-sync-'))
+    const spool = await openSpool({ dir: join(directory, 'spool'), sizeBytes: spoolBytes })
+    await mkdir(join(directory, 'archives'))
+    return new Scene(place, namespace, directory, spool)
+  }
+
+  get objects(): Objects {
+    if (this.#running === undefined) throw new Error('start the reconcilers first')
+    return this.#running.objects
+  }
+
+  async write(kind: ObjectKind, name: string, spec: object, metadata: object = {}): Promise<void> {
+    await this.#place.write({
+      apiVersion: 'depot.internal/v1alpha1',
+      kind,
+      metadata: { name, namespace: this.namespace, ...metadata },
+      spec,
+    })
+  }
+
+  remove(kind: ObjectKind, name: string): Promise<void> {
+    return this.#place.remove({ kind, namespace: this.namespace, name })
+  }
+
+  /** Starts the reconcilers, as a process does, and waits until they have nothing to do. */
+  async run(options: Partial<SyncOptions> = {}): Promise<void> {
+    await (await this.begin(options)).idle()
+  }
+
+  /** Starts the reconcilers, and waits for nothing. */
+  async begin(options: Partial<SyncOptions> = {}): Promise<Sync> {
+    await this.stop()
+    const objects = await this.#place.open()
+    const sync = await startSync({
+      limits: defaultLimits,
+      objects,
+      sources: this.upstream,
+      archives: openArchiveStore(
+        { filesystemMountPath: this.storage },
+        // The namespace stands for a whole cluster.
+        { text: `${this.namespace}=*` },
+      ),
+      spool: this.spool,
+      apiGroup: 'depot.internal',
+      log: createLogger('silent'),
+      metrics: this.#metrics,
+      clock: () => Date.now() + this.aheadMs,
+      ...options,
+    })
+    this.#running = { objects, sync }
+    return sync
+  }
+
+  failing(): string[] {
+    return this.#running?.sync.failing() ?? []
+  }
+
+  async stop(): Promise<void> {
+    await this.#running?.sync.stop()
+    await this.#running?.objects.close()
+    this.#running = undefined
+  }
+
+  async close(): Promise<void> {
+    await this.stop()
+    await this.spool.close()
+    await rm(this.#directory, { recursive: true })
+  }
+
+  object(kind: ObjectKind, name: string): StoredObject {
+    const found = this.objects.get(kind, this.namespace, name)
+    if (found === undefined) throw new Error(`there is no ${kind} ${name}`)
+    return found
+  }
+
+  status(kind: ObjectKind, name: string): AnyStatus {
+    return this.object(kind, name).status ?? {}
+  }
+
+  condition(kind: ObjectKind, name: string, type: string): Condition | undefined {
+    return this.status(kind, name).conditions?.find((condition) => condition.type === type)
+  }
+
+  names(kind: ObjectKind): string[] {
+    return this.objects
+      .list(kind, { namespace: this.namespace })
+      .map(({ metadata }) => metadata.name)
+      .toSorted()
+  }
+
+  /** Paths of everything in storage. */
+  async stored(): Promise<string[]> {
+    const entries = await readdir(this.storage, { recursive: true, withFileTypes: true }).catch(
+      () => [],
+    )
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(this.storage.length + 1))
+      .toSorted()
+  }
+}

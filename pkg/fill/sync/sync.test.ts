@@ -1,0 +1,119 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { stringify } from 'yaml'
+import { openArchiveStore } from '../../archives/storage/storage.ts'
+import { createLogger } from '../../base/telemetry/telemetry.ts'
+import { folderObjects } from '../../records/objects/objects.ts'
+import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
+import { syncScenarios } from './scenarios.fixture.ts'
+import { Scene } from './scene.fixture.ts'
+
+const log = createLogger('silent')
+const apiGroup = 'depot.internal'
+
+syncScenarios('a folder', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
+  const fileOf = (kind: string, name: string) => join(dir, `${kind.toLowerCase()}-${name}.yaml`)
+  return {
+    open: () => folderObjects({ dir, apiGroup, watch: true, log }),
+    async write(manifest) {
+      const path = fileOf(manifest.kind, manifest.metadata.name)
+      const before = await readFile(path, 'utf8').catch(() => '')
+      const status = before.slice(before.search(/^status:/m))
+      await writeFile(path, stringify(manifest) + (before === '' ? '' : status))
+    },
+    remove: ({ kind, name }) => rm(fileOf(kind, name)),
+    writeSecret: async () => undefined,
+    close: () => rm(dir, { recursive: true }),
+  }
+})
+
+it('nothing is removed while a file cannot be read, for a Version in it may need any archive', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
+  const file = (name: string) => join(dir, `${name}.yaml`)
+  const scene = await Scene.open(
+    {
+      open: () => folderObjects({ dir, apiGroup, watch: true, log }),
+      write: (manifest) => writeFile(file(manifest.metadata.name), stringify(manifest)),
+      remove: ({ name }) => rm(file(name)),
+      writeSecret: async () => undefined,
+      close: () => rm(dir, { recursive: true }),
+    },
+    'team',
+  )
+  onTestFinished(async () => {
+    await scene.close()
+    await rm(dir, { recursive: true })
+  })
+  const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
+  scene.upstream.repository(url, { 'v1.0.0': 'first' })
+  await scene.write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0') })
+  await scene.run()
+  const stored = await scene.stored()
+  await writeFile(file('broken'), 'kind: {')
+  await scene.write('Module', 'vpc', { moduleConfig, versions: [] })
+  await scene.run({ timings: { archiveDeleteDelayMs: 0 } })
+  await eventually(() =>
+    expect(scene.condition('Version', 'vpc-1-0-0', 'Ready')).toMatchObject({
+      reason: 'ArchiveNotRemoved',
+      message: expect.stringContaining('broken.yaml cannot be read') as string,
+    }),
+  )
+  expect(await scene.stored()).toEqual(stored)
+  await rm(file('broken'))
+  await eventually(async () => expect(await scene.stored()).toEqual([]))
+})
+
+it('of two slots of a host that all share, one that is free goes to the namespace that waits, not to one that had both', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
+  const scene = await Scene.open(
+    {
+      open: () => folderObjects({ dir, apiGroup, watch: true, log }),
+      write: (manifest) =>
+        writeFile(join(dir, `${manifest.metadata.name}.yaml`), stringify(manifest)),
+      remove: ({ name }) => rm(join(dir, `${name}.yaml`)),
+      writeSecret: async () => undefined,
+      close: () => rm(dir, { recursive: true }),
+    },
+    'few',
+  )
+  const slow = 'https://shared.test/many.git'
+  const tags = Array.from({ length: 12 }, (_, minor) => `1.${minor}.0`)
+  const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
+  onTestFinished(async () => {
+    for (const { resolve } of held) resolve()
+    await scene.close()
+    await rm(dir, { recursive: true })
+  })
+  const { upstream } = scene
+  const write = (namespace: string, source: string, all: readonly string[]) => {
+    upstream.repository(source, Object.fromEntries(all.map((version) => [version, version])))
+    const own = { fileSystem: { directoryPath: namespace } }
+    const moduleConfig = {
+      provider: 'aws',
+      source: { type: 'git', url: source },
+      storageConfig: own,
+    }
+    const spec = { moduleConfig, versions: versions(...all) }
+    return scene.write('Module', namespace, spec, { namespace })
+  }
+  const fetched = () => upstream.asked.filter((one) => one.startsWith(`fetch ${slow}`))
+  upstream.delays.set(slow, held[0].promise)
+  await write('many', slow, tags)
+  await scene.begin({
+    archives: openArchiveStore(
+      { filesystemMountPath: scene.storage },
+      { text: 'many=file:///many few=file:///few' },
+    ),
+  })
+  await eventually(() => expect(fetched()).toHaveLength(2))
+  await write('few', 'https://shared.test/few.git', ['1.0.0'])
+  await eventually(() => expect(scene.names('Version')).toEqual(['few-1-0-0']))
+  // What begins from now on takes for ever, so that only a turn brings the other one on.
+  upstream.delays.set(slow, held[1].promise)
+  held[0].resolve()
+  await eventually(() => expect(scene.status('Module', 'few').synced).toBe(true))
+  expect(fetched().length).toBeLessThanOrEqual(4)
+})

@@ -1,0 +1,30 @@
+import type { StoredObject } from '../../../records/objects/objects.ts'
+import { type Context, refOf } from '../context.ts'
+
+export function finalizerOf(apiGroup: string): string {
+  return `${apiGroup}/finalizer`
+}
+
+/** Makes an object wait for its archive to be removed when it is deleted. @returns the object with the finalizer */
+export async function addFinalizer(
+  { objects, apiGroup }: Pick<Context, 'objects' | 'apiGroup'>,
+  object: StoredObject,
+): Promise<StoredObject> {
+  const { finalizers, resourceVersion } = object.metadata
+  const own = finalizerOf(apiGroup)
+  if (finalizers.includes(own)) return object
+  const patch = { metadata: { finalizers: [...finalizers, own] } }
+  return objects.patch(refOf(object), patch, { resourceVersion })
+}
+
+/** Lets a deleted object go. */
+export async function dropFinalizer(
+  { objects, apiGroup }: Pick<Context, 'objects' | 'apiGroup'>,
+  object: StoredObject,
+): Promise<void> {
+  const { finalizers, resourceVersion } = object.metadata
+  const own = finalizerOf(apiGroup)
+  if (!finalizers.includes(own)) return
+  const patch = { metadata: { finalizers: finalizers.filter((name) => name !== own) } }
+  await objects.patch(refOf(object), patch, { resourceVersion })
+}

@@ -1,0 +1,45 @@
+import type { StoredObject } from '../../../records/objects/objects.ts'
+import { conditionTrue, type SyncReason } from '../conditions.ts'
+import { type Context, refOf } from '../context.ts'
+import { writeStatus } from '../status.ts'
+import type { VersionStatus } from './status.ts'
+
+export interface Progress {
+  /** There is no room in the spool at this moment. */
+  readonly waiting: () => void
+  /** Resolves once nothing is written any more. */
+  readonly end: () => Promise<void>
+}
+
+/** Tells in the status that a fetch goes on. */
+export function progressOf(context: Context, object: StoredObject): Progress {
+  let writing = Promise.resolve()
+  const tell = (reason: SyncReason, message: string) => {
+    writing = write(writing, reason, message)
+  }
+  const write = async (before: Promise<void>, reason: SyncReason, message: string) => {
+    await before
+    const { kind, namespace, name } = refOf(object)
+    const current = context.objects.get(kind, namespace, name)
+    if (current === undefined) return
+    try {
+      await writeStatus<VersionStatus>(context, current, (status) => ({
+        fields: { syncStatus: status?.synced === true ? 'Synced' : 'Fetching' },
+        conditions: { Reconciling: conditionTrue(reason, message) },
+      }))
+    } catch (error) {
+      context.log.info({ key: name, err: error }, 'progress was not written')
+    }
+  }
+  const timer = setTimeout(
+    () => tell('Progressing', 'the archive is being fetched'),
+    context.timings.progressMs,
+  )
+  return {
+    waiting: () => tell('WaitingForSpool', 'waits for room in the spool'),
+    end: async () => {
+      clearTimeout(timer)
+      await writing
+    },
+  }
+}

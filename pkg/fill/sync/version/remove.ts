@@ -1,0 +1,115 @@
+import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
+import { messageOf } from '../../../base/errors/errors.ts'
+import type { StoredObject } from '../../../records/objects/objects.ts'
+import type { Reconciled } from '../../queue/queue.ts'
+import { conditionFalse } from '../conditions.ts'
+import { type Context, keyOf, msOf } from '../context.ts'
+import { Failure } from '../failure.ts'
+import { resourceOf } from '../resource.ts'
+import { writeStatus } from '../status.ts'
+import { dropFinalizer, finalizerOf } from './finalizer.ts'
+import { placeOf, requireGrant } from './plan.ts'
+import { filesOf, isAllKnown, isLinked, leavesArchive, othersNaming } from './references.ts'
+
+type VersionStatus = NonNullable<Version['status']>
+
+/** When to try again, where another Version is just being stored as the same archive. */
+export const heldMs = 1_000
+
+/** Removes the archive of a deleted Version once servers have seen the deletion, and lets the Version go. */
+export async function removeVersion(
+  context: Context,
+  object: StoredObject,
+): Promise<Reconciled | undefined> {
+  const { finalizers, deletionTimestamp } = object.metadata
+  if (!finalizers.includes(finalizerOf(context.apiGroup))) return undefined
+  const files = leavesArchive(context, object) ? [] : filesOf(object)
+  if (files.length > 0) {
+    const dueMs = (msOf(deletionTimestamp) ?? 0) + context.timings.archiveDeleteDelayMs
+    if (context.clock() < dueMs) return { afterMs: dueMs - context.clock() }
+    try {
+      const { removed, held } = await removeFiles(context, object, files)
+      if (held.length > 0) return { afterMs: heldMs }
+      if (removed.length > 0) {
+        const note = `removed ${removed[0]} from storage`
+        context.objects.event({ object, type: 'Normal', reason: 'ArchiveRemoved', note })
+      }
+    } catch (error) {
+      throw await notRemoved(context, object, error)
+    }
+  }
+  await dropFinalizer(context, object)
+  context.metrics.ended('Version', 'Synced')
+  return undefined
+}
+
+/** What became of files that were to be removed; those that others need are in neither list. */
+interface Removal {
+  readonly removed: readonly string[]
+  /** Another Version is just being stored as the same: to be tried again. */
+  readonly held: readonly string[]
+}
+
+/** Removes what no Version needs any more, and leaves what cannot be proven unneeded. @throws RegistryError, Failure */
+export async function removeFiles(
+  context: Context,
+  object: StoredObject,
+  files: readonly string[],
+): Promise<Removal> {
+  const placed = placeOf(context, resourceOf('Version', object))
+  requireGrant(placed, object.metadata.namespace)
+  const unreadable = context.objects.unreadable()
+  if (unreadable !== undefined) {
+    const message = `${unreadable} cannot be read, and may hold a Version that needs the archive, too: correct or remove it`
+    throw new Failure('ArchiveNotRemoved', message)
+  }
+  const { place, placeId } = placed
+  const removed: string[] = []
+  const held: string[] = []
+  const left: string[] = []
+  for (const fileName of files) {
+    if (!isAllKnown(context, placed, fileName)) {
+      left.push(fileName)
+      continue
+    }
+    let others = othersNaming(context, placed, fileName, object)
+    if (!others.isShared && others.elsewhere.length > 0) {
+      if (await isLinked(place, others.elsewhere, fileName)) continue
+      // Asked again, so that nothing can come between this and the removal.
+      others = othersNaming(context, placed, fileName, object)
+    }
+    if (others.isShared) continue
+    const remove = () => place.driver.remove(place.object(fileName))
+    const isDone = await context.inUse.remove(placeId, fileName, remove)
+    if (isDone) removed.push(fileName)
+    else held.push(fileName)
+  }
+  if (left.length > 0) reportLeft(context, object, left)
+  return { removed, held }
+}
+
+function reportLeft(context: Context, object: StoredObject, [first]: readonly string[]): void {
+  const { namespace } = object.metadata
+  const note = `left ${first} in storage: a namespace that is not watched may need it, too. Watch all namespaces, or grant the place to ${namespace} alone with --storage-grants of the controller`
+  context.objects.event({ object, type: 'Normal', reason: 'ArchiveLeft', note })
+}
+
+async function notRemoved(
+  context: Context,
+  object: StoredObject,
+  error: unknown,
+): Promise<Failure> {
+  const message = `${messageOf(error)}; the annotation ${context.apiGroup}/orphan-archive: "true" lets the Version go without it`
+  const failure = new Failure('ArchiveNotRemoved', message, { cause: error })
+  await writeStatus<VersionStatus>(context, object, () => ({
+    fields: { synced: false, syncStatus: `Sync failed: ${failure.message}` },
+    conditions: { Ready: conditionFalse(failure.reason, failure.message) },
+  }))
+  context.objects.event({
+    object,
+    type: 'Warning',
+    reason: 'SyncFailed',
+    note: `${keyOf(object.metadata)}: ${failure.message}`,
+  })
+  return failure
+}

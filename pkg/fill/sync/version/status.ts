@@ -1,0 +1,186 @@
+import type { Artifact, Version } from '../../../api/v1alpha1/v1alpha1.ts'
+import { type ConditionChanges, conditionFalse, conditionTrue, settled } from '../conditions.ts'
+import { timeOf } from '../context.ts'
+import { type Failure, failureText } from '../failure.ts'
+import type { StatusChange } from '../status.ts'
+import type { Candidate } from './candidate.ts'
+
+export type VersionStatus = NonNullable<Version['status']>
+type Change = StatusChange<VersionStatus>
+
+const maxPreviousDigests = 5
+
+const ready: ConditionChanges = {
+  ...settled,
+  Ready: conditionTrue('Synced', 'the archive is stored and served'),
+}
+
+const inSync = {
+  synced: true,
+  syncStatus: 'Synced',
+  drift: undefined,
+  attempted: undefined,
+} as const
+
+/** A new archive is stored, beside the one that it replaces. */
+export function storedStatus(
+  before: VersionStatus | undefined,
+  candidate: Candidate,
+  sourceKey: string,
+  { nowMs, replacedMs }: { readonly nowMs: number; readonly replacedMs: number },
+): Change {
+  const now = timeOf(nowMs)
+  const { fileName, sha256, sizeBytes, revision, contentDigest, hashes, release } = candidate
+  const old = before?.artifact
+  const artifact: Artifact = {
+    fileName,
+    sha256,
+    sizeBytes,
+    revision,
+    contentDigest,
+    ...(hashes && { hashes: [...hashes] }),
+    storedAt: now,
+    verifiedAt: now,
+    rehashedAt: now,
+    sourceKey,
+  }
+  const replaced = (before?.replaced ?? []).filter((one) => one.fileName !== fileName)
+  const isReplacing =
+    old?.fileName !== undefined && old.sourceKey !== undefined && old.fileName !== fileName
+  if (isReplacing) {
+    replaced.push({ fileName: old.fileName ?? '', removeAfter: timeOf(nowMs + replacedMs) })
+  }
+  return {
+    fields: {
+      artifact,
+      checksum: Buffer.from(sha256, 'hex').toString('base64'),
+      archiveSizeBytes: sizeBytes,
+      release: release && releaseFields(release),
+      replaced: replaced.length > 0 ? replaced : undefined,
+      previousDigests: digestsBefore(before, contentDigest),
+      ...inSync,
+    },
+    conditions: {
+      ...ready,
+      Fetched: conditionTrue('Synced', 'the archive was fetched from upstream'),
+      Stored: conditionTrue('Stored', 'the archive was read back from storage'),
+      Drifted: conditionFalse('InStep', 'upstream has what is served'),
+      Verified: release && verifiedBy(release),
+    },
+  }
+}
+
+function digestsBefore(before: VersionStatus | undefined, now: string): string[] | undefined {
+  const old = before?.artifact?.contentDigest
+  const known = before?.previousDigests ?? []
+  if (old === undefined || old === now) return before?.previousDigests
+  return [old, ...known.filter((digest) => digest !== old)].slice(0, maxPreviousDigests)
+}
+
+function releaseFields(release: NonNullable<Candidate['release']>): VersionStatus['release'] {
+  const { fileName, documents, keyFingerprint } = release
+  const names = Object.fromEntries(documents.map((document) => [document.field, document.fileName]))
+  return { fileName, ...names, ...(keyFingerprint !== undefined && { keyFingerprint }) }
+}
+
+function verifiedBy({ isSigned, keyFingerprint }: NonNullable<Candidate['release']>) {
+  return isSigned
+    ? conditionTrue('SignatureVerified', `signed by ${keyFingerprint ?? 'a key of upstream'}`)
+    : conditionFalse('Unsigned', 'the release has no signature, and signature: IfPresent allows it')
+}
+
+/** What is stored has the content that upstream has. */
+export function keptStatus(
+  before: VersionStatus | undefined,
+  seen: { readonly revision?: string; readonly sourceKey?: string; readonly verifiedMs?: number },
+): Change {
+  const { revision, sourceKey, verifiedMs } = seen
+  const artifact = before?.artifact && {
+    ...before.artifact,
+    ...(revision !== undefined && { revision }),
+    ...(sourceKey !== undefined && { sourceKey }),
+    ...(verifiedMs !== undefined && { verifiedAt: timeOf(verifiedMs) }),
+  }
+  return {
+    fields: { artifact, ...inSync },
+    conditions: {
+      ...ready,
+      Stored: conditionTrue('Stored', 'the archive was read back from storage'),
+      Drifted: conditionFalse('InStep', 'upstream has what is served'),
+    },
+  }
+}
+
+/** Upstream has other content; what is stored goes on being served. */
+export function driftedStatus(
+  before: VersionStatus | undefined,
+  upstream: { readonly revision: string; readonly contentDigest?: string },
+  { isRefused, nowMs }: { readonly isRefused: boolean; readonly nowMs: number },
+): Change {
+  const message = driftMessage(before, upstream, isRefused)
+  const isKnown = before?.drift?.revision === upstream.revision
+  const since = (isKnown ? before?.drift?.since : undefined) ?? timeOf(nowMs)
+  const refused: ConditionChanges = {
+    ...settled,
+    Ready: conditionFalse('UpstreamChanged', message),
+    Stalled: conditionTrue('UpstreamChanged', message),
+  }
+  return {
+    fields: {
+      drift: { ...upstream, since },
+      synced: !isRefused,
+      syncStatus: isRefused ? `Sync failed: ${message}` : 'Synced',
+    },
+    conditions: {
+      ...(isRefused ? refused : ready),
+      Drifted: conditionTrue('UpstreamChanged', message),
+    },
+  }
+}
+
+export function driftMessage(
+  before: VersionStatus | undefined,
+  upstream: { readonly revision: string; readonly contentDigest?: string },
+  isRefused: boolean,
+): string {
+  const served = before?.artifact?.contentDigest ?? 'what was stored first'
+  const has = upstream.contentDigest ?? upstream.revision
+  const what = `upstream has ${has} instead of ${served}, which is still served`
+  return isRefused ? what : `${what}; forceSync replaces it`
+}
+
+const stages: Readonly<Partial<Record<Failure['reason'], 'Verified' | 'Stored'>>> = {
+  Unsigned: 'Verified',
+  SignatureInvalid: 'Verified',
+  SigningKeyChanged: 'Verified',
+  ChecksumMismatch: 'Verified',
+  StorageFailed: 'Stored',
+  ArchiveMissing: 'Stored',
+  ArchiveLost: 'Stored',
+}
+const ofSpec: ReadonlySet<string> = new Set(['InvalidSpec', 'SecretInvalid', 'WaitingForSpool'])
+
+/** Something failed. A stored archive is not less ready because upstream is away for a while. */
+export function failedStatus(before: VersionStatus | undefined, failure: Failure): Change {
+  const { reason, message, terminal } = failure
+  const isStored = before?.artifact?.fileName !== undefined
+  if (isStored && !terminal && reason !== 'ArchiveMissing') {
+    return { fields: {}, conditions: { Reconciling: conditionTrue(reason, message) } }
+  }
+  const state = conditionFalse(reason, message)
+  const stage = stages[reason] ?? (ofSpec.has(reason) ? undefined : 'Fetched')
+  return {
+    fields: {
+      synced: false,
+      syncStatus: failureText(failure),
+    },
+    conditions: {
+      ...settled,
+      Ready: state,
+      ...(terminal
+        ? { Stalled: conditionTrue(reason, message) }
+        : { Reconciling: conditionTrue(reason, message) }),
+      ...(stage && { [stage]: state }),
+    },
+  }
+}

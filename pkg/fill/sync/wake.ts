@@ -1,0 +1,62 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { StoredObject, StoredRef } from '../../records/objects/objects.ts'
+import type { Priority } from '../queue/queue.ts'
+import type { Context } from './context.ts'
+import { depotLabel } from './parent/depot-label.ts'
+import { syncAnnotation } from './requests.ts'
+
+/** Who has work to do because of a change. What only a status says is work for the parent alone. */
+export function* affectedBy(
+  { apiGroup, objects }: Pick<Context, 'apiGroup' | 'objects'>,
+  ref: StoredRef,
+  before: StoredObject | undefined,
+  after: StoredObject | undefined,
+): Generator<readonly [StoredRef, Priority]> {
+  const isOwn = isOfInterest(apiGroup, before, after)
+  if (isOwn) yield [ref, 'user']
+  const { namespace } = ref
+  if (ref.kind === 'Version') {
+    for (const { kind, name } of (after ?? before)?.metadata.ownerReferences ?? []) {
+      if (kind === 'Module' || kind === 'Provider') yield [{ kind, namespace, name }, 'user']
+    }
+  }
+  if (!isOwn) return
+  if (ref.kind === 'Module' || ref.kind === 'Provider') {
+    const label = depotLabel(apiGroup)
+    const depots = new Set([before?.metadata.labels[label], after?.metadata.labels[label]])
+    for (const name of depots) {
+      if (name !== undefined) yield [{ kind: 'Depot', namespace, name }, 'user']
+    }
+  }
+  if (ref.kind !== 'Depot' || after !== undefined) return
+  for (const kind of ['Module', 'Provider'] as const) {
+    const label = { name: depotLabel(apiGroup), value: ref.name }
+    for (const { metadata } of objects.list(kind, { namespace, label })) {
+      yield [{ kind, namespace, name: metadata.name }, 'user']
+    }
+  }
+}
+
+/** Whether more changed than what reconcilers write. */
+function isOfInterest(
+  apiGroup: string,
+  before: StoredObject | undefined,
+  after: StoredObject | undefined,
+): boolean {
+  if (before === undefined || after === undefined) return true
+  const annotations = [
+    syncAnnotation(apiGroup),
+    `${apiGroup}/orphan-archive`,
+    `${apiGroup}/adopt`,
+    `${apiGroup}/applied`,
+  ]
+  const [a, b] = [before.metadata, after.metadata]
+  return (
+    a.uid !== b.uid ||
+    a.generation !== b.generation ||
+    a.deletionTimestamp !== b.deletionTimestamp ||
+    annotations.some((name) => a.annotations[name] !== b.annotations[name]) ||
+    !isDeepStrictEqual(a.labels, b.labels) ||
+    !isDeepStrictEqual(a.ownerReferences, b.ownerReferences)
+  )
+}
