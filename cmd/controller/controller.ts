@@ -20,6 +20,7 @@ import {
 } from '../../pkg/records/kube/kube.ts'
 import { type Election, elect } from '../../pkg/records/lease/lease.ts'
 import { clusterObjects, watchStorageAnnotations } from '../../pkg/records/objects/objects.ts'
+import { compileBinding } from '../../pkg/registry/access/access.ts'
 import { openFetching } from '../sync/sync.ts'
 import { WorkWhileHeld } from './work.ts'
 
@@ -73,7 +74,14 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
         instance: identity,
         log,
       })
-      const bindings = watchBindings({ cluster, client, namespace, log, metrics })
+      const bindings = watchBindings({
+        compile: compileBinding,
+        cluster,
+        client,
+        namespace,
+        log,
+        metrics,
+      })
       const isConfined = options.requireStorageGrants || options.storageGrants !== undefined
       const annotations = isConfined
         ? watchStorageAnnotations({ cluster, apiGroup, namespaces })

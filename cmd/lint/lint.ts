@@ -3,6 +3,7 @@ import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type LintCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { folderProblem } from '../../pkg/base/run/run.ts'
 import { asJson, asSarif, asText, lint as check } from '../../pkg/fill/lint/lint.ts'
+import { compileBinding } from '../../pkg/registry/access/access.ts'
 
 /**
  * Checks manifests and prints what is wrong with them.
@@ -14,7 +15,7 @@ export async function lint(options: LintCommandOptions, paths: readonly string[]
   const { filesystemMountPath: mount } = options
   const unusable = mount && folderProblem('--filesystem-mount-path', mount)
   if (unusable) throw new OptionsError([unusable])
-  const result = await check({ ...options, paths }).catch((error: unknown) => {
+  const result = await check({ ...options, paths, compileBinding }).catch((error: unknown) => {
     const { code, path } = error as NodeJS.ErrnoException
     const problem =
       code === 'ENOENT'

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { compileBinding } from '../../registry/access/access.ts'
 import { asJson, asSarif, asText, checks, type LintOptions, lint } from './lint.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-lint-'))
@@ -41,6 +42,7 @@ async function findingsIn(
   mkdirSync(folder)
   writeFileSync(join(folder, 'all.yaml'), documents.join('---\n'))
   const { findings } = await lint({
+    compileBinding,
     paths: [folder],
     apiGroup: 'depot.internal',
     namespace: 'depot-system',

@@ -2,13 +2,13 @@
 
 import {
   formatPath,
+  type GroupBinding,
   ignoredBindingIssue,
   mistakesIn,
   nameIssue,
   publicLabelIssue,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { readManifests } from '../../records/manifests/manifests.ts'
-import { compileBinding } from '../../registry/access/access.ts'
 import { inArchive, openMount } from './archives.ts'
 import type { Finding } from './finding.ts'
 import { about, groupBy, isOf, type Placed, placeOf } from './object.ts'
@@ -19,6 +19,8 @@ export { checks } from './finding.ts'
 export { asJson, asSarif, asText } from './report.ts'
 
 export interface LintOptions {
+  /** What is wrong with a binding's expression and globs, as the server would say. */
+  readonly compileBinding: (binding: GroupBinding) => { readonly problem: string | undefined }
   /** Files and folders, checked together as one registry. */
   readonly paths: readonly string[]
   readonly apiGroup: string
@@ -95,7 +97,10 @@ const byPlace = (a: Finding, b: Finding): number =>
   a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1
 
 /** What is wrong with one object, whatever stands beside it. */
-function* inObject(object: Placed, { namespace, apiGroup }: LintOptions): Generator<Finding> {
+function* inObject(
+  object: Placed,
+  { namespace, apiGroup, compileBinding }: LintOptions,
+): Generator<Finding> {
   const { resource } = object
   const named = nameIssue(resource)
   for (const { path, message } of [...(named ? [named] : []), ...mistakesIn(resource)]) {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { compileBinding } from '../../registry/access/access.ts'
 import { lint } from './lint.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-mistakes-'))
@@ -204,7 +205,7 @@ beforeAll(async () => {
   })
   writeFileSync(join(dir, 'all.json'), JSON.stringify({ kind: 'List', items: [...good, ...wrong] }))
   const options = { apiGroup: 'depot.internal', namespace: 'depot-system', partial: false }
-  ;({ findings } = await lint({ paths: [dir], ...options }))
+  ;({ findings } = await lint({ compileBinding, paths: [dir], ...options }))
 })
 
 it('every one of 32 mistakes is found', () => {

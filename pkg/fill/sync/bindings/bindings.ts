@@ -8,7 +8,6 @@ import {
 import type { Clock } from '../../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../../base/telemetry/telemetry.ts'
 import { ApiError, type Cluster, type KubeClient } from '../../../records/kube/kube.ts'
-import { compileBinding } from '../../../registry/access/access.ts'
 import { createQueue, type Queue } from '../../queue/queue.ts'
 import {
   type ConditionState,
@@ -20,6 +19,8 @@ import { timeOf } from '../context.ts'
 import { KnownBindings, type ObservedBinding } from './known-bindings.ts'
 
 export interface BindingsOptions {
+  /** Compiles a binding as the server does. */
+  readonly compile: (binding: GroupBinding) => CompiledBinding
   readonly cluster: Pick<Cluster, 'observe'>
   /** What writes; it may refuse to, while this replica must not. */
   readonly client: KubeClient
@@ -29,6 +30,13 @@ export interface BindingsOptions {
   readonly metrics: Metrics
   /** Default: Date.now. */
   readonly clock?: Clock
+}
+
+/** @see compileBinding of `registry/access` */
+interface CompiledBinding {
+  readonly problem: string | undefined
+  /** An Error if the expression does not compile. */
+  readonly rule: object
 }
 
 /** The conditions of GroupBindings. */
@@ -69,14 +77,14 @@ export function watchBindings(options: BindingsOptions): Bindings {
 }
 
 async function writeCondition(
-  { client, namespace, clock = Date.now }: BindingsOptions,
+  { client, namespace, compile, clock = Date.now }: BindingsOptions,
   binding: ObservedBinding | undefined,
 ): Promise<void> {
   if (binding === undefined) return
   const { name, resourceVersion, generation } = binding.metadata
   const conditions = withConditions(
     conditionsOf(binding),
-    { Ready: stateOf(binding) },
+    { Ready: stateOf(binding, compile) },
     { generation, now: timeOf(clock()) },
   )
   if (isDeepStrictEqual(conditions, binding.status?.conditions)) return
@@ -92,15 +100,14 @@ async function writeCondition(
   }
 }
 
-function stateOf(binding: ObservedBinding): ConditionState {
+function stateOf(binding: ObservedBinding, compile: BindingsOptions['compile']): ConditionState {
   const parsed = parseResource('GroupBinding', { ...binding, status: undefined })
-  if (parsed.ok) return compiled(parsed.resource)
+  if (parsed.ok) return stateOfCompiled(compile(parsed.resource))
   const [{ path, message } = { path: [], message: 'cannot be read' }] = parsed.issues
   return conditionFalse('InvalidSpec', `${formatPath(path)} ${message}`)
 }
 
-function compiled(resource: GroupBinding): ConditionState {
-  const { problem, rule } = compileBinding(resource)
+function stateOfCompiled({ problem, rule }: CompiledBinding): ConditionState {
   if (problem === undefined) {
     return conditionTrue('Compiled', 'The expression and the patterns can be evaluated.')
   }
