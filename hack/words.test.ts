@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import { findWords } from './words.ts'
+
+it.each([
+  ['docs/a.md', 'while the API server is away'],
+  ['docs/a.md', 'Storage is that of the Version, else that of its parent'],
+  ['docs/a.md', 'a name that is no part of an address, a digest that is none'],
+  ['docs/a.md', '## What other sites can do'],
+  ['docs/a.md', '## Start from zero'],
+  ['pkg/a.ts', "throw new Error('the token is no signed JWT')"],
+  ['pkg/a.ts', '/** What stood behind the scheme of the header. */'],
+  ['pkg/a.ts', '// The keys of before.'],
+  ['pkg/a.ts', '/**\n * The pods: one of them stands\n * in the Lease.\n */'],
+  ['pkg/a.test.ts', "it('that names no Version serves any', () => {})"],
+  ['pkg/a.test.ts', "it.each([])('what is no version', () => {})"],
+])('finds in %s the wording of: %s', (file, text) => {
+  expect(findWords(file, text)).not.toEqual([])
+})
+
+it.each([
+  [
+    'docs/a.md',
+    'Neither probe fails when the API server is unreachable; nobody else notices, and all else.',
+  ],
+  ['docs/a.md', 'There is no cluster. It is no longer served. `*` stands for any text.'],
+  ['docs/a.md', '## Download counts'],
+  [
+    'pkg/a.ts',
+    "if (a) b()\nelse { c() } // Whether all pending changes are applied\n'https://Of x'",
+  ],
+  ['pkg/a.test.ts', "it('serves what is public', () => {})"],
+])('leaves alone in %s: %s', (file, text) => {
+  expect(findWords(file, text)).toEqual([])
+})
+
+it('names the line of a sentence that begins in the middle of a comment', () => {
+  const [found] = findWords(
+    'pkg/a.ts',
+    '/**\n * The digest of a file\n * that is\n * no archive.\n */',
+  )
+  expect(found).toMatchObject({ file: 'pkg/a.ts', line: 3, instead: '"is not a"' })
+})
