@@ -11,6 +11,7 @@ import {
 import { endWithin, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
 import { type RunningAdmin, serveAdmin } from '../../pkg/base/serving/serving.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
+import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import { type SyncOptions, startSync, watchBindings } from '../../pkg/fill/sync/sync.ts'
 import {
   type Cluster,
@@ -21,7 +22,6 @@ import {
 import { type Election, elect } from '../../pkg/records/lease/lease.ts'
 import { clusterObjects, watchStorageAnnotations } from '../../pkg/records/objects/objects.ts'
 import { compileBinding } from '../../pkg/registry/access/access.ts'
-import { openFetching } from '../sync/sync.ts'
 import { WorkWhileHeld } from './work.ts'
 
 /** `depot controller`. */

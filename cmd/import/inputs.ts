@@ -10,7 +10,7 @@ import { type ImportAddress, importAddress } from '../../pkg/fill/importing/impo
 /** What a command line means once its files were read. */
 interface Inputs {
   readonly addresses: readonly ImportAddress[]
-  readonly hosts: readonly string[]
+  readonly hosts: string[]
   readonly storage: StorageConfig
   /** Whether a version is wanted. */
   readonly chosen: (version: string) => boolean

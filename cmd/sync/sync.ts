@@ -21,15 +21,14 @@ import {
   type Logger,
   type Metrics,
 } from '../../pkg/base/telemetry/telemetry.ts'
+import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import { type Sync, startSync } from '../../pkg/fill/sync/sync.ts'
 import { folderObjects, type Objects } from '../../pkg/records/objects/objects.ts'
 import { untilEnd } from './end.ts'
-import { openFetching } from './fetching.ts'
 import { onlyOne } from './only-one.ts'
 import { printProgress, problemsOf, summaryOf } from './report.ts'
 
-// The controller of a cluster and imports fetch with the same means.
-export { type Fetching, openFetching } from './fetching.ts'
+// Imports write to a folder, too.
 export { onlyOne } from './only-one.ts'
 
 /** How long what runs may take to end after a signal; it is cut off then. */

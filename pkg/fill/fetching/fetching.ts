@@ -1,0 +1,144 @@
+/** Opens everything that fetching and storing archives needs, from the options that the controller, sync and import share. */
+
+import { join } from 'node:path'
+import { defaultLimits, type LimitsByKind } from '../../archives/archive/archive.ts'
+import { openSpool, type Spool } from '../../archives/spool/spool.ts'
+import {
+  type ArchiveStore,
+  grantProblems,
+  openArchiveStore,
+  type StoreGrants,
+  storageOfEnvironment,
+} from '../../archives/storage/storage.ts'
+import { messageOf } from '../../base/errors/errors.ts'
+import { proxyRules } from '../../base/http/http.ts'
+import { type ControllerCommandOptions, OptionsError } from '../../base/options/options.ts'
+import { madeFolderProblem, readTextFile } from '../../base/run/run.ts'
+import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
+import type { Objects } from '../../records/objects/objects.ts'
+import { openEgress } from '../egress/egress.ts'
+import { openSources, type Sources } from '../sources/sources.ts'
+
+type SharedOptions = Pick<
+  ControllerCommandOptions,
+  | 'spoolDir'
+  | 'spoolSizeBytes'
+  | 'moduleSizeLimitBytes'
+  | 'moduleUnpackedLimitBytes'
+  | 'providerSizeLimitBytes'
+  | 'providerUnpackedLimitBytes'
+  | 'githubSecretName'
+  | 'githubApiUrl'
+  | 'upstreamHosts'
+  | 'sourceHosts'
+  | 'egressAllow'
+  | 'egressPrivateCidrs'
+  | 'egressPublicDownloads'
+  | 'egressCaPath'
+>
+
+export interface FetchingOptions {
+  readonly options: SharedOptions
+  /** Root of the filesystem backend. */
+  readonly mountPath: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly secret: Objects['secret']
+  /** Which places each namespace may use. Default: every place. */
+  readonly grants?: StoreGrants | undefined
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+export interface Fetching {
+  readonly sources: Sources
+  readonly archives: ArchiveStore
+  readonly spool: Spool
+  readonly limits: LimitsByKind
+  close(): Promise<void>
+}
+
+/** @throws OptionsError naming every option that cannot be used */
+export async function openFetching(fetching: FetchingOptions): Promise<Fetching> {
+  const { options, mountPath, env, secret, grants, log, metrics } = fetching
+  const { spoolDir, spoolSizeBytes, upstreamHosts } = options
+  const proxies = proxyRules(env)
+  const storage = storageOfEnvironment(env)
+  const problems = [
+    ...proxies.problems,
+    ...storage.problems,
+    ...grantProblems(grants?.text).map((problem) => `--storage-grants: ${problem}`),
+  ]
+  const attempt = async <T>(flag: string, open: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await open()
+    } catch (error) {
+      problems.push(`${flag}: ${messageOf(error)}`)
+      return undefined
+    }
+  }
+  const ca = await attempt('--egress-ca-path', () => readAuthorities(options.egressCaPath))
+  const egress = await attempt('--egress-allow, --egress-private-cidrs', () =>
+    openEgress({ policy: policyOf(options), environment: env, log, metrics, ca }),
+  )
+  const spoolProblem = madeFolderProblem('--spool-dir', spoolDir, 0o700)
+  if (spoolProblem !== undefined) problems.push(spoolProblem)
+  const spool =
+    spoolProblem === undefined
+      ? await attempt('--spool-dir', () => openSpool({ dir: spoolDir, sizeBytes: spoolSizeBytes }))
+      : undefined
+  const close = async () => {
+    await Promise.all([egress?.close(), spool?.close()])
+  }
+  if (problems.length > 0 || egress === undefined || spool === undefined) {
+    await close()
+    throw new OptionsError(problems)
+  }
+  const { githubSecretName, githubApiUrl } = options
+  return {
+    spool,
+    limits: limitsOf(options),
+    archives: openArchiveStore(
+      { filesystemMountPath: mountPath, proxies, ...storage.settings },
+      grants,
+    ),
+    sources: openSources({
+      egress,
+      spool,
+      secrets: secret,
+      listingsDir: join(spoolDir, 'listings'),
+      upstreamHosts,
+      githubSecretName,
+      githubApiUrl,
+      log,
+      metrics,
+    }),
+    close,
+  }
+}
+
+const policyOf = (options: SharedOptions) => ({
+  hosts: [...options.upstreamHosts, ...options.sourceHosts, ...(options.egressAllow ?? [])],
+  privateNetworks: options.egressPrivateCidrs ?? [],
+  publicDownloads: options.egressPublicDownloads,
+})
+
+const limitsOf = (options: SharedOptions): LimitsByKind => ({
+  module: {
+    ...defaultLimits.module,
+    packedBytes: options.moduleSizeLimitBytes,
+    unpackedBytes: options.moduleUnpackedLimitBytes,
+  },
+  provider: {
+    ...defaultLimits.provider,
+    packedBytes: options.providerSizeLimitBytes,
+    unpackedBytes: options.providerUnpackedLimitBytes,
+  },
+})
+
+/** @throws Error if the file holds no certificate */
+async function readAuthorities(path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined
+  const text = await readTextFile(path)
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text
+  throw new Error(`${path} holds no certificate; write PEM, from -----BEGIN CERTIFICATE----- on`)
+}
