@@ -20,7 +20,7 @@ import {
   openCluster,
 } from '../../pkg/records/kube/kube.ts'
 import { type Election, elect } from '../../pkg/records/lease/lease.ts'
-import { clusterObjects, watchStorageAnnotations } from '../../pkg/records/objects/objects.ts'
+import { clusterObjects, watchStorageAnnotations } from '../../pkg/records/store/store.ts'
 import { compileBinding } from '../../pkg/registry/access/access.ts'
 import { WorkWhileHeld } from './work.ts'
 

@@ -3,8 +3,8 @@ import { type ExplainCommandOptions, OptionsError } from '../../pkg/base/options
 import { folderProblem } from '../../pkg/base/run/run.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { ExpressionError } from '../../pkg/expr/expr.ts'
+import { watchManifests } from '../../pkg/records/folder/folder.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
-import { watchManifests } from '../../pkg/records/manifests/manifests.ts'
 import { GroupBindings } from '../../pkg/registry/access/access.ts'
 
 const timeoutMs = 30_000

@@ -1,6 +1,6 @@
 import type { Archives } from '../../pkg/archives/storage/storage.ts'
 import { RegistryError } from '../../pkg/base/errors/errors.ts'
-import type { ArchiveProbe } from '../../pkg/records/manifests/manifests.ts'
+import type { ArchiveProbe } from '../../pkg/records/folder/folder.ts'
 
 /** Lets the manifests look at archives on the filesystem backend, whose files all have a fingerprint. */
 export function archiveProbe(archives: Archives): ArchiveProbe {

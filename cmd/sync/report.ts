@@ -1,5 +1,5 @@
 import { printable } from '../../pkg/fill/egress/egress.ts'
-import type { Objects, StoredObject } from '../../pkg/records/objects/objects.ts'
+import type { Objects, StoredObject } from '../../pkg/records/store/store.ts'
 
 const kinds = ['Depot', 'Module', 'Provider', 'Version'] as const
 

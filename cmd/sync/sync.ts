@@ -23,7 +23,7 @@ import {
 } from '../../pkg/base/telemetry/telemetry.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import { type Sync, startSync } from '../../pkg/fill/sync/sync.ts'
-import { folderObjects, type Objects } from '../../pkg/records/objects/objects.ts'
+import { folderObjects, type Objects } from '../../pkg/records/store/store.ts'
 import { untilEnd } from './end.ts'
 import { onlyOne } from './only-one.ts'
 import { printProgress, problemsOf, summaryOf } from './report.ts'

@@ -7,8 +7,8 @@ import { applyManifests } from '../../hack/testbed/control-plane/manifests.ts'
 import { kinds } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { type Cluster, loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
-import { objectsConformance } from '../../pkg/records/objects/conformance.fixture.ts'
-import { clusterObjects, type Objects } from '../../pkg/records/objects/objects.ts'
+import { objectsConformance } from '../../pkg/records/store/conformance.fixture.ts'
+import { clusterObjects, type Objects } from '../../pkg/records/store/store.ts'
 
 let plane: ControlPlane
 const clusters: Cluster[] = []

@@ -28,7 +28,7 @@ import { localEgress } from '../../pkg/fill/egress/egress.fixture.ts'
 import { openSources } from '../../pkg/fill/sources/sources.ts'
 import { startSync } from '../../pkg/fill/sync/sync.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
-import { clusterObjects } from '../../pkg/records/objects/objects.ts'
+import { clusterObjects } from '../../pkg/records/store/store.ts'
 
 const apiGroup = 'depot.internal'
 const stamp = inject('stamp')

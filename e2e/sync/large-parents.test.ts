@@ -7,7 +7,7 @@ import { applyManifests } from '../../hack/testbed/control-plane/manifests.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { largestVersions, writeLargestStatus } from '../../pkg/fill/sync/large-parent.fixture.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
-import { clusterObjects, type Objects } from '../../pkg/records/objects/objects.ts'
+import { clusterObjects, type Objects } from '../../pkg/records/store/store.ts'
 
 /*
  * An API server stores no object of more than 1.5 MiB, and reads no request of more than 3. What a parent says of its Versions

@@ -8,7 +8,7 @@ import { kinds } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { syncScenarios } from '../../pkg/fill/sync/scenarios.fixture.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
-import { clusterObjects } from '../../pkg/records/objects/objects.ts'
+import { clusterObjects } from '../../pkg/records/store/store.ts'
 
 let plane: ControlPlane
 const log = createLogger('silent')

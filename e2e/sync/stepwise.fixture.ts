@@ -7,7 +7,7 @@ import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.
 import type { ModuleSource, ProviderUpstream, Sources } from '../../pkg/fill/sources/sources.ts'
 import { startSync } from '../../pkg/fill/sync/sync.ts'
 import { TestUpstream } from '../../pkg/fill/sync/upstream.fixture.ts'
-import { folderObjects, type Objects } from '../../pkg/records/objects/objects.ts'
+import { folderObjects, type Objects } from '../../pkg/records/store/store.ts'
 
 /*
  * A process that fills the registry of a folder once, and dies right after a step: `node stepwise.fixture.ts DIR [STEP COUNT]`

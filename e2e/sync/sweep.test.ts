@@ -10,7 +10,7 @@ import { type ArchivePlace, openArchiveStore } from '../../pkg/archives/storage/
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { startSync } from '../../pkg/fill/sync/sync.ts'
 import { TestUpstream } from '../../pkg/fill/sync/upstream.fixture.ts'
-import { folderObjects } from '../../pkg/records/objects/objects.ts'
+import { folderObjects } from '../../pkg/records/store/store.ts'
 import { objectStores } from '../storage.fixture.ts'
 
 const apiGroup = 'depot.internal'

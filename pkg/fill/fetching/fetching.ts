@@ -15,7 +15,7 @@ import { proxyRules } from '../../base/http/http.ts'
 import { type ControllerCommandOptions, OptionsError } from '../../base/options/options.ts'
 import { madeFolderProblem, readTextFile } from '../../base/run/run.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
-import type { Objects } from '../../records/objects/objects.ts'
+import type { Objects } from '../../records/store/store.ts'
 import { openEgress } from '../egress/egress.ts'
 import { openSources, type Sources } from '../sources/sources.ts'
 

@@ -8,7 +8,7 @@ import {
   nameIssue,
   publicLabelIssue,
 } from '../../api/v1alpha1/v1alpha1.ts'
-import { readManifests } from '../../records/manifests/manifests.ts'
+import { readManifests } from '../../records/folder/folder.ts'
 import { inArchive, openMount } from './archives.ts'
 import type { Finding } from './finding.ts'
 import { about, groupBy, isOf, type Placed, placeOf } from './object.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ObjectPlace } from '../../records/objects/conformance.fixture.ts'
-import { ApiError, type Objects } from '../../records/objects/objects.ts'
+import type { ObjectPlace } from '../../records/store/conformance.fixture.ts'
+import { ApiError, type Objects } from '../../records/store/store.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import { Scene } from './scene.fixture.ts'
 

@@ -1,4 +1,4 @@
-import type { Objects, StoredObject } from '../../records/objects/objects.ts'
+import type { Objects, StoredObject } from '../../records/store/store.ts'
 import { listedVersions } from './parent/desired.ts'
 import { reportOf } from './parent/report.ts'
 import { writeStatus } from './status.ts'

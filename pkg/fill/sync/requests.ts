@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { StoredObject } from '../../records/objects/objects.ts'
+import type { StoredObject } from '../../records/store/store.ts'
 import { type Context, msOf, refOf, timeOf } from './context.ts'
 
 /** The fields of any status and spec that a request for a sync is about. */

@@ -4,7 +4,7 @@ import {
   parseResource,
   type ResourceOf,
 } from '../../api/v1alpha1/v1alpha1.ts'
-import type { ObjectKind, StoredObject } from '../../records/objects/objects.ts'
+import type { ObjectKind, StoredObject } from '../../records/store/store.ts'
 import { type Failure, mistake } from './failure.ts'
 
 /** An object as its schema reads it. @throws Failure InvalidSpec, naming the field */

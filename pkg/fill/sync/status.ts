@@ -1,5 +1,5 @@
 import type { Condition } from '../../api/v1alpha1/v1alpha1.ts'
-import { ApiError, type StoredObject } from '../../records/objects/objects.ts'
+import { ApiError, type StoredObject } from '../../records/store/store.ts'
 import { type ConditionChanges, withConditions } from './conditions.ts'
 import { type Context, timeOf } from './context.ts'
 

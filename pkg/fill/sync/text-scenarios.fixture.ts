@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ObjectKind } from '../../records/objects/objects.ts'
+import type { ObjectKind } from '../../records/store/store.ts'
 import { SourceError } from '../sources/sources.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { StoredObject, StoredRef } from '../../records/objects/objects.ts'
+import type { StoredObject, StoredRef } from '../../records/store/store.ts'
 import type { Priority } from '../queue/queue.ts'
 import type { Context } from './context.ts'
 import { depotLabel } from './parent/depot-label.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { StoredObject } from '../../../records/objects/objects.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
 import { itemsOf } from './configs.ts'
 
 const object = (kind: 'Depot' | 'Module', name: string, spec: object): StoredObject => ({

@@ -1,5 +1,5 @@
 import type { Depot, ParentKind } from '../../../api/v1alpha1/v1alpha1.ts'
-import type { StoredObject } from '../../../records/objects/objects.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
 import { objectName } from '../names.ts'
 
 type RawConfig = Readonly<Record<string, unknown>>

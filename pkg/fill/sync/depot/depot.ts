@@ -1,7 +1,7 @@
 /** Brings a Depot to where its spec says: a Module or Provider for each config, with the versions that upstream has. */
 import { createHash } from 'node:crypto'
 import { eachLimited } from '../../../base/pacing/pacing.ts'
-import type { StoredObject, StoredRef } from '../../../records/objects/objects.ts'
+import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { conditionTrue } from '../conditions.ts'
 import { type Context, msOf, refOf, timeOf } from '../context.ts'

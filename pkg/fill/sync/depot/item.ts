@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { ApiError, type StoredObject } from '../../../records/objects/objects.ts'
+import { ApiError, type StoredObject } from '../../../records/store/store.ts'
 import { parseConstraints, selectVersions } from '../../constraint/constraint.ts'
 import { type Context, keyOf } from '../context.ts'
 import { Failure, failureOf, mistake } from '../failure.ts'

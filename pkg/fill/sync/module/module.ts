@@ -1,6 +1,6 @@
 /** Brings a Module to where its spec says: a Version for each of its versions. */
 
-import type { StoredObject, StoredRef } from '../../../records/objects/objects.ts'
+import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import type { Context } from '../context.ts'
 import { isRetained, ownedBy } from '../parent/children.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ParentKind } from '../../../api/v1alpha1/v1alpha1.ts'
-import type { AppliedObject, StoredObject } from '../../../records/objects/objects.ts'
+import type { AppliedObject, StoredObject } from '../../../records/store/store.ts'
 import { labelValue } from '../names.ts'
 import type { Desired } from './desired.ts'
 

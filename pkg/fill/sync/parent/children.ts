@@ -1,5 +1,5 @@
 import { Turns } from '../../../base/pacing/pacing.ts'
-import type { AppliedObject, StoredObject } from '../../../records/objects/objects.ts'
+import type { AppliedObject, StoredObject } from '../../../records/store/store.ts'
 import { type Context, refOf } from '../context.ts'
 import { freeName, objectName } from '../names.ts'
 import { childOf, isApplied, type ParentConfig } from './child.ts'

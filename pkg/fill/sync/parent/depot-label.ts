@@ -1,4 +1,4 @@
-import type { StoredObject } from '../../../records/objects/objects.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
 import { type Context, refOf } from '../context.ts'
 
 export function depotLabel(apiGroup: string): string {

@@ -1,6 +1,6 @@
 import semver from 'semver'
 import { normalizeVersion } from '../../../api/v1alpha1/v1alpha1.ts'
-import type { StoredObject } from '../../../records/objects/objects.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
 
 /** A Version object that should exist. */
 export interface Desired {

@@ -1,4 +1,4 @@
-import type { StoredObject, StoredRef } from '../../../records/objects/objects.ts'
+import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { conditionFalse, conditionTrue, settled } from '../conditions.ts'
 import { type Context, refOf } from '../context.ts'

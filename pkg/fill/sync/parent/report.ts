@@ -6,7 +6,7 @@ import type {
   Provider,
   Version,
 } from '../../../api/v1alpha1/v1alpha1.ts'
-import type { StoredObject } from '../../../records/objects/objects.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
 import { printable } from '../../egress/egress.ts'
 import {
   type ConditionChanges,

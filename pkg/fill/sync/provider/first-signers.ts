@@ -1,4 +1,4 @@
-import type { StoredObject } from '../../../records/objects/objects.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
 
 interface SeenKeys {
   readonly signingKey?: string

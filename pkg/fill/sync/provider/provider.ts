@@ -1,7 +1,7 @@
 /** Brings a Provider to where its spec says: a Version for each of its versions and each platform of it. */
 import type { ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
 import { normalizeVersion } from '../../../api/v1alpha1/v1alpha1.ts'
-import type { StoredObject, StoredRef } from '../../../records/objects/objects.ts'
+import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import type { UpstreamProviderVersion } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'

@@ -2,7 +2,7 @@
 
 import type { ArchivePlace } from '../../../archives/storage/storage.ts'
 import { Turns } from '../../../base/pacing/pacing.ts'
-import type { StoredObject } from '../../../records/objects/objects.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
 import type { Context } from '../context.ts'
 import {
   isAllKnown,

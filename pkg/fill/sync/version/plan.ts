@@ -11,7 +11,7 @@ import {
 } from '../../../api/v1alpha1/v1alpha1.ts'
 import { type ArchiveFormat, normaliserVersion } from '../../../archives/archive/archive.ts'
 import type { ArchivePlace } from '../../../archives/storage/storage.ts'
-import type { StoredObject } from '../../../records/objects/objects.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
 import type { ModuleSource, Platform, ProviderUpstream } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { mistake } from '../failure.ts'

@@ -1,4 +1,4 @@
-import type { StoredObject } from '../../../records/objects/objects.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
 import { conditionTrue, type SyncReason } from '../conditions.ts'
 import { type Context, refOf } from '../context.ts'
 import { writeStatus } from '../status.ts'

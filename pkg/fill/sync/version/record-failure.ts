@@ -1,4 +1,4 @@
-import type { StoredObject } from '../../../records/objects/objects.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { type Context, keyOf, refOf } from '../context.ts'
 import type { Failure } from '../failure.ts'

@@ -1,5 +1,5 @@
 import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
-import type { StoredObject } from '../../../records/objects/objects.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
 import type { Context } from '../context.ts'
 import { resourceOf } from '../resource.ts'
 import { type Placed, placeOf } from './plan.ts'

@@ -1,6 +1,6 @@
 import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../../base/errors/errors.ts'
-import type { StoredObject } from '../../../records/objects/objects.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { conditionFalse } from '../conditions.ts'
 import { type Context, keyOf, msOf } from '../context.ts'

@@ -1,4 +1,4 @@
-import type { Objects } from '../../../records/objects/objects.ts'
+import type { Objects } from '../../../records/store/store.ts'
 import { conditionOf } from '../conditions.ts'
 import type { VersionStatus } from './status.ts'
 

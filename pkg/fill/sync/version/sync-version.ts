@@ -1,5 +1,5 @@
 import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
-import type { StoredObject } from '../../../records/objects/objects.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { type Context, keyOf, msOf } from '../context.ts'
 import { handled, requestOf, resetForceSync } from '../requests.ts'

@@ -1,4 +1,4 @@
-import type { StoredObject } from '../../../records/objects/objects.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
 import { type Context, msOf, timeOf } from '../context.ts'
 import { jittered } from '../timings.ts'
 import type { Placed } from './plan.ts'

@@ -1,6 +1,6 @@
 /** Brings one Version to where its spec says: its archive fetched, checked, stored, and reported in its status. */
 
-import type { StoredObject, StoredRef } from '../../../records/objects/objects.ts'
+import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { conditionTrue } from '../conditions.ts'
 import { type Context, keyOf } from '../context.ts'

@@ -4,7 +4,7 @@ import { messageOf } from '../../../base/errors/errors.ts'
 import { type Clock, Loop } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { RecentEvents } from '../events.ts'
-import type { Objects } from '../objects.ts'
+import type { Objects } from '../types.ts'
 import { FolderState } from './state.ts'
 
 export interface FolderObjectsOptions {

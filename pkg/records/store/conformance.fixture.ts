@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { AppliedObject, Objects, StoredObject, StoredRef } from './objects.ts'
+import type { AppliedObject, Objects, StoredObject, StoredRef } from './types.ts'
 
 /** A place of objects, and what people do in it. */
 export interface ObjectPlace {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
 import { objectsConformance } from './conformance.fixture.ts'
-import { folderObjects } from './objects.ts'
+import { folderObjects } from './store.ts'
 
 const log = createLogger('silent')
 const apiGroup = 'depot.internal'

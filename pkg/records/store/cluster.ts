@@ -7,7 +7,7 @@ import { AppliedFields, isApplied } from './applied-fields.ts'
 import { ClusterStore } from './cluster-store.ts'
 import { EventRecorder } from './events.ts'
 import { ObjectMemory, objectKinds } from './memory.ts'
-import type { ObjectKind, Objects } from './objects.ts'
+import type { ObjectKind, Objects } from './types.ts'
 import { record } from './whole-object.ts'
 
 export interface ClusterObjectsOptions {

@@ -2,8 +2,8 @@ import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../../../base/errors/errors.ts'
+import { decodeText } from '../../folder/folder.ts'
 import { ApiError } from '../../kube/kube.ts'
-import { decodeText } from '../../manifests/manifests.ts'
 
 /**
  * Replaces a file, or makes it: who reads it meanwhile finds all of the old text or all of the new one, also after a power

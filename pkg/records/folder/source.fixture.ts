@@ -7,7 +7,7 @@ import { RecordingSink } from '../../../hack/testbed/recording-sink.ts'
 import type { Resource } from '../../api/v1alpha1/v1alpha1.ts'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
 import { pathOf } from './archive-state.ts'
-import { type ArchiveProbe, type ManifestOptions, watchManifests } from './manifests.ts'
+import { type ArchiveProbe, type ManifestOptions, watchManifests } from './folder.ts'
 import { isGone } from './tree.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@ import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { cpuTimeMs } from '../../../hack/testbed/cpu-time.ts'
-import { watchManifests } from './manifests.ts'
+import { watchManifests } from './folder.ts'
 import { moduleText, startSource, versionText } from './source.fixture.ts'
 
 const wait = { timeout: 20_000, interval: 20 }

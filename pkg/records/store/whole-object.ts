@@ -1,5 +1,5 @@
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
-import type { ObjectKind, ObjectMetadata, OwnerReference, StoredObject } from './objects.ts'
+import type { ObjectKind, ObjectMetadata, OwnerReference, StoredObject } from './types.ts'
 
 /** An object as it came out of JSON or YAML, with whatever a reconciler may ask for in its place. */
 export function wholeObject(

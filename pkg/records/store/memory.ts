@@ -1,12 +1,6 @@
 import { messageOf } from '../../base/errors/errors.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
-import type {
-  ChangeListener,
-  ObjectFilter,
-  ObjectKind,
-  StoredObject,
-  StoredRef,
-} from './objects.ts'
+import type { ChangeListener, ObjectFilter, ObjectKind, StoredObject, StoredRef } from './types.ts'
 
 export const objectKinds: readonly ObjectKind[] = ['Depot', 'Module', 'Provider', 'Version']
 

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createLogger } from '../../../base/telemetry/telemetry.ts'
 import type { ApiError } from '../../kube/kube.ts'
-import { folderObjects } from '../objects.ts'
+import { folderObjects } from '../store.ts'
 
 const log = createLogger('silent')
 let dir: string

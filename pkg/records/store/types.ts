@@ -1,14 +1,4 @@
-/**
- * Whole objects for reconcilers: what is known of them in memory, and how they are written. A cluster and a folder of
- * manifests are the two places that hold them, and reconcilers cannot tell which.
- */
-
 import type { JsonPatchOperation } from '../kube/kube.ts'
-
-export { ApiError } from '../kube/kube.ts'
-export { clusterObjects } from './cluster.ts'
-export { folderObjects } from './folder/folder.ts'
-export { watchStorageAnnotations } from './storage-annotations.ts'
 
 /** The kinds that reconcilers see to. */
 export type ObjectKind = 'Depot' | 'Module' | 'Provider' | 'Version'

@@ -1,7 +1,7 @@
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import { Bounded } from '../../base/memory/memory.ts'
 import type { ObservedObject } from '../kube/kube.ts'
-import type { AppliedObject, StoredObject } from './objects.ts'
+import type { AppliedObject, StoredObject } from './types.ts'
 import { record } from './whole-object.ts'
 
 /** Fields in the form in which an API server says who manages what: `{"f:spec": {"f:versions": {}}}`. */

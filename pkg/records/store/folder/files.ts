@@ -5,9 +5,9 @@ import { apiVersionOf, formatPath, parseResource } from '../../../api/v1alpha1/v
 import { messageOf } from '../../../base/errors/errors.ts'
 import { Turns } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
-import { decodeText, readText, walk } from '../../manifests/manifests.ts'
+import { decodeText, readText, walk } from '../../folder/folder.ts'
 import { objectKinds } from '../memory.ts'
-import type { ObjectKind } from '../objects.ts'
+import type { ObjectKind } from '../types.ts'
 import { record } from '../whole-object.ts'
 import { type PlacedObject, placedObjects } from './text.ts'
 

@@ -1,4 +1,4 @@
-import type { AppliedObject } from '../objects.ts'
+import type { AppliedObject } from '../types.ts'
 import { record } from '../whole-object.ts'
 
 type Fields = Readonly<Record<string, unknown>>

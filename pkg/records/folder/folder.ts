@@ -1,6 +1,6 @@
 /**
  * Reads a folder of manifests: parses files with the place of each mistake, compares the folder with what it saw last, and
- * hands on the difference. Writing to the folder is the business of pkg/records/objects and pkg/fill/importing.
+ * hands on the difference. Writing to the folder is the business of pkg/records/store and pkg/fill/importing.
  */
 
 import { basename, resolve } from 'node:path'

@@ -4,7 +4,7 @@ import { Bounded } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import type { KubeClient } from '../kube/kube.ts'
-import type { ObjectEvent } from './objects.ts'
+import type { ObjectEvent } from './types.ts'
 
 /** How long the same event of an object is not written again. */
 const quietMs = 600_000

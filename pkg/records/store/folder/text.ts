@@ -8,7 +8,7 @@ import {
   objectsIn,
   parseJson,
   parseYaml,
-} from '../../manifests/manifests.ts'
+} from '../../folder/folder.ts'
 
 /** An object, and where it stands in the text of a file. */
 export interface PlacedObject {

@@ -1,7 +1,7 @@
 import { isOlder, type ObservedObject, type Replacement, type Store } from '../kube/kube.ts'
 import type { AppliedFields, FieldSet } from './applied-fields.ts'
 import { idOf, type ObjectMemory } from './memory.ts'
-import type { ObjectKind, StoredObject, StoredRef } from './objects.ts'
+import type { ObjectKind, StoredObject, StoredRef } from './types.ts'
 import { wholeObject } from './whole-object.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isRecord } from '../../../api/v1alpha1/v1alpha1.ts'
-import type { ObjectKind, StoredObject, StoredRef } from '../objects.ts'
+import type { ObjectKind, StoredObject, StoredRef } from '../types.ts'
 import { record, wholeObject } from '../whole-object.ts'
 
 /**

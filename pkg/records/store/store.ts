@@ -1,0 +1,10 @@
+/**
+ * Whole objects for reconcilers: what is known of them in memory, and how they are written. A cluster and a folder of
+ * manifests are the two places that hold them, and reconcilers cannot tell which.
+ */
+
+export { ApiError } from '../kube/kube.ts'
+export { clusterObjects } from './cluster.ts'
+export { folderObjects } from './folder/folder.ts'
+export { watchStorageAnnotations } from './storage-annotations.ts'
+export type * from './types.ts'
