@@ -6,8 +6,10 @@ import {
   startControlPlane,
 } from '../hack/testbed/control-plane/control-plane.ts'
 import { applyManifests } from '../hack/testbed/control-plane/manifests.ts'
+import { customResourceDefinition, customResourceKinds } from '../pkg/api/v1alpha1/v1alpha1.ts'
 
 const kinds = ['modules', 'providers', 'versions', 'depots', 'groupbindings']
+const objectColumns = 'custom-columns=:metadata.namespace,:metadata.name'
 const root = '/apis/depot.internal/v1alpha1/namespaces/team'
 
 let cluster: ControlPlane
@@ -119,6 +121,41 @@ it('kubectl shows columns that say something', async () => {
   )
   // More than namespace, name and age.
   expect(Math.min(...columns)).toBeGreaterThan(3)
+})
+
+describe('kubectl finds one object by every name of its kind', () => {
+  const names = customResourceKinds.flatMap((kind) => {
+    const {
+      plural,
+      singular,
+      shortNames = [],
+    } = customResourceDefinition(kind, 'depot.internal').spec.names
+    return [singular, plural, ...shortNames].flatMap((name) => [
+      { kind, name },
+      { kind, name: `${name}.depot.internal` },
+    ])
+  })
+
+  beforeAll(() => applyManifests(cluster.admin, 'config/samples'))
+
+  it.each(names)('$name', async ({ kind, name }) => {
+    const [sample = ''] = (
+      await kubectl('get', kind, '-A', '--no-headers', '-o', objectColumns)
+    ).split('\n')
+    const [namespace = '', own = ''] = sample.split(/\s+/)
+    const about = [name, own, '-n', namespace]
+    expect(await kubectl('get', ...about, '-o', 'name')).toMatch(new RegExp(`/${own}\n$`))
+    const deleted = await kubectl('delete', ...about, '--dry-run=server', '-o', 'name')
+    expect(deleted.trim().split('\n')).toHaveLength(1)
+  })
+
+  it('lists all of them by their category', async () => {
+    const listed = await kubectl('get', 'depots-all', '-A', '-o', 'name')
+    const kindsOf = new Set(listed.match(/^[a-z]+(?=\.depot\.internal\/)/gm))
+    expect([...kindsOf].toSorted()).toEqual(
+      customResourceKinds.map((kind) => kind.toLowerCase()).toSorted(),
+    )
+  })
 })
 
 it('kubectl explains fields', async () => {

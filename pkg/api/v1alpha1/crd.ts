@@ -116,7 +116,8 @@ export function customResourceDefinition(kind: CustomResourceKind, apiGroup: str
         plural,
         singular: kind.toLowerCase(),
         ...(shortNames.length > 0 && { shortNames }),
-        categories: ['depot'],
+        // kubectl looks for categories before names, so no kind may be called like one.
+        categories: ['depots-all'],
       },
       scope: 'Namespaced',
       versions: [
