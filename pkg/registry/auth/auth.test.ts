@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { CompactSign, decodeJwt } from 'jose'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parseResource } from '../../api/v1alpha1/v1alpha1.ts'
 import { proxyRules } from '../../base/http/http.ts'
@@ -139,6 +140,16 @@ describe('keys that change', () => {
     expect(await ask(auth, token)).toBe(true)
   })
 
+  it('never make a token from the future a 503, which a client would ask for again', async () => {
+    const auth = open()
+    await auth.started
+    const rogue = await issuerKey('unknown')
+    const ahead = { iat: Math.floor(Date.now() / 1000) + 3600 }
+    expect(await ask(auth, await issuer.sign(ahead, { key: rogue }))).toEqual(
+      refusal('Unauthenticated', /key that the issuer does not publish/),
+    )
+  })
+
   it('under the id of the former key are fetched when a signature fails', async () => {
     const auth = open({ timings: { unknownKeyMs: 0 } })
     await auth.started
@@ -253,6 +264,21 @@ describe('groups', () => {
     const wanted = expected instanceof RegExp ? refusal('Forbidden', expected) : expected
     expect(answer).toEqual(wanted)
   })
+})
+
+it('a claim that is nested too deeply to be shown is refused as any other', async () => {
+  const auth = open()
+  await auth.started
+  const { iss, sub, aud, exp } = decodeJwt(await issuer.sign())
+  const groups = '['.repeat(15_000) + ']'.repeat(15_000)
+  const payload = JSON.stringify({ iss, sub, aud, exp }).replace(/}$/, `,"groups":${groups}}`)
+  const { kid, privateKey } = issuer.key
+  const token = await new CompactSign(Buffer.from(payload))
+    .setProtectedHeader({ alg: 'RS256', kid })
+    .sign(privateKey)
+  expect(await ask(auth, token)).toEqual(
+    refusal('Forbidden', /claim "groups" is nested too deeply, and must be a list of texts/),
+  )
 })
 
 describe('a refusal says what was found, what was expected and what to change', () => {

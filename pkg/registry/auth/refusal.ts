@@ -83,6 +83,12 @@ const longestQuote = 200
 
 /** A value of a claim for a message: as JSON, and no longer than can be read. */
 export function quote(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing'
+  let text: string
+  try {
+    text = JSON.stringify(value) ?? 'nothing'
+  } catch {
+    // JSON.parse reads deeper than JSON.stringify writes.
+    return 'nested too deeply'
+  }
   return text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text
 }

@@ -122,7 +122,7 @@ async function checkSignature(
       throw refusalOf(thrown, token, rules)
     }
   }
-  if (missing && look === 'impossible' && mayBeNewer(token, issuer)) {
+  if (missing && look === 'impossible' && mayBeNewer(token, issuer, rules.clock())) {
     throw new Refusal(
       'issuer_away',
       'the token is signed with a key that is not known yet: the keys of the OIDC issuer are fetched again in a moment, try again then',
@@ -145,9 +145,11 @@ function knowsKeyOf(token: string, issuer: Issuer): boolean {
 }
 
 /** Whether the key of a token may have come after the keys were fetched. What a token says of its age is not checked yet. */
-function mayBeNewer(token: string, issuer: Issuer): boolean {
+function mayBeNewer(token: string, issuer: Issuer, nowMs: number): boolean {
   const issuedMs = issuedAtMs(token)
-  return issuedMs !== undefined && issuedMs + leewaySeconds * 1000 > issuer.succeededMs
+  if (issuedMs === undefined) return false
+  const leewayMs = leewaySeconds * 1000
+  return issuedMs + leewayMs > issuer.succeededMs && issuedMs - leewayMs <= nowMs
 }
 
 async function verifyWithKeys(
