@@ -1,6 +1,6 @@
 import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { type FolderLock, lockFolder } from '../../pkg/base/folderlock/folderlock.ts'
 import { OptionsError } from '../../pkg/base/options/options.ts'
-import { type FolderLock, lockFolder } from '../../pkg/records/folderlock/folderlock.ts'
 
 /**
  * Keeps other programs that write to a folder out of it.

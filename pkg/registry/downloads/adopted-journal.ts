@@ -1,6 +1,6 @@
 import { readdir, rmdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { FolderLock } from './folder-lock.ts'
+import { KernelLock } from '../../base/folderlock/folderlock.ts'
 import type { JournalRecord } from './record.ts'
 import { type OnDropped, Segments } from './segments.ts'
 
@@ -10,9 +10,9 @@ export class AdoptedJournal {
   applied = 0
   readonly segments: Segments
   readonly #folder: string
-  readonly #lock: FolderLock
+  readonly #lock: KernelLock
 
-  private constructor(folder: string, lock: FolderLock, onDropped: OnDropped) {
+  private constructor(folder: string, lock: KernelLock, onDropped: OnDropped) {
     this.id = basename(folder)
     this.segments = new Segments(onDropped)
     this.#folder = folder
@@ -23,7 +23,7 @@ export class AdoptedJournal {
   static async open(folder: string, onDropped: OnDropped): Promise<AdoptedJournal | undefined> {
     // A process that has just made its folder may not have locked it yet.
     if (!(await readdir(folder)).some((name) => name.endsWith('.log'))) return undefined
-    const lock = FolderLock.take(folder)
+    const lock = KernelLock.take(folder, 'lock')
     if (lock === undefined) return undefined
     const journal = new AdoptedJournal(folder, lock, onDropped)
     try {

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { KernelLock } from '../../base/folderlock/folderlock.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { DownloadEvent } from './event.ts'
-import { FolderLock } from './folder-lock.ts'
 import { encodeRecord, type JournalRecord } from './record.ts'
 import { SegmentWriter } from './segment-writer.ts'
 import { emptySegment, extend, type OnDropped, type Segment, Segments } from './segments.ts'
@@ -48,7 +48,7 @@ export class Journal {
   #applied = 0
   #sequence = 0
   #files = 0
-  #lock: FolderLock | undefined
+  #lock: KernelLock | undefined
   #active: ActiveSegment | undefined
   #timer: NodeJS.Timeout | undefined
   #flushing: Promise<void> | undefined
@@ -174,7 +174,7 @@ export class Journal {
     const { folder } = this.#options
     if (this.#lock === undefined) {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
-      this.#lock = FolderLock.take(folder)
+      this.#lock = KernelLock.take(folder, 'lock')
       if (this.#lock === undefined) throw new Error(`${folder} is in use by another process`)
     }
     this.#files += 1

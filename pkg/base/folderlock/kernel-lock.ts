@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 /**
- * Keeps a folder to one process. The lock is that of an empty SQLite file, because Node has no other lock that the
- * system takes back from a process that died.
+ * Keeps a folder to one process. The lock is that of an empty SQLite file, because Node has no other lock that the system
+ * takes back from a process that died.
  */
-export class FolderLock {
+export class KernelLock {
   readonly #database: DatabaseSync
   readonly #path: string
 
@@ -15,13 +15,18 @@ export class FolderLock {
     this.#path = path
   }
 
-  /** @returns undefined where another process has it @throws Error where the folder cannot be written */
-  static take(folder: string): FolderLock | undefined {
-    const path = join(folder, 'lock')
+  /**
+   * Takes the lock, without waiting for it.
+   *
+   * @returns undefined where another process has it
+   * @throws Error where the folder cannot be written
+   */
+  static take(folder: string, fileName: string): KernelLock | undefined {
+    const path = join(folder, fileName)
     const database = new DatabaseSync(path, { timeout: 0 })
     try {
       database.exec('BEGIN EXCLUSIVE')
-      return new FolderLock(database, path)
+      return new KernelLock(database, path)
     } catch (error) {
       database.close()
       if (isBusy(error)) return undefined
@@ -33,13 +38,14 @@ export class FolderLock {
     this.#database.close()
   }
 
-  /** Releases the lock of a folder that is about to go. */
+  /** Releases the lock, and removes its file: who opened that before has to look whether it is still there. */
   remove(): void {
     rmSync(this.#path, { force: true })
     this.#database.close()
   }
 }
 
+/** SQLITE_BUSY, which is also how SQLite reports a file server without locks. */
 function isBusy(error: unknown): boolean {
   const { errcode = 0 } = error as { errcode?: number }
   return (errcode & 0xff) === 5

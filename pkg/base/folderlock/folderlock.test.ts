@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { type FolderLockOptions, KernelLock, lockFolder } from './folderlock.ts'
+
+let dir: string
+const file = () => join(dir, '.depot.lock')
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'depot-lock-'))
+  onTestFinished(() => {
+    chmodSync(dir, 0o700)
+    rmSync(dir, { recursive: true })
+  })
+})
+
+const lock = (options: Partial<FolderLockOptions> = {}) =>
+  lockFolder({ dir, program: 'depot test', onLost: () => undefined, ...options })
+
+/** Another process that has the lock until it is killed. */
+async function holder(): Promise<ChildProcess> {
+  const program = `
+    const { lockFolder } = await import(${JSON.stringify(join(import.meta.dirname, 'folderlock.ts'))})
+    await lockFolder({ dir: ${JSON.stringify(dir)}, program: 'depot other', onLost() {} })
+    console.log('locked')
+    setInterval(() => {}, 1000)`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  return child
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
+
+it('lets one process in, and the next one when that has ended in order', async () => {
+  const first = await lock()
+  await expect(lock()).rejects.toThrow(
+    new RegExp(`${dir} is being written to by depot test, process ${process.pid} on .* since 20`),
+  )
+  await first[Symbol.asyncDispose]()
+  expect(readdirSync(dir)).toEqual([])
+  await (await lock())[Symbol.asyncDispose]()
+})
+
+it('lets one of many in that come at the same time', async () => {
+  const all = await Promise.allSettled(Array.from({ length: 20 }, () => lock()))
+  expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+})
+
+it('keeps others out while the holder runs, and nobody once it was killed', async () => {
+  const other = await holder()
+  await expect(lock()).rejects.toThrow(`depot other, process ${other.pid}`)
+  await kill(other)
+  expect(existsSync(file())).toBe(true)
+  await using _ = await lock()
+  expect(readFileSync(file(), 'utf8')).toContain(`depot test, process ${process.pid}`)
+})
+
+it('lets one of many follow a holder that was killed', async () => {
+  await kill(await holder())
+  const all = await Promise.allSettled(Array.from({ length: 20 }, () => lock()))
+  expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+})
+
+it('goes by the lock of the system, whatever the file that names the holder says', async () => {
+  writeFileSync(file(), 'depot sync, process 1 on elsewhere since 2020\n')
+  await (await lock())[Symbol.asyncDispose]()
+  const held = KernelLock.take(dir, '.depot.lock.db')
+  await expect(lock()).rejects.toThrow(/is locked: .* or its file server has no locks/)
+  held?.release()
+  await (await lock())[Symbol.asyncDispose]()
+})
+
+it.each([
+  ['taken', () => writeFileSync(file(), 'depot other, process 1 on elsewhere since 2020\n')],
+  ['removed', () => rmSync(file())],
+])('says once that the lock was %s, and leaves what is there', async (_, lose) => {
+  const onLost = vi.fn<() => void>()
+  const held = await lock({ lookMs: 10, onLost })
+  lose()
+  const after = existsSync(file()) && readFileSync(file(), 'utf8')
+  await vi.waitFor(() => expect(onLost).toHaveBeenCalledTimes(1))
+  await held[Symbol.asyncDispose]()
+  expect(existsSync(file()) && readFileSync(file(), 'utf8')).toBe(after)
+})
+
+it.runIf(process.getuid?.() !== 0)('says that a folder may not be written to', async () => {
+  chmodSync(dir, 0o500)
+  await expect(lock()).rejects.toThrow(/cannot be written to: EACCES.*; let this user write there/)
+})
+
+it('says that a folder is missing', async () => {
+  await expect(lock({ dir: join(dir, 'none') })).rejects.toThrow(
+    /none cannot be written to: ENOENT/,
+  )
+})

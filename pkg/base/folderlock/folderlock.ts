@@ -1,0 +1,107 @@
+/** Lets one process at a time write to a folder, by a lock that the system takes back from a process that died. */
+
+import { randomUUID } from 'node:crypto'
+import { accessSync, constants, statSync } from 'node:fs'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { messageOf } from '../errors/errors.ts'
+import { KernelLock } from './kernel-lock.ts'
+
+export { KernelLock } from './kernel-lock.ts'
+
+/** Names the holder, for people and for those that are refused. Hidden files are not manifests. */
+const holderFile = '.depot.lock'
+/** Carries the lock of the system, and stays empty. */
+const lockFile = '.depot.lock.db'
+
+export interface FolderLockOptions {
+  readonly dir: string
+  /** Named in the refusal of others, such as `depot sync`. */
+  readonly program: string
+  /** Called once, when a person removed the file that names the holder: writing has to end. */
+  readonly onLost: () => void
+  /** How often that file is looked at, in milliseconds. Default: 5,000. */
+  readonly lookMs?: number
+}
+
+/** Disposing of it lets others in. */
+export type FolderLock = AsyncDisposable
+
+/** Another process writes to the folder, or this one cannot. */
+export class FolderLockError extends Error {
+  override readonly name = 'FolderLockError'
+}
+
+/** @throws FolderLockError saying who writes to the folder, or why this process cannot */
+export async function lockFolder(options: FolderLockOptions): Promise<FolderLock> {
+  const { dir, program, onLost, lookMs = 5_000 } = options
+  const path = join(dir, holderFile)
+  const lock = take(dir)
+  if (lock === undefined) throw await refused(dir, path)
+  const since = new Date().toISOString()
+  const text = `${program}, process ${process.pid} on ${hostname()} since ${since}\n${randomUUID()}\n`
+  try {
+    await writeFile(path, text)
+  } catch (error) {
+    lock.release()
+    throw notWritable(dir, error)
+  }
+  /** Also where the disk cannot be read for a moment, which does not prove that the file is gone. */
+  const isOurs = () =>
+    readFile(path, 'utf8').then(
+      (found) => found === text,
+      (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+    )
+  const look = async () => {
+    if (await isOurs()) return
+    clearInterval(timer)
+    onLost()
+  }
+  const timer = setInterval(() => void look(), lookMs)
+  timer.unref()
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer)
+      if (await isOurs()) await rm(path, { force: true })
+      lock.remove()
+    },
+  }
+}
+
+function take(dir: string): KernelLock | undefined {
+  try {
+    // SQLite does not say why it cannot open a file.
+    accessSync(dir, constants.W_OK)
+    for (;;) {
+      const before = inodeOf(dir)
+      const lock = KernelLock.take(dir, lockFile)
+      if (lock === undefined || (before !== undefined && inodeOf(dir) === before)) return lock
+      // The holder before removed its file while this process was opening it: others find another file.
+      lock.release()
+    }
+  } catch (error) {
+    throw notWritable(dir, error)
+  }
+}
+
+function inodeOf(dir: string): number | undefined {
+  return statSync(join(dir, lockFile), { throwIfNoEntry: false })?.ino
+}
+
+function notWritable(dir: string, cause: unknown): FolderLockError {
+  const message = `${dir} cannot be written to: ${messageOf(cause)}; let this user write there`
+  return new FolderLockError(message, { cause })
+}
+
+async function refused(dir: string, path: string): Promise<FolderLockError> {
+  const [holder = ''] = (await readFile(path, 'utf8').catch(() => '')).split('\n')
+  if (holder !== '') {
+    return new FolderLockError(
+      `${dir} is being written to by ${holder}: stop it, or wait for its end`,
+    )
+  }
+  return new FolderLockError(
+    `${dir} is locked: another process just began to write to it, or its file server has no locks; try again, or mount it with locks`,
+  )
+}
