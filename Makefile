@@ -1,4 +1,4 @@
-# Everything runs through hack/with-node, which brings Node 24 where this machine's own is older.
+# Everything runs through hack/with-node, which fetches Node 24 if the machine's own is older.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 NODE := hack/with-node
@@ -7,9 +7,9 @@ UI_PORT ?= 3000
 modules := node_modules/.package-lock.json
 pages := pkg/explorer/dist/index.html
 
-# Pages of which a part could not be built are not built.
+# A failed build of the pages leaves no file that looks finished.
 .DELETE_ON_ERROR:
-.PHONY: help install tools ui screenshots run run-cluster samples test unit integration e2e e2e-outages image image-lock image-size lint format generate chart-test backup bench bench-sync clean
+.PHONY: help install tools ui screenshots run run-cluster samples test unit journeys integration e2e e2e-outages image image-lock image-size lint format generate chart-test backup bench bench-sync clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,15 +36,18 @@ run-cluster: $(modules) ## Start a local Kubernetes API server with the samples 
 samples: $(modules) ## Build the archives of the sample registry
 	@$(NODE) node hack/samples.ts
 
-tools: ## Find or build the tools of the tests, once per machine and outside of the work tree
+tools: ## Download or build the tools of the tests, once per machine and outside of the work tree
 	@hack/tool --all
 
-test: tools lint unit integration ## Run everything that needs no Docker
+test: lint unit journeys ## Check types and style, run the tests of the code, then Terraform or OpenTofu
 
-unit: $(modules) ## Run the tests that stand beside the code
+unit: $(modules) ## Run the tests beside the code
 	@$(NODE) npx vitest run
 
-integration: $(modules) $(pages) ## Run real Terraform and OpenTofu against a real server
+journeys: $(modules) ## Run the Terraform and OpenTofu of this machine against a real server
+	@$(NODE) npx vitest run --config vitest.journeys.config.ts
+
+integration: $(modules) $(pages) tools ## Run the tests that need clusters, object stores, browsers or Helm (no Docker)
 	@$(NODE) npx vitest run --config vitest.integration.config.ts
 
 e2e: $(modules) ## Install the chart into a kind cluster and run everything in it (needs Docker)

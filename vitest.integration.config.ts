@@ -1,16 +1,17 @@
-import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { env, reportersOf, withTools } from './vitest.shared.ts'
 
-/** Real CLIs against real server processes: one after the other, and with time for slow machines. */
+/** Everything else that needs no Docker: real clusters, object stores, identity providers, browsers and Helm. */
 export default defineConfig({
   test: {
-    include: ['e2e/**/*.test.ts'],
-    exclude: ['e2e/kind/**'],
+    include: ['e2e/**/*.test.ts', ...withTools],
+    exclude: ['e2e/kind/**', 'e2e/journeys/**'],
     globalSetup: 'e2e/setup.ts',
     setupFiles: 'hack/testbed/patience.ts',
-    fileParallelism: false,
-    // Programs that tests start are compiled once: they start in 0.4 s of processor time where it was 1.0 s.
-    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, '.depot/compile-cache') },
+    reporters: reportersOf('integration'),
+    // Not more on larger machines: each file may have an API server, a browser or Keycloak in memory.
+    maxWorkers: 2,
+    env,
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },

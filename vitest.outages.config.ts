@@ -1,10 +1,12 @@
 import { defineConfig } from 'vitest/config'
+import { reportersOf } from './vitest.shared.ts'
 
 /** What takes minutes to go and to come back: on a cluster of three nodes, which the Makefile asks for. */
 export default defineConfig({
   test: {
     include: ['e2e/kind/outages/*.test.ts'],
     globalSetup: 'e2e/kind/setup.ts',
+    reporters: reportersOf('outages'),
     fileParallelism: false,
     testTimeout: 900_000,
     hookTimeout: 300_000,

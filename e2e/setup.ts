@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { toolPath } from '../hack/testbed/tools.ts'
+import { findForTests, toolPath } from '../hack/testbed/tools.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Path of each CLI; undefined where this machine has none and cannot build it. */
+    /** Path of each CLI; undefined if this machine has none. */
     terraform: string | undefined
     tofu: string | undefined
     schemathesis: string | undefined
@@ -17,42 +17,17 @@ declare module 'vitest' {
   }
 }
 
-const onCi = !['', '0', 'false'].includes(process.env['CI'] ?? '')
-
-/** Finds or builds, once for all test files, what they run. */
+/** Finds, downloads or builds what the files run, once for all of them. */
 export default function setup({ provide }: TestProject): void {
-  provide(
-    'terraform',
-    attempt('terraform', () => toolPath('terraform')),
-  )
-  provide(
-    'tofu',
-    attempt('OpenTofu', () => toolPath('tofu')),
-  )
-  provide(
-    'schemathesis',
-    attempt('Schemathesis', () => toolPath('schemathesis')),
-  )
-  provide(
-    'keycloak',
-    attempt('Keycloak', () => toolPath('keycloak')),
-  )
-  provide(
-    'dex',
-    attempt('Dex', () => toolPath('dex')),
-  )
-  provide('stamp', attempt('the provider of hack/tools/stamp', stampBinaries))
-}
-
-/** On a laptop a missing tool skips its tests and says so; in CI it fails the run. */
-function attempt<T>(what: string, find: () => T): T | undefined {
-  try {
-    return find()
-  } catch (err) {
-    if (onCi) throw new Error(`the end-to-end tests need ${what}`, { cause: err })
-    console.warn(`e2e: every test that needs ${what} is SKIPPED: it is missing here`)
-    return undefined
+  for (const name of ['terraform', 'tofu', 'schemathesis', 'keycloak', 'dex'] as const) {
+    provide(
+      name,
+      findForTests(name, () => toolPath(name)),
+    )
   }
+  // Built for the nodes of hack/kind; a test of the chart runs it too.
+  findForTests('envoy', () => toolPath('envoy'))
+  provide('stamp', findForTests('the provider of hack/tools/stamp', stampBinaries))
 }
 
 /** The files of hack/tools/stamp, by platform. */

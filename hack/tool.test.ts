@@ -1,9 +1,19 @@
-import { execFile, spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
 const run = promisify(execFile)
 
@@ -28,15 +38,20 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 it.each([
-  { what: 'prints what its variable names', name: 'tofu', env: { DEPOT_TOFU: own }, stdout: own },
   {
-    what: 'prints what is on PATH',
+    what: 'prints the program that its variable names',
+    name: 'tofu',
+    env: { DEPOT_TOFU: own },
+    stdout: own,
+  },
+  {
+    what: 'prints the program on PATH',
     name: 'tofu',
     env: { PATH: `${basics}:${dir}` },
     stdout: own,
   },
   {
-    what: 'looks into KUBEBUILDER_ASSETS',
+    what: 'looks in KUBEBUILDER_ASSETS',
     name: 'etcd',
     env: { KUBEBUILDER_ASSETS: elsewhere },
     stdout: join(elsewhere, 'etcd'),
@@ -47,23 +62,23 @@ it.each([
 
 it.each([
   {
-    what: 'that its variable names no program',
+    what: 'that its variable does not name a program',
     name: 'tofu',
     env: { DEPOT_TOFU: '/nowhere/tofu' },
     stderr: 'depot: DEPOT_TOFU names /nowhere/tofu, which is not an executable file',
   },
   {
-    what: 'what is missing',
-    name: 'tofu',
+    what: 'which program is missing',
+    name: 'dex',
     env: {},
     stderr:
-      'depot: tofu is not on PATH, and building it needs go, which is not there either; install one of them, or set DEPOT_TOFU',
+      'depot: dex is not on PATH, and building it needs go, which is missing too; install one of them, or set DEPOT_DEX',
   },
   {
-    what: 'which tools there are',
+    what: 'which tools exist',
     name: 'nothing',
     env: {},
-    stderr: "depot: no tool 'nothing'; there is: ",
+    stderr: "depot: no tool 'nothing'; the tools are: ",
   },
 ])('hack/tool says $what', ({ name, env, stderr }) => {
   expect(tool(name, env)).toEqual({
@@ -85,7 +100,7 @@ function tool(name: string, env: NodeJS.ProcessEnv) {
   return { stdout, stderr, status }
 }
 
-it('hack/tool builds a tool once, however many ask for it at the same time', async () => {
+it('hack/tool builds a tool once when several processes ask for it at the same time', async () => {
   const built = join(dir, 'built')
   const tools = folderOf(
     'slow',
@@ -97,21 +112,105 @@ it('hack/tool builds a tool once, however many ask for it at the same time', asy
   expect(readFileSync(built, 'utf8')).toBe('built\n')
 })
 
-it('hack/tool takes over the lock of a build that was killed', async () => {
+it('hack/tool takes over the lock of a killed build', async () => {
   const tools = folderOf(
     'quick',
     `version=1\nneeds=sh\nmake_tool() { printf '#!/bin/sh\\n' > "$binary"; chmod +x "$binary"; }\n`,
   )
   const cache = join(dir, 'cache of a killed build')
-  mkdirSync(join(cache, '.build-lock'), { recursive: true })
+  mkdirSync(join(cache, '.build-lock-sh'), { recursive: true })
   const { pid } = spawnSync('true')
-  writeFileSync(join(cache, '.build-lock/pid'), `${pid}\n`)
+  writeFileSync(join(cache, '.build-lock-sh/pid'), `${pid}\n`)
   const env = { PATH: process.env['PATH'] ?? '', DEPOT_TOOLS_DIR: cache }
   const { stdout } = await run(join(tools, 'tool'), ['quick'], { env })
   expect(stdout).toMatch(/\/quick\n$/)
 })
 
-it('hack/tool --all goes on after a tool that cannot be had, and names it at the end', () => {
+it('hack/tool prints a tool that is ready before the lock of another build is free', async () => {
+  const tools = folderOf(
+    'mine',
+    `version=1\nneeds=sh\nmake_tool() { printf '#!/bin/sh\\n' > "$binary"; chmod +x "$binary"; }\n`,
+  )
+  const cache = join(dir, 'cache of a busy machine')
+  const env = { PATH: process.env['PATH'] ?? '', DEPOT_TOOLS_DIR: cache }
+  const { stdout: built } = await run(join(tools, 'tool'), ['mine'], { env })
+  const path = built.trim()
+  renameSync(path, `${path}.aside`)
+  mkdirSync(join(cache, '.build-lock-sh'))
+  writeFileSync(join(cache, '.build-lock-sh/pid'), `${process.pid}\n`)
+  const asked = run(join(tools, 'tool'), ['mine'], { env })
+  let said = ''
+  asked.child.stderr?.on('data', (chunk: unknown) => {
+    said += String(chunk)
+  })
+  await vi.waitFor(() => expect(said).toContain('mine waits for the build of another tool'))
+  renameSync(`${path}.aside`, path)
+  expect((await asked).stdout).toBe(built)
+})
+
+it('hack/tool --ready prints a tool that is there, and neither builds nor says anything otherwise', async () => {
+  const tools = folderOf('slow', 'version=1\nneeds=sh\nmake_tool() { echo "never called" >&2; }\n')
+  const env = { PATH: process.env['PATH'], DEPOT_TOOLS_DIR: join(dir, 'cache of nothing') }
+  const ask = (more = {}) =>
+    spawnSync(join(tools, 'tool'), ['--ready', 'slow'], {
+      env: { ...env, ...more },
+      encoding: 'utf8',
+    })
+  expect(ask()).toMatchObject({ status: 1, stdout: '', stderr: '' })
+  expect(ask({ DEPOT_SLOW: own })).toMatchObject({ status: 0, stdout: `${own}\n` })
+})
+
+describe('a release in hack/tools/NAME/release', () => {
+  const archive = join(dir, 'release.tar.gz')
+  const platform = ['-s', '-m'].map((flag) =>
+    execFileSync('uname', [flag], { encoding: 'utf8' }).trim(),
+  )
+  const build = `version=1\nneeds=sh\nmake_tool() { printf '#!/bin/sh\\necho built\\n' > "$binary"; chmod +x "$binary"; }\n`
+
+  beforeAll(() => {
+    mkdirSync(join(dir, 'release'))
+    writeFileSync(join(dir, 'release/program'), '#!/bin/sh\necho released\n', { mode: 0o755 })
+    execFileSync('tar', ['-czf', archive, '-C', dir, 'release/program'])
+  })
+
+  /** What the program prints that hack/tool got, and what hack/tool said meanwhile. */
+  function got(address: string, digest: string) {
+    const tools = folderOf('told', build)
+    writeFileSync(
+      join(tools, 'tools/told/release'),
+      `# A comment.\n${platform.join('-')} ${address} ${digest} release/program\n`,
+    )
+    const cache = mkdtempSync(join(dir, 'cache '))
+    const env = { PATH: process.env['PATH'], DEPOT_TOOLS_DIR: cache }
+    const { stdout, stderr } = spawnSync(join(tools, 'tool'), ['told'], { env, encoding: 'utf8' })
+    const leftover = globSync('**/.release', { cwd: cache })
+    return { printed: execFileSync(stdout.trim(), { encoding: 'utf8' }).trim(), stderr, leftover }
+  }
+
+  it.each(['sha256', 'sha512'])('is used if its %s matches', (algorithm) => {
+    const digest = createHash(algorithm).update(readFileSync(archive)).digest('hex')
+    expect(got(`file://${archive.replaceAll(' ', '%20')}`, digest)).toEqual({
+      printed: 'released',
+      stderr: '',
+      leftover: [],
+    })
+  })
+
+  it('is replaced by a build if its digest differs', () => {
+    const { printed, stderr, leftover } = got(
+      `file://${archive.replaceAll(' ', '%20')}`,
+      '0'.repeat(64),
+    )
+    expect({ printed, leftover }).toEqual({ printed: 'built', leftover: [] })
+    expect(stderr).toContain('is not used: its digest differs from the one in')
+  })
+
+  it('is replaced by a build if it cannot be downloaded', () => {
+    expect(got('https://127.0.0.1:1/release.tar.gz', '0'.repeat(64)).printed).toBe('built')
+  })
+})
+
+it('hack/tool --all continues after a tool that fails, and names it at the end', () => {
   const tools = folderOf('broken', 'version=1\nneeds=sh\nmake_tool() { false; }\n')
   mkdirSync(join(tools, 'tools/fine'))
   writeFileSync(
@@ -130,7 +229,7 @@ it('hack/tool --all goes on after a tool that cannot be had, and names it at the
   expect(status).toBe(1)
   expect(stdout).toMatch(/^depot: tool fine: .*\/fine \(\d+ s\)\n$/)
   expect(stderr).toContain('depot: could not build broken 1 from')
-  expect(stderr).toContain('depot: not to be had here: broken; the lines above say why')
+  expect(stderr).toContain('depot: missing: broken; the lines above say why')
 })
 
 /** A copy of hack/tool with a folder of its own tools. */

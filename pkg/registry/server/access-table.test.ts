@@ -247,7 +247,7 @@ it.each(modeNames.flatMap((mode) => tokenKinds.map((token) => ({ mode, token }))
 )
 
 it('docs/authentication.md holds this table (UPDATE_DOCS=1 writes it)', () => {
-  const file = join(import.meta.dirname, '../../docs/authentication.md')
+  const file = join(import.meta.dirname, '../../../docs/authentication.md')
   const [begin, end] = ['<!-- generated: answers -->\n', '<!-- end of generated -->']
   const text = readFileSync(file, 'utf8')
   const [before = '', rest = ''] = text.split(begin)

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
-import { Registry } from '../hack/testbed/registry/registry.ts'
-import { writeSamples } from '../hack/testbed/registry/samples.ts'
-import { startServer } from '../hack/testbed/server/server.ts'
+import { clis, Workspace } from '../../hack/testbed/cli/cli.ts'
+import { Registry } from '../../hack/testbed/registry/registry.ts'
+import { writeSamples } from '../../hack/testbed/registry/samples.ts'
+import { startServer } from '../../hack/testbed/server/server.ts'
 
 const registry = new Registry()
 afterAll(() => registry.remove())

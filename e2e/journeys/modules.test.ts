@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
-import { entriesIn, zipOf } from '../hack/testbed/registry/archives.ts'
-import { flipped, moduleObjects, Registry } from '../hack/testbed/registry/registry.ts'
-import { writeSamples } from '../hack/testbed/registry/samples.ts'
-import { type Server, startServer } from '../hack/testbed/server/server.ts'
+import { clis, Workspace } from '../../hack/testbed/cli/cli.ts'
+import { entriesIn, zipOf } from '../../hack/testbed/registry/archives.ts'
+import { flipped, moduleObjects, Registry } from '../../hack/testbed/registry/registry.ts'
+import { writeSamples } from '../../hack/testbed/registry/samples.ts'
+import { type Server, startServer } from '../../hack/testbed/server/server.ts'
 
-const samples = join(dirname(import.meta.dirname), 'config/samples')
+const samples = join(import.meta.dirname, '../../config/samples')
 const registry = new Registry()
 let server: Server
 

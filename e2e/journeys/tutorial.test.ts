@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, inject, it } from 'vitest'
-import { buildSamples } from '../hack/samples.ts'
-import { freePorts } from '../hack/testbed/ports.ts'
+import { buildSamples } from '../../hack/samples.ts'
+import { freePorts } from '../../hack/testbed/ports.ts'
 
-const repository = join(import.meta.dirname, '..')
+const repository = join(import.meta.dirname, '../..')
 const page = readFileSync(join(repository, 'docs/tutorial.md'), 'utf8')
 const run = promisify(execFile)
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
-import { Registry } from '../hack/testbed/registry/registry.ts'
-import { writeSamples } from '../hack/testbed/registry/samples.ts'
-import { type Certificate, writeCertificate } from '../hack/testbed/server/certificate.ts'
-import { type Server, startServer } from '../hack/testbed/server/server.ts'
-import { startTunnel } from '../hack/testbed/server/tunnel.ts'
+import { clis, Workspace } from '../../hack/testbed/cli/cli.ts'
+import { Registry } from '../../hack/testbed/registry/registry.ts'
+import { writeSamples } from '../../hack/testbed/registry/samples.ts'
+import { type Certificate, writeCertificate } from '../../hack/testbed/server/certificate.ts'
+import { type Server, startServer } from '../../hack/testbed/server/server.ts'
+import { startTunnel } from '../../hack/testbed/server/tunnel.ts'
 
 const host = 'depot.example'
 const registry = new Registry()

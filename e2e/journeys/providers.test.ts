@@ -1,40 +1,19 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { generateKey } from 'openpgp'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
-import { zipOf } from '../hack/testbed/registry/archives.ts'
-import { flipped, providerObjects, Registry } from '../hack/testbed/registry/registry.ts'
-import { writeSamples } from '../hack/testbed/registry/samples.ts'
-import { startProxy } from '../hack/testbed/server/proxy.ts'
-import { type Server, startServer } from '../hack/testbed/server/server.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { clis, Workspace } from '../../hack/testbed/cli/cli.ts'
+import { zipOf } from '../../hack/testbed/registry/archives.ts'
+import { flipped, providerObjects, Registry } from '../../hack/testbed/registry/registry.ts'
+import { writeSamples } from '../../hack/testbed/registry/samples.ts'
+import { startProxy } from '../../hack/testbed/server/proxy.ts'
+import { type Server, startServer } from '../../hack/testbed/server/server.ts'
 
-const stamp = inject('stamp')
 const registry = new Registry()
-const sha256 = new Map<string, string>()
 let server: Server
-let keyId: string
-
-const fileNameOf = (platform: string) => `terraform-provider-stamp_1.0.0_${platform}.zip`
 
 beforeAll(async () => {
   await registry.sign()
-  keyId = await registry.keyId()
   await writeSamples(registry, ['hello.yaml'])
-  for (const [platform, binary] of Object.entries(stamp ?? {})) {
-    const entry = {
-      path: 'terraform-provider-stamp_v1.0.0',
-      content: readFileSync(binary),
-      executable: true,
-    }
-    const archive = await zipOf([entry])
-    registry.archive(`providers/stamp/${fileNameOf(platform)}`, archive)
-    sha256.set(platform, createHash('sha256').update(archive).digest('hex'))
-  }
-  const platforms = Object.fromEntries(
-    Array.from(sha256.keys(), (platform) => [platform, { fileName: fileNameOf(platform) }]),
-  )
-  registry.write('stamp.yaml', providerObjects({ name: 'stamp', version: '1.0.0', platforms }))
   server = await startServer(registry)
   return server.stop
 })
@@ -50,41 +29,12 @@ const required = (name: string, version = '') => `
     }
   }`
 
-const stampConfiguration = `${required('stamp')}
-  data "stamp_release" "it" {}
-  resource "stamp_note" "it" { text = "from \${data.stamp_release.it.version}" }
-  output "text" { value = stamp_note.it.text }
-  output "written_by" { value = stamp_note.it.written_by }`
-
 const helloConfiguration = (version: string) => `${required('hello', version)}
   resource "terraform_data" "who" { input = "e2e" }
   resource "hello_greeting" "it" { name = terraform_data.who.output }
   output "message" { value = hello_greeting.it.message }`
 
-describe.each(clis)('providers, with $name', ({ path, name, trust }) => {
-  const able = path !== undefined && stamp !== undefined
-
-  it.runIf(able)(
-    'a signed provider is verified, locked for all platforms, and applied',
-    async () => {
-      const workspace = new Workspace(path, server.url, stampConfiguration)
-      const { output } = await workspace.must('init')
-      expect(output).toContain(
-        `Installed depot.test/platform/stamp v1.0.0 (${trust}, key ID ${keyId})`,
-      )
-      expect(workspace.installed().filter(isProvider)).toHaveLength(1)
-      for (const hash of sha256.values()) expect(workspace.lockFile()).toContain(`"zh:${hash}"`)
-      expect(await workspace.apply()).toEqual({ text: 'from 1.0.0', written_by: '1.0.0' })
-      await workspace.must('destroy', '-auto-approve')
-    },
-  )
-
-  it.runIf(able)('a lock file can be made for platforms other than this one', async () => {
-    const workspace = new Workspace(path, server.url, stampConfiguration)
-    await workspace.must('providers', 'lock', '-platform=linux_amd64', '-platform=linux_arm64')
-    expect(await workspace.run('init', '-lockfile=readonly')).toMatchObject({ code: 0 })
-  })
-
+describe.each(clis)('providers, with $name', ({ path, name }) => {
   it.skipIf(path === undefined).each([
     { constraint: '~> 1.0', picks: '1.1.0' },
     { constraint: '1.0.0', picks: '1.0.0' },

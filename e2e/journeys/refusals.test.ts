@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
-import { zipOf } from '../hack/testbed/registry/archives.ts'
-import { providerObjects, Registry } from '../hack/testbed/registry/registry.ts'
-import { writeSamples } from '../hack/testbed/registry/samples.ts'
-import { type Server, startServer } from '../hack/testbed/server/server.ts'
+import { clis, Workspace } from '../../hack/testbed/cli/cli.ts'
+import { zipOf } from '../../hack/testbed/registry/archives.ts'
+import { providerObjects, Registry } from '../../hack/testbed/registry/registry.ts'
+import { writeSamples } from '../../hack/testbed/registry/samples.ts'
+import { type Server, startServer } from '../../hack/testbed/server/server.ts'
 
 const registry = new Registry()
 let server: Server
