@@ -4,7 +4,7 @@ import { defaultLimits } from '../../pkg/archives/archive/archive.ts'
 import { openSpool } from '../../pkg/archives/spool/spool.ts'
 import { type ArchiveStore, openArchiveStore } from '../../pkg/archives/storage/storage.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
-import type { ModuleSource, ProviderUpstream, Sources } from '../../pkg/fill/sources/sources.ts'
+import type { ModuleUpstream, ProviderUpstream, Sources } from '../../pkg/fill/sources/sources.ts'
 import { startSync } from '../../pkg/fill/sync/sync.ts'
 import { TestUpstream } from '../../pkg/fill/sync/upstream.fixture.ts'
 import { folderObjects, type Objects } from '../../pkg/records/store/store.ts'
@@ -43,7 +43,7 @@ const withObjects = (objects: Objects): Objects => ({
   delete: stepwise('deleted', objects.delete.bind(objects)),
 })
 
-const withModule = (source: ModuleSource): ModuleSource => ({
+const withModule = (source: ModuleUpstream): ModuleUpstream => ({
   ...source,
   list: stepwise('listed', source.list.bind(source)),
   resolve: stepwise('resolved', source.resolve.bind(source)),

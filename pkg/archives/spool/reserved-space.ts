@@ -31,7 +31,7 @@ export interface Spool {
    */
   reserve(
     bytes: number,
-    options: { readonly signal: AbortSignal; readonly onWaiting?: () => void },
+    options: { readonly signal: AbortSignal; readonly onWaiting?: (() => void) | undefined },
   ): Promise<SpoolFile>
   /** Removes everything. */
   close(): Promise<void>
@@ -115,7 +115,7 @@ class ReservedSpool implements Spool {
 
   async reserve(
     bytes: number,
-    { signal, onWaiting }: { readonly signal: AbortSignal; readonly onWaiting?: () => void },
+    { signal, onWaiting }: Parameters<Spool['reserve']>[1],
   ): Promise<SpoolFile> {
     signal.throwIfAborted()
     if (bytes > this.sizeBytes) {

@@ -58,7 +58,7 @@ export interface DownloadRequest extends EgressRequest {
   readonly stallMs?: number
 }
 
-export interface Download {
+export interface DownloadedFile {
   readonly header: (name: string) => string | undefined
   readonly url: URL
   readonly sizeBytes: number
@@ -67,7 +67,7 @@ export interface Download {
 }
 
 /** How another program reaches a host. */
-export type Route = {
+export type EgressRoute = {
   /** Authorities to believe besides those of this machine, PEM. */
   readonly ca: string | undefined
 } & ({ readonly addresses: readonly string[] } | { readonly proxyUrl: string })
@@ -76,9 +76,9 @@ export interface Egress {
   /** @throws EgressError; any status is an answer but 429 and what means the same */
   request(url: string, request: EgressRequest): Promise<EgressAnswer>
   /** Writes a body to a file. @throws EgressError; StatusError for any status but 200 */
-  download(url: string, request: DownloadRequest): Promise<Download>
+  download(url: string, request: DownloadRequest): Promise<DownloadedFile>
   /** For programs that make connections of their own, such as git. @throws EgressError */
-  routeTo(url: string, options?: { readonly namedByUpstream?: boolean }): Promise<Route>
+  routeTo(url: string, options?: { readonly namedByUpstream?: boolean }): Promise<EgressRoute>
   close(): Promise<void>
 }
 

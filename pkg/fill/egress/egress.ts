@@ -4,7 +4,7 @@
  */
 export {
   type Credential,
-  type Download,
+  type DownloadedFile,
   type Egress,
   type EgressAnswer,
   type EgressOptions,

@@ -4,12 +4,12 @@ import { EgressError } from './errors.ts'
 import { shownUrl } from './printable.ts'
 
 /** How a URL may be asked: a host that is named may be private, where its network is named too. */
-export type Access = 'named' | 'public'
+export type HostAccess = 'named' | 'public'
 
 /** Which URLs may be asked. */
 export interface HostRules {
   /** @throws EgressError Refused */
-  accessTo(url: URL, namedByUpstream: boolean): Access
+  accessTo(url: URL, namedByUpstream: boolean): HostAccess
   /** For metrics: the host, or `other` where it was not named. */
   labelOf(url: URL): string
 }

@@ -15,16 +15,16 @@ import type { Logger } from '../../base/telemetry/telemetry.ts'
 import { type AddressRules, addressRules } from './addresses.ts'
 import type {
   Credential,
-  Download,
+  DownloadedFile,
   DownloadRequest,
   Egress,
   EgressAnswer,
   EgressOptions,
   EgressRequest,
-  Route,
+  EgressRoute,
 } from './client.ts'
 import { EgressError, StatusError } from './errors.ts'
-import { type Access, type HostRules, hostRules, literalOf, refused } from './hosts.ts'
+import { type HostAccess, type HostRules, hostRules, literalOf, refused } from './hosts.ts'
 import { createEgressMetrics, type EgressMetrics } from './metrics.ts'
 import { Pools } from './pools.ts'
 import { printable, shownUrl } from './printable.ts'
@@ -79,7 +79,7 @@ class PolicedEgress implements Egress {
     })
   }
 
-  async download(url: string, request: DownloadRequest): Promise<Download> {
+  async download(url: string, request: DownloadRequest): Promise<DownloadedFile> {
     const { into, maxBytes, stallMs = defaultStallMs } = request
     return this.#exchange(url, request, stallMs, async ({ answer, url: at }) => {
       const { status, header } = answer
@@ -107,7 +107,7 @@ class PolicedEgress implements Egress {
     })
   }
 
-  async routeTo(text: string, { namedByUpstream = false } = {}): Promise<Route> {
+  async routeTo(text: string, { namedByUpstream = false } = {}): Promise<EgressRoute> {
     const url = parse(text)
     const access = this.#check(url, namedByUpstream)
     const proxyUrl = this.#proxies.proxyFor(url.href)
@@ -193,7 +193,7 @@ class PolicedEgress implements Egress {
     }
   }
 
-  #check(url: URL, namedByUpstream: boolean): Access {
+  #check(url: URL, namedByUpstream: boolean): HostAccess {
     try {
       const access = this.#hosts.accessTo(url, namedByUpstream)
       const literal = literalOf(url)
@@ -212,7 +212,7 @@ class PolicedEgress implements Egress {
   }
 
   /** The addresses of a host, all of which must be fine. */
-  async #approved(hostname: string, access: Access): Promise<readonly ResolvedAddress[]> {
+  async #approved(hostname: string, access: HostAccess): Promise<readonly ResolvedAddress[]> {
     const found = isIP(hostname) === 0 ? await this.#resolve(hostname) : [hostname]
     if (found.length === 0) {
       throw new EgressError('Unreachable', `${printable(hostname)} has no address`)

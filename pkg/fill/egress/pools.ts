@@ -6,7 +6,7 @@ import {
   type ResolvedAddress,
   type Trust,
 } from '../../base/http/http.ts'
-import type { Access } from './hosts.ts'
+import type { HostAccess } from './hosts.ts'
 
 interface Opened {
   readonly pool: Pool
@@ -22,21 +22,21 @@ const maxPools = 64
 export class Pools {
   readonly #ca: string | undefined
   readonly #proxies: ProxyRules
-  readonly #approved: (hostname: string, access: Access) => Promise<readonly ResolvedAddress[]>
+  readonly #approved: (hostname: string, access: HostAccess) => Promise<readonly ResolvedAddress[]>
   /** Used last at the end. */
   readonly #pools = new Map<string, Opened>()
 
   constructor(
     ca: string | undefined,
     proxies: ProxyRules,
-    approved: (hostname: string, access: Access) => Promise<readonly ResolvedAddress[]>,
+    approved: (hostname: string, access: HostAccess) => Promise<readonly ResolvedAddress[]>,
   ) {
     this.#ca = ca
     this.#proxies = proxies
     this.#approved = approved
   }
 
-  for(access: Access, ca: string | undefined): Opened {
+  for(access: HostAccess, ca: string | undefined): Opened {
     const key = `${access} ${ca ?? ''}`
     const opened = this.#pools.get(key) ?? this.#open(access, ca)
     this.#pools.delete(key)
@@ -53,7 +53,7 @@ export class Pools {
     await Promise.all(Array.from(this.#pools.values(), ({ pool }) => pool.close()))
   }
 
-  #open(access: Access, ca: string | undefined): Opened {
+  #open(access: HostAccess, ca: string | undefined): Opened {
     const extra = [this.#ca, ca].filter((pem) => pem !== undefined)
     const pool = createPool({
       connections: 8,

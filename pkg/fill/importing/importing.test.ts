@@ -193,7 +193,7 @@ describe('another registry', () => {
       '1.2.0': 'stored',
       '1.3.0': 'stored',
       '1.4.0': 'stored',
-      '2.0.0': refused('has not the checksum that'),
+      '2.0.0': refused('does not have the checksum that'),
       '2.1.0': refused('github.com'),
       '2.2.0': refused('ssh'),
       '2.3.0': refused('that is not https'),

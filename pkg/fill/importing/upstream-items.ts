@@ -1,9 +1,9 @@
-import type { ModuleSource, ProviderUpstream } from '../sources/sources.ts'
+import type { ModuleUpstream, ProviderUpstream } from '../sources/sources.ts'
 import type { FoundItems, ImportParent } from './item.ts'
 
 /** The versions of a module: of another registry, or the tags of a repository. */
 export async function moduleItems(
-  source: ModuleSource,
+  source: ModuleUpstream,
   parent: ImportParent,
   signal: AbortSignal,
 ): Promise<FoundItems> {

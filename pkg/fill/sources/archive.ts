@@ -1,66 +1,49 @@
-import { createHash } from 'node:crypto'
 import { shownUrl } from '../egress/egress.ts'
+import { expectStatus } from './answers.ts'
 import { SourceError } from './errors.ts'
-import type {
-  FetchedArchive,
-  FetchOptions,
-  Listing,
-  ListOptions,
-  ModuleSource,
-  Resolved,
-} from './module-source.ts'
-import { versionFrom } from './resolve.ts'
-import type { Access } from './secrets.ts'
-import { type Upstream, unexpected } from './upstream.ts'
+import { type SourceAccess, shortHash } from './secrets.ts'
+import type { ModuleUpstream } from './types.ts'
+import type { UpstreamClient } from './upstream.ts'
+import { versionFrom } from './versions.ts'
 
 export interface ArchiveOptions {
-  readonly upstream: Upstream
-  /** With `{version}` in it. */
+  readonly upstream: UpstreamClient
+  /** Holds `{version}`. */
   readonly url: string
   readonly path: string | undefined
-  readonly access: () => Promise<Access>
+  readonly access: () => Promise<SourceAccess>
 }
 
 /** Archives at URLs that hold the version. */
-export function archiveSource({ upstream, url, path, access }: ArchiveOptions): ModuleSource {
+export function archiveModule({ upstream, url, path, access }: ArchiveOptions): ModuleUpstream {
+  const type = 'archive'
   const urlOf = (version: string) => url.replaceAll('{version}', encodeURIComponent(version))
   return {
     identity: `archive:${shownUrl(url).replaceAll('%7Bversion%7D', '{version}')}`,
-    type: 'archive',
-    list(): Promise<Listing> {
-      return Promise.reject(
-        new SourceError(
-          'NoListing',
-          'a source of type archive has no list of versions: name them in a Module',
-        ),
+    type,
+    async list() {
+      throw new SourceError(
+        'NoListing',
+        'a source of type archive has no list of versions: name them in a Module',
       )
     },
-    async resolve(text: string, { signal, urgent }: ListOptions): Promise<Resolved> {
+    async resolve(text, { signal, urgent }) {
       const version = versionFrom(text)
-      const request = { ...(await access()), method: 'HEAD', signal, urgent } as const
-      const answer = await upstream.ask(urlOf(version), request)
-      // Some servers know no HEAD: then only a download tells.
-      const isUnknown = answer.status === 405 || answer.status === 501
-      if (answer.status !== 200 && !isUnknown) throw unexpected(answer)
+      const answer = await upstream.ask(urlOf(version), {
+        ...(await access()),
+        method: 'HEAD',
+        signal,
+        urgent,
+      })
+      // Some servers do not know HEAD; then only a download shows the content.
+      expectStatus(answer, 200, 405, 501)
       const mark = answer.header('etag') ?? answer.header('last-modified')
-      const known = mark === undefined || isUnknown ? '' : `@mark:${shortHash(mark)}`
+      const known = mark === undefined || answer.status !== 200 ? '' : `@mark:${shortHash(mark)}`
       return { version, ref: version, revision: `${version}${known}` }
     },
-    async fetch(resolved: Resolved, options: FetchOptions): Promise<FetchedArchive> {
-      const { signal, urgent } = options
-      const request = { ...(await access()), signal, urgent }
-      const { file, download } = await upstream.fetch(
-        urlOf(resolved.version),
-        'archive',
-        request,
-        options,
-      )
-      const { sizeBytes, sha256 } = download
-      return { file, sizeBytes, sha256, revision: resolved.revision, path }
+    async fetch({ version, revision }, options) {
+      const fetched = await upstream.fetch(urlOf(version), type, options, await access())
+      return { ...fetched, revision, path }
     },
   }
-}
-
-export function shortHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }

@@ -2,24 +2,24 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { PassThrough, type Readable } from 'node:stream'
 import { SourceError } from './errors.ts'
 
-/** A git that runs. */
+/** A running git process. */
 export interface RunningGit {
   readonly stdout: Readable
-  /** Resolves when it has ended well. @throws SourceError, or the reason of the signal */
+  /** Resolves after exit status 0. @throws SourceError, or the reason of the signal */
   readonly ended: Promise<void>
 }
 
 export interface GitOptions {
   readonly command: string
-  /** Passed by environment, so that none of it shows in the list of processes. */
+  /** Passed in the environment, which the list of processes does not show. */
   readonly config: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
 
 /**
- * Runs git without a shell, without the configuration of this machine, and with no way out but https to the given host.
+ * Runs git without a shell, without the configuration of this machine, and with https as its only protocol.
  *
- * @param args data stands after `--`
+ * @param args data has to come after `--`
  */
 export function runGit(args: readonly string[], options: GitOptions): RunningGit {
   const { command, config, signal } = options
@@ -27,37 +27,37 @@ export function runGit(args: readonly string[], options: GitOptions): RunningGit
   const child = spawn(command, args, {
     env: environment(config),
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own, so that its children end with it.
+    // In a process group of its own, so that its children can be killed with it.
     detached: true,
   })
   const stop = () => killGroup(child)
   signal.addEventListener('abort', stop, { once: true })
-  let said = ''
+  let output = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(-4096)
+    output = (output + text).slice(-4096)
   })
   const ended = new Promise<void>((resolve, reject) => {
     child.once('error', (error) => reject(cannotRun(error)))
     child.once('close', (code) => {
       if (signal.aborted) reject(signal.reason)
       else if (code === 0) resolve()
-      else reject(failure(said, code))
+      else reject(failure(output, code))
     })
   }).finally(() => {
     signal.removeEventListener('abort', stop)
     stop()
   })
   ended.catch(() => undefined)
-  // What is left in the pipe of a process that ended is thrown away where it is not being read at that moment.
+  // Node discards the rest of a pipe when its process has ended and nobody is reading.
   return { stdout: child.stdout.pipe(new PassThrough()), ended }
 }
 
-/** Only for what git needs: what else is in the environment of this process could change what it does. */
+/** Holds only what git needs: other variables of this process could change what git does. */
 function environment(config: GitOptions['config']): Record<string, string> {
   const entries = Object.entries({ ...hardened, ...config })
   return {
     PATH: process.env['PATH'] ?? '/usr/bin:/bin',
-    // Not there: a .netrc of this machine would open what the Secret does not.
+    // A folder that does not exist: a .netrc of this machine must not add credentials to those of the Secret.
     HOME: '/nonexistent',
     LC_ALL: 'C',
     GIT_TERMINAL_PROMPT: '0',
@@ -100,40 +100,36 @@ function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It ended this moment.
+    // It has just ended.
   }
 }
 
 function cannotRun(error: Error): SourceError {
   const code = 'code' in error ? error.code : undefined
   if (code !== 'ENOENT' && code !== 'EACCES') {
-    // Too many processes or files at this moment.
-    return new SourceError('FetchFailed', `git could not be started (${String(code)})`, {
-      cause: error,
-    })
+    // For example too many processes or open files.
+    const message = `git could not be started (${String(code)})`
+    return new SourceError('FetchFailed', message, { cause: error })
   }
-  return new SourceError(
-    'GitUnavailable',
-    'git is not installed where the controller runs: use another source, or an image with git',
-    { cause: error },
-  )
+  const message =
+    'git is not installed where the controller runs: use another source, or an image with git'
+  return new SourceError('GitUnavailable', message, { cause: error })
 }
 
-/** What the last lines mean. Servers choose some of the words, so that only known ones say what it was. */
-function failure(said: string, code: number | null): SourceError {
-  const lines = said
+/** Reads the reason from git's last lines. Servers choose some of the words, so only known words count. */
+function failure(output: string, code: number | null): SourceError {
+  const lines = output
     .split('\n')
     .map((line) => line.replaceAll(/https:\/\/[^\s']*/g, 'the URL').trim())
   const last = lines.findLast((line) => /^(fatal|error):/.test(line)) ?? `status ${code}`
   const cause = new Error(last)
-  if (/Authentication failed|could not read (Username|Password)|error: 40[13]/.test(said)) {
+  if (/Authentication failed|could not read (Username|Password)|error: 40[13]/.test(output)) {
     const message = `git was refused (${last}): check the Secret of the source`
     return new SourceError('AccessDenied', message, { cause })
   }
-  if (/repository .*not found|couldn't find remote ref|error: 404|not our ref/i.test(said)) {
-    return new SourceError('NotFound', `git found nothing (${last}): check the URL and the tag`, {
-      cause,
-    })
+  if (/repository .*not found|couldn't find remote ref|error: 404|not our ref/i.test(output)) {
+    const message = `git found nothing (${last}): check the URL and the tag`
+    return new SourceError('NotFound', message, { cause })
   }
   return new SourceError('FetchFailed', `git failed: ${last}`, { cause })
 }

@@ -6,251 +6,227 @@ import type { Spool, SpoolFile } from '../../archives/spool/spool.ts'
 import { writeBody } from '../egress/egress.ts'
 import { SourceError } from './errors.ts'
 import { runGit } from './git-process.ts'
-import type { FetchSourceMetrics } from './metrics.ts'
-import type { FetchOptions } from './module-source.ts'
-import type { Access } from './secrets.ts'
-import type { Tag } from './tags.ts'
-import type { Upstream } from './upstream.ts'
+import type { SourceAccess } from './secrets.ts'
+import type { FetchedFile, FetchOptions } from './types.ts'
+import type { UpstreamClient } from './upstream.ts'
+import type { Tag } from './versions.ts'
 
-/** A repository, and what opens it. */
-export interface GitPlace {
+/** A repository, and the access to it. */
+interface GitRepository {
   /** https, without credentials. */
   readonly url: string
-  readonly access?: Access | undefined
+  readonly access?: SourceAccess | undefined
   readonly namedByUpstream?: boolean
 }
 
-export interface GitRef extends GitPlace {
-  /** A tag, a branch, a commit in full, or HEAD. */
+interface GitRef extends GitRepository {
+  /** A tag, a branch, a full commit, or HEAD. */
   readonly ref: string
-  /** The commit that it must point to. */
+  /** The commit that the ref must point to. */
   readonly commit?: string | undefined
 }
 
-/** What `git archive` may write for a packed limit: normalising sets the true one. */
+/** A bare repository on the disk that one ref is fetched into. */
+interface Clone {
+  readonly path: string
+  readonly signal: AbortSignal
+  /** Maximum size of its packs. */
+  readonly maxBytes: number
+}
+
+type Config = Readonly<Record<string, string>>
+
+/** How much larger than its packs the tar of a repository may be; normalising applies the exact limit. */
 const tarRatio = 5
 const listMs = 60_000
 const fetchMs = 30 * 60_000
 const maxListBytes = 16 * 1024 * 1024
-const fetched = 'refs/depot/fetched'
+const maxOutputBytes = 1024 * 1024
+const fetchedRef = 'refs/depot/fetched'
 
-export interface GitDependencies {
-  readonly upstream: Upstream
-  readonly spool: Spool
-  readonly metrics: FetchSourceMetrics
-  /** Default: git, on PATH. */
-  readonly command?: string | undefined
-}
-
-/** The git program, kept in bounds. */
+/** Runs the git program within limits of time and size. */
 export class Git {
-  readonly #upstream: Upstream
+  readonly #upstream: UpstreamClient
   readonly #spool: Spool
-  readonly #metrics: FetchSourceMetrics
   readonly #command: string
 
-  constructor({ upstream, spool, metrics, command = 'git' }: GitDependencies) {
+  /** @param command the program. Default: git, on PATH */
+  constructor(upstream: UpstreamClient, spool: Spool, command = 'git') {
     this.#upstream = upstream
     this.#spool = spool
-    this.#metrics = metrics
     this.#command = command
   }
 
-  /** Every tag, annotated ones with the commit that they lead to. @throws SourceError */
-  async tags(place: GitPlace, asked: AbortSignal): Promise<Tag[]> {
-    return this.#within(asked, listMs, async (signal) =>
-      this.#connected(place, signal, async (config) => {
-        const args = ['ls-remote', '--quiet', '--tags', '--', place.url]
-        const lines = await this.#read(args, config, signal, maxListBytes)
-        return tagsIn(lines)
+  /** Lists every tag; an annotated tag has the commit that it leads to. @throws SourceError */
+  async tags(repository: GitRepository, signal: AbortSignal): Promise<Tag[]> {
+    return within(listMs, signal, (limited) =>
+      this.#connected(repository, limited, async (config) => {
+        const args = ['ls-remote', '--quiet', '--tags', '--', repository.url]
+        return tagsIn(await this.#read(args, limited, config, maxListBytes))
       }),
     )
   }
 
-  /** The files of a ref as a tar. @throws SourceError */
-  async fetch(
-    wanted: GitRef,
-    { signal: asked, onWaiting, maxBytes }: FetchOptions,
-  ): Promise<{ file: SpoolFile; sizeBytes: number; sha256: string }> {
+  /** Fetches the files of a ref as a tar. @throws SourceError */
+  async fetch(wanted: GitRef, { signal, onWaiting, maxBytes }: FetchOptions): Promise<FetchedFile> {
     const reservedBytes = Math.min(maxBytes * (1 + tarRatio), this.#spool.sizeBytes)
-    const file = await this.#spool.reserve(reservedBytes, {
-      signal: asked,
-      ...(onWaiting !== undefined && { onWaiting }),
-    })
-    const repository = `${file.path}.git`
+    const file = await this.#spool.reserve(reservedBytes, { signal, onWaiting })
+    const path = `${file.path}.git`
     try {
-      const written = await this.#within(asked, fetchMs, async (signal) => {
-        await this.#into(repository, wanted, signal, maxBytes)
-        return this.#archive(repository, wanted, file, signal, maxBytes * tarRatio)
+      const written = await within(fetchMs, signal, async (limited) => {
+        const clone = { path, signal: limited, maxBytes }
+        await this.#clone(clone, wanted)
+        return this.#archive(clone, wanted, file)
       })
-      this.#metrics.bytes.inc({ source: 'git' }, written.sizeBytes)
+      this.#upstream.countBytes('git', written.sizeBytes)
       file.shrink(written.sizeBytes)
       return { file, ...written }
     } catch (error) {
       await file.remove()
       throw error
     } finally {
-      await rm(repository, { recursive: true, force: true })
+      await rm(path, { recursive: true, force: true })
     }
   }
 
-  async #into(
-    repository: string,
-    wanted: GitRef,
-    signal: AbortSignal,
-    maxBytes: number,
-  ): Promise<void> {
-    await this.#read(['init', '--quiet', '--bare', '--template=', repository], {}, signal)
+  async #clone(clone: Clone, wanted: GitRef): Promise<void> {
+    const { path, signal, maxBytes } = clone
+    await this.#read(['init', '--quiet', '--bare', '--template=', path], signal)
     await this.#connected(wanted, signal, async (config) => {
       const limit = new AbortController()
-      const watch = setInterval(() => {
-        void checkSize(repository, maxBytes, limit)
-      }, 200)
+      const check = async () => {
+        if ((await packedBytes(path)) > maxBytes) limit.abort(tooLarge(maxBytes))
+      }
+      const watch = setInterval(() => void check(), 200)
+      const limited = { ...clone, signal: AbortSignal.any([signal, limit.signal]) }
       try {
-        await this.#fetchAny(repository, wanted, config, AbortSignal.any([signal, limit.signal]))
+        await this.#fetchAny(limited, wanted, config)
       } finally {
         clearInterval(watch)
       }
     })
-    if ((await sizeOf(repository)) > maxBytes) throw tooLarge(maxBytes)
+    if ((await packedBytes(path)) > maxBytes) throw tooLarge(maxBytes)
   }
 
-  /** A name that is no commit is a tag, or else a branch. */
-  async #fetchAny(
-    repository: string,
-    { url, ref }: GitRef,
-    config: Config,
-    signal: AbortSignal,
-  ): Promise<void> {
+  /** Tries the tag of a name, then its branch. */
+  async #fetchAny({ path, signal }: Clone, { url, ref }: GitRef, config: Config): Promise<void> {
+    const [first = '', second] = refsFor(ref)
     const fetch = (from: string) => {
       const options = ['--quiet', '--depth=1', '--no-tags', '--no-recurse-submodules']
-      const args = ['fetch', ...options, '--', url, `+${from}:${fetched}`]
-      return this.#read([`--git-dir=${repository}`, ...args], config, signal)
+      const args = ['fetch', ...options, '--', url, `+${from}:${fetchedRef}`]
+      return this.#read([`--git-dir=${path}`, ...args], signal, config)
     }
-    const [first = '', ...others] = placesOf(ref)
     try {
       await fetch(first)
     } catch (error) {
-      const [second] = others
       const isMissing = error instanceof SourceError && error.reason === 'NotFound'
       if (second === undefined || !isMissing) throw error
       await fetch(second)
     }
   }
 
-  async #archive(
-    repository: string,
-    { commit }: GitRef,
-    file: SpoolFile,
-    signal: AbortSignal,
-    maxBytes: number,
-  ): Promise<{ sizeBytes: number; sha256: string }> {
-    const place = `--git-dir=${repository}`
-    const verify = [place, 'rev-parse', '--verify', '--quiet', `${fetched}^{commit}`]
-    const found = (await this.#read(verify, {}, signal)).trim()
+  async #archive({ path, signal, maxBytes }: Clone, { commit }: GitRef, file: SpoolFile) {
+    const place = `--git-dir=${path}`
+    const verify = [place, 'rev-parse', '--verify', '--quiet', `${fetchedRef}^{commit}`]
+    const found = (await this.#read(verify, signal)).trim()
     if (commit !== undefined && found !== commit) {
       throw new SourceError('FetchFailed', 'the tag was moved while it was fetched')
     }
-    // One folder around all, as archives of hosts have it: a repository of one folder would be taken for one of those.
-    // Of a commit, git would check the signature by another program where a file of it asks for that with `$Format:%G?$`.
-    const tree = `${found}^{tree}`
-    const args = [place, 'archive', '--format=tar', '--prefix=repository/', tree]
-    const { stdout, ended } = this.#run(args, {}, signal)
-    const work = writeBody(stdout, file.path, maxBytes)
-    const written = await this.#upstream.explained(work, 'ArchiveTooLarge')
+    // Archives of hosts have one folder around everything. Without it, a repository of one folder would look like one.
+    // A tree is archived: for a commit, `$Format:%G?$` in a file would let git run a program to check its signature.
+    const args = [place, 'archive', '--format=tar', '--prefix=repository/', `${found}^{tree}`]
+    const { stdout, ended } = this.#run(args, signal)
+    const work = writeBody(stdout, file.path, maxBytes * tarRatio)
+    const written = await this.#upstream.translated(work, 'ArchiveTooLarge')
     await ended
     return written
   }
 
-  #run(args: readonly string[], config: Config, signal: AbortSignal) {
+  #run(args: readonly string[], signal: AbortSignal, config: Config = {}) {
     return runGit(args, { command: this.#command, config, signal })
   }
 
   async #read(
     args: readonly string[],
-    config: Config,
     signal: AbortSignal,
-    maxBytes = 1024 * 1024,
+    config: Config = {},
+    maxBytes = maxOutputBytes,
   ): Promise<string> {
     const limit = new AbortController()
-    const { stdout, ended } = this.#run(args, config, AbortSignal.any([signal, limit.signal]))
+    const { stdout, ended } = this.#run(args, AbortSignal.any([signal, limit.signal]), config)
     let bytes = 0
     stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length
       if (bytes > maxBytes) limit.abort(new SourceError('FetchFailed', 'git wrote too much'))
     })
-    const [said] = await Promise.all([text(stdout), ended])
-    return said
+    const [output] = await Promise.all([text(stdout), ended])
+    return output
   }
 
-  /** Works out how the host may be reached; the program does not look it up itself. */
+  /** Resolves and approves the host's addresses; git does not resolve them itself. */
   async #connected<T>(
-    { url, access, namedByUpstream = false }: GitPlace,
+    { url, access, namedByUpstream = false }: GitRepository,
     signal: AbortSignal,
     work: (config: Config) => Promise<T>,
   ): Promise<T> {
-    const route = await this.#upstream.explained(
-      this.#upstream.egress.routeTo(url, { namedByUpstream }),
-    )
-    const { hostname, port } = new URL(url)
+    const { egress } = this.#upstream
+    const route = await this.#upstream.translated(egress.routeTo(url, { namedByUpstream }))
     const authorization = access?.credential?.authorization
     const config = {
       ...('proxyUrl' in route
         ? { 'http.proxy': route.proxyUrl }
-        : { 'http.curloptResolve': pinned(hostname, port || '443', route.addresses) }),
+        : { 'http.curloptResolve': pinned(new URL(url), route.addresses) }),
       ...(authorization !== undefined && { 'http.extraHeader': `Authorization: ${authorization}` }),
     }
     const extra = [route.ca, access?.ca].filter((pem) => pem !== undefined)
     if (extra.length === 0) return work(config)
-    const pem = [...rootCertificates, ...extra].join('\n')
     const file = await this.#spool.reserve(0, { signal })
     try {
-      await writeFile(file.path, pem, { mode: 0o600 })
+      await writeFile(file.path, [...rootCertificates, ...extra].join('\n'), { mode: 0o600 })
       return await work({ ...config, 'http.sslCAInfo': file.path })
     } finally {
       await file.remove()
     }
   }
+}
 
-  async #within<T>(
-    asked: AbortSignal,
-    deadlineMs: number,
-    work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const deadline = AbortSignal.timeout(deadlineMs)
-    try {
-      return await work(AbortSignal.any([asked, deadline]))
-    } catch (error) {
-      if (asked.aborted || !deadline.aborted) throw error
-      throw new SourceError('FetchFailed', `git took longer than ${deadlineMs / 1000} s`, {
-        cause: error,
-      })
-    }
+/** Gives work a deadline. @throws SourceError FetchFailed after it */
+async function within<T>(
+  deadlineMs: number,
+  asked: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = AbortSignal.timeout(deadlineMs)
+  try {
+    return await work(AbortSignal.any([asked, deadline]))
+  } catch (cause) {
+    if (asked.aborted || !deadline.aborted) throw cause
+    const message = `git took longer than ${deadlineMs / 1000} s`
+    throw new SourceError('FetchFailed', message, { cause })
   }
 }
 
-type Config = Readonly<Record<string, string>>
-
-function pinned(hostname: string, port: string, addresses: readonly string[]): string {
+function pinned({ hostname, port }: URL, addresses: readonly string[]): string {
   const shown = addresses.map((address) => (address.includes(':') ? `[${address}]` : address))
-  return `${hostname}:${port}:${shown.join(',')}`
+  return `${hostname}:${port || '443'}:${shown.join(',')}`
 }
 
-/** @throws SourceError for what no ref is called, and what git would read as more than a name */
-function placesOf(ref: string): string[] {
+/** @throws SourceError for a name that git does not allow, or would read as more than a name */
+function refsFor(ref: string): string[] {
   if (ref === 'HEAD' || /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(ref)) return [ref]
-  if (!isRefName(ref))
+  if (!isRefName(ref)) {
     throw new SourceError('NotFound', 'the source names a ref that git does not allow')
+  }
   return ref.startsWith('refs/') ? [ref] : [`refs/tags/${ref}`, `refs/heads/${ref}`]
 }
 
-/** As `git check-ref-format` has it. */
+/** Applies the rules of `git check-ref-format`. */
 export function isRefName(name: string): boolean {
   const isOdd = /[\p{Cc} ~^:?*[\\]|\.\.|@\{|\/\/|\/$|\.$|^[-/]|(?:^|\/)\.|\.lock(?:\/|$)/u
   return name !== '' && name !== '@' && name.length <= 255 && !isOdd.test(name)
 }
 
-/** Lines of a commit and a ref; `^{}` after an annotated tag says what it leads to. */
+/** Each line has a commit and a ref; the line with `^{}` has the commit that an annotated tag leads to. */
 function tagsIn(lines: string): Tag[] {
   const commits = new Map<string, string>()
   for (const line of lines.split('\n')) {
@@ -263,23 +239,17 @@ function tagsIn(lines: string): Tag[] {
   return Array.from(commits, ([name, commit]) => ({ name, commit }))
 }
 
-/** Of the packs; files may come and go while it is asked. */
-async function sizeOf(repository: string): Promise<number> {
+/** Size of the packs; files may be created and removed meanwhile. */
+async function packedBytes(repository: string): Promise<number> {
   const packs = join(repository, 'objects/pack')
   const names = await readdir(packs).catch(() => [])
-  const sizes = await Promise.all(
-    names.map((name) =>
-      stat(join(packs, name)).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    ),
-  )
+  const sizeOf = (name: string) =>
+    stat(join(packs, name)).then(
+      ({ size }) => size,
+      () => 0,
+    )
+  const sizes = await Promise.all(names.map(sizeOf))
   return sizes.reduce((sum, size) => sum + size, 0)
-}
-
-async function checkSize(repository: string, maxBytes: number, limit: AbortController) {
-  if ((await sizeOf(repository)) > maxBytes) limit.abort(tooLarge(maxBytes))
 }
 
 function tooLarge(maxBytes: number): SourceError {

@@ -242,7 +242,7 @@ it.each([
 it.each([
   ['error', 'status 500'],
   ['cut', ''],
-  ['html', 'gave no archive but HTML or XML (content type text/html)'],
+  ['html', 'sent HTML or XML instead of an archive (content type text/html)'],
 ] as const)(
   'leaves nothing in the spool when an archive is answered with %s, and says so',
   async (fault, says) => {

@@ -1,33 +1,27 @@
 import * as z from 'zod'
 import type { EgressAnswer } from '../egress/egress.ts'
+import { etagOf, expectStatus, parseJson } from './answers.ts'
 import { SourceError } from './errors.ts'
 import type { GithubCredential } from './github-app.ts'
 import type { ListingCache } from './listing-cache.ts'
-import type {
-  FetchedArchive,
-  FetchOptions,
-  Listing,
-  ListOptions,
-  ModuleSource,
-  Resolved,
-} from './module-source.ts'
-import { resolveFromList } from './resolve.ts'
-import { type Tag, versionsOf } from './tags.ts'
-import { etagOf, parseJson, type Upstream, unexpected } from './upstream.ts'
+import type { GithubPlace } from './places.ts'
+import type { ModuleUpstream, UpstreamOptions } from './types.ts'
+import type { UpstreamClient } from './upstream.ts'
+import { commitOf, resolveFromList, versionsOf } from './versions.ts'
 
-export interface GithubOptions {
-  readonly upstream: Upstream
+export interface GithubOptions extends GithubPlace {
+  readonly upstream: UpstreamClient
   readonly cache: ListingCache
-  readonly apiUrl: string
-  readonly owner: string
-  readonly repository: string
   readonly path: string | undefined
   readonly tagPrefix: string
-  /** Nothing where the repository is asked without credentials. */
+  /** Undefined: the repository is read without credentials. */
   readonly credential: () => Promise<GithubCredential | undefined>
 }
 
 const pageSize = 100
+const maxPages = 100
+const headers = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' }
+
 const Tags = z
   .array(
     z.object({
@@ -45,107 +39,89 @@ const Page = z.object({
 const Pages = z.array(Page)
 type Page = z.infer<typeof Page>
 
-const maxPages = 100
-
 /** Tags of a repository on GitHub, and its archives of them. */
-export function githubSource(options: GithubOptions): ModuleSource {
-  return new GithubSource(options)
-}
+export function githubModule(github: GithubOptions): ModuleUpstream {
+  const { upstream, cache, apiUrl, owner, repository, path, tagPrefix } = github
+  const type = 'github'
+  const url = `${apiUrl}/repos/${owner}/${repository}`
+  const identity = `github:${new URL(apiUrl).host}/${owner}/${repository}`.toLowerCase()
 
-class GithubSource implements ModuleSource {
-  readonly identity: string
-  readonly type = 'github'
-  readonly #options: GithubOptions
-  readonly #url: string
-
-  constructor(options: GithubOptions) {
-    const { apiUrl, owner, repository } = options
-    this.#options = options
-    this.#url = `${apiUrl}/repos/${owner}/${repository}`
-    this.identity = `github:${new URL(apiUrl).host}/${owner}/${repository}`.toLowerCase()
+  async function ask(
+    page: number,
+    etag: string | undefined,
+    credential: GithubCredential | undefined,
+    { signal, urgent }: UpstreamOptions,
+  ): Promise<EgressAnswer> {
+    const query = page === 1 ? `?per_page=${pageSize}` : `?per_page=${pageSize}&page=${page}`
+    const send = async () =>
+      upstream.ask(`${url}/tags${query}`, {
+        credential: await credential?.get(signal),
+        headers: { ...headers, ...(etag !== undefined && { 'if-none-match': etag }) },
+        signal,
+        urgent,
+      })
+    const answer = await send()
+    return answer.status === 401 && (await credential?.renew()) === true ? send() : answer
   }
 
-  async list(options: ListOptions): Promise<Listing> {
-    const credential = await this.#options.credential()
-    const key = `${this.identity} ${credential?.id ?? ''}`
-    const { value, unchanged } = await this.#options.cache.get(key, Pages, options, (former) =>
-      this.#pages(former, credential, options),
-    )
-    const tags: Tag[] = value.flatMap((page) => page.tags)
-    return { ...versionsOf(tags, this.#options.tagPrefix), unchanged }
-  }
-
-  resolve(version: string, options: ListOptions): Promise<Resolved> {
-    return resolveFromList(this, version, options)
-  }
-
-  async fetch(resolved: Resolved, options: FetchOptions): Promise<FetchedArchive> {
-    const { upstream, path } = this.#options
-    const [, commit = resolved.ref] = /@sha\d+:([0-9a-f]+)$/.exec(resolved.revision) ?? []
-    const credential = await this.#options.credential()
-    const url = `${this.#url}/tarball/${encodeURIComponent(commit)}`
-    const { signal, urgent } = options
-    const get = async () => {
-      const sent = await credential?.get(signal)
-      const request = { credential: sent, signal, urgent, headers }
-      return upstream.fetch(url, this.type, request, options)
-    }
-    const { file, download } = await get().catch(async (error: unknown) => {
-      const isDenied = error instanceof SourceError && error.reason === 'AccessDenied'
-      if (isDenied && (await credential?.renew()) === true) return get()
-      throw error
-    })
-    const { sizeBytes, sha256 } = download
-    return { file, sizeBytes, sha256, revision: resolved.revision, path }
-  }
-
-  /** Asks for every page again, which costs no quota where it has not changed. */
-  async #pages(
+  /** Asks for every page again; an unchanged page costs no quota. */
+  async function pages(
     former: readonly Page[] | undefined,
     credential: GithubCredential | undefined,
-    options: ListOptions,
+    options: UpstreamOptions,
   ): Promise<{ value: Page[]; unchanged: boolean }> {
     const value: Page[] = []
     let unchanged = former !== undefined
     for (let number = 1; number <= maxPages; number += 1) {
       const known = former?.[number - 1]
-      const answer = await this.#ask(number, known?.etag, credential, options)
+      const answer = await ask(number, known?.etag, credential, options)
       const same = answer.status === 304 ? known : undefined
       const page = same ?? pageOf(answer)
       unchanged &&= same !== undefined
       value.push(page)
       if (!page.more) return { value, unchanged }
     }
-    throw new SourceError(
-      'FetchFailed',
-      `${this.identity} has more than ${maxPages * pageSize} tags`,
-    )
+    throw new SourceError('FetchFailed', `${identity} has more than ${maxPages * pageSize} tags`)
   }
 
-  async #ask(
-    page: number,
-    etag: string | undefined,
-    credential: GithubCredential | undefined,
-    { signal, urgent }: ListOptions,
-  ): Promise<EgressAnswer> {
-    const query = page === 1 ? `?per_page=${pageSize}` : `?per_page=${pageSize}&page=${page}`
-    const ask = async () =>
-      this.#options.upstream.ask(`${this.#url}/tags${query}`, {
-        credential: await credential?.get(signal),
-        headers: { ...headers, ...(etag !== undefined && { 'if-none-match': etag }) },
-        signal,
-        urgent,
+  return {
+    identity,
+    type,
+    async list(options) {
+      const credential = await github.credential()
+      const key = `${identity} ${credential?.id ?? ''}`
+      const { value, unchanged } = await cache.get(key, Pages, options, (former) =>
+        pages(former, credential, options),
+      )
+      const tags = value.flatMap((page) => page.tags)
+      return { ...versionsOf(tags, tagPrefix), unchanged }
+    },
+    resolve(version, options) {
+      return resolveFromList(this, version, options)
+    },
+    async fetch(resolved, options) {
+      const credential = await github.credential()
+      const place = `${url}/tarball/${encodeURIComponent(commitOf(resolved) ?? resolved.ref)}`
+      const get = async () =>
+        upstream.fetch(place, type, options, {
+          credential: await credential?.get(options.signal),
+          headers,
+        })
+      const fetched = await get().catch(async (error: unknown) => {
+        const isDenied = error instanceof SourceError && error.reason === 'AccessDenied'
+        if (isDenied && (await credential?.renew()) === true) return get()
+        throw error
       })
-    const answer = await ask()
-    return answer.status === 401 && (await credential?.renew()) === true ? ask() : answer
+      return { ...fetched, revision: resolved.revision, path }
+    },
   }
 }
 
-const headers = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' }
-
 function pageOf(answer: EgressAnswer): Page {
-  if (answer.status !== 200) throw unexpected(answer)
-  const tags = parseJson(answer, Tags).map(({ name, commit }) => ({ name, commit: commit.sha }))
-  const more = /;\s*rel="?next"?/.test(answer.header('link') ?? '')
-  return { more, tags, ...etagOf(answer) }
+  const tags = parseJson(expectStatus(answer, 200), Tags)
+  return {
+    more: /;\s*rel="?next"?/.test(answer.header('link') ?? ''),
+    tags: tags.map(({ name, commit }) => ({ name, commit: commit.sha })),
+    ...etagOf(answer),
+  }
 }

@@ -1,6 +1,6 @@
 import { SourceError } from './errors.ts'
 
-/** An address of the kind that Terraform downloads modules from, as far as it is fetched here. */
+/** A module address in Terraform's syntax, of the kinds that Depot fetches. */
 export type ModuleAddress = {
   /** Of the repository, or of the archive; https. */
   readonly url: string
@@ -12,10 +12,10 @@ export type ModuleAddress = {
 )
 
 /**
- * Reads what a registry names as the place of a module: `https://…/x.tar.gz//folder?archive=tar.gz` or
+ * Reads the module address that a registry returns: `https://…/x.tar.gz//folder?archive=tar.gz` or
  * `git::https://…//folder?ref=…`, also relative to `base`.
  *
- * @throws SourceError FetchFailed where it is something else
+ * @throws SourceError FetchFailed for any other kind
  * @see https://developer.hashicorp.com/terraform/language/modules/sources
  */
 export function moduleAddress(text: string, base: string): ModuleAddress {
@@ -44,21 +44,21 @@ export function moduleAddress(text: string, base: string): ModuleAddress {
 
 const isGithub = (text: string): boolean => text.startsWith('github.com/')
 
-/** The CLIs know two hosts without a scheme, and `user@host:path`; what else has none is relative. */
+/** The CLIs know two hosts without a scheme, and `user@host:path`; any other text without a scheme is relative. */
 function absolute(text: string): string {
   if (isGithub(text)) {
     const [, repository = '', rest = ''] =
       /^(github\.com\/[^/?]+\/[^/?]+?)(?:\.git)?((?:\/|\?).*)?$/.exec(text) ?? []
     if (repository === '') throw unusable('on github.com without owner and repository')
-    // A third part without two slashes is a folder, too.
+    // A third part is a folder even without two slashes.
     return `https://${repository}.git${rest.replace(/^\/(?=[^/])/, '//')}`
   }
   if (text.startsWith('bitbucket.org/')) throw unusable('on bitbucket.org')
-  if (/^[^/:?]+@[^/:?]+:/.test(text)) throw unusable('that is read by ssh')
+  if (/^[^/:?]+@[^/:?]+:/.test(text)) throw unusable('that is read over ssh')
   return text
 }
 
-/** A leading `*` stands for the one folder that wraps everything, which is taken away anyway. */
+/** A leading `*` means the one folder that wraps everything, which Depot strips anyway. */
 function decoded(path: string): string | undefined {
   let text: string
   try {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { z } from 'zod'
@@ -7,44 +7,42 @@ import { Bounded } from '../../base/memory/memory.ts'
 import { type Clock, SingleFlight } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import { SourceError } from './errors.ts'
-import type { ListOptions } from './module-source.ts'
+import type { UpstreamOptions } from './types.ts'
 
 const maxFileBytes = 32 * 1024 * 1024
-/** Lists that were not asked for so long are removed at the start. */
+/** Lists that nobody asked for in this time are removed at the start. */
 const keepMs = 30 * 24 * 3_600_000
 
-/** A list as it was fetched, with what the upstream needs to see to answer "unchanged". */
-interface Kept<T> {
-  readonly value: T
-  /** As JSON: what it takes in memory is near that. */
+/** A fetched list, with everything that a conditional request needs. */
+interface Kept {
+  readonly value: unknown
+  /** Size as JSON, which is close to its size in memory. */
   readonly bytes: number
   readonly atMs: number
 }
 
-/** Fetches a list; `unchanged` says that the former one still counts. */
-type Load<T> = (
-  former: T | undefined,
-) => Promise<{ readonly value: T; readonly unchanged: boolean }>
+interface Loaded<T> {
+  readonly value: T
+  /** Whether the upstream said that the former list is still valid. */
+  readonly unchanged: boolean
+}
 
 /**
- * Lists of versions, in memory and on disk, so that a restart asks with conditional requests and gets short answers.
- * Callers who ask for one at the same time wait for the same request.
+ * Lists of versions, in memory and on disk, so that a restart can send conditional requests. Callers who ask for a list at
+ * the same time share one request.
  */
 export class ListingCache {
   readonly #dir: string
   readonly #log: Logger
   readonly #clock: Clock
-  readonly #memory = new Bounded<Kept<unknown>>({
+  readonly #memory = new Bounded<Kept>({
     maxEntries: 5000,
     maxBytes: 64 * 1024 * 1024,
     sizeOf: ({ bytes }) => bytes,
   })
-  readonly #flights = new SingleFlight<{
-    readonly value: unknown
-    readonly unchanged: boolean
-  }>({
+  readonly #flights = new SingleFlight<Loaded<unknown>>({
     max: 10_000,
-    overload: () => new Error('too many lists of versions are asked for at once'),
+    overload: () => new Error('too many lists of versions are requested at once'),
   })
   #ready: Promise<void> | undefined
 
@@ -54,51 +52,45 @@ export class ListingCache {
     this.#clock = clock
   }
 
-  /** @param key of the upstream and the credential: lists of different callers are not mixed */
+  /** @param key names the upstream and the credential: callers with different credentials share no list */
   async get<T>(
     key: string,
     schema: z.ZodType<T>,
-    options: ListOptions,
-    load: Load<T>,
-  ): Promise<{ readonly value: T; readonly unchanged: boolean }> {
+    { signal, maxAgeMs = 0 }: UpstreamOptions,
+    load: (former: T | undefined) => Promise<Loaded<T>>,
+  ): Promise<Loaded<T>> {
+    const attempt = async (): Promise<Loaded<T>> => {
+      const kept = this.#memory.get(key) ?? (await this.#read(key))
+      const former = kept === undefined ? undefined : schema.safeParse(kept.value).data
+      if (kept !== undefined && former !== undefined && this.#clock() - kept.atMs < maxAgeMs) {
+        this.#memory.set(key, kept)
+        return { value: former, unchanged: true }
+      }
+      const { value, unchanged } = await this.#flights.run(key, async () => {
+        const loaded = await load(former)
+        const text = JSON.stringify(loaded.value)
+        const atMs = this.#clock()
+        this.#memory.set(key, { value: loaded.value, bytes: text.length, atMs })
+        await this.#keep(key, text, loaded.unchanged)
+        return loaded
+      })
+      return { value: schema.parse(value), unchanged }
+    }
     try {
-      return await this.#get(key, schema, options, load)
+      return await attempt()
     } catch (error) {
-      // The caller whose request this was may have given up; its reason is none for this caller.
-      if (error instanceof SourceError || options.signal.aborted) throw error
-      return this.#get(key, schema, options, load)
+      // The request may have belonged to another caller, who aborted it.
+      if (error instanceof SourceError || signal.aborted) throw error
+      return attempt()
     }
-  }
-
-  async #get<T>(
-    key: string,
-    schema: z.ZodType<T>,
-    { maxAgeMs = 0 }: ListOptions,
-    load: Load<T>,
-  ): Promise<{ readonly value: T; readonly unchanged: boolean }> {
-    const kept = this.#memory.get(key) ?? (await this.#read(key))
-    const former = kept === undefined ? undefined : schema.safeParse(kept.value).data
-    if (kept !== undefined && former !== undefined && this.#clock() - kept.atMs < maxAgeMs) {
-      this.#memory.set(key, kept)
-      return { value: former, unchanged: true }
-    }
-    const { value, unchanged } = await this.#flights.run(key, async () => {
-      const loaded = await load(former)
-      const text = JSON.stringify(loaded.value)
-      const bytes = text.length
-      this.#memory.set(key, { value: loaded.value, bytes, atMs: this.#clock() })
-      await this.#keep(key, text, loaded.unchanged)
-      return loaded
-    })
-    return { value: schema.parse(value), unchanged }
   }
 
   #path(key: string): string {
-    return join(this.#dir, `${createHash('sha256').update(key).digest('hex').slice(0, 40)}.json`)
+    return join(this.#dir, `${hash('sha256', key).slice(0, 40)}.json`)
   }
 
-  /** What was kept by the process before this one. */
-  async #read(key: string): Promise<Kept<unknown> | undefined> {
+  /** Reads a list that an earlier process kept. */
+  async #read(key: string): Promise<Kept | undefined> {
     try {
       const path = this.#path(key)
       const { mtimeMs } = await stat(path)
@@ -109,7 +101,7 @@ export class ListingCache {
     }
   }
 
-  /** A list that cannot be kept costs a longer answer the next time, and nothing else. */
+  /** Writes a list to disk. A failure only makes the next answer longer. */
   async #keep(key: string, text: string, unchanged: boolean): Promise<void> {
     const path = this.#path(key)
     try {

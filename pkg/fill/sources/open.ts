@@ -2,32 +2,30 @@ import type { Spool } from '../../archives/spool/spool.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { Egress } from '../egress/egress.ts'
-import { archiveSource } from './archive.ts'
-import { Discovery } from './discovery.ts'
+import { archiveModule } from './archive.ts'
 import { SourceError } from './errors.ts'
 import { Git } from './git.ts'
-import { gitSource } from './git-source.ts'
-import { githubSource } from './github.ts'
+import { gitModule } from './git-source.ts'
+import { githubModule } from './github.ts'
 import { GithubApps } from './github-app.ts'
 import { ListingCache } from './listing-cache.ts'
-import { createFetchMetrics } from './metrics.ts'
-import type { ModuleOrigin, ModuleSource } from './module-source.ts'
 import { githubPlace, httpsUrl, moduleAddressOf, providerAddressOf } from './places.ts'
-import type { ProviderOrigin, ProviderUpstream } from './provider-upstream.ts'
-import { registryModuleSource } from './registry-modules.ts'
-import { openDocuments, registryProvider } from './registry-providers.ts'
-import { type Access, accessOf, readSecret, type Secrets } from './secrets.ts'
-import { Upstream } from './upstream.ts'
+import { ServiceDiscovery } from './registry.ts'
+import { registryModule } from './registry-modules.ts'
+import { openDocuments, RegistryProvider } from './registry-providers.ts'
+import { accessOf, type ReadSecret, readSecret, type SourceAccess } from './secrets.ts'
+import type { ModuleOrigin, ModuleUpstream, ProviderOrigin, ProviderUpstream } from './types.ts'
+import { UpstreamClient } from './upstream.ts'
 
 export interface SourcesOptions {
   readonly egress: Egress
   readonly spool: Spool
-  readonly secrets: Secrets
-  /** A folder for lists of versions, made where it is missing. */
+  readonly secrets: ReadSecret
+  /** A folder for lists of versions; created if it does not exist. */
   readonly listingsDir: string
   /** Registries of providers and modules, as `host` or `host:port`; the first is the default. */
   readonly upstreamHosts: readonly string[]
-  /** Name of the Secret for GitHub where a resource names none. Default: depot-github. */
+  /** Name of the Secret for GitHub if a resource names none. Default: depot-github. */
   readonly githubSecretName?: string | undefined
   /** Default: https://api.github.com. */
   readonly githubApiUrl?: string | undefined
@@ -40,77 +38,70 @@ export interface SourcesOptions {
 
 export interface Sources {
   /** @param namespace where Secrets are read @throws SourceError InvalidSpec */
-  module(origin: ModuleOrigin, namespace: string): ModuleSource
+  module(origin: ModuleOrigin, namespace: string): ModuleUpstream
   /** @throws SourceError InvalidSpec */
   provider(origin: ProviderOrigin, namespace: string): ProviderUpstream
 }
 
 export function openSources(options: SourcesOptions): Sources {
-  const { egress, spool, secrets, upstreamHosts, clock = Date.now } = options
+  const { egress, spool, secrets, upstreamHosts, metrics, clock = Date.now } = options
   const { githubSecretName = 'depot-github', githubApiUrl = 'https://api.github.com' } = options
-  const metrics = createFetchMetrics(options.metrics)
   const log = options.log.child({ component: 'sources' })
-  const upstream = new Upstream(egress, spool, metrics, clock)
+  const upstream = new UpstreamClient({ egress, spool, metrics, clock })
   const cache = new ListingCache(options.listingsDir, log, clock)
-  const git = new Git({ upstream, spool, metrics, command: options.gitCommand })
-  const discovery = new Discovery(upstream, clock)
+  const git = new Git(upstream, spool, options.gitCommand)
+  const discovery = new ServiceDiscovery(upstream, clock)
   const documents = openDocuments(clock)
   const apps = new GithubApps(upstream, clock)
 
-  /** What the Secret of a source gives; nothing where it names none. */
-  const accessFor = (name: string | undefined, namespace: string) => async (): Promise<Access> => {
-    return name === undefined ? {} : accessOf(await readSecret(secrets, namespace, name), name)
-  }
+  const accessFor =
+    (name: string | undefined, namespace: string) => async (): Promise<SourceAccess> =>
+      name === undefined ? {} : accessOf(await readSecret(secrets, namespace, name), name)
 
-  function github(origin: ModuleOrigin, namespace: string): ModuleSource {
+  function github(origin: ModuleOrigin, namespace: string): ModuleUpstream {
     const place = githubPlace(origin, githubApiUrl)
     const { useAuthenticatedClient, secretName } = origin.githubClientConfig ?? {}
     const named = origin.source?.secretRef?.name ?? secretName
     const name = named ?? (useAuthenticatedClient === true ? githubSecretName : undefined)
-    return githubSource({
-      ...place,
-      ...inside(origin),
-      upstream,
-      cache,
-      credential: async () =>
-        name === undefined
-          ? undefined
-          : apps.credentialOf(() => readSecret(secrets, namespace, name), name, place.apiUrl),
-    })
+    const credential = async () =>
+      name === undefined
+        ? undefined
+        : apps.credentialOf(() => readSecret(secrets, namespace, name), name, place.apiUrl)
+    return githubModule({ ...place, ...pathsOf(origin), upstream, cache, credential })
   }
 
   return {
     module(origin, namespace) {
-      const { type = 'github', url } = origin.source ?? {}
+      const { type = 'github', url, secretRef } = origin.source ?? {}
       if (type === 'github') return github(origin, namespace)
-      const access = accessFor(origin.source?.secretRef?.name, namespace)
-      const at = { ...inside(origin), access, upstream, cache, git }
-      if (type === 'git') return gitSource({ ...at, url: httpsUrl(url ?? origin.repoUrl) })
-      if (type === 'archive') {
-        const place = httpsUrl(url)
-        if (url?.includes('{version}') === true)
-          return archiveSource({ ...at, url: withMark(place) })
-        throw new SourceError(
-          'InvalidSpec',
-          'source.url of an archive needs {version} in it, such as https://example.com/vpc-{version}.tar.gz',
-        )
-      }
-      return registryModuleSource({ ...at, ...moduleAddressOf(url, upstreamHosts), discovery })
+      const access = accessFor(secretRef?.name, namespace)
+      const shared = { ...pathsOf(origin), access, upstream, cache, git }
+      if (type === 'git') return gitModule({ ...shared, url: httpsUrl(url ?? origin.repoUrl) })
+      if (type === 'archive') return archiveModule({ ...shared, url: archiveUrl(url) })
+      return registryModule({ ...shared, ...moduleAddressOf(url, upstreamHosts), discovery })
     },
     provider(origin, namespace) {
       const { signature = 'Required', trustedKeys = [] } = origin
       const address = providerAddressOf(origin, upstreamHosts)
       const access = accessFor(origin.secretRef?.name, namespace)
-      const of = { upstream, cache, discovery, documents, access, clock }
-      return registryProvider({ ...of, ...address, signature, trustedKeys })
+      const shared = { upstream, cache, discovery, documents, access, clock }
+      return new RegistryProvider({ ...shared, ...address, signature, trustedKeys })
     },
   }
 }
 
-const inside = ({ source }: ModuleOrigin) => ({
+const pathsOf = ({ source }: ModuleOrigin) => ({
   path: source?.path,
   tagPrefix: source?.tagPrefix ?? '',
 })
 
-/** Reading a URL has escaped the mark. */
-const withMark = (url: string): string => url.replaceAll('%7Bversion%7D', '{version}')
+/** @throws SourceError InvalidSpec */
+function archiveUrl(text: string | undefined): string {
+  const url = httpsUrl(text)
+  // Parsing the URL has escaped the braces.
+  if (text?.includes('{version}') === true) return url.replaceAll('%7Bversion%7D', '{version}')
+  throw new SourceError(
+    'InvalidSpec',
+    'source.url of an archive needs {version} in it, such as https://example.com/vpc-{version}.tar.gz',
+  )
+}

@@ -1,7 +1,6 @@
 import { printable } from '../egress/egress.ts'
 import { SourceError } from './errors.ts'
-import type { ModuleOrigin } from './module-source.ts'
-import type { ProviderOrigin } from './provider-upstream.ts'
+import type { ModuleOrigin, ProviderOrigin } from './types.ts'
 
 export interface GithubPlace {
   /** Without a slash at the end. */
@@ -10,7 +9,7 @@ export interface GithubPlace {
   readonly repository: string
 }
 
-/** From the URL of the repository, else from owner and name. @throws SourceError InvalidSpec */
+/** Reads the URL of the repository, otherwise owner and name. @throws SourceError InvalidSpec */
 export function githubPlace(origin: ModuleOrigin, publicApiUrl: string): GithubPlace {
   const { repoOwner, name, source, githubClientConfig } = origin
   const text = source?.url ?? origin.repoUrl
@@ -37,12 +36,15 @@ export function httpsUrl(text: string | undefined): string {
   const url = URL.parse(text)
   const shown = printable(text.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*$/, ''), 100)
   if (url?.protocol !== 'https:') {
-    throw new SourceError('InvalidSpec', `"${shown}" is no https URL: only those are fetched`)
+    throw new SourceError(
+      'InvalidSpec',
+      `"${shown}" is not an https URL: only https URLs are fetched`,
+    )
   }
   if (url.username !== '' || url.password !== '') {
     throw new SourceError(
       'InvalidSpec',
-      `"${shown}" has credentials in it: put them into a Secret and name it in secretRef`,
+      `"${shown}" holds credentials: put them into a Secret and name it in secretRef`,
     )
   }
   return url.href
@@ -58,7 +60,7 @@ export function moduleAddressOf(
   if (address.length !== 3 || !address.every(isSegment)) {
     throw new SourceError(
       'InvalidSpec',
-      'source.url of a registry is host/namespace/name/system, such as registry.opentofu.org/acme/vpc/aws',
+      'source.url of a registry must be host/namespace/name/system, such as registry.opentofu.org/acme/vpc/aws',
     )
   }
   return { host: knownHost(host, upstreamHosts), address: address.join('/') }
@@ -72,7 +74,7 @@ export function providerAddressOf(
   if (name === undefined || !isSegment(name) || !isSegment(namespace)) {
     throw new SourceError(
       'InvalidSpec',
-      `"${printable(`${namespace}/${name ?? ''}`, 100)}" is no address of a provider, such as hashicorp/aws`,
+      `"${printable(`${namespace}/${name ?? ''}`, 100)}" is not the address of a provider, such as hashicorp/aws`,
     )
   }
   return {

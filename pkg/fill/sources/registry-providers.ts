@@ -1,58 +1,53 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import * as z from 'zod'
 import { Bounded } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import { type EgressAnswer, shownUrl } from '../egress/egress.ts'
-import type { Discovery } from './discovery.ts'
+import { expectStatus, parseJson } from './answers.ts'
 import { SourceError } from './errors.ts'
-import type { ListingCache } from './listing-cache.ts'
-import type { FetchOptions, ListOptions } from './module-source.ts'
-import type {
-  FetchedProvider,
-  Platform,
-  ProviderListing,
-  ProviderRelease,
-  ProviderUpstream,
-  UpstreamProviderVersion,
-} from './provider-upstream.ts'
-import { versionFrom } from './resolve.ts'
-import type { Access } from './secrets.ts'
+import { RegistryClient, type RegistryOptions } from './registry.ts'
 import { archiveHashes, readShasums } from './shasums.ts'
 import { verifySignature } from './signatures.ts'
-import { bareVersion } from './tags.ts'
-import { etagOf, parseJson, type Upstream, unexpected } from './upstream.ts'
+import type {
+  FetchedProvider,
+  FetchOptions,
+  Platform,
+  ProviderRelease,
+  ProviderUpstream,
+  UpstreamListing,
+  UpstreamOptions,
+  UpstreamProviderVersion,
+} from './types.ts'
+import { bareVersion, versionFrom } from './versions.ts'
 
 const documentBytes = 1024 * 1024
 const signatureBytes = 256 * 1024
+const documentsMs = 2 * 60_000
 
-export interface RegistryProviderOptions {
-  readonly upstream: Upstream
-  readonly cache: ListingCache
-  readonly discovery: Discovery
+/** Documents that all platforms of a version share, by URL. */
+type Documents = Bounded<Promise<Buffer>>
+
+export const openDocuments = (clock: Clock): Documents => new Bounded({ maxEntries: 100, clock })
+
+export interface RegistryProviderOptions extends RegistryOptions {
   readonly documents: Documents
-  readonly host: string
   readonly namespace: string
   /** `aws` of `hashicorp/aws`. */
   readonly providerType: string
   readonly signature: 'Required' | 'IfPresent'
   readonly trustedKeys: readonly string[]
-  readonly access: () => Promise<Access>
   readonly clock: Clock
 }
 
-/** Documents that all platforms of a version share, by URL. */
-export type Documents = Bounded<Promise<Buffer>>
+const word = /^[a-z0-9]{1,32}$/
+const Protocols = z.array(z.string().max(16)).max(20).nullish()
 
-export const openDocuments = (clock: Clock): Documents => new Bounded({ maxEntries: 100, clock })
-const documentsMs = 2 * 60_000
-
-const word = z.string().regex(/^[a-z0-9]{1,32}$/)
 const Versions = z.object({
   versions: z
     .array(
       z.object({
         version: z.string().max(256),
-        protocols: z.array(z.string().max(16)).max(20).nullish(),
+        protocols: Protocols,
         platforms: z
           .array(z.object({ os: z.string().max(64), arch: z.string().max(64) }))
           .max(200)
@@ -61,10 +56,9 @@ const Versions = z.object({
     )
     .max(20_000),
 })
-const Kept = z.object({ etag: z.string().optional(), versions: Versions.shape.versions })
 
 const Package = z.object({
-  protocols: z.array(z.string().max(16)).max(20).nullish(),
+  protocols: Protocols,
   os: z.string(),
   arch: z.string(),
   filename: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$/),
@@ -81,56 +75,55 @@ const Package = z.object({
     })
     .nullish(),
 })
-type Package = z.infer<typeof Package>
 
-/** A provider of a registry that speaks the provider protocol. */
-export function registryProvider(options: RegistryProviderOptions): ProviderUpstream {
-  return new RegistryProvider(options)
+/** The package answer of a registry, and the URL that its own URLs are relative to. */
+interface Offer extends z.infer<typeof Package> {
+  readonly base: URL
 }
 
-class RegistryProvider implements ProviderUpstream {
+/** A provider of a registry that speaks the provider protocol. */
+export class RegistryProvider implements ProviderUpstream {
   readonly identity: string
   readonly type = 'registry'
   readonly host: string
   readonly #options: RegistryProviderOptions
+  readonly #registry: RegistryClient
 
   constructor(options: RegistryProviderOptions) {
     const { host, namespace, providerType } = options
     this.#options = options
+    this.#registry = new RegistryClient(options, 'providers.v1', `${namespace}/${providerType}`)
     this.host = host
     this.identity = `provider:${host}/${namespace}/${providerType}`
   }
 
-  async list(options: ListOptions): Promise<ProviderListing> {
-    const { cache } = this.#options
-    const access = await this.#options.access()
-    const key = `${this.identity} ${access.credential?.id ?? ''}`
-    const { value, unchanged } = await cache.get(key, Kept, options, async (former) => {
-      const headers = former?.etag === undefined ? {} : { 'if-none-match': former.etag }
-      const answer = await this.#ask('versions', access, options, headers)
-      if (answer.status === 304 && former !== undefined) return { value: former, unchanged: true }
-      if (answer.status !== 200) throw unexpected(answer)
-      const { versions } = parseJson(answer, Versions)
-      return { value: { versions, ...etagOf(answer) }, unchanged: false }
+  async list(options: UpstreamOptions): Promise<UpstreamListing<UpstreamProviderVersion>> {
+    const { value, unchanged } = await this.#registry.versions(this.identity, Versions, options)
+    const versions = value.versions.flatMap(({ version: text, protocols, platforms }) => {
+      const version = bareVersion(text)
+      if (version === undefined) return []
+      const known = (platforms ?? []).filter(({ os, arch }) => word.test(os) && word.test(arch))
+      return [{ version, protocols: protocolsIn(protocols), platforms: known }]
     })
-    const versions = value.versions.flatMap((one) => versionOf(one) ?? [])
     return { versions, skipped: value.versions.length - versions.length, unchanged }
   }
 
-  async release(text: string, platform: Platform, options: ListOptions): Promise<ProviderRelease> {
+  async release(
+    text: string,
+    platform: Platform,
+    options: UpstreamOptions,
+  ): Promise<ProviderRelease> {
     const version = versionFrom(text)
     const { os, arch } = platform
-    if (!word.safeParse(os).success || !word.safeParse(arch).success) {
-      throw new SourceError('InvalidSpec', `${os}_${arch} is no platform, such as linux_amd64`)
+    if (!word.test(os) || !word.test(arch)) {
+      throw new SourceError('InvalidSpec', `"${os}_${arch}" is not a platform, such as linux_amd64`)
     }
-    const access = await this.#options.access()
-    const answer = await this.#ask(`${version}/download/${os}/${arch}`, access, options)
-    if (answer.status !== 200) throw unexpected(answer)
-    const offer = parseJson(answer, Package)
+    const answer = await this.#registry.ask(`${version}/download/${os}/${arch}`, options)
+    const offer = { ...parseJson(expectStatus(answer, 200), Package), base: answer.url }
     if (offer.os !== os || offer.arch !== arch) {
       throw new SourceError('FetchFailed', `${shownUrl(answer.url)} answers for another platform`)
     }
-    const shasums = await this.#document(offer.shasums_url, answer, options, documentBytes)
+    const shasums = await this.#document(offer.shasums_url, offer, options, documentBytes)
     const sums = readShasums(shasums)
     const shasum = offer.shasum.toLowerCase()
     if (sums.get(offer.filename) !== shasum) {
@@ -142,12 +135,12 @@ class RegistryProvider implements ProviderUpstream {
     return {
       version,
       platform,
-      protocols: protocolsOf(offer),
+      protocols: protocolsIn(offer.protocols),
       fileName: offer.filename,
       shasum,
-      downloadUrl: resolved(offer.download_url, answer),
+      downloadUrl: absolute(offer.download_url, offer),
       shasums,
-      ...(await this.#verified(shasums, offer, answer, options)),
+      ...(await this.#verified(shasums, offer, options)),
       hashes: archiveHashes(sums, this.#options.providerType, version),
       revision: `sha256:${shasum}`,
     }
@@ -155,12 +148,10 @@ class RegistryProvider implements ProviderUpstream {
 
   async fetch(release: ProviderRelease, options: FetchOptions): Promise<FetchedProvider> {
     const { downloadUrl, fileName, shasum, revision } = release
-    const { signal, urgent } = options
-    const request = { signal, urgent, namedByUpstream: true }
-    const { upstream } = this.#options
-    const { file, download } = await upstream.fetch(downloadUrl, this.type, request, options)
-    const { sizeBytes, sha256 } = download
-    if (sha256 === shasum) return { file, sizeBytes, sha256, fileName, revision }
+    const request = { namedByUpstream: true }
+    const fetched = await this.#options.upstream.fetch(downloadUrl, this.type, options, request)
+    const { file, sha256 } = fetched
+    if (sha256 === shasum) return { ...fetched, fileName, revision }
     await file.remove()
     throw new SourceError(
       'ChecksumMismatch',
@@ -168,101 +159,55 @@ class RegistryProvider implements ProviderUpstream {
     )
   }
 
-  /** What is known of the signature of the list of checksums. */
+  /** Verifies the signature of the list of checksums. */
   async #verified(
     shasums: Buffer,
-    offer: Package,
-    answer: EgressAnswer,
-    options: ListOptions,
+    offer: Offer,
+    options: UpstreamOptions,
   ): Promise<Pick<ProviderRelease, 'signatureState' | 'signature' | 'key' | 'signer'>> {
     const { trustedKeys, clock } = this.#options
-    const url = offer.shasums_signature_url
-    if (url === undefined || url === null || url === '') {
+    const url = offer.shasums_signature_url ?? ''
+    if (url === '') {
       if (this.#options.signature === 'IfPresent') return { signatureState: 'Unsigned' }
       throw new SourceError(
         'Unsigned',
-        `${this.identity} is not signed: set signature: IfPresent to take it nevertheless`,
+        `${this.identity} is not signed: set signature: IfPresent to accept it nevertheless`,
       )
     }
-    const signature = await this.#document(url, answer, options, signatureBytes)
-    const offered = (offer.signing_keys?.gpg_public_keys ?? []).map(
-      ({ ascii_armor }) => ascii_armor,
-    )
+    const signature = await this.#document(url, offer, options, signatureBytes)
+    const keys = offer.signing_keys?.gpg_public_keys ?? []
+    const offered = keys.map(({ ascii_armor }) => ascii_armor)
     const input = { shasums, signature, offered, trustedKeys, nowMs: clock() }
     return { signatureState: 'Verified', ...(await verifySignature(input)) }
   }
 
-  /** Shared by the platforms of a version, which ask for it at about the same time. */
+  /** Reads a document once for the platforms of a version, which ask for it at about the same time. */
   async #document(
     url: string,
-    answer: EgressAnswer,
-    { signal, urgent }: ListOptions,
+    offer: Offer,
+    { signal, urgent }: UpstreamOptions,
     maxBytes: number,
   ): Promise<Buffer> {
-    const { documents, upstream } = this.#options
-    const href = resolved(url, answer)
-    const key = createHash('sha256').update(`${this.identity} ${href}`).digest('hex')
-    const known = documents.get(key)
-    // Another caller may have given up; its reason is none for this one.
-    if (known !== undefined) {
-      const document = await known.catch(() => undefined)
-      if (document !== undefined) return document
-    }
+    const { documents, upstream, clock } = this.#options
+    const href = absolute(url, offer)
+    const key = hash('sha256', `${this.identity} ${href}`)
+    // The other caller's request may have been aborted; then this caller asks again.
+    const known = await documents.get(key)?.catch(() => undefined)
+    if (known !== undefined) return known
     const asked = upstream
       .ask(href, { signal, urgent, namedByUpstream: true, maxBytes })
-      .then((document) => {
-        if (document.status !== 200) throw unexpected(document)
-        return document.body
-      })
-    documents.set(key, asked, this.#options.clock() + documentsMs)
+      .then((answer: EgressAnswer) => expectStatus(answer, 200).body)
+    documents.set(key, asked, clock() + documentsMs)
     asked.catch(() => documents.delete(key))
     return asked
   }
-
-  async #ask(
-    what: string,
-    { ca, credential }: Access,
-    options: ListOptions,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<EgressAnswer> {
-    const { upstream, discovery, host, namespace, providerType } = this.#options
-    const service = await discovery.find(host, 'providers.v1', ca, options)
-    const { signal, urgent } = options
-    // A service elsewhere was not what the credential is for.
-    const isOwn = new URL(service).host === host
-    return upstream.ask(`${service}${namespace}/${providerType}/${what}`, {
-      headers,
-      signal,
-      urgent,
-      ca,
-      ...(isOwn && { credential }),
-    })
-  }
 }
 
-function resolved(url: string, { url: base }: EgressAnswer): string {
+function absolute(url: string, { base }: Offer): string {
   const parsed = URL.parse(url, base.href)
   if (parsed !== null) return parsed.href
   throw new SourceError('FetchFailed', `${shownUrl(base)} names a URL that cannot be read`)
 }
 
-const protocolsOf = ({ protocols }: Pick<Package, 'protocols'>): string[] =>
+const protocolsIn = (protocols: z.infer<typeof Protocols>): string[] =>
   (protocols ?? []).filter((one) => /^\d+(\.\d+)?$/.test(one))
-
-type Listed = z.infer<typeof Versions>['versions'][number]
-
-function versionOf({
-  version: text,
-  protocols,
-  platforms,
-}: Listed): UpstreamProviderVersion | undefined {
-  const version = bareVersion(text)
-  if (version === undefined) return undefined
-  return {
-    version,
-    protocols: protocolsOf({ protocols }),
-    platforms: (platforms ?? []).filter(
-      ({ os, arch }) => word.safeParse(os).success && word.safeParse(arch).success,
-    ),
-  }
-}

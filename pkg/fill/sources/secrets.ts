@@ -1,17 +1,14 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Credential } from '../egress/egress.ts'
 import { SourceError } from './errors.ts'
 
-/** The data of a Secret; undefined where there is none. */
-export type Secrets = (
-  namespace: string,
-  name: string,
-) => Promise<Readonly<Record<string, Buffer>> | undefined>
-
 export type SecretData = Readonly<Record<string, Buffer>>
 
-/** What a Secret of git and archive sources holds. */
-export interface Access {
+/** Reads the data of a Secret; undefined if it does not exist. */
+export type ReadSecret = (namespace: string, name: string) => Promise<SecretData | undefined>
+
+/** The credential and authorities that a Secret of a source holds. */
+export interface SourceAccess {
   readonly credential?: Credential | undefined
   /** PEM. */
   readonly ca?: string | undefined
@@ -19,11 +16,11 @@ export interface Access {
 
 /** @throws SourceError SecretInvalid */
 export async function readSecret(
-  secrets: Secrets,
+  read: ReadSecret,
   namespace: string,
   name: string,
 ): Promise<SecretData> {
-  const data = await secrets(namespace, name)
+  const data = await read(namespace, name)
   if (data !== undefined) return data
   throw new SourceError(
     'SecretInvalid',
@@ -32,14 +29,15 @@ export async function readSecret(
 }
 
 /** Reads `token`, or `username` and `password`, and `ca.crt`. @throws SourceError SecretInvalid */
-export function accessOf(data: SecretData, name: string): Access {
+export function accessOf(data: SecretData, name: string): SourceAccess {
   const ca = caOf(data, name)
   const token = textOf(data, 'token', name)
   const username = textOf(data, 'username', name)
   const password = textOf(data, 'password', name)
   if (token !== undefined) return { ca, credential: bearer(token) }
   if (username !== undefined && password !== undefined) {
-    return { ca, credential: basic(username, password) }
+    const basic = Buffer.from(`${username}:${password}`).toString('base64')
+    return { ca, credential: credentialOf(`Basic ${basic}`) }
   }
   if (username !== undefined || password !== undefined) {
     const missing = username === undefined ? 'username' : 'password'
@@ -49,16 +47,13 @@ export function accessOf(data: SecretData, name: string): Access {
   throw invalid(name, 'token', 'is missing: give token, or username and password, or ca.crt')
 }
 
-/** One line of visible characters; undefined where the key is absent. @throws SourceError SecretInvalid */
+/** One line of visible characters; undefined if the key is absent. @throws SourceError SecretInvalid */
 export function textOf(data: SecretData, key: string, name: string): string | undefined {
-  const bytes = data[key]
-  if (bytes === undefined) return undefined
-  const text = bytes.toString('utf8').trim()
+  const text = data[key]?.toString('utf8').trim()
+  if (text === undefined) return undefined
   if (text === '') throw invalid(name, key, 'is empty')
-  if (text.length > 4096 || !/^[\x20-\x7e]+$/.test(text)) {
-    throw invalid(name, key, 'holds other than visible ASCII characters on one line')
-  }
-  return text
+  if (text.length <= 4096 && /^[\x20-\x7e]+$/.test(text)) return text
+  throw invalid(name, key, 'must be one line of visible ASCII characters')
 }
 
 function caOf(data: SecretData, name: string): string | undefined {
@@ -76,11 +71,11 @@ export function bearer(token: string): Credential {
   return credentialOf(`Bearer ${token}`)
 }
 
-function basic(username: string, password: string): Credential {
-  return credentialOf(`Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`)
-}
+const credentialOf = (authorization: string): Credential => ({
+  id: shortHash(authorization),
+  authorization,
+})
 
-function credentialOf(authorization: string): Credential {
-  const id = createHash('sha256').update(authorization).digest('hex').slice(0, 16)
-  return { id, authorization }
+export function shortHash(data: string | Buffer): string {
+  return hash('sha256', data).slice(0, 16)
 }

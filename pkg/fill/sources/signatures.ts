@@ -2,9 +2,9 @@ import { createMessage, type Key, readKeys, readSignature, type Signature, verif
 import { messageOf } from '../../base/errors/errors.ts'
 import { printable } from '../egress/egress.ts'
 import { SourceError } from './errors.ts'
-import type { ReleaseSigner } from './provider-upstream.ts'
+import type { ReleaseSigner } from './types.ts'
 
-/** A key in the words that it was offered in. */
+/** A key, and the text that it was read from. */
 interface OfferedKey {
   readonly key: Key
   readonly armored: string
@@ -12,23 +12,23 @@ interface OfferedKey {
 
 export interface SignatureInput {
   readonly shasums: Buffer
-  /** As the upstream has it, binary or armored. */
+  /** Binary or armored. */
   readonly signature: Buffer
-  /** Armored; what cannot be read is passed over as long as another one fits. */
+  /** Armored. Keys that cannot be read are skipped. */
   readonly offered: readonly string[]
   readonly trustedKeys: readonly string[]
   readonly nowMs: number
 }
 
 export interface VerifiedSignature {
-  /** Binary, as the CLIs want it. */
+  /** Binary, as the CLIs expect it. */
   readonly signature: Buffer
   /** The signer's public key, armored. */
   readonly key: string
   readonly signer: ReleaseSigner
 }
 
-/** @throws SourceError SignatureInvalid, SigningKeyChanged where `trustedKeys` does not hold the signer, InvalidSpec */
+/** @throws SourceError SignatureInvalid, InvalidSpec, or SigningKeyChanged if `trustedKeys` does not hold the signer */
 export async function verifySignature(input: SignatureInput): Promise<VerifiedSignature> {
   const trusted = await readTrusted(input.trustedKeys)
   const offered = [...(await readOffered(input.offered)), ...trusted.keys]
@@ -61,7 +61,7 @@ async function readDocument(bytes: Buffer): Promise<Signature> {
   }
 }
 
-/** Every signature against every key: one that is good is enough, as it is for the CLIs. */
+/** Checks every signature with every key: one good signature is enough, as for the CLIs. */
 async function findSigner(
   signature: Signature,
   offered: readonly OfferedKey[],
@@ -75,7 +75,7 @@ async function findSigner(
       verificationKeys: keys.map(({ key }) => key),
       format: 'binary',
       date: new Date(atMs),
-      // A key whose end was moved has newer signatures of itself than the releases that it signed before.
+      // A key that was extended has a newer self-signature than the releases that it signed before.
       config: { allowInsecureVerificationWithReformattedKeys: true },
     })
     return signatures
@@ -99,7 +99,7 @@ type Check = (
   atMs: number,
 ) => Promise<readonly { readonly verified: Promise<true> }[]>
 
-/** Whether a signature was good at the last moment of a key that is at its end now. */
+/** Whether a signature was good just before its key expired. */
 async function wasValid(signer: OfferedKey, check: Check, nowMs: number): Promise<boolean> {
   const end = await signer.key.getExpirationTime()
   if (!(end instanceof Date) || end.getTime() > nowMs) return false
@@ -113,13 +113,14 @@ const withoutDepot = 'Terraform and OpenTofu would install it without Depot'
 function problemOf(problems: readonly string[]): string {
   const said = problems.join(' ')
   if (/hash algorithm: sha1/i.test(said)) {
-    return `it is made with SHA-1, which can be forged; ${withoutDepot}`
+    return `it uses SHA-1, which can be forged; ${withoutDepot}`
   }
   if (/expired/i.test(said)) {
     return `its key had expired when it was made; ${withoutDepot}`
   }
-  if (/could not find signing key/i.test(said))
+  if (/could not find signing key/i.test(said)) {
     return 'none of the keys that the upstream names made it'
+  }
   if (/future/i.test(said)) return 'it was made in the future: check the clock'
   if (/revoked/i.test(said)) return 'its key is revoked'
   return said === '' ? 'it holds no signature' : printable(said, 100)

@@ -1,22 +1,20 @@
 /**
- * Where archives come from: GitHub, git repositories, plain URLs, and registries of modules and providers. It lists
- * versions, says what a version is at this moment, and fetches it, checked as far as its upstream lets one check.
+ * Where archives come from: GitHub, git repositories, plain URLs, and registries of modules and providers. A source lists
+ * versions, resolves a version to its current content, and fetches the archive with every check that its upstream allows.
  */
 export { SourceError } from './errors.ts'
+export { openSources, type Sources, type SourcesOptions } from './open.ts'
 export type {
   FetchedArchive,
   FetchOptions,
-  ListOptions,
   ModuleOrigin,
-  ModuleSource,
-  Resolved,
-  UpstreamVersion,
-} from './module-source.ts'
-export { openSources, type Sources, type SourcesOptions } from './open.ts'
-export type {
+  ModuleUpstream,
   Platform,
   ProviderOrigin,
   ProviderRelease,
   ProviderUpstream,
+  ResolvedVersion,
+  UpstreamOptions,
   UpstreamProviderVersion,
-} from './provider-upstream.ts'
+  UpstreamVersion,
+} from './types.ts'

@@ -1,108 +1,103 @@
 import { open } from 'node:fs/promises'
-import * as z from 'zod'
-import type { Spool, SpoolFile } from '../../archives/spool/spool.ts'
+import type * as z from 'zod'
+import { type Spool, type SpoolFile, SpoolTooSmallError } from '../../archives/spool/spool.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
+import { counter, type Metrics } from '../../base/telemetry/telemetry.ts'
 import {
-  type Download,
+  type DownloadedFile,
   type Egress,
   type EgressAnswer,
+  EgressError,
   type EgressRequest,
   printable,
+  RateLimitedError,
+  StatusError,
   shownUrl,
 } from '../egress/egress.ts'
+import { expectStatus, parseJson, statusError } from './answers.ts'
 import { SourceError } from './errors.ts'
-import type { FetchSourceMetrics } from './metrics.ts'
-import type { FetchOptions, ModuleSource } from './module-source.ts'
-import { sourceError, statusError } from './upstream-errors.ts'
+import type { FetchedFile, FetchOptions, ModuleUpstream } from './types.ts'
 
 const listMs = 60_000
 const fetchMs = 30 * 60_000
 
-type Request = Pick<
-  EgressRequest,
-  'headers' | 'credential' | 'ca' | 'urgent' | 'namedByUpstream'
-> & {
-  readonly method?: 'GET' | 'HEAD' | 'POST'
-  readonly body?: string
-  readonly maxBytes?: number
-  readonly signal: AbortSignal
+type TooLargeReason = 'FetchFailed' | 'ArchiveTooLarge'
+
+interface UpstreamClientOptions {
+  readonly egress: Egress
+  readonly spool: Spool
+  readonly metrics: Metrics
+  readonly clock: Clock
 }
 
-export interface Fetched {
-  readonly file: SpoolFile
-  readonly download: Download
-}
-
-/** Requests of sources, whose failures are those of sources. */
-export class Upstream {
+/** Requests of sources, with failures as SourceErrors. */
+export class UpstreamClient {
   readonly egress: Egress
   readonly #spool: Spool
-  readonly #metrics: FetchSourceMetrics
   readonly #clock: Clock
+  readonly #bytes: ReturnType<typeof createBytesCounter>
 
-  constructor(egress: Egress, spool: Spool, metrics: FetchSourceMetrics, clock: Clock) {
+  constructor({ egress, spool, metrics, clock }: UpstreamClientOptions) {
     this.egress = egress
     this.#spool = spool
-    this.#metrics = metrics
     this.#clock = clock
+    this.#bytes = createBytesCounter(metrics)
   }
 
-  /** @throws SourceError; an answer that is too large is FetchFailed */
-  async ask(url: string, request: Request): Promise<EgressAnswer> {
-    return this.explained(this.egress.request(url, { deadlineMs: listMs, ...request }))
+  /** @throws SourceError; FetchFailed if the answer is too large */
+  async ask(url: string, request: EgressRequest): Promise<EgressAnswer> {
+    return this.translated(this.egress.request(url, { deadlineMs: listMs, ...request }))
   }
 
-  /** @throws SourceError where the status is not 200 or the answer is not what the schema says */
-  async json<T>(url: string, schema: z.ZodType<T>, request: Request): Promise<T> {
-    const answer = await this.ask(url, {
-      ...request,
-      headers: { accept: 'application/json', ...request.headers },
-    })
-    if (answer.status !== 200) throw unexpected(answer)
-    return parseJson(answer, schema)
+  /** @throws SourceError if the status is not 200 or the answer does not fit the schema */
+  async json<T>(url: string, schema: z.ZodType<T>, request: EgressRequest): Promise<T> {
+    const headers = { accept: 'application/json', ...request.headers }
+    return parseJson(expectStatus(await this.ask(url, { ...request, headers }), 200), schema)
   }
 
-  /**
-   * Downloads into the spool.
-   *
-   * @param kind `bytes` for anything, `archive` for what begins like a zip or a (packed) tar
-   * @throws SourceError
-   */
+  /** Downloads an archive into the spool. @throws SourceError */
   async fetch(
     url: string,
-    type: ModuleSource['type'],
-    request: Request,
-    { onWaiting, maxBytes, signal }: FetchOptions,
-  ): Promise<Fetched> {
+    type: ModuleUpstream['type'],
+    { onWaiting, signal, urgent, ...options }: FetchOptions,
+    request: Partial<EgressRequest>,
+  ): Promise<FetchedFile> {
+    const maxBytes = Math.min(options.maxBytes, this.#spool.sizeBytes)
     let file: SpoolFile | undefined
     const into = async (announced: number | undefined): Promise<string> => {
-      file = await this.#spool.reserve(announced ?? Math.min(maxBytes, this.#spool.sizeBytes), {
-        signal,
-        ...(onWaiting !== undefined && { onWaiting }),
-      })
+      file = await this.#spool.reserve(announced ?? maxBytes, { signal, onWaiting })
       return file.path
     }
     try {
-      const limit = Math.min(maxBytes, this.#spool.sizeBytes)
-      const options = { deadlineMs: fetchMs, ...request, into, maxBytes: limit, signal }
-      const work = this.egress.download(url, options)
-      const download = await this.explained(work, 'ArchiveTooLarge')
-      if (file === undefined) throw new SourceError('FetchFailed', `${shownUrl(url)} gave no bytes`)
-      await checkBeginning(file.path, download)
-      this.#metrics.bytes.inc({ source: type }, download.sizeBytes)
-      file.shrink(download.sizeBytes)
-      return { file, download }
+      const download = await this.translated(
+        this.egress.download(url, {
+          deadlineMs: fetchMs,
+          ...request,
+          signal,
+          urgent,
+          into,
+          maxBytes,
+        }),
+        'ArchiveTooLarge',
+      )
+      if (file === undefined) throw new SourceError('FetchFailed', `${shownUrl(url)} sent no bytes`)
+      await requireArchive(file.path, download)
+      const { sizeBytes, sha256 } = download
+      this.countBytes(type, sizeBytes)
+      file.shrink(sizeBytes)
+      return { file, sizeBytes, sha256 }
     } catch (error) {
       await file?.remove()
       throw error
     }
   }
 
-  /** @param tooLarge what it means that there is more than was allowed */
-  async explained<T>(
-    work: Promise<T>,
-    tooLarge: 'FetchFailed' | 'ArchiveTooLarge' = 'FetchFailed',
-  ): Promise<T> {
+  countBytes(source: ModuleUpstream['type'], bytes: number): void {
+    this.#bytes.inc({ source }, bytes)
+  }
+
+  /** @param tooLarge reason of the SourceError if more was sent than allowed */
+  async translated<T>(work: Promise<T>, tooLarge: TooLargeReason = 'FetchFailed'): Promise<T> {
     try {
       return await work
     } catch (error) {
@@ -111,96 +106,50 @@ export class Upstream {
   }
 }
 
-/** The mark to ask with the next time, where it can be sent back as it is. */
-export function etagOf({ header }: EgressAnswer): { readonly etag?: string } {
-  const etag = header('etag')
-  return etag !== undefined && /^[!-~]{1,255}$/.test(etag) ? { etag } : {}
-}
+const createBytesCounter = (metrics: Metrics) =>
+  counter(metrics, {
+    name: 'fetch_bytes_total',
+    help: 'Bytes of fetched archives, by type of source.',
+    labels: ['source'],
+  })
 
-const maxMessageBytes = 64 * 1024
-
-/** What an answer with an unexpected status means. */
-export function unexpected({ status, url, header, body }: EgressAnswer): SourceError {
-  const type = header('content-type') ?? ''
-  const isShort = body.length <= maxMessageBytes
-  const said =
-    isShort && /json|text\/plain/.test(type) ? printable(messageIn(body.toString()), 100) : ''
-  const what = `${shownUrl(url)} answered with status ${status}${said === '' ? '' : ` ("${said}")`}`
-  return statusError(status, what)
-}
-
-const Message = z.object({ message: z.string().optional(), errors: z.array(z.string()).optional() })
-
-/** The words of an error that was sent as JSON, else the text. */
-function messageIn(text: string): string {
-  if (!text.startsWith('{')) return text
-  const parsed = safeJson(text)
-  const { data } = Message.safeParse(parsed)
-  return data?.message ?? data?.errors?.join(', ') ?? ''
-}
-
-function safeJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
+/** Translates errors of egress and spool; other errors stay as they are. */
+function sourceError(thrown: unknown, nowMs: number, tooLarge: TooLargeReason): unknown {
+  if (thrown instanceof RateLimitedError) {
+    const retryAfterMs = Math.max(0, thrown.untilMs - nowMs)
+    return new SourceError('RateLimited', thrown.message, { cause: thrown, retryAfterMs })
   }
+  if (thrown instanceof StatusError) return statusError(thrown.status, thrown.message, thrown)
+  if (thrown instanceof EgressError) {
+    return new SourceError(reasonOf(thrown, tooLarge), thrown.message, { cause: thrown })
+  }
+  if (thrown instanceof SpoolTooSmallError) {
+    return new SourceError('ArchiveTooLarge', thrown.message, { cause: thrown })
+  }
+  return thrown
 }
 
-/** Each value costs many times its bytes, and again where it is not what was expected. Lists of providers have 30,000. */
-const maxValues = 200_000
-const separators: ReadonlySet<number> = new Set([0x2c, 0x5b, 0x7b])
-
-/** At least as many as there are: some of the separators may be in texts. */
-function valuesIn(json: Buffer): number {
-  let count = 1
-  for (const byte of json) if (separators.has(byte)) count += 1
-  return count
+function reasonOf({ reason }: EgressError, tooLarge: TooLargeReason) {
+  if (reason === 'Refused') return 'EgressRefused'
+  if (reason === 'TooLarge') return tooLarge
+  return reason === 'DiskFailed' ? 'WaitingForSpool' : 'FetchFailed'
 }
 
-/** @throws SourceError FetchFailed */
-export function parseJson<T>({ body, url, header }: EgressAnswer, schema: z.ZodType<T>): T {
-  const at = shownUrl(url)
-  if (valuesIn(body) > maxValues) {
-    const message = `${at} answered with JSON of more than ${maxValues} values`
-    throw new SourceError('FetchFailed', message)
-  }
-  const value = safeJson(body.toString())
-  if (value === undefined) {
-    const type = printable(header('content-type') ?? 'unknown', 60)
-    throw new SourceError(
-      'FetchFailed',
-      `${at} answered with status 200 and no JSON (content type ${type})`,
-    )
-  }
-  const { data, error } = schema.safeParse(value)
-  if (error === undefined) return data
-  const where = error.issues[0]?.path.join('.') ?? ''
+/** Refuses downloads that are not archives: servers send a page of HTML with status 200 when they mean an error. */
+async function requireArchive(path: string, { header, url }: DownloadedFile): Promise<void> {
+  await using file = await open(path)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(265), 0, 265, 0)
+  const bytes = buffer.subarray(0, bytesRead)
+  const isArchive =
+    bytes.subarray(0, 2).equals(gzip) ||
+    bytes.subarray(0, 2).equals(zip) ||
+    bytes.subarray(257, 262).toString('latin1') === 'ustar'
+  if (isArchive) return
+  const type = printable(header('content-type') ?? 'unknown', 60)
   throw new SourceError(
     'FetchFailed',
-    `${at} answered with JSON of another form, at "${printable(where, 60)}"`,
+    `${shownUrl(url)} sent ${kindOf(bytes)} instead of an archive (content type ${type})`,
   )
-}
-
-/** Servers answer with a page of HTML and status 200 where they mean an error. */
-async function checkBeginning(path: string, { header, url }: Download): Promise<void> {
-  const file = await open(path)
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(265), 0, 265, 0)
-    const bytes = buffer.subarray(0, bytesRead)
-    const isArchive =
-      bytes.subarray(0, 2).equals(gzip) ||
-      bytes.subarray(0, 2).equals(zip) ||
-      bytes.subarray(257, 262).toString('latin1') === 'ustar'
-    if (isArchive) return
-    const type = printable(header('content-type') ?? 'unknown', 60)
-    throw new SourceError(
-      'FetchFailed',
-      `${shownUrl(url)} gave no archive but ${kindOf(bytes)} (content type ${type})`,
-    )
-  } finally {
-    await file.close()
-  }
 }
 
 const gzip = Buffer.from([0x1f, 0x8b])

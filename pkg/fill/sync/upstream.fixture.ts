@@ -5,14 +5,14 @@ import { tarOf, zipOf } from '../../archives/archive/packed.fixture.ts'
 import type { Spool } from '../../archives/spool/spool.ts'
 import {
   type FetchedArchive,
-  type ListOptions,
   type ModuleOrigin,
-  type ModuleSource,
+  type ModuleUpstream,
   type Platform,
   type ProviderOrigin,
   type ProviderUpstream,
   SourceError,
   type Sources,
+  type UpstreamOptions,
 } from '../sources/sources.ts'
 
 const hex = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex')
@@ -59,7 +59,7 @@ export class TestUpstream implements Sources {
     return undefined
   }
 
-  module(origin: ModuleOrigin): ModuleSource {
+  module(origin: ModuleOrigin): ModuleUpstream {
     const url = origin.source?.url ?? origin.repoUrl ?? ''
     const tags = () => this.repositories.get(url) ?? new Map<string, Record<string, string>>()
     const revisionOf = (version: string, files: Readonly<Record<string, string>>) =>
@@ -113,7 +113,7 @@ export class TestUpstream implements Sources {
       identity: `registry ${name}`,
       type: 'registry',
       host: 'registry.test',
-      list: async (_options: ListOptions) => {
+      list: async (_options: UpstreamOptions) => {
         this.#ask(`list ${name}`, name)
         const list = [...versions()].map(([version, { platforms }]) => ({
           version,

@@ -5,7 +5,7 @@ import {
   storedName,
 } from '../../../archives/archive/archive.ts'
 import type { SpoolFile } from '../../../archives/spool/spool.ts'
-import type { FetchedArchive, FetchOptions, Resolved } from '../../sources/sources.ts'
+import type { FetchedArchive, FetchOptions, ResolvedVersion } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { Failure } from '../failure.ts'
 import type { Candidate } from './candidate.ts'
@@ -47,7 +47,7 @@ async function roomBeside(
 export async function fetchModule(
   context: Context,
   plan: ModulePlan,
-  resolved: Resolved,
+  resolved: ResolvedVersion,
   options: FetchOptions,
 ): Promise<Candidate> {
   const limits = context.limits.module

@@ -12,7 +12,7 @@ import {
 import { type ArchiveFormat, normaliserVersion } from '../../../archives/archive/archive.ts'
 import type { ArchivePlace } from '../../../archives/storage/storage.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import type { ModuleSource, Platform, ProviderUpstream } from '../../sources/sources.ts'
+import type { ModuleUpstream, Platform, ProviderUpstream } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { mistake } from '../failure.ts'
 
@@ -27,7 +27,7 @@ interface CommonPlan extends Placed {
 
 export interface ModulePlan extends CommonPlan {
   readonly type: 'Module'
-  readonly source: ModuleSource
+  readonly source: ModuleUpstream
   readonly format: ArchiveFormat
 }
 

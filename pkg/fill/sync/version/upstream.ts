@@ -1,4 +1,4 @@
-import type { ProviderRelease, Resolved } from '../../sources/sources.ts'
+import type { ProviderRelease, ResolvedVersion } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { checkKeyTrust } from './key-trust.ts'
 import type { ModulePlan, Plan, ProviderPlan } from './plan.ts'
@@ -12,7 +12,7 @@ export type Upstream =
   | {
       readonly type: 'Module'
       readonly plan: ModulePlan
-      readonly resolved: Resolved
+      readonly resolved: ResolvedVersion
       readonly revision: string
     }
   | {

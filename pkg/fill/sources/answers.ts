@@ -1,0 +1,82 @@
+import * as z from 'zod'
+import { type EgressAnswer, printable, shownUrl } from '../egress/egress.ts'
+import { SourceError } from './errors.ts'
+
+const maxMessageBytes = 64 * 1024
+/** Parsing costs memory for each value, whatever its size. Lists of providers have 30,000 values. */
+const maxValues = 200_000
+const separators: ReadonlySet<number> = new Set([0x2c, 0x5b, 0x7b])
+
+/** The ETag to send with the next request, if it can be sent unchanged. */
+export function etagOf({ header }: EgressAnswer): { readonly etag?: string } {
+  const etag = header('etag')
+  return etag !== undefined && /^[!-~]{1,255}$/.test(etag) ? { etag } : {}
+}
+
+/** @throws SourceError with the upstream's own message, for any other status */
+export function expectStatus(answer: EgressAnswer, ...expected: readonly number[]): EgressAnswer {
+  const { status, url, header, body } = answer
+  if (expected.includes(status)) return answer
+  const isText = /json|text\/plain/.test(header('content-type') ?? '')
+  const isShort = body.length <= maxMessageBytes
+  const said = isShort && isText ? printable(messageIn(body.toString()), 100) : ''
+  const what = `${shownUrl(url)} answered with status ${status}${said === '' ? '' : ` ("${said}")`}`
+  throw statusError(status, what)
+}
+
+/** @param what the request and its status, with a URL that may be shown */
+export function statusError(status: number, what: string, cause?: unknown): SourceError {
+  if (status === 404 || status === 410) {
+    // Many hosts answer so, too, if a caller may not read something.
+    const message = `${what}: check its name, and whether reading it needs a credential`
+    return new SourceError('NotFound', message, { cause })
+  }
+  if (status === 401 || status === 403) {
+    const message = `${what}: check that its credential is valid and may read it`
+    return new SourceError('AccessDenied', message, { cause })
+  }
+  return new SourceError('FetchFailed', what, { cause })
+}
+
+/** @throws SourceError FetchFailed */
+export function parseJson<T>({ body, url, header }: EgressAnswer, schema: z.ZodType<T>): T {
+  const at = shownUrl(url)
+  if (hasTooManyValues(body)) {
+    const message = `${at} answered with JSON of more than ${maxValues} values`
+    throw new SourceError('FetchFailed', message)
+  }
+  const value = jsonIn(body.toString())
+  if (value === undefined) {
+    const type = printable(header('content-type') ?? 'unknown', 60)
+    const message = `${at} answered with status 200 and no JSON (content type ${type})`
+    throw new SourceError('FetchFailed', message)
+  }
+  const { data, error } = schema.safeParse(value)
+  if (error === undefined) return data
+  const field = printable(error.issues[0]?.path.join('.') ?? '', 60)
+  throw new SourceError('FetchFailed', `${at} answered with unexpected JSON, at "${field}"`)
+}
+
+const Message = z.object({ message: z.string().optional(), errors: z.array(z.string()).optional() })
+
+/** The message of an error that was sent as JSON, otherwise the text. */
+function messageIn(text: string): string {
+  if (!text.startsWith('{')) return text
+  const { data } = Message.safeParse(jsonIn(text))
+  return data?.message ?? data?.errors?.join(', ') ?? ''
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Counts separators, also those in strings, so it never counts too few values. */
+function hasTooManyValues(json: Buffer): boolean {
+  let count = 1
+  for (const byte of json) if (separators.has(byte)) count += 1
+  return count > maxValues
+}

@@ -1,0 +1,149 @@
+import type { ModuleConfig, ProviderConfig } from '../../api/v1alpha1/v1alpha1.ts'
+import type { SpoolFile } from '../../archives/spool/spool.ts'
+
+/** The part of a module's config that says where the module comes from. */
+export type ModuleOrigin = Pick<
+  ModuleConfig,
+  'name' | 'provider' | 'repoOwner' | 'repoUrl' | 'githubClientConfig' | 'source'
+>
+
+/** The part of a provider's config that says where the provider comes from. */
+export interface ProviderOrigin
+  extends Partial<
+    Pick<ProviderConfig, 'name' | 'namespace' | 'upstreamHost' | 'signature' | 'trustedKeys'>
+  > {
+  /** A Secret with a token for the registry. */
+  readonly secretRef?: { readonly name: string } | undefined
+}
+
+/** A version as an upstream lists it. */
+export interface UpstreamVersion {
+  /** Without the tag prefix and without `v`. */
+  readonly version: string
+  /** The tag or version to ask the upstream for. */
+  readonly ref: string
+  /** The commit that the ref points to, if the list names it. */
+  readonly commit?: string | undefined
+}
+
+export interface UpstreamListing<V> {
+  readonly versions: readonly V[]
+  /** How many names were not versions. */
+  readonly skipped: number
+  /** Whether the upstream said that nothing changed since the last request. */
+  readonly unchanged: boolean
+}
+
+export interface UpstreamOptions {
+  readonly signal: AbortSignal
+  /** Whether a person waits: such requests continue when little of a rate limit is left. */
+  readonly urgent?: boolean | undefined
+  /** Maximum age of a list that is returned without asking, in milliseconds. Default: 0. */
+  readonly maxAgeMs?: number | undefined
+}
+
+/** A version as the upstream has it now. */
+export interface ResolvedVersion {
+  readonly version: string
+  readonly ref: string
+  /** For the status: `v1.2.3@sha1:...`. Changes with the content, as far as that is known without a download. */
+  readonly revision: string
+}
+
+export interface FetchOptions {
+  readonly signal: AbortSignal
+  readonly urgent?: boolean | undefined
+  /** Called once if the spool has no room for the file yet. */
+  readonly onWaiting?: (() => void) | undefined
+  /** Maximum size of the packed archive. */
+  readonly maxBytes: number
+}
+
+/** A file in the spool. The caller removes it. */
+export interface FetchedFile {
+  readonly file: SpoolFile
+  readonly sizeBytes: number
+  /** Hexadecimal. */
+  readonly sha256: string
+}
+
+export interface FetchedArchive extends FetchedFile {
+  readonly revision: string
+  /** The folder of the module in the archive, below the folder that wraps everything. */
+  readonly path?: string | undefined
+}
+
+export interface ModuleUpstream {
+  /** Names the place: part of the key of a stored archive. Printable, without credentials. */
+  readonly identity: string
+  /** The label of metrics. */
+  readonly type: 'github' | 'git' | 'archive' | 'registry'
+  /** @throws SourceError */
+  list(options: UpstreamOptions): Promise<UpstreamListing<UpstreamVersion>>
+  /** @param version with or without `v` @throws SourceError NotFound and others */
+  resolve(version: string, options: UpstreamOptions): Promise<ResolvedVersion>
+  /** @throws SourceError */
+  fetch(resolved: ResolvedVersion, options: FetchOptions): Promise<FetchedArchive>
+}
+
+export interface Platform {
+  readonly os: string
+  readonly arch: string
+}
+
+export interface UpstreamProviderVersion {
+  /** Without `v`. */
+  readonly version: string
+  readonly protocols: readonly string[]
+  readonly platforms: readonly Platform[]
+}
+
+/** The key that signed a list of checksums. */
+export interface ReleaseSigner {
+  /** Of the primary key: 40 upper-case hexadecimal digits, 64 for a version 6 key. */
+  readonly fingerprint: string
+  /** The last 16 digits of the fingerprint. */
+  readonly keyId: string
+  /** Whether `trustedKeys` holds the key; false if there are no `trustedKeys`. */
+  readonly trusted: boolean
+}
+
+/** One version and platform as an upstream has it, with documents whose signature was verified. */
+export interface ProviderRelease {
+  readonly version: string
+  readonly platform: Platform
+  readonly protocols: readonly string[]
+  /** Of the archive, a single path segment. */
+  readonly fileName: string
+  /** Of the archive, hexadecimal: the package answer and the list of checksums agree on it. */
+  readonly shasum: string
+  readonly downloadUrl: string
+  /** SHA256SUMS, byte for byte. */
+  readonly shasums: Buffer
+  readonly signatureState: 'Verified' | 'Unsigned'
+  /** Binary, detached; converted if the upstream has an armored signature. */
+  readonly signature?: Buffer | undefined
+  /** The public key of the signer, armored. */
+  readonly key?: string | undefined
+  readonly signer?: ReleaseSigner | undefined
+  /** `zh:` of the archives of every platform, by `os_arch`. */
+  readonly hashes: ReadonlyMap<string, string>
+  /** Names the archive: `sha256:...`. */
+  readonly revision: string
+}
+
+export interface FetchedProvider extends FetchedArchive {
+  readonly fileName: string
+}
+
+export interface ProviderUpstream {
+  readonly identity: string
+  readonly type: 'registry'
+  readonly host: string
+  /** @throws SourceError */
+  list(options: UpstreamOptions): Promise<UpstreamListing<UpstreamProviderVersion>>
+  /** @param version with or without `v` @throws SourceError Unsigned, SignatureInvalid, SigningKeyChanged and others */
+  release(version: string, platform: Platform, options: UpstreamOptions): Promise<ProviderRelease>
+  /** @throws SourceError ChecksumMismatch if the bytes are not the signed ones */
+  fetch(release: ProviderRelease, options: FetchOptions): Promise<FetchedProvider>
+}
