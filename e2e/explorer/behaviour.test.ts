@@ -299,7 +299,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     await close()
   })
 
-  it('13. draws depots from one answer, and says of each node what the graph knows', async () => {
+  it('13. draws depots, resources and lines from one answer, and a click shows details', async () => {
     const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url)
     const graphRequests: string[] = []
     page.on('request', (request) => {
@@ -309,7 +309,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     const load = async (): Promise<readonly string[]> => {
       graphRequests.length = 0
       await page.goto('/depots')
-      await page.locator('canvas[data-drawn="21"]').waitFor()
+      await expect.poll(() => page.locator('.box').count()).toBe(21)
       return [...graphRequests]
     }
     // The page itself brings the answer of the graph along, unless the server takes longer than 300 ms for it.
@@ -326,13 +326,18 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
         'platform',
         'security',
       ])
-    await page.goto('/depots?node=network/core-modules')
+    // A line for each module and provider that a depot manages.
+    await expect.poll(() => page.locator('.lines path').count()).toBe(19)
+    await page.locator('.box', { hasText: 'network/core-modules' }).click()
+    await page.waitForURL('**/depots?node=network%2Fcore-modules')
+    await expect.poll(() => page.locator('.lines path.on').count()).toBe(6)
     const panel = page.locator('.panel')
     await panel.waitFor()
     expect(await panel.locator('dl').innerText()).toMatch(
       /Storage\s+s3\s+Polls every\s+15 minutes\s+Manages\s+5 modules, 1 provider/,
     )
-    await page.goto('/depots?node=payments/module/pci-vault')
+    await page.locator('.box', { hasText: 'payments/pci-vault' }).click()
+    await panel.getByText('Latest version').waitFor()
     expect(await panel.locator('dl').innerText()).toMatch(/4\.5\.0\s+Status\s+Not synced/)
     expect(await panel.locator('.sev').innerText()).toContain('2 critical findings')
     await panel.getByRole('link', { name: 'Open module' }).click()

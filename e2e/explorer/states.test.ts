@@ -339,32 +339,63 @@ const empty = { items: [], totalCount: 0, page: 1, pageSize: 20 }
 
 const numbered = (from: number, count: number): string[] =>
   Array.from({ length: count }, (_, at) => `m${from + at}`)
-const largeGraph = graphOf({ one: numbered(0, 600), two: numbered(600, 500) })
+const largeGraph = graphOf({ one: numbered(0, 600), two: numbered(600, 500), three: [] }, [
+  'm5',
+  'm700',
+])
 
-describe.skipIf(chromiumPath === undefined)('a graph of depots', () => {
-  it('of more than 1,000 nodes begins folded, with counts, and is unfolded', async () => {
+describe.skipIf(chromiumPath === undefined)('a page of depots', () => {
+  it('with more than lines can show is an overview with counts, and lists 100 resources at a time', async () => {
     const { page, problems, close } = await withAnswer(json(200, largeGraph), {}, '/depots')
-    const drawn = (count: number): Promise<void> =>
-      page.locator(`canvas[data-drawn="${count}"]`).waitFor()
-    await drawn(2)
-    await main(page).getByText('2 depots are folded.').waitFor()
-    await page.getByRole('button', { name: 'Unfold all' }).click()
-    await drawn(1102)
-    expect(await main(page).getByText('folded').count()).toBe(0)
-    await page.goto('/depots?node=a/one')
-    await drawn(2)
+    const rows = page.locator('.panel .list li')
+    await main(page).getByRole('heading', { name: 'All depots' }).waitFor()
+    expect(await page.locator('.cells li').allInnerTexts()).toEqual([
+      expect.stringMatching(/one\s+not synced\s+600/),
+      expect.stringMatching(/two\s+not synced\s+500/),
+      expect.stringMatching(/three\s+0/),
+    ])
+    expect(await page.getByRole('button', { name: 'Graph' }).count()).toBe(0)
+    await page.locator('.cells').getByText('one').click()
+    await page.getByRole('region', { name: 'depot a/one' }).waitFor()
     expect(await page.locator('.panel').innerText()).toMatch(/Manages\s+600 modules/)
-    await page.getByRole('button', { name: 'Unfold the selected one' }).click()
-    await drawn(602)
-    await main(page).getByText('1 depot is folded.').waitFor()
-    // What a link points at is drawn.
+    expect(await rows.count()).toBe(100)
+    expect(await rows.first().innerText()).toMatch(/a\/m5\s.*not synced/s)
+    await page.getByRole('button', { name: 'Show 100 more' }).click()
+    expect(await rows.count()).toBe(200)
+    // A resource leads to the depots that manage it.
     await page.goto('/depots?node=a/module/m700')
-    await drawn(502)
+    await page.locator('.panel').getByRole('link', { name: 'a/two' }).click()
+    await page.getByRole('region', { name: 'depot a/two' }).waitFor()
+    // A hit beyond the first rows is shown.
+    await page.goto('/depots?q=a/m')
+    await page.getByLabel('Find a depot, module or provider').press('Shift+Enter')
+    await page.getByText('1,100 of 1,100, in 2 depots').waitFor()
+    await expect.poll(() => page.locator('.panel .list [aria-current]').count()).toBe(1)
     expect(problems).toEqual([])
     await close()
   })
 
-  it('folds by the size of what is shown, not of what was shown before', async () => {
+  it('says how many depots are healthy, and each count is a filter', async () => {
+    const { page, problems, close } = await withAnswer(json(200, largeGraph), {}, '/depots')
+    const health = page.getByRole('region', { name: 'Health' })
+    await health.waitFor()
+    expect((await health.innerText()).replaceAll(/\s+/g, ' ')).toBe(
+      '3 depots 1 healthy 2 not in sync',
+    )
+    await health.getByRole('link', { name: 'not in sync' }).click()
+    await page.waitForURL('**/depots?health=unsynced')
+    expect(await page.locator('.depot-rows li').allInnerTexts()).toEqual([
+      expect.stringMatching(/a\/one\s+Not in sync: m5\s+1 of 600/),
+      expect.stringMatching(/a\/two\s+Not in sync: m700\s+1 of 500/),
+    ])
+    expect(await page.locator('.cells li').count()).toBe(0)
+    await page.getByLabel('Health', { exact: true }).selectOption('Healthy')
+    await expect.poll(() => page.locator('.cells li').count()).toBe(1)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('draws lines as soon as a filter leaves few enough depots', async () => {
     const { page, problems, close } = await withAnswer(
       (route) => {
         const isSmall = new URL(route.request().url()).searchParams.has('namespace')
@@ -373,13 +404,18 @@ describe.skipIf(chromiumPath === undefined)('a graph of depots', () => {
       {},
       '/depots',
     )
-    await page.locator('canvas[data-drawn="2"]').waitFor()
+    const overview = main(page).getByRole('heading', { name: 'All depots' })
+    await overview.waitFor()
     await page.getByLabel('Namespace').selectOption('data')
-    await page.locator('canvas[data-drawn="3"]').waitFor()
-    expect(await page.getByRole('button', { name: 'Unfold all' }).count()).toBe(0)
+    await expect.poll(() => page.locator('.box').count()).toBe(3)
+    // A single depot says at once what a panel would.
+    expect(await main(page).innerText()).toMatch(/Polls every\s+60 minutes\s+Manages\s+2 modules/)
+    await page.getByRole('button', { name: 'List' }).click()
+    await overview.waitFor()
+    await page.getByRole('button', { name: 'Graph' }).click()
     await page.getByLabel('Namespace').selectOption('All namespaces')
-    await page.locator('canvas[data-drawn="2"]').waitFor()
-    await main(page).getByText('2 depots are folded.').waitFor()
+    await overview.waitFor()
+    expect(await page.locator('.box').count()).toBe(0)
     expect(problems).toEqual([])
     await close()
   })
@@ -396,7 +432,7 @@ describe.skipIf(chromiumPath === undefined)('a graph of depots', () => {
       await main(page)
         .getByText('A depot keeps modules and providers in step with their sources.')
         .waitFor()
-      expect(await page.locator('canvas').count()).toBe(0)
+      expect(await page.locator('.drawing').count()).toBe(0)
       expect(await problemsInEveryLook(page)).toEqual([])
       await page.getByLabel('Namespace').selectOption('data')
       await main(page).getByRole('link', { name: 'Show all namespaces' }).click()

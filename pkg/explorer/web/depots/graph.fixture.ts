@@ -9,8 +9,15 @@ const depot = (name: string, modules: string[]): DepotGraph['depots'][number] =>
   managedProviderNames: [],
 })
 
-/** A graph of depots, each of which manages the modules that it names, all of them in the namespace `a`. */
-export function graphOf(managed: Readonly<Record<string, string[]>>): DepotGraph {
+/**
+ * A graph of depots with the names of the modules that each manages, all of them in the namespace `a`.
+ *
+ * @param unsynced names of the modules that are not in sync
+ */
+export function graphOf(
+  managed: Readonly<Record<string, string[]>>,
+  unsynced: readonly string[] = [],
+): DepotGraph {
   const names = [...new Set(Object.values(managed).flat())]
   return {
     depots: Object.entries(managed).map(([name, modules]) => depot(name, modules)),
@@ -18,7 +25,7 @@ export function graphOf(managed: Readonly<Record<string, string[]>>): DepotGraph
       id: `a/module/${name}`,
       namespace: 'a',
       name,
-      synced: true,
+      synced: !unsynced.includes(name),
       depotID: '',
     })),
     providers: [],

@@ -1,7 +1,7 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { DepotGraph, NamespaceList } from '../api/records.ts'
 import { type Query, useQuery } from '../api/use-query.ts'
-import { fullTime, plural } from '../parts/format.ts'
+import { fullTime, number, plural } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
 import { nameOptions, Pick } from '../parts/pick.tsx'
 import { Region } from '../parts/region.tsx'
@@ -17,21 +17,23 @@ import {
   namespacesUrl,
 } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
-import { Graph } from './graph.tsx'
-import { DepotTree } from './list.tsx'
-import { search as searchGraph } from './managed.ts'
-import { Panel } from './panel.tsx'
+import { Content } from './content.tsx'
+import { canBeDrawn, type FleetHit, fleetOf, search as searchFleet, withHealth } from './fleet.ts'
 
-/** Which depot manages what: a graph, or the same as a list. */
+/** Which depot manages what, whether it is healthy, and where something is. */
 export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
   const values = parse(depotsParams, search)
   const query = useQuery<DepotGraph>(graphUrl(values.namespace))
   const namespaces = useQuery<NamespaceList>(namespacesUrl)
   const isNarrow = useNarrow()
   useTitle('Depots')
-  const view = values.view === '' ? (isNarrow ? 'list' : 'graph') : values.view
-  const change = (changed: Partial<DepotsValues>, how?: 'push' | 'replace'): void =>
-    navigate(depotsHref({ ...values, ...changed }), how)
+  const fleet = useMemo(() => query.data && fleetOf(query.data), [query.data])
+  const change: Change = (changed, how) => navigate(depotsHref({ ...values, ...changed }), how)
+  const depots = useMemo(() => withHealth(fleet, values.health), [fleet, values.health])
+  const hits = useMemo(() => searchFleet(depots, values.q), [depots, values.q])
+  const { at, jump, onSearch, onEscape } = useFinding(values, hits, change)
+  const isDrawable = fleet !== undefined && canBeDrawn(fleet.depots)
+  const view = isDrawable ? values.view || (isNarrow ? 'list' : 'graph') : 'list'
   const names = namespaces.data?.items.map(({ name }) => name) ?? []
   return (
     <>
@@ -46,103 +48,117 @@ export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
           label="Find a depot, module or provider"
           value={values.q}
           main
-          onSearch={(q) => change({ q }, 'replace')}
-        />
+          onSearch={onSearch}
+          onJump={jump}
+          onEscape={onEscape}
+        >
+          {values.q !== '' && (
+            <span class="found" role="status">
+              {hitCount(hits, at)}
+            </span>
+          )}
+        </SearchField>
+        {hits.length > 0 && (
+          <div class="group" role="group" aria-label="Hits">
+            <JumpButton icon="up" words="Previous hit" onPress={() => jump(-1)} />
+            <JumpButton icon="down" words="Next hit" onPress={() => jump(1)} />
+          </div>
+        )}
         <Pick
           label="Namespace"
           value={values.namespace}
           options={nameOptions('All namespaces', names, values.namespace)}
           onChoose={(namespace) => change({ namespace, node: '' })}
         />
-        <div class="group" role="group" aria-label="View">
-          {(['graph', 'list'] as const).map((it) => (
-            <button
-              key={it}
-              type="button"
-              class="btn"
-              aria-pressed={view === it}
-              onClick={() => change({ view: it })}
-            >
-              {it === 'graph' ? 'Graph' : 'List'}
-            </button>
-          ))}
-        </div>
+        <Pick
+          label="Health"
+          value={values.health}
+          options={[
+            ['', 'Any health'],
+            ['unsynced', 'Needs a look'],
+            ['healthy', 'Healthy'],
+          ]}
+          onChoose={(health) => change({ health: health as DepotsValues['health'] })}
+        />
+        {isDrawable && (
+          <div class="group" role="group" aria-label="View">
+            {(['graph', 'list'] as const).map((it) => (
+              <button
+                key={it}
+                type="button"
+                class="btn"
+                aria-pressed={view === it}
+                onClick={() => change({ view: it })}
+              >
+                {it === 'graph' ? 'Graph' : 'List'}
+              </button>
+            ))}
+          </div>
+        )}
         <RefreshButton query={query} />
       </search>
       <div class="gap" />
       <Region
         query={query}
         what="The depots"
-        skeleton={
-          <div class="stage loading">
-            <div class="canvas">
-              <Lines count={6} />
-            </div>
-          </div>
-        }
+        skeleton={<Lines count={6} />}
         resetHref={depotsHref()}
       >
-        {(graph) => <Content graph={graph} values={values} view={view} change={change} />}
+        {() =>
+          fleet && (
+            <Content
+              fleet={fleet}
+              depots={depots}
+              values={values}
+              view={view}
+              hits={hits}
+              current={hits[at]?.node}
+              change={change}
+            />
+          )
+        }
       </Region>
     </>
   )
 }
 
-interface ContentProps {
-  readonly graph: DepotGraph
-  readonly values: DepotsValues
-  readonly view: 'graph' | 'list'
-  readonly change: (changed: Partial<DepotsValues>) => void
+type Change = (changed: Partial<DepotsValues>, how?: 'push' | 'replace') => void
+
+/** The hit that was jumped to, and the node that was chosen before a search began. */
+function useFinding(values: DepotsValues, hits: readonly FleetHit[], change: Change) {
+  const [at, setAt] = useState(-1)
+  const before = useRef(values.node)
+  useEffect(() => setAt(-1), [values.q])
+  const jump = (step: 1 | -1): void => {
+    const next = at < 0 && step < 0 ? hits.length - 1 : (at + step + hits.length) % hits.length
+    const hit = hits[next]
+    if (hit === undefined) return
+    setAt(next)
+    change({ node: hit.depot.id }, 'replace')
+  }
+  const onSearch = (q: string): void => {
+    if (values.q === '') before.current = values.node
+    change({ q }, 'replace')
+  }
+  const onEscape = (): void => {
+    if (values.q !== '') change({ q: '', node: before.current }, 'replace')
+  }
+  return { at, jump, onSearch, onEscape }
 }
 
-function Content({ graph, values, view, change }: ContentProps) {
-  const found = useMemo(() => searchGraph(graph, values.q), [graph, values.q])
-  if (graph.depots.length === 0) {
-    return (
-      <div class="void">
-        <h2 class="h3">No depots are visible to you.</h2>
-        <p>A depot keeps modules and providers in step with their sources.</p>
-        {values.namespace !== '' && (
-          <a class="btn" href={depotsHref({ view: values.view })}>
-            Show all namespaces
-          </a>
-        )}
-      </div>
-    )
-  }
-  if (view === 'list') return <DepotTree graph={graph} selected={values.node} found={found} />
-  const hasNode = values.node !== '' && nodeExists(graph, values.node)
-  const close = (): void => {
-    change({ node: '' })
-    document.getElementById('graph')?.focus()
-  }
-  return (
-    <>
-      <a class="skip" href={depotsHref({ ...values, view: 'list' })}>
-        Show the depots as a list
-      </a>
-      {found?.size === 0 && (
-        <p class="note" role="status">
-          Nothing matches these filters.
-        </p>
-      )}
-      <div class={hasNode ? 'stage' : 'stage bare'}>
-        <Graph
-          graph={graph}
-          selected={hasNode ? values.node : ''}
-          found={found}
-          onSelect={(node) => {
-            if (node !== values.node) change({ node })
-          }}
-        />
-        {hasNode && <Panel graph={graph} id={values.node} onClose={close} />}
-      </div>
-    </>
-  )
+/** As in `14 hits in 6 depots`, or `3 of 14, in 6 depots` after a jump. */
+function hitCount(hits: readonly FleetHit[], at: number): string {
+  const depots = plural(new Set(hits.map(({ depot }) => depot)).size, 'depot')
+  if (at < 0) return `${plural(hits.length, 'hit')} in ${depots}`
+  return `${number(at + 1)} of ${number(hits.length)}, in ${depots}`
 }
 
-const nodeExists = (graph: DepotGraph, id: string): boolean =>
-  [graph.depots, graph.modules, graph.providers].some((list) => list.some((it) => it.id === id))
+const JumpButton = (props: { icon: string; words: string; onPress: () => void }) => (
+  <button type="button" class="btn icon" title={props.words} onClick={props.onPress}>
+    <Icon name={props.icon} />
+    <Hidden>{props.words}</Hidden>
+  </button>
+)
 
 const countsOf = ({ summary }: DepotGraph): string =>
   [

@@ -1,151 +1,197 @@
-import { useEffect, useRef } from 'preact/hooks'
-import type { DepotGraph } from '../api/records.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { SyncChip } from '../parts/badge.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { number, plural } from '../parts/format.ts'
 import { Hidden, Icon, kindIcon } from '../parts/icon.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
 import { resourceHref } from '../url/pages.ts'
-import { itemsOf, type Managed } from './managed.ts'
+import type { DepotNode, FleetNode, ResourceNode } from './fleet.ts'
+import { type HrefOf, NodeName, SyncSlot, unsyncedCount } from './node.tsx'
 
 interface Props {
-  readonly graph: DepotGraph
-  readonly id: string
+  readonly node: FleetNode
+  /** Text that the listed resources are searched for. */
+  readonly typed: string
+  /** The hit that was jumped to. */
+  readonly current: FleetNode | undefined
+  readonly hits: ReadonlySet<FleetNode> | undefined
+  readonly hrefOf: HrefOf
   readonly onClose: () => void
 }
 
-/** What the graph knows of one node. */
-export function Panel({ graph, id, onClose }: Props) {
+/** Details of the chosen depot, module or provider. */
+export function Panel({ node, typed, current, hits, hrefOf, onClose }: Props) {
   const panel = useRef<HTMLElement>(null)
   const first = useRef(true)
   useEffect(() => {
-    // A link to an open panel leaves the focus where a page begins.
-    if (first.current) first.current = false
     panel.current?.scrollTo(0, 0)
-  }, [id])
-  const depot = graph.depots.find((it) => it.id === id)
-  const module = graph.modules.find((it) => it.id === id)
-  const provider = graph.providers.find((it) => it.id === id)
-  const node = depot ?? module ?? provider
-  if (node === undefined) return null
-  const kind = depot === undefined ? (module === undefined ? 'provider' : 'module') : 'depot'
+    // A link to an open panel begins at the top of the page.
+    if (!first.current) panel.current?.scrollIntoView({ block: 'nearest' })
+    first.current = false
+  }, [node.id])
   return (
-    <section
-      ref={panel}
-      class="panel"
-      aria-labelledby="panel"
-      tabIndex={0}
-      onKeyDown={(event) => {
-        if (event.key === 'Escape') onClose()
-      }}
-    >
+    <section ref={panel} class="panel" aria-labelledby="panel" tabIndex={0}>
       <header>
-        <Icon name={kindIcon(kind)} tone="quiet" />
+        <Icon name={kindIcon(node.kind)} tone="quiet" />
         <h2 id="panel" tabIndex={-1}>
-          {node.namespace}/<wbr />
-          {node.name}
+          <NodeName of={node} />
         </h2>
         <button type="button" class="btn bare small icon" title="Close" onClick={onClose}>
           <Icon name="close" />
           <Hidden>Close</Hidden>
         </button>
       </header>
-      {depot !== undefined && <DepotFacts graph={graph} depot={depot} />}
-      {module !== undefined && (
-        <dl class="facts-list one">
-          <Fact words="Latest version">
-            {module.latestVersion === undefined ? (
-              <span class="quiet">none</span>
-            ) : (
-              <code>{module.latestVersion}</code>
-            )}
-          </Fact>
-          <Fact words="Status">
-            <SyncChip synced={module.synced} />
-          </Fact>
-          <Fact words="Findings">
-            <SeverityCounts counts={module.scanCounts} />
-          </Fact>
-        </dl>
-      )}
-      {provider !== undefined && (
-        <dl class="facts-list one">
-          <Fact words="Status">
-            <SyncChip synced={provider.synced} />
-          </Fact>
-          <Fact words="Namespace">
-            <code>{provider.namespace}</code>
-          </Fact>
-        </dl>
-      )}
-      {depot === undefined && (
-        <div class="actions">
-          <a class="btn main" href={resourceHref({ ...node, kind })}>
-            Open {kind}
-          </a>
-        </div>
+      {node.kind === 'depot' ? (
+        <>
+          <DepotFacts depot={node} />
+          <Managed
+            key={`${node.id} ${typed}`}
+            depot={node}
+            typed={typed}
+            current={current}
+            hits={hits}
+            hrefOf={hrefOf}
+          />
+        </>
+      ) : (
+        <ResourceFacts resource={node} hrefOf={hrefOf} />
       )}
     </section>
   )
 }
 
-function DepotFacts(props: { graph: DepotGraph; depot: DepotGraph['depots'][number] }) {
-  const { graph, depot } = props
-  const items = itemsOf(graph).get(depot.id) ?? []
-  const minutes = depot.pollingIntervalMinutes
-  const unsynced = items.filter(({ synced }) => !synced).length
+export const DepotFacts = ({ depot }: { readonly depot: DepotNode }) => (
+  <dl class="facts-list one">
+    <Fact words="Storage">
+      {depot.storageBackend === undefined ? (
+        <span class="quiet">none named</span>
+      ) : (
+        <code>{depot.storageBackend}</code>
+      )}
+    </Fact>
+    <Fact words="Polls every">
+      {depot.pollingIntervalMinutes === 0
+        ? 'never'
+        : plural(depot.pollingIntervalMinutes, 'minute')}
+    </Fact>
+    <Fact words="Manages">
+      {plural(depot.managedModuleNames.length, 'module')},{' '}
+      {plural(depot.managedProviderNames.length, 'provider')}
+    </Fact>
+    {depot.unsynced.length > 0 && (
+      <Fact words="Not synced">
+        {unsyncedCount(depot)}
+        <Icon name="wait" tone="c-warn" />
+      </Fact>
+    )}
+  </dl>
+)
+
+function ResourceFacts({ resource, hrefOf }: { resource: ResourceNode; hrefOf: HrefOf }) {
+  const isModule = resource.kind === 'module'
   return (
     <>
       <dl class="facts-list one">
-        <Fact words="Storage">
-          {depot.storageBackend === undefined ? (
-            <span class="quiet">none named</span>
-          ) : (
-            <code>{depot.storageBackend}</code>
-          )}
+        {isModule && (
+          <Fact words="Latest version">
+            {resource.latestVersion === undefined ? (
+              <span class="quiet">none</span>
+            ) : (
+              <code>{resource.latestVersion}</code>
+            )}
+          </Fact>
+        )}
+        <Fact words="Status">
+          <SyncChip synced={resource.synced} />
         </Fact>
-        <Fact words="Polls every">{minutes === 0 ? 'never' : plural(minutes, 'minute')}</Fact>
-        <Fact words="Manages">
-          {plural(depot.managedModuleNames.length, 'module')},{' '}
-          {plural(depot.managedProviderNames.length, 'provider')}
-        </Fact>
-        {unsynced > 0 && (
-          <Fact words="Not synced">
-            {number(unsynced)} of {number(items.length)}
+        {isModule ? (
+          <Fact words="Findings">
+            <SeverityCounts counts={resource.scanCounts} />
+          </Fact>
+        ) : (
+          <Fact words="Namespace">
+            <code>{resource.namespace}</code>
           </Fact>
         )}
       </dl>
-      {items.length > 0 && (
-        <>
-          <h3>Manages</h3>
-          <ManagedList items={items} />
-        </>
+      <div class="actions">
+        <a class="btn main" href={resourceHref(resource)}>
+          Open {resource.kind}
+        </a>
+      </div>
+      <h3>Managed by</h3>
+      <NodeList nodes={resource.managers} hrefOf={hrefOf} />
+    </>
+  )
+}
+
+interface ManagedProps extends Omit<Props, 'node' | 'onClose'> {
+  readonly depot: DepotNode
+}
+
+function Managed({ depot, typed, current, hits, hrefOf }: ManagedProps) {
+  const [showsAll, setShowsAll] = useState(false)
+  const { items } = depot
+  const found = hits && items.filter((item) => hits.has(item))
+  const listed = showsAll || found === undefined || found.length === 0 ? items : found
+  if (items.length === 0) return null
+  return (
+    <>
+      <h3>
+        {listed === items ? 'Manages' : `${number(listed.length)} of ${number(items.length)} match`}
+      </h3>
+      <NodeList nodes={listed} typed={typed} current={current} hrefOf={hrefOf} />
+      {listed !== items && (
+        <button type="button" class="btn small" onClick={() => setShowsAll(true)}>
+          Show all {number(items.length)}
+        </button>
       )}
     </>
   )
 }
 
-const most = 200
+interface ListProps {
+  readonly nodes: readonly FleetNode[]
+  readonly typed?: string
+  readonly current?: FleetNode | undefined
+  readonly hrefOf: HrefOf
+}
 
-export const ManagedList = ({ items }: { readonly items: readonly Managed[] }) => (
-  <ul class="list">
-    {items.slice(0, most).map((it) => (
-      <li key={it.id}>
-        <a href={resourceHref(it)}>
-          <Icon name={kindIcon(it.kind)} />
-          <span>
-            {it.namespace}/<wbr />
-            {it.name}
-          </span>
-          {!it.synced && (
-            <>
-              <Icon name="wait" tone="c-warn" />
-              <Hidden>Not synced</Hidden>
-            </>
-          )}
-        </a>
-      </li>
-    ))}
-    {items.length > most && <li class="quiet">and {number(items.length - most)} more</li>}
-  </ul>
-)
+/** How many rows are drawn at first, and more each time. */
+const slice = 100
+
+function NodeList({ nodes, typed = '', current, hrefOf }: ListProps) {
+  const [most, setMost] = useState(slice)
+  const list = useRef<HTMLUListElement>(null)
+  const at = current === undefined ? -1 : nodes.indexOf(current)
+  useEffect(() => {
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
+  }, [current])
+  const shown = nodes.slice(0, Math.max(most, at + 1))
+  const left = nodes.length - shown.length
+  return (
+    <>
+      <ul class="list" ref={list}>
+        {shown.map((node) => (
+          <li key={node.id}>
+            <a href={hrefOf(node)} aria-current={node === current ? 'true' : undefined}>
+              <Icon name={kindIcon(node.kind)} />
+              <NodeName of={node} typed={typed} />
+              {node.kind !== 'depot' && (
+                <>
+                  <code class="quiet">{node.latestVersion}</code>
+                  <SyncSlot synced={node.synced} />
+                </>
+              )}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {left > 0 && (
+        <button type="button" class="btn small" onClick={() => setMost(most + slice)}>
+          {left <= slice ? `Show all ${number(nodes.length)}` : `Show ${slice} more`}
+        </button>
+      )}
+    </>
+  )
+}

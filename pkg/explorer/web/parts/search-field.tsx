@@ -9,11 +9,17 @@ interface Props {
   /** Whether `/` leads here. */
   readonly main?: boolean
   readonly placeholder?: string
+  /** Called by Enter when the text was searched already: forward, or back with Shift. */
+  readonly onJump?: (step: 1 | -1) => void
+  readonly onEscape?: () => void
+  /** Shown at the end of the field. */
+  readonly children?: preact.ComponentChildren
 }
 
 const waitMs = 250
 
-export function SearchField({ label, value, onSearch, main = false, placeholder = label }: Props) {
+export function SearchField(props: Props) {
+  const { label, value, onSearch, main = false, placeholder = label, onJump } = props
   const [typed, setTyped] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   // Before the page is painted, so that nothing is lost that is typed at once; a space that ends a word stays.
@@ -42,10 +48,15 @@ export function SearchField({ label, value, onSearch, main = false, placeholder 
           timer.current = setTimeout(() => search(text), waitMs)
         }}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') search(event.currentTarget.value)
+          const text = event.currentTarget.value
+          if (event.key === 'Escape') props.onEscape?.()
+          else if (event.key !== 'Enter') return
+          else if (text.trim() !== value) search(text)
+          else onJump?.(event.shiftKey ? -1 : 1)
         }}
       />
-      {main && <kbd class="only-wide">/</kbd>}
+      {props.children}
+      {main && value === '' && <kbd class="only-wide">/</kbd>}
     </label>
   )
 }

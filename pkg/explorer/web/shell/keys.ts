@@ -9,7 +9,7 @@ const singleKeysOn = (): boolean => readChoice('keys') !== 'off'
 
 const inField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || target.closest('input, select, textarea, canvas') !== null)
+  (target.isContentEditable || target.closest('input, select, textarea') !== null)
 
 const goTo: Readonly<Record<string, () => string>> = {
   r: homeHref,

@@ -10,8 +10,7 @@ import { visits } from './visits.ts'
 export interface Hit {
   readonly href: string
   readonly icon: string
-  /** What is shown, cut around what was typed. */
-  readonly words: { readonly before: string; readonly match: string; readonly after: string }
+  readonly words: string
   readonly note: string
   readonly isAddress: boolean
   readonly outOfSync: boolean
@@ -22,28 +21,24 @@ export interface Group {
   readonly hits: readonly Hit[]
 }
 
-function cut(words: string, typed: string): Hit['words'] {
-  const at = typed === '' ? -1 : words.toLowerCase().lastIndexOf(typed.toLowerCase())
-  if (at < 0) return { before: words, match: '', after: '' }
-  const end = at + typed.length
-  return { before: words.slice(0, at), match: words.slice(at, end), after: words.slice(end) }
-}
+const matches = (words: string, typed: string): boolean =>
+  words.toLowerCase().includes(typed.toLowerCase())
 
 /** What the palette offers for a text: found resources, those seen last, and pages. */
 export function hitsFor(typed: string, found: ResourcePage | undefined): Group[] {
   const groups = [
-    { label: 'Modules and providers', hits: typed === '' ? [] : resourceHits(typed, found) },
+    { label: 'Modules and providers', hits: typed === '' ? [] : resourceHits(found) },
     { label: 'Visited', hits: visitHits(typed) },
     { label: 'Pages', hits: pageHits(typed, found) },
   ]
   return groups.filter(({ hits }) => hits.length > 0)
 }
 
-const resourceHits = (typed: string, found: ResourcePage | undefined): Hit[] =>
+const resourceHits = (found: ResourcePage | undefined): Hit[] =>
   (found?.items ?? []).map((item) => ({
     href: resourceHref(item),
     icon: kindIcon(item.kind),
-    words: cut(`${item.namespace}/${item.name}`, typed),
+    words: `${item.namespace}/${item.name}`,
     note: item.latestVersion ?? '',
     isAddress: true,
     outOfSync: item.hasUnsyncedVersions === true,
@@ -54,15 +49,12 @@ const visitHits = (typed: string): Hit[] =>
     .map(({ version, at, ...address }) => ({
       href: resourceHref(address, version === undefined ? {} : { version }),
       icon: kindIcon(address.kind),
-      words: cut(
-        `${address.namespace}/${address.name}${version === undefined ? '' : `, version ${version}`}`,
-        typed,
-      ),
+      words: `${address.namespace}/${address.name}${version === undefined ? '' : `, version ${version}`}`,
       note: timeAgo(at, Date.now()),
       isAddress: true,
       outOfSync: false,
     }))
-    .filter(({ words }) => typed === '' || words.match !== '')
+    .filter(({ words }) => matches(words, typed))
 
 function pageHits(typed: string, found: ResourcePage | undefined): Hit[] {
   const pages: readonly (readonly [words: string, icon: string, href: string])[] = [
@@ -73,15 +65,15 @@ function pageHits(typed: string, found: ResourcePage | undefined): Hit[] {
     ...(boot.oidc && !boot.signedIn ? [['Sign in', 'user', loginHref()] as const] : []),
   ]
   const hits = pages
-    .filter(([words]) => words.toLowerCase().includes(typed.toLowerCase()))
-    .map(([words, icon, href]) => hit(href, icon, cut(words, typed), ''))
+    .filter(([words]) => matches(words, typed))
+    .map(([words, icon, href]) => hit(href, icon, words, ''))
   if (typed === '') return hits
-  const all = { before: `All results for “${typed}” in the registry`, match: '', after: '' }
+  const all = `All results for “${typed}” in the registry`
   const count = found === undefined ? '' : number(found.totalCount)
   return [hit(resourcesHref({ q: typed }), 'search', all, count), ...hits]
 }
 
-const hit = (href: string, icon: string, words: Hit['words'], note: string): Hit => ({
+const hit = (href: string, icon: string, words: string, note: string): Hit => ({
   href,
   icon,
   words,

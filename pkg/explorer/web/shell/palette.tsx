@@ -3,6 +3,7 @@ import type { ResourcePage } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
 import { number } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
+import { Marked } from '../parts/marked.tsx'
 import { navigate } from '../url/navigate.ts'
 import { Dialog } from './dialog.tsx'
 import { type Hit, hitsFor } from './palette-hits.ts'
@@ -87,7 +88,14 @@ export function Palette({ onClose, onKeys }: Props) {
               {label}
             </div>
             {own.map((hit) => (
-              <Option key={hit.href} hit={hit} at={hits.indexOf(hit)} chosen={at} open={open} />
+              <Option
+                key={hit.href}
+                hit={hit}
+                at={hits.indexOf(hit)}
+                chosen={at}
+                typed={typed.trim()}
+                open={open}
+              />
             ))}
           </div>
         ))}
@@ -120,11 +128,11 @@ interface OptionProps {
   readonly hit: Hit
   readonly at: number
   readonly chosen: number
+  readonly typed: string
   readonly open: (hit: Hit, newTab: boolean) => void
 }
 
-function Option({ hit, at, chosen, open }: OptionProps) {
-  const { before, match, after } = hit.words
+function Option({ hit, at, chosen, typed, open }: OptionProps) {
   return (
     <div
       class="hit"
@@ -135,9 +143,7 @@ function Option({ hit, at, chosen, open }: OptionProps) {
     >
       <Icon name={hit.icon} />
       <span class={hit.isAddress ? 'mono' : ''}>
-        {before}
-        {match !== '' && <mark>{match}</mark>}
-        {after}
+        <Marked words={hit.words} typed={typed} />
       </span>
       <span class="end">
         {hit.outOfSync && (

@@ -61,6 +61,7 @@ export const depotsParams = {
   view: oneOf(['', 'graph', 'list'], ''),
   node: text,
   q: text,
+  health: oneOf(['', 'healthy', 'unsynced'], ''),
 }
 export type DepotsValues = Values<typeof depotsParams>
 

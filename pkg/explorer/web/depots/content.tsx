@@ -1,0 +1,102 @@
+import { type DepotsValues, depotsHref } from '../url/pages.ts'
+import { Drawing } from './drawing.tsx'
+import type { DepotNode, Fleet, FleetHit, FleetNode } from './fleet.ts'
+import { Hits } from './hits.tsx'
+import { HealthStrip, Overview } from './overview.tsx'
+import { Panel } from './panel.tsx'
+
+interface Props {
+  readonly fleet: Fleet
+  /** Those with the health that is asked for. */
+  readonly depots: readonly DepotNode[]
+  readonly values: DepotsValues
+  readonly view: 'graph' | 'list'
+  readonly hits: readonly FleetHit[]
+  /** The hit that was jumped to. */
+  readonly current: FleetNode | undefined
+  readonly change: (changed: Partial<DepotsValues>) => void
+}
+
+/** A drawing, an overview or the hits of a search, with the chosen node beside it. */
+export function Content({ fleet, depots, values, view, hits, current, change }: Props) {
+  const isFinding = values.q !== ''
+  const chosen = fleet.nodes.get(values.node)
+  const hrefWith = (changed: Partial<DepotsValues>): string => depotsHref({ ...values, ...changed })
+  const hrefOf = ({ id }: FleetNode): string => hrefWith({ node: id })
+  if (fleet.depots.length === 0) return <NoDepots values={values} />
+  const close = (): void => {
+    change({ node: '' })
+    const opener = document.querySelector<HTMLElement>(`[data-node="${CSS.escape(values.node)}"]`)
+    const target = opener ?? document.querySelector<HTMLElement>('main h1')
+    target?.focus()
+  }
+  return (
+    <div
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && chosen !== undefined) close()
+      }}
+    >
+      {view === 'graph' ? (
+        <a class="skip" href={hrefWith({ view: 'list' })}>
+          Show the depots as a list
+        </a>
+      ) : (
+        !isFinding && (
+          <HealthStrip
+            depots={fleet.depots}
+            health={values.health}
+            hrefOf={(health) => hrefWith({ health })}
+          />
+        )
+      )}
+      <div class={chosen === undefined ? 'over bare' : 'over'}>
+        <div class="over-main">
+          {isFinding ? (
+            <Hits
+              depots={depots}
+              hits={hits}
+              typed={values.q}
+              chosen={chosen}
+              hrefOf={hrefOf}
+              clearHref={hrefWith({ q: '' })}
+            />
+          ) : depots.length === 0 ? (
+            <p class="void">Nothing matches these filters.</p>
+          ) : view === 'graph' ? (
+            <Drawing depots={depots} chosen={chosen} hrefOf={hrefOf} />
+          ) : (
+            <Overview
+              depots={depots}
+              chosen={chosen}
+              health={values.health}
+              hrefOf={hrefOf}
+              unsyncedHref={hrefWith({ health: 'unsynced' })}
+            />
+          )}
+        </div>
+        {chosen !== undefined && (
+          <Panel
+            node={chosen}
+            typed={values.q}
+            current={current}
+            hits={isFinding ? new Set(hits.map(({ node }) => node)) : undefined}
+            hrefOf={hrefOf}
+            onClose={close}
+          />
+        )}
+      </div>
+    </div>
+  )
+}
+
+const NoDepots = ({ values }: { readonly values: DepotsValues }) => (
+  <div class="void">
+    <h2 class="h3">No depots are visible to you.</h2>
+    <p>A depot keeps modules and providers in step with their sources.</p>
+    {values.namespace !== '' && (
+      <a class="btn" href={depotsHref({ view: values.view })}>
+        Show all namespaces
+      </a>
+    )}
+  </div>
+)

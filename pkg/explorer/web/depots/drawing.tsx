@@ -1,0 +1,141 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Icon, kindIcon } from '../parts/icon.tsx'
+import { type DepotNode, type FleetNode, groupsOf, nameOf, type ResourceNode } from './fleet.ts'
+import { depotNote, type HrefOf, NodeName, SyncSlot } from './node.tsx'
+import { DepotFacts } from './panel.tsx'
+
+interface Props {
+  readonly depots: readonly DepotNode[]
+  readonly chosen: FleetNode | undefined
+  readonly hrefOf: HrefOf
+}
+
+/** Depots on the left, their resources on the right, and a line from each depot to what it manages. */
+export function Drawing({ depots, chosen, hrefOf }: Props) {
+  const root = useRef<HTMLDivElement>(null)
+  const lines = useLines(root, depots)
+  const isSolo = depots.length === 1
+  const box = (node: FleetNode) => (
+    <a
+      class={`box ${node.kind}`}
+      href={hrefOf(node)}
+      data-node={node.id}
+      aria-current={node === chosen ? 'true' : undefined}
+    >
+      <Icon name={kindIcon(node.kind)} />
+      <NodeName of={node} />
+      {node.kind === 'depot' ? (
+        <span class="quiet note-line">{depotNote(node)}</span>
+      ) : (
+        <>
+          <code class="quiet">{node.latestVersion}</code>
+          <SyncSlot synced={node.synced} />
+        </>
+      )}
+    </a>
+  )
+  return (
+    <div
+      ref={root}
+      class={isSolo ? 'drawing solo' : 'drawing'}
+      onKeyDown={(event) => {
+        if (moveFocus(event.currentTarget, depots, event.key)) event.preventDefault()
+      }}
+    >
+      <svg class="lines" aria-hidden="true">
+        {lines.map(({ from, to, path }) => (
+          <path
+            key={`${from.id} ${to.id}`}
+            class={from === chosen || to === chosen ? 'on' : undefined}
+            d={path}
+          />
+        ))}
+      </svg>
+      <ul aria-label="Depots">
+        {groupsOf(depots).map(([depot, resources]) => (
+          <li key={depot.id}>
+            <div class={isSolo ? 'depot-card' : undefined}>
+              {box(depot)}
+              {isSolo && <DepotFacts depot={depot} />}
+            </div>
+            <ul aria-label={`Managed by ${nameOf(depot)}`}>
+              {resources.map((resource) => (
+                <li key={resource.id}>{box(resource)}</li>
+              ))}
+            </ul>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+interface Line {
+  readonly from: DepotNode
+  readonly to: ResourceNode
+  readonly path: string
+}
+
+/** Measured after each layout: names wrap where they must, so no height is known before. */
+function useLines(
+  root: { readonly current: HTMLElement | null },
+  depots: readonly DepotNode[],
+): Line[] {
+  const [lines, setLines] = useState<Line[]>([])
+  useLayoutEffect(() => {
+    const { current } = root
+    if (current === null) return undefined
+    const observer = new ResizeObserver(() => setLines(linesIn(current, depots)))
+    observer.observe(current)
+    setLines(linesIn(current, depots))
+    return () => observer.disconnect()
+  }, [depots])
+  return lines
+}
+
+function linesIn(root: HTMLElement, depots: readonly DepotNode[]): Line[] {
+  const { left, top } = root.getBoundingClientRect()
+  const boxes = new Map(boxesIn(root).map((box) => [box.dataset['node'], box]))
+  return depots.flatMap((from) => {
+    const start = boxes.get(from.id)?.parentElement?.getBoundingClientRect() ?? new DOMRect()
+    const [x1, y1] = [start.right - left, start.top + start.height / 2 - top]
+    return from.items.map((to) => {
+      const end = boxes.get(to.id)?.getBoundingClientRect() ?? new DOMRect()
+      const [x2, y2] = [end.left - left, end.top + end.height / 2 - top]
+      const middle = (x1 + x2) / 2
+      return { from, to, path: `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}` }
+    })
+  })
+}
+
+const boxesIn = (root: HTMLElement): HTMLElement[] => [
+  ...root.querySelectorAll<HTMLElement>('[data-node]'),
+]
+
+/** Arrows go up and down among depots or resources, right to what a depot manages, left to the depot of a resource. */
+function moveFocus(root: HTMLElement, depots: readonly DepotNode[], key: string): boolean {
+  const boxes = boxesIn(root)
+  const focused = boxes.find((box) => box === document.activeElement)
+  if (focused === undefined) return false
+  const isDepot = focused.classList.contains('depot')
+  const column = boxes.filter((box) => box.classList.contains('depot') === isDepot)
+  const beside = (): HTMLElement | undefined => {
+    const edges = depots.flatMap((depot) => depot.items.map((item) => [depot.id, item.id] as const))
+    const [own, other] = isDepot ? [0, 1] : [1, 0]
+    const ids = edges
+      .filter((edge) => edge[own] === focused.dataset['node'])
+      .map((edge) => edge[other])
+    return boxes.find((box) => ids.includes(box.dataset['node'] ?? ''))
+  }
+  const targets: Readonly<Record<string, () => HTMLElement | undefined>> = {
+    ArrowUp: () => column[column.indexOf(focused) - 1],
+    ArrowDown: () => column[column.indexOf(focused) + 1],
+    ArrowRight: () => (isDepot ? beside() : undefined),
+    ArrowLeft: () => (isDepot ? undefined : beside()),
+    Home: () => boxes[0],
+    End: () => boxes.at(-1),
+  }
+  const target = targets[key]
+  target?.()?.focus()
+  return target !== undefined
+}

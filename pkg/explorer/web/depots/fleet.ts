@@ -1,0 +1,98 @@
+import type { DepotGraph } from '../api/records.ts'
+import type { Address } from '../url/pages.ts'
+
+/* The depots of a graph with the modules and providers that each manages. */
+
+type GraphModule = DepotGraph['modules'][number]
+
+export interface ResourceNode extends Address, Pick<GraphModule, 'latestVersion' | 'scanCounts'> {
+  readonly id: string
+  readonly kind: 'module' | 'provider'
+  readonly synced: boolean
+  readonly managers: DepotNode[]
+}
+
+export interface DepotNode extends Address, Omit<DepotGraph['depots'][number], keyof Address> {
+  readonly kind: 'depot'
+  /** Resources that are not in sync come first. */
+  readonly items: readonly ResourceNode[]
+  readonly unsynced: readonly ResourceNode[]
+}
+
+export type FleetNode = DepotNode | ResourceNode
+
+export interface Fleet {
+  readonly depots: readonly DepotNode[]
+  readonly nodes: ReadonlyMap<string, FleetNode>
+}
+
+export function fleetOf(graph: DepotGraph): Fleet {
+  const resources = new Map<string, ResourceNode>()
+  for (const it of graph.modules) resources.set(it.id, { ...it, kind: 'module', managers: [] })
+  for (const it of graph.providers) resources.set(it.id, { ...it, kind: 'provider', managers: [] })
+  const targets = Map.groupBy(graph.edges, ({ source }) => source)
+  const depots = graph.depots.map((depot) => {
+    const managed = (targets.get(depot.id) ?? []).flatMap(
+      ({ target }) => resources.get(target) ?? [],
+    )
+    const unsynced = managed.filter(({ synced }) => !synced)
+    const items = [...unsynced, ...managed.filter(({ synced }) => synced)]
+    const node: DepotNode = { ...depot, kind: 'depot', items, unsynced }
+    for (const { managers } of items) managers.push(node)
+    return node
+  })
+  const nodes = new Map<string, FleetNode>(resources)
+  for (const depot of depots) nodes.set(depot.id, depot)
+  return { depots, nodes }
+}
+
+export const nameOf = ({ namespace, name }: Address): string => `${namespace}/${name}`
+
+export const isHealthy = (depot: DepotNode): boolean => depot.unsynced.length === 0
+
+/** @param health the filter of the page's URL, empty for every depot */
+export function withHealth(fleet: Fleet | undefined, health: string): readonly DepotNode[] {
+  const depots = fleet?.depots ?? []
+  return health === '' ? depots : depots.filter((it) => isHealthy(it) === (health === 'healthy'))
+}
+
+const mostDrawnDepots = 12
+const mostDrawnResources = 60
+
+/** Whether lines between these depots and their resources can still be followed. */
+export const canBeDrawn = (depots: readonly DepotNode[]): boolean =>
+  depots.length <= mostDrawnDepots &&
+  new Set(depots.flatMap(({ items }) => items)).size <= mostDrawnResources
+
+/** A depot or resource that matches a search, in the depot it is listed under. */
+export interface FleetHit {
+  readonly depot: DepotNode
+  readonly node: FleetNode
+}
+
+/** @returns nothing for an empty text */
+export function search(depots: readonly DepotNode[], text: string): FleetHit[] {
+  if (text === '') return []
+  const wanted = text.toLowerCase()
+  return depots.flatMap((depot) =>
+    [depot, ...depot.items]
+      .filter((node) => nameOf(node).toLowerCase().includes(wanted))
+      .map((node) => ({ depot, node })),
+  )
+}
+
+/**
+ * Each depot with the resources that are drawn beside it. A resource of several depots is beside the first, at the end
+ * that is nearest to the others, so that few lines cross.
+ */
+export function groupsOf(depots: readonly DepotNode[]): [DepotNode, ResourceNode[]][] {
+  const rank = new Map(depots.map((depot, at) => [depot, at]))
+  const lastRank = ({ managers }: ResourceNode): number =>
+    Math.max(...managers.map((depot) => rank.get(depot) ?? 0))
+  return depots.map((depot) => [
+    depot,
+    depot.items
+      .filter(({ managers }) => managers.find((it) => rank.has(it)) === depot)
+      .toSorted((a, b) => lastRank(a) - lastRank(b)),
+  ])
+}

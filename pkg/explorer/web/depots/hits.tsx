@@ -1,0 +1,80 @@
+import { number } from '../parts/format.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Marked } from '../parts/marked.tsx'
+import { type DepotNode, type FleetHit, type FleetNode, nameOf } from './fleet.ts'
+import { type HrefOf, NodeName } from './node.tsx'
+
+interface Props {
+  readonly depots: readonly DepotNode[]
+  readonly hits: readonly FleetHit[]
+  readonly typed: string
+  readonly chosen: FleetNode | undefined
+  readonly hrefOf: HrefOf
+  readonly clearHref: string
+}
+
+const mostNames = 3
+
+/** The depots with hits, and the names that matched. */
+export function Hits({ depots, hits, typed, chosen, hrefOf, clearHref }: Props) {
+  const byDepot = Map.groupBy(hits, ({ depot }) => depot)
+  const without = depots.length - byDepot.size
+  return (
+    <section aria-labelledby="found">
+      <header class="list-head">
+        <h2 id="found">Depots with hits</h2>
+        <span class="quiet num">{number(byDepot.size)}</span>
+      </header>
+      {hits.length === 0 ? (
+        <p class="void">Nothing matches these filters.</p>
+      ) : (
+        <ul class="depot-rows">
+          {[...byDepot].map(([depot, own]) => (
+            <li key={depot.id}>
+              <a
+                href={hrefOf(depot)}
+                data-node={depot.id}
+                aria-current={depot === chosen ? 'true' : undefined}
+              >
+                <Icon name="depot" />
+                <NodeName of={depot} typed={typed} />
+                <span class="why-line mono">
+                  <MatchedNames nodes={own.map(({ node }) => node)} of={depot} typed={typed} />
+                </span>
+                <span class="hits-count">{number(own.length)}</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+      {without > 0 && (
+        <p class="quiet more-link">
+          {without === 1 ? '1 depot has' : `${number(without)} depots have`} no hit.{' '}
+          <a href={clearHref}>Clear</a>
+        </p>
+      )}
+    </section>
+  )
+}
+
+interface NamesProps {
+  readonly nodes: readonly FleetNode[]
+  readonly of: DepotNode
+  readonly typed: string
+}
+
+function MatchedNames({ nodes, of, typed }: NamesProps) {
+  const resources = nodes.filter((node) => node !== of)
+  const more = resources.length - mostNames
+  return (
+    <>
+      {resources.slice(0, mostNames).map((node, at) => (
+        <span key={node.id}>
+          {at > 0 && ', '}
+          <Marked words={nameOf(node)} typed={typed} />
+        </span>
+      ))}
+      {more > 0 && ` and ${number(more)} more`}
+    </>
+  )
+}

@@ -1,0 +1,123 @@
+import { number } from '../parts/format.ts'
+import { Icon } from '../parts/icon.tsx'
+import type { DepotsValues } from '../url/pages.ts'
+import { type DepotNode, type FleetNode, isHealthy } from './fleet.ts'
+import { type HrefOf, NodeName, unsyncedCount, WaitIcon } from './node.tsx'
+
+export type Health = DepotsValues['health']
+
+interface HealthProps {
+  readonly depots: readonly DepotNode[]
+  readonly health: Health
+  readonly hrefOf: (health: Health) => string
+}
+
+/** How many depots are healthy; each count is a filter. */
+export function HealthStrip({ depots, health, hrefOf }: HealthProps) {
+  const healthy = depots.filter(isHealthy).length
+  const count = (value: Health, total: number, words: string, icon?: [string, string]) => (
+    <li>
+      <a href={hrefOf(value)} aria-current={value !== '' && value === health ? 'true' : undefined}>
+        {icon !== undefined && <Icon name={icon[0]} tone={icon[1]} />}
+        <b>{number(total)}</b> <span>{words}</span>
+      </a>
+    </li>
+  )
+  return (
+    <section class="health" aria-label="Health counts">
+      <ul class="legend">
+        {count('', depots.length, depots.length === 1 ? 'depot' : 'depots')}
+        {count('healthy', healthy, 'healthy', ['check', 'c-ok'])}
+        {healthy < depots.length &&
+          count('unsynced', depots.length - healthy, 'not in sync', ['wait', 'c-warn'])}
+      </ul>
+    </section>
+  )
+}
+
+interface Props {
+  readonly depots: readonly DepotNode[]
+  readonly chosen: FleetNode | undefined
+  readonly health: Health
+  readonly hrefOf: HrefOf
+  /** Of the depots that need a look. */
+  readonly unsyncedHref: string
+}
+
+const mostAtFirst = 4
+
+/** The depots that need a look, worst first, then all of them by namespace. */
+export function Overview({ depots, chosen, health, hrefOf, unsyncedHref }: Props) {
+  const needy = depots
+    .filter((it) => !isHealthy(it))
+    .toSorted((a, b) => b.unsynced.length - a.unsynced.length)
+  const shown = health === 'unsynced' ? needy : needy.slice(0, mostAtFirst)
+  return (
+    <>
+      {needy.length > 0 && (
+        <section aria-labelledby="needs">
+          <header class="list-head">
+            <h2 id="needs">Needs a look</h2>
+            <span class="quiet num">{number(needy.length)}</span>
+          </header>
+          <ul class="depot-rows">
+            {shown.map((depot) => (
+              <li key={depot.id}>
+                <a href={hrefOf(depot)} aria-current={depot === chosen ? 'true' : undefined}>
+                  <Icon name="wait" tone="c-warn" />
+                  <NodeName of={depot} />
+                  <span class="why-line">{causeOf(depot)}</span>
+                  <span class="quiet num">{unsyncedCount(depot)}</span>
+                </a>
+              </li>
+            ))}
+          </ul>
+          {shown.length < needy.length && (
+            <a class="more-link" href={unsyncedHref}>
+              Show all {number(needy.length)}
+            </a>
+          )}
+        </section>
+      )}
+      {health !== 'unsynced' && <ByNamespace depots={depots} chosen={chosen} hrefOf={hrefOf} />}
+    </>
+  )
+}
+
+function causeOf({ unsynced }: DepotNode): string {
+  const names = unsynced.slice(0, 2).map(({ name }) => name)
+  const more = unsynced.length - names.length
+  return `Not in sync: ${names.join(', ')}${more > 0 ? ` and ${number(more)} more` : ''}`
+}
+
+const ByNamespace = ({ depots, chosen, hrefOf }: Pick<Props, 'depots' | 'chosen' | 'hrefOf'>) => (
+  <section aria-labelledby="all">
+    <header class="list-head">
+      <h2 id="all">All depots</h2>
+      <span class="quiet num">{number(depots.length)}</span>
+      <span class="quiet">Number of modules and providers each</span>
+    </header>
+    {[...Map.groupBy(depots, ({ namespace }) => namespace)].map(([namespace, own]) => (
+      <section key={namespace} class="of-namespace" aria-labelledby={`ns-${namespace}`}>
+        <h3 id={`ns-${namespace}`}>
+          <span class="mono">{namespace}</span> <span class="quiet num">{number(own.length)}</span>
+        </h3>
+        <ul class="cells">
+          {own.map((depot) => (
+            <li key={depot.id}>
+              <a
+                href={hrefOf(depot)}
+                data-node={depot.id}
+                aria-current={depot === chosen ? 'true' : undefined}
+              >
+                <span class="mono">{depot.name}</span>
+                {!isHealthy(depot) && <WaitIcon />}
+                <span class="quiet num">{number(depot.items.length)}</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      </section>
+    ))}
+  </section>
+)

@@ -1,0 +1,13 @@
+/** Words with the part that was typed marked: the last one, because names end with what tells them apart. */
+export function Marked({ words, typed }: { readonly words: string; readonly typed: string }) {
+  const at = typed === '' ? -1 : words.toLowerCase().lastIndexOf(typed.toLowerCase())
+  if (at < 0) return <>{words}</>
+  const end = at + typed.length
+  return (
+    <>
+      {words.slice(0, at)}
+      <mark>{words.slice(at, end)}</mark>
+      {words.slice(end)}
+    </>
+  )
+}
