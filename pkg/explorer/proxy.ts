@@ -27,7 +27,9 @@ export function proxyRoutes(upstream: Upstream): Hono<ExplorerEnv> {
       keepOurCookies(answer.headers, isBroker)
       // This process says both itself.
       for (const name of ['x-request-id', 'x-content-type-options']) answer.headers.delete(name)
-      if (!isBroker) addMissing(answer.headers, inertHeaders)
+      if (!isBroker) {
+        for (const [name, value] of Object.entries(inertHeaders)) answer.headers.set(name, value)
+      }
       return answer
     })
   }
@@ -49,11 +51,5 @@ function keepOurCookies(headers: Headers, isBroker: boolean): void {
   headers.delete('set-cookie')
   for (const line of lines) {
     if (isBroker && !setsOurCookie(line)) headers.append('set-cookie', line)
-  }
-}
-
-function addMissing(headers: Headers, more: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(more)) {
-    if (!headers.has(name)) headers.set(name, value)
   }
 }
