@@ -94,7 +94,7 @@ export function createExplorer(options: ExplorerOptions): Explorer {
       fetch: issuerFetch({ issuerUrl: oidc.issuerUrl, baseUrl, server: upstream, broker }),
       log,
     })
-  const refresher = issuer && new Refresher(issuerGrant(issuer), clock)
+  const refresher = issuer && new Refresher(issuerGrant(issuer, log), clock)
   const { devTokenInput, version } = options
 
   const app = new Hono<ExplorerEnv>()

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import { decodeJwt } from 'jose'
 import { ResponseBodyError, refreshTokenGrant } from 'openid-client'
 import type { Clock } from '../base/pacing/pacing.ts'
+import type { Logger } from '../base/telemetry/telemetry.ts'
 import type { Issuer } from './issuer.ts'
 import type { Session } from './session.ts'
 import { sessionOf } from './tokens.ts'
@@ -11,12 +13,20 @@ const keptMs = 30_000
 /** Gives new tokens for the refresh token of a session. @throws Error where the issuer cannot say */
 export type Grant = (session: Session) => Promise<Session>
 
-/** Asks the issuer. An answer that the token is worth nothing any more leaves a session without tokens. */
-export function issuerGrant(issuer: Issuer): Grant {
+/**
+ * Asks the issuer. A session loses its tokens if the issuer refuses the refresh token, or answers for another subject, which
+ * OpenID Connect Core 12.2 forbids.
+ */
+export function issuerGrant(issuer: Issuer, log: Logger): Grant {
   return async (session) => {
     const configuration = await issuer.configuration()
     try {
       const tokens = await refreshTokenGrant(configuration, session.refreshToken ?? '')
+      const subject = tokens.claims()?.sub
+      if (subject !== undefined && subject !== subjectOf(session)) {
+        log.error('the issuer answered a refresh with a token of another subject, session ended')
+        return withoutTokens(session)
+      }
       const renewed = sessionOf(tokens, session.signedInAt, session)
       // One that brings no new id token would be asked for again and again.
       return tokens.id_token === undefined ? { ...renewed, refreshToken: undefined } : renewed
@@ -25,6 +35,10 @@ export function issuerGrant(issuer: Issuer): Grant {
       throw error
     }
   }
+}
+
+function subjectOf({ idToken }: Session): string | undefined {
+  return idToken === undefined ? undefined : decodeJwt(idToken).sub
 }
 
 function withoutTokens({ devToken, signedInAt }: Session): Session {
