@@ -23,7 +23,10 @@ const options = {
     meaning: 'Address of `/metrics`, `/livez` and `/readyz`.',
   },
   apiGroup,
-  kubeconfig: { ...kubeconfig, meaning: 'Kubeconfig of the access to the cluster.' },
+  kubeconfig: {
+    ...kubeconfig,
+    meaning: 'Kubeconfig with which the controller accesses the cluster.',
+  },
   watchNamespaces: {
     flag: 'watch-namespaces',
     value: namespaces,
@@ -35,13 +38,13 @@ const options = {
     value: namespace,
     default: 'depot-system',
     platformVariable: 'POD_NAMESPACE',
-    meaning: 'Namespace of the Lease by which one of several controllers is the one that works.',
+    meaning: 'Namespace of the Lease that elects the active controller.',
   },
   leaseName: {
     flag: 'lease-name',
     value: name,
     default: 'depot-controller',
-    meaning: 'Name of that Lease.',
+    meaning: 'Name of the Lease.',
   },
   concurrency: {
     flag: 'concurrency',
@@ -51,22 +54,22 @@ const options = {
       .transform(Number)
       .meta({ title: 'COUNT' }),
     default: '4',
-    meaning: 'How many Modules, Providers and Versions, of each, are worked on at once.',
+    meaning: 'How many Modules, how many Providers and how many Versions to work on concurrently.',
   },
   ...fetchingOptions,
   storageGrants: {
     flag: 'storage-grants',
     value: storageGrants,
-    otherwise: 'every place for every namespace',
+    otherwise: 'every location for every namespace',
     meaning:
-      'Places of storage that archives of namespaces may be stored in and removed from, such as `team-a=s3://bucket/team-a`, beside those of the annotation `{api_group}/storage` of Namespaces. Where some namespaces are not watched, archives are removed only from places that this option grants to watched ones alone.',
+      'Storage locations where archives of namespaces can be stored and removed, such as `team-a=s3://bucket/team-a`, in addition to the annotation `{api_group}/storage` of Namespaces. If some namespaces are not watched, archives are removed only from locations that this option grants to watched namespaces alone.',
   },
   requireStorageGrants: {
     flag: 'require-storage-grants',
     value: onOff,
     default: 'false',
     meaning:
-      'Store and remove archives only in places that the annotation `{api_group}/storage` of their Namespace grants. `--storage-grants` switches it on.',
+      'Store and remove archives only in locations that the annotation `{api_group}/storage` of their Namespace grants. `--storage-grants` enables it too.',
   },
   ...upkeepOptions,
   sweepDelete: {
@@ -74,13 +77,13 @@ const options = {
     value: onOff,
     default: 'false',
     meaning:
-      'Remove stored archives that no Version refers to once they are a day old, instead of only counting them. Only where no other cluster uses the same places.',
+      'Remove stored archives that no Version refers to and that are a day old, instead of only counting them. Use it only if no other cluster uses the same locations.',
   },
   shutdownGracePeriodMs: {
     flag: 'shutdown-grace-period',
     value: durationMs({ least: '0', most: '24h' }),
     default: '20s',
-    meaning: 'How long what runs may take to end after SIGTERM.',
+    meaning: 'How long running work can take to finish after SIGTERM.',
   },
   logLevel,
 } satisfies OptionTable
@@ -89,7 +92,7 @@ const options = {
 export const controllerCommand = {
   program: 'depot controller',
   summary:
-    'Fetches, verifies and stores what the Depots, Modules and Providers of a cluster ask for.',
+    'Fetches, verifies and stores the versions that the Depots, Modules and Providers of a cluster ask for.',
   options,
   secrets: {},
   variables: storageVariables,

@@ -28,7 +28,8 @@ const options = {
 /** Says what GroupBindings make of groups. */
 export const explainCommand = {
   program: 'depot explain',
-  summary: 'Says which GroupBinding decides for a caller with these groups, and what each says.',
+  summary:
+    'Shows which GroupBinding decides for a caller with these groups, and the result of each.',
   options,
   secrets: {},
   rules: [apart('manifests', 'kubeconfig', 'manifests take the place of a cluster')],

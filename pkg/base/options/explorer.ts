@@ -39,31 +39,31 @@ const callbackPath = z
   .meta({ title: 'PATH' })
 
 const options = {
-  listen: { ...listen, default: ':3000', meaning: 'Address that the pages are served on.' },
+  listen: { ...listen, default: ':3000', meaning: 'Address on which the pages are served.' },
   adminListen: { ...adminListen, default: ':9091' },
   serverUrl: {
     flag: 'server-url',
     value: origin,
     default: 'http://127.0.0.1:8080',
-    meaning: 'The Depot server behind the explorer.',
+    meaning: 'URL of the Depot server.',
   },
   serverCaPath: {
     flag: 'server-ca-path',
     value: path,
-    meaning: "PEM certificates that the server's own must come from, where it serves HTTPS.",
+    meaning: 'PEM file with the certificate authorities of the server, if it serves HTTPS.',
   },
   brokerUrl: {
     flag: 'broker-url',
     value: origin,
-    otherwise: 'the server, where the issuer has the base URL',
-    meaning: 'Address of the OIDC broker inside the cluster, for what a login asks of it.',
+    otherwise: 'the server, if the issuer has the base URL',
+    meaning: 'Address of the OIDC broker inside the cluster, for the requests of a login.',
   },
   baseUrl: {
     flag: 'base-url',
     value: origin,
     alias: 'NEXT_PUBLIC_BASE_URL',
-    otherwise: 'what the request says',
-    meaning: 'URL by which browsers and CLIs reach the explorer. Needed with OIDC.',
+    otherwise: 'from the request',
+    meaning: 'External URL of the explorer, for browsers and CLIs. Required with OIDC.',
   },
   trustProxy: serverCommand.options.trustProxy,
   oidcIssuerUrl: {
@@ -71,61 +71,62 @@ const options = {
     value: issuerUrl,
     otherwise: 'no login',
     meaning:
-      'People sign in with this OIDC issuer. HTTPS, or HTTP on this machine and inside the cluster.',
+      'OIDC issuer with which people sign in. HTTPS, or HTTP on this machine and inside the cluster.',
   },
   oidcClientId: {
     flag: 'oidc-client-id',
     value: name,
-    meaning: 'Client of the explorer at that issuer; the server takes it as `--oidc-ui-client-id`.',
+    meaning:
+      'Client of the explorer at that issuer. Give the server the same id as `--oidc-ui-client-id`.',
   },
   oidcClientSecretPath: {
     flag: 'oidc-client-secret-path',
     value: path,
-    otherwise: '`DEPOT_OIDC_CLIENT_SECRET`, else a public client',
+    otherwise: '`DEPOT_OIDC_CLIENT_SECRET`, otherwise a public client',
     meaning: 'File with the secret of that client.',
   },
   oidcAuthzUrl: {
     flag: 'oidc-authz-url',
     value: endpointUrl,
     otherwise: "from the issuer's discovery",
-    meaning: 'Authorization endpoint that browsers are sent to.',
+    meaning: 'Authorization endpoint for browsers.',
   },
   oidcScopes: {
     flag: 'oidc-scopes',
     value: scopes,
     default: 'openid profile email groups',
     meaning:
-      'Scopes that a login asks for, separated by blanks; add `offline_access` for longer sessions.',
+      'Scopes that a login requests, separated by blanks. Add `offline_access` for longer sessions.',
   },
   oidcCallbackPath: {
     flag: 'oidc-callback-path',
     value: callbackPath,
     default: '/auth/callback',
-    meaning: 'Where the issuer sends browsers back to.',
+    meaning: 'Path to which the issuer redirects browsers.',
   },
   sessionPasswordPath: {
     flag: 'session-password-path',
     value: path,
     otherwise: '`DEPOT_SESSION_PASSWORD`',
     meaning:
-      'File with the passwords that seal sessions, one a line, 32 characters or more: the first seals, all of them open. Needed with OIDC or the developer token.',
+      'File with the passwords that seal sessions, one per line, 32 characters or more. The first one seals, all of them open. Required with OIDC or the developer token.',
   },
   sessionTtlMs: {
     flag: 'session-ttl',
     value: durationMs({ least: '1m', most: '720h' }),
     default: '8h',
-    meaning: 'Longest life of a session.',
+    meaning: 'Maximum lifetime of a session.',
   },
   devTokenInput: {
     flag: 'dev-token-input',
     value: onOff,
     default: 'false',
-    meaning: 'Show a field for any bearer token in the sidebar. Not for production.',
+    meaning: 'Show a field for any bearer token in the sidebar. Do not use it in production.',
   },
   distPath: {
     flag: 'dist-path',
     value: path,
-    otherwise: 'beside the program',
+    otherwise: 'next to the program',
     meaning: 'Folder of the built pages.',
   },
   shutdownDelayMs,
@@ -147,8 +148,7 @@ const secrets = {
 /** The explorer. */
 export const explorerCommand = {
   program: 'depot ui',
-  summary:
-    'Serves the pages of the registry, and passes what is for the registry on to its server.',
+  summary: 'Serves the web pages of the registry, and forwards registry requests to the server.',
   options,
   secrets,
   rules: [

@@ -8,25 +8,25 @@ export const limitOptions = {
     flag: 'module-size-limit',
     value: sizeBytes,
     default: '100MiB',
-    meaning: 'How large the archive of a module may be.',
+    meaning: 'Maximum archive size of a module.',
   },
   moduleUnpackedLimitBytes: {
     flag: 'module-unpacked-limit',
     value: sizeBytes,
     default: '500MiB',
-    meaning: 'What the files of a module may take, unpacked.',
+    meaning: 'Maximum unpacked size of a module.',
   },
   providerSizeLimitBytes: {
     flag: 'provider-size-limit',
     value: sizeBytes,
     default: '2GiB',
-    meaning: 'How large the archive of a platform of a provider may be.',
+    meaning: 'Maximum archive size of a provider for one platform.',
   },
   providerUnpackedLimitBytes: {
     flag: 'provider-unpacked-limit',
     value: sizeBytes,
     default: '4GiB',
-    meaning: 'What the files of a platform of a provider may take, unpacked.',
+    meaning: 'Maximum unpacked size of a provider for one platform.',
   },
 } satisfies OptionTable
 
@@ -36,71 +36,70 @@ export const fetchingOptions = {
     flag: 'filesystem-mount-path',
     value: path,
     default: '/data/modules',
-    meaning: 'Root of archives on the file system; nothing outside of it is written.',
+    meaning: 'Root folder of archives on the file system. Depot writes nothing outside of it.',
   },
   spoolDir: {
     flag: 'spool-dir',
     value: path,
     default: '/var/lib/depot/spool',
-    meaning: 'Directory for archives on their way to storage, and for lists of upstream versions.',
+    meaning:
+      'Directory for archives in transit to storage, and for cached lists of upstream versions.',
   },
   spoolSizeBytes: {
     flag: 'spool-size',
     value: sizeBytes,
     default: '10GiB',
-    meaning: 'How much archives on their way may take; what does not fit waits.',
+    meaning: 'Maximum size of archives in transit. Others wait.',
   },
   ...limitOptions,
   githubSecretName: {
     flag: 'github-secret-name',
     value: name,
     default: 'depot-github',
-    meaning:
-      'Secret with credentials for GitHub, in the namespace of a resource, where the resource names none.',
+    meaning: 'Default Secret with credentials for GitHub, in the namespace of the resource.',
   },
   githubApiUrl: {
     flag: 'github-api-url',
     value: baseUrl,
     default: 'https://api.github.com',
-    meaning: 'API of GitHub where a resource names none; one of GitHub Enterprise, for example.',
+    meaning: 'Default address of the GitHub API, for example of GitHub Enterprise.',
   },
   upstreamHosts: {
     flag: 'upstream-hosts',
     value: list,
     default: 'registry.opentofu.org',
     meaning:
-      'Registries that modules and providers may come from; the first is the default. `host:port` for another port than 443.',
+      'Registries from which modules and providers can come; the first is the default. Use `host:port` for ports other than 443.',
   },
   sourceHosts: {
     flag: 'source-hosts',
     value: list,
     default:
       'github.com,api.github.com,codeload.github.com,raw.githubusercontent.com,objects.githubusercontent.com,release-assets.githubusercontent.com',
-    meaning: 'Hosts that repositories and their archives may be fetched from.',
+    meaning: 'Hosts from which repositories and their archives can be fetched.',
   },
   egressAllow: {
     flag: 'egress-allow',
     value: list,
     otherwise: 'none',
-    meaning: 'More hosts that may be asked.',
+    meaning: 'Additional hosts that can be contacted.',
   },
   egressPrivateCidrs: {
     flag: 'egress-private-cidrs',
     value: list,
     otherwise: 'none',
-    meaning:
-      'Private networks that hosts named by the options may have addresses in, such as `10.0.0.0/8`.',
+    meaning: 'Private networks in which the hosts of these options can be, such as `10.0.0.0/8`.',
   },
   egressPublicDownloads: {
     flag: 'egress-public-downloads',
     value: onOff,
     default: 'true',
-    meaning: 'Whether an archive that an upstream names may come from any public host by HTTPS.',
+    meaning: 'Whether archives that a registry refers to can come from any public host by HTTPS.',
   },
   egressCaPath: {
     flag: 'egress-ca-path',
     value: path,
-    meaning: 'PEM file of authorities that upstreams may be certified by, beside the usual ones.',
+    meaning: 'PEM file with additional certificate authorities for upstreams.',
   },
 } satisfies OptionTable
 
@@ -110,18 +109,19 @@ export const upkeepOptions = {
     flag: 'verify-interval',
     value: durationMs({ least: '1m', most: '8760h' }),
     default: '24h',
-    meaning: 'How often it is looked whether each stored archive is there.',
+    meaning: 'How often to check that a stored archive exists.',
   },
   rehashIntervalMs: {
     flag: 'rehash-interval',
     value: durationMs({ least: '1m', most: '8760h' }),
     default: '720h',
-    meaning: 'How often all of each stored archive is read and hashed.',
+    meaning: 'How often to read and hash each stored archive completely.',
   },
   archiveDeleteDelayMs: {
     flag: 'archive-delete-delay',
     value: durationMs({ least: '0', most: '24h' }),
     default: '60s',
-    meaning: 'How long the archive of a deleted Version stays, so that servers have seen it.',
+    meaning:
+      'How long to keep the archive of a deleted Version, so that all servers have seen the deletion.',
   },
 } satisfies OptionTable

@@ -13,54 +13,55 @@ const options = {
     flag: 'manifests',
     value: path,
     default: './manifests',
-    meaning: 'Directory that manifests are written into; made where it is missing.',
+    meaning: 'Directory for the manifests; it is created if it is missing.',
   },
   archives: {
     flag: 'archives',
     value: path,
     default: './archives',
     meaning:
-      'Root of archives on the file system: what `depot server` is given as `--filesystem-mount-path`. Made where it is missing.',
+      'Root folder of archives; the same as `--filesystem-mount-path` of `depot server`. It is created if it is missing.',
   },
   storageConfig: {
     flag: 'storage-config',
     value: path,
     otherwise: 'the directory `archives` below `--archives`',
     meaning:
-      'YAML file with the `storageConfig` of everything that is imported, such as `s3: {bucket: …, region: …}`.',
+      'YAML file with the `storageConfig` of all imports, such as `s3: {bucket: …, region: …}`.',
   },
   list: {
     flag: 'list',
     value: path,
     otherwise: 'none',
-    meaning: 'File with more sources, one on each line; what follows a # is a comment.',
+    meaning: 'File with more sources, one per line. # begins a comment.',
   },
   namespace: {
     flag: 'namespace',
     value: namespace,
     otherwise: 'the one in each source',
-    meaning: 'Namespace of everything that is imported.',
+    meaning: 'Namespace of all imports.',
   },
   name: {
     flag: 'name',
     value: name,
-    meaning: 'Name of a module that comes from the tags of a repository.',
+    meaning: 'Name of a module that is imported from the tags of a repository.',
   },
   system: {
     flag: 'system',
     value: name,
-    meaning: 'Target system of a module that comes from the tags of a repository, such as `aws`.',
+    meaning:
+      'Target system of a module that is imported from the tags of a repository, such as `aws`.',
   },
   tagPrefix: {
     flag: 'tag-prefix',
     value: name,
-    meaning: 'What the tags of a repository begin with before the version, such as `vpc/v`.',
+    meaning: 'Prefix of the tags before the version, such as `vpc/v`.',
   },
   versions: {
     flag: 'versions',
     value: name,
     otherwise: 'all',
-    meaning: 'Which versions are imported, in the syntax of the CLIs, such as `>= 1.2, < 3`.',
+    meaning: 'Version constraints in the syntax of the CLIs, such as `>= 1.2, < 3`.',
   },
   format: {
     flag: 'format',
@@ -68,19 +69,19 @@ const options = {
       .enum(['zip', 'tar.gz'], { error: 'is no format: write zip or tar.gz' })
       .meta({ title: 'FORMAT' }),
     default: 'tar.gz',
-    meaning: 'How modules are packed: zip or tar.gz.',
+    meaning: 'Archive format of modules: zip or tar.gz.',
   },
   unsigned: {
     flag: 'unsigned',
     value: onOff,
     default: 'false',
-    meaning: 'Also take providers that their registry does not sign.',
+    meaning: 'Also import providers without a signature.',
   },
   dryRun: {
     flag: 'dry-run',
     value: onOff,
     default: 'false',
-    meaning: 'Print what would be imported; fetch no archive and write nothing.',
+    meaning: 'Print the planned imports; fetch no archives and write nothing.',
   },
   parallel: {
     flag: 'parallel',
@@ -90,14 +91,14 @@ const options = {
       .transform(Number)
       .meta({ title: 'COUNT' }),
     default: '4',
-    meaning: 'How many archives are imported at a time, 1 to 64.',
+    meaning: 'How many archives to import concurrently, 1 to 64.',
   },
   apiGroup,
   spoolDir: {
     flag: 'spool-dir',
     value: path,
-    otherwise: 'a folder below that for temporary files',
-    meaning: 'Directory for archives on their way.',
+    otherwise: 'a subfolder of the folder for temporary files',
+    meaning: 'Directory for archives in transit.',
   },
   spoolSizeBytes,
   ...limitOptions,
@@ -109,8 +110,7 @@ const options = {
 const secrets = {
   token: {
     variable: 'DEPOT_IMPORT_TOKEN',
-    meaning:
-      'Token for the registry or the Git host that is imported from. It is sent to no other.',
+    meaning: 'Token for the registry or the Git host. It is not sent to any other host.',
   },
 } satisfies SecretTable
 
@@ -121,7 +121,7 @@ export const importCommand = {
   // A list may name them all.
   operandsOptional: true,
   summary:
-    'Imports modules and providers of another registry, tags of a repository or a folder of archives. Exit status 1 where something failed, 2 for wrong options, 130 or 143 after a signal.',
+    'Imports modules and providers from another registry, the tags of a repository or a folder of archives. Exit status: 1 if something failed, 2 for wrong options, 130 or 143 after a signal.',
   options,
   secrets,
   variables: storageVariables,

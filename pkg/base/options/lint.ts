@@ -14,22 +14,21 @@ const options = {
       .enum(['text', 'json', 'sarif'], { error: 'is no format: write text, json or sarif' })
       .meta({ title: 'FORMAT' }),
     default: 'text',
-    meaning:
-      'How to print what was found: text, json or sarif (for the code scanning of a Git host).',
+    meaning: 'Output format: text, json or sarif (for the code scanning of a Git host).',
   },
   partial: {
     flag: 'partial',
     value: onOff,
     default: 'false',
     meaning:
-      'The manifests refer to objects that are elsewhere: what is missing is a warning, not an error.',
+      'The manifests refer to objects in other places: report missing ones as warnings, not as errors.',
   },
   filesystemMountPath: {
     flag: 'filesystem-mount-path',
     value: path,
-    otherwise: 'archives are not looked at',
+    otherwise: 'archives are not checked',
     meaning:
-      'Where the archives of the filesystem backend are: each must be there, with the digest that its Version has.',
+      'Root folder of archives on the file system. Each archive must exist there, with the digest of its Version.',
   },
 } satisfies OptionTable
 
@@ -38,7 +37,7 @@ export const lintCommand = {
   program: 'depot lint',
   operands: 'PATH…',
   summary:
-    'Checks manifests: fields, values, references, conflicts, expressions. Exit status 1 where it finds an error.',
+    'Checks manifests: fields, values, references, conflicts, expressions. Exit status: 1 if it finds an error.',
   options,
   secrets: {},
   rules: [],

@@ -334,13 +334,13 @@ describe('the usage', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(110)
   })
 
-  it('names what is read from the environment alone, where something is', () => {
+  it('lists environment variables without a flag, if there are any', () => {
     const usage = (command: Parameters<typeof parseOptions>[0]) => {
       const parsed = parseOptions(command, ['--help'], {})
       return parsed.kind === 'help' ? parsed.text : ''
     }
-    expect(usage(serverCommand)).toMatch(/environment alone:\n\n {2}DEPOT_S3_ENDPOINT +URL/)
-    expect(usage(lintCommand)).not.toMatch(/environment alone|Secrets/)
+    expect(usage(serverCommand)).toMatch(/without a flag:\n\n {2}DEPOT_S3_ENDPOINT +URL/)
+    expect(usage(lintCommand)).not.toMatch(/without a flag|Secrets/)
   })
 
   it('is not what --version asks for', () => {

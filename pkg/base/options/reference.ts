@@ -19,14 +19,14 @@ export function usageOf(tables: Tables): string {
     '',
     ...columns(flags),
     '',
-    'Every flag can also be set by an environment variable: DEPOT_ and its name in capitals, such as',
-    'DEPOT_LOG_LEVEL. The flag wins.',
+    'Each flag has an environment variable: DEPOT_ and its name in capitals, such as DEPOT_LOG_LEVEL.',
+    'The flag takes precedence.',
     '',
     ...paragraph(
-      'Secrets, from the environment, or from the file that the variable with _FILE at its end names:',
+      'Secrets, from the environment variable, or from the file that the variable with the suffix _FILE names:',
       secretRows,
     ),
-    ...paragraph('From the environment alone:', Object.entries(variables)),
+    ...paragraph('Environment variables without a flag:', Object.entries(variables)),
   ]
   return lines.join('\n').replaceAll('`', '')
 }
@@ -41,7 +41,7 @@ export function optionsReference(tables: Tables): string {
       .map(code)
       .join(' or '),
     [
-      option.platformVariable && `${code(`$${option.platformVariable}`)}, else`,
+      option.platformVariable && `${code(`$${option.platformVariable}`)}, otherwise`,
       option.default ? code(option.default) : (option.otherwise ?? 'none'),
     ]
       .filter(Boolean)
@@ -56,8 +56,8 @@ export function optionsReference(tables: Tables): string {
   return [
     `## ${code(program)}`,
     '',
-    `${summary} The flag wins over the environment variable, and that over the default. A switch may be written as`,
-    '`--flag`, `--flag=true` or `--flag=false`. All mistakes are reported together, with exit status 2.',
+    `${summary} A flag takes precedence over its environment variable. Switches can be written as`,
+    '`--flag`, `--flag=true` or `--flag=false`. The command reports all mistakes at once, with exit status 2.',
     '',
     ...markdownTable(['flag', 'environment variable', 'default', 'meaning'], rows),
     '',
@@ -68,15 +68,18 @@ export function optionsReference(tables: Tables): string {
 
 function secretsTable(rows: readonly (readonly string[])[]): string[] {
   return [
-    'Secrets come from the environment or from a file, never from a flag:',
+    'Secrets come from an environment variable or from a file, never from a flag:',
     '',
-    ...markdownTable(['environment variable', 'or the path of a file in', 'meaning'], rows),
+    ...markdownTable(
+      ['environment variable', 'or the variable with the path of a file', 'meaning'],
+      rows,
+    ),
   ]
 }
 
 function variablesTable(variables: VariableTable): string[] {
   return [
-    'From the environment alone:',
+    'Environment variables without a flag:',
     '',
     ...markdownTable(
       ['environment variable', 'meaning'],
@@ -95,7 +98,8 @@ function flagOf(option: Option): string {
 
 function defaultOf(option: Option): string {
   if (placeholderOf(option) === undefined) return ''
-  const platform = option.platformVariable === undefined ? '' : `$${option.platformVariable}, else `
+  const platform =
+    option.platformVariable === undefined ? '' : `$${option.platformVariable}, otherwise `
   return `[${platform}${option.default ?? option.otherwise ?? 'none'}]`
 }
 

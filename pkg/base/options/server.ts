@@ -30,36 +30,37 @@ const options = {
     flag: 'listen',
     value: listenAddress,
     default: ':8080',
-    meaning: 'Address that the registry is served on.',
+    meaning: 'Address on which the registry listens.',
   },
   adminListen: {
     flag: 'admin-listen',
     value: listenAddress,
     default: ':9090',
-    meaning: 'Address of `/metrics`, `/livez` and `/readyz`; keep it away from clients.',
+    meaning:
+      'Address of `/metrics`, `/livez` and `/readyz`. Clients should not be able to reach it.',
   },
   tlsCertPath: {
     flag: 'tls-cert-path',
     value: path,
-    meaning: 'PEM certificate chain. With it, HTTPS is served; a changed file is read again.',
+    meaning: 'PEM certificate chain; enables HTTPS. Depot reloads the file when it changes.',
   },
   tlsCertKey: {
     flag: 'tls-cert-key',
     value: path,
-    meaning: 'PEM private key of that certificate; goes with `--tls-cert-path`.',
+    meaning: 'PEM private key of the certificate in `--tls-cert-path`.',
   },
   baseUrl: {
     flag: 'base-url',
     value: baseUrl,
-    otherwise: 'what the request says',
-    meaning: 'URL by which clients reach the server, for absolute links.',
+    otherwise: 'from the request',
+    meaning: 'External URL of the server, for absolute links.',
   },
   trustProxy: {
     flag: 'trust-proxy',
     value: onOff,
     default: 'false',
     meaning:
-      'Believe `X-Forwarded-Proto` and `X-Forwarded-Host`. Only behind a proxy that sets both.',
+      'Trust `X-Forwarded-Proto` and `X-Forwarded-Host`. Use it only behind a proxy that sets both.',
   },
   apiGroup: {
     flag: 'api-group',
@@ -70,20 +71,20 @@ const options = {
   kubeconfig: {
     flag: 'kubeconfig',
     value: path,
-    otherwise: 'in-cluster, else `$KUBECONFIG`',
-    meaning: "Kubeconfig of the server's own access to the cluster.",
+    otherwise: 'in-cluster, otherwise `$KUBECONFIG`',
+    meaning: 'Kubeconfig with which the server accesses the cluster.',
   },
   manifests: {
     flag: 'manifests',
     value: path,
-    meaning: 'Directory of YAML manifests that takes the place of a cluster.',
+    meaning: 'Directory of YAML manifests to read instead of a cluster.',
   },
   allowEmptyManifests: {
     flag: 'allow-empty-manifests',
     value: onOff,
     default: 'false',
     meaning:
-      'Serve nothing when `--manifests` is found empty all at once; else that is taken for a volume that is not mounted.',
+      'Accept that all files in `--manifests` disappear at once. Otherwise Depot assumes that the volume is not mounted, and keeps serving.',
   },
   watchNamespace: {
     flag: 'watch-namespace',
@@ -96,166 +97,165 @@ const options = {
     value: namespace,
     default: 'depot-system',
     platformVariable: 'POD_NAMESPACE',
-    meaning: 'Namespace that GroupBindings are read from; elsewhere they are ignored.',
+    meaning: 'Namespace of the GroupBindings. Those of other namespaces are ignored.',
   },
   anonymousAuth: {
     flag: 'anonymous-auth',
     value: onOff,
     default: 'false',
     meaning:
-      'Identify no caller and serve everything. Together with OIDC: callers without a token are guests who see what is public.',
+      'Serve everything to everyone, without authentication. With OIDC: callers without a token are guests, who see public resources.',
   },
   useBearerToken: {
     flag: 'use-bearer-token',
     value: onOff,
     default: 'false',
-    meaning: 'Callers send a service-account token, and the cluster decides by its RBAC rules.',
+    meaning: 'Callers send a service-account token, and the RBAC rules of the cluster decide.',
   },
   oidcIssuerUrl: {
     flag: 'oidc-issuer-url',
     value: issuerUrl,
     meaning:
-      'Callers send a token of this OIDC issuer. HTTPS, or HTTP on this machine and inside the cluster.',
+      'OIDC issuer of the tokens that callers send. HTTPS, or HTTP on this machine and inside the cluster.',
   },
   oidcClientId: {
     flag: 'oidc-client-id',
     value: name,
-    meaning: 'Audience that tokens must have; goes with `--oidc-issuer-url`.',
+    meaning: 'Audience that tokens must have. Required with `--oidc-issuer-url`.',
   },
   oidcGroupsClaim: {
     flag: 'oidc-groups-claim',
     value: name,
     default: 'groups',
     meaning:
-      "Claim that holds the caller's groups: a list or one text; where no claim has that name, a path such as `realm_access.roles`.",
+      "Claim with the caller's groups: a list or one string. If no claim has that name, it is a path such as `realm_access.roles`.",
   },
   oidcAuthzUrl: {
     flag: 'oidc-authz-url',
     value: endpointUrl,
     otherwise: "from the issuer's discovery",
-    meaning: 'Authorization endpoint that `terraform login` is sent to.',
+    meaning: 'Authorization endpoint for `terraform login`.',
   },
   oidcTokenUrl: {
     flag: 'oidc-token-url',
     value: endpointUrl,
     otherwise: "from the issuer's discovery",
-    meaning: 'Token endpoint that `terraform login` is sent to.',
+    meaning: 'Token endpoint for `terraform login`.',
   },
   oidcScopes: {
     flag: 'oidc-scopes',
     value: list,
     default: 'openid,profile,email,groups',
-    meaning: 'Scopes that `terraform login` asks for.',
+    meaning: 'Scopes that `terraform login` requests.',
   },
   oidcUiClientId: {
     flag: 'oidc-ui-client-id',
     value: name,
-    meaning: 'Second audience that tokens may have: the client of the explorer.',
+    meaning: 'Second accepted audience: the client of the explorer.',
   },
   oidcAllowSaFallback: {
     flag: 'oidc-allow-sa-fallback',
     value: onOff,
     default: 'false',
-    meaning:
-      'Also take service-account tokens of the cluster; what they may see is then up to its RBAC rules.',
+    meaning: 'Also accept service-account tokens of the cluster. Its RBAC rules decide about them.',
   },
   oidcAllowClientCredentials: {
     flag: 'oidc-allow-client-credentials',
     value: onOff,
     default: 'false',
-    meaning: 'Also take tokens that the issuer gave to other clients, as group `client:{subject}`.',
+    meaning:
+      'Also accept tokens that the issuer gave to other clients, as the group `client:{subject}`.',
   },
   brokerProxyUrl: {
     flag: 'broker-proxy-url',
     value: brokerUrl,
     meaning:
-      'Address of the OIDC broker inside the cluster: `/broker/*` is passed on to it, and its keys are fetched there. HTTPS, or HTTP on this machine and inside the cluster.',
+      'Address of the OIDC broker inside the cluster. Depot forwards `/broker/*` to it and fetches its keys there. HTTPS, or HTTP on this machine and inside the cluster.',
   },
   passthroughCacheTtlMs: {
     flag: 'passthrough-cache-ttl',
     value: durationMs({ least: '0', most: '24h' }),
     default: '10s',
-    meaning: 'How long the answer of RBAC about one caller is remembered; 0 asks every time.',
+    meaning: 'How long an RBAC decision about a caller is cached. 0 asks the cluster every time.',
   },
   filesystemMountPath: {
     flag: 'filesystem-mount-path',
     value: path,
     default: '/data/modules',
-    meaning: 'Root of archives on the file system; nothing outside of it is served.',
+    meaning: 'Root folder of archives on the file system. Depot serves nothing outside of it.',
   },
   storageGrants: {
     flag: 'storage-grants',
     value: storageGrants,
     meaning:
-      'Places of storage that namespaces may use without a first read, such as `team-a=s3://bucket/team-a`; `*=*` trusts everybody who writes Versions.',
+      'Storage locations that namespaces can use without a first read, such as `team-a=s3://bucket/team-a`. `*=*` trusts everyone who writes Versions.',
   },
   archiveCacheDir: {
     flag: 'archive-cache-dir',
     value: path,
-    meaning: 'Directory in which verified archives of remote storage are kept.',
+    meaning: 'Cache directory for verified archives of remote storage.',
   },
   archiveCacheSizeBytes: {
     flag: 'archive-cache-size',
     value: sizeBytes,
     default: '10GiB',
-    meaning: 'How much that directory may hold.',
+    meaning: 'Maximum size of the cache directory.',
   },
   gpgPrivateKeyPath: {
     flag: 'gpg-private-key-path',
     value: path,
     meaning:
-      'Armored private key that signs provider checksums. Without it, providers cannot be installed.',
+      'Armored private key that signs the checksums of providers. Without it, providers cannot be installed.',
   },
   statsValkeyAddr: {
     flag: 'stats-valkey-addr',
     value: valkeyAddress,
-    meaning:
-      'Valkey that counts downloads for all replicas. With `valkeys://` before it, TLS is used.',
+    meaning: 'Valkey that counts downloads for all replicas. The prefix `valkeys://` enables TLS.',
   },
   statsPath: {
     flag: 'stats-path',
     value: path,
     default: './data/stats.db',
     meaning:
-      'File that counts downloads where there is no Valkey, and keeps them while it is away.',
+      'File that counts downloads without Valkey, and queues them while Valkey is unavailable.',
   },
   statsRefreshIntervalMs: {
     flag: 'stats-refresh-interval',
     value: durationMs({ least: '100ms', most: '24h' }),
     default: '10s',
-    meaning: 'How often the counts of other replicas are read from Valkey.',
+    meaning: 'How often to read the counts of other replicas from Valkey.',
   },
   presignModules: {
     flag: 'presign-modules',
     value: onOff,
     default: 'false',
-    meaning: 'Redirect module archives to their storage too, where it is set to presign.',
+    meaning: 'Also redirect module archives to their storage, if it has `presign` enabled.',
   },
   auditLog: {
     flag: 'audit-log',
     value: path,
     otherwise: 'none',
     meaning:
-      'File that says who downloaded what, in JSON lines with the subject of the token; `-` is standard output. It holds personal data.',
+      'File for the audit log: JSON lines with the subject of the token for each download. `-` is standard output. It contains personal data.',
   },
   shutdownDelayMs: {
     flag: 'shutdown-delay',
     value: durationMs({ least: '0', most: '1h' }),
     default: '0s',
     meaning:
-      'How long requests are still taken after SIGTERM while /readyz already fails, so that load balancers learn of it first.',
+      'How long to accept requests after SIGTERM while `/readyz` already fails, so that load balancers notice first.',
   },
   shutdownGracePeriodMs: {
     flag: 'shutdown-grace-period',
     value: durationMs({ least: '0', most: '24h' }),
     default: '20s',
-    meaning: 'How long running requests may take to end after SIGTERM.',
+    meaning: 'How long running requests can take to finish after SIGTERM.',
   },
   logLevel: {
     flag: 'log-level',
     value: logLevel,
     default: 'info',
-    meaning: `Least level that is logged: ${anyLevel}.`,
+    meaning: `Minimum log level: ${anyLevel}.`,
   },
 } satisfies OptionTable
 

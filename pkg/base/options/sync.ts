@@ -13,20 +13,20 @@ const options = {
     value: path,
     default: '.',
     meaning:
-      'Directory of YAML manifests. Depots, Modules and Providers are read from it; what is made is written into it, as are statuses.',
+      'Directory of YAML manifests. Depot reads Depots, Modules and Providers from it, and writes new resources and statuses into it.',
   },
   archives: {
     flag: 'archives',
     value: path,
     default: './archives',
     meaning:
-      'Root of archives whose `storageConfig` names the file system: what `depot server` is given as `--filesystem-mount-path`. Made where it is missing.',
+      'Root folder of archives whose `storageConfig` is `fileSystem`; the same as `--filesystem-mount-path` of `depot server`. It is created if it is missing.',
   },
   watch: {
     flag: 'watch',
     value: onOff,
     default: 'false',
-    meaning: 'Go on, follow changes of the manifests, and look for new versions when they are due.',
+    meaning: 'Keep running: follow changes of the manifests, and poll upstreams for new versions.',
   },
   apiGroup,
   ...fetching,
@@ -34,7 +34,7 @@ const options = {
     flag: spoolDir.flag,
     value: spoolDir.value,
     meaning: spoolDir.meaning,
-    otherwise: 'a folder below that for temporary files',
+    otherwise: 'a subfolder of the folder for temporary files',
   },
   logLevel: { ...logLevel, default: 'warn' },
 } satisfies OptionTable
@@ -43,7 +43,7 @@ const options = {
 export const syncCommand = {
   program: 'depot sync',
   summary:
-    'Fetches, verifies and stores what the Depots, Modules and Providers of a folder ask for. Exit status 1 where something failed, 2 for wrong options, 130 or 143 after a signal.',
+    'Fetches, verifies and stores the versions that the Depots, Modules and Providers of a folder ask for. Exit status: 1 if something failed, 2 for wrong options, 130 or 143 after a signal.',
   options,
   secrets: {},
   variables: storageVariables,
