@@ -55,12 +55,12 @@ describe('EKS Pod Identity', () => {
 
   it('gives credentials for the token in its file, once for all who ask', async () => {
     const role = createRole(env)
-    const all = await Promise.all([role.getCredentials(), role.getCredentials()])
-    expect(all.map((one) => [one.accessKey, one.secretKey, one.sessionToken])).toEqual([
+    const all = await Promise.all([role(), role()])
+    expect(all.map((one) => [one.accessKeyId, one.secretAccessKey, one.sessionToken])).toEqual([
       ['AKIA', 'secret', 'session'],
       ['AKIA', 'secret', 'session'],
     ])
-    await role.getCredentials()
+    await role()
     expect(asked).toEqual(['first'])
   })
 
@@ -71,13 +71,13 @@ describe('EKS Pod Identity', () => {
     let nowMs = Date.now()
     body = { ...answer(0), Expiration: new Date(nowMs + lifeMs).toISOString() }
     const role = createRole(env, { clock: () => nowMs })
-    await role.getCredentials()
+    await role()
     writeFileSync(join(dir, 'token'), 'second')
     nowMs += lifeMs - marginMs - 1000
-    for (let requests = 0; requests < 50; requests += 1) await role.getCredentials()
+    for (let requests = 0; requests < 50; requests += 1) await role()
     expect(asked).toEqual(['first'])
     nowMs += 2000
-    await role.getCredentials()
+    await role()
     await expect.poll(() => asked).toEqual(['first', 'second'])
   })
 
@@ -85,11 +85,11 @@ describe('EKS Pod Identity', () => {
     let nowMs = Date.now()
     body = { ...answer(0), Expiration: new Date(nowMs + 3_600_000).toISOString() }
     const role = createRole(env, { deadlineMs: 600_000, clock: () => nowMs })
-    const keys = await role.getCredentials()
+    const keys = await role()
     respond = () => undefined
     nowMs += 3_400_000
     for (let requests = 0; requests < 50; requests += 1) {
-      expect(await role.getCredentials()).toBe(keys)
+      expect(await role()).toBe(keys)
     }
     await expect.poll(() => asked).toHaveLength(2)
   })
@@ -99,12 +99,12 @@ describe('EKS Pod Identity', () => {
     const expiresMs = nowMs + 3_600_000
     body = { ...answer(0), Expiration: new Date(expiresMs).toISOString() }
     const role = createRole(env, { clock: () => nowMs })
-    await role.getCredentials()
+    await role()
     nowMs = expiresMs - 299_000
     const later = async () => {
       // The clock stays before the end of the keys, however often this is asked.
       nowMs += (expiresMs - nowMs) / 20
-      await role.getCredentials()
+      await role()
       return asked.length
     }
     await expect.poll(later).toBeGreaterThan(2)
@@ -116,23 +116,23 @@ describe('EKS Pod Identity', () => {
     const expiresMs = nowMs + 3_600_000
     body = { ...answer(0), Expiration: new Date(expiresMs).toISOString() }
     const role = createRole(env, { clock: () => nowMs })
-    await role.getCredentials()
+    await role()
     respond = (response) => response.writeHead(500).end()
 
     nowMs = expiresMs - 240_000
-    const all = await Promise.all(Array.from({ length: 50 }, () => role.getCredentials()))
-    expect(all.every(({ accessKey }) => accessKey === 'AKIA')).toBe(true)
+    const all = await Promise.all(Array.from({ length: 50 }, () => role()))
+    expect(all.every(({ accessKeyId }) => accessKeyId === 'AKIA')).toBe(true)
     await expect.poll(() => asked).toHaveLength(2)
     const later = async () => {
       nowMs += 5001
-      expect(await role.getCredentials()).toMatchObject({ accessKey: 'AKIA' })
+      expect(await role()).toMatchObject({ accessKeyId: 'AKIA' })
       return asked.length
     }
     await expect.poll(later).toBeGreaterThan(3)
     nowMs = expiresMs
-    await expect(role.getCredentials()).rejects.toThrow('answered 500')
+    await expect(role()).rejects.toThrow('answered 500')
     respond = (response) => response.end(JSON.stringify({ ...body, Token: 'new' }))
-    expect(await role.getCredentials()).toMatchObject({ sessionToken: 'new' })
+    expect(await role()).toMatchObject({ sessionToken: 'new' })
   })
 
   it.each([
@@ -140,7 +140,7 @@ describe('EKS Pod Identity', () => {
     ['another answer', { ...answer(1000), Token: 7 }, 'gave no credentials'],
   ])('that gives %s says so', async (_, given, message) => {
     body = given
-    await expect(createRole(env).getCredentials()).rejects.toThrow(message)
+    await expect(createRole(env)()).rejects.toThrow(message)
   })
 
   it('whose answer has no end is read no further than 64 kB', async () => {
@@ -156,7 +156,7 @@ describe('EKS Pod Identity', () => {
       response.once('close', ended.resolve)
       send()
     }
-    await expect(createRole(env).getCredentials()).rejects.toMatchObject({
+    await expect(createRole(env)()).rejects.toMatchObject({
       name: 'Error',
       message: `${env['AWS_CONTAINER_CREDENTIALS_FULL_URI']} gave no credentials of a role: the body is larger than 65536 bytes`,
     })
@@ -177,7 +177,7 @@ describe('EKS Pod Identity', () => {
     ],
   ])('that %s is given up', async (_, behaviour) => {
     respond = behaviour
-    await expect(createRole(env, { deadlineMs: 300 }).getCredentials()).rejects.toThrow(
+    await expect(createRole(env, { deadlineMs: 300 })()).rejects.toThrow(
       `${env['AWS_CONTAINER_CREDENTIALS_FULL_URI']} gave no credentials of a role: no answer within 300 ms`,
     )
   })
@@ -194,32 +194,32 @@ describe('EKS Pod Identity', () => {
   ])('whose connection is cut %s says so, and is asked again the next time', async (_, cut) => {
     respond = cut
     const role = createRole(env)
-    const failure = role.getCredentials()
+    const failure = role()
     await expect(failure).rejects.toThrow(
       `${env['AWS_CONTAINER_CREDENTIALS_FULL_URI']} gave no credentials of a role: `,
     )
     await expect(failure).rejects.not.toThrow('AK')
     respond = (response) => response.end(JSON.stringify(body))
-    expect(await role.getCredentials()).toMatchObject({ accessKey: 'AKIA' })
+    expect(await role()).toMatchObject({ accessKeyId: 'AKIA' })
   })
 
   it('whose answer cannot be read says so, without what it said', async () => {
     respond = (response) => response.end('SECRET')
-    const failure = createRole(env).getCredentials()
+    const failure = createRole(env)()
     await expect(failure).rejects.toThrow('gave no credentials of a role')
     await expect(failure).rejects.not.toThrow('SECRET')
   })
 
   it('that refuses is told apart by its status, without what it said', async () => {
     respond = (response) => response.writeHead(403).end('secret')
-    await expect(createRole(env).getCredentials()).rejects.toThrow(
+    await expect(createRole(env)()).rejects.toThrow(
       `${env['AWS_CONTAINER_CREDENTIALS_FULL_URI']} answered 403 when asked for the credentials of a role`,
     )
   })
 
   it('is not asked without encryption at a foreign address', async () => {
     env['AWS_CONTAINER_CREDENTIALS_FULL_URI'] = 'http://example.com/credentials'
-    await expect(createRole(env).getCredentials()).rejects.toThrow('must be https')
+    await expect(createRole(env)()).rejects.toThrow('must be https')
   })
 })
 
@@ -254,9 +254,9 @@ describe('web identity', () => {
     let nowMs = Date.now()
     expiresMs = nowMs + 3_600_000
     const role = createRole(env, { clock: () => nowMs })
-    expect(await role.getCredentials()).toMatchObject({
-      accessKey: 'ASIA',
-      secretKey: 'a/b+c=',
+    expect(await role()).toMatchObject({
+      accessKeyId: 'ASIA',
+      secretAccessKey: 'a/b+c=',
       sessionToken: 'session&more',
     })
     expect(Object.fromEntries(asked[0] ?? [])).toMatchObject({
@@ -267,10 +267,10 @@ describe('web identity', () => {
     writeFileSync(join(dir, 'token'), 'second')
     refuse = (response) => response.writeHead(503).end()
     nowMs = expiresMs - 1000
-    expect(await role.getCredentials()).toMatchObject({ accessKey: 'ASIA' })
+    expect(await role()).toMatchObject({ accessKeyId: 'ASIA' })
     await expect.poll(() => asked.map((form) => form.get('WebIdentityToken'))).toContain('second')
     nowMs = expiresMs
-    await expect.poll(() => role.getCredentials().catch(String)).toContain('answered 503')
+    await expect.poll(() => role().catch(String)).toContain('answered 503')
   })
 
   it('says the code of a refusal, and neither the token nor the rest', async () => {
@@ -280,14 +280,14 @@ describe('web identity', () => {
         .end(
           '<ErrorResponse><Error><Code>AccessDenied</Code><Message>first</Message></Error></ErrorResponse>',
         )
-    const failure = createRole(env).getCredentials()
+    const failure = createRole(env)()
     await expect(failure).rejects.toThrow('answered 403 (AccessDenied) when asked')
     await expect(failure).rejects.not.toThrow('first')
   })
 
   it('says the status of a refusal whatever else was sent', async () => {
     refuse = (response) => response.writeHead(503).end('x'.repeat(70_000))
-    await expect(createRole(env).getCredentials()).rejects.toThrow('answered 503 when asked')
+    await expect(createRole(env)()).rejects.toThrow('answered 503 when asked')
   })
 
   it.each([
@@ -299,7 +299,7 @@ describe('web identity', () => {
     [{ AWS_ENDPOINT_URL_STS: 'http://me:secret@127.0.0.1:1' }, 'http://127.0.0.1:1/ gave no'],
     [{ AWS_ROLE_ARN: '' }, 'AWS_ROLE_ARN must name the role'],
   ])('sends no token where %j is set', async (wrong, message) => {
-    const failure = createRole({ ...env, ...wrong }).getCredentials()
+    const failure = createRole({ ...env, ...wrong })()
     await expect(failure).rejects.toThrow(message)
     await expect(failure).rejects.not.toThrow('secret')
     expect(asked).toEqual([])
@@ -313,16 +313,16 @@ describe('web identity', () => {
     })
     const proxies = proxyRules({ HTTPS_PROXY: await started(proxy) })
     const real = { ...env, AWS_ENDPOINT_URL_STS: '', AWS_REGION: 'cn-north-1' }
-    await expect(createRole(real, { proxies }).getCredentials()).rejects.toThrow('gave no')
+    await expect(createRole(real, { proxies })()).rejects.toThrow('gave no')
     expect(proxied).toEqual(['sts.cn-north-1.amazonaws.com.cn:443'])
     const agent = { AWS_CONTAINER_CREDENTIALS_FULL_URI: 'https://agent.invalid/' }
-    await expect(createRole(agent, { proxies }).getCredentials()).rejects.toThrow('gave no')
+    await expect(createRole(agent, { proxies })()).rejects.toThrow('gave no')
     expect(proxied).toHaveLength(1)
   })
 
   it.each(['', '<html>', '{"first": 1}'])('says that %j gives no credentials', async (given) => {
     refuse = (response) => response.end(given)
-    await expect(createRole(env).getCredentials()).rejects.toThrow('gave no credentials of a role')
+    await expect(createRole(env)()).rejects.toThrow('gave no credentials of a role')
   })
 })
 

@@ -1,128 +1,99 @@
 import { readFile } from 'node:fs/promises'
 import { XMLParser } from 'fast-xml-parser'
-import { IamAwsProvider } from 'minio'
+import { isRecord } from '../../../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../../base/errors/errors.ts'
 import { createPool, isTimeout, type ProxyRules, readBounded } from '../../../base/http/http.ts'
 import type { Clock } from '../../../base/pacing/pacing.ts'
-import { awsDomainOf } from './aws-domain.ts'
 import { errorCodeOf } from './remote-error.ts'
+import { awsDomainOf, type S3Credentials } from './s3-signing.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-type Credentials = Awaited<ReturnType<IamAwsProvider['getCredentials']>>
+interface RoleCredentials extends S3Credentials {
+  readonly expiresMs: number
+}
 
-/** Before they expire, credentials are fetched again: what they sign lives for a while. A quarter of a short life. */
+export interface RoleOptions {
+  /** Deadline of one answer. Default: 5 s. */
+  readonly deadlineMs?: number
+  /** Default: Date.now. */
+  readonly clock?: Clock
+  /** For requests to STS. */
+  readonly proxies?: ProxyRules | undefined
+}
+
+/** Credentials are fetched again this long before they expire, or after three quarters of a short life. */
 const maxMarginMs = 5 * 60_000
-/** After a failure, or the same keys again, while what was fetched before is still valid. */
+/** Wait after a failure, or after the same keys came again, while the previous keys are valid. */
 const retryMs = 5000
-/** Of one answer, from the connection to its last byte. */
+/** Deadline of one answer, from the connection to its last byte. */
 const answerMs = 5000
 /** Credentials take two kilobytes. */
 const maxAnswerBytes = 64 * 1024
 const instanceUrl = 'http://169.254.169.254'
 
 /**
- * The credentials of a role, from wherever this machine or pod has them: web identity of EKS (IRSA), the agent of EKS Pod
- * Identity, ECS, EC2. They are fetched once for however many requests need them, and again before they expire. Where that
- * fails, those that are there serve until they have expired.
+ * The credentials of the role of this machine or pod: web identity of EKS (IRSA), the agent of EKS Pod Identity, ECS or EC2.
+ * They are fetched once for all requests that need them, and again before they expire. If that fails, the previous ones are
+ * used until they expire.
  */
-class Role extends IamAwsProvider {
-  readonly #env: Environment
-  readonly #agent: Ask
-  readonly #sts: Ask
-  readonly #clock: Clock
-  #fetching: Promise<Credentials> | undefined
-  #keys: Keys | undefined
-  /** When the keys are to be fetched again. */
-  #dueMs = 0
+export function createRole(
+  env: Environment,
+  { deadlineMs = answerMs, clock = Date.now, proxies }: RoleOptions = {},
+): () => Promise<S3Credentials> {
+  // Addresses other than that of STS are of this machine or pod: behind a proxy they would be the proxy's.
+  const agent = createAsk(deadlineMs)
+  const sts = createAsk(deadlineMs, proxies)
+  let keys: RoleCredentials | undefined
+  let fetching: Promise<RoleCredentials> | undefined
+  let dueMs = 0
+  const validKeys = () => (keys !== undefined && clock() < keys.expiresMs ? keys : undefined)
 
-  constructor(env: Environment, { deadlineMs = answerMs, clock = Date.now, proxies }: RoleOptions) {
-    // Nothing of it is used: the client of the library takes no other class.
-    super({})
-    this.#env = env
-    // The other addresses mean this machine or pod, and at a proxy they would mean the proxy's.
-    this.#agent = createAsk(deadlineMs)
-    this.#sts = createAsk(deadlineMs, proxies)
-    this.#clock = clock
-  }
-
-  override getCredentials(): Promise<Credentials> {
-    const nowMs = this.#clock()
-    const valid = this.#keys !== undefined && nowMs < this.#keys.expiresMs ? this.#keys : undefined
-    if (valid !== undefined && nowMs < this.#dueMs) return Promise.resolve(valid)
-    this.#fetching ??= this.#fetch().finally(() => {
-      this.#fetching = undefined
-    })
-    if (valid === undefined) return this.#fetching
-    // No request waits for new keys while the old ones are valid; whoever comes after those is told what went wrong.
-    this.#fetching.catch(() => {})
-    return Promise.resolve(valid)
-  }
-
-  async #fetch(): Promise<Credentials> {
+  async function fetchKeys(): Promise<RoleCredentials> {
     try {
-      const keys = new Keys(await this.#fetchCredentials())
-      const marginMs = Math.min(maxMarginMs, (keys.expiresMs - this.#clock()) / 4)
-      const areNew = keys.expiresMs !== this.#keys?.expiresMs
-      this.#dueMs = areNew ? keys.expiresMs - marginMs : this.#clock() + retryMs
-      this.#keys = keys
-      return keys
+      const fetched = await fetchCredentials(env, agent, sts)
+      const marginMs = Math.min(maxMarginMs, (fetched.expiresMs - clock()) / 4)
+      const areNew = fetched.expiresMs !== keys?.expiresMs
+      dueMs = areNew ? fetched.expiresMs - marginMs : clock() + retryMs
+      keys = fetched
+      return fetched
     } catch (error) {
-      const nowMs = this.#clock()
-      if (this.#keys === undefined || !(nowMs < this.#keys.expiresMs)) throw error
-      this.#dueMs = nowMs + retryMs
-      return this.#keys
+      const valid = validKeys()
+      if (valid === undefined) throw error
+      dueMs = clock() + retryMs
+      return valid
     }
   }
 
-  /** @throws Error that names the address, and of what it answered the status and a code alone */
-  #fetchCredentials(): Promise<RoleAnswer> {
-    const tokenFile = this.#env['AWS_WEB_IDENTITY_TOKEN_FILE']
-    if (tokenFile) return assumeRole(this.#env, tokenFile, this.#sts)
-    return askAgent(this.#env, this.#agent)
+  return async () => {
+    const valid = validKeys()
+    if (valid !== undefined && clock() < dueMs) return valid
+    fetching ??= fetchKeys().finally(() => {
+      fetching = undefined
+    })
+    if (valid === undefined) return fetching
+    // No request waits for new keys while the previous ones are valid. Once those expire, requests get the error.
+    fetching.catch(() => {})
+    return valid
   }
 }
 
-/** The library has such a class, which it keeps for itself. */
-class Keys implements Credentials {
-  accessKey: string
-  secretKey: string
-  sessionToken: string
-  readonly expiresMs: number
-
-  constructor({ AccessKeyId, SecretAccessKey, Token, Expiration }: RoleAnswer) {
-    this.accessKey = AccessKeyId
-    this.secretKey = SecretAccessKey
-    this.sessionToken = Token
-    this.expiresMs = Date.parse(Expiration)
-  }
-
-  getAccessKey = (): string => this.accessKey
-  getSecretKey = (): string => this.secretKey
-  getSessionToken = (): string => this.sessionToken
-  get = (): this => this
-
-  setAccessKey(accessKey: string): void {
-    this.accessKey = accessKey
-  }
-
-  setSecretKey(secretKey: string): void {
-    this.secretKey = secretKey
-  }
-
-  setSessionToken(sessionToken: string): void {
-    this.sessionToken = sessionToken
+/** @throws Error that names the address, and of its answer only the status and a code */
+async function fetchCredentials(env: Environment, agent: Ask, sts: Ask): Promise<RoleCredentials> {
+  const tokenFile = env['AWS_WEB_IDENTITY_TOKEN_FILE']
+  const answer = await (tokenFile ? assumeRole(env, tokenFile, sts) : askAgent(env, agent))
+  return {
+    accessKeyId: answer.AccessKeyId,
+    secretAccessKey: answer.SecretAccessKey,
+    sessionToken: answer.Token,
+    expiresMs: Date.parse(answer.Expiration),
   }
 }
 
-interface RoleAnswer {
-  readonly AccessKeyId: string
-  readonly SecretAccessKey: string
-  readonly Token: string
-  readonly Expiration: string
-}
+const names = ['AccessKeyId', 'SecretAccessKey', 'Token', 'Expiration'] as const
+type RoleAnswer = Readonly<Record<(typeof names)[number], string>>
 
-/** The agent of a container, or of EC2. */
+/** Asks the agent of a container, or that of EC2. */
 async function askAgent(env: Environment, ask: Ask): Promise<RoleAnswer> {
   const container = containerUrl(env)
   if (container !== undefined) {
@@ -141,7 +112,7 @@ async function askAgent(env: Environment, ask: Ask): Promise<RoleAnswer> {
 
 const xml = new XMLParser({ parseTagValue: false })
 
-/** Web identity: STS gives keys for a token that the cluster has signed. */
+/** Web identity: STS exchanges a token that the cluster has signed for keys. */
 async function assumeRole(env: Environment, tokenFile: string, ask: Ask): Promise<RoleAnswer> {
   const { AWS_ROLE_ARN: role, AWS_REGION: region } = env
   if (!role) throw new Error('AWS_ROLE_ARN must name the role for AWS_WEB_IDENTITY_TOKEN_FILE')
@@ -163,7 +134,7 @@ async function assumeRole(env: Environment, tokenFile: string, ask: Ask): Promis
   return checked({ ...given, Token: given?.['SessionToken'] }, url)
 }
 
-/** Where a container asks; nothing where no such place is configured. */
+/** The URL where a container gets credentials; undefined where none is configured. */
 function containerUrl(env: Environment): URL | undefined {
   const relative = env['AWS_CONTAINER_CREDENTIALS_RELATIVE_URI']
   if (relative) return new URL(relative, 'http://169.254.170.2')
@@ -172,7 +143,7 @@ function containerUrl(env: Environment): URL | undefined {
 
 const local = /^(?:localhost|127\.[\d.]+|\[::1\]|169\.254\.170\.(?:2|23)|\[fd00:ec2::23\])$/
 
-/** Where a token may be sent to, and keys come from; nothing where the variable is not set. */
+/** A URL that may get a token and give keys; undefined where the variable is not set. */
 function safeUrl(env: Environment, variable: string): URL | undefined {
   const text = env[variable]
   if (!text) return undefined
@@ -184,7 +155,7 @@ function safeUrl(env: Environment, variable: string): URL | undefined {
   )
 }
 
-/** EKS Pod Identity puts the token into a file, and renews it there. */
+/** EKS Pod Identity keeps the token in a file and renews it there. */
 async function containerToken(env: Environment): Promise<string | undefined> {
   const file = env['AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE']
   if (!file) return env['AWS_CONTAINER_AUTHORIZATION_TOKEN']
@@ -198,7 +169,7 @@ async function oneLineOf(file: string): Promise<string> {
   return token
 }
 
-/** @returns what was answered */
+/** @returns the body of the answer */
 type Ask = (
   method: 'GET' | 'PUT' | 'POST',
   url: URL,
@@ -241,18 +212,14 @@ const parsed = (text: string, url: URL): RoleAnswer =>
   )
 
 function checked(answer: unknown, url: URL): RoleAnswer {
-  const names = ['AccessKeyId', 'SecretAccessKey', 'Token', 'Expiration'] as const
-  const isComplete =
-    typeof answer === 'object' &&
-    answer !== null &&
-    names.every((name) => typeof (answer as Record<string, unknown>)[name] === 'string')
+  const isComplete = isRecord(answer) && names.every((name) => typeof answer[name] === 'string')
   if (isComplete) return answer as RoleAnswer
   throw new Error(
     `${url.origin}${url.pathname} gave no credentials of a role: ${names.join(', ')} are expected`,
   )
 }
 
-/** Undefined where it cannot be read: what a parser would say of it quotes the text. */
+/** Undefined where the text cannot be parsed: messages of parsers quote the text. */
 function valueIn(read: () => unknown): unknown {
   try {
     return read()
@@ -260,15 +227,3 @@ function valueIn(read: () => unknown): unknown {
     return undefined
   }
 }
-
-export interface RoleOptions {
-  /** Of one answer. Default: 5 s. */
-  readonly deadlineMs?: number
-  /** Default: Date.now. */
-  readonly clock?: Clock
-  /** To STS. */
-  readonly proxies?: ProxyRules | undefined
-}
-
-export const createRole = (env: Environment, options: RoleOptions = {}): IamAwsProvider =>
-  new Role(env, options)

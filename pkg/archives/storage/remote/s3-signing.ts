@@ -1,0 +1,97 @@
+import type { StoreRequest } from './remote-store.ts'
+
+export interface S3Credentials {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string | undefined
+}
+
+/** A bucket, and the credentials that sign requests to it. */
+export interface S3Bucket {
+  readonly bucket: string
+  readonly region: string
+  /** URL of a service other than AWS. */
+  readonly endpoint: string | undefined
+  readonly credentials: () => Promise<S3Credentials>
+}
+
+/** SHA-256 of an empty body. */
+export const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+
+/** The domain of AWS that serves a region. */
+export const awsDomainOf = (region: string): string =>
+  region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
+
+/** @param object empty for the bucket itself */
+export async function presignedUrl(
+  { credentials, ...at }: S3Bucket,
+  method: string,
+  object: string,
+  ttlSeconds: number,
+  query: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const { presignSignatureV4 } = await import('minio/dist/esm/signing.mjs')
+  const { accessKeyId, secretAccessKey, sessionToken } = await credentials()
+  const { protocol, host, pathname } = urlOf(at, object)
+  const pairs = Object.entries(query).map(([name, value]) => `${name}=${escaped(value)}`)
+  const path = `${pathname}?${pairs.join('&')}`
+  return presignSignatureV4(
+    { method, protocol, path, headers: { host } },
+    accessKeyId,
+    secretAccessKey,
+    sessionToken,
+    at.region,
+    new Date(),
+    ttlSeconds,
+  )
+}
+
+/**
+ * Signs a request by its headers. S3 reads the headers of checksums only where they are signed, which those of a pre-signed
+ * URL are not.
+ *
+ * @param headers names in lower case
+ * @param sha256 digest of the body in hexadecimal, which the store checks
+ */
+export async function signedRequest(
+  { credentials, ...at }: S3Bucket,
+  method: 'HEAD' | 'PUT',
+  object: string,
+  headers: Readonly<Record<string, string>>,
+  sha256 = emptySha256,
+): Promise<StoreRequest> {
+  const { signV4 } = await import('minio/dist/esm/signing.mjs')
+  const { accessKeyId, secretAccessKey, sessionToken } = await credentials()
+  const { protocol, host, pathname: path, href } = urlOf(at, object)
+  const now = new Date()
+  const all = {
+    ...headers,
+    'x-amz-date': now.toISOString().replaceAll(/[-:]|\.\d+/g, ''),
+    'x-amz-content-sha256': sha256,
+    ...(sessionToken !== undefined && { 'x-amz-security-token': sessionToken }),
+  }
+  const request = { protocol, method, path, headers: { ...all, host } }
+  const authorization = signV4(request, accessKeyId, secretAccessKey, at.region, now, sha256)
+  return { url: href, headers: { ...all, authorization } }
+}
+
+/** At AWS the bucket is part of the host name where the certificate allows it, elsewhere part of the path. */
+function urlOf(
+  { bucket, region, endpoint }: Pick<S3Bucket, 'bucket' | 'region' | 'endpoint'>,
+  object: string,
+): URL {
+  const path = object === '' ? '' : `/${escaped(object).replaceAll('%2F', '/')}`
+  if (endpoint !== undefined) return new URL(`/${bucket}${path}`, endpoint)
+  const host = `s3.${region}.${awsDomainOf(region)}`
+  const isHostName = /^[a-z0-9-]+$/.test(bucket)
+  return new URL(
+    isHostName ? `https://${bucket}.${host}${path}` : `https://${host}/${bucket}${path}`,
+  )
+}
+
+/** As S3 encodes names: everything but letters, digits and `-._~`. */
+const escaped = (text: string): string =>
+  encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
