@@ -79,15 +79,12 @@ export function createAzureStores(
         presign: async (object, ttlSeconds) =>
           (await access()).sign(container, object, ttlSeconds, 'r'),
         writing: {
+          method: 'PUT',
           async put(object, { conditional }) {
             const request = await authorized(object, 'w')
             const kind = { 'x-ms-blob-type': 'BlockBlob' }
             const condition = conditional ? { 'if-none-match': '*' } : {}
-            return {
-              ...request,
-              method: 'PUT',
-              headers: { ...request.headers, ...kind, ...condition },
-            }
+            return { ...request, headers: { ...request.headers, ...kind, ...condition } }
           },
           async *list(prefix) {
             const blobs = (await access()).service.getContainerClient(container)

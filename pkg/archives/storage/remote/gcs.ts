@@ -55,12 +55,13 @@ export function createGcsStores(settings: GcsSettings): (bucket: string) => Remo
         return url
       },
       writing: {
+        method: 'POST',
         async put(object, { conditional }) {
           const query = new URLSearchParams({ uploadType: 'media', name: object })
           if (conditional) query.set('ifGenerationMatch', '0')
           const url = `${apiUrl}/upload/storage/v1/b/${bucket}/o?${query.toString()}`
           const type = { 'content-type': 'application/octet-stream' }
-          return { method: 'POST', ...(await authorized(url, type)) }
+          return authorized(url, type)
         },
         async *list(prefix) {
           const inBucket = (await storage()).bucket(bucket)

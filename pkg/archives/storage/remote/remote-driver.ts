@@ -1,47 +1,33 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { RegistryError } from '../../../base/errors/errors.ts'
 import { discard } from '../../../base/http/http.ts'
-import { withDeadline } from '../../../base/pacing/pacing.ts'
-import { noAnswer } from '../../spool/spool.ts'
 import type { ByteRange, Driver, ObjectInfo, WritableDriver } from '../driver.ts'
 import { checkObjectName } from '../object-name.ts'
 import { isRange, notSatisfiable } from '../satisfiable.ts'
 import { createVerifying } from '../verifying.ts'
-import { backoff } from './backoff.ts'
 import { RemoteSource } from './remote-body.ts'
-import { badGateway, connectionError, credentialsError, refusalError } from './remote-error.ts'
+import { badGateway, connectionError, refusalError } from './remote-error.ts'
 import type { RemoteStore } from './remote-store.ts'
 import { createRemoteWriting } from './remote-writing.ts'
-import type { RemoteTimings, StoreAnswer, Transport } from './transport.ts'
-
-const maxAttempts = 3
-const worthRetrying: ReadonlySet<number> = new Set([500, 502, 503, 504])
-
-/** What a driver for one bucket or container is made of. */
-export interface RemoteOptions {
-  readonly store: RemoteStore
-  readonly transport: Transport
-  readonly timings: RemoteTimings
-}
+import { type RemoteOptions, readRetries, StoreClient } from './store-client.ts'
+import type { StoreAnswer } from './transport.ts'
 
 /** The objects of a bucket or container, over HTTP. */
 export function createRemoteDriver(options: RemoteOptions): WritableDriver {
-  const reading = createRemoteReading(options)
+  const client = new StoreClient(options)
+  const reading = createRemoteReading(options, client)
   return {
     ...reading,
-    ...createRemoteWriting(options, reading),
-    ...createVerifying(reading, (object) => toldBy(options, object)),
+    ...createRemoteWriting(options, client, reading),
+    ...createVerifying(reading, (object) => reportedBy(options.store, client, object)),
   }
 }
 
-/** What a store says of an object. One that cannot say it may not know the question, so that no answer is an error. */
-async function toldBy({ store, transport, timings }: RemoteOptions, object: string) {
-  const { checksum } = store
+/** What a store reports of an object. A store that reports no checksums may fail here, so errors are not reported. */
+async function reportedBy({ checksum }: RemoteStore, client: StoreClient, object: string) {
   if (checksum === undefined) return undefined
   try {
-    const signing = checksum.request(checkObjectName(object))
-    const request = await withDeadline(signing, timings.credentialsMs, noAnswer)
-    const answer = await transport.send('HEAD', request, {})
+    const sign = () => checksum.request(checkObjectName(object))
+    const answer = await client.send({ method: 'HEAD', sign }, { ...readRetries, attempts: 1 })
     discardHead(answer)
     const sha256 = answer.status === 200 ? checksum.sha256(answer.header) : undefined
     if (sha256 === undefined) return undefined
@@ -51,43 +37,9 @@ async function toldBy({ store, transport, timings }: RemoteOptions, object: stri
   }
 }
 
-function createRemoteReading({ store, transport, timings }: RemoteOptions): Driver {
-  /** Asks until there is an answer that asking again would not better. */
-  async function ask(
-    method: 'GET' | 'HEAD',
-    object: string,
-    headers: Record<string, string> = {},
-  ): Promise<StoreAnswer> {
-    for (let attempt = 1; ; attempt++) {
-      const last = attempt === maxAttempts
-      const answer = await once(method, object, headers).catch((error: RegistryError) => {
-        if (last || error.reason !== 'Unavailable') throw error
-        return undefined
-      })
-      if (answer !== undefined) {
-        const patient = answer.header('retry-after') !== undefined
-        if (last || patient || !worthRetrying.has(answer.status)) return answer
-        discard(answer.body)
-      }
-      await sleep(backoff(timings.backoffMs, attempt))
-    }
-  }
-
-  async function once(
-    method: 'GET' | 'HEAD',
-    object: string,
-    headers: Record<string, string>,
-  ): Promise<StoreAnswer> {
-    const signing = store.request(method, object)
-    const request = await withDeadline(signing, timings.credentialsMs, noAnswer).catch(
-      (error: unknown) => {
-        throw credentialsError(store, error)
-      },
-    )
-    return transport.send(method, request, headers).catch((error: unknown) => {
-      throw connectionError(store, error)
-    })
-  }
+function createRemoteReading({ store, timings }: RemoteOptions, client: StoreClient): Driver {
+  const ask = (method: 'GET' | 'HEAD', object: string, headers: Record<string, string> = {}) =>
+    client.send({ method, sign: () => store.request(method, object), headers }, readRetries)
 
   async function stat(object: string): Promise<ObjectInfo> {
     const answer = await ask('HEAD', checkObjectName(object))
@@ -120,10 +72,10 @@ function createRemoteReading({ store, transport, timings }: RemoteOptions): Driv
       const given = givenPart(answer)
       if (given === undefined || (range && !begins(range, given))) {
         discard(answer.body)
-        // Azurite answers 206 even where there are no such bytes.
+        // Azurite answers 206 even if the range is beyond the end.
         const { sizeBytes } = await stat(object)
         if (range && range.start >= sizeBytes) throw notSatisfiable(sizeBytes)
-        throw badGateway('the archive storage answers in a way that makes no sense')
+        throw badGateway('the answer of the archive storage cannot be understood')
       }
       const { sizeBytes, start, end } = given
       const etag = answer.header('etag')
@@ -132,7 +84,7 @@ function createRemoteReading({ store, transport, timings }: RemoteOptions): Driv
         range: { start, end: last },
         excess: end > last,
         idleMs: timings.idleMs,
-        pauseMs: (failures) => backoff(timings.backoffMs, failures),
+        pauseMs: (failures) => client.pauseMs(failures),
         resume: async (from) => {
           const next = await part(from, etag)
           const rest = next.status === 206 ? givenPart(next) : undefined
@@ -145,15 +97,12 @@ function createRemoteReading({ store, transport, timings }: RemoteOptions): Driv
     },
 
     async presign(object, ttlSeconds) {
-      const signing = store.presign(checkObjectName(object), ttlSeconds)
-      return withDeadline(signing, timings.credentialsMs, noAnswer).catch((error: unknown) => {
-        throw credentialsError(store, error)
-      })
+      return client.signed(store.presign(checkObjectName(object), ttlSeconds))
     },
   }
 }
 
-/** Which bytes an answer holds, of how many. */
+/** The bytes that an answer holds, and the size of the whole object. */
 function givenPart({ status, header }: StoreAnswer) {
   if (status === 206) {
     const [, start, end, size] =
@@ -168,7 +117,7 @@ function givenPart({ status, header }: StoreAnswer) {
   return { start: 0, end: sizeBytes - 1, sizeBytes }
 }
 
-/** Some stores give the whole where a part was asked for; that will do where it begins at the same byte. */
+/** Some stores send the whole object for a range. That is accepted if it begins at the same byte. */
 function begins(range: ByteRange, given: { start: number; end: number }): boolean {
   return given.start === range.start && given.end >= given.start
 }
@@ -184,7 +133,7 @@ function infoOf(
   return { sizeBytes, fingerprint: JSON.stringify([backend, name, object, etag, sizeBytes]) }
 }
 
-/** The answer to HEAD has no body, but its connection is only free once that was read. */
+/** The answer to HEAD has an empty body, which must be read before its connection can be used again. */
 function discardHead({ body }: StoreAnswer): void {
   body.resume()
 }

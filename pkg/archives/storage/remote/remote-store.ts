@@ -1,15 +1,15 @@
 import type { Backend } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { ListedObject } from '../driver.ts'
 
-/** A request that a store accepts: already signed, or with a token among the headers. */
+/** A request that a store accepts: signed, or with a token in its headers. */
 export interface StoreRequest {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /**
- * What is particular to one bucket or container: names, credentials, signatures. All of that comes from the SDK of the
- * store; the bytes do not, so that deadlines, retries and the memory of a download are the same for all.
+ * The names, credentials and signatures of one bucket or container, which come from the SDK of the store. The bytes do not:
+ * deadlines, retries and the memory of a download are the same for all stores.
  */
 export interface RemoteStore {
   readonly backend: Backend
@@ -18,13 +18,13 @@ export interface RemoteStore {
   /** @param object checked name */
   request(method: 'GET' | 'HEAD' | 'DELETE', object: string): Promise<StoreRequest>
   presign(object: string, ttlSeconds: number): Promise<string>
-  /** What the operator has to set or to check where the store refuses its credentials. */
+  /** What the operator has to check when the store refuses the credentials. */
   readonly credentialsAdvice: string
-  /** How the store says the SHA-256 of an object, where it keeps one. */
+  /** How the store reports the SHA-256 of an object, if it keeps one. */
   readonly checksum?: {
     /** A HEAD. */
     request(object: string): Promise<StoreRequest>
-    /** In hexadecimal; undefined where the object has none, or one of another kind. */
+    /** In hexadecimal; undefined where the object has none, or a digest of another kind. */
     sha256(header: (name: string) => string | undefined): string | undefined
   }
   readonly writing: StoreWriting
@@ -32,29 +32,29 @@ export interface RemoteStore {
 
 /** How an object is to be stored. */
 export interface Upload {
-  /** Refused with 409 or 412 where there is an object of that name. */
+  /** The store refuses an existing name with 409 or 412. */
   readonly conditional: boolean
   /** Of the body, in hexadecimal. */
   readonly sha256: string
-  /** Whether the store is to keep the digest, where it can. */
+  /** Whether the store should keep the digest, if it can. */
   readonly checksum: boolean
 }
 
-/** What is particular to writing into one bucket or container. */
+/** How one bucket or container is written. */
 interface StoreWriting {
+  /** The method of requests of `put`. */
+  readonly method: 'PUT' | 'POST'
+  /** A request that stores its body as an object. */
+  put(object: string, upload: Upload): Promise<StoreRequest>
   /**
-   * A request that stores its body as an object.
-   */
-  put(object: string, upload: Upload): Promise<StoreRequest & { method: 'PUT' | 'POST' }>
-  /**
-   * Pages of objects; what fails is the error of the SDK.
+   * Pages of objects. Throws the errors of the SDK.
    *
-   * @param fetchText sends a signed request for stores whose SDK is not to be used
+   * @param fetchText sends a signed request, for stores without an SDK
    */
   list(
     prefix: string,
     fetchText: (request: StoreRequest) => Promise<string>,
   ): AsyncIterable<ListedObject[]>
-  /** Makes the container, where each module or provider has one of its own. */
+  /** Creates the container, where each module or provider has its own. */
   create?(): Promise<void>
 }

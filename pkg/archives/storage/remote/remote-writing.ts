@@ -5,31 +5,24 @@ import { withDeadline } from '../../../base/pacing/pacing.ts'
 import { noAnswer } from '../../spool/spool.ts'
 import type { Driver, ListedObject, WritableDriver } from '../driver.ts'
 import { checkObjectName } from '../object-name.ts'
-import type { RemoteOptions } from './remote-driver.ts'
-import { badGateway, connectionError, credentialsError, refusalError } from './remote-error.ts'
+import { badGateway, connectionError, refusalError } from './remote-error.ts'
 import type { StoreRequest } from './remote-store.ts'
-import { createSend } from './sending.ts'
+import { type RemoteOptions, type StoreClient, writeRetries } from './store-client.ts'
 import { isStored, Uploads } from './uploads.ts'
 
 /** A page has up to 1,000 names of up to 1,024 bytes. */
 const maxPageBytes = 16 * 1024 * 1024
 
-/** The writing half of a bucket or container. An upload is one request, so that there is a whole object or none. */
+/** Writes to a bucket or container. An upload is one request, so an object is stored as a whole or not at all. */
 export function createRemoteWriting(
-  options: RemoteOptions,
+  { store, timings }: RemoteOptions,
+  client: StoreClient,
   reading: Driver,
 ): Pick<WritableDriver, 'put' | 'remove' | 'list'> {
-  const { store, transport, timings } = options
-  const send = createSend(options)
-  const uploads = new Uploads(options, send)
-
-  const signed = (signing: Promise<StoreRequest>): Promise<StoreRequest> =>
-    withDeadline(signing, timings.credentialsMs, noAnswer).catch((error: unknown) => {
-      throw credentialsError(store, error)
-    })
+  const uploads = new Uploads(store, client)
 
   async function fetchText(request: StoreRequest): Promise<string> {
-    const answer = await send(() => transport.send('GET', request, {}))
+    const answer = await client.send({ method: 'GET', sign: async () => request }, writeRetries)
     if (answer.status !== 200) throw whereToWrite(await refusalError(store, answer))
     return (await readBounded(answer.body, maxPageBytes)).toString()
   }
@@ -48,7 +41,7 @@ export function createRemoteWriting(
     async put(object, file, { signal } = {}) {
       checkObjectName(object)
       signal?.throwIfAborted()
-      // What is there already need not travel: the condition of the upload is for two that come at the same time.
+      // An existing object is not sent again. The condition of the upload is for two writers at the same time.
       if (await exists(object)) return 'exists'
       if ((await stat(file.path)).size !== file.sizeBytes) {
         throw unavailable('the archive changed before it was stored')
@@ -60,7 +53,7 @@ export function createRemoteWriting(
         answer = await uploads.upload(object, file, true, signal)
       }
       if (answer.status === 501) {
-        // A store that knows no conditions.
+        // The store does not support conditions.
         discard(answer.body)
         answer = await uploads.upload(object, file, false, signal)
       }
@@ -72,19 +65,17 @@ export function createRemoteWriting(
       if (status === 412 || status === 409) {
         discard(answer.body)
         if (await exists(object)) return 'exists'
-        throw unavailable('another one is storing this archive')
+        throw unavailable('another process is storing this archive')
       }
       throw whereToWrite(await refusalError(store, answer))
     },
 
     async remove(object) {
       checkObjectName(object)
-      const answer = await send(async () => {
-        const request = await signed(store.request('DELETE', object))
-        return transport.send('DELETE', request, {})
-      })
+      const sign = () => store.request('DELETE', object)
+      const answer = await client.send({ method: 'DELETE', sign }, writeRetries)
       const { status } = answer
-      if (status !== 404 && (status < 200 || status >= 300)) throw await refusalError(store, answer)
+      if (status !== 404 && !isStored(status)) throw await refusalError(store, answer)
       discard(answer.body)
     },
 

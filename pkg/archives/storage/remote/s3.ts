@@ -56,6 +56,7 @@ export function createS3Stores(
         sha256: wholeSha256,
       },
       writing: {
+        method: 'PUT',
         put: async (object, { conditional, sha256, checksum }) => {
           const headers = {
             ...(checksum && {
@@ -63,7 +64,7 @@ export function createS3Stores(
             }),
             ...(conditional && { 'if-none-match': '*' }),
           }
-          return { method: 'PUT', ...(await signedRequest(at, 'PUT', object, headers, sha256)) }
+          return signedRequest(at, 'PUT', object, headers, sha256)
         },
         async *list(prefix, fetchText) {
           // The server never lists, and the XML parser takes memory.

@@ -9,11 +9,11 @@ export interface RemoteTimings {
   readonly connectMs: number
   /** Deadline of the head of an answer. */
   readonly firstByteMs: number
-  /** How long the store may send nothing while a reader waits for it. */
+  /** How long the store may send nothing while a reader waits. */
   readonly idleMs: number
   /** Deadline for a token, a signature or the loading of an SDK. */
   readonly credentialsMs: number
-  /** The first pause before something is tried again; it doubles each time, and half of it is chance. */
+  /** The first pause before a retry. It doubles each time, and half of it is random. */
   readonly backoffMs: number
 }
 
@@ -25,7 +25,7 @@ export const defaultTimings: RemoteTimings = {
   backoffMs: 100,
 }
 
-/** Connections to one host at a time; a download holds one. */
+/** Connections to one host at a time. Each download holds one. */
 const maxConnections = 512
 
 export interface StoreAnswer {
@@ -34,20 +34,20 @@ export interface StoreAnswer {
   readonly body: Readable
 }
 
-/** Sends requests to stores over connections that are kept, follows no redirect, and decodes nothing. */
+export interface UploadBody {
+  readonly body: Readable
+  readonly signal: AbortSignal | undefined
+  /** Deadline of the head of the answer, the upload included. */
+  readonly inAllMs: number
+}
+
+/** Sends requests to stores over connections that are kept, follows no redirects and decodes nothing. */
 export interface Transport {
-  /** Answers whose bodies are not over yet. */
-  readonly running: number
   send(
     method: 'GET' | 'HEAD' | 'DELETE' | 'PUT' | 'POST',
     request: StoreRequest,
     headers: Record<string, string>,
-    upload?: {
-      readonly body: Readable
-      readonly signal: AbortSignal | undefined
-      /** Deadline of the head of the answer, the upload included. */
-      readonly inAllMs: number
-    },
+    upload?: UploadBody,
   ): Promise<StoreAnswer>
 }
 
@@ -63,17 +63,11 @@ export function createTransport(
     keepAliveMs: 30_000,
     proxies,
   })
-  // Where every connection is busy, a request waits for one without any other deadline.
+  // A request that waits for a free connection has no other deadline.
   const inAllMs = connectMs + 2 * firstByteMs
 
-  let running = 0
-
   return {
-    get running() {
-      return running
-    },
-
-    async send(method, { url, headers: own }, headers, upload) {
+    send(method, { url, headers: own }, headers, upload) {
       const { origin, pathname, search } = new URL(url)
       const answer = pool.send(
         { origin },
@@ -81,22 +75,13 @@ export function createTransport(
           method,
           path: pathname + search,
           headers: { 'accept-encoding': 'identity', ...own, ...headers },
-          // One chunk at a time: several that wait would be copied into one.
+          // One chunk at a time: several waiting chunks would be copied into one.
           highWaterMark: 1,
           ...(upload && { body: upload.body, signal: upload.signal }),
         },
       )
-      const { status, header, body } = await withDeadline(
-        answer,
-        upload?.inAllMs ?? inAllMs,
-        noAnswer,
-        ({ body: late }) => discard(late),
-      )
-      running += 1
-      body.once('close', () => {
-        running -= 1
-      })
-      return { status, header, body }
+      const deadlineMs = upload?.inAllMs ?? inAllMs
+      return withDeadline(answer, deadlineMs, noAnswer, ({ body }) => discard(body))
     },
   }
 }

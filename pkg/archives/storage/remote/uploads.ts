@@ -1,9 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { discard } from '../../../base/http/http.ts'
 import type { LocalFile } from '../driver.ts'
-import type { RemoteOptions } from './remote-driver.ts'
-import type { Upload } from './remote-store.ts'
-import type { Send } from './sending.ts'
+import type { RemoteStore, Upload } from './remote-store.ts'
+import { type StoreClient, writeRetries } from './store-client.ts'
 import type { StoreAnswer } from './transport.ts'
 
 const uploadMs = 30 * 60_000
@@ -11,25 +10,23 @@ const chunkBytes = 256 * 1024
 
 export const isStored = (status: number): boolean => status >= 200 && status < 300
 
-/** Uploads to one place, with a checksum to keep where the store takes it. */
+/** Uploads to one bucket or container, with a checksum where the store keeps one. */
 export class Uploads {
-  readonly #store: RemoteOptions['store']
-  readonly #transport: RemoteOptions['transport']
-  readonly #send: Send
-  /** Whether the store takes a checksum to keep; undefined until an upload has shown it. */
+  readonly #store: RemoteStore
+  readonly #client: StoreClient
+  /** Whether the store accepts checksums; undefined until an upload has shown it. */
   #takesChecksum: boolean | undefined
 
-  constructor({ store, transport }: RemoteOptions, send: Send) {
+  constructor(store: RemoteStore, client: StoreClient) {
     this.#store = store
-    this.#transport = transport
-    this.#send = send
+    this.#client = client
     this.#takesChecksum = store.checksum === undefined ? false : undefined
   }
 
   /**
-   * Services that only speak like S3 may refuse the header of the checksum: Backblaze with 400, others with 501.
+   * Services that are only compatible with S3 may refuse the checksum header: Backblaze with 400, others with 501.
    *
-   * @param conditional whether to store only what is not there
+   * @param conditional whether to refuse to overwrite an existing object
    */
   async upload(
     object: string,
@@ -47,23 +44,25 @@ export class Uploads {
     }
     discard(answer.body)
     const without = await attempt(false)
-    // The first refusal may have had another cause where this one is refused, too.
+    // If this is refused too, the first refusal may have had another cause.
     if (isStored(without.status)) this.#takesChecksum ??= false
     return without
   }
 
-  #once(object: string, file: LocalFile, how: Upload, signal?: AbortSignal): Promise<StoreAnswer> {
-    return this.#send(async () => {
-      const { method, url, headers } = await this.#store.writing.put(object, how)
-      const body = createReadStream(file.path, { highWaterMark: chunkBytes })
-      try {
-        const length = { 'content-length': String(file.sizeBytes) }
-        const request = { url, ...(headers && { headers }) }
-        const upload = { body, signal, inAllMs: uploadMs }
-        return await this.#transport.send(method, request, length, upload)
-      } finally {
-        body.destroy()
-      }
-    }, signal)
+  async #once(
+    object: string,
+    { path, sizeBytes }: LocalFile,
+    how: Upload,
+    signal?: AbortSignal,
+  ): Promise<StoreAnswer> {
+    const { writing } = this.#store
+    const open = () => ({
+      body: createReadStream(path, { highWaterMark: chunkBytes }),
+      signal,
+      inAllMs: uploadMs,
+    })
+    const headers = { 'content-length': String(sizeBytes) }
+    const sign = () => writing.put(object, how)
+    return this.#client.send({ method: writing.method, sign, headers, open, signal }, writeRetries)
   }
 }
