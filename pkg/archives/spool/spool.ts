@@ -1,6 +1,6 @@
 /**
- * Archives on their way through the process: sources of bytes, checks of length and digest, a thread that hashes, files that
- * grow while many read them, and room on the disk that is handed out before it is used. It knows no backend and no client.
+ * Archives in transit: sources of bytes, checks of length and digest, files that grow while many read them, and disk space that
+ * is reserved before it is used. It knows neither backends nor clients.
  */
 export { type ByteSource, noAnswer } from './byte-source.ts'
 export { type AbortReason, checkedBody, mismatch } from './checked-body.ts'
@@ -13,4 +13,3 @@ export {
   type SpoolFile,
   SpoolTooSmallError,
 } from './reserved-space.ts'
-export { sha256Of } from './sha256.ts'

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { unavailable } from '../../base/errors/errors.ts'
 import {
   type Clock,
@@ -5,7 +6,6 @@ import {
   createLimiter,
   withDeadline,
 } from '../../base/pacing/pacing.ts'
-import { sha256Of } from '../spool/spool.ts'
 import type { ObjectInfo, OpenObject } from './driver.ts'
 import type { Place } from './places.ts'
 import type { VerifiedObjects } from './verified-objects.ts'
@@ -34,24 +34,20 @@ export function createHashing(options: {
     signal?.throwIfAborted()
     const openedAtMs = clock()
     const { info, body } = await open(place)
-    let hash: ReturnType<typeof sha256Of> | undefined
+    const hash = createHash('sha256')
     let sizeBytes = 0
-    let sha256: string
     try {
-      hash = sha256Of(info.sizeBytes)
-      for (;;) {
-        const chunk = await body.read()
+      for (let chunk = await body.read(); chunk !== undefined; chunk = await body.read()) {
         signal?.throwIfAborted()
-        if (chunk === undefined) break
-        await hash.update(chunk)
+        hash.update(chunk)
         sizeBytes += chunk.byteLength
       }
-      if (sizeBytes !== info.sizeBytes) throw unavailable('the archive changed while it was read')
-      sha256 = await hash.digest()
     } finally {
-      hash?.drop()
       body.close()
     }
+    signal?.throwIfAborted()
+    if (sizeBytes !== info.sizeBytes) throw unavailable('the archive changed while it was read')
+    const sha256 = hash.digest('hex')
     verified.remember(info, sha256, openedAtMs)
     return { ...info, sha256 }
   }
