@@ -17,11 +17,11 @@ import { missing, region } from './storage.fixture.ts'
 const bucket = 'depot-archives'
 
 function driverOf(store: RemoteStore) {
-  const { send } = createTransport(defaultTimings)
+  const real = createTransport(defaultTimings)
   let held = 0
-  const transport: ReturnType<typeof createTransport> = {
+  const transport: typeof real = {
     async send(...request) {
-      const answer = await send(...request)
+      const answer = await real.send(...request)
       held += 1
       answer.body.once('close', () => {
         held -= 1
