@@ -3,6 +3,7 @@
  * gets. What a view shows is worked out in pkg/registry/access and pkg/registry/catalog.
  */
 
+import type { WhoAmI } from '../../api/browse/browse.ts'
 import type { Login } from '../../api/registry/registry.ts'
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import type { ProxyRules } from '../../base/http/http.ts'
@@ -27,12 +28,11 @@ import {
   type Sight,
   unnamedSession,
 } from './session.ts'
-import { describe, type WhoAmI } from './who-am-i.ts'
+import { describe } from './who-am-i.ts'
 
 export type { Caller, CallerView } from './caller.ts'
 export type { ClusterAddress } from './caller-reads.ts'
 export type { AccessNow, AuthRequest } from './known-callers.ts'
-export type { WhoAmI } from './who-am-i.ts'
 
 export interface OidcOptions extends LoginOptions {
   readonly issuerUrl: string

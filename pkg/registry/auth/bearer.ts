@@ -1,3 +1,4 @@
+import { decodeJwt, decodeProtectedHeader, type JWTPayload } from 'jose'
 import { Refusal } from './refusal.ts'
 
 /** Longer ones do not fit through most proxies either, and cost too much to look at. */
@@ -59,4 +60,15 @@ export function checkSpelling(token: string): void {
     'malformed',
     'the signature of the token is not spelled as an issuer does, in base64url without padding: send the token as it was issued',
   )
+}
+
+/** The claims of a signed JWT before its signature is verified; undefined where the token is not one (RFC 7519). */
+export function unverifiedClaims(token: string): JWTPayload | undefined {
+  if (token.endsWith('.')) return undefined
+  try {
+    decodeProtectedHeader(token)
+    return decodeJwt(token)
+  } catch {
+    return undefined
+  }
 }

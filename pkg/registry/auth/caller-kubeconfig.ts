@@ -1,7 +1,9 @@
 import { X509Certificate } from 'node:crypto'
 import { parseDocument } from 'yaml'
-import { type Fields, fieldsOf } from './fields.ts'
+import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import { Refusal } from './refusal.ts'
+
+type Fields = Readonly<Record<string, unknown>>
 
 /** What a caller shows to the API server. */
 export interface ClusterCredentials {
@@ -61,11 +63,10 @@ function parse(token: string): Fields {
   if (bytes.toString('base64').replace(/=+$/, '') !== digits) {
     throw wrong('the token is not base64')
   }
-  const config = fieldsOf(jsonOf(bytes.toString())) ?? fieldsOf(yamlOf(bytes.toString()))
-  if (config === undefined) {
-    throw wrong('the token is not the base64 of a kubeconfig in YAML or JSON')
-  }
-  return config
+  const json = jsonOf(bytes.toString())
+  const config = isRecord(json) ? json : yamlOf(bytes.toString())
+  if (isRecord(config)) return config
+  throw wrong('the token is not the base64 of a kubeconfig in YAML or JSON')
 }
 
 function jsonOf(text: string): unknown {
@@ -110,9 +111,10 @@ function currentOf(config: Fields): { context: Fields; user?: Fields; cluster?: 
 function entryOf(config: Fields, list: string, field: string, name: unknown): Fields | undefined {
   const entries = config[list]
   if (!Array.isArray(entries) || typeof name !== 'string') return undefined
-  const named = entries.filter((entry) => fieldsOf(entry)?.['name'] === name)
+  const named = entries.filter((entry) => isRecord(entry) && entry['name'] === name)
   if (named.length > 1) throw wrong(`two of its ${list} have the same name`)
-  return fieldsOf(fieldsOf(named[0])?.[field])
+  const found: unknown = named[0]?.[field]
+  return isRecord(found) ? found : undefined
 }
 
 function refuseFields(of: string, fields: Fields, refused: readonly string[]): void {

@@ -139,6 +139,11 @@ function failure(cause: unknown): Refusal {
   }
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   if (/^ERR_OSSL|^ERR_SSL_.*KEY|KEY_VALUES_MISMATCH/.test(code)) return unusable()
+  return unreachable(cause)
+}
+
+/** The cluster has to decide, and cannot be asked. */
+export function unreachable(cause: unknown): Refusal {
   return new Refusal(
     'cluster_away',
     'the cluster that has to decide about this cannot be reached: try again in a moment',

@@ -1,5 +1,5 @@
 import type { JWTPayload } from 'jose'
-import { fieldsOf } from './fields.ts'
+import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import { quote, Refusal } from './refusal.ts'
 
 /** How many claims a message names. */
@@ -28,10 +28,12 @@ function isTexts(value: unknown): value is readonly string[] {
 
 function valueAt(payload: JWTPayload, claim: string): unknown {
   if (Object.hasOwn(payload, claim)) return payload[claim]
-  return claim.split('.').reduce<unknown>((value, name) => {
-    const fields = fieldsOf(value)
-    return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined
-  }, payload)
+  return claim
+    .split('.')
+    .reduce<unknown>(
+      (value, name) => (isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+      payload,
+    )
 }
 
 function missing(payload: JWTPayload, claim: string): Refusal {

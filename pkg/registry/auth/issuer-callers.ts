@@ -1,9 +1,7 @@
 import { SingleFlight } from '../../base/pacing/pacing.ts'
-import { checkSpelling, checkToken } from './bearer.ts'
+import { checkSpelling, checkToken, unverifiedClaims } from './bearer.ts'
 import type { Caller } from './caller.ts'
-import { GroupLists } from './group-lists.ts'
 import type { Issuer } from './issuer.ts'
-import { readUnchecked } from './jwt-claims.ts'
 import type { KnownCallers } from './known-callers.ts'
 import { quote, Refusal } from './refusal.ts'
 import { type Callers, callerHashOf, passthroughSession, type Session } from './session.ts'
@@ -21,7 +19,6 @@ export class IssuerCallers implements Callers {
   readonly #options: IssuerCallersOptions
   readonly #issuer: Issuer
   readonly #known: KnownCallers
-  readonly #groupLists: GroupLists
   readonly #verifying = new SingleFlight<Session>({
     max: maxVerifying,
     overload: () => new Refusal('busy', 'too many new tokens at once: try again in a moment'),
@@ -31,7 +28,6 @@ export class IssuerCallers implements Callers {
     this.#issuer = issuer
     this.#known = known
     this.#options = options
-    this.#groupLists = new GroupLists(known.hashOf)
   }
 
   missing(): Refusal {
@@ -44,28 +40,27 @@ export class IssuerCallers implements Callers {
   identify(token: string, hash: string): Session | Promise<Session> {
     const { issuerUrl, allowFallback } = this.#options
     checkToken(token)
-    const claims = readUnchecked(token)
+    const claims = unverifiedClaims(token)
     if (claims === undefined) {
-      throw new Refusal('malformed', 'the token is no signed JWT: log in with terraform login')
+      throw new Refusal('malformed', 'the token is not a signed JWT: log in with terraform login')
     }
-    if (claims.issuer === issuerUrl) {
+    if (claims.iss === issuerUrl) {
       checkSpelling(token)
       return this.#verifying.run(hash, () => this.#verify(token, hash))
     }
-    if (allowFallback && claims.issuer !== undefined) {
+    if (allowFallback && typeof claims.iss === 'string') {
       return passthroughSession('oidc', { format: 'token', token, hash })
     }
     throw new Refusal(
       'issuer',
-      `the token was issued by ${quote(claims.issuer)}, and this registry takes tokens of ${quote(issuerUrl)}: log in with terraform login, or have the server started with --oidc-allow-sa-fallback if it is one of the cluster`,
+      `the token was issued by ${quote(claims.iss)}, and this registry takes tokens of ${quote(issuerUrl)}: log in with terraform login, or have the server started with --oidc-allow-sa-fallback if it is one of the cluster`,
     )
   }
 
   async #verify(token: string, hash: string): Promise<Session> {
     const { keys } = this.#issuer
     const verified = await verifyToken(token, this.#issuer, this.#options)
-    const { kind, subject, expiresAtMs } = verified
-    const groups = this.#groupLists.shared(verified.groups)
+    const { kind, subject, groups, expiresAtMs } = verified
     const callerHash = callerHashOf(this.#known.hashOf(subject))
     const caller: Caller = { mode: 'oidc', kind, subject, groups, hash: callerHash }
     const session: Session = { caller }

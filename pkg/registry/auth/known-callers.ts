@@ -4,7 +4,6 @@ import type { Clock } from '../../base/pacing/pacing.ts'
 import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
 import type { Binding, Decision } from '../access/access.ts'
 import type { CallerView } from './caller.ts'
-import { bytesOfGroups } from './group-lists.ts'
 import type { AuthMetrics } from './metrics.ts'
 import { createKeyedHash, noteCaller, type Session, Sight } from './session.ts'
 
@@ -42,7 +41,7 @@ export interface KnownCallersOptions {
 }
 
 const maxSessions = 50_000
-/** Of all sessions together: a token may bring 48 kB of groups. Lists that are shared take 16 MB more. */
+/** Of all sessions together: a token may carry 48 kB of groups. */
 const maxSessionBytes = 48 * 1024 * 1024
 
 const everything = new Sight('all')
@@ -138,7 +137,8 @@ export class KnownCallers implements AccessNow {
   }
 }
 
-/** What a session keeps alive at most, as if it shared its groups with no other. */
+/** How much memory a session keeps. */
 function bytesOf({ caller: { subject = '', groups } }: Session): number {
-  return 600 + Buffer.byteLength(subject) + bytesOfGroups(groups)
+  const groupBytes = groups.reduce((sum, group) => sum + 32 + Buffer.byteLength(group), 0)
+  return 600 + Buffer.byteLength(subject) + groupBytes
 }

@@ -4,7 +4,7 @@ import { type Clock, SingleFlight } from '../../base/pacing/pacing.ts'
 import { histogram, type Metrics } from '../../base/telemetry/telemetry.ts'
 import { checkToken } from './bearer.ts'
 import { type ClusterCredentials, credentialsOfKubeconfig } from './caller-kubeconfig.ts'
-import { CallerReads, type ClusterAddress, type Reading } from './caller-reads.ts'
+import { CallerReads, type ClusterAddress, type Reading, unreachable } from './caller-reads.ts'
 import { Refusal } from './refusal.ts'
 import type { Presented } from './session.ts'
 
@@ -123,11 +123,7 @@ export class Passthrough {
     try {
       return await this.#options.address()
     } catch (cause) {
-      throw new Refusal(
-        'cluster_away',
-        'the cluster that has to decide about this cannot be reached: try again in a moment',
-        { cause },
-      )
+      throw unreachable(cause)
     }
   }
 

@@ -6,9 +6,9 @@ import {
   type ProtectedHeaderParameters,
 } from 'jose'
 import type { Clock } from '../../base/pacing/pacing.ts'
+import { unverifiedClaims } from './bearer.ts'
 import { groupsIn } from './groups-claim.ts'
 import type { Issuer } from './issuer.ts'
-import { issuedAtMs } from './jwt-claims.ts'
 import { quote, Refusal } from './refusal.ts'
 
 /** Whom a token of the issuer speaks for. */
@@ -146,9 +146,9 @@ function knowsKeyOf(token: string, issuer: Issuer): boolean {
 
 /** Whether the key of a token may have come after the keys were fetched. What a token says of its age is not checked yet. */
 function mayBeNewer(token: string, issuer: Issuer, nowMs: number): boolean {
-  const issuedMs = issuedAtMs(token)
-  if (issuedMs === undefined) return false
-  const leewayMs = leewaySeconds * 1000
+  const { iat } = unverifiedClaims(token) ?? {}
+  if (typeof iat !== 'number') return false
+  const [issuedMs, leewayMs] = [iat * 1000, leewaySeconds * 1000]
   return issuedMs + leewayMs > issuer.succeededMs && issuedMs - leewayMs <= nowMs
 }
 

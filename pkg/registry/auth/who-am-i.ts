@@ -1,23 +1,6 @@
+import type { WhoAmI } from '../../api/browse/browse.ts'
 import type { Decision } from '../access/access.ts'
 import type { Caller } from './caller.ts'
-
-/** How a caller was understood; nothing of bindings that did not decide. */
-export interface WhoAmI {
-  readonly mode: Caller['mode']
-  readonly kind: Caller['kind']
-  readonly subject?: string
-  readonly groups: readonly string[]
-  /** What decides about modules and providers, in a sentence. */
-  readonly access: string
-  /** The first GroupBinding that matches, and what it allows beside what is public. */
-  readonly binding?: {
-    readonly name: string
-    readonly moduleResources: readonly string[]
-    readonly providerResources: readonly string[]
-  }
-  /** The GroupBinding that cannot be evaluated, for which every request is denied. */
-  readonly failedBinding?: { readonly name: string; readonly error: string }
-}
 
 const access = {
   anonymous: 'everything: this server does not ask who its callers are',
