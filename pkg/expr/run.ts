@@ -9,7 +9,7 @@ const maxSteps = 1_000_000
 const bulk = 16
 
 /** One round of a closure. */
-export interface Scope {
+export interface LoopScope {
   readonly item: Value
   readonly index: bigint
   readonly acc: Value
@@ -19,7 +19,7 @@ export interface Scope {
 export class Run {
   readonly groups: readonly Value[]
   readonly variables: Value[] = []
-  scope: Scope = { item: null, index: 0n, acc: null }
+  scope: LoopScope = { item: null, index: 0n, acc: null }
   /** Whether bytes were taken out of a string: they have a type of their own in Go, and are ints here. */
   hasBytes = false
   #memory = 0

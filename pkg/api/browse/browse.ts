@@ -68,11 +68,11 @@ const card = {
   lastDownloadedAt: moment.optional(),
 }
 
-export const Resource = z.strictObject(card).register(components, { id: 'Resource' })
-export type Resource = z.infer<typeof Resource>
+export const BrowseResource = z.strictObject(card).register(components, { id: 'Resource' })
+export type BrowseResource = z.infer<typeof BrowseResource>
 
 export const ResourceList = z
-  .strictObject({ items: z.array(Resource), ...page })
+  .strictObject({ items: z.array(BrowseResource), ...page })
   .register(components, { id: 'ResourceList' })
 
 export const ResourceDetail = z
@@ -90,7 +90,7 @@ export const ResourceDetail = z
   .register(components, { id: 'ResourceDetail' })
 export type ResourceDetail = z.infer<typeof ResourceDetail>
 
-export const Version = z
+export const BrowseVersion = z
   .strictObject({
     version: z.string(),
     synced: z
@@ -107,13 +107,13 @@ export const Version = z
     archiveSizeBytes: tally.optional().describe('Compressed size.'),
   })
   .register(components, { id: 'Version' })
-export type Version = z.infer<typeof Version>
+export type BrowseVersion = z.infer<typeof BrowseVersion>
 
 const platforms = z.array(z.string()).optional()
 
 export const VersionList = z
   .strictObject({
-    items: z.array(Version),
+    items: z.array(BrowseVersion),
     ...page,
     availableOS: platforms.describe('Of all versions, whatever the filter; providers only.'),
     availableArch: platforms.describe('Of all versions, whatever the filter; providers only.'),

@@ -25,14 +25,14 @@ export const Artifact = z.object({
 export type Artifact = z.infer<typeof Artifact>
 
 /** The documents of a provider's upstream, stored beside its archives. */
-export const Release = z.object({
+export const ReleaseDocuments = z.object({
   fileName: z.string().optional().describe('Name of the archive upstream.'),
   shasums: z.string().optional().describe('Object with SHA256SUMS.'),
   signature: z.string().optional().describe('Object with the binary signature of SHA256SUMS.'),
   keys: z.string().optional().describe('Object with the public keys that upstream offers.'),
   keyFingerprint: z.string().optional().describe('Fingerprint of the key that signed.'),
 })
-export type Release = z.infer<typeof Release>
+export type ReleaseDocuments = z.infer<typeof ReleaseDocuments>
 
 /** What upstream has instead of what is served. */
 export const Drift = z.object({

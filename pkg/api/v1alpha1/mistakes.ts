@@ -91,7 +91,7 @@ function* inStorage(config: StorageConfig | undefined, path: Path): Issues {
 }
 
 function* inEach(
-  every: readonly rules.Rule<string>[],
+  every: readonly rules.FieldRule<string>[],
   values: readonly string[] | undefined,
   path: Path,
 ): Issues {
@@ -101,7 +101,11 @@ function* inEach(
 }
 
 /** The first rule that a value breaks. */
-function* inValue<T>(every: readonly rules.Rule<T>[], value: T | undefined, path: Path): Issues {
+function* inValue<T>(
+  every: readonly rules.FieldRule<T>[],
+  value: T | undefined,
+  path: Path,
+): Issues {
   const broken = value === undefined ? undefined : every.find(({ holds }) => !holds(value))
   if (broken !== undefined) yield { path, message: broken.message }
 }

@@ -4,7 +4,7 @@ import type { ParentKind } from './parent.ts'
  * A rule for one value that the API server checks when an object is written, and that Depot checks by itself where no
  * API server did. Depot serves what it can of an object that breaks one: it may be older than the rule.
  */
-export interface Rule<T> {
+export interface FieldRule<T> {
   /** In CEL, over `self`. */
   readonly rule: string
   /** What to write instead. */
@@ -13,13 +13,13 @@ export interface Rule<T> {
 }
 
 /** The rules of a field, as a definition carries them, with the bounds by which an API server reckons their cost. */
-export function ruled<T>(rules: readonly Rule<T>[], bounds: Readonly<Record<string, number>>) {
+export function ruled<T>(rules: readonly FieldRule<T>[], bounds: Readonly<Record<string, number>>) {
   const validations = rules.map(({ rule, message }) => ({ rule, message }))
   return { ...bounds, 'x-kubernetes-validations': validations }
 }
 
 /** A rule that is one pattern, written once for both. */
-function pattern(source: string, message: string): Rule<string> {
+function pattern(source: string, message: string): FieldRule<string> {
   const expression = new RegExp(source)
   const literal = source.replaceAll('\\', '\\\\').replaceAll("'", "\\'")
   return { rule: `self.matches('${literal}')`, message, holds: (value) => expression.test(value) }
@@ -53,7 +53,7 @@ export const providerType = pattern(
   'must be a provider type of lower-case letters, digits, - and _, such as hello: CLIs refuse every other',
 )
 
-export const operatingSystem: readonly Rule<string>[] = [
+export const operatingSystem: readonly FieldRule<string>[] = [
   pattern(
     '^[0-9a-z]+$',
     'must be an operating system as Go names it, in lower case: linux, darwin, windows, freebsd',
@@ -62,7 +62,7 @@ export const operatingSystem: readonly Rule<string>[] = [
   noneOf(['win', 'win32', 'win64'], 'must be windows, as Go and CLIs name it'),
 ]
 
-export const architecture: readonly Rule<string>[] = [
+export const architecture: readonly FieldRule<string>[] = [
   noneOf(['x86_64', 'x64', 'x86-64'], 'must be amd64, as Go and CLIs name it'),
   noneOf(['aarch64', 'armv8'], 'must be arm64, as Go and CLIs name it'),
   noneOf(['i386', 'i686', 'x86'], 'must be 386, as Go and CLIs name it'),
@@ -73,7 +73,7 @@ export const architecture: readonly Rule<string>[] = [
 ]
 
 /** It is a part of a path in storage, and of what clients unpack. */
-export const fileName: readonly Rule<string>[] = [
+export const fileName: readonly FieldRule<string>[] = [
   pattern(
     '^[^/\\\\\\x00-\\x1f\\x7f]+$',
     'must be the name of a file, not a path: folders come from the storageConfig and the name of the module or provider',
@@ -87,7 +87,7 @@ export const fileName: readonly Rule<string>[] = [
   },
 ]
 
-export const directoryPath: Rule<string> = {
+export const directoryPath: FieldRule<string> = {
   rule: "!self.matches('(^|/)[.][.](/|$)')",
   message:
     'must not lead out of the mounted directory: write a path below --filesystem-mount-path without ..',
@@ -108,7 +108,7 @@ export const digest = pattern(
  * A rule that definitions carry as a plain `pattern`: what an API server reckons a rule in CEL to cost is too much for
  * long values in long lists.
  */
-export interface PlainPattern extends Rule<string> {
+export interface PlainPattern extends FieldRule<string> {
   readonly pattern: string
 }
 
@@ -153,7 +153,7 @@ interface SourceFields {
   readonly url?: string | undefined
 }
 
-export const moduleSource: readonly Rule<SourceFields>[] = [
+export const moduleSource: readonly FieldRule<SourceFields>[] = [
   {
     rule: "self.type == 'github' || has(self.url)",
     message: 'a source of type git, archive or registry needs a url',
@@ -167,14 +167,14 @@ export const moduleSource: readonly Rule<SourceFields>[] = [
   },
 ]
 
-export const exactProvider: Rule<string> = {
+export const exactProvider: FieldRule<string> = {
   rule: "self == '*' || !self.matches('[*?{}]|\\\\[|\\\\]')",
   message:
     'must be * for every provider, or the exact name of one: providerResources takes no patterns',
   holds: (value) => value === '*' || !/[*?{}[\]]/.test(value),
 }
 
-function noneOf(names: readonly string[], message: string): Rule<string> {
+function noneOf(names: readonly string[], message: string): FieldRule<string> {
   const list = names.map((name) => `'${name}'`).join(', ')
   return { rule: `!(self in [${list}])`, message, holds: (value) => !names.includes(value) }
 }
@@ -189,7 +189,7 @@ interface VersionFields {
   readonly architecture?: string | undefined
 }
 
-export const refOfType: readonly Rule<VersionFields>[] = [
+export const refOfType: readonly FieldRule<VersionFields>[] = [
   {
     rule: "self.type == 'Module' || !has(self.moduleConfigRef)",
     message:
@@ -204,7 +204,7 @@ export const refOfType: readonly Rule<VersionFields>[] = [
   },
 ]
 
-export const platformOfProvider: Rule<VersionFields> = {
+export const platformOfProvider: FieldRule<VersionFields> = {
   rule: "self.type != 'Provider' || (has(self.operatingSystem) && has(self.architecture))",
   message:
     'a Version of type Provider is one platform: write operatingSystem and architecture, such as linux and amd64',
@@ -212,7 +212,7 @@ export const platformOfProvider: Rule<VersionFields> = {
     type !== 'Provider' || (os !== undefined && arch !== undefined),
 }
 
-export const zipOfProvider: Rule<VersionFields> = {
+export const zipOfProvider: FieldRule<VersionFields> = {
   rule: "self.type != 'Provider' || !has(self.fileName) || self.fileName.lowerAscii().endsWith('.zip')",
   message: 'fileName of a Version of type Provider must end in .zip: CLIs take nothing else',
   holds: ({ type, fileName: name }) =>

@@ -91,7 +91,7 @@ export interface FieldIssue {
   readonly message: string
 }
 
-export type Parsed<R> =
+export type ParsedResource<R> =
   | { readonly ok: true; readonly resource: R }
   | { readonly ok: false; readonly issues: readonly FieldIssue[] }
 
@@ -106,7 +106,10 @@ export function apiVersionOf(kind: Kind, apiGroup: string): string {
  *
  * @param raw one object as it came out of JSON or YAML
  */
-export function parseResource<K extends Kind>(kind: K, raw: unknown): Parsed<ResourceOf<K>> {
+export function parseResource<K extends Kind>(
+  kind: K,
+  raw: unknown,
+): ParsedResource<ResourceOf<K>> {
   const plain = kind === 'Version' && isRecord(raw) ? plainVersion(raw) : undefined
   if (plain !== undefined) return accepted(plain as ResourceOf<K>, raw)
   const { schema } = kinds[kind]
@@ -117,7 +120,7 @@ export function parseResource<K extends Kind>(kind: K, raw: unknown): Parsed<Res
   return { ok: false, issues: result.error.issues.map((issue) => toFieldIssue(issue, withKind)) }
 }
 
-function accepted<R extends Resource>(resource: R, raw: unknown): Parsed<R> {
+function accepted<R extends Resource>(resource: R, raw: unknown): ParsedResource<R> {
   dropForeignOwners(resource, raw)
   return { ok: true, resource }
 }

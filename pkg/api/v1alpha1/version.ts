@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Artifact, Attempt, Drift, Release, Replaced } from './artifact.ts'
+import { Artifact, Attempt, Drift, ReleaseDocuments, Replaced } from './artifact.ts'
 import { Metadata, SyncState } from './metadata.ts'
 import { ModuleConfig } from './module.ts'
 import { Protocols } from './protocols.ts'
@@ -89,7 +89,9 @@ export const Version = z.object({
         description: 'The archive that is served.',
         ...openToNewFields,
       }),
-      release: Release.optional().describe('Documents of the upstream release; providers only.'),
+      release: ReleaseDocuments.optional().describe(
+        'Documents of the upstream release; providers only.',
+      ),
       drift: Drift.optional().describe('What upstream has instead of what is served.'),
       attempted: Attempt.optional().describe('What failed and is not tried again unchanged.'),
       replaced: z.array(Replaced).optional().describe('Archives that newer ones replaced.'),

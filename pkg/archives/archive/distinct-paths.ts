@@ -1,7 +1,7 @@
 import { ArchiveError, quoted } from './archive-error.ts'
-import type { Entry } from './entry.ts'
+import type { ArchiveEntry } from './entry.ts'
 
-type Named = Pick<Entry, 'path' | 'kind'>
+type Named = Pick<ArchiveEntry, 'path' | 'kind'>
 
 /**
  * Refuses an archive in which two names are one file somewhere: twice the same, names that differ only in case or in how

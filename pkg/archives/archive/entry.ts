@@ -1,7 +1,7 @@
 import type { ArchiveLimits } from './limits.ts'
 
 /** One entry of an archive, as its reader gives it; its name is checked and clean. */
-export interface Entry {
+export interface ArchiveEntry {
   /** Segments joined by `/`; empty for the root itself. */
   readonly path: string
   readonly kind: 'file' | 'directory' | 'symlink'
@@ -13,7 +13,7 @@ export interface Entry {
 }
 
 /** How an archive is read, whatever its format. */
-export interface Reading {
+export interface ArchiveReading {
   readonly file: string
   readonly limits: ArchiveLimits
   readonly signal?: AbortSignal | undefined

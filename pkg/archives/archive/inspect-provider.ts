@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { open, stat } from 'node:fs/promises'
 import { ArchiveError, quoted } from './archive-error.ts'
 import { packageDigest } from './content-digest.ts'
-import type { Entry, Reading } from './entry.ts'
+import type { ArchiveEntry, ArchiveReading } from './entry.ts'
 import { type ArchiveLimits, providerLimits } from './limits.ts'
 import { formatOfFile } from './reading.ts'
 import { readZip } from './zip-reading.ts'
@@ -46,8 +46,8 @@ export async function inspectProvider(options: {
   return { sha256, sizeBytes, h1, contentDigest: sha256 }
 }
 
-async function filesOf(reading: Reading, type: string) {
-  const entries: (Pick<Entry, 'path' | 'kind'> & { sha256: string })[] = []
+async function filesOf(reading: ArchiveReading, type: string) {
+  const entries: (Pick<ArchiveEntry, 'path' | 'kind'> & { sha256: string })[] = []
   for await (const { path, kind, content } of readZip(reading)) {
     if (kind === 'symlink') {
       throw new ArchiveError('UnsafeArchive', `${quoted(path)} is a link: pack the file instead`)

@@ -1,7 +1,7 @@
 import { Turns } from '../../base/pacing/pacing.ts'
 import { ArchiveError, quoted } from './archive-error.ts'
 import { checkDistinct } from './distinct-paths.ts'
-import type { Entry, Reading } from './entry.ts'
+import type { ArchiveEntry, ArchiveReading } from './entry.ts'
 import type { ArchiveLimits } from './limits.ts'
 import { isLeftOut, resolveLinks, type TreeFile, type TreeLink } from './module-tree.ts'
 import { readArchive } from './reading.ts'
@@ -10,11 +10,11 @@ import { checkUnpacked } from './size-checks.ts'
 
 /** The files of an archive, links replaced by what they lead to, with their content in the scratch file. */
 export async function readTree(
-  reading: Reading,
+  reading: ArchiveReading,
   scratch: Scratch,
 ): Promise<{ files: TreeFile[]; leftOut: number }> {
   const { limits } = reading
-  const seen: Pick<Entry, 'path' | 'kind'>[] = []
+  const seen: Pick<ArchiveEntry, 'path' | 'kind'>[] = []
   const files: TreeFile[] = []
   const links: TreeLink[] = []
   let leftOut = 0
@@ -44,7 +44,10 @@ export async function readTree(
 }
 
 /** What a symbolic link of a zip leads to. */
-async function targetIn({ path, content }: Entry, { pathBytes }: ArchiveLimits): Promise<string> {
+async function targetIn(
+  { path, content }: ArchiveEntry,
+  { pathBytes }: ArchiveLimits,
+): Promise<string> {
   const chunks: Uint8Array[] = []
   let sizeBytes = 0
   for await (const chunk of content) {

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import type { Entry, Reading } from './entry.ts'
+import type { ArchiveEntry, ArchiveReading } from './entry.ts'
 import { formatOf } from './format.ts'
 import { checkPacked } from './size-checks.ts'
 import { readTar } from './tar-reading.ts'
@@ -10,12 +10,15 @@ import { readZip } from './zip-reading.ts'
  *
  * @throws ArchiveError also from the iteration
  */
-export async function readArchive(reading: Reading): Promise<AsyncGenerator<Entry>> {
+export async function readArchive(reading: ArchiveReading): Promise<AsyncGenerator<ArchiveEntry>> {
   const format = await formatOfFile(reading)
   return format === 'zip' ? readZip(reading) : readTar(reading, format)
 }
 
-export async function formatOfFile({ file, limits }: Reading): Promise<'zip' | 'tar' | 'gzip'> {
+export async function formatOfFile({
+  file,
+  limits,
+}: ArchiveReading): Promise<'zip' | 'tar' | 'gzip'> {
   const handle = await open(file, 'r')
   try {
     checkPacked((await handle.stat()).size, limits)

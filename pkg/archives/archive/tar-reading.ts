@@ -6,7 +6,7 @@ import { extract, type Header } from 'tar-stream'
 import { messageOf } from '../../base/errors/errors.ts'
 import { ArchiveError, quoted } from './archive-error.ts'
 import { drained } from './drained.ts'
-import type { Entry, Reading } from './entry.ts'
+import type { ArchiveEntry, ArchiveReading } from './entry.ts'
 import { entryPath } from './entry-path.ts'
 import { checkEntries, checkUnpacked } from './size-checks.ts'
 
@@ -44,9 +44,9 @@ class Position {
  * @throws ArchiveError from the iteration
  */
 export async function* readTar(
-  { file, limits, signal }: Reading,
+  { file, limits, signal }: ArchiveReading,
   format: 'tar' | 'gzip',
-): AsyncGenerator<Entry> {
+): AsyncGenerator<ArchiveEntry> {
   const { size: fileBytes } = await stat(file)
   // Most modules are small, and buffers that are far larger cost more than all that is done with them.
   const bufferBytes = (wanted: number) => Math.min(chunkBytes, Math.max(16 * 1024, wanted))
@@ -113,7 +113,11 @@ function refusal(thrown: unknown, signal: AbortSignal | undefined): ArchiveError
   return damaged(messageOf(thrown), thrown)
 }
 
-function entryOf(header: Header, content: AsyncIterable<Buffer>, maxPathBytes: number): Entry {
+function entryOf(
+  header: Header,
+  content: AsyncIterable<Buffer>,
+  maxPathBytes: number,
+): ArchiveEntry {
   const { name, type, mode, linkname } = header
   const path = entryPath(name, maxPathBytes)
   const kind = kinds.get(type)
@@ -129,7 +133,7 @@ function entryOf(header: Header, content: AsyncIterable<Buffer>, maxPathBytes: n
   return { path, kind, executable, content, ...(kind === 'symlink' && { target: linkname ?? '' }) }
 }
 
-const kinds = new Map<Header['type'], Entry['kind']>([
+const kinds = new Map<Header['type'], ArchiveEntry['kind']>([
   ['file', 'file'],
   ['directory', 'directory'],
   ['symlink', 'symlink'],

@@ -3,7 +3,7 @@ import { fromRandomAccessReaderPromise, type Entry as Record, type ZipFile } fro
 import { Turns } from '../../base/pacing/pacing.ts'
 import { ArchiveError, quoted } from './archive-error.ts'
 import { checkDistinct } from './distinct-paths.ts'
-import type { Entry } from './entry.ts'
+import type { ArchiveEntry } from './entry.ts'
 import { entryPath } from './entry-path.ts'
 import { FileWindow } from './file-window.ts'
 import type { ArchiveLimits } from './limits.ts'
@@ -14,7 +14,7 @@ import { ZipFileReader } from './zip-file-reader.ts'
 import { readLocalHeader } from './zip-local-header.ts'
 
 /** What the directory of a zip says of an entry, and where its data is. */
-export interface ZipEntry extends Pick<Entry, 'path' | 'kind' | 'executable'> {
+export interface ZipEntry extends Pick<ArchiveEntry, 'path' | 'kind' | 'executable'> {
   readonly compressed: boolean
   readonly dataStart: number
   readonly packedBytes: number
@@ -124,7 +124,7 @@ function checkReadable(path: string, record: Record): void {
   }
 }
 
-function kindOf(path: string, record: Record): Pick<Entry, 'kind' | 'executable'> {
+function kindOf(path: string, record: Record): Pick<ArchiveEntry, 'kind' | 'executable'> {
   const slash = record.fileNameRaw.at(-1) === 0x2f
   const system = record.versionMadeBy >> 8
   // Unix and macOS keep a mode there.

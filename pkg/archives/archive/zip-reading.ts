@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
 import { ArchiveError, quoted } from './archive-error.ts'
-import type { Entry, Reading } from './entry.ts'
+import type { ArchiveEntry, ArchiveReading } from './entry.ts'
 import { FileWindow } from './file-window.ts'
 import { damagedZip } from './zip-error.ts'
 import { readZipLayout, type ZipEntry } from './zip-layout.ts'
@@ -18,7 +18,11 @@ const rejectGarbageAfterEnd = true
  *
  * @throws ArchiveError from the iteration
  */
-export async function* readZip({ file, limits, signal }: Reading): AsyncGenerator<Entry> {
+export async function* readZip({
+  file,
+  limits,
+  signal,
+}: ArchiveReading): AsyncGenerator<ArchiveEntry> {
   const handle = await open(file, 'r')
   try {
     const window = new FileWindow(handle)

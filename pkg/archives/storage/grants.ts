@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { ArchiveLocation } from '../../api/v1alpha1/v1alpha1.ts'
-import { compilePattern, type Pattern } from './wildcard.ts'
+import { compileWildcard, type Wildcard } from './wildcard.ts'
 
 /** Which places each namespace may use without a proof that it knows what is there. */
 export interface GrantOptions {
@@ -15,12 +15,12 @@ export interface GrantOptions {
 }
 
 /** A URL of {@link placeUrl}, or the beginning of one, segment by segment. */
-type PlacePattern = readonly Pattern[]
+type PlacePattern = readonly Wildcard[]
 
 interface Grant {
   /** As it was written, with its `*`. */
   readonly name: string
-  readonly namespace: Pattern
+  readonly namespace: Wildcard
   readonly place: PlacePattern
 }
 
@@ -53,7 +53,7 @@ export class StorageGrants {
     this.#all = grants.flatMap(({ namespace, url }) => {
       const place = placePattern(url, options.mountPath)
       if (place === undefined) return []
-      return [{ name: namespace, namespace: compilePattern(namespace), place }]
+      return [{ name: namespace, namespace: compileWildcard(namespace), place }]
     })
   }
 
@@ -133,10 +133,10 @@ function placePattern(url: string, mountPath: string): PlacePattern | undefined 
   if (names.some((name) => name === '.' || name === '..')) return undefined
   if (scheme === 'file:') {
     if (first !== '') return undefined
-    return ['file:', '', '', ...belowMount(names, mountPath)].map(compilePattern)
+    return ['file:', '', '', ...belowMount(names, mountPath)].map(compileWildcard)
   }
   if (first === undefined || first === '') return undefined
-  return [scheme, '', ...names].map(compilePattern)
+  return [scheme, '', ...names].map(compileWildcard)
 }
 
 /** An absolute path inside of the mounted directory means the same as the path below it. */

@@ -1,8 +1,8 @@
 /** Whether a text matches; compiled once. */
-export type Pattern = (text: string) => boolean
+export type Wildcard = (text: string) => boolean
 
 /** A pattern where `*` means any text. A match takes time proportional to text and pattern. */
-export function compilePattern(pattern: string): Pattern {
+export function compileWildcard(pattern: string): Wildcard {
   const [first = '', ...rest] = pattern.split('*')
   const last = rest.pop()
   if (last === undefined) return (text) => text === pattern

@@ -3,7 +3,7 @@ import {
   type Kind,
   mistakesIn,
   type ObjectKey,
-  type Parsed,
+  type ParsedResource,
   parseResource,
   publicLabelIssue,
   type Resource,
@@ -104,7 +104,7 @@ export class ResourceStore implements Store {
 
   #take(object: ObservedObject, rejected: Rejected, use: (resource: Resource) => void): boolean {
     try {
-      const parsed: Parsed<Resource> = parseResource(this.#kind, object)
+      const parsed: ParsedResource<Resource> = parseResource(this.#kind, object)
       if (parsed.ok) {
         use(parsed.resource)
         if (rejected.size > 0) rejected.delete(idOf(object))

@@ -14,14 +14,14 @@ export interface Binding {
 }
 
 /** Whom the bindings let in. */
-export type Decision =
+export type AccessDecision =
   | { readonly kind: 'matched'; readonly binding: Binding }
   | { readonly kind: 'none' }
   /** A binding before any match cannot be evaluated, so nothing is decided. */
   | { readonly kind: 'failed'; readonly name: string; readonly error: ExpressionError }
 
 /** What one binding says, whatever the others do. */
-export interface Outcome {
+export interface BindingOutcome {
   readonly name: string
   readonly result: boolean | ExpressionError
 }
@@ -70,7 +70,7 @@ export function ask(
   { rule, spec }: Binding,
   groups: readonly string[],
   left: number,
-): { result: Outcome['result']; steps: number } {
+): { result: BindingOutcome['result']; steps: number } {
   if (rule instanceof ExpressionError) return { result: rule, steps: 0 }
   if (left <= 0) {
     const message = `the bindings take more than ${maxSteps} steps for these groups`

@@ -10,12 +10,12 @@ import { Bounded } from '../../base/memory/memory.ts'
 import { gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import { compareCodePoints, listOf } from '../../expr/expr.ts'
 import {
+  type AccessDecision,
   ask,
   type Binding,
+  type BindingOutcome,
   compileBinding,
-  type Decision,
   maxSteps,
-  type Outcome,
   sameSpec,
 } from './binding.ts'
 
@@ -40,7 +40,7 @@ export class GroupBindings implements ResourceSink {
   /** Another one whenever a decision may come out otherwise than before. */
   revision = 0
   readonly #byName = new Map<string, Binding>()
-  readonly #decisions = new Bounded<Decision>({ maxEntries: maxDecisions })
+  readonly #decisions = new Bounded<AccessDecision>({ maxEntries: maxDecisions })
   readonly #namespace: string
   readonly #log: Logger
   #ordered: readonly Binding[] | undefined
@@ -71,13 +71,13 @@ export class GroupBindings implements ResourceSink {
    *
    * @param groups in the order of the token, which an expression can tell
    */
-  decide(groups: readonly string[]): Decision {
+  decide(groups: readonly string[]): AccessDecision {
     const key = hash('sha256', JSON.stringify(groups), 'base64')
     return this.#decisions.getOrMake(key, () => this.#search(groups))
   }
 
   /** What each of them says, whatever comes before it. */
-  explain(groups: readonly string[]): Outcome[] {
+  explain(groups: readonly string[]): BindingOutcome[] {
     const list = listOf(groups)
     let left = maxSteps
     return this.ordered.map((binding) => {
@@ -110,7 +110,7 @@ export class GroupBindings implements ResourceSink {
     }
   }
 
-  #search(groups: readonly string[]): Decision {
+  #search(groups: readonly string[]): AccessDecision {
     const list = listOf(groups)
     let left = maxSteps
     for (const binding of this.ordered) {

@@ -6,7 +6,7 @@ import { parseResource } from '../../api/v1alpha1/v1alpha1.ts'
 import { proxyRules } from '../../base/http/http.ts'
 import { createLogger, createMetrics, type RequestFacts } from '../../base/telemetry/telemetry.ts'
 import { GroupBindings } from '../access/access.ts'
-import { Auth, type AuthOptions, type OidcOptions } from './auth.ts'
+import { Auth, type AuthOptions, type OidcAuthOptions } from './auth.ts'
 import { issuerKey, oidcOptions, TestIssuer } from './issuer.fixture.ts'
 
 let issuer: TestIssuer
@@ -19,7 +19,7 @@ afterEach(async () => {
   issuer.stop()
 })
 
-function open(oidc: Partial<OidcOptions> = {}, options: Partial<AuthOptions> = {}): Auth {
+function open(oidc: Partial<OidcAuthOptions> = {}, options: Partial<AuthOptions> = {}): Auth {
   const log = createLogger('silent')
   const metrics = createMetrics({ version: 'test' })
   const bindings = new GroupBindings({ namespace: 'depot-system', log, metrics })

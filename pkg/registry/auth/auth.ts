@@ -13,20 +13,20 @@ import type { GroupBindings } from '../access/access.ts'
 import { presentedIn, refusedHeader } from './bearer.ts'
 import type { AuthMode, Caller, CallerView } from './caller.ts'
 import { ClusterCallers } from './cluster-callers.ts'
-import { Issuer, type IssuerTimings } from './issuer.ts'
+import { type IssuerTimings, TokenIssuer } from './issuer.ts'
 import { IssuerCallers } from './issuer-callers.ts'
 import { type AccessNow, type AuthRequest, KnownCallers } from './known-callers.ts'
-import { type LoginOptions, loginOf } from './login.ts'
+import { type LoginSettings, loginOf } from './login.ts'
 import { AuthMetrics } from './metrics.ts'
 import { Passthrough, type PassthroughOptions } from './passthrough.ts'
 import { Refusal } from './refusal.ts'
 import {
+  type CallerSession,
   type Callers,
   callerHashOf,
   noteCaller,
-  type Session,
-  type Sight,
   unnamedSession,
+  type Visibility,
 } from './session.ts'
 import { describe } from './who-am-i.ts'
 
@@ -34,7 +34,7 @@ export type { Caller, CallerView } from './caller.ts'
 export type { ClusterAddress } from './caller-reads.ts'
 export type { AccessNow, AuthRequest } from './known-callers.ts'
 
-export interface OidcOptions extends LoginOptions {
+export interface OidcAuthOptions extends LoginSettings {
   readonly issuerUrl: string
   /** Where the issuer is reached instead of at its own address: scheme, host and port. */
   readonly reachedAt?: string | undefined
@@ -55,7 +55,7 @@ export interface OidcOptions extends LoginOptions {
 export interface AuthOptions {
   readonly mode: AuthMode
   /** Of mode oidc. */
-  readonly oidc?: OidcOptions | undefined
+  readonly oidc?: OidcAuthOptions | undefined
   /** Of modes kubeconfig and bearer, and of the fallback. */
   readonly cluster?:
     | Pick<PassthroughOptions, 'apiGroup' | 'address' | 'ttlMs' | 'connections'>
@@ -83,13 +83,13 @@ export class Auth {
   readonly #known: KnownCallers
   /** Where tokens are looked at. */
   readonly #callers: Callers | undefined
-  readonly #issuer: Issuer | undefined
+  readonly #issuer: TokenIssuer | undefined
   readonly #passthrough: Passthrough | undefined
   /** Browsing where no credentials are looked at. */
-  readonly #anyGuest: Session
+  readonly #anyGuest: CallerSession
   #login: Login | undefined
   /** What the issuer said when that was made. */
-  #loginSource: Issuer['metadata']
+  #loginSource: TokenIssuer['metadata']
 
   constructor(options: AuthOptions) {
     const { mode, oidc, cluster, log, clock = Date.now, random = Math.random } = options
@@ -113,7 +113,13 @@ export class Auth {
     if (mode === 'oidc') {
       if (oidc === undefined) throw new TypeError('mode oidc needs an issuer')
       const child = log.child({ component: 'auth' })
-      const issuer = new Issuer({ ...oidc, log: child, metrics: options.metrics, clock, random })
+      const issuer = new TokenIssuer({
+        ...oidc,
+        log: child,
+        metrics: options.metrics,
+        clock,
+        random,
+      })
       const clientIds = [oidc.clientId, oidc.uiClientId].filter((id) => id !== undefined)
       this.#callers = new IssuerCallers(issuer, known, { ...oidc, clientIds, clock })
       issuer.start(() => known.forget())
@@ -201,7 +207,7 @@ export class Auth {
           .authenticate(session.presented)
           .then(() => 'public' as const)
       }
-      const { view, name } = this.#sightOf(session)
+      const { view, name } = this.#visibilityOf(session)
       note(request, name)
       return view
     })
@@ -232,9 +238,12 @@ export class Auth {
   }
 
   /** Identifies the caller, has the question answered, and counts how it ended; waits only where either has to. */
-  #answer<T>(request: AuthRequest, answer: (session: Session) => T | Promise<T>): T | Promise<T> {
+  #answer<T>(
+    request: AuthRequest,
+    answer: (session: CallerSession) => T | Promise<T>,
+  ): T | Promise<T> {
     const { facts } = request
-    const answered = (session: Session): T | Promise<T> => {
+    const answered = (session: CallerSession): T | Promise<T> => {
       const { caller } = session
       if (facts !== undefined && caller.hash !== undefined) facts.callerHash = caller.hash
       if (facts !== undefined && caller.subject !== undefined) facts.subject = caller.subject
@@ -255,7 +264,7 @@ export class Auth {
   }
 
   /** @throws Refusal */
-  #identify(request: AuthRequest): Session | Promise<Session> {
+  #identify(request: AuthRequest): CallerSession | Promise<CallerSession> {
     const { authorization, facts } = request
     const callers = this.#callers
     if (authorization === undefined || callers === undefined) {
@@ -302,16 +311,16 @@ export class Auth {
   }
 
   #sees(
-    session: Session,
+    session: CallerSession,
     request: AuthRequest,
     kind: ParentKind,
     namespace: string,
     name: string,
   ): boolean {
-    const sight = this.#sightOf(session)
-    note(request, sight.name)
-    if (this.#known.shows(sight, kind, namespace, name)) return true
-    if (sight.view !== 'public') return false
+    const visibility = this.#visibilityOf(session)
+    note(request, visibility.name)
+    if (this.#known.shows(visibility, kind, namespace, name)) return true
+    if (visibility.view !== 'public') return false
     throw new Refusal(
       'unbound',
       session.caller.kind === 'guest'
@@ -321,9 +330,9 @@ export class Auth {
   }
 
   /** @throws Refusal where a GroupBinding cannot be evaluated */
-  #sightOf(session: Session): Sight {
-    const sight = this.#known.sightOf(session)
-    if (sight !== undefined) return sight
+  #visibilityOf(session: CallerSession): Visibility {
+    const visibility = this.#known.visibilityOf(session)
+    if (visibility !== undefined) return visibility
     const decision = this.#options.bindings.decide(session.caller.groups)
     throw new Refusal(
       'binding',
@@ -333,7 +342,7 @@ export class Auth {
 }
 
 /** Callers without a token, where they are let in. */
-function tokenlessOf({ mode, oidc }: AuthOptions, guest: Session): Session | undefined {
+function tokenlessOf({ mode, oidc }: AuthOptions, guest: CallerSession): CallerSession | undefined {
   if (mode === 'anonymous') return unnamedSession(mode, 'anonymous')
   return mode === 'oidc' && oidc?.allowGuests === true ? guest : undefined
 }

@@ -17,7 +17,7 @@ export interface ClusterAddress {
 }
 
 /** What the API server said. */
-export interface Reading {
+export interface ClusterAnswer {
   readonly status: number
   /** Its own words where it refused. */
   readonly message: string
@@ -58,7 +58,7 @@ export class CallerReads {
    * @throws Refusal `cluster_away` where the API server cannot be reached, `busy` where too many ask, `kubeconfig` where a
    *   certificate is of no use
    */
-  async read(credentials: ClusterCredentials, path: string): Promise<Reading> {
+  async read(credentials: ClusterCredentials, path: string): Promise<ClusterAnswer> {
     const address = await this.#address()
     const { cert, key } = credentials
     if (cert === undefined || key === undefined) {
@@ -105,7 +105,7 @@ async function send(
   own: Pick<Trust, 'cert' | 'key'>,
   { token }: ClusterCredentials,
   path: string,
-): Promise<Reading> {
+): Promise<ClusterAnswer> {
   const { origin, pathname } = new URL(server)
   const trust = { ...(ca !== undefined && { ca }), ...own, servername, rejectUnauthorized }
   try {

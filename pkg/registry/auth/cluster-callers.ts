@@ -6,11 +6,11 @@ import type { AuthMetrics } from './metrics.ts'
 import type { Passthrough } from './passthrough.ts'
 import { Refusal } from './refusal.ts'
 import {
+  type CallerSession,
   type Callers,
   noteCaller,
   type Presented,
   passthroughSession,
-  type Session,
 } from './session.ts'
 
 export interface ClusterCallersOptions {
@@ -18,7 +18,7 @@ export interface ClusterCallersOptions {
   readonly cluster: Passthrough
   readonly hashOf: (token: string) => string
   /** The caller of every page, because the cluster is not asked for every page. */
-  readonly guest: Session
+  readonly guest: CallerSession
   readonly metrics: AuthMetrics
 }
 
@@ -37,7 +37,7 @@ export class ClusterCallers implements Callers, AccessNow {
     this.#options = options
   }
 
-  identify(token: string, hash: string): Session & { readonly presented: Presented } {
+  identify(token: string, hash: string): CallerSession & { readonly presented: Presented } {
     const { mode } = this.#options
     const format = mode === 'kubeconfig' ? 'kubeconfig' : 'token'
     return passthroughSession(mode, { format, token, hash })

@@ -1,10 +1,10 @@
 import { SingleFlight } from '../../base/pacing/pacing.ts'
 import { checkSpelling, checkToken, unverifiedClaims } from './bearer.ts'
 import type { Caller } from './caller.ts'
-import type { Issuer } from './issuer.ts'
+import type { TokenIssuer } from './issuer.ts'
 import type { KnownCallers } from './known-callers.ts'
 import { quote, Refusal } from './refusal.ts'
-import { type Callers, callerHashOf, passthroughSession, type Session } from './session.ts'
+import { type CallerSession, type Callers, callerHashOf, passthroughSession } from './session.ts'
 import { type TokenRules, verifyToken } from './token-verifier.ts'
 
 export interface IssuerCallersOptions extends TokenRules {
@@ -17,14 +17,14 @@ const maxVerifying = 1000
 /** Callers with a token of the OIDC issuer. Each token is checked once, and then known until it expires. */
 export class IssuerCallers implements Callers {
   readonly #options: IssuerCallersOptions
-  readonly #issuer: Issuer
+  readonly #issuer: TokenIssuer
   readonly #known: KnownCallers
-  readonly #verifying = new SingleFlight<Session>({
+  readonly #verifying = new SingleFlight<CallerSession>({
     max: maxVerifying,
     overload: () => new Refusal('busy', 'too many new tokens at once: try again in a moment'),
   })
 
-  constructor(issuer: Issuer, known: KnownCallers, options: IssuerCallersOptions) {
+  constructor(issuer: TokenIssuer, known: KnownCallers, options: IssuerCallersOptions) {
     this.#issuer = issuer
     this.#known = known
     this.#options = options
@@ -37,7 +37,7 @@ export class IssuerCallers implements Callers {
     )
   }
 
-  identify(token: string, hash: string): Session | Promise<Session> {
+  identify(token: string, hash: string): CallerSession | Promise<CallerSession> {
     const { issuerUrl, allowFallback } = this.#options
     checkToken(token)
     const claims = unverifiedClaims(token)
@@ -57,13 +57,13 @@ export class IssuerCallers implements Callers {
     )
   }
 
-  async #verify(token: string, hash: string): Promise<Session> {
+  async #verify(token: string, hash: string): Promise<CallerSession> {
     const { keys } = this.#issuer
     const verified = await verifyToken(token, this.#issuer, this.#options)
     const { kind, subject, groups, expiresAtMs } = verified
     const callerHash = callerHashOf(this.#known.hashOf(subject))
     const caller: Caller = { mode: 'oidc', kind, subject, groups, hash: callerHash }
-    const session: Session = { caller }
+    const session: CallerSession = { caller }
     // Keys that came while it was being checked may be others than those that it was checked with.
     if (this.#issuer.keys === keys) this.#known.keep(hash, session, expiresAtMs)
     return session

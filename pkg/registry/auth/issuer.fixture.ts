@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
-import type { OidcOptions } from './auth.ts'
+import type { OidcAuthOptions } from './auth.ts'
 
 export interface IssuerKey {
   readonly kid: string
@@ -15,7 +15,10 @@ export async function issuerKey(kid: string, alg = 'RS256'): Promise<IssuerKey> 
 }
 
 /** Callers of an issuer, and no others. */
-export function oidcOptions(issuerUrl: string, more: Partial<OidcOptions> = {}): OidcOptions {
+export function oidcOptions(
+  issuerUrl: string,
+  more: Partial<OidcAuthOptions> = {},
+): OidcAuthOptions {
   return {
     issuerUrl,
     clientId: 'depot',

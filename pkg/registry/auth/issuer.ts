@@ -11,7 +11,7 @@ import {
   parseMetadata,
 } from './provider-metadata.ts'
 
-export interface IssuerOptions {
+export interface TokenIssuerOptions {
   readonly issuerUrl: string
   /** Where the issuer is reached instead of at its own address: scheme, host and port. */
   readonly reachedAt?: string | undefined
@@ -51,8 +51,8 @@ const maxDocumentBytes = 1024 * 1024
 export type Look = 'changed' | 'unchanged' | 'impossible'
 
 /** The OIDC provider, as far as it is needed: its metadata and its keys, which outlive its absence. */
-export class Issuer {
-  readonly #options: IssuerOptions
+export class TokenIssuer {
+  readonly #options: TokenIssuerOptions
   readonly #timings: IssuerTimings
   readonly #pool: Pool
   readonly #started = Promise.withResolvers<void>()
@@ -69,7 +69,7 @@ export class Issuer {
   #lastError: string | undefined
   #closed = false
 
-  constructor(options: IssuerOptions) {
+  constructor(options: TokenIssuerOptions) {
     this.#options = options
     this.#timings = { ...defaultTimings, ...options.timings }
     const { timeoutMs } = this.#timings

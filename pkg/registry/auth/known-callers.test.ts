@@ -4,7 +4,7 @@ import { createLogger, createMetrics, type RequestFacts } from '../../base/telem
 import { GroupBindings } from '../access/access.ts'
 import { KnownCallers, type KnownCallersOptions } from './known-callers.ts'
 import { AuthMetrics } from './metrics.ts'
-import { type Session, unnamedSession } from './session.ts'
+import { type CallerSession, unnamedSession } from './session.ts'
 
 const guest = unnamedSession('oidc', 'guest')
 let bindings: GroupBindings
@@ -46,7 +46,7 @@ function open(options: Partial<KnownCallersOptions> = {}): KnownCallers {
 function teach(known: KnownCallers, token: string, groups: string[], expiresAtMs = 1000): void {
   const hash = known.hashOf(token)
   const caller = { mode: 'oidc', kind: 'user', subject: token, groups, hash } as const
-  known.keep(hash, { caller } satisfies Session, expiresAtMs)
+  known.keep(hash, { caller } satisfies CallerSession, expiresAtMs)
 }
 
 const sees = (known: KnownCallers, authorization: string | undefined, name: string) =>
@@ -205,13 +205,13 @@ describe('callers without a token', () => {
 it('what is remembered of names stays small, whatever is asked for', () => {
   const known = open()
   teach(known, 'one', ['a'])
-  const session = known.get(known.hashOf('one')) as Session
-  const sight = known.sightOf(session)
+  const session = known.get(known.hashOf('one')) as CallerSession
+  const visibility = known.visibilityOf(session)
   let most = 0
   for (let index = 0; index < 1000; index += 1) {
     expect(sees(known, 'Bearer one', `a-${index}`)).toBe(true)
     expect(sees(known, 'Bearer one', `a-${index}${'x'.repeat(1000)}`)).toBe(true)
-    most = Math.max(most, sight?.remembered ?? Number.NaN)
+    most = Math.max(most, visibility?.remembered ?? Number.NaN)
   }
   expect(most).toBe(500)
   expect(sees(known, 'Bearer one', 'b-vpc')).toBe(false)

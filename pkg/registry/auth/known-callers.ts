@@ -2,10 +2,10 @@ import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { Bounded } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
-import type { Binding, Decision } from '../access/access.ts'
+import type { AccessDecision, Binding } from '../access/access.ts'
 import type { CallerView } from './caller.ts'
 import type { AuthMetrics } from './metrics.ts'
-import { createKeyedHash, noteCaller, type Session, Sight } from './session.ts'
+import { type CallerSession, createKeyedHash, noteCaller, Visibility } from './session.ts'
 
 /** What is looked at of a request, and where to note what came out. */
 export interface AuthRequest {
@@ -26,13 +26,13 @@ export interface AccessNow {
 
 export interface KnownCallersOptions {
   /** Callers without a token; undefined where they are not let in. */
-  readonly tokenless: Session | undefined
+  readonly tokenless: CallerSession | undefined
   /** Whether tokens are looked at. */
   readonly readsTokens: boolean
   readonly bindings: {
     /** Another one whenever a decision may come out otherwise than before. */
     readonly revision: number
-    decide(groups: readonly string[]): Decision
+    decide(groups: readonly string[]): AccessDecision
   }
   /** Whether a resource and its namespace are both labelled public. */
   readonly isPublic: (kind: ParentKind, namespace: string, name: string) => boolean
@@ -44,8 +44,8 @@ const maxSessions = 50_000
 /** Of all sessions together: a token may carry 48 kB of groups. */
 const maxSessionBytes = 48 * 1024 * 1024
 
-const everything = new Sight('all')
-const whatIsPublic = new Sight('public')
+const everything = new Visibility('all')
+const whatIsPublic = new Visibility('public')
 
 /**
  * Callers who were recognized before, until their tokens expire: one lookup gives the caller with what it may see. Tokens
@@ -55,9 +55,9 @@ export class KnownCallers implements AccessNow {
   readonly hashOf = createKeyedHash()
   readonly #options: KnownCallersOptions
   /** By the hash of the token. */
-  readonly #sessions: Bounded<Session>
+  readonly #sessions: Bounded<CallerSession>
   /** One for all callers of a binding. */
-  readonly #sights = new WeakMap<Binding, Sight>()
+  readonly #visibilities = new WeakMap<Binding, Visibility>()
 
   constructor(options: KnownCallersOptions) {
     this.#options = options
@@ -69,9 +69,9 @@ export class KnownCallers implements AccessNow {
   mayRead(request: AuthRequest, kind: ParentKind, namespace: string, name: string): boolean {
     const session = this.of(request)
     if (session === undefined) return false
-    const sight = this.sightOf(session)
-    if (sight === undefined || !this.shows(sight, kind, namespace, name)) return false
-    noteCaller(request.facts, session.caller, sight.name)
+    const visibility = this.visibilityOf(session)
+    if (visibility === undefined || !this.shows(visibility, kind, namespace, name)) return false
+    noteCaller(request.facts, session.caller, visibility.name)
     this.#options.metrics.allowed[session.caller.kind] += 1
     return true
   }
@@ -81,27 +81,27 @@ export class KnownCallers implements AccessNow {
   ): { readonly view: CallerView; readonly count: () => void } | undefined {
     const session = this.of(request)
     if (session === undefined) return undefined
-    const sight = this.sightOf(session)
-    if (sight === undefined) return undefined
+    const visibility = this.visibilityOf(session)
+    if (visibility === undefined) return undefined
     const { caller } = session
-    noteCaller(request.facts, caller, sight.name)
+    noteCaller(request.facts, caller, visibility.name)
     const { allowed } = this.#options.metrics
-    return { view: sight.view, count: () => void (allowed[caller.kind] += 1) }
+    return { view: visibility.view, count: () => void (allowed[caller.kind] += 1) }
   }
 
   /** The caller, if known. A header that is spelled oddly is not looked at, though its token may be known. */
-  of({ authorization }: AuthRequest): Session | undefined {
+  of({ authorization }: AuthRequest): CallerSession | undefined {
     if (authorization === undefined || !this.#options.readsTokens) return this.#options.tokenless
     if (!authorization.startsWith('Bearer ')) return undefined
     return this.get(this.hashOf(authorization.slice('Bearer '.length)))
   }
 
-  get(hash: string): Session | undefined {
+  get(hash: string): CallerSession | undefined {
     return this.#sessions.get(hash)
   }
 
   /** @param expiresAtMs milliseconds since 1970 */
-  keep(hash: string, session: Session, expiresAtMs: number): void {
+  keep(hash: string, session: CallerSession, expiresAtMs: number): void {
     this.#sessions.set(hash, session, expiresAtMs)
   }
 
@@ -111,34 +111,34 @@ export class KnownCallers implements AccessNow {
   }
 
   /** What a caller may see, as the GroupBindings are now; undefined where one of them cannot be evaluated. */
-  sightOf(session: Session): Sight | undefined {
+  visibilityOf(session: CallerSession): Visibility | undefined {
     const { revision } = this.#options.bindings
     const known = session.seen
-    if (known?.revision === revision) return known.sight
-    const sight = this.#look(session)
-    session.seen = { revision, sight }
-    return sight
+    if (known?.revision === revision) return known.visibility
+    const visibility = this.#look(session)
+    session.seen = { revision, visibility }
+    return visibility
   }
 
-  shows(sight: Sight, kind: ParentKind, namespace: string, name: string): boolean {
-    return sight.allows(kind, name) || this.#options.isPublic(kind, namespace, name)
+  shows(visibility: Visibility, kind: ParentKind, namespace: string, name: string): boolean {
+    return visibility.allows(kind, name) || this.#options.isPublic(kind, namespace, name)
   }
 
-  #look({ caller: { kind, groups } }: Session): Sight | undefined {
+  #look({ caller: { kind, groups } }: CallerSession): Visibility | undefined {
     if (kind === 'anonymous') return everything
     if (kind === 'guest') return whatIsPublic
     const decision = this.#options.bindings.decide(groups)
     if (decision.kind === 'failed') return undefined
     if (decision.kind === 'none') return whatIsPublic
     const { binding } = decision
-    const sight = this.#sights.get(binding) ?? new Sight(binding)
-    this.#sights.set(binding, sight)
-    return sight
+    const visibility = this.#visibilities.get(binding) ?? new Visibility(binding)
+    this.#visibilities.set(binding, visibility)
+    return visibility
   }
 }
 
 /** How much memory a session keeps. */
-function bytesOf({ caller: { subject = '', groups } }: Session): number {
+function bytesOf({ caller: { subject = '', groups } }: CallerSession): number {
   const groupBytes = groups.reduce((sum, group) => sum + 32 + Buffer.byteLength(group), 0)
   return 600 + Buffer.byteLength(subject) + groupBytes
 }

@@ -1,7 +1,7 @@
 import type { Login } from '../../api/registry/registry.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 
-export interface LoginOptions {
+export interface LoginSettings {
   readonly clientId: string
   readonly scopes: readonly string[]
   /** Each takes the place of what the issuer says. */
@@ -11,7 +11,7 @@ export interface LoginOptions {
 
 /** Undefined as long as it is not known where to log in. */
 export function loginOf(
-  { clientId, scopes, authzUrl, tokenUrl }: LoginOptions,
+  { clientId, scopes, authzUrl, tokenUrl }: LoginSettings,
   metadata: ProviderMetadata | undefined,
 ): Login | undefined {
   const authz = authzUrl ?? metadata?.authorization_endpoint

@@ -4,7 +4,12 @@ import { type Clock, SingleFlight } from '../../base/pacing/pacing.ts'
 import { histogram, type Metrics } from '../../base/telemetry/telemetry.ts'
 import { checkToken } from './bearer.ts'
 import { type ClusterCredentials, credentialsOfKubeconfig } from './caller-kubeconfig.ts'
-import { CallerReads, type ClusterAddress, type Reading, unreachable } from './caller-reads.ts'
+import {
+  CallerReads,
+  type ClusterAddress,
+  type ClusterAnswer,
+  unreachable,
+} from './caller-reads.ts'
 import { Refusal } from './refusal.ts'
 import type { Presented } from './session.ts'
 
@@ -133,7 +138,7 @@ export class Passthrough {
     return format === 'token' ? { token } : credentialsOfKubeconfig(token, await this.#address())
   }
 
-  async #timed(credentials: ClusterCredentials, path: string): Promise<Reading> {
+  async #timed(credentials: ClusterCredentials, path: string): Promise<ClusterAnswer> {
     const start = performance.now()
     let result = 'unreachable'
     try {
@@ -152,7 +157,7 @@ function isName(text: string): boolean {
 }
 
 /** @param anything whether only matters that the caller is known @throws Refusal where that decides nothing */
-function verdictOf({ status, message }: Reading, anything: boolean): Verdict {
+function verdictOf({ status, message }: ClusterAnswer, anything: boolean): Verdict {
   if (status === 401) {
     return new Refusal(
       'cluster_unauthenticated',

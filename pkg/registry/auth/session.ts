@@ -16,12 +16,12 @@ export interface Presented {
 }
 
 /** A caller, with what follows from who it is. */
-export interface Session {
+export interface CallerSession {
   readonly caller: Caller
   /** Only of `passthrough`: what the cluster will be shown. */
   readonly presented?: Presented
   /** What the GroupBindings let it see, as of a revision of them; nothing where one cannot be evaluated. */
-  seen?: { readonly revision: number; readonly sight: Sight | undefined }
+  seen?: { readonly revision: number; readonly visibility: Visibility | undefined }
 }
 
 /** How many names a view remembers: more than most teams use. */
@@ -30,7 +30,7 @@ const maxNames = 500
 const isName = /^[\w.-]{1,253}$/
 
 /** What callers may see: all who have the same view share one. */
-export class Sight {
+export class Visibility {
   readonly view: CallerView
   /** How the view is called in logs. */
   readonly name: string
@@ -72,13 +72,13 @@ export interface Callers {
    * @param hash of the token, keyed
    * @throws Refusal
    */
-  identify(token: string, hash: string): Session | Promise<Session>
+  identify(token: string, hash: string): CallerSession | Promise<CallerSession>
   /** What callers without a token are told where they are not let in. */
   missing(): Refusal
 }
 
 /** A caller about whom no more is known than how it came. */
-export function unnamedSession(mode: AuthMode, kind: CallerKind): Session {
+export function unnamedSession(mode: AuthMode, kind: CallerKind): CallerSession {
   return { caller: { mode, kind, subject: undefined, groups: [], hash: undefined } }
 }
 
@@ -86,7 +86,7 @@ export function unnamedSession(mode: AuthMode, kind: CallerKind): Session {
 export function passthroughSession(
   mode: 'kubeconfig' | 'bearer' | 'oidc',
   presented: Presented,
-): Session & { readonly presented: Presented } {
+): CallerSession & { readonly presented: Presented } {
   const { caller } = unnamedSession(mode, 'passthrough')
   return { caller: { ...caller, hash: callerHashOf(presented.hash) }, presented }
 }

@@ -8,11 +8,11 @@ import {
 import type { Clock } from '../../base/pacing/pacing.ts'
 import { unverifiedClaims } from './bearer.ts'
 import { groupsIn } from './groups-claim.ts'
-import type { Issuer } from './issuer.ts'
+import type { TokenIssuer } from './issuer.ts'
 import { quote, Refusal } from './refusal.ts'
 
 /** Whom a token of the issuer speaks for. */
-export interface Verified {
+export interface VerifiedToken {
   readonly kind: 'user' | 'machine'
   readonly subject: string
   readonly groups: readonly string[]
@@ -61,9 +61,9 @@ const again = 'log in again, for example with terraform login'
  */
 export async function verifyToken(
   token: string,
-  issuer: Issuer,
+  issuer: TokenIssuer,
   rules: TokenRules,
-): Promise<Verified> {
+): Promise<VerifiedToken> {
   const { payload, protectedHeader } = await checkSignature(token, issuer, rules)
   const typ: unknown = protectedHeader.typ
   if (typ !== undefined && !(typeof typ === 'string' && tokenTypes.has(typ.toLowerCase()))) {
@@ -100,7 +100,7 @@ export async function verifyToken(
 
 async function checkSignature(
   token: string,
-  issuer: Issuer,
+  issuer: TokenIssuer,
   rules: TokenRules,
 ): Promise<JWTVerifyResult> {
   let missing: boolean
@@ -138,14 +138,14 @@ async function checkSignature(
 }
 
 /** Whether there is a key of that id at all, if only of another kind. */
-function knowsKeyOf(token: string, issuer: Issuer): boolean {
+function knowsKeyOf(token: string, issuer: TokenIssuer): boolean {
   const { kid } = headerOf(token)
   const known = issuer.keys?.jwks()?.keys ?? []
   return kid !== undefined && known.some((key) => key.kid === kid)
 }
 
 /** Whether the key of a token may have come after the keys were fetched. What a token says of its age is not checked yet. */
-function mayBeNewer(token: string, issuer: Issuer, nowMs: number): boolean {
+function mayBeNewer(token: string, issuer: TokenIssuer, nowMs: number): boolean {
   const { iat } = unverifiedClaims(token) ?? {}
   if (typeof iat !== 'number') return false
   const [issuedMs, leewayMs] = [iat * 1000, leewaySeconds * 1000]
@@ -154,7 +154,7 @@ function mayBeNewer(token: string, issuer: Issuer, nowMs: number): boolean {
 
 async function verifyWithKeys(
   token: string,
-  issuer: Issuer,
+  issuer: TokenIssuer,
   { issuerUrl, clock }: TokenRules,
 ): Promise<JWTVerifyResult> {
   const { keys } = issuer

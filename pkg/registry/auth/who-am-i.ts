@@ -1,5 +1,5 @@
 import type { WhoAmI } from '../../api/browse/browse.ts'
-import type { Decision } from '../access/access.ts'
+import type { AccessDecision } from '../access/access.ts'
 import type { Caller } from './caller.ts'
 
 const access = {
@@ -10,7 +10,7 @@ const access = {
 }
 
 /** @param decision of the GroupBindings, for those whom they are about */
-export function describe(caller: Caller, decision: Decision | undefined): WhoAmI {
+export function describe(caller: Caller, decision: AccessDecision | undefined): WhoAmI {
   const { mode, kind, subject, groups } = caller
   const who = { mode, kind, ...(subject !== undefined && { subject }), groups }
   if (kind === 'anonymous' || kind === 'guest' || kind === 'passthrough') {

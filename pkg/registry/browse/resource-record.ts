@@ -1,4 +1,4 @@
-import type { Resource } from '../../api/browse/browse.ts'
+import type { BrowseResource } from '../../api/browse/browse.ts'
 import { notFound, type RegistryError } from '../../base/errors/errors.ts'
 import type { Catalog, Listed, VersionRow, View } from '../catalog/catalog.ts'
 import { kindOf, nameOfKind } from './parameters.ts'
@@ -29,7 +29,7 @@ export function revisionOf(catalog: Catalog, view: View, address: ResourceAddres
   return catalog.model.find(view, kindOf[kind], namespace, name)?.revision ?? Number.NaN
 }
 
-export function resourceRecord(entry: Listed): Resource {
+export function resourceRecord(entry: Listed): BrowseResource {
   const { summary } = entry
   const { resource } = summary
   return {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Version, VersionList } from '../../api/browse/browse.ts'
+import { type BrowseVersion, VersionList } from '../../api/browse/browse.ts'
 import {
   type Catalog,
   compareText,
@@ -94,7 +94,7 @@ function versionRecord(
   row: VersionRow,
   catalog: Catalog,
   downloads: ResourceDownloads | undefined,
-): Version {
+): BrowseVersion {
   const counted = downloads?.of(row)
   const isCounted = counted !== undefined && counted.count > 0
   return {

@@ -31,7 +31,7 @@ export interface RemoteStore {
 }
 
 /** How an object is to be stored. */
-export interface Upload {
+export interface StoreUpload {
   /** The store refuses an existing name with 409 or 412. */
   readonly conditional: boolean
   /** Of the body, in hexadecimal. */
@@ -45,7 +45,7 @@ interface StoreWriting {
   /** The method of requests of `put`. */
   readonly method: 'PUT' | 'POST'
   /** A request that stores its body as an object. */
-  put(object: string, upload: Upload): Promise<StoreRequest>
+  put(object: string, upload: StoreUpload): Promise<StoreRequest>
   /**
    * Pages of objects. Throws the errors of the SDK.
    *

@@ -5,12 +5,12 @@ import { backoffMs, withDeadline } from '../../../base/pacing/pacing.ts'
 import { noAnswer } from '../../spool/spool.ts'
 import { connectionError, credentialsError } from './remote-error.ts'
 import type { RemoteStore, StoreRequest } from './remote-store.ts'
-import type { RemoteTimings, StoreAnswer, Transport, UploadBody } from './transport.ts'
+import type { RemoteTimings, StoreAnswer, StoreTransport, UploadBody } from './transport.ts'
 
 /** What a driver for one bucket or container is made of. */
 export interface RemoteOptions {
   readonly store: RemoteStore
-  readonly transport: Transport
+  readonly transport: StoreTransport
   readonly timings: RemoteTimings
 }
 

@@ -42,7 +42,7 @@ export interface UploadBody {
 }
 
 /** Sends requests to stores over connections that are kept, follows no redirects and decodes nothing. */
-export interface Transport {
+export interface StoreTransport {
   send(
     method: 'GET' | 'HEAD' | 'DELETE' | 'PUT' | 'POST',
     request: StoreRequest,
@@ -54,7 +54,7 @@ export interface Transport {
 export function createTransport(
   { connectMs, firstByteMs, idleMs }: RemoteTimings,
   proxies?: ProxyRules,
-): Transport {
+): StoreTransport {
   const pool = createPool({
     connections: maxConnections,
     connectMs,

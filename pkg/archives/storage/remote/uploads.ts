@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { discard } from '../../../base/http/http.ts'
 import type { LocalFile } from '../driver.ts'
-import type { RemoteStore, Upload } from './remote-store.ts'
+import type { RemoteStore, StoreUpload } from './remote-store.ts'
 import { type StoreClient, writeRetries } from './store-client.ts'
 import type { StoreAnswer } from './transport.ts'
 
@@ -52,7 +52,7 @@ export class Uploads {
   async #once(
     object: string,
     { path, sizeBytes }: LocalFile,
-    how: Upload,
+    how: StoreUpload,
     signal?: AbortSignal,
   ): Promise<StoreAnswer> {
     const { writing } = this.#store

@@ -1,21 +1,21 @@
 /* What the browse API answers, by the names of its document. */
 import type { output } from 'zod'
 import type {
+  BrowseResource,
   BrowseStats,
+  BrowseVersion,
   DepotGraph as DepotGraphRecord,
   DownloadHistory,
-  Resource,
   ResourceDetail,
   ScanFindings,
-  Version,
 } from '../../../api/browse/browse.ts'
 
-export type { BrowseStats, DownloadHistory, Resource, ResourceDetail, ScanFindings }
+export type { BrowseResource, BrowseStats, DownloadHistory, ResourceDetail, ScanFindings }
 
 export type DepotGraph = output<typeof DepotGraphRecord>
-export type ScanCounts = NonNullable<Resource['scanCounts']>
+export type ScanCounts = NonNullable<BrowseResource['scanCounts']>
 export type Finding = ResourceDetail['sourceScanFindings'][number]
-export type VersionRow = Version
+export type VersionRow = BrowseVersion
 
 /** A page of a list. */
 interface Page<T> {
@@ -24,7 +24,7 @@ interface Page<T> {
   readonly page: number
   readonly pageSize: number
 }
-export type ResourcePage = Page<Resource>
+export type ResourcePage = Page<BrowseResource>
 export type VersionPage = Page<VersionRow> & {
   readonly availableOS?: readonly string[]
   readonly availableArch?: readonly string[]

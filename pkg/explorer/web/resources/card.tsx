@@ -1,11 +1,11 @@
-import type { Resource } from '../api/records.ts'
+import type { BrowseResource } from '../api/records.ts'
 import { AddressLink } from '../parts/address.tsx'
 import { SyncChip, Visibility } from '../parts/badge.tsx'
 import { plural } from '../parts/format.ts'
 import { OutOfSync } from '../parts/out-of-sync.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
 
-export const Cards = ({ items }: { readonly items: readonly Resource[] }) => (
+export const Cards = ({ items }: { readonly items: readonly BrowseResource[] }) => (
   <ul class="cards" aria-label="Modules and providers">
     {items.map((item) => (
       <Card key={`${item.namespace}/${item.kind}/${item.name}`} item={item} />
@@ -13,7 +13,7 @@ export const Cards = ({ items }: { readonly items: readonly Resource[] }) => (
   </ul>
 )
 
-const Card = ({ item }: { readonly item: Resource }) => (
+const Card = ({ item }: { readonly item: BrowseResource }) => (
   <li class="card">
     <AddressLink of={item} />
     <span>{item.hasUnsyncedVersions === true && <OutOfSync />}</span>

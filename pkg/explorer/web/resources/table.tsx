@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import type { Resource } from '../api/records.ts'
+import type { BrowseResource } from '../api/records.ts'
 import { AddressLink } from '../parts/address.tsx'
 import { SyncChip, Visibility } from '../parts/badge.tsx'
 import { number } from '../parts/format.ts'
@@ -11,7 +11,7 @@ import { type ResourcesValues, resourcesHref } from '../url/pages.ts'
 import { startsDescending } from './filters.tsx'
 
 interface Props {
-  readonly items: readonly Resource[]
+  readonly items: readonly BrowseResource[]
   readonly values: ResourcesValues
 }
 
@@ -67,7 +67,7 @@ function sortable(
   }
 }
 
-const Row = ({ item }: { readonly item: Resource }) => (
+const Row = ({ item }: { readonly item: BrowseResource }) => (
   <tr role="row">
     <RowHead class="full">
       <AddressLink of={item} />
