@@ -1,23 +1,16 @@
-/** The error that callers see: its reasons, and what each means to a client. Answers are made of it in pkg/base/serving. */
+/** The reasons of every error, and the error that callers see. pkg/base/serving makes answers of it. */
 
-/** What each reason means to a client: the HTTP status, and whether asking again can help. */
-const reasons = {
-  BadRequest: { status: 400, retry: false },
-  Unauthenticated: { status: 401, retry: false },
-  Forbidden: { status: 403, retry: false },
-  NotFound: { status: 404, retry: false },
-  MethodNotAllowed: { status: 405, retry: false },
-  TooLarge: { status: 413, retry: false },
-  RangeNotSatisfiable: { status: 416, retry: false },
-  Internal: { status: 500, retry: false },
-  NotConfigured: { status: 501, retry: false },
-  BadGateway: { status: 502, retry: true },
-  Unavailable: { status: 503, retry: true },
-  GatewayTimeout: { status: 504, retry: true },
-} as const
+import { type AnswerReason, mayPass, statusOf } from './reasons.ts'
 
-/** Stable and greppable: also the `reason` of log lines and metrics. */
-export type Reason = keyof typeof reasons
+export {
+  type AnswerReason,
+  type CallerReason,
+  mayPass,
+  type Reason,
+  type ReasonOf,
+  reasonTopics,
+  statusOf,
+} from './reasons.ts'
 
 /**
  * The error that becomes an answer: what packages throw of their own kind (a refusal, an error of an expression, of a
@@ -26,12 +19,12 @@ export type Reason = keyof typeof reasons
  */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError'
-  readonly reason: Reason
+  readonly reason: AnswerReason
   /** Response headers that go with the error, such as `Retry-After` (seconds). */
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
-    reason: Reason,
+    reason: AnswerReason,
     message: string,
     options: { cause?: unknown; headers?: Record<string, string> } = {},
   ) {
@@ -40,13 +33,13 @@ export class RegistryError extends Error {
     this.headers = options.headers ?? {}
   }
 
-  get status(): (typeof reasons)[Reason]['status'] {
-    return reasons[this.reason].status
+  get status(): ReturnType<typeof statusOf> {
+    return statusOf(this.reason)
   }
 
   /** True where the same request may succeed later. */
   get retry(): boolean {
-    return reasons[this.reason].retry
+    return mayPass(this.reason)
   }
 }
 

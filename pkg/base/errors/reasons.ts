@@ -1,0 +1,196 @@
+/**
+ * What a reason means to those who see it, as an HTTP status or as one of: `fix`, a person has to change something first;
+ * `retry`, trying again helps, and Depot does; `fine`, nothing is wrong. The first sentence of a text says what happened,
+ * the rest what to do about it.
+ */
+type Row = readonly [reaction: Status | 'fix' | 'retry' | 'fine', text: string]
+type Rows = Readonly<Record<string, Row>>
+type Status = 400 | 401 | 403 | 404 | 405 | 413 | 416 | 500 | 501 | 502 | 503 | 504
+
+/** All reasons by topic; docs/errors.md is made from them. A name is in one topic, whoever uses it. */
+export const reasonTopics = {
+  /** Errors that become answers of the registry and the explorer. */
+  answers: {
+    BadRequest: [400, 'The request is malformed. Correct what the message names.'],
+    Unauthenticated: [401, 'The credentials are missing or not valid. Log in again.'],
+    Forbidden: [403, 'A right is missing. Have the right that the message names granted.'],
+    NotFound: [404, 'It does not exist, or the caller may not see it. Check its address.'],
+    MethodNotAllowed: [405, 'The path does not take this method. Use one that Allow names.'],
+    TooLarge: [413, 'Something exceeds a limit. The message names the limit.'],
+    RangeNotSatisfiable: [416, 'The archive does not have the range. Ask for bytes that it has.'],
+    Internal: [500, 'This is a bug in Depot. Report it, with the line of the log.'],
+    NotConfigured: [501, 'A setting is missing or wrong. Correct what the message names.'],
+    BadGateway: [502, 'A service behind Depot gave a wrong answer. The log says which.'],
+    Unavailable: [503, 'Something that is needed is unavailable. Try again in a moment.'],
+    GatewayTimeout: [504, 'A service behind Depot took too long. Try again in a moment.'],
+  },
+  /** Why a caller is turned away; the answer has the reason of its status. */
+  callers: {
+    NoCredentials: [401, 'There are no credentials. Log in with `terraform login`.'],
+    MalformedCredentials: [401, 'The credentials cannot be read. Send them as they were issued.'],
+    KubeconfigRefused: [401, 'The kubeconfig cannot be used. Change what the message names.'],
+    WrongIssuer: [401, 'The token is of another issuer. Log in with `terraform login`.'],
+    InvalidTokenSignature: [401, 'The signature of the token is not valid. Log in again.'],
+    TokenExpired: [401, 'The token has expired or is not valid yet. Log in again.'],
+    WrongAudience: [401, 'The token is for another audience. Have the issuer add this one.'],
+    InvalidClaims: [401, 'A claim is missing or not valid. Have the issuer correct it.'],
+    ClusterUnauthenticated: [401, 'The cluster refuses the credentials. Renew them.'],
+    GroupsMissing: [403, 'The token has no list of groups. Have the issuer add the claim.'],
+    BindingFailed: [403, 'A GroupBinding cannot be evaluated. Correct its expression.'],
+    NoBinding: [403, 'No GroupBinding matches the groups of the caller. Add one.'],
+    ClusterForbidden: [403, 'RBAC of the cluster does not allow it. Grant the right there.'],
+    ClusterUnavailable: [503, 'The cluster that decides is unreachable. Try again in a moment.'],
+    IssuerUnavailable: [503, 'The OIDC issuer is unreachable. Try again in a moment.'],
+    Busy: [503, 'Too many callers are waiting. Try again in a moment.'],
+  },
+  /** Why a sign-in to the explorer fails. */
+  signIns: {
+    SignInDenied: ['fix', 'The person or the identity provider refused access. Sign in again.'],
+    SignInRefused: ['fix', "The identity provider's answer is not acceptable. The log says why."],
+    NoSignInAttempt: ['fix', 'This browser began no such sign-in, or too long ago. Try again.'],
+    NoSession: ['fix', 'The browser did not keep the session. Allow cookies for the explorer.'],
+    TooManyGroups: ['fix', 'The token is too large for cookies. Have its groups filtered.'],
+  },
+  /** Why an object is not served. */
+  objects: {
+    InvalidSyntax: ['fix', 'The text cannot be parsed. The message says where.'],
+    Invalid: ['fix', 'The object breaks its definition or a rule. The message names the field.'],
+    Duplicate: ['fix', 'The same is defined elsewhere. Remove one of the two.'],
+    Unreadable: ['fix', 'The file cannot be read. Check its permissions and its encoding.'],
+    AddressTaken: ['fix', 'Another object has the address. Rename one of the two.'],
+    ParentMissing: [
+      'fix',
+      'A Version belongs to no Module or Provider. Correct its owner or config.',
+    ],
+  },
+  /** How requests to the API server and watches end. Depot goes on by itself after each. */
+  cluster: {
+    StreamClosed: ['fine', 'The API server closed a watch, as it does every few minutes.'],
+    StreamTooShort: ['retry', 'The API server closed a watch at once. Check proxies between.'],
+    StreamIdle: ['retry', 'Nothing came for too long. Check the network if it happens often.'],
+    ServerError: ['retry', 'The API server failed. See its log.'],
+    ErrorEvent: ['retry', 'A watch brought an error. The log has its message.'],
+    DefinitionMissing: ['retry', 'A custom resource is not defined. Apply config/crd.'],
+    RevisionTooNew: ['retry', 'The API server has not seen the resourceVersion yet.'],
+    RevisionExpired: ['retry', 'The resourceVersion is too old, and everything is listed again.'],
+    RevisionWentBack: [
+      'retry',
+      'The resourceVersion is lower than before, as after a restore of etcd.',
+    ],
+    UndecodableAnswer: ['retry', 'An answer cannot be read. Check proxies between.'],
+    NotJson: ['retry', 'The answer is not JSON. Check proxies between.'],
+    NotAnEvent: ['retry', 'A line is not an event. Check proxies between.'],
+    UnknownEventType: ['retry', 'An event has an unknown type. Check proxies between.'],
+    NoMetadata: ['retry', 'An object has no name or no resourceVersion.'],
+    NoItems: ['retry', 'A list has no items or no resourceVersion.'],
+    ObjectTooLarge: ['retry', 'An object is larger than any that etcd takes.'],
+    Truncated: ['retry', 'The bytes end too early. Check the network and the storage.'],
+    Conflict: ['retry', 'The object was changed in the meantime. It is read again.'],
+    AlreadyExists: ['fix', 'An object of that name exists. Rename one of the two.'],
+    NotHeld: ['retry', 'This replica may not write, because it does not hold the lease.'],
+  },
+  /** Why an archive or a count of downloads is lost on its way. */
+  transfers: {
+    ChecksumMismatch: [
+      'fix',
+      'The archive does not have its checksum. Have it stored or built again.',
+    ],
+    ClientGone: ['fine', 'The client closed the connection.'],
+    StorageFailed: ['retry', 'The storage is unreachable or refuses. The message says what.'],
+    DiskFailed: ['retry', 'A local file cannot be written. Check the disk and its free space.'],
+    QueueFull: ['fix', 'Too many downloads wait to be counted. Check the download store.'],
+    Corrupt: ['fix', 'A file of the queue is damaged. Check the disk.'],
+    Expired: ['fix', 'A download waited for too long to be counted. Check the download store.'],
+  },
+  /** What is wrong with the expression or a pattern of a GroupBinding. */
+  expressions: {
+    UnknownName: ['fix', 'The expression uses a name that does not exist. Use `groups`.'],
+    TypeMismatch: ['fix', 'An operator or function gets a value of a type that it does not take.'],
+    InvalidPattern: ['fix', 'A pattern is malformed or too large. The message says where.'],
+    Unsupported: ['fix', 'The expression uses a feature that group rules do not have.'],
+    EvaluationFailed: ['fix', 'The expression fails for these groups. The message says where.'],
+    WorkExceeded: ['fix', 'The expression takes too much work. Simplify it.'],
+  },
+  /** Why an upstream gives nothing. */
+  upstreams: {
+    EgressRefused: ['fix', 'The host or address is not allowed. Allow it, or name another one.'],
+    RateLimited: ['retry', 'The host asks to be left alone. The message says until when.'],
+    Unreachable: ['retry', 'There is no connection. Check the network and the address.'],
+    Timeout: ['retry', 'There was no answer in time. Check the network and the load.'],
+    BadRedirect: ['retry', 'A redirect leads nowhere, or there are too many. Check the URL.'],
+    BadStatus: ['retry', 'A download got another status than 200. Check the URL.'],
+    InvalidSpec: ['fix', 'The spec cannot work. The message names the field.'],
+    InvalidConstraint: ['fix', 'versionConstraints cannot be read. The message says where.'],
+    SecretInvalid: ['fix', 'A Secret is missing or lacks a key. Create or complete it.'],
+    GitUnavailable: ['fix', 'The git program is missing. Use an image that has it.'],
+    NoListing: ['fix', 'This kind of source has no list of versions. List them in the spec.'],
+    AccessDenied: ['retry', 'The upstream refuses the credential. Renew it or give it the right.'],
+    UpstreamNotFound: ['retry', 'Upstream lacks the repository, tag or platform. Check its name.'],
+    FetchFailed: ['retry', 'The upstream is unreachable, slow, or sends something else.'],
+  },
+  /** Why an archive is refused. The same bytes are refused again. */
+  archives: {
+    NotAnArchive: ['fix', 'It is not an archive, or a damaged one. Publish it again.'],
+    UnsafeArchive: ['fix', 'A name, link or layout in the archive is refused. Pack it without.'],
+    ArchiveTooLarge: ['fix', 'The archive exceeds the limits. Raise them or make it smaller.'],
+    Encrypted: ['fix', 'The archive is encrypted. Pack it without a password.'],
+    NoModuleAtRoot: ['fix', 'The root of the module has no configuration. Name its directory.'],
+    NoProviderInArchive: ['fix', 'The archive lacks the executable of the provider.'],
+    Unsigned: ['fix', 'The release is not signed. Sign it, or set signature: IfPresent.'],
+    SignatureInvalid: ['fix', 'The signature of the release is not valid. Ask its publisher.'],
+    SigningKeyChanged: ['fix', 'Another key signed it. Add it to trustedKeys to accept it.'],
+  },
+  /** Reasons of conditions and events of resources that are filled from upstream. */
+  sync: {
+    Synced: ['fine', 'Everything is stored and served as the spec says.'],
+    Suspended: ['fine', 'spec.suspend is set.'],
+    Progressing: ['fine', 'Work goes on.'],
+    WaitingForSpool: ['retry', 'The spool has no room at this moment. Raise --spool-size.'],
+    SignatureVerified: ['fine', 'A trusted key signed the checksum of the archive.'],
+    ChecksumVerified: ['fine', 'The archive has the checksum that upstream names.'],
+    Stored: ['fine', 'The archive is in storage, and was read back.'],
+    StorageNotGranted: ['fix', 'The namespace may not use that storage. Grant it the place.'],
+    ArchiveMissing: ['retry', 'The archive that spec.upload names is not in storage. Upload it.'],
+    ArchiveLost: ['fix', 'The stored archive is lost, and upstream changed. Delete the Version.'],
+    ArchiveNotRemoved: ['retry', 'The archive of a deleted Version is still in storage.'],
+    ArchiveReplaced: ['fine', 'The stored archive was replaced.'],
+    ArchiveRemoved: ['fine', 'The archive of a deleted Version was removed.'],
+    ArchiveLeft: ['fine', 'The archive of a deleted Version stays: something else may use it.'],
+    InStep: ['fine', 'Upstream has the content that is served.'],
+    UpstreamChanged: ['fix', 'Upstream has other content. Delete the Version to accept it.'],
+    PartiallySynced: ['retry', 'Some of the children or items failed. Each says why.'],
+    SyncFailed: ['retry', 'All of the children or items failed. Each says why.'],
+    OwnedByAnother: ['fix', 'The resource belongs to another owner. Annotate it to hand it over.'],
+    NoConflict: ['fine', 'Every resource belongs to this object.'],
+    UpstreamSuspicious: ['fix', 'Upstream lost most versions. Delete the resource to accept it.'],
+    UpstreamPlausible: ['fine', 'The lists of upstream are used.'],
+    Compiled: ['fine', 'Servers can evaluate the GroupBinding.'],
+    InvalidExpression: ['fix', 'The expression does not compile. The message says where.'],
+  },
+} as const satisfies Record<string, Rows>
+
+type Topics = typeof reasonTopics
+
+/** Stable and greppable: the `reason` of errors, conditions, events, log lines and metrics. */
+export type Reason = { [Topic in keyof Topics]: keyof Topics[Topic] }[keyof Topics]
+
+/** Names some reasons of the table, and refuses one that it does not have. */
+export type ReasonOf<R extends Reason> = R
+
+/** Reasons of errors that are answered to a client. */
+export type AnswerReason = keyof Topics['answers']
+
+/** Reasons for which a caller is turned away. */
+export type CallerReason = keyof Topics['callers']
+
+const rows = Object.fromEntries(
+  Object.values(reasonTopics).flatMap((topic) => Object.entries<Row>(topic)),
+) as Record<Reason, Row>
+
+export const statusOf = (reason: AnswerReason | CallerReason): Status => rows[reason][0] as Status
+
+/** Whether the same may succeed later, without a change by a person. */
+export function mayPass(reason: Reason): boolean {
+  const [reaction] = rows[reason]
+  return reaction === 'retry' || (typeof reaction === 'number' && reaction > 501)
+}
