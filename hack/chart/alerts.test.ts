@@ -134,10 +134,10 @@ const cases: readonly Case[] = [
   {
     alert: 'DepotObjectsRejected',
     fires: {
-      [series('depot_catalog_rejected_objects', 'kind="Version",reason="schema"')]: '2x60',
+      [series('depot_catalog_rejected_objects', 'kind="Version",reason="Invalid"')]: '2x60',
     },
     quiet: {
-      [series('depot_catalog_rejected_objects', 'kind="Version",reason="schema"')]: '2x5 0x60',
+      [series('depot_catalog_rejected_objects', 'kind="Version",reason="Invalid"')]: '2x5 0x60',
     },
   },
   {

@@ -1,14 +1,17 @@
 import type { Histogram } from 'prom-client'
+import type { Reason } from '../errors/errors.ts'
 import { gauge, histogram, type Metrics } from './metrics.ts'
 
 // What a source of resources tells of itself, so that alerts and dashboards need not know whether it is a cluster or a folder.
 
-/**
- * Why an object is left out. `syntax`: it cannot be parsed. `schema`: it is not valid. `duplicate`: it is defined elsewhere.
- * `unreadable`: its file cannot be read. `internal`: it is valid, and taking it in failed. A cluster has no files, so that
- * only `schema` and `internal` happen there.
- */
-const rejectReasons = ['syntax', 'schema', 'duplicate', 'unreadable', 'internal'] as const
+/** Why an object is left out. A cluster has no files, so that only Invalid and Internal happen there. */
+const rejectReasons = [
+  'InvalidSyntax',
+  'Invalid',
+  'Duplicate',
+  'Unreadable',
+  'Internal',
+] as const satisfies readonly Reason[]
 export type RejectReason = (typeof rejectReasons)[number]
 
 /**

@@ -52,7 +52,7 @@ export async function lint(options: LintOptions): Promise<LintResult> {
   const objects: Placed[] = []
   for (const { file, entries, rejections } of read) {
     for (const { reason, line, object, field, message, others = [] } of rejections) {
-      const check = reason === 'schema' || reason === 'duplicate' ? 'schema' : 'syntax'
+      const check = reason === 'Invalid' || reason === 'Duplicate' ? 'schema' : 'syntax'
       for (const text of [message, ...others]) {
         findings.push({ check, level: 'error', file, line, object, field, message: text })
       }

@@ -146,5 +146,5 @@ function claimOf(
 function duplicateOf({ key, file, line }: Claim, winner: Claim | undefined): Rejection {
   const place = winner?.line === undefined ? winner?.file : `${winner.file}:${winner.line}`
   const message = `is already defined in ${place}; remove one of the two`
-  return { file, line, reason: 'duplicate', kind: key.kind, object: key, message }
+  return { file, line, reason: 'Duplicate', kind: key.kind, object: key, message }
 }

@@ -42,7 +42,7 @@ it('tells that everything was read, and how long changes take', async () => {
   await using source = await startSource({ 'a.yaml': moduleText('a') })
   const metrics = async () => source.metrics.metrics()
   expect(await metrics()).toContain('depot_catalog_synced{kind="Module"} 1')
-  for (const reason of ['schema', 'internal']) {
+  for (const reason of ['Invalid', 'Internal']) {
     expect(await metrics()).toContain(
       `depot_catalog_rejected_objects{kind="Module",reason="${reason}"} 0`,
     )
@@ -98,9 +98,9 @@ it('keeps what was served of a file that breaks, through a rename, until it is f
     level: 'warn',
     file: 'a.yaml',
     line: 3,
-    reason: 'syntax',
+    reason: 'InvalidSyntax',
   })
-  expect(await source.rejected()).toEqual(['{kind="unknown",reason="syntax"} 1'])
+  expect(await source.rejected()).toEqual(['{kind="unknown",reason="InvalidSyntax"} 1'])
   await vi.waitFor(() => expect(source.sink.changes).toEqual(['upsert Module b']), wait)
 
   await rename(join(source.dir, 'a.yaml'), join(source.dir, 'b.yaml'))
@@ -205,9 +205,9 @@ it('keeps what was served of an object that does not validate', async () => {
     name: 'a',
     field: 'spec',
     message: 'is required (object)',
-    reason: 'schema',
+    reason: 'Invalid',
   })
-  expect(await source.rejected()).toEqual(['{kind="Module",reason="schema"} 1'])
+  expect(await source.rejected()).toEqual(['{kind="Module",reason="Invalid"} 1'])
   await source.write('a.yaml', moduleText('a'))
   await vi.waitFor(() => expect(source.sink.names).toEqual(['Module a']), wait)
   expect(source.sink.changes).toEqual(['delete Module b'])
@@ -234,7 +234,7 @@ it('takes the first of two places and names both', async () => {
   expect(source.logged('object rejected')).toMatchObject([
     { file: 'b.yaml', line: 2, message: 'is already defined in a.yaml:1; remove one of the two' },
   ])
-  expect(await source.rejected()).toEqual(['{kind="Module",reason="duplicate"} 1'])
+  expect(await source.rejected()).toEqual(['{kind="Module",reason="Duplicate"} 1'])
   await rm(join(source.dir, 'a.yaml'))
   await vi.waitFor(
     () => expect(provider()).toMatchObject({ spec: { moduleConfig: { provider: 'second' } } }),
@@ -280,7 +280,7 @@ it('keeps what was served of a file that cannot be read', async () => {
   await vi.waitFor(() => expect(source.sink.names).toEqual(['Module a', 'Module b']), wait)
   await rm(join(source.dir, '../a.yaml'))
   await vi.waitFor(
-    async () => expect(await source.rejected()).toEqual(['{kind="unknown",reason="unreadable"} 1']),
+    async () => expect(await source.rejected()).toEqual(['{kind="unknown",reason="Unreadable"} 1']),
     wait,
   )
   expect(source.sink.names).toEqual(['Module a', 'Module b'])
@@ -301,25 +301,25 @@ it('keeps everything while the folder is away, and goes on when it is back', asy
 })
 
 it.each([
-  ['a tab for indentation', 'kind: Module\n\tspec: 1\n', 'syntax', { line: 2 }],
-  ['a key that stands twice', 'kind: Module\nspec: 1\nspec: 2\n', 'syntax', { line: 3 }],
-  ['an anchor that is missing', 'kind: *a\n', 'syntax', {}],
-  ['an object that holds itself', 'kind: Module\nspec: &a\n  b: *a\n', 'schema', { line: 1 }],
-  ['lists without end', `a: ${'['.repeat(20_000)}`, 'syntax', {}],
-  ['aliases that explode', bomb, 'syntax', {}],
-  ['a document that is too large', `a: "${'x'.repeat(5_000_000)}"`, 'syntax', { line: 1 }],
-  ['bytes that are not text', Buffer.from([0x61, 0x0a, 0xff]), 'syntax', { line: 2 }],
-  ['half of a document', '---\napiVersi', 'schema', { line: 2 }],
+  ['a tab for indentation', 'kind: Module\n\tspec: 1\n', 'InvalidSyntax', { line: 2 }],
+  ['a key that stands twice', 'kind: Module\nspec: 1\nspec: 2\n', 'InvalidSyntax', { line: 3 }],
+  ['an anchor that is missing', 'kind: *a\n', 'InvalidSyntax', {}],
+  ['an object that holds itself', 'kind: Module\nspec: &a\n  b: *a\n', 'Invalid', { line: 1 }],
+  ['lists without end', `a: ${'['.repeat(20_000)}`, 'InvalidSyntax', {}],
+  ['aliases that explode', bomb, 'InvalidSyntax', {}],
+  ['a document that is too large', `a: "${'x'.repeat(5_000_000)}"`, 'InvalidSyntax', { line: 1 }],
+  ['bytes that are not text', Buffer.from([0x61, 0x0a, 0xff]), 'InvalidSyntax', { line: 2 }],
+  ['half of a document', '---\napiVersi', 'Invalid', { line: 2 }],
   [
     'a kind that does not exist',
     'apiVersion: depot.internal/v1alpha1\nkind: Modul\n',
-    'schema',
+    'Invalid',
     { line: 2 },
   ],
-  ['another version', moduleText('x').replace('v1alpha1', 'v1'), 'schema', { line: 1 }],
-  ['no kind', moduleText('x').replace('kind: Module\n', ''), 'schema', { line: 1 }],
-  ['no name', moduleText('x').replace('name: x', 'label: x'), 'schema', { line: 4 }],
-  ['a number for a version', versionText('x', '1.0'), 'schema', { line: 7 }],
+  ['another version', moduleText('x').replace('v1alpha1', 'v1'), 'Invalid', { line: 1 }],
+  ['no kind', moduleText('x').replace('kind: Module\n', ''), 'Invalid', { line: 1 }],
+  ['no name', moduleText('x').replace('name: x', 'label: x'), 'Invalid', { line: 4 }],
+  ['a number for a version', versionText('x', '1.0'), 'Invalid', { line: 7 }],
 ])('reports %s, and serves the rest', async (_, text, reason, line) => {
   await using source = await startSource({ 'a.yaml': moduleText('a') })
   await source.write('x.yaml', text)
@@ -449,7 +449,7 @@ describe('a folder that is empty all at once', () => {
       wait,
     )
     expect(source.sink.names).toEqual(['Module a', 'Module b'])
-    expect(await source.rejected()).toEqual(['{kind="unknown",reason="unreadable"} 1'])
+    expect(await source.rejected()).toEqual(['{kind="unknown",reason="Unreadable"} 1'])
     // Between the two steps of this test there was no folder, which may have been met first.
     await vi.waitFor(
       () =>

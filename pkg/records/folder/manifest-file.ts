@@ -125,7 +125,9 @@ async function outcomesOf(
   if (!document.ok) {
     const { kind, key } = guessOf(list ? itemOf(document.value, list) : document.value)
     const { message, line } = document
-    return [{ key: undefined, line, rejection: { reason: 'syntax', kind, object: key, message } }]
+    return [
+      { key: undefined, line, rejection: { reason: 'InvalidSyntax', kind, object: key, message } },
+    ]
   }
   const outcomes: Outcome[] = []
   const whole = list ? itemOf(document.value, list) : document.value
@@ -150,7 +152,7 @@ function rejectionOf({ kind, key, issues }: Extract<Reading, { type: 'rejected' 
   const [first, ...rest] = issues.map(({ path, message }) => ({ field: formatPath(path), message }))
   const others = rest.slice(0, 9).map(({ field, message }) => `${field}: ${message}`)
   return {
-    reason: 'schema' as const,
+    reason: 'Invalid' as const,
     kind,
     object: key,
     field: first?.field,

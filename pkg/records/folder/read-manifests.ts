@@ -51,6 +51,6 @@ async function readOne(
 
 function unreadable(file: string, error: unknown): ReadManifest {
   const message = messageOf(error)
-  const rejection = { file, reason: 'unreadable', kind: 'unknown', message } as const
+  const rejection = { file, reason: 'Unreadable', kind: 'unknown', message } as const
   return { file, entries: [], rejections: [rejection] }
 }

@@ -11,7 +11,7 @@ export type FileText =
   | { readonly text: string }
   | {
       readonly problem: string
-      readonly reason: 'syntax' | 'unreadable'
+      readonly reason: 'InvalidSyntax' | 'Unreadable'
       readonly line: number | undefined
     }
 
@@ -27,7 +27,7 @@ export async function readText(path: string, signature: string): Promise<FileTex
   if (signatureOf(stats) !== signature) return undefined
   if (stats.size > maxFileBytes) {
     const problem = `is larger than ${maxFileBytes / 1024 / 1024} MiB; split it`
-    return { problem, reason: 'unreadable', line: undefined }
+    return { problem, reason: 'Unreadable', line: undefined }
   }
   const bytes = await file.readFile()
   if (signatureOf(await file.stat({ bigint: true })) !== signature) return undefined
@@ -42,7 +42,7 @@ export function decodeText(bytes: Buffer): FileText {
   } catch {
     const text = new TextDecoder(encoding).decode(bytes)
     const line = newlinesIn(text.slice(0, text.indexOf('\uFFFD'))) + 1
-    return { problem: `is not ${encoding.toUpperCase()} text`, reason: 'syntax', line }
+    return { problem: `is not ${encoding.toUpperCase()} text`, reason: 'InvalidSyntax', line }
   }
 }
 

@@ -266,7 +266,7 @@ function chunksOf<T>(items: readonly T[], size: number): T[][] {
 function unreadable(file: string, error: unknown): Rejection {
   const code = codeOf(error)
   const message = code === undefined ? messageOf(error) : `cannot be read (${code})`
-  return { file, reason: 'unreadable', kind: 'unknown', message }
+  return { file, reason: 'Unreadable', kind: 'unknown', message }
 }
 
 /** Whether a path, or a folder above it, is among those. */

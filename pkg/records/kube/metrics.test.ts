@@ -51,7 +51,7 @@ it('a kind that is watched in several namespaces shows the worst of them', async
     ])
     expect(await valuesOf('watch_stale')).toEqual([{ kind: 'Module', value: 1 }])
     const rejected = await valuesOf('catalog_rejected_objects')
-    expect(rejected).toContainEqual({ kind: 'Module', reason: 'schema', value: 1 })
+    expect(rejected).toContainEqual({ kind: 'Module', reason: 'Invalid', value: 1 })
     expect(rejected.filter(({ value }) => value > 0)).toHaveLength(1)
     watch('missing')
     await watch('good').ready

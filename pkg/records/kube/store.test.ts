@@ -8,7 +8,7 @@ import {
 } from '../../../hack/testbed/control-plane/fake-cluster.ts'
 
 const bad = (name: string) => moduleObject(name, { fileFormat: 'rar' })
-const rejected = { kind: 'Module', reason: 'schema' }
+const rejected = { kind: 'Module', reason: 'Invalid' }
 
 it('leaves an object out that is not valid, and keeps the others', async () => {
   await using fake = await startFakeCluster({
@@ -21,7 +21,7 @@ it('leaves an object out that is not valid, and keeps the others', async () => {
   expect(fake.sink.versions('Module')).toEqual({ 'team/good': '1001' })
   expect(await fake.metric('catalog_rejected_objects', rejected)).toBe(1)
   // A series for each reason, also for those that a folder alone has: dashboards need not know the source.
-  for (const reason of ['syntax', 'duplicate', 'unreadable', 'internal']) {
+  for (const reason of ['InvalidSyntax', 'Duplicate', 'Unreadable', 'Internal']) {
     expect(await fake.metric('catalog_rejected_objects', { kind: 'Module', reason })).toBe(0)
   }
   expect(fake.logs.filter((line) => line.msg === 'object rejected')).toMatchObject([
@@ -136,6 +136,6 @@ it('goes on where taking an object in fails by a mistake of the reader', async (
   await vi.waitFor(() =>
     expect(fake.sink.versions('Module')).toEqual({ 'team/a': '1001', 'team/b': '1003' }),
   )
-  const internal = { kind: 'Module', reason: 'internal' }
+  const internal = { kind: 'Module', reason: 'Internal' }
   expect(await fake.metric('catalog_rejected_objects', internal)).toBe(1)
 })

@@ -112,12 +112,12 @@ export class ResourceStore implements Store {
         return true
       }
       const [issue] = parsed.issues
-      this.#reject(object, rejected, 'schema', {
+      this.#reject(object, rejected, 'Invalid', {
         field: formatPath(issue?.path ?? []),
         message: issue?.message,
       })
     } catch (err) {
-      this.#reject(object, rejected, 'internal', { message: messageOf(err), err })
+      this.#reject(object, rejected, 'Internal', { message: messageOf(err), err })
     }
     return false
   }
