@@ -138,7 +138,7 @@ it('a token that is refused is said to be', async () => {
   const { cluster: watching, logs } = watchKubeconfig(kubeconfig)
   await vi.waitFor(() =>
     expect(logs).toContainEqual(
-      expect.objectContaining({ msg: 'permission missing', reason: 'unauthorized' }),
+      expect.objectContaining({ msg: 'permission missing', reason: 'Unauthenticated' }),
     ),
   )
   await watching.close()

@@ -122,7 +122,7 @@ describe('connections through a proxy', () => {
     proxy.stall(true)
     await put('one', 'meanwhile')
     await vi.waitFor(async () => {
-      const idle = { kind: 'Version', reason: 'idle' }
+      const idle = { kind: 'Version', reason: 'StreamIdle' }
       expect(await watched.metric('watch_restarts_total', idle)).toBeGreaterThan(0)
     }, wait)
     proxy.stall(false)
@@ -154,13 +154,13 @@ describe('an API server', () => {
       await writer.stop()
       await untilEqual()
       await untilEqual('Namespace', '/api/v1/namespaces')
-      const fatal = watched.logs.filter((line) => line['reason'] === 'internal')
+      const fatal = watched.logs.filter((line) => line['reason'] === 'Internal')
       expect(fatal).toEqual([])
     },
   )
 
   it('that has forgotten the history is listed again', async () => {
-    const before = await relists('expired')
+    const before = await relists('RevisionExpired')
     await put('one', 'compacted')
     await untilEqual()
     // Not stalled: watches that bring nothing for long enough are a reason for a list by themselves.
@@ -176,7 +176,7 @@ describe('an API server', () => {
     proxy.refuse(false)
     await untilEqual()
     expect(watched.sink.get('Version', 'one', 'compacted')).toBeUndefined()
-    expect(await relists('expired')).toBeGreaterThan(before)
+    expect(await relists('RevisionExpired')).toBeGreaterThan(before)
   })
 })
 

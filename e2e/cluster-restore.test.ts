@@ -57,6 +57,6 @@ it('follows an etcd that was restored from a backup: what was lost goes, what is
   await vi.waitFor(() => expect([served('kept'), served('lost')]).toEqual(['old', undefined]), wait)
   await put('kept', 'new')
   await vi.waitFor(() => expect(served('kept')).toBe('new'), wait)
-  const backwards = { kind: 'Module', reason: 'backwards' }
+  const backwards = { kind: 'Module', reason: 'RevisionWentBack' }
   expect(await watched.metric('watch_relists_total', backwards)).toBe(1)
 })

@@ -1,14 +1,8 @@
+import type { ReasonOf } from '../../base/errors/errors.ts'
 import type { Outcome } from './outcome.ts'
 
-/**
- * Why an object could not be read or written.
- *
- * `Conflict`: it was changed in the meantime: read it again and decide again. `AlreadyExists`: an object of that name is
- * there. `Invalid`: the definition or a rule refuses it, and will again. `Forbidden`: a right is missing, which the message
- * names. `NotHeld`: this replica may not write now, because another one may hold the lease. `Unavailable`: asking again
- * later may help.
- */
-export type ApiErrorReason =
+/** Why an object could not be read or written. */
+export type ApiErrorReason = ReasonOf<
   | 'Conflict'
   | 'AlreadyExists'
   | 'NotFound'
@@ -18,6 +12,7 @@ export type ApiErrorReason =
   | 'Unauthenticated'
   | 'NotHeld'
   | 'Unavailable'
+>
 
 /** An object could not be read or written. */
 export class ApiError extends Error {
@@ -58,7 +53,7 @@ const advice: Partial<Record<ApiErrorReason, string>> = {
 /** @param doing what was asked for, such as `patch versions/status team/network-1-0-0` */
 export function apiErrorOf(outcome: Outcome, doing: string): ApiError {
   const { code = 0, word, message, retryAfterMs, err } = outcome
-  const known = outcome.reason === 'credentials' ? 'Unauthenticated' : reasonOfCode[code]
+  const known = outcome.reason === 'NoCredentials' ? 'Unauthenticated' : reasonOfCode[code]
   const reason = code === 409 && word === 'AlreadyExists' ? word : (known ?? 'Unavailable')
   const hint = advice[reason] === undefined ? '' : `; ${advice[reason]}`
   return new ApiError(reason, `${doing}: ${message}${hint}`, {

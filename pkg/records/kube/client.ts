@@ -104,12 +104,12 @@ export function createClient({
         async (body) => observe(parse(await readBounded(body, maxObjectBytes))),
       )
     let answer = await once()
-    if (answer instanceof Outcome && answer.reason === 'unauthorized') {
+    if (answer instanceof Outcome && answer.reason === 'Unauthenticated') {
       transport.reload()
       answer = await once()
     }
     if (!(answer instanceof Outcome)) return answer
-    if (answer.reason === 'network') transport.recheck()
+    if (answer.reason === 'Unreachable') transport.recheck()
     throw apiErrorOf(answer, doing)
   }
 

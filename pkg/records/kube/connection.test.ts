@@ -245,7 +245,7 @@ describe('a watch goes on', () => {
     await vi.waitFor(() =>
       expect(fake.logs).toContainEqual(
         expect.objectContaining({
-          reason: 'credentials',
+          reason: 'NoCredentials',
           message: expect.stringContaining('no session'),
         }),
       ),

@@ -42,7 +42,7 @@ export async function list(options: ListOptions): Promise<{ resourceVersion: str
     for (const raw of page.items) {
       const object = observe(raw)
       if (object === undefined) {
-        return undecodable('metadata')
+        return undecodable('NoMetadata')
       }
       options.onItem(object)
       if (turns.due) await turns.yield()
@@ -58,7 +58,7 @@ export async function newestVersion(
   options: Omit<ListOptions, 'onItem'>,
 ): Promise<string | Outcome> {
   const page = await readPage({ ...options, onItem: () => undefined }, 1, '')
-  if (page === 'large') return undecodable('size')
+  if (page === 'large') return undecodable('ObjectTooLarge')
   return page instanceof Outcome ? page : page.resourceVersion
 }
 
@@ -84,7 +84,7 @@ async function readPage(
       onContact()
       bytes += chunk.length
       if (bytes > maxBytes) {
-        return limit > 1 ? 'large' : undecodable('size')
+        return limit > 1 ? 'large' : undecodable('ObjectTooLarge')
       }
       chunks.push(chunk)
     }
@@ -97,13 +97,13 @@ function parsePage(json: JsonReader, text: string): Page | Outcome {
   try {
     raw = json.parse(text)
   } catch (err) {
-    return undecodable('json', err)
+    return undecodable('NotJson', err)
   }
   const { resourceVersion, continue: next } = metadataOf(raw) ?? {}
   // Go writes an empty list of typed objects as null.
   const items = isRecord(raw) ? (raw['items'] ?? []) : undefined
   if (!Array.isArray(items) || !isText(resourceVersion)) {
-    return undecodable('page')
+    return undecodable('NoItems')
   }
   return { items, resourceVersion, next: isText(next) ? next : '' }
 }

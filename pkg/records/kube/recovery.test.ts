@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Outcome, type Reason } from './outcome.ts'
+import { Outcome, type OutcomeReason } from './outcome.ts'
 import {
   afterList,
   afterProgress,
@@ -12,7 +12,7 @@ import { defaultTimings } from './timings.ts'
 
 interface Case {
   readonly name: string
-  readonly reason: Reason
+  readonly reason: OutcomeReason
   readonly before?: Partial<RecoveryState>
   readonly listing?: boolean
   readonly silent?: boolean
@@ -23,20 +23,26 @@ interface Case {
 }
 
 const table: readonly Case[] = [
-  { name: 'the server ended the watch', reason: 'closed', relist: false, delayMs: 0 },
-  { name: 'it ended it at once', reason: 'short', relist: false, delayMs: 800 },
+  { name: 'the server ended the watch', reason: 'StreamClosed', relist: false, delayMs: 0 },
+  { name: 'it ended it at once', reason: 'StreamTooShort', relist: false, delayMs: 800 },
   {
     name: 'the fourth failure in a row',
-    reason: 'network',
+    reason: 'Unreachable',
     before: { failures: 3 },
     relist: false,
     delayMs: 6_400,
     after: { failures: 4 },
   },
-  { name: 'the cap', reason: 'network', before: { failures: 40 }, relist: false, delayMs: 30_000 },
+  {
+    name: 'the cap',
+    reason: 'Unreachable',
+    before: { failures: 40 },
+    relist: false,
+    delayMs: 30_000,
+  },
   {
     name: 'Retry-After',
-    reason: 'throttled',
+    reason: 'RateLimited',
     retryAfterMs: 5_000,
     relist: false,
     delayMs: 5_800,
@@ -44,45 +50,51 @@ const table: readonly Case[] = [
   },
   {
     name: 'Retry-After of a day',
-    reason: 'throttled',
+    reason: 'RateLimited',
     retryAfterMs: 86_400_000,
     relist: false,
     delayMs: 120_800,
   },
-  { name: 'a server error', reason: 'server', relist: false, delayMs: 800, after: { doubts: 1 } },
+  {
+    name: 'a server error',
+    reason: 'ServerError',
+    relist: false,
+    delayMs: 800,
+    after: { doubts: 1 },
+  },
   {
     name: 'the third server error',
-    reason: 'server',
+    reason: 'ServerError',
     before: { doubts: 2, failures: 2 },
     relist: true,
     delayMs: 800,
     after: { relists: 1, relistedMs: 1_000_000 },
   },
-  { name: 'an expired version', reason: 'expired', relist: true, delayMs: 800 },
+  { name: 'an expired version', reason: 'RevisionExpired', relist: true, delayMs: 800 },
   {
     name: 'a version that expired right after the list',
-    reason: 'expired',
+    reason: 'RevisionExpired',
     before: { listedMs: 999_900, relists: 2 },
     relist: true,
     delayMs: 3_200,
   },
   {
     name: 'an answer that cannot be read, again soon',
-    reason: 'decode',
+    reason: 'UndecodableAnswer',
     before: { relistedMs: 990_000, relists: 1 },
     relist: true,
     delayMs: 1_600,
   },
   {
     name: 'an answer that cannot be read, again much later',
-    reason: 'decode',
+    reason: 'UndecodableAnswer',
     before: { relistedMs: 0, relists: 5 },
     relist: true,
     delayMs: 800,
   },
   {
     name: 'a server that streams no lists',
-    reason: 'invalid',
+    reason: 'BadRequest',
     listing: true,
     relist: false,
     delayMs: 0,
@@ -90,7 +102,7 @@ const table: readonly Case[] = [
   },
   {
     name: 'a server that refuses pages too',
-    reason: 'invalid',
+    reason: 'BadRequest',
     before: { streams: false },
     listing: true,
     relist: false,
@@ -99,7 +111,7 @@ const table: readonly Case[] = [
   },
   {
     name: 'a list that failed for whatever reason',
-    reason: 'expired',
+    reason: 'RevisionExpired',
     listing: true,
     relist: false,
     delayMs: 800,
@@ -107,7 +119,7 @@ const table: readonly Case[] = [
   },
   {
     name: 'a watch without a byte',
-    reason: 'deadline',
+    reason: 'Timeout',
     silent: true,
     relist: false,
     delayMs: 800,
@@ -115,7 +127,7 @@ const table: readonly Case[] = [
   },
   {
     name: 'a second watch without a byte',
-    reason: 'idle',
+    reason: 'StreamIdle',
     silent: true,
     before: { silences: 1 },
     relist: true,
@@ -124,7 +136,7 @@ const table: readonly Case[] = [
   },
   {
     name: 'a watch that brought something before it fell silent',
-    reason: 'idle',
+    reason: 'StreamIdle',
     before: { silences: 1 },
     relist: false,
     delayMs: 0,
@@ -132,7 +144,7 @@ const table: readonly Case[] = [
   },
   {
     name: 'an API server that is away, however long',
-    reason: 'network',
+    reason: 'Unreachable',
     silent: true,
     before: { silences: 1 },
     relist: false,

@@ -85,10 +85,10 @@ export function recover(
 ): Recovery {
   const { reason } = outcome
   const { listing, nowMs, timings } = context
-  if (listing && reason === 'invalid' && before.streams) {
+  if (listing && reason === 'BadRequest' && before.streams) {
     return { state: { ...before, streams: false }, relist: false, delayMs: 0 }
   }
-  const isSilence = context.silent && !listing && (reason === 'deadline' || reason === 'idle')
+  const isSilence = context.silent && !listing && (reason === 'Timeout' || reason === 'StreamIdle')
   const state = {
     ...before,
     failedLists: before.failedLists + (listing ? 1 : 0),
@@ -116,7 +116,7 @@ export function recover(
   }
   // Each restart of an API server makes watches expire; that is no reason to become slower each time.
   const [sinceMs, forgetMs] =
-    reason === 'expired'
+    reason === 'RevisionExpired'
       ? [state.listedMs, timings.shortWatchMs]
       : [state.relistedMs, timings.backoffForgetMs]
   const relists = nowMs - sinceMs > forgetMs ? 1 : state.relists + 1

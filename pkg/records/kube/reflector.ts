@@ -100,7 +100,7 @@ export class Reflector {
       }
       const verb = step === 'watch' || step === 'stream' ? 'watch' : 'list'
       const delayMs = this.#recover(outcome, verb, this.#bytesReadMs < startedMs)
-      const wasAway = outcome.reason === 'network' || outcome.reason === 'deadline'
+      const wasAway = outcome.reason === 'Unreachable' || outcome.reason === 'Timeout'
       await pause(delayMs, signal, wasAway ? transport.onReached : undefined)
     }
   }
@@ -257,16 +257,16 @@ export class Reflector {
     const { reason } = outcome
     meters.restarts.inc({ kind, reason })
     if (outcome.flaw) meters.decodeErrors.inc({ kind, reason: outcome.flaw })
-    if (reason === 'unauthorized') transport.reload()
-    if (reason === 'network') transport.recheck()
+    if (reason === 'Unauthenticated') transport.reload()
+    if (reason === 'Unreachable') transport.recheck()
     const listing = this.#resourceVersion === ''
-    if (listing && reason === 'missing' && target.optional === true) this.#markSynced()
+    if (listing && reason === 'DefinitionMissing' && target.optional === true) this.#markSynced()
     const context = { listing, silent, nowMs: clock(), timings, random }
     const { state, relist, delayMs } = recover(outcome, this.#recovery, context)
     this.#recovery = state
     if (relist) {
       this.#resourceVersion = ''
-      this.#rewound ||= reason === 'backwards'
+      this.#rewound ||= reason === 'RevisionWentBack'
       meters.relists.inc({ kind, reason })
     }
     if (outcome.wait) this.#failures += 1
@@ -289,9 +289,9 @@ export class Reflector {
 }
 
 function mistake(err: unknown): Outcome {
-  return new Outcome('internal', 'a mistake in taking in what was read', { err })
+  return new Outcome('Internal', 'a mistake in taking in what was read', { err })
 }
 
 function backwards(from: string, to: string): Outcome {
-  return new Outcome('backwards', `the resourceVersion went back from ${from} to ${to}`)
+  return new Outcome('RevisionWentBack', `the resourceVersion went back from ${from} to ${to}`)
 }

@@ -18,23 +18,31 @@ const refusals: readonly {
   reason: string
   refuse: (response: ServerResponse) => void
 }[] = [
-  { name: '429', reason: 'throttled', refuse: (response) => sendStatus(response, 429) },
-  { name: '500', reason: 'server', refuse: (response) => sendStatus(response, 500) },
+  { name: '429', reason: 'RateLimited', refuse: (response) => sendStatus(response, 429) },
+  { name: '500', reason: 'ServerError', refuse: (response) => sendStatus(response, 500) },
   {
     name: '503 of a proxy, in HTML',
-    reason: 'server',
+    reason: 'ServerError',
     refuse: (response) => response.writeHead(503).end('<p>'),
   },
-  { name: '504 for a resourceVersion it has not seen', reason: 'ahead', refuse: sendTooLarge },
-  { name: '401', reason: 'unauthorized', refuse: (response) => sendStatus(response, 401) },
-  { name: '403', reason: 'forbidden', refuse: (response) => sendStatus(response, 403) },
+  {
+    name: '504 for a resourceVersion it has not seen',
+    reason: 'RevisionTooNew',
+    refuse: sendTooLarge,
+  },
+  { name: '401', reason: 'Unauthenticated', refuse: (response) => sendStatus(response, 401) },
+  { name: '403', reason: 'Forbidden', refuse: (response) => sendStatus(response, 403) },
   {
     name: 'a redirect',
-    reason: 'server',
+    reason: 'ServerError',
     refuse: (response) => response.writeHead(302, { location: '/' }).end(),
   },
-  { name: 'a cut connection', reason: 'network', refuse: (response) => response.socket?.destroy() },
-  { name: 'no answer at all', reason: 'deadline', refuse: () => {} },
+  {
+    name: 'a cut connection',
+    reason: 'Unreachable',
+    refuse: (response) => response.socket?.destroy(),
+  },
+  { name: 'no answer at all', reason: 'Timeout', refuse: () => {} },
 ]
 
 describe('a watch that is refused', () => {
@@ -61,12 +69,12 @@ describe('a watch that is refused', () => {
   it.each([
     {
       name: '410',
-      reason: 'expired',
+      reason: 'RevisionExpired',
       refuse: (response: ServerResponse) => sendStatus(response, 410, { reason: 'Expired' }),
     },
     {
       name: '400',
-      reason: 'invalid',
+      reason: 'BadRequest',
       refuse: (response: ServerResponse) => sendStatus(response, 400),
     },
   ])('with $name lists again', async ({ reason, refuse }) => {
@@ -89,8 +97,12 @@ describe('a watch that is refused', () => {
     fake.api.putSilently(paths.modules, moduleObject('a', { provider: 'restored' }))
     fake.api.endWatches()
     await vi.waitFor(() => expect(fake.sink.versions('Module')).toEqual({ 'team/a': '501' }))
-    expect(await fake.metric('watch_restarts_total', { kind: 'Module', reason: 'ahead' })).toBe(3)
-    expect(await fake.metric('watch_relists_total', { kind: 'Module', reason: 'ahead' })).toBe(1)
+    expect(
+      await fake.metric('watch_restarts_total', { kind: 'Module', reason: 'RevisionTooNew' }),
+    ).toBe(3)
+    expect(
+      await fake.metric('watch_relists_total', { kind: 'Module', reason: 'RevisionTooNew' }),
+    ).toBe(1)
   })
 
   it('waits as long as Retry-After says', async () => {
@@ -120,8 +132,8 @@ describe('a first list that is refused', () => {
   })
 
   it.each([
-    { code: 401, reason: 'unauthorized' },
-    { code: 403, reason: 'forbidden' },
+    { code: 401, reason: 'Unauthenticated' },
+    { code: 403, reason: 'Forbidden' },
   ])(
     'with $code tells the verb, the resource and the identity that lacks permission',
     async ({ code, reason }) => {
@@ -158,7 +170,7 @@ describe('a first list that is refused', () => {
     await vi.waitFor(() => {
       const failed = fake.logs.filter((line) => line.msg === 'watch failed')
       expect(failed.length).toBeGreaterThan(6)
-      expect(failed[0]).toMatchObject({ reason: 'network' })
+      expect(failed[0]).toMatchObject({ reason: 'Unreachable' })
       expect(JSON.stringify(failed[0])).toContain('certificate')
     })
     expect(await fake.metric('catalog_synced', { kind: 'Module' })).toBe(0)

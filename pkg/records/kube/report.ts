@@ -14,10 +14,10 @@ export function reportOutcome(
   const event = { kind, reason, message, delayMs, ...(err !== undefined && { err }) }
   if (!outcome.wait) {
     log.debug(event, 'watch ended')
-  } else if (reason === 'unauthorized' || reason === 'forbidden') {
+  } else if (reason === 'Unauthenticated' || reason === 'Forbidden') {
     const { identity } = transport
     log.error({ ...event, verb, resource, namespace, identity }, 'permission missing')
-  } else if (reason === 'missing') {
+  } else if (reason === 'DefinitionMissing') {
     const remedy = 'kubectl apply --server-side -k config/crd'
     log.error({ ...event, resource, remedy }, 'custom resource definition missing')
   } else {

@@ -37,7 +37,7 @@ describe('an API server over a restored etcd', () => {
     fake.api.putSilently(paths.modules, moduleObject('a', { provider: 'new' }))
     fake.api.endWatches()
     await vi.waitFor(async () => {
-      const backwards = { kind: 'Module', reason: 'backwards' }
+      const backwards = { kind: 'Module', reason: 'RevisionWentBack' }
       expect(await fake.metric('watch_relists_total', backwards)).toBe(1)
     })
     await vi.waitFor(() => expect(fake.sink.rewound).toEqual(['Module']))

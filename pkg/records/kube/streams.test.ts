@@ -21,41 +21,45 @@ describe('a watch that says what cannot be relied on', () => {
   it.each([
     {
       name: 'a line that is not JSON',
-      reason: 'decode',
+      reason: 'UndecodableAnswer',
       bytes: '{"type":"ADDED","object":{"meta\n',
     },
-    { name: 'a line that is no event', reason: 'decode', bytes: '[]\n' },
+    { name: 'a line that is no event', reason: 'UndecodableAnswer', bytes: '[]\n' },
     {
       name: 'an unknown type of event',
-      reason: 'decode',
+      reason: 'UndecodableAnswer',
       bytes: eventLine('RENAMED', named('2000')),
     },
     {
       name: 'an object without a resourceVersion',
-      reason: 'decode',
+      reason: 'UndecodableAnswer',
       bytes: eventLine('ADDED', moduleObject('x')),
     },
     {
       name: 'an object without metadata',
-      reason: 'decode',
+      reason: 'UndecodableAnswer',
       bytes: eventLine('ADDED', { kind: 'Module' }),
     },
     {
       name: 'a bookmark without a resourceVersion',
-      reason: 'decode',
+      reason: 'UndecodableAnswer',
       bytes: eventLine('BOOKMARK', {}),
     },
     {
       name: 'an ERROR event that says expired',
-      reason: 'expired',
+      reason: 'RevisionExpired',
       bytes: eventLine('ERROR', expired),
     },
     {
       name: 'a resourceVersion from the past',
-      reason: 'backwards',
+      reason: 'RevisionWentBack',
       bytes: eventLine('ADDED', named('7')),
     },
-    { name: 'a bookmark from the past', reason: 'backwards', bytes: bookmarkLine('7', false) },
+    {
+      name: 'a bookmark from the past',
+      reason: 'RevisionWentBack',
+      bytes: bookmarkLine('7', false),
+    },
   ])('$name: everything is listed again', async ({ reason, bytes }) => {
     await using fake = await withOne()
     await fake.cluster.ready
@@ -76,11 +80,11 @@ describe('a watch that says what cannot be relied on', () => {
     fake.api.send(paths.modules, eventLine('ADDED', named('2000')).slice(0, 40))
     fake.api.endWatches()
     await vi.waitFor(async () =>
-      expect(await fake.metric('watch_relists_total', { kind: 'Module', reason: 'decode' })).toBe(
-        1,
-      ),
+      expect(
+        await fake.metric('watch_relists_total', { kind: 'Module', reason: 'UndecodableAnswer' }),
+      ).toBe(1),
     )
-    const truncated = { kind: 'Module', reason: 'truncated' }
+    const truncated = { kind: 'Module', reason: 'Truncated' }
     expect(await fake.metric('watch_decode_errors_total', truncated)).toBe(1)
   })
 
@@ -99,9 +103,9 @@ describe('a watch that says what cannot be relied on', () => {
       await vi.waitFor(() => expect(fake.api.requestsFor(paths.modules)).toHaveLength(errors + 1))
       fake.api.put(paths.modules, moduleObject('b'))
       await vi.waitFor(() => expect(fake.sink.get('Module', 'team', 'b')).toBeDefined())
-      expect(await fake.metric('watch_relists_total', { kind: 'Module', reason: 'event' })).toBe(
-        relists,
-      )
+      expect(
+        await fake.metric('watch_relists_total', { kind: 'Module', reason: 'ErrorEvent' }),
+      ).toBe(relists)
     },
   )
 })
@@ -124,7 +128,7 @@ it('a mistake of the reader in the middle of a list does not end the watch', asy
   await vi.waitFor(() => expect(mistakes).toBe(3))
   fake.api.put(paths.modules, moduleObject('b'))
   await vi.waitFor(() => expect(fake.sink.get('Module', 'team', 'b')).toBeDefined())
-  expect(await fake.metric('watch_restarts_total', { kind: 'Module', reason: 'internal' })).toBe(2)
+  expect(await fake.metric('watch_restarts_total', { kind: 'Module', reason: 'Internal' })).toBe(2)
 })
 
 describe('a watch that breaks', () => {
@@ -166,7 +170,7 @@ describe('a watch that breaks', () => {
     await fake.cluster.ready
     const beat = setInterval(() => fake.api.bookmark(paths.providers), 50)
     await vi.waitFor(async () => {
-      const idle = { kind: 'Module', reason: 'idle' }
+      const idle = { kind: 'Module', reason: 'StreamIdle' }
       expect(await fake.metric('watch_restarts_total', idle)).toBeGreaterThan(0)
     })
     clearInterval(beat)
@@ -180,7 +184,7 @@ describe('a watch that breaks', () => {
     await fake.cluster.ready
     const beat = setInterval(() => fake.api.bookmark(paths.modules), 50)
     await vi.waitFor(async () => {
-      const deadline = { kind: 'Module', reason: 'deadline' }
+      const deadline = { kind: 'Module', reason: 'Timeout' }
       expect(await fake.metric('watch_restarts_total', deadline)).toBe(1)
     })
     clearInterval(beat)
@@ -195,7 +199,10 @@ describe('a watch that breaks', () => {
     fake.api.put(paths.modules, moduleObject('b'))
     await vi.waitFor(() => expect(fake.sink.get('Module', 'team', 'b')).toBeDefined())
     // The watch that was ended here may have been open for as short a time.
-    const short = await fake.metric('watch_restarts_total', { kind: 'Module', reason: 'short' })
+    const short = await fake.metric('watch_restarts_total', {
+      kind: 'Module',
+      reason: 'StreamTooShort',
+    })
     expect([5, 6]).toContain(short)
   })
 

@@ -107,7 +107,7 @@ export class Transport {
       const waitMs = retryAfterMs(reply.header('retry-after'), Date.now())
       return outcomeOfStatus(status, reply.status, waitMs)
     } catch (thrown) {
-      return late ? new Outcome('deadline', 'the answer took too long') : outcomeOfThrown(thrown)
+      return late ? new Outcome('Timeout', 'the answer took too long') : outcomeOfThrown(thrown)
     } finally {
       clearTimeout(timer)
       signal.removeEventListener('abort', stop)

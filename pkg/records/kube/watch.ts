@@ -54,8 +54,8 @@ export async function watch(options: WatchOptions): Promise<Outcome> {
     const outcome = await consume(body, options)
     if (outcome !== undefined) return outcome
     return performance.now() - openedMs < timings.shortWatchMs
-      ? new Outcome('short', 'the API server closed the watch at once')
-      : new Outcome('closed', 'the API server closed the watch')
+      ? new Outcome('StreamTooShort', 'the API server closed the watch at once')
+      : new Outcome('StreamClosed', 'the API server closed the watch')
   })
 }
 
@@ -76,10 +76,10 @@ async function consume(
       if (turns.due) await turns.yield()
     }
     if (splitter.pendingBytes > maxLineBytes) {
-      return undecodable('size')
+      return undecodable('ObjectTooLarge')
     }
   }
-  if (splitter.pendingBytes > 0) return undecodable('truncated')
+  if (splitter.pendingBytes > 0) return undecodable('Truncated')
   return undefined
 }
 
@@ -88,9 +88,9 @@ function decode(json: JsonReader, line: string): WatchEvent | Outcome {
   try {
     raw = json.parse(line)
   } catch (err) {
-    return undecodable('json', err)
+    return undecodable('NotJson', err)
   }
-  if (!isRecord(raw)) return undecodable('event')
+  if (!isRecord(raw)) return undecodable('NotAnEvent')
   const { type, object } = raw
   switch (type) {
     case 'ADDED':
@@ -98,12 +98,12 @@ function decode(json: JsonReader, line: string): WatchEvent | Outcome {
     case 'DELETED': {
       const observed = observe(object)
       if (observed !== undefined) return { type, object: observed }
-      return undecodable('metadata')
+      return undecodable('NoMetadata')
     }
     case 'BOOKMARK': {
       const { resourceVersion, annotations } = metadataOf(object) ?? {}
       if (!isText(resourceVersion)) {
-        return undecodable('metadata')
+        return undecodable('NoMetadata')
       }
       const end = isRecord(annotations) && annotations['k8s.io/initial-events-end'] === 'true'
       return { type, resourceVersion, initialEventsEnd: end }
@@ -111,6 +111,6 @@ function decode(json: JsonReader, line: string): WatchEvent | Outcome {
     case 'ERROR':
       return outcomeOfStatus(object)
     default:
-      return undecodable('type', new Error(String(type).slice(0, 40)))
+      return undecodable('UnknownEventType', new Error(String(type).slice(0, 40)))
   }
 }
