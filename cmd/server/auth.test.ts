@@ -126,7 +126,10 @@ it('an issuer that is away leaves guests their registry, and /readyz says why it
   const line = out.split('\n').find((one) => one.includes('"status":503'))
   expect(JSON.parse(line ?? '{}')).toMatchObject({
     callerHash: expect.stringMatching(/^[\w-]{12}$/) as string,
-    err: { reason: 'issuer_away', message: expect.stringContaining('not known yet') as string },
+    err: {
+      reason: 'IssuerUnavailable',
+      message: expect.stringContaining('not known yet') as string,
+    },
   })
   issuer.away = false
   await expect.poll(readyz, patient).toEqual([200, 'ok\n'])

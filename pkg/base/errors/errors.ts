@@ -33,7 +33,7 @@ export class RegistryError extends Error {
     this.headers = options.headers ?? {}
   }
 
-  get status(): ReturnType<typeof statusOf> {
+  get status(): ReturnType<typeof statusOf<AnswerReason>> {
     return statusOf(this.reason)
   }
 

@@ -187,7 +187,11 @@ const rows = Object.fromEntries(
   Object.values(reasonTopics).flatMap((topic) => Object.entries<Row>(topic)),
 ) as Record<Reason, Row>
 
-export const statusOf = (reason: AnswerReason | CallerReason): Status => rows[reason][0] as Status
+type StatusOf<R extends AnswerReason | CallerReason> = (Topics['answers'] & Topics['callers'])[R][0]
+
+export function statusOf<R extends AnswerReason | CallerReason>(reason: R): StatusOf<R> {
+  return rows[reason][0] as StatusOf<R>
+}
 
 /** Whether the same may succeed later, without a change by a person. */
 export function mayPass(reason: Reason): boolean {

@@ -322,7 +322,7 @@ export class Auth {
     if (this.#known.shows(visibility, kind, namespace, name)) return true
     if (visibility.view !== 'public') return false
     throw new Refusal(
-      'unbound',
+      'NoBinding',
       session.caller.kind === 'guest'
         ? 'only what is public can be had without a token: log in with terraform login'
         : 'no GroupBinding is for your groups: ask the administrators of this registry for access',
@@ -335,7 +335,7 @@ export class Auth {
     if (visibility !== undefined) return visibility
     const decision = this.#options.bindings.decide(session.caller.groups)
     throw new Refusal(
-      'binding',
+      'BindingFailed',
       `the GroupBinding ${decision.kind === 'failed' ? decision.name : ''} could not be evaluated for your groups: ask the administrators of this registry to fix it`,
     )
   }

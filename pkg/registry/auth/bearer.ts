@@ -18,7 +18,7 @@ export function presentedIn(header: string): string | undefined {
 
 export function refusedHeader(header: string): Refusal {
   return new Refusal(
-    'malformed',
+    'MalformedCredentials',
     hasScheme(header)
       ? `the Authorization header has ${header.length} characters, and ${maxHeaderCharacters} are allowed: ask for a token with fewer claims`
       : 'the Authorization header is not of the scheme Bearer: send "Authorization: Bearer TOKEN"',
@@ -40,7 +40,7 @@ function hasScheme(header: string): boolean {
 export function checkToken(presented: string): void {
   if (/^[\w.~+/-]+=*$/.test(presented)) return
   throw new Refusal(
-    'malformed',
+    'MalformedCredentials',
     presented.includes(',')
       ? 'there is more than one Authorization header: send one, "Authorization: Bearer TOKEN"'
       : 'the Authorization header has no token of the usual characters: send "Authorization: Bearer TOKEN"',
@@ -57,7 +57,7 @@ export function checkSpelling(token: string): void {
   const signature = token.slice(token.lastIndexOf('.') + 1)
   if (Buffer.from(signature, 'base64url').toString('base64url') === signature) return
   throw new Refusal(
-    'malformed',
+    'MalformedCredentials',
     'the signature of the token is not spelled as an issuer does, in base64url without padding: send the token as it was issued',
   )
 }

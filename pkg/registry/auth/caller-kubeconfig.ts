@@ -191,7 +191,7 @@ function pemOf(base64: unknown): string | undefined {
 
 function wrong(what: string): Refusal {
   return new Refusal(
-    'kubeconfig',
+    'KubeconfigRefused',
     `the kubeconfig is refused: ${what}. Send "Authorization: Bearer" with the base64 of a kubeconfig such as kubectl config view --raw --minify --flatten prints`,
   )
 }

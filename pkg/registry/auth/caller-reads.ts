@@ -94,7 +94,7 @@ function checkKey(key: string): void {
 /** What OpenSSL says may quote from the key. */
 function unusable(): Refusal {
   return new Refusal(
-    'kubeconfig',
+    'KubeconfigRefused',
     'the kubeconfig is refused: its client certificate and key cannot be read, or do not belong together',
   )
 }
@@ -133,7 +133,7 @@ async function send(
 
 function failure(cause: unknown): Refusal {
   if (cause instanceof RegistryError && cause.reason === 'Unavailable') {
-    return new Refusal('busy', 'too many callers wait for the cluster: try again in a moment', {
+    return new Refusal('Busy', 'too many callers wait for the cluster: try again in a moment', {
       cause,
     })
   }
@@ -145,7 +145,7 @@ function failure(cause: unknown): Refusal {
 /** The cluster has to decide, and cannot be asked. */
 export function unreachable(cause: unknown): Refusal {
   return new Refusal(
-    'cluster_away',
+    'ClusterUnavailable',
     'the cluster that has to decide about this cannot be reached: try again in a moment',
     { cause },
   )

@@ -44,7 +44,7 @@ export class ClusterCallers implements Callers, AccessNow {
   }
 
   missing(): Refusal {
-    return new Refusal('missing', `credentials are needed: ${howTo[this.#options.mode]}`)
+    return new Refusal('NoCredentials', `credentials are needed: ${howTo[this.#options.mode]}`)
   }
 
   mayRead(

@@ -17,7 +17,7 @@ export function groupsIn(payload: JWTPayload, claim: string): readonly string[] 
   const groups = typeof value === 'string' ? [value] : value
   if (isTexts(groups)) return groups
   throw new Refusal(
-    'groups',
+    'GroupsMissing',
     `the token's claim ${quote(claim)} is ${quote(value)}, and must be a list of texts, or one text: have the issuer send one, or have the server started with another --oidc-groups-claim`,
   )
 }
@@ -41,13 +41,13 @@ function missing(payload: JWTPayload, claim: string): Refusal {
   // Entra ID leaves out more than 200 groups, and says where to ask for them instead.
   if (Object.hasOwn(payload, '_claim_names') || payload['hasgroups'] === true) {
     return new Refusal(
-      'groups',
+      'GroupsMissing',
       `${start}, because the issuer found too many groups to put them into it: have it send only the groups that are assigned to the application`,
     )
   }
   const names = Object.keys(payload).slice(0, maxNames).map(quote).join(', ')
   return new Refusal(
-    'groups',
+    'GroupsMissing',
     `${start}; it has ${names}: ask for the scope that adds it, add it to the client at the issuer, or have the server started with another --oidc-groups-claim`,
   )
 }

@@ -21,7 +21,7 @@ export class IssuerCallers implements Callers {
   readonly #known: KnownCallers
   readonly #verifying = new SingleFlight<CallerSession>({
     max: maxVerifying,
-    overload: () => new Refusal('busy', 'too many new tokens at once: try again in a moment'),
+    overload: () => new Refusal('Busy', 'too many new tokens at once: try again in a moment'),
   })
 
   constructor(issuer: TokenIssuer, known: KnownCallers, options: IssuerCallersOptions) {
@@ -32,7 +32,7 @@ export class IssuerCallers implements Callers {
 
   missing(): Refusal {
     return new Refusal(
-      'missing',
+      'NoCredentials',
       'a token is needed: log in with terraform login, or send "Authorization: Bearer TOKEN"',
     )
   }
@@ -42,7 +42,7 @@ export class IssuerCallers implements Callers {
     checkToken(token)
     const claims = unverifiedClaims(token)
     if (claims === undefined) {
-      throw new Refusal('malformed', 'the token is not a signed JWT: log in with terraform login')
+      throw new Refusal('MalformedCredentials', 'the token is not a signed JWT: log in with terraform login')
     }
     if (claims.iss === issuerUrl) {
       checkSpelling(token)
@@ -52,7 +52,7 @@ export class IssuerCallers implements Callers {
       return passthroughSession('oidc', { format: 'token', token, hash })
     }
     throw new Refusal(
-      'issuer',
+      'WrongIssuer',
       `the token was issued by ${quote(claims.iss)}, and this registry takes tokens of ${quote(issuerUrl)}: log in with terraform login, or have the server started with --oidc-allow-sa-fallback if it is one of the cluster`,
     )
   }

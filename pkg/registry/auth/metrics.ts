@@ -1,6 +1,7 @@
+import type { CallerReason } from '../../base/errors/errors.ts'
 import { counter, type Metrics } from '../../base/telemetry/telemetry.ts'
 import type { AuthMode, CallerKind } from './caller.ts'
-import type { Refusal, RefusalReason } from './refusal.ts'
+import type { Refusal } from './refusal.ts'
 
 /** Counts who was let in and who was not; in plain numbers, because it does so at every request. */
 export class AuthMetrics {
@@ -12,7 +13,7 @@ export class AuthMetrics {
     machine: 0,
     passthrough: 0,
   }
-  readonly #refused = new Map<RefusalReason, { readonly result: string; count: number }>()
+  readonly #refused = new Map<CallerReason, { readonly result: string; count: number }>()
 
   constructor(metrics: Metrics, mode: AuthMode) {
     counter(

@@ -43,7 +43,7 @@ export class Passthrough {
   readonly #running = new SingleFlight<Verdict>({
     max: maxRunning,
     overload: () =>
-      new Refusal('busy', 'too many callers wait for the cluster: try again in a moment'),
+      new Refusal('Busy', 'too many callers wait for the cluster: try again in a moment'),
   })
   readonly #duration
 
@@ -160,17 +160,17 @@ function isName(text: string): boolean {
 function verdictOf({ status, message }: ClusterAnswer, anything: boolean): Verdict {
   if (status === 401) {
     return new Refusal(
-      'cluster_unauthenticated',
+      'ClusterUnauthenticated',
       `the cluster does not accept these credentials: ${message || 'Unauthorized'}`,
     )
   }
   if (status === 200 || (anything && status === 403)) return 'allowed'
   if (status === 404) return 'absent'
   if (status === 403) {
-    return new Refusal('cluster_forbidden', message || 'the cluster forbids this')
+    return new Refusal('ClusterForbidden', message || 'the cluster forbids this')
   }
   throw new Refusal(
-    'cluster_away',
+    'ClusterUnavailable',
     `the cluster that has to decide about this answered ${status}: try again in a moment`,
   )
 }
@@ -180,5 +180,5 @@ function allowed(verdicts: readonly Verdict[]): boolean {
   const refusals = verdicts.filter((verdict) => verdict instanceof Refusal)
   const [first] = refusals
   if (first === undefined) return !verdicts.includes('absent')
-  throw refusals.find(({ reason }) => reason === 'cluster_unauthenticated') ?? first
+  throw refusals.find(({ reason }) => reason === 'ClusterUnauthenticated') ?? first
 }

@@ -68,14 +68,14 @@ export async function verifyToken(
   const typ: unknown = protectedHeader.typ
   if (typ !== undefined && !(typeof typ === 'string' && tokenTypes.has(typ.toLowerCase()))) {
     throw new Refusal(
-      'claims',
+      'InvalidClaims',
       `the token's header typ is ${quote(typ)}, which is neither an ID token nor an access token: ${again}`,
     )
   }
   const { sub, exp = 0 } = payload
   if (typeof sub !== 'string' || sub === '') {
     throw new Refusal(
-      'claims',
+      'InvalidClaims',
       `the token's claim sub is ${quote(sub)}, and must be a text that names the caller: have the issuer add it`,
     )
   }
@@ -91,7 +91,7 @@ export async function verifyToken(
   }
   if (!rules.allowClientCredentials) {
     throw new Refusal(
-      'audience',
+      'WrongAudience',
       `the token's claim aud is ${quote(payload.aud)}, and this registry takes tokens for ${rules.clientIds.map(quote).join(' and ')}: have the issuer add that audience to the tokens of its client (in Keycloak an audience mapper) and log in again with terraform login, or, if you are a program, have the server started with --oidc-allow-client-credentials`,
     )
   }
@@ -124,13 +124,13 @@ async function checkSignature(
   }
   if (missing && look === 'impossible' && mayBeNewer(token, issuer, rules.clock())) {
     throw new Refusal(
-      'issuer_away',
+      'IssuerUnavailable',
       'the token is signed with a key that is not known yet: the keys of the OIDC issuer are fetched again in a moment, try again then',
       { retryAfterSeconds: issuer.retryAfterSeconds },
     )
   }
   throw new Refusal(
-    'signature',
+    'InvalidTokenSignature',
     missing
       ? `the token is signed with a key that the issuer does not publish: ${again}`
       : `the signature of the token is not valid: ${again}`,
@@ -160,7 +160,7 @@ async function verifyWithKeys(
   const { keys } = issuer
   if (keys === undefined) {
     throw new Refusal(
-      'issuer_away',
+      'IssuerUnavailable',
       'the keys of the OIDC issuer are not known yet, so tokens cannot be checked: try again in a moment',
       { retryAfterSeconds: issuer.retryAfterSeconds },
     )
@@ -198,7 +198,7 @@ function refusalOf(thrown: unknown, token: string, { issuerUrl, clock }: TokenRu
     const { exp } = thrown.payload
     const agoSeconds = Math.round(clock() / 1000 - (exp ?? 0))
     return new Refusal(
-      'time',
+      'TokenExpired',
       `the token expired ${agoSeconds} s ago (claim exp is ${exp}): ${again}`,
     )
   }
@@ -206,12 +206,12 @@ function refusalOf(thrown: unknown, token: string, { issuerUrl, clock }: TokenRu
   if (thrown instanceof errors.JOSEAlgNotAllowed) {
     const { alg } = headerOf(token)
     return new Refusal(
-      'signature',
+      'InvalidTokenSignature',
       `the token is signed with alg ${quote(alg)}, and must be signed with one of ${algorithms.join(', ')}: ${again}`,
     )
   }
   // Whatever is wrong with a token is for its sender to fix: a key too short, a header that is not understood.
-  return new Refusal('signature', `the signature of the token is not valid: ${again}`)
+  return new Refusal('InvalidTokenSignature', `the signature of the token is not valid: ${again}`)
 }
 
 function refusalOfClaim(
@@ -221,18 +221,18 @@ function refusalOfClaim(
   const found = quote(payload[claim])
   if (claim === 'nbf' && reason === 'check_failed') {
     return new Refusal(
-      'time',
+      'TokenExpired',
       `the token is not valid yet (claim nbf is ${found}): check the clocks of both machines`,
     )
   }
   if (claim === 'iss') {
     return new Refusal(
-      'issuer',
+      'WrongIssuer',
       `the token was issued by ${found}, and this registry takes tokens of ${quote(issuerUrl)}: ${again}`,
     )
   }
   return new Refusal(
-    'claims',
+    'InvalidClaims',
     `the token's claim ${claim} is ${found}, which is missing or not of the right type: ${again}`,
   )
 }

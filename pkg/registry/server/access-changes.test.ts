@@ -316,7 +316,7 @@ it('two Authorization headers are refused, and the log tells callers apart, not 
   expect(entries[0]).toHaveProperty('callerHash', Reflect.get(entries[1] ?? {}, 'callerHash'))
   expect(entries[2]).toMatchObject({
     callerHash: expect.stringMatching(/^[\w-]{12}$/),
-    err: { reason: 'malformed', message: expect.stringContaining('more than one') },
+    err: { reason: 'MalformedCredentials', message: expect.stringContaining('more than one') },
   })
   expect(lines.join('')).not.toMatch(/alice|eyJ/)
 })
