@@ -92,7 +92,9 @@ describe.skipIf(missing.s3).each(clis)('storage that fails, with $name', ({ path
     const { code } = await workspace.run('init')
     expect(code).not.toBe(0)
     expect(workspace.installed().filter((file) => file.endsWith('main.tf'))).toEqual([])
-    expect(await metric('depot_archive_aborts_total{backend="s3",reason="checksum"}')).toBe(1)
+    expect(await metric('depot_archive_aborts_total{backend="s3",reason="ChecksumMismatch"}')).toBe(
+      1,
+    )
   })
 
   it.skipIf(path === undefined)(

@@ -143,11 +143,11 @@ const cases: readonly Case[] = [
   {
     alert: 'DepotChecksumMismatch',
     fires: {
-      [series('depot_archive_aborts_total', 'backend="s3",reason="checksum"')]: '0x20 1x40',
+      [series('depot_archive_aborts_total', 'backend="s3",reason="ChecksumMismatch"')]: '0x20 1x40',
     },
     quiet: {
-      [series('depot_archive_aborts_total', 'backend="s3",reason="checksum"')]: '3x60',
-      [series('depot_archive_aborts_total', 'backend="s3",reason="client"')]: '0+9x60',
+      [series('depot_archive_aborts_total', 'backend="s3",reason="ChecksumMismatch"')]: '3x60',
+      [series('depot_archive_aborts_total', 'backend="s3",reason="ClientGone"')]: '0+9x60',
     },
   },
   {

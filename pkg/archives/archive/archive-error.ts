@@ -1,15 +1,14 @@
-/** Why an archive is not taken. Each is a mistake of the author of the archive: the same bytes are refused again. */
-export type ArchiveReason =
-  /** Neither zip, tar nor tar.gz, or one that is damaged. */
+import type { ReasonOf } from '../../base/errors/errors.ts'
+
+/** Why an archive is refused. */
+export type ArchiveReason = ReasonOf<
   | 'NotAnArchive'
-  /** A name, link or layout that readers could disagree about, or that leaves the directory. */
   | 'UnsafeArchive'
   | 'ArchiveTooLarge'
   | 'Encrypted'
-  /** There is no configuration at the root of the module. */
   | 'NoModuleAtRoot'
-  /** The zip does not hold the executable of the provider. */
   | 'NoProviderInArchive'
+>
 
 const maxMessageLength = 256
 

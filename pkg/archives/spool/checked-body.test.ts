@@ -62,16 +62,21 @@ describe('a checked body', () => {
       what: 'other bytes',
       chunks: ['one ', 'two ', 'four!'],
       text: 'one two ',
-      reason: 'checksum',
+      reason: 'ChecksumMismatch',
     },
-    { what: 'other bytes in one chunk', chunks: ['one two four!'], text: '', reason: 'checksum' },
-    { what: 'an early end', chunks: ['one ', 'two '], text: 'one two ', reason: 'truncated' },
-    { what: 'no bytes', chunks: [], text: '', reason: 'truncated' },
+    {
+      what: 'other bytes in one chunk',
+      chunks: ['one two four!'],
+      text: '',
+      reason: 'ChecksumMismatch',
+    },
+    { what: 'an early end', chunks: ['one ', 'two '], text: 'one two ', reason: 'Truncated' },
+    { what: 'no bytes', chunks: [], text: '', reason: 'Truncated' },
     {
       what: 'too many bytes',
       chunks: ['one two ', 'three', '!'],
       text: 'one two ',
-      reason: 'backend',
+      reason: 'StorageFailed',
     },
   ])('never ends with $what', async ({ chunks, text, reason }) => {
     const found = await read(chunks)
@@ -80,8 +85,8 @@ describe('a checked body', () => {
   })
 
   it.each([
-    { what: 'an early end', chunks: ['one ', 'two '], reason: 'truncated' },
-    { what: 'too many bytes', chunks: ['one two three', '!'], reason: 'backend' },
+    { what: 'an early end', chunks: ['one ', 'two '], reason: 'Truncated' },
+    { what: 'too many bytes', chunks: ['one two three', '!'], reason: 'StorageFailed' },
   ])('never ends with $what where the bytes are not hashed', async ({ chunks, reason }) => {
     const { events, message } = await read(chunks, {})
     expect(message).toBeDefined()
@@ -90,7 +95,7 @@ describe('a checked body', () => {
 
   it('passes on the error of the backend', async () => {
     const found = await read(['one ', new Error('EIO')])
-    expect(found).toMatchObject({ events: [4, 'backend'], message: 'EIO' })
+    expect(found).toMatchObject({ events: [4, 'StorageFailed'], message: 'EIO' })
   })
 
   it('closes its source with the client, and tells so once', async () => {
@@ -104,9 +109,9 @@ describe('a checked body', () => {
     )
     await body.read()
     body.close()
-    expect(events).toEqual(['client', 'closed'])
+    expect(events).toEqual(['ClientGone', 'closed'])
     body.close()
     expect(await body.read()).toBeUndefined()
-    expect(events).toEqual(['client', 'closed', 'closed'])
+    expect(events).toEqual(['ClientGone', 'closed', 'closed'])
   })
 })

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
-import { RegistryError } from '../../base/errors/errors.ts'
+import { type ReasonOf, RegistryError } from '../../base/errors/errors.ts'
 import type { ByteSource } from './byte-source.ts'
 
 /** Why sending an archive was aborted; the `reason` of `archive_aborts_total`. */
-export type AbortReason = 'checksum' | 'truncated' | 'client' | 'backend'
+export type AbortReason = ReasonOf<
+  'ChecksumMismatch' | 'Truncated' | 'ClientGone' | 'StorageFailed'
+>
 
 /** What a body must be, and callbacks for how it ended. */
 export interface Expected {
@@ -27,13 +29,13 @@ export function checkedBody(
   const hash = sha256 === undefined ? undefined : createHash('sha256')
   let seenBytes = 0
   let over = false
-  let reason: AbortReason = 'backend'
+  let reason: AbortReason = 'StorageFailed'
 
   async function next(): Promise<Uint8Array | undefined> {
     const chunk = await body.read()
     if (chunk === undefined) {
       if (seenBytes === sizeBytes) return undefined
-      reason = 'truncated'
+      reason = 'Truncated'
       throw badGateway('the archive in storage ends too early')
     }
     seenBytes += chunk.byteLength
@@ -45,7 +47,7 @@ export function checkedBody(
 
   async function checkEnd(): Promise<void> {
     if (hash !== undefined && hash.digest('hex') !== sha256) {
-      reason = 'checksum'
+      reason = 'ChecksumMismatch'
       throw mismatch()
     }
     if ((await body.read()) !== undefined) throw grown()
@@ -69,7 +71,7 @@ export function checkedBody(
       }
     },
     close() {
-      if (!over) onAbort?.('client', undefined)
+      if (!over) onAbort?.('ClientGone', undefined)
       over = true
       body.close()
     },

@@ -31,12 +31,12 @@ export function createReports({
     const { label, sha256 } = archive
     const { backend } = place
     metrics.aborted(backend, reason)
-    if (reason === 'checksum' || reason === 'truncated') {
+    if (reason === 'ChecksumMismatch' || reason === 'Truncated') {
       bad.add(keyOf(archive, place), info.fingerprint)
     }
-    if (reason === 'checksum') {
+    if (reason === 'ChecksumMismatch') {
       log.error({ ...label, backend, sha256 }, 'archive does not match its checksum')
-    } else if (reason !== 'client') {
+    } else if (reason !== 'ClientGone') {
       log.error({ ...label, backend, reason, err }, 'archive broken off')
     }
   }
@@ -47,7 +47,7 @@ export function createReports({
     /** The error of an archive that is known to be wrong before any of it was given. */
     wrong(archive: Archive, place: Place, info: ObjectInfo): RegistryError {
       const error = mismatch()
-      aborted(archive, place, info, 'checksum', error)
+      aborted(archive, place, info, 'ChecksumMismatch', error)
       return error
     },
 

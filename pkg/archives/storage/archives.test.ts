@@ -75,7 +75,7 @@ describe('an archive', () => {
     const { body } = await archives.open(archive)
     await expect(bytesOf(body)).rejects.toMatchObject({ reason: 'BadGateway' })
     expect(await valueOf('archive_bytes_total', { source: 'backend' })).toBeLessThan(sizeBytes)
-    const aborts = { backend: 'filesystem', reason: 'checksum' }
+    const aborts = { backend: 'filesystem', reason: 'ChecksumMismatch' }
     expect(await valueOf('archive_aborts_total', aborts)).toBe(1)
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
       expect.objectContaining({
@@ -116,7 +116,7 @@ describe('an archive', () => {
     const { body } = await archives.open(archive)
     await body.read()
     body.close()
-    const aborts = { backend: 'filesystem', reason: 'client' }
+    const aborts = { backend: 'filesystem', reason: 'ClientGone' }
     expect(await valueOf('archive_aborts_total', aborts)).toBe(1)
     expect(lines).toEqual([])
   })

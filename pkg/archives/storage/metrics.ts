@@ -48,7 +48,7 @@ export function createArchiveMetrics(metrics: Metrics) {
 
     aborted(backend: Backend, reason: AbortReason) {
       aborts.inc({ backend, reason })
-      if (reason !== 'client') errors.inc({ backend, reason })
+      if (reason !== 'ClientGone') errors.inc({ backend, reason })
     },
 
     /** Measures one request; its result is `ok` or the reason of the RegistryError. */

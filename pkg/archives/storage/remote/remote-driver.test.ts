@@ -148,7 +148,7 @@ describe('what is not the archive is never given whole', () => {
     expect(await download()).toMatchObject({ reason: 'BadGateway', status: 502 })
     expect(lines.join()).toContain('"version":"1.0.0"')
     const aborted = await metrics.getSingleMetricAsString('depot_archive_aborts_total')
-    expect(aborted).toContain('{backend="s3",reason="checksum"} 1')
+    expect(aborted).toContain('{backend="s3",reason="ChecksumMismatch"} 1')
   })
 
   it('is not read again for a minute, by however many', async () => {
