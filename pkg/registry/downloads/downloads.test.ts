@@ -89,7 +89,7 @@ describe('while the store is away', () => {
     await vi.waitFor(async () =>
       expect(
         (await metric('download_queue_events')) +
-          (await metric('download_events_dropped_total', 'queue_full')),
+          (await metric('download_events_dropped_total', 'QueueFull')),
       ).toBe(1_000),
     )
     await vi.waitFor(() => expect(journaled(dir).length).toBeLessThan(500))
@@ -144,7 +144,7 @@ describe('a journal on disk', () => {
     rmSync(join(dir, 'stats.db'), { recursive: true })
     const { total, metric } = startCounting(dir)
     await vi.waitFor(() => expect(total()).toBe(9))
-    expect(await metric('download_events_dropped_total', 'corrupt')).toBe(1)
+    expect(await metric('download_events_dropped_total', 'Corrupt')).toBe(1)
   })
 
   it('is left alone while its process lives', async () => {

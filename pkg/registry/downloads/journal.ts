@@ -95,7 +95,7 @@ export class Journal {
     this.#memory.push({ sequence: this.#sequence, at: clock(), event })
     if (this.#memory.length > limits.memoryEvents) {
       this.#memory.shift()
-      onDropped('disk', 1)
+      onDropped('DiskFailed', 1)
     }
     this.#schedule(this.#failed ? limits.retryMs : limits.flushMs)
   }
@@ -128,7 +128,7 @@ export class Journal {
     await this.flush()
     clearTimeout(this.#timer)
     const lost = this.#memory.length
-    if (lost > 0) this.#options.onDropped('disk', lost)
+    if (lost > 0) this.#options.onDropped('DiskFailed', lost)
     this.#memory = []
     await this.#active?.writer.close()
     this.#lock?.release()

@@ -75,7 +75,7 @@ export class Journals {
     for (const { segments, applied } of this.all) {
       while (sizeBytes > this.#options.maxBytes && !segments.isEmpty && !segments.isOldestOpen) {
         sizeBytes -= segments.sizeBytes
-        await segments.dropOldest(applied, 'queue_full')
+        await segments.dropOldest(applied, 'QueueFull')
         sizeBytes += segments.sizeBytes
       }
     }

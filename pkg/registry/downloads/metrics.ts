@@ -3,7 +3,7 @@ import { counter, gauge, type Logger, type Metrics } from '../../base/telemetry/
 import type { DropReason, OnDropped } from './segments.ts'
 import type { CountStore } from './store.ts'
 
-const dropReasons: readonly DropReason[] = ['queue_full', 'disk', 'corrupt', 'expired']
+const dropReasons: readonly DropReason[] = ['QueueFull', 'DiskFailed', 'Corrupt', 'Expired']
 const kinds = ['Module', 'Provider'] as const
 
 /** What this package counts of itself. */

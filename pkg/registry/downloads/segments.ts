@@ -1,8 +1,9 @@
 import { readFile, rm } from 'node:fs/promises'
+import type { ReasonOf } from '../../base/errors/errors.ts'
 import { decodeRecords, type JournalRecord } from './record.ts'
 
 /** Why an event will never be counted; label of a metric. */
-export type DropReason = 'queue_full' | 'disk' | 'corrupt' | 'expired'
+export type DropReason = ReasonOf<'QueueFull' | 'DiskFailed' | 'Corrupt' | 'Expired'>
 
 /** Called with events that are lost. */
 export type OnDropped = (reason: DropReason, events: number, err?: unknown) => void
@@ -64,7 +65,7 @@ export class Segments {
   async adopt(path: string): Promise<void> {
     const text = await readFile(path, 'utf8')
     const { records, corrupt } = decodeRecords(text)
-    if (corrupt > 0) this.#onDropped('corrupt', corrupt)
+    if (corrupt > 0) this.#onDropped('Corrupt', corrupt)
     const segment = { ...emptySegment(path), sizeBytes: Buffer.byteLength(text) }
     extend(segment, records)
     this.add(segment)
@@ -89,7 +90,7 @@ export class Segments {
         ({ sequence }) => sequence > applied,
       )
       if (records.length > 0) return records.slice(0, limit)
-      this.#onDropped('corrupt', pendingIn(segment, applied))
+      this.#onDropped('Corrupt', pendingIn(segment, applied))
       await this.#remove(segment)
     }
   }
@@ -114,7 +115,7 @@ export class Segments {
       if (segment === undefined || segment.records !== undefined) return
       const isApplied = pendingIn(segment, applied) === 0
       if (segment.lastAt >= (isApplied ? before.applied : before.any)) return
-      await this.dropOldest(applied, 'expired')
+      await this.dropOldest(applied, 'Expired')
     }
   }
 
