@@ -79,7 +79,7 @@ describe('an address', () => {
     expect(at(catalog, 'network', 'azurerm')).toBe('network-azurerm')
     expect(at(catalog, 'network-azurerm', 'azurerm')).toBe('network-azurerm')
     expect(at(catalog, 'network', 'google')).toBeUndefined()
-    expect(catalog.conflicts.address).toBe(0)
+    expect(catalog.conflicts.AddressTaken).toBe(0)
   })
 
   it('need not be the name of an object', () => {
@@ -104,7 +104,7 @@ describe('an address', () => {
       expect(at(catalog, 'net', 'aws')).toBe('b')
       expect([served(catalog, 'b'), served(catalog, 'a')]).toEqual([['old-1'], []])
       expect(catalog.version('team', 'young-1')?.unavailable).toContain('which is older')
-      expect(catalog.conflicts.address).toBe(1)
+      expect(catalog.conflicts.AddressTaken).toBe(1)
       const reasons = conflicts
         .filter(({ name }) => name === 'a')
         .map(({ reason }) => reason())
@@ -113,7 +113,7 @@ describe('an address', () => {
       remove(catalog, 'Module', 'b')
       expect(at(catalog, 'net', 'aws')).toBe('a')
       expect(served(catalog, 'a')).toEqual(['young-1'])
-      expect(catalog.conflicts.address).toBe(0)
+      expect(catalog.conflicts.AddressTaken).toBe(0)
     }
   })
 
@@ -124,7 +124,7 @@ describe('an address', () => {
     upsert(catalog, module('net', { provider: 'aws' }, created(2)))
     expect([at(catalog, 'net', 'aws'), at(catalog, 'other', 'aws')]).toEqual(['net', 'other'])
     expect(served(catalog, 'other')).toEqual(['other-1'])
-    expect(catalog.conflicts.address).toBe(1)
+    expect(catalog.conflicts.AddressTaken).toBe(1)
   })
 
   it('in a folder is that of the one that had it first, though the other is older', () => {
@@ -145,7 +145,7 @@ describe('an address', () => {
       'any',
       'any',
     ])
-    expect(catalog.conflicts.address).toBe(1)
+    expect(catalog.conflicts.AddressTaken).toBe(1)
   })
 })
 
@@ -159,7 +159,7 @@ describe('the parent of a Version', () => {
     const names = ['same', 'unsaid', 'former']
     expect(names.map((name) => parentOf(catalog, name))).toEqual(['vpc', 'vpc', undefined])
     expect(catalog.version('team', 'former')?.unavailable).toContain('it has no parent')
-    expect(catalog.conflicts.parent).toBe(1)
+    expect(catalog.conflicts.ParentMissing).toBe(1)
     upsert(catalog, module('vpc', {}, { uid: 'two' }))
     expect(names.map((name) => parentOf(catalog, name))).toEqual([undefined, 'vpc', 'vpc'])
   })
@@ -192,7 +192,7 @@ describe('the parent of a Version', () => {
     remove(catalog, 'Version', 'y')
     remove(catalog, 'Module', 'b')
     expect(parentOf(catalog, 'x')).toBe('a')
-    expect(catalog.conflicts.parent).toBe(0)
+    expect(catalog.conflicts.ParentMissing).toBe(0)
   })
 })
 
@@ -210,10 +210,10 @@ describe('two Versions of one version', () => {
         'duplicate of one, which was created first',
         'unservable',
       ])
-      expect(catalog.conflicts.duplicate).toBe(1)
+      expect(catalog.conflicts.Duplicate).toBe(1)
       remove(catalog, 'Version', 'one')
       expect(served(catalog, 'vpc')).toEqual(['two'])
-      expect(catalog.conflicts.duplicate).toBe(0)
+      expect(catalog.conflicts.Duplicate).toBe(0)
     }
   })
 
@@ -267,7 +267,7 @@ describe('two Versions of one version', () => {
     expect((cpuTimeMs() - before) / 9000).toBeLessThan(2)
     expect(served(catalog, 'vpc')).toEqual(['one'])
     await catalog.model.whenSettled
-    expect(catalog.conflicts.duplicate).toBe(9000)
+    expect(catalog.conflicts.Duplicate).toBe(9000)
     expect(conflicts.at(-1)?.reason()).toMatch(/^9000 of its Versions are duplicates .*: x0, x1, /)
   })
 })
@@ -282,13 +282,13 @@ it('takes many Versions over at once when their parent comes, goes or is called 
   expect(catalog.modules.get('team')?.get('a')?.versions).toHaveLength(3000)
   upsert(catalog, module('a', { name: 'other' }))
   expect(catalog.modules.get('team')?.get('a')?.versions).toHaveLength(0)
-  expect(catalog.conflicts.parent).toBe(3000)
+  expect(catalog.conflicts.ParentMissing).toBe(3000)
   upsert(catalog, module('net'))
   const versions = catalog.modules.get('team')?.get('net')?.versions ?? []
   expect(versions).toHaveLength(3000)
   expect(versions[0]?.version).toBe('1.49.2999')
   remove(catalog, 'Module', 'net')
-  expect(catalog.conflicts.parent).toBe(3000)
+  expect(catalog.conflicts.ParentMissing).toBe(3000)
 })
 
 it.each<[string, (index: number) => object]>([

@@ -16,6 +16,7 @@ import {
   type Resource,
   type ResourceSink,
 } from '../../api/v1alpha1/v1alpha1.ts'
+import type { ReasonOf } from '../../base/errors/errors.ts'
 import { Turns } from '../../base/pacing/pacing.ts'
 import { type DownloadCount, DownloadTable } from './downloads.ts'
 import { FindingTable } from './findings.ts'
@@ -182,13 +183,15 @@ export class Catalog implements ResourceSink {
   }
 
   /** How much is not served because of others: parents without their address, duplicates, Versions without a parent. */
-  get conflicts(): Readonly<Record<'address' | 'duplicate' | 'parent', number>> {
+  get conflicts(): Readonly<
+    Record<ReasonOf<'AddressTaken' | 'Duplicate' | 'ParentMissing'>, number>
+  > {
     const { Module: modules, Provider: providers } = this.#parents
     const { Module: ofModules, Provider: ofProviders } = this.model.states
     return {
-      address: modules.conflictCount + providers.conflictCount,
-      duplicate: ofModules.duplicate + ofProviders.duplicate,
-      parent: modules.waitingCount + providers.waitingCount,
+      AddressTaken: modules.conflictCount + providers.conflictCount,
+      Duplicate: ofModules.duplicate + ofProviders.duplicate,
+      ParentMissing: modules.waitingCount + providers.waitingCount,
     }
   }
 

@@ -179,9 +179,9 @@ describe('the sums of a parent with many Versions', () => {
     }
     workOn(catalog, 'Provider', Number.POSITIVE_INFINITY)
     catalog.apply({ type: 'delete', ...key })
-    expect(catalog.conflicts.parent).toBe(3_000)
+    expect(catalog.conflicts.ParentMissing).toBe(3_000)
     catalog.apply({ type: 'upsert', resource: provider(2) })
-    expect(catalog.conflicts.parent).toBe(0)
+    expect(catalog.conflicts.ParentMissing).toBe(0)
     expect(workOn(catalog, 'Provider', 0)[0]).toBeLessThan(20)
   })
 })
