@@ -57,7 +57,7 @@ const views: readonly View[] = [
   { name: 'the statistics', path: '/stats' },
   { name: 'access', path: '/access?resource=payments/module/pci-vault' },
   { name: 'access without a resource', path: '/access' },
-  { name: 'a sign-in that failed', path: '/auth/error?reason=too_many_groups&count=900' },
+  { name: 'a sign-in that failed', path: '/auth/error?reason=TooManyGroups&count=900' },
   {
     name: 'the palette',
     path: '/',

@@ -124,7 +124,7 @@ describe('a person who signs in', () => {
     const { explorer } = await deploy({ serverFlags: ['--anonymous-auth'] })
     const visitor = new Visitor()
     const seen = await visitor.signIn(`${explorer.baseUrl}/auth/login`, 'noise-900')
-    expect(seen.url).toBe(`${explorer.baseUrl}/auth/error?reason=too_many_groups&count=900`)
+    expect(seen.url).toBe(`${explorer.baseUrl}/auth/error?reason=TooManyGroups&count=900`)
     expect(seen.text).toContain('Your identity carries too many groups')
     expect(seen.text).toContain('900 groups')
     expect([...visitor.cookies(explorer.baseUrl).keys()]).toEqual([])
@@ -155,7 +155,7 @@ describe('what a sign-in cannot be turned into', () => {
     await visitor.signIn(`${explorer.baseUrl}/auth/login`)
     const used = visitor.visited.find((url) => url.includes('/auth/callback?')) ?? ''
     const again = await visitor.open(used)
-    expect(again.url).toBe(`${explorer.baseUrl}/auth/error?reason=no_attempt`)
+    expect(again.url).toBe(`${explorer.baseUrl}/auth/error?reason=NoSignInAttempt`)
     expect(again.text).toContain('Sign in again')
   })
 
@@ -171,22 +171,26 @@ describe('what a sign-in cannot be turned into', () => {
     expect(callback).not.toBe('')
     const victim = new Visitor()
     const seen = await victim.open(callback)
-    expect(seen.url).toBe(`${explorer.baseUrl}/auth/error?reason=no_attempt`)
+    expect(seen.url).toBe(`${explorer.baseUrl}/auth/error?reason=NoSignInAttempt`)
     expect(kept).toHaveLength(1)
     expect([...victim.cookies(explorer.baseUrl).keys()]).toEqual([])
   })
 
   it.each([
-    ['a wrong state', (url: URL) => url.searchParams.set('state', 'x'.repeat(43)), 'no_attempt'],
-    ['no state', (url: URL) => url.searchParams.delete('state'), 'no_attempt'],
-    ['two states', (url: URL) => url.searchParams.append('state', 'other'), 'refused'],
-    ['a wrong code', (url: URL) => url.searchParams.set('code', 'wrong'), 'refused'],
+    [
+      'a wrong state',
+      (url: URL) => url.searchParams.set('state', 'x'.repeat(43)),
+      'NoSignInAttempt',
+    ],
+    ['no state', (url: URL) => url.searchParams.delete('state'), 'NoSignInAttempt'],
+    ['two states', (url: URL) => url.searchParams.append('state', 'other'), 'SignInRefused'],
+    ['a wrong code', (url: URL) => url.searchParams.set('code', 'wrong'), 'SignInRefused'],
     [
       'another issuer',
       (url: URL) => url.searchParams.set('iss', 'https://evil.example'),
-      'refused',
+      'SignInRefused',
     ],
-    ['no issuer', (url: URL) => url.searchParams.delete('iss'), 'refused'],
+    ['no issuer', (url: URL) => url.searchParams.delete('iss'), 'SignInRefused'],
   ])('%s', async (_what, change, reason) => {
     const { explorer } = await deploy()
     const visitor = new Visitor()
@@ -212,7 +216,7 @@ describe('what a sign-in cannot be turned into', () => {
     const denied = await visitor.open(
       `${explorer.baseUrl}/auth/callback?error=access_denied&error_description=Call+0800+EVIL&state=${state}&iss=x`,
     )
-    expect(denied.url).toMatch(/reason=(denied|refused)$/)
+    expect(denied.url).toMatch(/reason=(SignInDenied|SignInRefused)$/)
     expect(denied.text).not.toContain('EVIL')
     const made = await visitor.open(
       `${explorer.baseUrl}/auth/error?reason=<script>&count=<script>&message=EVIL`,
@@ -364,7 +368,7 @@ it('an issuer that is away keeps no one from what is public, and logins come bac
   const visitor = new Visitor()
   expect((await visitor.open(`${alone.url}/stats`)).status).toBe(200)
   const failed = await visitor.ask(`${alone.url}/auth/login`)
-  expect(failed.headers['location']).toBe('/auth/error?reason=issuer_away')
+  expect(failed.headers['location']).toBe('/auth/error?reason=IssuerUnavailable')
   const back = await SignInProvider.start({
     port,
     callbacks: [`${explorer.baseUrl}/auth/callback`],

@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import type { Reason } from '../base/errors/errors.ts'
 import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'
 import { themeAttribute } from './theme.ts'
 
@@ -6,31 +7,31 @@ const path = '/auth/error'
 
 /** Why a login did not succeed, in words that are ours: nothing of the URL is shown but the number. */
 const problems = {
-  denied: ['Sign-in was cancelled', () => 'You, or your identity provider, refused access.'],
-  refused: [
+  SignInDenied: ['Sign-in was cancelled', () => 'You, or your identity provider, refused access.'],
+  SignInRefused: [
     'Sign-in failed',
     () =>
       'What the identity provider answered could not be accepted. The log of the explorer says why.',
   ],
-  no_attempt: [
+  NoSignInAttempt: [
     'Sign-in was not finished',
     () =>
       'This browser began no such sign-in, or it took longer than 10 minutes, or the link was used before.',
   ],
-  issuer_away: [
+  IssuerUnavailable: [
     'The identity provider cannot be reached',
     () => 'Public pages go on working. Try again in a moment.',
   ],
-  no_session: [
+  NoSession: [
     'Your browser did not keep the session',
     () => 'You signed in, but the session came back empty. Allow cookies for this site.',
   ],
-  too_many_groups: [
+  TooManyGroups: [
     'Your identity carries too many groups',
     (count: number) =>
       `Your token names ${count === 0 ? 'more groups' : `${count} groups, more`} than a browser can keep. Ask for fewer of them in the token: filter the groups claim at the identity provider.`,
   ],
-} as const satisfies Record<string, readonly [string, (count: number) => string]>
+} as const satisfies Partial<Record<Reason, readonly [string, (count: number) => string]>>
 
 export type LoginProblem = keyof typeof problems
 
@@ -43,7 +44,7 @@ export function authErrorRoutes(stylesheets: readonly string[]): Hono<ExplorerEn
   return new Hono<ExplorerEnv>().get(path, (c: ExplorerContext) => {
     note(c, path)
     const reason = c.req.query('reason') ?? ''
-    const [title, explain] = problems[isProblem(reason) ? reason : 'refused']
+    const [title, explain] = problems[isProblem(reason) ? reason : 'SignInRefused']
     const count = c.req.query('count') ?? ''
     const text = explain(/^\d{1,6}$/.test(count) ? Number(count) : 0)
     const links = stylesheets.map((href) => `<link rel="stylesheet" href="${href}">`).join('')

@@ -61,7 +61,7 @@ export function loginRoutes(options: LoginOptions): Hono<ExplorerEnv> {
     note(c, '/auth/login')
     const { cookies, external } = c.var
     const configuration = await issuer.configuration().catch(() => undefined)
-    if (configuration === undefined) return fail(c, 'issuer_away')
+    if (configuration === undefined) return fail(c, 'IssuerUnavailable')
     const attempt: Attempt = {
       state: randomState(),
       nonce: randomNonce(),
@@ -95,10 +95,10 @@ export function loginRoutes(options: LoginOptions): Hono<ExplorerEnv> {
     const sealed = /^[\w-]{20,100}$/.test(state) ? cookies.get(name) : undefined
     const attempt =
       sealed === undefined ? undefined : await seal.open('login', sealed, attemptSeconds)
-    if (!isAttempt(attempt) || attempt.state !== state) return fail(c, 'no_attempt')
+    if (!isAttempt(attempt) || attempt.state !== state) return fail(c, 'NoSignInAttempt')
     cookies.clear(name)
     const configuration = await issuer.configuration().catch(() => undefined)
-    if (configuration === undefined) return fail(c, 'issuer_away')
+    if (configuration === undefined) return fail(c, 'IssuerUnavailable')
     try {
       const session = await redeem(c, configuration, attempt)
       await sessions.write(cookies, session)
@@ -106,7 +106,7 @@ export function loginRoutes(options: LoginOptions): Hono<ExplorerEnv> {
       onLogin('success')
       return c.redirect(safeReturnTo(attempt.returnTo, external.origin))
     } catch (err) {
-      if (err instanceof SessionTooLarge) return fail(c, 'too_many_groups', undefined, err.groups)
+      if (err instanceof SessionTooLarge) return fail(c, 'TooManyGroups', undefined, err.groups)
       return fail(c, problemOf(err), err)
     }
   }
@@ -139,9 +139,9 @@ function isAttempt(value: unknown): value is Attempt {
 
 function problemOf(err: unknown): LoginProblem {
   if (err instanceof AuthorizationResponseError) {
-    return err.error === 'access_denied' ? 'denied' : 'refused'
+    return err.error === 'access_denied' ? 'SignInDenied' : 'SignInRefused'
   }
   return err instanceof Error && /^(?:TypeError|TimeoutError|AbortError)$/.test(err.name)
-    ? 'issuer_away'
-    : 'refused'
+    ? 'IssuerUnavailable'
+    : 'SignInRefused'
 }

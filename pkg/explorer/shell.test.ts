@@ -221,7 +221,7 @@ describe('a 401', () => {
   it('does not lead round and round where the browser keeps no session', async () => {
     await using explorer = await refusing({ oidc, baseUrl: 'https://a.example' })
     const { headers } = await explorer.get('/stats', { cookie: '__Host-depot-arrived=1' })
-    expect(headers['location']).toBe('/auth/error?reason=no_session')
+    expect(headers['location']).toBe('/auth/error?reason=NoSession')
   })
 })
 

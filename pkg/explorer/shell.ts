@@ -69,7 +69,7 @@ export function shellRoutes(options: ShellOptions): Hono<ExplorerEnv> {
         return c.redirect(
           next === 'login'
             ? `/auth/login?returnTo=${encodeURIComponent(url.pathname + url.search)}`
-            : errorPath('no_session'),
+            : errorPath('NoSession'),
         )
       }
     }
