@@ -1,6 +1,6 @@
 /** The reasons of every error, and the error that callers see. pkg/base/serving makes answers of it. */
 
-import { type AnswerReason, mayPass, statusOf } from './reasons.ts'
+import { type AnswerReason, mayPass, type Reason, statusOf } from './reasons.ts'
 
 export {
   type AnswerReason,
@@ -12,14 +12,31 @@ export {
   statusOf,
 } from './reasons.ts'
 
+/** An error with a reason of the table. What is thrown for one reason and caught by it needs no class of its own. */
+export class ReasonError<R extends Reason = Reason> extends Error {
+  override readonly name: string = 'ReasonError'
+  readonly reason: R
+  /** After how many milliseconds to try again at the earliest; undefined where nobody says. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(
+    reason: R,
+    message: string,
+    { cause, retryAfterMs }: { cause?: unknown; retryAfterMs?: number | undefined } = {},
+  ) {
+    super(message, { cause })
+    this.reason = reason
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
 /**
- * The error that becomes an answer: what packages throw of their own kind (a refusal, an error of an expression, of a
- * source) is made one of these before a caller sees it. Its message is for the caller, so it says what to do next and holds
- * no stack and no internal address; those belong into `cause`, which only the log shows.
+ * The error that becomes an answer: packages make one of these of their own errors before a caller sees it. Its message is
+ * for the caller, so it says what to do next and has no stack and no internal address; those belong in `cause`, which only
+ * the log shows.
  */
-export class RegistryError extends Error {
+export class RegistryError extends ReasonError<AnswerReason> {
   override readonly name = 'RegistryError'
-  readonly reason: AnswerReason
   /** Response headers that go with the error, such as `Retry-After` (seconds). */
   readonly headers: Readonly<Record<string, string>>
 
@@ -28,8 +45,7 @@ export class RegistryError extends Error {
     message: string,
     options: { cause?: unknown; headers?: Record<string, string> } = {},
   ) {
-    super(message, { cause: options.cause })
-    this.reason = reason
+    super(reason, message, options)
     this.headers = options.headers ?? {}
   }
 
@@ -41,6 +57,10 @@ export class RegistryError extends Error {
   get retry(): boolean {
     return mayPass(this.reason)
   }
+}
+
+export function hasReason(thrown: unknown, reason: Reason): boolean {
+  return thrown instanceof ReasonError && thrown.reason === reason
 }
 
 export function notFound(message: string, cause?: unknown): RegistryError {

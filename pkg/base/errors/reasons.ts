@@ -147,7 +147,6 @@ export const reasonTopics = {
     Progressing: ['fine', 'Work goes on.'],
     WaitingForSpool: ['retry', 'The spool has no room at this moment. Raise --spool-size.'],
     SignatureVerified: ['fine', 'A trusted key signed the checksum of the archive.'],
-    ChecksumVerified: ['fine', 'The archive has the checksum that upstream names.'],
     Stored: ['fine', 'The archive is in storage, and was read back.'],
     StorageNotGranted: ['fix', 'The namespace may not use that storage. Grant it the place.'],
     ArchiveMissing: ['retry', 'The archive that spec.upload names is not in storage. Upload it.'],
