@@ -1,25 +1,13 @@
-import type { ReasonOf } from '../../base/errors/errors.ts'
-
-/** Why an archive is refused. */
-export type ArchiveReason = ReasonOf<
-  | 'NotAnArchive'
-  | 'UnsafeArchive'
-  | 'ArchiveTooLarge'
-  | 'Encrypted'
-  | 'NoModuleAtRoot'
-  | 'NoProviderInArchive'
->
+import { type Reason, ReasonError } from '../../base/errors/errors.ts'
 
 const maxMessageLength = 256
 
 /** An archive that is refused. The message says what to change; it has at most 256 printable characters. */
-export class ArchiveError extends Error {
+export class ArchiveError extends ReasonError {
   override readonly name = 'ArchiveError'
-  readonly reason: ArchiveReason
 
-  constructor(reason: ArchiveReason, message: string, options?: ErrorOptions) {
-    super(printable(message, maxMessageLength), options)
-    this.reason = reason
+  constructor(reason: Reason, message: string, options?: ErrorOptions) {
+    super(reason, printable(message, maxMessageLength), options)
   }
 }
 

@@ -3,7 +3,8 @@ import { existsSync, readdirSync, truncateSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { deflateRawSync, gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
-import { ArchiveError, type ArchiveReason, inspectProvider, normaliseModule } from './archive.ts'
+import type { Reason } from '../../base/errors/errors.ts'
+import { ArchiveError, inspectProvider, normaliseModule } from './archive.ts'
 import { archiveFolder, type Packed, tarOf, zipOf } from './packed.fixture.ts'
 import { paxHeader, type RawTarEntry, rawTar } from './raw-tar.fixture.ts'
 import { descriptor, type RawEntry, rawZip } from './raw-zip.fixture.ts'
@@ -11,7 +12,7 @@ import { descriptor, type RawEntry, rawZip } from './raw-zip.fixture.ts'
 interface Hostile {
   readonly what: string
   readonly bytes: () => Buffer | Promise<Buffer>
-  readonly reason: ArchiveReason
+  readonly reason: Reason
 }
 
 const main = { name: 'main.tf' }
@@ -127,7 +128,7 @@ const chain = Array.from({ length: 12 }, (_, index) => ({
 
 const zip = (
   what: string,
-  reason: ArchiveReason,
+  reason: Reason,
   entries: readonly RawEntry[],
   end?: Parameters<typeof rawZip>[1],
 ): Hostile => ({ what: `a zip ${what}`, reason, bytes: () => rawZip(entries, end) })
@@ -214,7 +215,7 @@ const zips: Hostile[] = [
 
 const tar = (
   what: string,
-  reason: ArchiveReason,
+  reason: Reason,
   entries: readonly RawTarEntry[],
   end?: Buffer<ArrayBuffer>,
 ): Hostile => ({ what: `a tar ${what}`, reason, bytes: () => rawTar(entries, end) })

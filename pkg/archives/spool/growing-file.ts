@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
-import { unavailable } from '../../base/errors/errors.ts'
+import { hasReason, ReasonError, unavailable } from '../../base/errors/errors.ts'
 import { withDeadline } from '../../base/pacing/pacing.ts'
 import type { ByteSource } from './byte-source.ts'
 import { noAnswer } from './byte-source.ts'
@@ -9,11 +9,6 @@ import { release } from './release.ts'
 
 /** How long a follower waits for the next bytes; the source itself gives up before. */
 const progressDeadlineMs = 120_000
-
-/** What went wrong with the disk and not with the source: a follower can still read from another one. */
-export class DiskError extends Error {
-  override readonly name = 'DiskError'
-}
 
 /**
  * One source on its way into a file that grows. Any number of readers follow it: each gets what has arrived, at its own
@@ -56,7 +51,7 @@ export class GrowingFile {
         this.#notify()
       }
       await keep().catch((cause: unknown) => {
-        throw new DiskError('cannot put a spooled file in its place', { cause })
+        throw new ReasonError('DiskFailed', 'cannot put a spooled file in its place', { cause })
       })
       return await this.#checkUntouched()
     } catch (error) {
@@ -79,7 +74,7 @@ export class GrowingFile {
         given += bytesWritten
         this.#writtenBytes += bytesWritten
       } catch (cause) {
-        throw new DiskError('cannot write a spooled file', { cause })
+        throw new ReasonError('DiskFailed', 'cannot write a spooled file', { cause })
       }
     }
   }
@@ -150,7 +145,7 @@ export class GrowingFile {
           try {
             return await next()
           } catch (error) {
-            if (!(error instanceof DiskError)) throw error
+            if (!hasReason(error, 'DiskFailed')) throw error
             const opened = await instead(position)
             if (closed) opened.close()
             other = opened

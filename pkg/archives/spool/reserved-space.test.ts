@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { openSpool, SpoolTooSmallError } from './spool.ts'
+import { openSpool } from './spool.ts'
 
 let dir: string
 beforeEach(() => {
@@ -85,7 +85,7 @@ it('forgets a waiter whose signal ends, and lets the next one go on', async () =
 
 it('refuses what could never fit', async () => {
   const spool = await openSpool({ dir, sizeBytes: 100 })
-  await expect(spool.reserve(101, { signal })).rejects.toThrow(SpoolTooSmallError)
+  await expect(spool.reserve(101, { signal })).rejects.toMatchObject({ reason: 'ArchiveTooLarge' })
 })
 
 it('removes what a process that is gone left behind, and nothing else', async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ReasonError } from '../../base/errors/errors.ts'
 
 export interface SpoolOptions {
   /** Made where it is missing. What a process that is gone left there is removed. */
@@ -27,7 +28,7 @@ export interface Spool {
    * nothing and never waits, for what waits behind others while it holds an archive could wait for itself.
    *
    * @param onWaiting called once where there is none at this moment
-   * @throws SpoolTooSmallError where it could never fit; the reason of the signal where that ends the waiting
+   * @throws ReasonError ArchiveTooLarge where it could never fit; the reason of the signal where that ends the waiting
    */
   reserve(
     bytes: number,
@@ -45,11 +46,6 @@ export interface SpoolFile {
   shrink(bytes: number): void
   /** Removes the file and gives its room back; twice is fine. */
   remove(): Promise<void>
-}
-
-/** A file is larger than the whole spool. */
-export class SpoolTooSmallError extends Error {
-  override readonly name = 'SpoolTooSmallError'
 }
 
 /** @throws Error where the folder cannot be made or written */
@@ -119,7 +115,8 @@ class ReservedSpool implements Spool {
   ): Promise<SpoolFile> {
     signal.throwIfAborted()
     if (bytes > this.sizeBytes) {
-      throw new SpoolTooSmallError(
+      throw new ReasonError(
+        'ArchiveTooLarge',
         `the spool has ${this.sizeBytes} bytes and this needs ${bytes}: raise --spool-size`,
       )
     }

@@ -5,11 +5,10 @@
 export { type ByteSource, noAnswer } from './byte-source.ts'
 export { type AbortReason, checkedBody, mismatch } from './checked-body.ts'
 export { chunkBuffers } from './chunk-buffers.ts'
-export { DiskError, GrowingFile } from './growing-file.ts'
+export { GrowingFile } from './growing-file.ts'
 export { release } from './release.ts'
 export {
   openSpool,
   type Spool,
   type SpoolFile,
-  SpoolTooSmallError,
 } from './reserved-space.ts'

@@ -1,38 +1,12 @@
-import type { ReasonOf } from '../../base/errors/errors.ts'
+import { type Reason, ReasonError } from '../../base/errors/errors.ts'
 import type { Outcome } from './outcome.ts'
 
-/** Why an object could not be read or written. */
-export type ApiErrorReason = ReasonOf<
-  | 'Conflict'
-  | 'AlreadyExists'
-  | 'NotFound'
-  | 'Invalid'
-  | 'TooLarge'
-  | 'Forbidden'
-  | 'Unauthenticated'
-  | 'NotHeld'
-  | 'Unavailable'
->
-
-/** An object could not be read or written. */
-export class ApiError extends Error {
+/** An object could not be read or written. `retryAfterMs` is how long the API server asks to be left alone. */
+export class ApiError extends ReasonError {
   override readonly name = 'ApiError'
-  readonly reason: ApiErrorReason
-  /** How long the API server asks to be left alone; undefined: it does not say. */
-  readonly retryAfterMs: number | undefined
-
-  constructor(
-    reason: ApiErrorReason,
-    message: string,
-    { retryAfterMs, cause }: { retryAfterMs?: number | undefined; cause?: unknown } = {},
-  ) {
-    super(message, { cause })
-    this.reason = reason
-    this.retryAfterMs = retryAfterMs
-  }
 }
 
-const reasonOfCode: Readonly<Record<number, ApiErrorReason>> = {
+const reasonOfCode: Readonly<Record<number, Reason>> = {
   400: 'Invalid',
   401: 'Unauthenticated',
   403: 'Forbidden',
@@ -45,7 +19,7 @@ const reasonOfCode: Readonly<Record<number, ApiErrorReason>> = {
   422: 'Invalid',
 }
 
-const advice: Partial<Record<ApiErrorReason, string>> = {
+const advice: Partial<Record<Reason, string>> = {
   Forbidden: 'give its Role or ClusterRole this right',
   Unauthenticated: 'the credentials of this process are not accepted',
 }

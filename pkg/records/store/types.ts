@@ -1,3 +1,4 @@
+import type { Reason } from '../../base/errors/errors.ts'
 import type { JsonPatchOperation } from '../kube/kube.ts'
 
 /** The kinds that reconcilers see to. */
@@ -76,7 +77,7 @@ export interface ObjectEvent {
   readonly object: StoredObject
   readonly type: 'Normal' | 'Warning'
   /** A constant, such as `Synced`. */
-  readonly reason: string
+  readonly reason: Reason
   /** For people, at most 1,024 characters. */
   readonly note: string
 }

@@ -1,5 +1,5 @@
 /** What a caller may see: GroupBindings, evaluated in the order of their names, and the globs in them. */
 
 export { type AccessDecision, allows, type Binding, compileBinding } from './binding.ts'
-export { compileGlob, GlobError } from './glob.ts'
+export { compileGlob } from './glob.ts'
 export { GroupBindings } from './group-bindings.ts'

@@ -1,10 +1,7 @@
+import { ReasonError } from '../../base/errors/errors.ts'
+
 /** Of a pattern, in characters; names are shorter than that. */
 const maxLength = 1024
-
-/** A pattern that is not one, with what is wrong with it. */
-export class GlobError extends Error {
-  override readonly name = 'GlobError'
-}
 
 type Term = (character: string) => boolean
 
@@ -21,11 +18,11 @@ interface Chunk {
  *
  * Go tells a malformed pattern when it is matched, whatever the name is; here it is reported before.
  *
- * @throws GlobError where the pattern is malformed or longer than 1024 characters
+ * @throws ReasonError InvalidPattern where the pattern is malformed or longer than 1024 characters
  */
 export function compileGlob(pattern: string): (name: string) => boolean {
   if (pattern.length > maxLength) {
-    throw new GlobError(`the pattern is longer than ${maxLength} characters`)
+    throw new ReasonError('InvalidPattern', `the pattern is longer than ${maxLength} characters`)
   }
   if (!/[*?[\\]/.test(pattern)) return (name) => name === pattern
   const chunks = parseChunks(pattern)
@@ -84,7 +81,8 @@ class Reader {
 
   next(): string {
     const character = this.#characters[this.#index]
-    if (character === undefined) throw new GlobError('the pattern ends too early')
+    if (character === undefined)
+      throw new ReasonError('InvalidPattern', 'the pattern ends too early')
     this.#index += 1
     return character
   }
@@ -98,7 +96,7 @@ class Reader {
   inClass(): number {
     const character = this.next()
     if (character === '-' || character === ']') {
-      throw new GlobError(`'${character}' in a class needs a backslash`)
+      throw new ReasonError('InvalidPattern', `'${character}' in a class needs a backslash`)
     }
     const literal = character === '\\' ? this.next() : character
     return literal.codePointAt(0) ?? 0

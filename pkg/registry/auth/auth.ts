@@ -136,7 +136,7 @@ export class Auth {
     return this.#options.mode
   }
 
-  /** Resolves when callers can be recognized. @throws IssuerMismatch */
+  /** Resolves when callers can be recognized. @throws ReasonError WrongIssuer */
   get started(): Promise<void> {
     return this.#issuer?.started ?? Promise.resolve()
   }

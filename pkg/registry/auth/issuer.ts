@@ -1,10 +1,9 @@
 import { createLocalJWKSet, type LocalJWKSet } from 'jose'
-import { messageOf } from '../../base/errors/errors.ts'
+import { hasReason, messageOf } from '../../base/errors/errors.ts'
 import { createPool, type Pool, type ProxyRules, readBounded } from '../../base/http/http.ts'
 import { backoffMs, type Clock, type Random } from '../../base/pacing/pacing.ts'
 import { gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import {
-  IssuerMismatch,
   type KeySet,
   type ProviderMetadata,
   parseKeySet,
@@ -98,7 +97,7 @@ export class TokenIssuer {
     void this.#refresh()
   }
 
-  /** Resolves when the keys are known. @throws IssuerMismatch */
+  /** Resolves when the keys are known. @throws ReasonError WrongIssuer */
   get started(): Promise<void> {
     return this.#started.promise
   }
@@ -187,7 +186,7 @@ export class TokenIssuer {
       this.#failures += 1
       this.#lastError = reasonOf(err)
       log.warn({ issuer: issuerUrl, err }, 'keys of the OIDC issuer cannot be fetched')
-      if (err instanceof IssuerMismatch) this.#started.reject(err)
+      if (hasReason(err, 'WrongIssuer')) this.#started.reject(err)
     }
   }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { ReasonError } from '../../base/errors/errors.ts'
 
 const url = z.url({ protocol: /^https?$/ })
 
@@ -11,15 +12,10 @@ const Metadata = z.object({
 })
 export type ProviderMetadata = z.infer<typeof Metadata>
 
-/** The issuer that was asked says that it is another one: a mistake of configuration that time does not heal. */
-export class IssuerMismatch extends Error {
-  override readonly name = 'IssuerMismatch'
-}
-
 /**
  * Checks the metadata of an issuer.
  *
- * @throws IssuerMismatch where it calls itself otherwise (section 4.3: letter by letter)
+ * @throws ReasonError WrongIssuer where it has another name (section 4.3: letter by letter), which only a person can correct
  * @throws Error where it is no metadata
  */
 export function parseMetadata(raw: unknown, issuerUrl: string): ProviderMetadata {
@@ -30,7 +26,8 @@ export function parseMetadata(raw: unknown, issuerUrl: string): ProviderMetadata
   }
   const { issuer, jwks_uri } = parsed.data
   if (issuer !== issuerUrl) {
-    throw new IssuerMismatch(
+    throw new ReasonError(
+      'WrongIssuer',
       `--oidc-issuer-url: the issuer at ${issuerUrl} calls itself ${JSON.stringify(issuer.slice(0, 200))}: write it exactly like that, a slash at the end included`,
     )
   }

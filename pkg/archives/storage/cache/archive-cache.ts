@@ -1,7 +1,7 @@
-import { RegistryError } from '../../../base/errors/errors.ts'
+import { hasReason, RegistryError } from '../../../base/errors/errors.ts'
 import { type Clock, withDeadline } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
-import { type ByteSource, DiskError, GrowingFile } from '../../spool/spool.ts'
+import { type ByteSource, GrowingFile } from '../../spool/spool.ts'
 import type { ByteRange, Driver, ObjectInfo, OpenObject } from '../driver.ts'
 import { createFilesystemDriver, infoOf } from '../file/filesystem.ts'
 import { CacheFiles } from './cache-files.ts'
@@ -181,7 +181,7 @@ export class ArchiveCache {
       this.#options.remember(infoOf(await done), sha256)
       this.#index.add(sha256, sizeBytes)
     } catch (err) {
-      if (err instanceof DiskError) this.#pause(err)
+      if (hasReason(err, 'DiskFailed')) this.#pause(err)
       await this.#files.drop(path)
     } finally {
       this.#index.release(sizeBytes)
@@ -202,5 +202,5 @@ const fetchKey = (sha256: string, { key }: Origin): string => `${sha256} ${key}`
 
 /** Without its disk the cache is only slower. */
 function unlessDisk(error: unknown): void {
-  if (!(error instanceof DiskError)) throw error
+  if (!hasReason(error, 'DiskFailed')) throw error
 }
