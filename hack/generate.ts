@@ -17,9 +17,9 @@ import {
   serverCommand,
   syncCommand,
 } from '../pkg/base/options/options.ts'
-import { syncReasons } from '../pkg/fill/sync/sync.ts'
 import { openApiDocument } from '../pkg/registry/browse/browse.ts'
 import { chartFiles } from './chart/chart.ts'
+import { errorsReference } from './errors-reference.ts'
 import { sampleReadmes } from './samples.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -58,22 +58,10 @@ export function generatedFiles(): Map<string, string> {
       optionsReference(explorerCommand),
     ].join('\n'),
   )
-  files.set('config/conditions.md', conditionsReference())
+  files.set('docs/errors.md', errorsReference(notice))
   files.set('config/samples/readmes.yaml', sampleReadmes().map(yaml).join('---\n'))
   files.set('config/openapi.json', `${JSON.stringify(openApiDocument(), null, 2)}\n`)
   return files
-}
-
-function conditionsReference(): string {
-  return [
-    `<!-- ${notice} -->`,
-    '# Reasons of conditions',
-    '',
-    '| reason | meaning |',
-    '| --- | --- |',
-    ...Object.entries(syncReasons).map(([reason, meaning]) => `| \`${reason}\` | ${meaning} |`),
-    '',
-  ].join('\n')
 }
 
 /** Paths of files that are missing, differ, or belong to a kind that is gone. */

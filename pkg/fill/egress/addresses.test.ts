@@ -66,7 +66,7 @@ const egress = openEgress({
 it.each(spellings)('https://%s is refused before anything is sent', async (host) => {
   const { signal } = new AbortController()
   const request = egress.request(`https://${host}:1/`, { signal, namedByUpstream: true })
-  await expect(request).rejects.toMatchObject({ reason: 'Refused' })
+  await expect(request).rejects.toMatchObject({ reason: 'EgressRefused' })
 })
 
 it.each([

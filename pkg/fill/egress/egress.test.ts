@@ -152,9 +152,9 @@ describe('a redirect', () => {
   })
 
   it.each([
-    ['http://localhost/x', 'Refused'],
-    ['https://169.254.169.254/latest/meta-data/', 'Refused'],
-    ['file:///etc/passwd', 'Refused'],
+    ['http://localhost/x', 'EgressRefused'],
+    ['https://169.254.169.254/latest/meta-data/', 'EgressRefused'],
+    ['file:///etc/passwd', 'EgressRefused'],
     ['https://', 'BadRedirect'],
     ['/begin', 'BadRedirect'],
   ])('to %s is not', async (location, reason) => {
@@ -243,9 +243,9 @@ describe('addresses', () => {
     answerWith = () => ({ headers: { connection: 'close' } })
     expect([await get(), await get(), await get(), await get(), await get()]).toEqual([
       'answered',
-      'Refused',
-      'Refused',
-      'Refused',
+      'EgressRefused',
+      'EgressRefused',
+      'EgressRefused',
       'Unreachable',
     ])
     expect([asked, server.seen.length]).toEqual([5, 1])
@@ -258,8 +258,10 @@ describe('addresses', () => {
       ca: authority.ca,
     })
     const named = { namedByUpstream: true }
-    expect(await reasonOf(egress.routeTo('https://internal.test/x.git'))).toBe('Refused')
-    expect(await reasonOf(egress.routeTo('https://internal.test/x.git', named))).toBe('Refused')
+    expect(await reasonOf(egress.routeTo('https://internal.test/x.git'))).toBe('EgressRefused')
+    expect(await reasonOf(egress.routeTo('https://internal.test/x.git', named))).toBe(
+      'EgressRefused',
+    )
     const environment = { HTTPS_PROXY: 'http://proxy.test:3128' }
     expect(await open({ environment }).routeTo('https://public.test/x', named)).toMatchObject({
       proxyUrl: 'http://proxy.test:3128/',
@@ -282,9 +284,9 @@ describe('addresses', () => {
 
   it('do not matter where a proxy makes the connection, but hosts do', async () => {
     const egress = open({ environment: { HTTPS_PROXY: 'http://127.0.0.1:1' } })
-    expect(await reasonOf(egress.request('https://example.com/', { signal }))).toBe('Refused')
+    expect(await reasonOf(egress.request('https://example.com/', { signal }))).toBe('EgressRefused')
     const literal = egress.request('https://10.0.0.1/', { signal, namedByUpstream: true })
-    expect(await reasonOf(literal)).toBe('Refused')
+    expect(await reasonOf(literal)).toBe('EgressRefused')
   })
 })
 

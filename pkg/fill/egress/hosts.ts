@@ -35,7 +35,7 @@ export function hostRules({ hosts, publicDownloads }: EgressPolicy): HostRules {
 }
 
 export function refused(url: URL, why: string): EgressError {
-  return new EgressError('Refused', `${shownUrl(url)} is refused: ${why}`)
+  return new EgressError('EgressRefused', `${shownUrl(url)} is refused: ${why}`)
 }
 
 /** A host that is an address, without the brackets of a URL. */

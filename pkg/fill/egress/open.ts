@@ -222,7 +222,7 @@ class PolicedEgress implements Egress {
       if (why === undefined) continue
       this.#refused(hostname)
       throw new EgressError(
-        'Refused',
+        'EgressRefused',
         `${printable(hostname)} is refused: its address ${address} ${why}; an operator can allow it with --egress-private-cidrs`,
       )
     }
@@ -247,7 +247,7 @@ class PolicedEgress implements Egress {
 function parse(text: string): URL {
   const url = URL.parse(text)
   if (url !== null) return url
-  throw new EgressError('Refused', `${printable(JSON.stringify(text), 120)} is no URL`)
+  throw new EgressError('EgressRefused', `${printable(JSON.stringify(text), 120)} is no URL`)
 }
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])

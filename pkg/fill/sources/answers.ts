@@ -29,7 +29,7 @@ export function statusError(status: number, what: string, cause?: unknown): Sour
   if (status === 404 || status === 410) {
     // Many hosts answer so, too, if a caller may not read something.
     const message = `${what}: check its name, and whether reading it needs a credential`
-    return new SourceError('NotFound', message, { cause })
+    return new SourceError('UpstreamNotFound', message, { cause })
   }
   if (status === 401 || status === 403) {
     const message = `${what}: check that its credential is valid and may read it`

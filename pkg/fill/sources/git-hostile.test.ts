@@ -149,7 +149,9 @@ describe('a repository of somebody hostile', () => {
     )
     const { versions } = await source.list({ signal })
     expect(versions.filter(({ ref }) => ref.startsWith('-'))).toEqual([])
-    await expect(source.resolve('1.0.0', { signal })).rejects.toMatchObject({ reason: 'NotFound' })
+    await expect(source.resolve('1.0.0', { signal })).rejects.toMatchObject({
+      reason: 'UpstreamNotFound',
+    })
     expect(ran()).toBe(false)
   })
 })

@@ -129,7 +129,7 @@ function failure(output: string, code: number | null): SourceError {
   }
   if (/repository .*not found|couldn't find remote ref|error: 404|not our ref/i.test(output)) {
     const message = `git found nothing (${last}): check the URL and the tag`
-    return new SourceError('NotFound', message, { cause })
+    return new SourceError('UpstreamNotFound', message, { cause })
   }
   return new SourceError('FetchFailed', `git failed: ${last}`, { cause })
 }

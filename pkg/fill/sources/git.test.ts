@@ -121,7 +121,9 @@ describe('a git source', () => {
   })
 
   it('says what is wrong where repository, git or certificate is not there', async () => {
-    await expect(source('nothing').list({ signal })).rejects.toMatchObject({ reason: 'NotFound' })
+    await expect(source('nothing').list({ signal })).rejects.toMatchObject({
+      reason: 'UpstreamNotFound',
+    })
     const without = await localSources(authority, [server.host], { gitCommand: '/nonexistent/git' })
     await expect(source('vpc', {}, without).list({ signal })).rejects.toMatchObject({
       reason: 'GitUnavailable',

@@ -119,7 +119,7 @@ export class Git {
     try {
       await fetch(first)
     } catch (error) {
-      const isMissing = error instanceof SourceError && error.reason === 'NotFound'
+      const isMissing = error instanceof SourceError && error.reason === 'UpstreamNotFound'
       if (second === undefined || !isMissing) throw error
       await fetch(second)
     }
@@ -215,7 +215,7 @@ function pinned({ hostname, port }: URL, addresses: readonly string[]): string {
 function refsFor(ref: string): string[] {
   if (ref === 'HEAD' || /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(ref)) return [ref]
   if (!isRefName(ref)) {
-    throw new SourceError('NotFound', 'the source names a ref that git does not allow')
+    throw new SourceError('UpstreamNotFound', 'the source names a ref that git does not allow')
   }
   return ref.startsWith('refs/') ? [ref] : [`refs/tags/${ref}`, `refs/heads/${ref}`]
 }

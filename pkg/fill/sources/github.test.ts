@@ -92,7 +92,9 @@ it('resolves many versions with one request, and asks again for one that is new'
   github.tag('acme/vpc', 'v1.2.0', files)
   await vpc().resolve('1.2.0', { signal })
   expect(github.asked.length).toBe(2)
-  await expect(vpc().resolve('9.0.0', { signal })).rejects.toMatchObject({ reason: 'NotFound' })
+  await expect(vpc().resolve('9.0.0', { signal })).rejects.toMatchObject({
+    reason: 'UpstreamNotFound',
+  })
 })
 
 it('fetches the archive of a commit by way of a redirect, without the token there', async () => {
@@ -271,7 +273,7 @@ it('waits for room in the spool, and says so', async () => {
 
 it('says of a repository that is not there what GitHub said', async () => {
   await expect(vpc().list({ signal })).rejects.toMatchObject({
-    reason: 'NotFound',
+    reason: 'UpstreamNotFound',
     message: expect.stringContaining('status 404 ("Not Found")'),
   })
 })

@@ -165,7 +165,9 @@ describe('a module of a registry', () => {
   it.each(['-x', 'a:b', '--upload-pack=x', 'a..b'])('at the git ref %s is refused', async (ref) => {
     const location = `git::${git.urlOf('mono')}?ref=${encodeURIComponent(ref)}`
     registry.addModule({ address: 'acme/ref/aws', version: '1.0.0', location })
-    await expect(fetched('acme/ref/aws', '1.0.0')).rejects.toMatchObject({ reason: 'NotFound' })
+    await expect(fetched('acme/ref/aws', '1.0.0')).rejects.toMatchObject({
+      reason: 'UpstreamNotFound',
+    })
   })
 })
 
@@ -211,7 +213,9 @@ describe('an archive at a URL', () => {
     const { file, sizeBytes, path } = await source.fetch(resolved, fetching)
     await file.remove()
     expect([sizeBytes, path, source.identity]).toEqual([archive.length, 'sub', `archive:${url}`])
-    await expect(source.resolve('2.0.0', { signal })).rejects.toMatchObject({ reason: 'NotFound' })
+    await expect(source.resolve('2.0.0', { signal })).rejects.toMatchObject({
+      reason: 'UpstreamNotFound',
+    })
     await expect(source.list({ signal })).rejects.toMatchObject({
       reason: 'NoListing',
       terminal: true,

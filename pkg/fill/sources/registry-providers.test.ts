@@ -254,7 +254,7 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
     await expect(
       dns().release('1.0.0', { os: 'plan9', arch: '386' }, { signal }),
     ).rejects.toMatchObject({
-      reason: 'NotFound',
+      reason: 'UpstreamNotFound',
     })
   })
 })

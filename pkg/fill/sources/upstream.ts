@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import type * as z from 'zod'
-import { type Spool, type SpoolFile, SpoolTooSmallError } from '../../archives/spool/spool.ts'
+import type { Spool, SpoolFile } from '../../archives/spool/spool.ts'
+import { hasReason, messageOf } from '../../base/errors/errors.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import { counter, type Metrics } from '../../base/telemetry/telemetry.ts'
 import {
@@ -123,14 +124,14 @@ function sourceError(thrown: unknown, nowMs: number, tooLarge: TooLargeReason): 
   if (thrown instanceof EgressError) {
     return new SourceError(reasonOf(thrown, tooLarge), thrown.message, { cause: thrown })
   }
-  if (thrown instanceof SpoolTooSmallError) {
-    return new SourceError('ArchiveTooLarge', thrown.message, { cause: thrown })
+  if (hasReason(thrown, 'ArchiveTooLarge')) {
+    return new SourceError('ArchiveTooLarge', messageOf(thrown), { cause: thrown })
   }
   return thrown
 }
 
 function reasonOf({ reason }: EgressError, tooLarge: TooLargeReason) {
-  if (reason === 'Refused') return 'EgressRefused'
+  if (reason === 'EgressRefused') return reason
   if (reason === 'TooLarge') return tooLarge
   return reason === 'DiskFailed' ? 'WaitingForSpool' : 'FetchFailed'
 }

@@ -72,7 +72,7 @@ export async function resolveFromList(
   const found = (await find(maxAgeMs)) ?? (maxAgeMs > 0 ? await find(0) : undefined)
   if (found !== undefined) return { version: wanted, ref: found.ref, revision: revisionOf(found) }
   throw new SourceError(
-    'NotFound',
+    'UpstreamNotFound',
     `${source.identity} has no version ${wanted}: push its tag, or remove the version`,
   )
 }

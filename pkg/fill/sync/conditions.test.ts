@@ -11,14 +11,14 @@ it('a time changes with its status only', () => {
   )
   const second = withConditions(
     first,
-    { Ready: conditionFalse('NotFound', 'gone') },
+    { Ready: conditionFalse('UpstreamNotFound', 'gone') },
     at(2, 'later'),
   )
   expect(second).toEqual([
     {
       type: 'Ready',
       status: 'False',
-      reason: 'NotFound',
+      reason: 'UpstreamNotFound',
       message: 'gone',
       observedGeneration: 2,
       lastTransitionTime: 'then',

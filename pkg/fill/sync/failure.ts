@@ -1,20 +1,17 @@
 import { ArchiveError } from '../../archives/archive/archive.ts'
-import { messageOf, RegistryError } from '../../base/errors/errors.ts'
+import { messageOf, type Reason, ReasonError, RegistryError } from '../../base/errors/errors.ts'
 import { ConstraintError } from '../constraint/constraint.ts'
 import { printable } from '../egress/egress.ts'
 import { SourceError } from '../sources/sources.ts'
-import type { SyncReason } from './conditions.ts'
 
 /** Why an object is not where it should be. */
-export class Failure extends Error {
+export class Failure extends ReasonError {
   override readonly name = 'Failure'
-  readonly reason: SyncReason
   /** Nothing changes until a person changes something; asking again soon is of no use. */
   readonly terminal: boolean
-  readonly retryAfterMs: number | undefined
 
   constructor(
-    reason: SyncReason,
+    reason: Reason,
     message: string,
     options: {
       readonly terminal?: boolean
@@ -22,10 +19,8 @@ export class Failure extends Error {
       readonly cause?: unknown
     } = {},
   ) {
-    super(printable(message), { cause: options.cause })
-    this.reason = reason
+    super(reason, printable(message), options)
     this.terminal = options.terminal ?? false
-    this.retryAfterMs = options.retryAfterMs
   }
 }
 
@@ -39,7 +34,7 @@ export function failureText({ reason, message }: Pick<Failure, 'reason' | 'messa
   return isPatience(reason) ? 'Waiting for upstream' : `Sync failed: ${message}`
 }
 
-export function mistake(reason: SyncReason, message: string): Failure {
+export function mistake(reason: Reason, message: string): Failure {
   return new Failure(reason, message, { terminal: true })
 }
 

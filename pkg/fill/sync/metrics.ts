@@ -1,6 +1,6 @@
 import type { Spool } from '../../archives/spool/spool.ts'
+import type { Reason } from '../../base/errors/errors.ts'
 import { counter, gauge, type Metrics } from '../../base/telemetry/telemetry.ts'
-import type { SyncReason } from './conditions.ts'
 
 /** What is looked at with each scrape. */
 interface Shown {
@@ -56,8 +56,8 @@ function create(registry: Metrics) {
       shown = now
     },
     metrics: {
-      ended: (kind: string, reason: SyncReason) => total.inc({ kind, reason }),
-      verifyFailed: (reason: SyncReason) => verifyFailures.inc({ reason }),
+      ended: (kind: string, reason: Reason) => total.inc({ kind, reason }),
+      verifyFailed: (reason: Reason) => verifyFailures.inc({ reason }),
       orphans: (count: number) => orphans.set(count),
     },
   }

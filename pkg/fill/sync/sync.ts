@@ -30,7 +30,6 @@ import { reconcileVersion } from './version/version.ts'
 import { affectedBy } from './wake.ts'
 
 export { watchBindings } from './bindings/bindings.ts'
-export { reasons as syncReasons } from './conditions.ts'
 
 export interface SyncOptions {
   /** Where resources are; work begins once it is `ready`. */

@@ -79,7 +79,8 @@ export class TestUpstream implements Sources {
       resolve: async (version) => {
         this.#ask(`resolve ${url} ${version}`, url)
         const files = tags().get(version) ?? tags().get(`v${version}`)
-        if (files === undefined) throw new SourceError('NotFound', `there is no tag ${version}`)
+        if (files === undefined)
+          throw new SourceError('UpstreamNotFound', `there is no tag ${version}`)
         return { version, ref: version, revision: revisionOf(version, files) }
       },
       fetch: async ({ version, revision }) => {
@@ -132,7 +133,8 @@ export class TestUpstream implements Sources {
           }),
         )
         const own = sums.find(({ of }) => of.os === platform.os && of.arch === platform.arch)
-        if (own === undefined) throw new SourceError('NotFound', 'there is no such platform')
+        if (own === undefined)
+          throw new SourceError('UpstreamNotFound', 'there is no such platform')
         if (signer === undefined && origin.signature !== 'IfPresent') {
           throw new SourceError('Unsigned', 'the release is not signed')
         }

@@ -70,7 +70,7 @@ async function bring(
   if (object?.metadata.deletionTimestamp !== undefined) return {}
   if (object !== undefined && !mayManage(context, depot, object)) {
     throw mistake(
-      'Conflict',
+      'OwnedByAnother',
       `${kind} ${item.objectName} is not this Depot's: the annotation ${context.apiGroup}/adopt: "${depot.metadata.name}" on it hands it over`,
     )
   }

@@ -61,7 +61,7 @@ function conditionsOf(results: readonly ItemResult[]): ConditionChanges {
     Reconciling: isRetried ? conditionTrue('Progressing', 'what failed is tried again') : undefined,
     Stalled:
       failed.length > 0 && !isRetried ? conditionTrue('SyncFailed', ready.message) : undefined,
-    Conflict: flag(withReason('Conflict'), 'Conflict', 'NoConflict'),
+    Conflict: flag(withReason('OwnedByAnother'), 'OwnedByAnother', 'NoConflict'),
     UpstreamSuspicious: flag(
       withReason('UpstreamSuspicious'),
       'UpstreamSuspicious',

@@ -1,5 +1,6 @@
+import type { Reason } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { conditionTrue, type SyncReason } from '../conditions.ts'
+import { conditionTrue } from '../conditions.ts'
 import { type Context, refOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
 import type { VersionStatus } from './status.ts'
@@ -14,10 +15,10 @@ export interface Progress {
 /** Tells in the status that a fetch goes on. */
 export function progressOf(context: Context, object: StoredObject): Progress {
   let writing = Promise.resolve()
-  const tell = (reason: SyncReason, message: string) => {
+  const tell = (reason: Reason, message: string) => {
     writing = write(writing, reason, message)
   }
-  const write = async (before: Promise<void>, reason: SyncReason, message: string) => {
+  const write = async (before: Promise<void>, reason: Reason, message: string) => {
     await before
     const { kind, namespace, name } = refOf(object)
     const current = context.objects.get(kind, namespace, name)

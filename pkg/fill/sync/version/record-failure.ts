@@ -1,3 +1,4 @@
+import type { Reason } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { type Context, keyOf, refOf } from '../context.ts'
@@ -46,7 +47,7 @@ export async function recordFailure(
   return { afterMs: stalledWaitMs(context.timings, [reason], current.metadata.uid) }
 }
 
-const events: ReadonlyMap<string, string> = new Map([
+const events: ReadonlyMap<Reason, Reason> = new Map([
   ['RateLimited', 'RateLimited'],
   ['SigningKeyChanged', 'SigningKeyChanged'],
 ])

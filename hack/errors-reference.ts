@@ -1,0 +1,70 @@
+import { mayPass, type Reason, reasonTopics } from '../pkg/base/errors/errors.ts'
+
+type Topic = keyof typeof reasonTopics
+
+/** Each topic of the table of reasons: its heading, and what it is about. */
+const topics: Record<Topic, readonly [heading: string, about: string]> = {
+  answers: [
+    'Answers',
+    'Errors of the registry, the browse API and the explorer. Clients get `{"errors": ["message"]}` with the status; the log line of the request has the reason as `err.reason`.',
+  ],
+  callers: [
+    'Callers',
+    'Why a caller is turned away. The log line of the request has the reason as `err.reason`, and `depot_auth_requests_total` counts it.',
+  ],
+  signIns: [
+    'Sign-in to the explorer',
+    'The page after a failed sign-in explains it. `depot_ui_logins_total` counts it as `result`.',
+  ],
+  objects: [
+    'Objects that are not served',
+    'Counted by `depot_catalog_rejected_objects` and `depot_catalog_conflicts`. The log names the object.',
+  ],
+  cluster: [
+    'API server',
+    'How watches, lists and writes end. Counted by `depot_watch_restarts_total`, `depot_watch_relists_total` and `depot_watch_decode_errors_total`.',
+  ],
+  transfers: [
+    'Archives and download counts',
+    'Counted by `depot_archive_aborts_total`, `depot_storage_errors_total` and `depot_download_events_dropped_total`.',
+  ],
+  expressions: ['Expressions', 'What is wrong with the expression of a GroupBinding.'],
+  upstreams: ['Upstreams', 'Why an upstream gives nothing. The resource has it in its conditions.'],
+  archives: [
+    'Refused archives',
+    'Why an archive is not stored. The Version has it in its conditions.',
+  ],
+  sync: ['Conditions and events', 'Other reasons of the conditions and events of resources.'],
+}
+
+/** The page on every reason of an error, a condition or an event. */
+export function errorsReference(notice: string): string {
+  const sections = (Object.keys(topics) as Topic[]).flatMap((topic) => [
+    `## ${topics[topic][0]}`,
+    '',
+    topics[topic][1],
+    '',
+    ...tableOf(topic),
+    '',
+  ])
+  return [
+    `<!-- ${notice} -->`,
+    '# Errors',
+    '',
+    'Every reason that Depot gives in answers, conditions, events, log lines and metrics. **Retry** says whether the same can',
+    'succeed later: `yes` where waiting helps, `no` where somebody has to change something first.',
+    '',
+    ...sections,
+  ].join('\n')
+}
+
+function tableOf(topic: Topic): string[] {
+  const hasStatus = topic === 'answers' || topic === 'callers'
+  const rows = Object.entries(reasonTopics[topic]).map(([reason, [reaction, text]]) => {
+    const [, meaning = '', remedy = ''] = /^(.*?\.)(?: (.*))?$/.exec(text) ?? []
+    const retry = reaction === 'fine' ? '' : mayPass(reason as Reason) ? 'yes' : 'no'
+    return [`\`${reason}\``, ...(hasStatus ? [reaction] : []), retry, meaning, remedy]
+  })
+  const heads = ['reason', ...(hasStatus ? ['status'] : []), 'retry', 'meaning', 'what to do']
+  return [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)
+}
