@@ -42,7 +42,10 @@ export class IssuerCallers implements Callers {
     checkToken(token)
     const claims = unverifiedClaims(token)
     if (claims === undefined) {
-      throw new Refusal('MalformedCredentials', 'the token is not a signed JWT: log in with terraform login')
+      throw new Refusal(
+        'MalformedCredentials',
+        'the token is not a signed JWT: log in with terraform login',
+      )
     }
     if (claims.iss === issuerUrl) {
       checkSpelling(token)
