@@ -210,6 +210,29 @@ describe('a release in hack/tools/NAME/release', () => {
   })
 })
 
+it('hack/tool takes a program from a package of Debian that the build names', async () => {
+  const tools = folderOf(
+    'packaged',
+    "version=1\nneeds=sh\ndebian='some-package usr/bin/program'\nmake_tool() { false; }\n",
+  )
+  const apt = mkdtempSync(join(dir, 'apt '))
+  const scripts = {
+    'apt-get': '[ "$*" = "download some-package" ] && touch some-package_1_all.deb',
+    'dpkg-deb':
+      'mkdir -p usr/bin && printf "#!/bin/sh\\n" >usr/bin/program && chmod +x usr/bin/program',
+  }
+  for (const [name, script] of Object.entries(scripts))
+    writeFileSync(join(apt, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  const cache = join(dir, 'cache of packages')
+  const env = { PATH: `${apt}:${process.env['PATH']}`, DEPOT_TOOLS_DIR: cache }
+  const { stdout, stderr } = await run(join(tools, 'tool'), ['packaged'], { env })
+  expect({ stdout, stderr }).toEqual({
+    stdout: expect.stringMatching(/\/packaged\n$/),
+    stderr: '',
+  })
+  expect(globSync('*/.debian', { cwd: cache })).toEqual([])
+})
+
 it('hack/tool --all continues after a tool that fails, and names it at the end', () => {
   const tools = folderOf('broken', 'version=1\nneeds=sh\nmake_tool() { false; }\n')
   mkdirSync(join(tools, 'tools/fine'))

@@ -1,5 +1,18 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
@@ -100,21 +113,64 @@ interface Options {
   readonly release?: string
   /** Another folder than the chart's own. */
   readonly from?: string
+  /** Runs Helm even if it has rendered the same before. */
+  readonly again?: boolean
 }
 
-function template(values: Values, { helm = 'helm', release = 'depot', from = chart }: Options) {
-  const folder = mkdtempSync(join(tmpdir(), 'depot-values-'))
-  try {
-    const file = join(folder, 'values.json')
-    writeFileSync(file, JSON.stringify(values))
-    const flags = ['--namespace', 'depot-system', '--kube-version', '1.33.0', '--values', file]
-    return spawnSync(tool(helm), ['template', release, from, ...flags], {
-      encoding: 'utf8',
-      maxBuffer: 2 ** 26,
-    })
-  } finally {
-    rmSync(folder, { recursive: true })
+interface Outcome {
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Outcomes of this chart, by what they follow from. Files of tests share them. */
+function outcomes(): string {
+  const all = join(root, '.depot/helm')
+  const current = digestOf(chart)
+  mkdirSync(join(all, current), { recursive: true })
+  for (const old of readdirSync(all).filter((name) => name !== current))
+    rmSync(join(all, old), { recursive: true, force: true })
+  return join(all, current)
+}
+
+/** What Helm makes of some values: an outcome from the cache, if the same chart was rendered with them before. */
+function template(values: Values, options: Options): Outcome {
+  const { helm = 'helm', release = 'depot', from = chart, again = false } = options
+  const input = JSON.stringify(values)
+  const key = createHash('sha256').update([tool(helm), release, digestOf(from), input].join('\n'))
+  const file = join(outcomes(), `${key.digest('hex')}.json`)
+  if (!again && existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'))
+  const outcome = runHelm(input, { helm, release, from })
+  // Renamed, because another worker may read it at this moment.
+  writeFileSync(`${file}.${process.pid}`, JSON.stringify(outcome))
+  renameSync(`${file}.${process.pid}`, file)
+  return outcome
+}
+
+function runHelm(values: string, options: Required<Omit<Options, 'again'>>): Outcome {
+  const flags = ['--namespace', 'depot-system', '--kube-version', '1.33.0', '--values', '-']
+  const { status, stdout, stderr } = spawnSync(
+    tool(options.helm),
+    ['template', options.release, options.from, ...flags],
+    { encoding: 'utf8', input: values, maxBuffer: 2 ** 26 },
+  )
+  return { status, stdout, stderr }
+}
+
+const digests = new Map<string, string>()
+
+/** Of all files of a chart. */
+function digestOf(folder: string): string {
+  const known = digests.get(folder)
+  if (known !== undefined) return known
+  const hash = createHash('sha256')
+  for (const path of globSync('**/*', { cwd: folder }).toSorted()) {
+    const file = join(folder, path)
+    if (statSync(file).isFile()) hash.update(`${path}\0`).update(readFileSync(file))
   }
+  const digest = hash.digest('hex')
+  digests.set(folder, digest)
+  return digest
 }
 
 /** The text of all objects. @throws Error with Helm's message */
