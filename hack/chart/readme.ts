@@ -3,14 +3,14 @@ import type { Section } from './values.ts'
 
 const opening = `# Chart depot
 
-Brings the registry into a cluster: server, explorer, a broker for logins (Dex) and Valkey for the counters.
+This chart installs the registry: server, controller, explorer, a broker for logins (Dex) and Valkey for download counts.
 
 \`\`\`sh
 helm install depot config/chart --namespace depot-system --create-namespace
 \`\`\`
 
-[docs/install.md](../../docs/install.md) leads from there to production; what the values must fulfil together is
-checked when the chart renders, all at once.
+[docs/install.md](../../docs/install.md) leads from there to production. If values contradict each other, rendering
+fails and reports all contradictions at once.
 `
 
 /** README.md of the chart: a table of values for each section. */

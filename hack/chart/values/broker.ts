@@ -19,13 +19,8 @@ export const brokerValues: readonly Value[] = [
     terminationGracePeriodSeconds: 30,
   }),
   ...serviceAccount('broker'),
-  map('broker.config', {}, "Dex's own configuration; what it leaves out is filled in."),
+  map('broker.config', {}, 'Configuration of Dex. The chart adds missing parts.'),
   list('broker.envFrom', [], 'Secrets and ConfigMaps for `$VARIABLES` in connectors.'),
-  bool('broker.rbac.clusterScoped', true, 'Let Dex make its own custom resource definitions.'),
-  choice(
-    'broker.logLevel',
-    'info',
-    ['debug', 'info', 'warn', 'error'],
-    'Least level that is logged.',
-  ),
+  bool('broker.rbac.clusterScoped', true, 'Let Dex create its own custom resource definitions.'),
+  choice('broker.logLevel', 'info', ['debug', 'info', 'warn', 'error'], 'Minimum log level.'),
 ]

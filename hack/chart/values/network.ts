@@ -23,20 +23,20 @@ const path = shape(
 const host = shape({ host: string, paths: { type: 'array', items: path } }, ['host'])
 
 export const ingress = (c: string): Value[] => [
-  bool(`${c}.ingress.enabled`, false, 'Make an Ingress.'),
+  bool(`${c}.ingress.enabled`, false, 'Create an Ingress.'),
   text(`${c}.ingress.className`, '', 'Ingress class.'),
   map(`${c}.ingress.annotations`, {}, 'Annotations of the Ingress.'),
   items(
     `${c}.ingress.hosts`,
     [],
     host,
-    'List of `{host, paths: [{path, pathType}]}`; without paths: `/`.',
+    'List of `{host, paths: [{path, pathType}]}`. Without paths: `/`.',
   ),
   list(`${c}.ingress.tls`, [], 'List of `{hosts, secretName}`.'),
 ]
 
 export const route = (c: string): Value[] => [
-  bool(`${c}.route.enabled`, false, 'Make an HTTPRoute of the Gateway API.'),
+  bool(`${c}.route.enabled`, false, 'Create an HTTPRoute of the Gateway API.'),
   list(`${c}.route.parentRefs`, [], 'Gateways that the route belongs to.'),
   texts(`${c}.route.hostnames`, [], 'Host names.'),
   map(`${c}.route.annotations`, {}, 'Annotations of the HTTPRoute.'),
@@ -46,37 +46,53 @@ export const autoscaling = (c: string): Value[] => [
   bool(
     `${c}.autoscaling.enabled`,
     false,
-    'Make a HorizontalPodAutoscaler; `replicaCount` is ignored.',
+    'Create a HorizontalPodAutoscaler. `replicaCount` is then ignored.',
   ),
-  integer(`${c}.autoscaling.minReplicas`, 2, 'Least number of pods.', { minimum: 1 }),
-  integer(`${c}.autoscaling.maxReplicas`, 6, 'Greatest number of pods.', { minimum: 1 }),
+  integer(`${c}.autoscaling.minReplicas`, 2, 'Minimum number of pods.', { minimum: 1 }),
+  integer(`${c}.autoscaling.maxReplicas`, 6, 'Maximum number of pods.', { minimum: 1 }),
   integer(
     `${c}.autoscaling.targetCPUUtilizationPercentage`,
     70,
-    'Percent of the requested CPU that is aimed at.',
+    'Target CPU utilization, in percent of the request.',
     { minimum: 1 },
   ),
-  map(`${c}.autoscaling.behavior`, {}, 'How fast to scale up and down.'),
+  map(`${c}.autoscaling.behavior`, {}, 'Scaling behavior of the autoscaler.'),
 ]
 
 export const disruptionBudget = (c: string): Value[] => [
-  bool(`${c}.podDisruptionBudget.enabled`, false, 'Make a PodDisruptionBudget.'),
+  bool(`${c}.podDisruptionBudget.enabled`, false, 'Create a PodDisruptionBudget.'),
   share(
     `${c}.podDisruptionBudget.minAvailable`,
     '',
-    'Pods that must stay, as a number or percent.',
+    'Pods that must stay available, as a number or percent.',
   ),
-  share(`${c}.podDisruptionBudget.maxUnavailable`, '', 'Pods that may go at once; both empty: 1.'),
+  share(
+    `${c}.podDisruptionBudget.maxUnavailable`,
+    '',
+    'Pods that can be unavailable at once. Both empty: 1.',
+  ),
 ]
 
 export const networkPolicyValues: readonly Value[] = [
-  bool('networkPolicy.enabled', false, 'Make network policies for server, explorer and broker.'),
-  list('networkPolicy.ingressFrom', [], 'Peers that may reach server and explorer; empty: any.'),
-  list('networkPolicy.monitoringFrom', [], 'Peers that may scrape metrics; empty: any.'),
-  list('networkPolicy.extraEgress', [], 'Rules of egress to add, such as storage on another port.'),
+  bool(
+    'networkPolicy.enabled',
+    false,
+    'Create network policies for server, explorer, controller and broker.',
+  ),
+  list(
+    'networkPolicy.ingressFrom',
+    [],
+    'Peers that can connect to server and explorer. Empty: any.',
+  ),
+  list('networkPolicy.monitoringFrom', [], 'Peers that can scrape metrics. Empty: any.'),
+  list(
+    'networkPolicy.extraEgress',
+    [],
+    'Additional egress rules, such as for storage on another port.',
+  ),
   texts(
     'networkPolicy.apiServerCIDRs',
     [],
-    'Addresses of the API server; empty: any, on ports 443 and 6443.',
+    'Addresses of the API server. Empty: any, on ports 443 and 6443.',
   ),
 ]

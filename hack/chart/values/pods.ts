@@ -7,7 +7,7 @@ interface Image {
   readonly digest?: string
 }
 
-/** What the chart lets be set of the pods of one component. */
+/** Defaults for the pods of one component. */
 export interface PodDefaults {
   readonly component: string
   readonly resources: Readonly<Record<string, unknown>>
@@ -39,19 +39,21 @@ export function image(component: string, { repository, tag, digest = '' }: Image
     text(
       `${component}.image.repository`,
       repository,
-      ours ? 'Image without tag, registry included; empty: `global.image`.' : 'Image without tag.',
+      ours ? 'Image with registry, without tag. Empty: `global.image`.' : 'Image without tag.',
     ),
-    // With the digest in the tag, who sets another tag gets that one, and a mirror has the same bytes.
+    // The digest is part of the tag, so that a user who sets another tag gets that one.
     text(
       `${component}.image.tag`,
       [tag, digest].filter((part) => part !== '').join('@'),
-      ours ? 'Empty: `global.image.tag`.' : 'Tag of the image, and its digest where that is known.',
+      ours
+        ? 'Tag of the image. Empty: `global.image.tag`.'
+        : 'Tag of the image, with its digest if that is known.',
     ),
     matching(
       `${component}.image.digest`,
       '',
       '^(sha256:[0-9a-f]{64})?$',
-      '`sha256:` and 64 hexadecimal digits; wins over the tag.',
+      '`sha256:` and 64 hexadecimal digits. Takes precedence over the tag.',
     ),
   ]
 }
@@ -63,7 +65,7 @@ export function pods(of: PodDefaults): Value[] {
     ...image(c, of.image ?? { repository: '', tag: '' }),
     quantities(`${c}.resources`, of.resources),
     map(`${c}.nodeSelector`, {}, 'Labels that a node must have.'),
-    list(`${c}.tolerations`, [], 'Taints that are tolerated.'),
+    list(`${c}.tolerations`, [], 'Tolerations of the pods.'),
     map(`${c}.affinity`, {}, 'Affinity of the pods.'),
     spread(c, of.topologySpread),
     text(`${c}.priorityClassName`, '', 'Priority class of the pods.'),
@@ -93,56 +95,64 @@ export function pods(of: PodDefaults): Value[] {
     integer(
       `${c}.terminationGracePeriodSeconds`,
       of.terminationGracePeriodSeconds,
-      'Seconds until a pod that is asked to end is killed.',
+      'Seconds until a terminating pod is killed.',
     ),
-    integer(`${c}.revisionHistoryLimit`, 5, 'How many old revisions are kept for a rollback.'),
+    integer(`${c}.revisionHistoryLimit`, 5, 'Number of old revisions to keep for a rollback.'),
     ...extras(c),
   ]
 }
 
 function spread(c: string, auto?: 'auto'): Value {
   if (auto === undefined) {
-    return list(`${c}.topologySpreadConstraints`, [], 'How the pods are spread.')
+    return list(`${c}.topologySpreadConstraints`, [], 'Topology spread constraints of the pods.')
   }
   return {
     name: `${c}.topologySpreadConstraints`,
     schema: { anyOf: [{ const: 'auto' }, { type: 'array' }] },
     default: auto,
-    meaning: '`auto`: over nodes and zones where that can be had. Else a list of constraints.',
+    meaning: '`auto`: over nodes and zones, if possible. Otherwise a list of constraints.',
   }
 }
 
 function extras(c: string): Value[] {
   const rows: readonly (readonly [key: string, meaning: string])[] = [
-    ['extraArgs', 'Arguments after those of the chart; one that the chart sets is refused.'],
-    ['extraEnv', 'Environment variables; one that the chart sets is refused.'],
+    ['extraArgs', 'Additional arguments. Those that the chart sets are refused.'],
+    ['extraEnv', 'Additional environment variables. Those that the chart sets are refused.'],
     ['extraEnvFrom', 'Secrets and ConfigMaps whose keys become environment variables.'],
-    ['extraVolumes', 'Volumes of the pods.'],
-    ['extraVolumeMounts', 'Where the container mounts them.'],
-    ['extraContainers', 'Containers beside the own one.'],
-    ['initContainers', 'Containers that run first.'],
-    ['extraPorts', 'Ports of the container.'],
-    ['hostAliases', 'Lines of /etc/hosts.'],
+    ['extraVolumes', 'Additional volumes of the pods.'],
+    ['extraVolumeMounts', 'Additional volume mounts of the container.'],
+    ['extraContainers', 'Additional containers of the pods.'],
+    ['initContainers', 'Init containers of the pods.'],
+    ['extraPorts', 'Additional ports of the container.'],
+    ['hostAliases', 'Entries of /etc/hosts.'],
   ]
   return [
     ...rows.map(([key, meaning]) => list(`${c}.${key}`, [], meaning)),
     map(
       `${c}.lifecycle`,
       {},
-      'Hooks of the container; empty: five seconds of sleep before SIGTERM where the component serves requests.',
+      'Hooks of the container. Empty: five seconds of sleep before SIGTERM, if the component serves requests.',
     ),
   ]
 }
 
 export function serviceAccount(c: string): Value[] {
   return [
-    bool(`${c}.serviceAccount.create`, true, 'Make it; `serviceAccount.create` must be true too.'),
-    text(`${c}.serviceAccount.name`, '', 'Name; empty: the name of the component.'),
+    bool(
+      `${c}.serviceAccount.create`,
+      true,
+      'Create the service account. `serviceAccount.create` must be true too.',
+    ),
+    text(
+      `${c}.serviceAccount.name`,
+      '',
+      'Name of the service account. Empty: the name of the component.',
+    ),
     map(
       `${c}.serviceAccount.annotations`,
       {},
-      'Annotations, such as `eks.amazonaws.com/role-arn` or `iam.gke.io/gcp-service-account`.',
+      'Annotations of the service account, such as `eks.amazonaws.com/role-arn` or `iam.gke.io/gcp-service-account`.',
     ),
-    map(`${c}.serviceAccount.labels`, {}, 'Labels.'),
+    map(`${c}.serviceAccount.labels`, {}, 'Labels of the service account.'),
   ]
 }

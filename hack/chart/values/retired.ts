@@ -1,6 +1,6 @@
 import { retired, type Value } from '../value.ts'
 
-/** Let through by the schema, so that the render can say what took their place. */
+/** Accepted by the schema, so that rendering can name the replacement. */
 export const retiredValues: readonly Value[] = [
   'dex',
   'version',

@@ -1,22 +1,26 @@
 import { bool, choice, map, quantity, text, type Value } from '../value.ts'
 
 export const storageValues: readonly Value[] = [
-  bool('storage.filesystem.enabled', false, 'Serve archives of a volume.'),
-  text('storage.filesystem.mountPath', '/data/modules', 'Where it is mounted.'),
+  bool('storage.filesystem.enabled', false, 'Serve archives from a volume.'),
+  text('storage.filesystem.mountPath', '/data/modules', 'Mount path of the volume.'),
   quantity('storage.filesystem.size', '10Gi', 'Size of the claim.'),
-  text('storage.filesystem.storageClassName', '', 'Its class; empty: the default; `-`: none.'),
+  text(
+    'storage.filesystem.storageClassName',
+    '',
+    'Storage class of the claim. Empty: the default class. `-`: none.',
+  ),
   choice(
     'storage.filesystem.accessMode',
     'ReadWriteMany',
     ['ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod', 'ReadOnlyMany'],
-    'How the claim may be mounted.',
+    'Access mode of the claim.',
   ),
-  text('storage.filesystem.existingClaim', '', 'A claim of your own.'),
+  text('storage.filesystem.existingClaim', '', 'Name of an existing claim.'),
   text('storage.filesystem.hostPath', '', 'A folder of the node, which must belong to user 65532.'),
   bool(
     'storage.filesystem.singleNode',
     false,
-    'Keep all pods on one node, so that ReadWriteOnce or hostPath will do.',
+    'Keep all pods on one node, which ReadWriteOnce and hostPath need.',
   ),
   map('storage.filesystem.annotations', {}, 'Annotations of the claim.'),
 ]

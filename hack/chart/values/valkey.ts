@@ -3,7 +3,7 @@ import { pods } from './pods.ts'
 
 export const valkeyValues: readonly Value[] = [
   bool('valkey.enabled', true, 'Run Valkey, which counts downloads for all replicas.'),
-  text('valkey.fullnameOverride', '', 'Name of its objects.'),
+  text('valkey.fullnameOverride', '', 'Name of the objects of Valkey.'),
   ...pods({
     component: 'valkey',
     user: 1000,
@@ -15,33 +15,41 @@ export const valkeyValues: readonly Value[] = [
     resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '384Mi' } },
     terminationGracePeriodSeconds: 30,
   }),
-  bool('valkey.auth.enabled', false, 'Ask for a password.'),
+  bool('valkey.auth.enabled', false, 'Require a password.'),
   text(
     'valkey.auth.usersExistingSecret',
     '',
-    'Secret with a key per user, which is the name of the user: `default` and those of `aclUsers`.',
+    'Secret with one key per user, named like the user: `default` and the names in `aclUsers`.',
   ),
   map(
     'valkey.auth.aclUsers',
     { default: { permissions: '~* &* +@all' } },
-    'Users and what they may do.',
+    'Users and their permissions.',
   ),
   choice(
     'valkey.appendfsync',
     'always',
     ['always', 'everysec', 'no'],
-    'When the log reaches the disk; `always` keeps every counted download.',
+    'When Valkey writes its log to disk. `always` keeps every counted download.',
   ),
   matching(
     'valkey.maxmemory',
     '192mb',
     '^[0-9]+([kmg]b?)?$',
-    'Memory for data; half of the limit.',
+    'Memory for data: half of the memory limit.',
   ),
-  bool('valkey.dataStorage.enabled', true, 'Keep data in a claim; false: gone with the pod.'),
+  bool(
+    'valkey.dataStorage.enabled',
+    true,
+    'Keep data in a claim. False: data is lost with the pod.',
+  ),
   quantity('valkey.dataStorage.requestedSize', '1Gi', 'Size of the claim.'),
-  text('valkey.dataStorage.className', '', 'Its class; empty: the default.'),
-  texts('valkey.dataStorage.accessModes', ['ReadWriteOnce'], 'How it may be mounted.'),
+  text('valkey.dataStorage.className', '', 'Storage class of the claim. Empty: the default class.'),
+  texts('valkey.dataStorage.accessModes', ['ReadWriteOnce'], 'Access modes of the claim.'),
   bool('valkey.dataStorage.keepPvc', true, 'Keep the claim when the release is uninstalled.'),
-  bool('valkey.networkPolicy.enabled', true, 'Let only the pods of the server in.'),
+  bool(
+    'valkey.networkPolicy.enabled',
+    true,
+    'Accept connections from the pods of the server only.',
+  ),
 ]
