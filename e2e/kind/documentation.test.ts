@@ -73,7 +73,7 @@ it('the five minutes on kind end with a registry that passes its test', async ()
 }, 300_000)
 
 it('the commands at the end of the notes work', async () => {
-  const [, commands = ''] = notes.split('Does it work?\n')
+  const [, commands = ''] = notes.split('Check the release:\n')
   const typed = commands.split('\n').filter((line) => line.startsWith('  '))
   expect(typed).toHaveLength(3)
   const forward = /^ {2}(kubectl .*port-forward.*)$/m.exec(notes)?.[1] ?? ''

@@ -76,7 +76,7 @@ it('values of before are refused all at once, each with the name that it has now
     'V31 module.enabled is now controller.enabled',
     'V31 server.oidc.dexProxy is now server.oidc.brokerProxy',
     'V31 server.zapLogLevel is now server.logLevel',
-    'V31 ui.nginx is now gone',
+    'V31 ui.nginx is now removed',
   ])
     expect(stderr).toContain(message)
 })

@@ -34,7 +34,7 @@ const filesystem = (more: object, values: object = {}): Values => ({
 const prefer =
   'V01 server.oidc.clientSecret or server.oidc.clientSecretName is required when broker.enabled and server.oidc.enabled are true; prefer clientSecretName (Secret with key clientSecret)'
 const counters =
-  'V20 download counters would live in a SQLite file per pod and every replica would show other numbers; enable valkey, set server.stats.valkeyAddr, or use one replica'
+  'V20 download counts would be in one SQLite file per pod, and each replica would show different numbers; enable valkey, set server.stats.valkeyAddr, or use one replica'
 
 /** Values that contradict each other, and what the render says of them. */
 export const cases: readonly (readonly [what: string, values: Values, message: string])[] = [
@@ -97,7 +97,7 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
   [
     'V10',
     { server: { ...(oidc({})['server'] as object), useBearerToken: true } },
-    'V10 OIDC and bearer-token modes are mutually exclusive; set server.useBearerToken=false, and server.oidc.allowServiceAccountFallback=true if service accounts must still get in',
+    'V10 OIDC and bearer-token modes are mutually exclusive; set server.useBearerToken=false, and server.oidc.allowServiceAccountFallback=true if service accounts still need access',
   ],
   [
     'V11',
@@ -148,7 +148,7 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
   [
     'V16 base URL',
     login({}, {}),
-    'V16 ui.baseUrl is required, because redirect URIs are made from it',
+    'V16 ui.baseUrl is required, because redirect URIs contain it',
   ],
   ['V16 scopes', login({ scopes: 'email openidx' }), 'V16 ui.oidc.scopes must contain openid'],
   ...['auth', '/depot/auth', '/broker', '/.well-known/x'].map(
@@ -244,7 +244,7 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
   [
     'V23 nothing can be stored',
     filesystem({ accessMode: 'ReadOnlyMany' }),
-    'V23 storage.filesystem.accessMode=ReadOnlyMany lets the controller store nothing; use ReadWriteMany or controller.enabled=false',
+    'V23 storage.filesystem.accessMode=ReadOnlyMany does not let the controller store archives; use ReadWriteMany or controller.enabled=false',
   ],
   [
     'V23 two places',
@@ -323,7 +323,7 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
   [
     'V29',
     { broker: { enabled: true, replicaCount: 2, config: { storage: { type: 'memory' } } } },
-    'V29 login codes and signing keys would differ per pod',
+    'V29 broker.config.storage.type=memory gives each pod its own login codes and signing keys; use kubernetes, or one replica',
   ],
   [
     'V30',
@@ -357,7 +357,7 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
   [
     'V31 nginx',
     { ui: { nginx: { preserveHostPort: true } } },
-    'V31 ui.nginx is now gone (Host is always kept, and the container port is 3000); see docs/migrating.md',
+    'V31 ui.nginx is now removed (Host is always kept, and the container port is 3000); see docs/migrating.md',
   ],
   [
     'V31 image',

@@ -12,7 +12,7 @@ describe('notes after an install', () => {
     )
   })
 
-  it('end with a command that speaks TLS where the pod does', () => {
+  it('end with a command that uses TLS if the pod serves TLS', () => {
     const last = (tls: object) =>
       notes({ server: { tls: { enabled: true, ...tls } } })
         .trim()
@@ -40,18 +40,18 @@ describe('notes after an install', () => {
     expect(notes({ server: { useBearerToken: false } })).toContain('base64 -w0 of a kubeconfig')
   })
 
-  it('say how it is filled, where the controller is there to do it', () => {
+  it('explain how to fill the registry, if the controller is enabled', () => {
     expect(notes({})).toContain('apply a Depot')
     expect(notes({})).toContain('storage.filesystem.enabled=true')
-    expect(notes({ storage: { filesystem: { enabled: true } } })).not.toContain('on a volume want')
-    expect(notes({ controller: { enabled: false } })).not.toContain('Depot, which names')
+    expect(notes({ storage: { filesystem: { enabled: true } } })).not.toContain('on a volume need')
+    expect(notes({ controller: { enabled: false } })).not.toContain('apply a Depot')
   })
 
   it.each([
     ['Nothing serves TLS', {}],
-    ['everyone who reaches it may read everything', { server: { anonymousAuth: true } }],
+    ['everyone who can reach the server can read everything', { server: { anonymousAuth: true } }],
     [
-      'Not for production',
+      'Do not use it in production',
       {
         ui: {
           enabled: true,
@@ -60,8 +60,8 @@ describe('notes after an install', () => {
         },
       },
     ],
-    ['gone with the pod of Valkey', { valkey: { dataStorage: { enabled: false } } }],
-    ['gone with the pod of the server', { valkey: { enabled: false } }],
+    ['lost with the pod of Valkey', { valkey: { dataStorage: { enabled: false } } }],
+    ['lost with the pod of the server', { valkey: { enabled: false } }],
     [
       'server.ingress is not rendered',
       {
@@ -82,7 +82,7 @@ describe('notes after an install', () => {
       'must belong to user 65532',
       { storage: { filesystem: { enabled: true, hostPath: '/srv', singleNode: true } } },
     ],
-    ['Helm does not make that one', { global: { namespace: 'other' } }],
+    ['Helm does not create the second namespace', { global: { namespace: 'other' } }],
   ])('warn: %s', (warning, values) => {
     expect(notes(values)).toContain(warning)
     expect(

@@ -3,7 +3,7 @@
 {{- $config := $v.broker.config -}}
 {{- if $v.broker.enabled -}}
 {{- if and (gt (int $v.broker.replicaCount) 1) (eq (toString (dig "storage" "type" "" $config)) "memory") -}}
-{{- include "depot.found" (dict "in" . "text" "V29 login codes and signing keys would differ per pod") -}}
+{{- include "depot.found" (dict "in" . "text" "V29 broker.config.storage.type=memory gives each pod its own login codes and signing keys; use kubernetes, or one replica") -}}
 {{- end -}}
 {{- with $config.staticClients -}}
 {{- $ids := list -}}
@@ -36,7 +36,7 @@
 {{- end -}}
 {{- end -}}
 {{- if hasKey $v.server.oidc "dexProxy" -}}{{- $_ := set $moved "server.oidc.dexProxy" "server.oidc.brokerProxy" -}}{{- end -}}
-{{- if hasKey $v.ui "nginx" -}}{{- $_ := set $moved "ui.nginx" "gone (Host is always kept, and the container port is 3000)" -}}{{- end -}}
+{{- if hasKey $v.ui "nginx" -}}{{- $_ := set $moved "ui.nginx" "removed (Host is always kept, and the container port is 3000)" -}}{{- end -}}
 {{- range $c := list "server" "ui" "controller" -}}
 {{- if hasKey (index $v $c) "zapLogLevel" -}}{{- $_ := set $moved (printf "%s.zapLogLevel" $c) (printf "%s.logLevel" $c) -}}{{- end -}}
 {{- end -}}

@@ -2,7 +2,7 @@
 {{- $v := .v -}}
 {{- $servers := int .facts.mostServers -}}
 {{- if and (gt $servers 1) (not $v.valkey.enabled) (not $v.server.stats.valkeyAddr) -}}
-{{- include "depot.found" (dict "in" . "text" "V20 download counters would live in a SQLite file per pod and every replica would show other numbers; enable valkey, set server.stats.valkeyAddr, or use one replica") -}}
+{{- include "depot.found" (dict "in" . "text" "V20 download counts would be in one SQLite file per pod, and each replica would show different numbers; enable valkey, set server.stats.valkeyAddr, or use one replica") -}}
 {{- end -}}
 {{- if and $v.valkey.enabled $v.server.stats.valkeyAddr -}}
 {{- include "depot.found" (dict "in" . "text" "V21 use the bundled valkey or server.stats.valkeyAddr, not both (valkey.enabled=false)") -}}
@@ -23,7 +23,7 @@
 {{- include "depot.found" (dict "in" . "text" (printf "V23 storage.filesystem.accessMode=%s cannot be shared by %d pods on several nodes; use ReadWriteMany or singleNode=true" $f.accessMode (int $pods))) -}}
 {{- end -}}
 {{- if and (eq $f.accessMode "ReadOnlyMany") $v.controller.enabled -}}
-{{- include "depot.found" (dict "in" . "text" "V23 storage.filesystem.accessMode=ReadOnlyMany lets the controller store nothing; use ReadWriteMany or controller.enabled=false") -}}
+{{- include "depot.found" (dict "in" . "text" "V23 storage.filesystem.accessMode=ReadOnlyMany does not let the controller store archives; use ReadWriteMany or controller.enabled=false") -}}
 {{- end -}}
 {{- if and $f.hostPath $f.existingClaim -}}
 {{- include "depot.found" (dict "in" . "text" "V23 set only one of hostPath and existingClaim") -}}

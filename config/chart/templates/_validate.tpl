@@ -54,7 +54,7 @@ never at the cluster, so that every tool renders the same.
 {{- include "depot.found" (dict "in" . "text" "V09 server.oidc.clientId is required") -}}
 {{- end -}}
 {{- if and $oidc.enabled (eq (toString $v.server.useBearerToken) "true") -}}
-{{- include "depot.found" (dict "in" . "text" "V10 OIDC and bearer-token modes are mutually exclusive; set server.useBearerToken=false, and server.oidc.allowServiceAccountFallback=true if service accounts must still get in") -}}
+{{- include "depot.found" (dict "in" . "text" "V10 OIDC and bearer-token modes are mutually exclusive; set server.useBearerToken=false, and server.oidc.allowServiceAccountFallback=true if service accounts still need access") -}}
 {{- end -}}
 {{- if and $v.server.anonymousAuth (eq (toString $v.server.useBearerToken) "true") -}}
 {{- include "depot.found" (dict "in" . "text" "V11 server.anonymousAuth and server.useBearerToken are mutually exclusive") -}}
@@ -101,7 +101,7 @@ never at the cluster, so that every tool renders the same.
 {{- include "depot.found" (dict "in" . "text" "V16 ui.oidc.clientSecretName is required (Secret with key clientSecret)") -}}
 {{- end -}}
 {{- if not $v.ui.baseUrl -}}
-{{- include "depot.found" (dict "in" . "text" "V16 ui.baseUrl is required, because redirect URIs are made from it") -}}
+{{- include "depot.found" (dict "in" . "text" "V16 ui.baseUrl is required, because redirect URIs contain it") -}}
 {{- end -}}
 {{- if not (has "openid" (splitList " " $oidc.scopes)) -}}
 {{- include "depot.found" (dict "in" . "text" "V16 ui.oidc.scopes must contain openid") -}}
