@@ -145,11 +145,7 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
     login({ clientSecretName: '' }),
     'V16 ui.oidc.clientSecretName is required (Secret with key clientSecret)',
   ],
-  [
-    'V16 base URL',
-    login({}, {}),
-    'V16 ui.baseUrl is required, because redirect URIs contain it',
-  ],
+  ['V16 base URL', login({}, {}), 'V16 ui.baseUrl is required, because redirect URIs contain it'],
   ['V16 scopes', login({ scopes: 'email openidx' }), 'V16 ui.oidc.scopes must contain openid'],
   ...['auth', '/depot/auth', '/broker', '/.well-known/x'].map(
     (path) =>
