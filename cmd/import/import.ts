@@ -11,7 +11,7 @@ import { onlyOne } from '../sync/sync.ts'
 import { readInputs } from './inputs.ts'
 import { createProgress } from './progress.ts'
 
-/** Where an operator names a host, its address may be in any network. */
+/** Hosts that an operator names may have addresses in any network. */
 const privateNetworks = [
   '10.0.0.0/8',
   '172.16.0.0/12',
@@ -36,9 +36,9 @@ export function importArchives(args: readonly string[]): Promise<void> {
 }
 
 /**
- * Imports everything that the sources have and that is not there yet.
+ * Imports everything that is not stored yet.
  *
- * @returns 1 where something failed, 130 or 143 after a signal
+ * @returns 1 if something failed, 130 or 143 after a signal
  * @throws OptionsError naming every mistake
  */
 async function importFrom(
@@ -49,7 +49,7 @@ async function importFrom(
   const { name, system, dryRun, manifests, archives: mountPath } = options
   const { addresses, hosts, storage, chosen } = await readInputs(options, token, operands)
   const stopped = new AbortController()
-  const stop = () => stopped.abort(new Error('another process has the folder'))
+  const stop = () => stopped.abort(new Error('another process has locked the folder'))
   await using _ = dryRun ? undefined : await onlyOne(manifests, 'depot import', stop)
   const spoolDir = options.spoolDir ?? temporaryFolder('--spool-dir', 'depot-import')
   const fetching = await openFetching({

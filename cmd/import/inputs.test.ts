@@ -37,7 +37,7 @@ async function inputs(line: string, token?: string) {
 
 describe('a mistake is reported before anything is done:', () => {
   it.each([
-    ['', 'no SOURCE is named, and no --list'],
+    ['', 'name a SOURCE, or a file with --list'],
     ['--list DIR/missing.txt', '--list: the file DIR/missing.txt does not exist'],
     ['--list DIR/empty', '--list: DIR/empty is a folder; name a file'],
     ['--list DIR/list.txt', '--list: DIR/list.txt names no source; write one on each line'],
@@ -45,14 +45,14 @@ describe('a mistake is reported before anything is done:', () => {
       '--list DIR/huge.txt',
       '--list: DIR/huge.txt has 20971520 bytes, more than 16 MiB; is it the right file?',
     ],
-    ['DIR/missing', 'missing" is no folder'],
-    ['DIR/file', 'file" is no folder'],
+    ['DIR/missing', 'missing" is not a folder'],
+    ['DIR/file', 'file" is not a folder'],
     [
       'http://registry.example.com/a/b/c',
-      'is no source: write HOST/NAMESPACE/NAME/SYSTEM for a module',
+      'is not a source: write HOST/NAMESPACE/NAME/SYSTEM for a module',
     ],
-    ['git::ssh://git@example.com/x', 'is no repository: write git::https://HOST/REPOSITORY'],
-    ['git::https://user:secret@example.com/x', '"git::https://example.com/x" is no repository'],
+    ['git::ssh://git@example.com/x', 'is not a repository: write git::https://HOST/REPOSITORY'],
+    ['git::https://user:secret@example.com/x', '"git::https://example.com/x" is not a repository'],
     ['git::https://example.com/x', 'set --namespace, --name and --system'],
     [
       '--namespace a --name b --system c git::https://example.com/x git::https://example.com/y',
@@ -65,7 +65,7 @@ describe('a mistake is reported before anything is done:', () => {
       '--storage-config DIR/missing.yaml DIR/empty',
       '--storage-config: the file DIR/missing.yaml does not exist',
     ],
-    ['--storage-config DIR/broken.yaml DIR/empty', 'broken.yaml is no YAML: Flow map'],
+    ['--storage-config DIR/broken.yaml DIR/empty', 'broken.yaml is not valid YAML: Flow map'],
     ['--storage-config DIR/two.yaml DIR/empty', 'two.yaml: must name exactly one backend'],
     ['--versions >>>1 DIR/empty', '--versions: ">>>1" at character 1 is no version constraint'],
     ['--parallel 0 DIR/empty', '--parallel: "0" is no number from 1 to 64'],
@@ -89,7 +89,7 @@ describe('a mistake is reported before anything is done:', () => {
   it('a token with sources of two hosts', async () => {
     const line = 'one.example.com/a/b/c two.example.com/a/b'
     await expect(inputs(line, 'sesame')).rejects.toThrow(
-      'DEPOT_IMPORT_TOKEN is for one host, and these are named: one.example.com, two.example.com',
+      'DEPOT_IMPORT_TOKEN is for one host, and the sources are on several: one.example.com, two.example.com',
     )
   })
 

@@ -7,12 +7,12 @@ import { madeFolderProblem, readTextFile } from '../../pkg/base/run/run.ts'
 import { parseConstraints } from '../../pkg/fill/constraint/constraint.ts'
 import { type ImportAddress, importAddress } from '../../pkg/fill/importing/importing.ts'
 
-/** What a command line means once its files were read. */
+/** The meaning of a command line, after its files were read. */
 interface Inputs {
   readonly addresses: readonly ImportAddress[]
   readonly hosts: string[]
   readonly storage: StorageConfig
-  /** Whether a version is wanted. */
+  /** Decides whether a version is imported. */
   readonly chosen: (version: string) => boolean
 }
 
@@ -38,7 +38,7 @@ export async function readInputs(
   const chosen = await attempt('--versions: ', () => chooser(options.versions))
   const storage = await attempt('--storage-config: ', () => storageIn(options.storageConfig))
   if (operands.length === 0 && options.list === undefined) {
-    problems.push('no SOURCE is named, and no --list')
+    problems.push('name a SOURCE, or a file with --list')
   }
   const hosts = hostsOf(addresses)
   problems.push(...problemsOfHosts(hosts, token), ...problemsOfGit(addresses, options))
@@ -57,7 +57,7 @@ export async function readInputs(
   return { addresses, hosts, storage, chosen }
 }
 
-/** Without constraints every version is wanted, prereleases too. @throws ConstraintError */
+/** Without constraints every version is imported, including prereleases. @throws ConstraintError */
 function chooser(text: string | undefined): (version: string) => boolean {
   const constraints = text === undefined ? undefined : parseConstraints(text)
   return (version) => {
@@ -94,7 +94,7 @@ async function readYaml(file: string, example: string): Promise<unknown> {
     return parse(text)
   } catch (error) {
     const [line] = messageOf(error).split('\n')
-    throw new Error(`${file} is no YAML: ${line?.replace(/:$/, '')}; ${example}`, { cause: error })
+    throw new Error(`${file} is not valid YAML: ${line?.replace(/:$/, '')}; ${example}`, { cause: error })
   }
 }
 
@@ -102,15 +102,15 @@ const hostsOf = (addresses: readonly ImportAddress[]): string[] => [
   ...new Set(addresses.flatMap((address) => (address.from === 'folder' ? [] : [address.host]))),
 ]
 
-/** A token belongs to one host; which one must not be guessed. */
+/** A token belongs to one host, and the host must not be guessed. */
 function problemsOfHosts(hosts: readonly string[], token: string | undefined): string[] {
   if (token === undefined || hosts.length <= 1) return []
   return [
-    `DEPOT_IMPORT_TOKEN is for one host, and these are named: ${hosts.slice(0, 5).join(', ')}. Import from one after the other`,
+    `DEPOT_IMPORT_TOKEN is for one host, and the sources are on several: ${hosts.slice(0, 5).join(', ')}. Import from one after the other`,
   ]
 }
 
-/** The tags of a repository do not say what its module is called, and one name is for one module. */
+/** The tags of a repository do not name its module, and --name is for one module. */
 function problemsOfGit(
   addresses: readonly ImportAddress[],
   { namespace, name, tagPrefix }: ImportCommandOptions,
@@ -123,7 +123,7 @@ function problemsOfGit(
   }
   if (repositories === 1 && (namespace === undefined || name === undefined)) {
     return [
-      'a repository does not say what its module is called: set --namespace, --name and --system',
+      'a repository does not name its module: set --namespace, --name and --system',
     ]
   }
   if (repositories === 0 && addresses.length > 0 && (name ?? tagPrefix) !== undefined) {

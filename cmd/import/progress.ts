@@ -2,7 +2,7 @@ import type { WriteStream } from 'node:tty'
 import { printable } from '../../pkg/fill/egress/egress.ts'
 import type { ImportEvent, ImportResult } from '../../pkg/fill/importing/importing.ts'
 
-/** What tells a person how far an import is. */
+/** Tells a person how far an import is. */
 interface Progress {
   readonly event: (event: ImportEvent) => void
   readonly end: (result: ImportResult) => void
@@ -11,14 +11,14 @@ interface Progress {
 
 type Output = Pick<WriteStream, 'write'> & { readonly isTTY?: boolean; readonly columns?: number }
 
-/** Longer messages hold no more than what their first lines say. */
+/** The first lines of a message say enough. */
 const maxLineBytes = 2_000
 
 /**
- * A line that is drawn again on a terminal, with what fails above it; a line for each archive elsewhere, and on terminals
- * that cannot clear a line. There are no colors.
+ * Draws one progress line on a terminal, with failures above it. Anywhere else, and on terminals that cannot clear a line,
+ * it prints a line for each archive. It uses no colors.
  *
- * @param terminalType what TERM says
+ * @param terminalType value of TERM
  */
 export function createProgress(
   output: Output,
@@ -33,14 +33,14 @@ export function createProgress(
   const clear = () => terminal && output.write('\r\x1b[K')
   const print = (line: string) => {
     clear()
-    // Names of files and versions are those of the upstream.
+    // The upstream chooses names of files and versions.
     output.write(`${printable(line, maxLineBytes)}\n`)
   }
   const draw = (text: string) => {
     if (!terminal) return
     const among = listed < sources ? `${listed} of ${sources} sources, ` : ''
     const line = `${among}${done} of ${total} archives ${text}`
-    // A terminal that does not know its width says 0.
+    // A terminal that does not know its width reports 0.
     const width = (output.columns || 80) - 1
     output.write(`\r\x1b[K${printable(line).slice(0, width)}`)
   }
@@ -54,7 +54,7 @@ export function createProgress(
         return
       }
       if (event.kind === 'waiting') {
-        // Many archives wait for the same.
+        // Many archives wait for the same host.
         const untilMs = Date.now() + event.ms
         if (untilMs < waitingUntilMs + 1_000) return
         waitingUntilMs = untilMs

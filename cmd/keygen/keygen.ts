@@ -4,10 +4,10 @@ import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type KeygenCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 
 /**
- * Makes a signing key.
+ * Creates a signing key.
  *
- * @returns the armored private key, or where it was written
- * @throws OptionsError where the file cannot be written or is there already
+ * @returns the armored private key, or a message with its file
+ * @throws OptionsError if the file exists or cannot be written
  */
 export async function keygen({ name, email, out }: KeygenCommandOptions): Promise<string> {
   const key = await generateSigningKey({ name, email })
@@ -18,7 +18,7 @@ export async function keygen({ name, email, out }: KeygenCommandOptions): Promis
     const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
     throw new OptionsError([
       exists
-        ? `--out: ${out} exists and is not replaced: CLIs that trust its key would refuse what another one signs. Choose another name`
+        ? `--out: ${out} exists and is not replaced: CLIs that trust its key would refuse signatures by another key. Choose another name`
         : `--out: ${messageOf(error)}`,
     ])
   }

@@ -6,10 +6,10 @@ import { asJson, asSarif, asText, lint as check } from '../../pkg/fill/lint/lint
 import { compileBinding } from '../../pkg/registry/access/access.ts'
 
 /**
- * Checks manifests and prints what is wrong with them.
+ * Checks manifests and prints the findings.
  *
- * @returns the exit status: 1 where there is an error
- * @throws OptionsError where a path leads nowhere
+ * @returns the exit status: 1 if there is an error
+ * @throws OptionsError if a path does not exist
  */
 export async function lint(options: LintCommandOptions, paths: readonly string[]): Promise<number> {
   const { filesystemMountPath: mount } = options

@@ -13,5 +13,5 @@ export {
 } from './client.ts'
 export { EgressError, RateLimitedError, StatusError } from './errors.ts'
 export { openEgress } from './open.ts'
-export { printable, shownUrl } from './printable.ts'
+export { causeOf, printable, shownUrl } from './printable.ts'
 export { writeBody } from './write-body.ts'

@@ -1,6 +1,8 @@
+import { messageOf } from '../../base/errors/errors.ts'
+
 /**
- * What an upstream said, fit for a status or a log line: one line, without control characters and marks that change the
- * direction of text, at most 256 bytes.
+ * Makes an upstream's text fit for a status or a log line: one line of at most 256 bytes, without control characters and
+ * without marks that change the direction of text.
  */
 export function printable(text: string, maxBytes = 256): string {
   const plain = text
@@ -24,4 +26,12 @@ export function shownUrl(url: URL | string): string {
   const parsed = typeof url === 'string' ? URL.parse(url) : url
   if (parsed === null) return 'a URL that cannot be read'
   return printable(`${parsed.protocol}//${parsed.host}${parsed.pathname}`)
+}
+
+/** Finds the first message of the causes that the error's own message does not repeat, such as the storage's answer. */
+export function causeOf(error: unknown): string | undefined {
+  const own = messageOf(error)
+  let cause = error instanceof Error ? error.cause : undefined
+  while (cause instanceof Error && own.includes(messageOf(cause))) cause = cause.cause
+  return cause === undefined ? undefined : printable(messageOf(cause))
 }

@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs'
 
-/** Where something is imported from, as it is written on a command line. */
+/** A source of an import, as it is written on a command line. */
 export type ImportAddress =
   | {
-      readonly from: 'module'
+      readonly from: 'registry'
       readonly host: string
-      readonly path: readonly [string, string, string]
+      /** Namespace, name and system of a module, or namespace and type of a provider. */
+      readonly path: readonly [string, string, string?]
     }
-  | { readonly from: 'provider'; readonly host: string; readonly path: readonly [string, string] }
   | {
       readonly from: 'git'
       readonly host: string
@@ -23,9 +23,9 @@ const registryPattern = new RegExp(
 
 /**
  * Reads an address: `HOST/NAMESPACE/NAME/SYSTEM` is a module, `HOST/NAMESPACE/TYPE` a provider,
- * `git::https://HOST/REPOSITORY[//DIRECTORY]` the tags of a repository, and what is there on the disk a folder of archives.
+ * `git::https://HOST/REPOSITORY[//DIRECTORY]` the tags of a repository, and `./FOLDER` a folder of archives.
  *
- * @throws Error that says how addresses are written
+ * @throws Error that explains how to write addresses
  */
 export function importAddress(text: string): ImportAddress {
   if (text.startsWith('git::')) return gitAddress(text)
@@ -33,12 +33,11 @@ export function importAddress(text: string): ImportAddress {
   const [, host, first, second, third] = registryPattern.exec(text) ?? []
   if (host === undefined || first === undefined || second === undefined || !/[.:]/.test(host)) {
     throw new Error(
-      `${JSON.stringify(text.slice(0, 100))} is no source: write HOST/NAMESPACE/NAME/SYSTEM for a module, HOST/NAMESPACE/TYPE for a provider, git::https://HOST/REPOSITORY for tags, or ./FOLDER`,
+      `${JSON.stringify(text.slice(0, 100))} is not a source: write HOST/NAMESPACE/NAME/SYSTEM for a module, HOST/NAMESPACE/TYPE for a provider, git::https://HOST/REPOSITORY for tags, or ./FOLDER`,
     )
   }
-  return third === undefined
-    ? { from: 'provider', host, path: [first, second] }
-    : { from: 'module', host, path: [first, second, third] }
+  const path = third === undefined ? ([first, second] as const) : ([first, second, third] as const)
+  return { from: 'registry', host, path }
 }
 
 function gitAddress(text: string): ImportAddress {
@@ -46,16 +45,16 @@ function gitAddress(text: string): ImportAddress {
   const url = URL.parse(base)
   if (url === null || url.username !== '' || url.search !== '') {
     throw new Error(
-      `${JSON.stringify(text.slice(0, 100).replace(/\/\/[^/@]*@/, '//'))} is no repository: write git::https://HOST/REPOSITORY, and a token into the environment`,
+      `${JSON.stringify(text.slice(0, 100).replace(/\/\/[^/@]*@/, '//'))} is not a repository: write git::https://HOST/REPOSITORY, and put a token into the environment variable DEPOT_IMPORT_TOKEN`,
     )
   }
   return { from: 'git', host: url.host, url: base, directory }
 }
 
 function folderAddress(path: string): ImportAddress {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
-    return { from: 'folder', path }
-  throw new Error(`${JSON.stringify(path)} is no folder`)
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  if (isFolder) return { from: 'folder', path }
+  throw new Error(`${JSON.stringify(path)} is not a folder`)
 }
 
 /** An address as a person reads it. */

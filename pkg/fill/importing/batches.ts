@@ -1,8 +1,8 @@
 import { pause } from '../../base/pacing/pacing.ts'
 
-/** So soon after a write the next one begins at the earliest. */
+/** Least time between two writes to a file. */
 const gapMs = 100
-/** Writing takes at most one part of so many of the time. */
+/** Writing takes at most this fraction of the time: 1/10. */
 const share = 10
 
 interface Waiting<T> {
@@ -11,22 +11,22 @@ interface Waiting<T> {
 }
 
 /**
- * Gathers what is to be written to a file, for a write takes the longer the more the file holds: what comes while one is
- * written, and for a moment after it, goes into the next. The first one is written at once.
+ * Collects additions to a file, because each write takes longer as the file grows. The first addition is written at once;
+ * additions during a write, and for a moment after it, go into the next write.
  */
 export class Batches<T> {
   readonly #write: (key: string, items: readonly T[]) => Promise<void>
   readonly #waiting = new Map<string, Waiting<T>>()
-  /** When the last write to a file has ended, and the next one may begin. */
+  /** Resolves when the next write to a file may begin. */
   readonly #free = new Map<string, Promise<void>>()
   readonly #hurry = new AbortController()
 
-  /** @param write writes to the file of this name; never called for one while another call for it runs */
+  /** @param write writes to the file with this name; calls for one file never overlap */
   constructor(write: (key: string, items: readonly T[]) => Promise<void>) {
     this.#write = write
   }
 
-  /** Resolves when an item is written. @throws what writing it throws */
+  /** Resolves when an item is written. @throws the error of the write */
   add(key: string, item: T): Promise<void> {
     const waiting = this.#waiting.get(key)
     if (waiting !== undefined) {
@@ -39,7 +39,7 @@ export class Batches<T> {
     return written
   }
 
-  /** From now on nothing waits for more to come. */
+  /** Writes at once from now on. */
   hurry(): void {
     this.#hurry.abort()
   }

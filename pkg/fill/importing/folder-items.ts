@@ -3,7 +3,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import semver from 'semver'
 import type { FoundItems, ImportItem } from './item.ts'
 
-/** What an address may have between its slashes. */
+/** A name as it may appear between the slashes of an address. */
 const namePattern = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$/
 const modulePattern = /^(?<version>.+)\.(?:zip|tar|tgz|tar\.gz)$/
 const providerPattern =
@@ -13,10 +13,11 @@ const expected =
   'expected NAMESPACE/NAME/SYSTEM/VERSION.tar.gz (or zip, tgz, tar), or terraform-provider-TYPE_VERSION_OS_ARCH.zip'
 
 /**
- * The archives below a folder: `NAMESPACE/NAME/SYSTEM/VERSION.tar.gz` are modules; files named as providers are published
- * and as `terraform providers mirror` writes them are providers, in the namespace of the directory two above, if there is one.
+ * Finds the archives below a folder. `NAMESPACE/NAME/SYSTEM/VERSION.tar.gz` is a module. A file with the published name of a
+ * provider, as `terraform providers mirror` writes it, is a provider: its folder may be named by its type, and the folder
+ * above that by its namespace.
  *
- * @param namespace of what stands beside no directory that names one
+ * @param namespace of everything; default: the namespace that the path names
  */
 export async function folderItems(
   folder: string,
@@ -35,26 +36,28 @@ export async function folderItems(
     if (item === undefined) skipped.push(path)
     else items.push(item)
   }
-  if (items.length === 0 && skipped.length === 0)
-    throw new Error(`no archive is in it; ${expected}`)
-  return { items, skipped, skippedAre: expected }
+  if (items.length > 0 || skipped.length > 0) return { items, skipped, skippedAre: expected }
+  throw new Error(`the folder holds no archive; ${expected}`)
 }
 
-function providerItem(folder: string, path: string, otherwise = 'default'): ImportItem | undefined {
+function providerItem(folder: string, path: string, namespace?: string): ImportItem | undefined {
   const { type, version, os, arch } = providerPattern.exec(basename(path))?.groups ?? {}
-  if (!type || !os || !arch || semver.valid(version) === null || version === undefined)
-    return undefined
+  if (!type || !version || !os || !arch || semver.valid(version) === null) return undefined
   const above = dirname(path).split('/')
-  const namespace = above.at(-1) === type ? (above.at(-2) ?? otherwise) : otherwise
+  const own = above.at(-1) === type ? above.at(-2) : undefined
   const file = join(folder, path)
+  const beside = (name: string) =>
+    readFile(join(dirname(file), `terraform-provider-${type}_${version}_${name}`), 'utf8').catch(
+      () => '',
+    )
   return {
-    parent: { kind: 'Provider', namespace, name: type },
+    parent: { kind: 'Provider', namespace: namespace ?? own ?? 'default', name: type },
     version,
     platform: { os, arch },
     fetch: async () => ({
       file,
-      protocols: await protocolsBeside(file, type, version),
-      sha256: await checksumBeside(file, type, version),
+      protocols: protocolsIn(await beside('manifest.json')),
+      sha256: checksumIn(await beside('SHA256SUMS'), basename(file)),
       remove: async () => undefined,
     }),
   }
@@ -63,7 +66,8 @@ function providerItem(folder: string, path: string, otherwise = 'default'): Impo
 function moduleItem(folder: string, path: string, otherwise?: string): ImportItem | undefined {
   const parts = path.split('/')
   const version = modulePattern.exec(parts.pop() ?? '')?.groups?.['version']?.replace(/^v/, '')
-  const [system, name, namespace = otherwise] = parts.toReversed()
+  const [system, name, own] = parts.toReversed()
+  const namespace = otherwise ?? own
   if (!system || !name || !namespace || semver.valid(version) === null || !version) return undefined
   if (!namePattern.test(name) || !namePattern.test(system)) return undefined
   return {
@@ -73,21 +77,16 @@ function moduleItem(folder: string, path: string, otherwise?: string): ImportIte
   }
 }
 
-/** What the list of checksums beside a provider says of it, where there is one. */
-async function checksumBeside(file: string, type: string, version: string) {
-  const path = join(dirname(file), `terraform-provider-${type}_${version}_SHA256SUMS`)
-  const text = await readFile(path, 'utf8').catch(() => '')
-  return text
+/** Finds the digest of a file in a list of checksums. */
+const checksumIn = (text: string, fileName: string): string | undefined =>
+  text
     .split('\n')
     .map((line) => /^([0-9a-f]{64})\s+\*?(\S+)$/i.exec(line.trim()))
-    .find((match) => match?.[2] === basename(file))?.[1]
+    .find((match) => match?.[2] === fileName)?.[1]
     ?.toLowerCase()
-}
 
-/** What the manifest beside a provider says, where there is one. */
-async function protocolsBeside(file: string, type: string, version: string) {
-  const path = join(dirname(file), `terraform-provider-${type}_${version}_manifest.json`)
-  const text = await readFile(path, 'utf8').catch(() => undefined)
-  const found = text?.match(/"protocol_versions"\s*:\s*\[([^\]]{0,200})\]/)?.[1]
+/** Finds the protocol versions in a provider's manifest. */
+function protocolsIn(text: string): string[] | undefined {
+  const found = text.match(/"protocol_versions"\s*:\s*\[([^\]]{0,200})\]/)?.[1]
   return found?.match(/\d+\.\d+/g) ?? undefined
 }

@@ -177,7 +177,7 @@ describe('another registry', () => {
       onSkipped: (text) => skipped.push(text),
     })
     expect(skipped).toEqual([
-      `4 names of ${registry.host}/acme/flow/aws: no semantic version, such as 1.2.3`,
+      `4 names of ${registry.host}/acme/flow/aws: not a semantic version, such as 1.2.3`,
     ])
     const outcomes = Object.fromEntries(
       lines.map((line) => {
@@ -309,14 +309,14 @@ describe('a folder of archives', () => {
     expect(await imported([join(dir, 'in')])).toEqual(['stored platform/vpc/aws 1.0.0'])
     writeFileSync(stored, 'altered')
     expect(await imported([join(dir, 'in')])).toEqual([
-      expect.stringMatching(/^failed .* is not what was sent: remove it from storage/),
+      expect.stringMatching(/^failed .* differs from the file that was sent: remove it from storage/),
     ])
   })
 
   it('that holds no archive is a mistake', async () => {
     put('notes.txt', 'text')
     expect(await imported([join(dir, 'in')])).toEqual([
-      expect.stringMatching(/^failed .*\/in no archive is in it; expected NAMESPACE\/NAME\/SYSTEM/),
+      expect.stringMatching(/^failed .*\/in the folder holds no archive; expected NAMESPACE\/NAME\/SYSTEM/),
     ])
   })
 
@@ -357,7 +357,7 @@ describe('a folder of archives', () => {
     })
     writeFileSync(file, 'spec: [')
     expect(await imported([join(dir, 'in')])).toEqual(
-      Array(2).fill(expect.stringMatching(/vpc-aws\.yaml is no YAML: .*; correct or remove it$/)),
+      Array(2).fill(expect.stringMatching(/vpc-aws\.yaml is not valid YAML: .*; correct or remove it$/)),
     )
     expect(readFileSync(file, 'utf8')).toBe('spec: [')
   })
@@ -431,7 +431,7 @@ describe('a folder of archives', () => {
       writeFileSync(file(version), text)
       expect(await stored('vpc/aws/1.0.0')).toEqual([
         expect.stringMatching(
-          /vpc-aws-1-0-0\.yaml does not say what is stored, expected spec\.upload/,
+          /vpc-aws-1-0-0\.yaml does not name the stored archive, expected spec\.upload/,
         ),
       ])
       const another = text.replace('v1.0.0', '9.0.0')

@@ -1,6 +1,6 @@
 /**
- * Fills a registry from elsewhere: from another registry, from the tags of a git repository, from a folder of archives. It
- * stores the archives and writes the manifests that a registry serves; what is there already is left as it is.
+ * Imports archives from another registry, from the tags of a git repository, or from a folder of archives. It stores the
+ * archives and writes the manifests that a registry serves. Existing archives and manifests are left alone.
  */
 export { type ImportAddress, importAddress } from './address.ts'
 export { type ImportEvent, type ImportOptions, type ImportResult, importAll } from './run.ts'

@@ -1,4 +1,5 @@
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Platform } from '../sources/sources.ts'
 
 /** A Module or Provider that archives belong to. */
 export interface ImportParent {
@@ -11,33 +12,32 @@ export interface ImportParent {
 }
 
 /** An archive on the local disk. */
-interface ImportedArchive {
+export interface ImportedArchive {
   readonly file: string
-  /** Directory of the module in it. */
+  /** Folder of the module in the archive. */
   readonly path?: string | undefined
-  /** Plugin protocols of a provider, where they are known. */
+  /** Plugin protocols of a provider, if they are known. */
   readonly protocols?: readonly string[] | undefined
-  /** SHA-256 that its source says it has, in hexadecimal. */
+  /** SHA-256 that the source names, in hexadecimal. */
   readonly sha256?: string | undefined
   remove(): Promise<void>
 }
 
-/** One archive that is to be imported. */
+/** One archive to import. */
 export interface ImportItem {
   readonly parent: ImportParent
   /** Without `v`. */
   readonly version: string
   /** Providers only. */
-  readonly platform?: { readonly os: string; readonly arch: string }
+  readonly platform?: Platform
   fetch(signal: AbortSignal, maxBytes: number): Promise<ImportedArchive>
 }
 
-/** What an address has. */
 export interface FoundItems {
   readonly items: readonly ImportItem[]
-  /** What is there and cannot be imported. */
+  /** Names that cannot be imported. */
   readonly skipped: readonly string[]
-  /** Why; a message after each. */
+  /** Explains why, after each skipped name. */
   readonly skippedAre: string
 }
 

@@ -2,18 +2,26 @@ import { join } from 'node:path'
 import { type Document, isSeq } from 'yaml'
 import * as z from 'zod'
 import { Batches } from './batches.ts'
-import { Entry, entryOf, isAfter, keyOf } from './entry.ts'
+import {
+  configOf,
+  entryOf,
+  fits,
+  type ImportManifestOptions,
+  isAfter,
+  keyOf,
+  ListedEntry,
+  OwnerConfig,
+} from './fields.ts'
 import type { ImportItem, ImportParent } from './item.ts'
 import { parentNames } from './names.ts'
-import { Config, configOf, fits, type ManifestOptions } from './parent-config.ts'
 import { readText, writeYaml, yamlOf } from './yaml-file.ts'
 
-/** Where a Module or Provider is. */
+/** The file of a Module or Provider. */
 export interface ParentPlace {
   readonly path: string
   /** Its metadata.name. */
   readonly name: string
-  /** Whether its file was there before this import. */
+  /** Whether the file existed before this import. */
   readonly wasThere: boolean
 }
 
@@ -21,51 +29,50 @@ const ParentFile = z.object({
   metadata: z.object({ name: z.string() }),
   spec: z
     .object({
-      moduleConfig: Config.optional(),
-      providerConfig: Config.optional(),
-      versions: z.array(Entry).default([]),
+      moduleConfig: OwnerConfig.optional(),
+      providerConfig: OwnerConfig.optional(),
+      versions: z.array(ListedEntry).default([]),
     })
     .refine(({ moduleConfig, providerConfig }) => moduleConfig ?? providerConfig),
 })
 
-/** What a file says. */
 interface Parent {
-  readonly config: z.infer<typeof Config>
-  readonly versions: readonly Entry[]
+  readonly config: z.infer<typeof OwnerConfig>
+  readonly versions: readonly ListedEntry[]
 }
 
-/** A version that is to be named in a file. */
+/** A version to add to a file. */
 interface Addition {
   readonly place: ParentPlace
   readonly item: ImportItem
-  /** Why it cannot be. */
+  /** The reason why it cannot be added. */
   problem?: Error
 }
 
-/** What is kept of a file. */
+/** The facts about a file that are kept in memory. */
 interface Known {
   readonly wasThere: boolean
   config: Parent['config'] | undefined
   keys: Set<string>
 }
 
-/** The files of Modules and Providers. What people write into them stays; only their versions become more. */
+/** The files of Modules and Providers. Imports only add versions; everything that people wrote stays. */
 export class ParentFiles {
-  readonly #options: ManifestOptions
-  /** Each file is parsed once: thousands of archives may be of one parent. */
+  readonly #options: ImportManifestOptions
+  /** Each file is parsed once: one parent may have thousands of archives. */
   readonly #known = new Map<string, Promise<Known>>()
   readonly #batches = new Batches<Addition>((path, additions) => this.#write(path, additions))
-  /** What was written last: parsing would take most of the time of adding a version. */
+  /** The last written file: parsing it again would take most of the time of adding a version. */
   #last: { readonly path: string; readonly text: string; readonly document: Document } | undefined
 
-  constructor(options: ManifestOptions) {
+  constructor(options: ImportManifestOptions) {
     this.#options = options
   }
 
   /**
-   * Where the file of a Module or Provider is, also one that an import before this one named otherwise; else where it may be.
+   * Finds the file of a Module or Provider, also under a name that earlier imports used, otherwise a free name.
    *
-   * @throws Error where a file cannot be read, or others have every name
+   * @throws Error if a file cannot be read, or other objects have all the names
    */
   async at(parent: ImportParent): Promise<ParentPlace> {
     const { name, former, distinct } = parentNames(parent)
@@ -83,7 +90,7 @@ export class ParentFiles {
     return found
   }
 
-  /** Names a version in its parent, and writes the parent where there is none. Resolves when that is written. */
+  /** Adds a version to its parent, and creates the parent if needed. Resolves when the file is written. */
   async add(place: ParentPlace, item: ImportItem): Promise<void> {
     const { keys } = await this.#knownAt(place.path)
     if (keys.has(keyOf(entryOf(item)))) return
@@ -92,14 +99,14 @@ export class ParentFiles {
     if (addition.problem !== undefined) throw addition.problem
   }
 
-  /** From now on nothing waits for more versions to come. */
+  /** Stops waiting for more versions before a write. */
   hurry(): void {
     this.#batches.hurry()
   }
 
   async #write(path: string, additions: readonly Addition[]): Promise<void> {
     const known = await this.#knownAt(path)
-    // What a person wrote meanwhile stays, too.
+    // A person may have changed the file meanwhile.
     const document = await this.#read(path)
     const { config: written, versions } = parentIn(path, document)
     const [first] = additions
@@ -107,7 +114,7 @@ export class ParentFiles {
     const { parent } = first.item
     const config = written ?? { name: parent.name, provider: parent.system }
     const keys = new Set(versions.map(keyOf))
-    const entries: Entry[] = []
+    const entries: ListedEntry[] = []
     for (const addition of additions) {
       const entry = entryOf(addition.item)
       if (!fits(config, addition.item.parent)) addition.problem = taken(path, addition.item.parent)
@@ -118,7 +125,7 @@ export class ParentFiles {
     if (document === undefined) {
       await writeYaml(path, this.#contentOf(parent, first.place.name, entries))
     } else if (entries.length > 0) {
-      // Until it is written the document is not what the file has.
+      // The document differs from the file until it is written.
       this.#last = undefined
       insert(path, document, versions, entries)
       this.#last = { path, text: await writeYaml(path, document), document }
@@ -149,7 +156,7 @@ export class ParentFiles {
     return join(this.#options.directory, namespace, kind.toLowerCase(), `${name}.yaml`)
   }
 
-  #contentOf(parent: ImportParent, name: string, versions: readonly Entry[]): object {
+  #contentOf(parent: ImportParent, name: string, versions: readonly ListedEntry[]): object {
     return {
       apiVersion: `${this.#options.apiGroup}/v1alpha1`,
       kind: parent.kind,
@@ -167,19 +174,19 @@ function parentIn(
   const { data, error } = ParentFile.safeParse(document.toJS())
   if (data === undefined) {
     throw new Error(
-      `${path} is not as an import writes it, at ${error.issues[0]?.path.join('.')}; correct or remove it`,
+      `${path} is not a manifest that an import can extend, at ${error.issues[0]?.path.join('.')}; correct or remove it`,
     )
   }
   const { moduleConfig, providerConfig, versions } = data.spec
   return { config: { name: data.metadata.name, ...moduleConfig, ...providerConfig }, versions }
 }
 
-/** Puts each version, in their order, before the first that comes after it, and touches nothing else. */
+/** Inserts versions in order and changes nothing else. */
 function insert(
   path: string,
   document: Document,
-  known: readonly Entry[],
-  entries: readonly Entry[],
+  known: readonly ListedEntry[],
+  entries: readonly ListedEntry[],
 ): void {
   const list = document.getIn(['spec', 'versions'])
   if (isSeq(list)) {
@@ -196,7 +203,9 @@ function insert(
   } else if (known.length === 0) {
     document.setIn(['spec', 'versions'], document.createNode(entries))
   } else {
-    throw new Error(`${path} has an alias for its versions, expected a list: write them out`)
+    throw new Error(
+      `${path} has a YAML alias for its versions, expected a list: write the versions out`,
+    )
   }
 }
 

@@ -1,22 +1,18 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
-import type { LimitsByKind } from '../../archives/archive/archive.ts'
-import type { ArchiveStore } from '../../archives/storage/storage.ts'
 import { messageOf } from '../../base/errors/errors.ts'
+import { causeOf } from '../egress/egress.ts'
 import type { Sources } from '../sources/sources.ts'
 import { type ImportAddress, nameOf } from './address.ts'
 import { type ImportItem, labelOf } from './item.ts'
 import { itemsOf } from './items.ts'
 import { Manifests } from './manifests.ts'
-import { type Patience, patiently } from './patiently.ts'
+import { type RetryOptions, retrying } from './retrying.ts'
 import { isStored, type StoreContext, storeItem } from './store-item.ts'
 
-export interface ImportOptions {
+export interface ImportOptions extends Omit<StoreContext, 'manifests'> {
   readonly addresses: readonly ImportAddress[]
   readonly sources: Sources
-  readonly store: ArchiveStore
-  readonly storage: StorageConfig
   /** Where manifests are written, in folders by namespace. */
   readonly manifestsDir: string
   readonly apiGroup: string
@@ -24,37 +20,29 @@ export interface ImportOptions {
   readonly namespace?: string | undefined
   /** Name and system of a module that comes from git. */
   readonly module?: { readonly name: string; readonly system: string } | undefined
-  /** What tags begin with before the version. */
+  /** The part of tags before the version. */
   readonly tagPrefix?: string | undefined
   /** Name of the Secret with the token for registry and git. */
   readonly secretName?: string | undefined
-  /** Whether providers without a signature are taken. */
+  /** Whether providers without a signature are accepted. */
   readonly unsigned: boolean
-  readonly format: 'zip' | 'tar.gz'
-  /** How much archives may be. */
-  readonly limits: LimitsByKind
-  /** Which versions are wanted. */
+  /** Decides whether a version is imported. */
   readonly chosen: (version: string) => boolean
-  /** Says what would be done, and fetches and writes nothing. */
+  /** Reports what would be done; fetches and writes nothing. */
   readonly dryRun: boolean
   readonly parallel: number
-  /** A folder for archives on their way. */
-  readonly workDir: string
-  readonly signal: AbortSignal
   readonly onEvent: (event: ImportEvent) => void
-  /** The first pause before what failed is tried again, in milliseconds. Default: 1,000. */
-  readonly retryMs?: number
+  readonly retryMs?: RetryOptions['retryMs']
 }
 
-/** How much may be stored that is not written down yet: a kill has that much fetched again. */
+/** Maximum number of stored archives without a manifest: a killed import fetches so many again. */
 const maxRecording = 1_000
 
-/** What happens, for those who watch. */
 export type ImportEvent =
-  /** How many archives an address has, those that are stored already included. */
+  /** The number of archives at an address, including those that are stored already. */
   | { readonly kind: 'listed'; readonly address: ImportAddress; readonly count: number }
   | { readonly kind: 'skipped'; readonly what: string; readonly message: string }
-  /** An upstream has a limit, and is asked again after so many milliseconds. */
+  /** An upstream limits requests; it is asked again after this time. */
   | { readonly kind: 'waiting'; readonly ms: number; readonly message: string }
   | ArchiveEvent
 
@@ -66,51 +54,53 @@ interface ArchiveEvent {
   readonly message?: string
 }
 
-export interface ImportResult {
-  readonly stored: number
-  readonly present: number
-  readonly planned: number
-  readonly failed: number
+export type ImportResult = Readonly<Record<ArchiveEvent['outcome'], number>>
+
+/** The result of an item, and the work that writes its manifests. */
+interface Step {
+  readonly event: ArchiveEvent
+  readonly record?: () => Promise<void>
 }
 
 /**
- * Imports everything that is not there yet. What fails is reported and counted, and keeps nothing else from being imported.
- * The next source is listed while archives of the one before are fetched.
+ * Imports every archive that is not stored yet. A failure is reported and counted, and does not stop other imports. The next
+ * source is listed while archives of the previous one are fetched.
  */
 export async function importAll(options: ImportOptions): Promise<ImportResult> {
-  const { manifestsDir, workDir, onEvent, parallel, signal, retryMs } = options
+  const { manifestsDir, onEvent, parallel, signal, retryMs } = options
   const counts = { stored: 0, present: 0, planned: 0, failed: 0 }
-  await mkdir(workDir, { recursive: true, mode: 0o700 })
-  const own = await mkdtemp(join(workDir, 'import-'))
+  await mkdir(options.workDir, { recursive: true, mode: 0o700 })
+  const workDir = await mkdtemp(join(options.workDir, 'import-'))
   const manifests = new Manifests({ ...options, directory: manifestsDir })
-  const patience: Patience = {
+  const retry = {
     signal,
+    retryMs,
     onWait: (wait) => onEvent({ kind: 'waiting', ...wait }),
-    ...(retryMs !== undefined && { retryMs }),
-  }
-  const context = { ...options, manifests, workDir: own }
-  const ended = (event: ArchiveEvent) => {
+  } satisfies RetryOptions
+  const context = { ...options, manifests, workDir }
+  const end = (event: ArchiveEvent) => {
     counts[event.outcome] += 1
     onEvent(event)
   }
-  const items = allItems(options, patience, ended)
-  /** By label: another archive of the same version waits, and finds that one is stored. */
+  const items = allItems(options, retry, end)
+  /** By label: another archive of the same version waits, and then finds the stored one. */
   const running = new Map<string, Promise<void>>()
-  const finish = async (item: ImportItem, step: ArchiveEvent | Recording): Promise<void> => {
-    if (!('record' in step)) return ended(step)
-    return step.record().then(
-      () => ended(step.event),
-      (error: unknown) => ended(failed(item, error)),
-    )
+  const finish = async (item: ImportItem, { event, record }: Step): Promise<void> => {
+    try {
+      await record?.()
+      end(event)
+    } catch (error) {
+      end(failedEvent(labelOf(item), error))
+    }
   }
   const work = async () => {
     for (let next = await items.next(); next.done !== true; next = await items.next()) {
       const item = next.value
       const label = labelOf(item)
       while (running.has(label)) await running.get(label)
-      const step = importItem(item, context, patience)
+      const step = importItem(item, context, retry)
       const whole = step.then(
-        (it) => finish(item, it),
+        (done) => finish(item, done),
         () => undefined,
       )
       running.set(label, whole)
@@ -125,72 +115,65 @@ export async function importAll(options: ImportOptions): Promise<ImportResult> {
     const workers = await Promise.allSettled(Array.from({ length: parallel }, work))
     hurry()
     await Promise.all(running.values())
-    // Every worker has ended, and with it what it wrote to.
+    // Every worker has ended, so nothing is written any more.
     for (const worker of workers) if (worker.status === 'rejected') throw worker.reason
   } finally {
     signal.removeEventListener('abort', hurry)
-    await rm(own, { recursive: true, force: true })
+    await rm(workDir, { recursive: true, force: true })
   }
   return counts
 }
 
 async function* allItems(
   options: ImportOptions,
-  patience: Patience,
-  ended: (event: ArchiveEvent) => void,
+  retry: RetryOptions,
+  end: (event: ArchiveEvent) => void,
 ): AsyncGenerator<ImportItem, void> {
-  for (const address of options.addresses) {
-    options.signal.throwIfAborted()
-    let items: readonly ImportItem[] = []
+  const { addresses, signal, onEvent } = options
+  for (const address of addresses) {
+    signal.throwIfAborted()
     try {
-      items = await patiently(() => itemsOf(address, options), patience)
+      const items = await retrying(() => itemsOf(address, options), retry)
+      onEvent({ kind: 'listed', address, count: items.length })
+      yield* items
     } catch (error) {
-      options.signal.throwIfAborted()
-      // What cannot be listed counts as one that failed.
-      options.onEvent({ kind: 'listed', address, count: 1 })
-      const message = messageOf(error)
-      ended({ kind: 'archive', label: nameOf(address), outcome: 'failed', message })
-      continue
+      signal.throwIfAborted()
+      // An address that cannot be listed counts as one failed archive.
+      onEvent({ kind: 'listed', address, count: 1 })
+      end(failedEvent(nameOf(address), error))
     }
-    options.onEvent({ kind: 'listed', address, count: items.length })
-    yield* items
   }
-}
-
-/** What is stored already, and how it is written down. */
-interface Recording {
-  readonly event: ArchiveEvent
-  readonly record: () => Promise<void>
 }
 
 async function importItem(
   item: ImportItem,
   context: StoreContext & { readonly dryRun: boolean },
-  patience: Patience,
-): Promise<ArchiveEvent | Recording> {
+  retry: RetryOptions,
+): Promise<Step> {
   const { manifests, dryRun, signal } = context
+  const kind = 'archive'
   const label = labelOf(item)
   try {
     if (await isStored(item, context)) {
-      const event = { kind: 'archive', label, outcome: 'present' } as const
-      return dryRun ? event : { event, record: () => manifests.complete(item) }
+      const event = { kind, label, outcome: 'present' } as const
+      return dryRun ? { event } : { event, record: () => manifests.complete(item) }
     }
-    if (dryRun) return { kind: 'archive', label, outcome: 'planned' }
-    const { upload, protocols } = await patiently(() => storeItem(item, context), patience)
+    if (dryRun) return { event: { kind, label, outcome: 'planned' } }
+    const { upload, protocols } = await retrying(() => storeItem(item, context), retry)
     const { sizeBytes } = upload
     return {
-      event: { kind: 'archive', label, outcome: 'stored', sizeBytes },
+      event: { kind, label, outcome: 'stored', sizeBytes },
       record: () => manifests.write(item, upload, protocols),
     }
   } catch (error) {
     signal.throwIfAborted()
-    return failed(item, error)
+    return { event: failedEvent(label, error) }
   }
 }
 
-const failed = (item: ImportItem, error: unknown): ArchiveEvent => ({
-  kind: 'archive',
-  label: labelOf(item),
-  outcome: 'failed',
-  message: messageOf(error),
-})
+/** The message ends with the upstream's or storage's own answer. */
+function failedEvent(label: string, error: unknown): ArchiveEvent {
+  const cause = causeOf(error)
+  const message = `${messageOf(error)}${cause === undefined ? '' : ` (${cause})`}`
+  return { kind: 'archive', label, outcome: 'failed', message }
+}

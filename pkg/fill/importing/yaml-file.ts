@@ -2,18 +2,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Document, parseDocument, stringify } from 'yaml'
 
-/**
- * Reads a manifest.
- *
- * @returns undefined where there is none
- * @throws Error naming the file, where it is no YAML
- */
-export async function readYaml(path: string): Promise<Document | undefined> {
-  const text = await readText(path)
-  return text === undefined ? undefined : yamlOf(path, text)
-}
-
-/** @returns undefined where there is no such file */
+/** @returns undefined if the file does not exist */
 export async function readText(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
@@ -23,26 +12,24 @@ export async function readText(path: string): Promise<string | undefined> {
   }
 }
 
-/** @throws Error naming the file, where it is no YAML */
+/** @throws Error naming the file, if it is not valid YAML */
 export function yamlOf(path: string, text: string): Document {
   const document = parseDocument(text)
   const [mistake] = document.errors
   if (mistake === undefined) return document
   const [line = ''] = mistake.message.split('\n')
-  throw new Error(`${path} is no YAML: ${line.replace(/:$/, '')}; correct or remove it`)
+  throw new Error(`${path} is not valid YAML: ${line.replace(/:$/, '')}; correct or remove it`)
 }
 
 /**
- * A file is whole or is not there, also for a server that reads the folder at this moment.
+ * Writes a file and renames it into place, so a server that reads the folder never sees half of it.
  *
  * @returns its text
  */
 export async function writeYaml(path: string, content: object | Document): Promise<string> {
-  await mkdir(dirname(path), { recursive: true })
-  const temporary = join(
-    dirname(path),
-    `.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`,
-  )
+  const folder = dirname(path)
+  await mkdir(folder, { recursive: true })
+  const temporary = join(folder, `.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`)
   const text = stringify(content)
   try {
     await writeFile(temporary, text)

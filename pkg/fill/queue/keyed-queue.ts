@@ -1,16 +1,17 @@
 import { messageOf } from '../../base/errors/errors.ts'
 import { backoffMs } from '../../base/pacing/pacing.ts'
+import { causeOf } from '../egress/egress.ts'
 import { queueMetrics } from './metrics.ts'
 import type { Priority, Queue, QueueOptions, Reconciled } from './queue.ts'
-import { Running } from './running.ts'
-import { firstOf, type Turn, type Waiter, Waiting } from './waiting.ts'
+import { RunningWork } from './running.ts'
+import { moreUrgent, type Turn, type Waiter, Waiting } from './waiting.ts'
 
-/** Timers of Node hold no more than 24.8 days. */
+/** Longest delay of a timer in Node: 24.8 days. */
 const longestTimerMs = 2 ** 31 - 1
 
 interface Due {
   readonly atMs: number
-  timer: NodeJS.Timeout
+  readonly timer: NodeJS.Timeout
 }
 
 export class KeyedQueue implements Queue {
@@ -18,10 +19,11 @@ export class KeyedQueue implements Queue {
   readonly #metrics: ReturnType<typeof queueMetrics>
   readonly #waiting = new Waiting()
   readonly #due = new Map<string, Due>()
-  readonly #running: Running
+  readonly #running: RunningWork
   readonly #turn: Turn
-  /** Keys that were asked for while they were worked on. */
+  /** Keys that were added while they were in work. */
   readonly #again = new Map<string, Priority>()
+  /** How often in a row the work on a key has failed. */
   readonly #failures = new Map<string, number>()
   readonly #failing = new Set<string>()
   readonly #stop = new AbortController()
@@ -30,7 +32,7 @@ export class KeyedQueue implements Queue {
 
   constructor(options: QueueOptions) {
     this.#options = options
-    this.#running = new Running(options, () => this.#work())
+    this.#running = new RunningWork(options, () => this.#work())
     this.#turn = {
       isOpen: (lane) => this.#running.isOpen(lane),
       acquire: options.acquire ?? (() => true),
@@ -55,7 +57,7 @@ export class KeyedQueue implements Queue {
     if (this.#stop.signal.aborted) return
     this.#forgetDue(key)
     if (this.#running.has(key)) {
-      this.#again.set(key, firstOf(priority, this.#again.get(key) ?? priority))
+      this.#again.set(key, moreUrgent(priority, this.#again.get(key) ?? priority))
       return
     }
     this.#waiting.add(key, priority)
@@ -64,12 +66,17 @@ export class KeyedQueue implements Queue {
 
   addAfter(key: string, delayMs: number): void {
     if (this.#stop.signal.aborted) return
-    const atMs = performance.now() + Math.max(0, delayMs)
+    const leftMs = Math.max(0, delayMs)
+    const atMs = performance.now() + leftMs
     const known = this.#due.get(key)
     if (known !== undefined && known.atMs <= atMs) return
     this.#forgetDue(key)
-    const due: Due = { atMs, timer: this.#timer(key, atMs) }
-    this.#due.set(key, due)
+    const ring = () => {
+      this.#due.delete(key)
+      if (leftMs > longestTimerMs) this.addAfter(key, leftMs - longestTimerMs)
+      else this.add(key, 'poll')
+    }
+    this.#due.set(key, { atMs, timer: setTimeout(ring, Math.min(leftMs, longestTimerMs)) })
   }
 
   async idle(): Promise<void> {
@@ -85,20 +92,6 @@ export class KeyedQueue implements Queue {
     this.#stop.abort()
     for (const key of this.#due.keys()) this.#forgetDue(key)
     await this.#running.ended()
-  }
-
-  #timer(key: string, atMs: number): NodeJS.Timeout {
-    const leftMs = Math.max(0, atMs - performance.now())
-    const timer = setTimeout(
-      () => {
-        const due = this.#due.get(key)
-        if (due === undefined) return
-        if (leftMs > longestTimerMs) due.timer = this.#timer(key, atMs)
-        else this.add(key, 'poll')
-      },
-      Math.min(leftMs, longestTimerMs),
-    )
-    return timer
   }
 
   #forgetDue(key: string): void {
@@ -147,13 +140,13 @@ export class KeyedQueue implements Queue {
     const delayMs = retryAfterOf(error) ?? backoffMs(waits, failures)
     const reason = error instanceof Error && 'reason' in error ? error.reason : undefined
     log.warn(
-      { kind, key, failures, delayMs, reason, error: messageOf(error) },
+      { kind, key, failures, delayMs, reason, error: messageOf(error), cause: causeOf(error) },
       'work on an object failed, it is tried again',
     )
     this.addAfter(key, delayMs)
   }
 
-  /** @param putOff where it is in line again */
+  /** @param putOff the key's place in line if it waits again */
   #ended(key: string, putOff: Waiter | undefined): void {
     this.#running.delete(key)
     if (putOff !== undefined) this.#waiting.put(putOff)
@@ -167,7 +160,7 @@ export class KeyedQueue implements Queue {
   }
 }
 
-/** What an error says of when to ask again, as a server said it with `Retry-After`; at once would be a busy loop. */
+/** Reads when a server wants to be asked again; 0 is ignored because it would be a busy loop. */
 function retryAfterOf(error: unknown): number | undefined {
   const ms = error instanceof Error && 'retryAfterMs' in error ? error.retryAfterMs : undefined
   return typeof ms === 'number' && Number.isFinite(ms) && ms > 0 ? ms : undefined

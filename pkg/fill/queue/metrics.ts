@@ -1,8 +1,8 @@
 import { counter, gauge, histogram, type Metrics } from '../../base/telemetry/telemetry.ts'
 import type { Priority } from './queue.ts'
 
-/** What a queue shows of itself at each scrape. */
-interface Shown {
+/** Values of a queue that are read at each scrape. */
+interface QueueValues {
   readonly kind: string
   depth(priority: Priority): number
   oldestSeconds(): number
@@ -10,7 +10,7 @@ interface Shown {
 }
 
 const priorities: readonly Priority[] = ['user', 'listing', 'poll']
-/** Metrics exist once in a process, and queues for each kind. */
+/** A process has one set of metrics, and a queue for each kind. */
 const known = new WeakMap<Metrics, ReturnType<typeof createQueueMetrics>>()
 
 export function queueMetrics(metrics: Metrics): ReturnType<typeof createQueueMetrics> {
@@ -20,8 +20,8 @@ export function queueMetrics(metrics: Metrics): ReturnType<typeof createQueueMet
 }
 
 function createQueueMetrics(metrics: Metrics) {
-  const queues = new Map<string, Shown>()
-  const perQueue = (name: string, help: string, read: (queue: Shown) => number) =>
+  const queues = new Map<string, QueueValues>()
+  const perQueue = (name: string, help: string, read: (queue: QueueValues) => number) =>
     gauge(metrics, { name, help, labels: ['kind'] }, (it) => {
       for (const queue of queues.values()) it.set({ kind: queue.kind }, read(queue))
     })
@@ -29,7 +29,7 @@ function createQueueMetrics(metrics: Metrics) {
     metrics,
     {
       name: 'sync_queue_depth',
-      help: 'Objects that wait to be worked on.',
+      help: 'Objects that wait for a worker.',
       labels: ['kind', 'priority'],
     },
     (it) => {
@@ -42,29 +42,29 @@ function createQueueMetrics(metrics: Metrics) {
   )
   perQueue(
     'sync_queue_oldest_seconds',
-    'How long the object that waits longest for a worker has waited.',
+    'Longest time that an object has waited for a worker.',
     (queue) => queue.oldestSeconds(),
   )
   perQueue(
     'sync_queue_failing',
-    'Objects whose last work failed and that wait for the next try.',
+    'Objects whose last work failed and that wait for the next attempt.',
     (queue) => queue.failing(),
   )
   return {
-    /** Of two queues of a kind the later one is shown. */
-    show: (queue: Shown) => void queues.set(queue.kind, queue),
+    /** The latest queue of a kind is shown. */
+    show: (queue: QueueValues) => void queues.set(queue.kind, queue),
     duration: histogram(
       metrics,
       {
         name: 'sync_duration_seconds',
-        help: 'Time to bring one object to where it should be.',
+        help: 'Time of the work on one object.',
         labels: ['kind'],
       },
       [0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 1800],
     ),
     retries: counter(metrics, {
       name: 'sync_retries_total',
-      help: 'Work on an object that failed and is tried again.',
+      help: 'Failed work on an object that is tried again.',
       labels: ['kind'],
     }),
   }

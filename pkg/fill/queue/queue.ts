@@ -1,22 +1,21 @@
 /**
- * A queue of keys: each is worked on by one worker at a time, is in it once, and comes back with a growing delay when its
- * work fails. Namespaces take turns, and slow work gives its worker to others, so that none has to wait for another's
- * upstream.
+ * A queue of keys. One worker at a time handles a key, a key waits at most once, and it returns with a growing delay if its
+ * work fails. Namespaces take turns, and slow work does not occupy a worker, so no namespace waits for another's upstream.
  */
 
 import type { Random } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import { KeyedQueue } from './keyed-queue.ts'
 
-/** What people wrote comes before what a start has listed, and that before what is only looked at again. */
+/** Changes by people come first, then objects listed at the start, then periodic checks. */
 export type Priority = 'user' | 'listing' | 'poll'
 
 export interface Reconciled {
-  /** When to look again, although nothing has changed. Default: never. */
+  /** When to work on the key again although nothing has changed. Default: never. */
   readonly afterMs?: number
   /**
-   * Nothing was done, for something was not free: the key waits for it in line, and its work begins again once `acquire`
-   * has taken it. What failed before still counts.
+   * Nothing was done because a resource was taken: the key waits in line for it, and its work begins again once `acquire`
+   * has taken it. Earlier failures still count.
    */
   readonly waitsFor?: string
 }
@@ -24,20 +23,20 @@ export interface Reconciled {
 export interface QueueOptions {
   /** For logs and metrics, such as `Version`. */
   readonly kind: string
-  /** How many keys are worked on at a time, those left out whose work is slow. */
+  /** Maximum number of keys in work, not counting slow ones. */
   readonly workers: number
-  /** From when on work is slow. Default: 10 s. */
+  /** Time after which work counts as slow. Default: 10 s. */
   readonly slowMs?: number
   /**
-   * Brings what a key names to where it should be. What it throws is logged, and the key comes again: after the
-   * `retryAfterMs` of the error where it has one, else after the backoff.
+   * Brings a key to its desired state. An error is logged, and the key returns after the error's `retryAfterMs`, otherwise
+   * after the backoff.
    *
-   * @param signal aborted when the queue is stopped
+   * @param signal aborted when the queue stops
    */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<Reconciled | void>
   /**
-   * Takes what a key waits for, such as a slot of a host; false where it is not free. The work on the key begins at once, and
-   * has to give it back before it ends. Default: it is always free.
+   * Takes a resource that a key waits for, such as a slot of a host; false if it is taken. The work on the key begins at
+   * once and has to return the resource. Default: always true.
    */
   readonly acquire?: (waitsFor: string, key: string) => boolean
   readonly log: Logger
@@ -49,21 +48,20 @@ export interface QueueOptions {
 }
 
 export interface Queue {
-  /** Asks for work on a key; one that waits already keeps its place, or gets a better one. */
+  /** Requests work on a key. A key that waits already keeps its place, or gets a better one. */
   add(key: string, priority: Priority): void
-  /** Asks for it after a while. One that waits already, or is due sooner, stays as it is. */
+  /** Requests work after a delay. A key that waits already, or is due sooner, is left alone. */
   addAfter(key: string, delayMs: number): void
-  /** Resolves when no key waits or is worked on; those that are due later do not count. */
+  /** Resolves when no key waits or is in work; keys that are due later do not count. */
   idle(): Promise<void>
-  /** Keys that failed last and wait for their next try. */
+  /** Keys whose last work failed. */
   readonly failing: ReadonlySet<string>
-  /** Begins to work. */
   start(): void
-  /** Aborts what runs and resolves when it has ended; nothing is begun after that. */
+  /** Aborts running work and resolves when it has ended; no other work begins. */
   stop(): Promise<void>
 }
 
-/** An empty queue that does not work yet. */
+/** Creates an empty queue that is not started. */
 export function createQueue(options: QueueOptions): Queue {
   return new KeyedQueue(options)
 }

@@ -1,24 +1,29 @@
 import { laneOf } from './waiting.ts'
 
-/** How many times its workers may be busy with slow work, in one lane and in all of them. */
+/** Slow work, as multiples of the workers: in one lane, and in all lanes. */
 const slowInLane = 2
 const slowInAll = 64
 const defaultSlowMs = 10_000
 
+interface Work {
+  readonly ended: Promise<void>
+  readonly timer: NodeJS.Timeout
+  isSlow: boolean
+}
+
 /**
- * What is worked on. Work that takes long mostly waits for an upstream: it gives its worker to others, but not without end,
- * and one lane cannot take it from the others.
+ * Keys in work. Slow work mostly waits for an upstream, so it does not occupy a worker; its amount is limited in total and
+ * in each lane.
  */
-export class Running {
+export class RunningWork {
   readonly #workers: number
   readonly #slowMs: number
   readonly #onRoom: () => void
-  readonly #work = new Map<string, Promise<void>>()
-  readonly #slow = new Set<string>()
-  readonly #timers = new Map<string, NodeJS.Timeout>()
+  readonly #work = new Map<string, Work>()
   readonly #lanes = new Map<string, number>()
+  #slow = 0
 
-  /** @param onRoom called where work has become slow, so that other work may begin */
+  /** @param onRoom called when work has become slow, so other work may begin */
   constructor(
     { workers, slowMs = defaultSlowMs }: { readonly workers: number; readonly slowMs?: number },
     onRoom: () => void,
@@ -33,8 +38,7 @@ export class Running {
   }
 
   get hasRoom(): boolean {
-    const { size } = this.#work
-    return size - this.#slow.size < this.#workers && size < slowInAll * this.#workers
+    return this.size - this.#slow < this.#workers && this.size < slowInAll * this.#workers
   }
 
   isOpen(lane: string): boolean {
@@ -45,22 +49,24 @@ export class Running {
     return this.#work.has(key)
   }
 
-  add(key: string, work: Promise<void>): void {
+  add(key: string, ended: Promise<void>): void {
     const lane = laneOf(key)
-    this.#work.set(key, work)
     this.#lanes.set(lane, (this.#lanes.get(lane) ?? 0) + 1)
     const timer = setTimeout(() => {
-      this.#slow.add(key)
+      work.isSlow = true
+      this.#slow += 1
       this.#onRoom()
     }, this.#slowMs)
-    this.#timers.set(key, timer)
+    const work: Work = { ended, timer, isSlow: false }
+    this.#work.set(key, work)
   }
 
   delete(key: string): void {
-    if (!this.#work.delete(key)) return
-    this.#slow.delete(key)
-    clearTimeout(this.#timers.get(key))
-    this.#timers.delete(key)
+    const work = this.#work.get(key)
+    if (work === undefined) return
+    this.#work.delete(key)
+    clearTimeout(work.timer)
+    if (work.isSlow) this.#slow -= 1
     const lane = laneOf(key)
     const left = (this.#lanes.get(lane) ?? 1) - 1
     if (left === 0) this.#lanes.delete(lane)
@@ -68,6 +74,6 @@ export class Running {
   }
 
   async ended(): Promise<void> {
-    await Promise.all(this.#work.values())
+    await Promise.all(Array.from(this.#work.values(), ({ ended }) => ended))
   }
 }

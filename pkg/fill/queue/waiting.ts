@@ -2,40 +2,40 @@ import type { Priority } from './queue.ts'
 
 const order = ['user', 'listing', 'poll'] as const satisfies readonly Priority[]
 
-/** The one of two priorities that comes first. */
-export function firstOf(one: Priority, other: Priority): Priority {
+/** Picks the priority that comes first. */
+export function moreUrgent(one: Priority, other: Priority): Priority {
   return order.indexOf(one) <= order.indexOf(other) ? one : other
 }
 
-/** What keys take turns by: that of `platform/vpc` is `platform`, its namespace. */
+/** The lane of a key is its namespace: `platform` for `platform/vpc`. Lanes take turns. */
 export function laneOf(key: string): string {
   return key.slice(0, Math.max(0, key.indexOf('/')))
 }
 
-/** Where a key is in line. */
+/** A key in line. */
 export interface Waiter {
   readonly key: string
   readonly priority: Priority
   /** On the clock of `performance.now()`. */
   readonly sinceMs: number
-  /** What has to be free beside a worker. Default: nothing. */
+  /** A resource that the key needs in addition to a worker. Default: none. */
   readonly waitsFor?: string | undefined
 }
 
-/** What a key may be taken by. */
+/** Conditions for taking a key out of the line. */
 export interface Turn {
-  /** Whether a key of a lane may be taken. */
+  /** Whether a lane may begin more work. */
   isOpen(lane: string): boolean
-  /** Takes what a key waits for, where it is free: the key is taken then. */
+  /** Takes a resource for a key; false if the resource is taken. */
   acquire(waitsFor: string, key: string): boolean
 }
 
-/** Keys that wait for the same, in the order they came. */
+/** Keys that wait for one resource, in the order they came. */
 type Line = Map<string, Waiter>
-/** Lines of a namespace by what they wait for; the one whose turn it is comes first. */
+/** Lines of a namespace by resource; the line whose turn it is comes first. */
 type Lane = Map<string | undefined, Line>
 
-/** Keys in line: by priority, then one of each lane in turn, and of a lane in the order they came. */
+/** Keys in line: by priority, then lanes in turn, then the order in which they came. */
 export class Waiting {
   /** The lane whose turn it is comes first. */
   readonly #lanes: Readonly<Record<Priority, Map<string, Lane>>> = {
@@ -54,7 +54,7 @@ export class Waiting {
     return this.#counts[priority]
   }
 
-  /** Since when the oldest one waits for a worker; undefined where none does. */
+  /** When the key that waits longest for a worker came; undefined if none waits. */
   oldestMs(): number | undefined {
     let oldest: number | undefined
     for (const priority of order) {
@@ -68,27 +68,27 @@ export class Waiting {
     return oldest
   }
 
-  /** Puts a key in line for a worker. One that is in line keeps its place, or gets a better one. */
+  /** Puts a key in line for a worker. A key in line keeps its place, or gets a better one. */
   add(key: string, priority: Priority): void {
     const known = this.#waiters.get(key)
     if (known === undefined) return this.put({ key, priority, sinceMs: performance.now() })
-    const first = firstOf(known.priority, priority)
-    // What it waits for may be something else by now: only its work can tell.
+    const first = moreUrgent(known.priority, priority)
+    // It may need another resource by now, which only its work can tell.
     if (known.priority === first && known.waitsFor === undefined) return
     this.#take(known)
     this.put({ key, priority: first, sinceMs: known.sinceMs })
   }
 
-  /** Puts a key that is not in line where its priority says. */
+  /** Puts a key that is not in line at the end of its priority and lane. */
   put(waiter: Waiter): void {
     const { key, priority, waitsFor } = waiter
-    const lane = made(this.#lanes[priority], laneOf(key), (): Lane => new Map())
-    made(lane, waitsFor, (): Line => new Map()).set(key, waiter)
+    const lane = ensure(this.#lanes[priority], laneOf(key), (): Lane => new Map())
+    ensure(lane, waitsFor, (): Line => new Map()).set(key, waiter)
     this.#waiters.set(key, waiter)
     this.#counts[priority] += 1
   }
 
-  /** Takes out the key whose turn it is. */
+  /** Takes the key whose turn it is out of the line. */
   next(turn: Turn): Waiter | undefined {
     for (const priority of order) {
       const lanes = this.#lanes[priority]
@@ -96,8 +96,8 @@ export class Waiting {
         const waiter = turn.isOpen(name) ? firstIn(lane, turn) : undefined
         if (waiter === undefined) continue
         this.#take(waiter)
-        toEnd(lane, waiter.waitsFor)
-        toEnd(lanes, name)
+        moveToEnd(lane, waiter.waitsFor)
+        moveToEnd(lanes, name)
         return waiter
       }
     }
@@ -126,13 +126,13 @@ function firstIn(lane: Lane, turn: Turn): Waiter | undefined {
   return undefined
 }
 
-function made<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+function ensure<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const value = map.get(key) ?? make()
   map.set(key, value)
   return value
 }
 
-function toEnd<K, V>(map: Map<K, V>, key: K): void {
+function moveToEnd<K, V>(map: Map<K, V>, key: K): void {
   const value = map.get(key)
   if (value === undefined) return
   map.delete(key)

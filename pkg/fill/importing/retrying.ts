@@ -1,34 +1,40 @@
 import { backoffMs, pause } from '../../base/pacing/pacing.ts'
 import { SourceError } from '../sources/sources.ts'
 
-/** How often what failed is tried again, and how long an upstream may ask to be left alone. */
+/** How often failed work is tried again. */
 const retries = 2
+/** Longest wait that an upstream may ask for, and how many such waits there may be. */
 const longestWaitMs = 15 * 60_000
 const waits = 20
 
-export interface Patience {
+export interface RetryOptions {
   readonly signal: AbortSignal
-  /** Called before each wait for an upstream that has a limit. */
+  /** Called before each wait for an upstream that limits requests. */
   readonly onWait: (wait: { readonly ms: number; readonly message: string }) => void
-  /** The first pause before what failed is tried again. Default: 1 s. */
-  readonly retryMs?: number
+  /** First pause before failed work is tried again. Default: 1 s. */
+  readonly retryMs?: number | undefined
 }
 
 /**
- * Asks an upstream again that was away for a moment, and waits where it has a limit, so that a long import does not end
- * because of either.
+ * Tries work again if an upstream fails for a moment or limits requests, so that neither ends a long import.
  *
- * @throws what the last attempt threw; what asking again cannot change at once
+ * @throws the last attempt's error, and at once any error that another attempt cannot help
  */
-export async function patiently<T>(
-  ask: () => Promise<T>,
-  { signal, onWait, retryMs = 1_000 }: Patience,
+export async function retrying<T>(
+  work: () => Promise<T>,
+  { signal, onWait, retryMs = 1_000 }: RetryOptions,
 ): Promise<T> {
+  const backoff = {
+    firstMs: retryMs,
+    capMs: 8 * retryMs,
+    jitter: 'equal',
+    random: Math.random,
+  } as const
   let failed = 0
   let waited = 0
   for (;;) {
     try {
-      return await ask()
+      return await work()
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof SourceError)) throw error
@@ -39,12 +45,6 @@ export async function patiently<T>(
         await pause(ms, signal)
       } else if (reason === 'FetchFailed' && failed < retries) {
         failed += 1
-        const backoff = {
-          firstMs: retryMs,
-          capMs: 8 * retryMs,
-          jitter: 'equal',
-          random: Math.random,
-        } as const
         await pause(backoffMs(backoff, failed), signal)
       } else throw error
       signal.throwIfAborted()
