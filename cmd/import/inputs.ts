@@ -94,7 +94,9 @@ async function readYaml(file: string, example: string): Promise<unknown> {
     return parse(text)
   } catch (error) {
     const [line] = messageOf(error).split('\n')
-    throw new Error(`${file} is not valid YAML: ${line?.replace(/:$/, '')}; ${example}`, { cause: error })
+    throw new Error(`${file} is not valid YAML: ${line?.replace(/:$/, '')}; ${example}`, {
+      cause: error,
+    })
   }
 }
 
@@ -122,9 +124,7 @@ function problemsOfGit(
     ]
   }
   if (repositories === 1 && (namespace === undefined || name === undefined)) {
-    return [
-      'a repository does not name its module: set --namespace, --name and --system',
-    ]
+    return ['a repository does not name its module: set --namespace, --name and --system']
   }
   if (repositories === 0 && addresses.length > 0 && (name ?? tagPrefix) !== undefined) {
     const flags = name === undefined ? '--tag-prefix is' : '--name and --system are'

@@ -309,14 +309,18 @@ describe('a folder of archives', () => {
     expect(await imported([join(dir, 'in')])).toEqual(['stored platform/vpc/aws 1.0.0'])
     writeFileSync(stored, 'altered')
     expect(await imported([join(dir, 'in')])).toEqual([
-      expect.stringMatching(/^failed .* differs from the file that was sent: remove it from storage/),
+      expect.stringMatching(
+        /^failed .* differs from the file that was sent: remove it from storage/,
+      ),
     ])
   })
 
   it('that holds no archive is a mistake', async () => {
     put('notes.txt', 'text')
     expect(await imported([join(dir, 'in')])).toEqual([
-      expect.stringMatching(/^failed .*\/in the folder holds no archive; expected NAMESPACE\/NAME\/SYSTEM/),
+      expect.stringMatching(
+        /^failed .*\/in the folder holds no archive; expected NAMESPACE\/NAME\/SYSTEM/,
+      ),
     ])
   })
 
@@ -357,7 +361,9 @@ describe('a folder of archives', () => {
     })
     writeFileSync(file, 'spec: [')
     expect(await imported([join(dir, 'in')])).toEqual(
-      Array(2).fill(expect.stringMatching(/vpc-aws\.yaml is not valid YAML: .*; correct or remove it$/)),
+      Array(2).fill(
+        expect.stringMatching(/vpc-aws\.yaml is not valid YAML: .*; correct or remove it$/),
+      ),
     )
     expect(readFileSync(file, 'utf8')).toBe('spec: [')
   })
