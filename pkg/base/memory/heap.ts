@@ -1,6 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
 import { giveMemoryBack } from './garbage.ts'
-import { keepTicksCheap } from './ticks.ts'
 
 /**
  * The option of Node that programs with a catalog are started with: a young generation of at most 4 MB a half. Requests
@@ -30,7 +29,6 @@ const growthPercent = 25
  * a request, there is a full collection each second, a third of a request. To be called first of all.
  */
 export function keepRequestsCheap(): void {
-  keepTicksCheap()
   setFlagsFromString('--no-allocation-site-pretenuring')
 }
 
