@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs'
-import { createServer, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { keepRequestsCheap } from '../../pkg/base/memory/memory.ts'
-import { settleShapes } from '../../pkg/base/serving/serving.ts'
 import { uniqueParameter } from './wrk.ts'
 
 /*
@@ -20,7 +19,6 @@ export interface Answer {
 }
 
 keepRequestsCheap()
-settleShapes((request) => new ServerResponse(request))
 const answers = new Map<string, Answer & { readonly bytes: Buffer }>()
 
 const server = createServer((request, response) => {

@@ -14,4 +14,3 @@ export {
 export { characterBytes, keptBytes } from './kept-bytes.ts'
 export { keptText } from './kept-text.ts'
 export { type Room, roomBytes, roomOf, withRoom } from './roomy.ts'
-export { settleShape } from './shapes.ts'

@@ -18,7 +18,6 @@ import { IdentifiedResponse, keepAliveMs } from './identified-response.ts'
 import { createListener } from './listener.ts'
 import { refuseMalformed } from './malformed.ts'
 import type { Hot } from './plain-request.ts'
-import { settleShapes } from './settled-shapes.ts'
 import { type Pair, readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
 
 export { type LoggedRequest, type OnRequest, pathOf } from './access-log.ts'
@@ -27,7 +26,6 @@ export { answerErrors, errorResponse } from './error-response.ts'
 export type { Hot, PlainRequest } from './plain-request.ts'
 export { ReadyAnswer } from './ready-answer.ts'
 export { after, get, matchesEtag, note } from './routes.ts'
-export { settleShapes } from './settled-shapes.ts'
 export { readTlsFiles } from './tls.ts'
 
 interface Address {
@@ -94,7 +92,6 @@ const limits = {
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { log, metrics, tls } = options
-  settleShapes((request) => new IdentifiedResponse(request), tls !== undefined)
   let stopping = false
   const draining = { isOn: false }
   const waitingFor = () => (stopping ? ['the server is stopping'] : options.waitingFor())
