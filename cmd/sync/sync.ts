@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import packageJson from '../../package.json' with { type: 'json' }
-import { limitHeap } from '../../pkg/base/memory/memory.ts'
+import { keepRequestsCheap } from '../../pkg/base/memory/memory.ts'
 import {
   OptionsError,
   type SyncCommandOptions,
@@ -36,7 +36,7 @@ const graceMs = 5_000
 
 /** `depot sync`. */
 export function sync(args: readonly string[]): Promise<void> {
-  limitHeap()
+  keepRequestsCheap()
   return runCommand({
     command: syncCommand,
     args,

@@ -19,8 +19,8 @@ it('Node knows the options', () => {
 
 it('a running Node takes the options that are set later', () => {
   const program = `
-    import { expectRequests, limitHeap } from ${JSON.stringify(join(import.meta.dirname, 'memory.ts'))}
-    limitHeap()
+    import { expectRequests, keepRequestsCheap } from ${JSON.stringify(join(import.meta.dirname, 'memory.ts'))}
+    keepRequestsCheap()
     expectRequests()`
   const args = ['--input-type=module', '--eval', program]
   const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
@@ -29,8 +29,8 @@ it('a running Node takes the options that are set later', () => {
 
 it('what reading a list has left behind is given back', () => {
   const program = `
-    import { expectRequests, limitHeap } from ${JSON.stringify(join(import.meta.dirname, 'memory.ts'))}
-    limitHeap()
+    import { expectRequests, keepRequestsCheap } from ${JSON.stringify(join(import.meta.dirname, 'memory.ts'))}
+    keepRequestsCheap()
     const read = Array.from({ length: 1_000_000 }, (_, index) => ({ index, text: 'row ' + index }))
     const kept = read.splice(0).filter(({ index }) => index % 10 === 0)
     const before = process.memoryUsage().heapTotal

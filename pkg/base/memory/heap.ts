@@ -18,12 +18,6 @@ export const allocatorEnvironment = {
 } as const
 
 /**
- * How much the heap may grow beyond what lives before it is cleared, in percent. V8 by itself lets it grow threefold while
- * a list is read, which stays with the process afterwards: 400 MB instead of 285 with 200,000 Versions.
- */
-const growthPercent = 25
-
-/**
  * Keeps requests from becoming dearer after a full collection, which otherwise happens by chance and lasts. By itself V8
  * learns which objects live long, and makes all that come from the same place among the old ones: where those are parts of
  * a request, there is a full collection each second, a third of a request. To be called first of all.
@@ -33,34 +27,13 @@ export function keepRequestsCheap(): void {
 }
 
 /**
- * Sizes the heap for a server whose memory is its catalog. To be called first of all: what follows collects garbage more
- * often than Node does by itself.
- */
-export function limitHeap(): void {
-  keepRequestsCheap()
-  setFlagsFromString(`--heap-growing-percent=${growthPercent}`)
-  // What a compiler needed is given back once it is done. By itself V8 leaves that to another thread, which comes to it
-  // late where requests take the processor: dozens of functions add up, 6 to 10 MB that the C library keeps.
-  setFlagsFromString('--no-maglev-destroy-on-background')
-  const given = [process.env['NODE_OPTIONS'] ?? '', ...process.execArgv]
-  // Node was started with the option for it.
-  if (given.some((option) => option.includes('--max-semi-space-size'))) return
-  // A running V8 takes no new maximum any more, but it can be kept from growing.
-  setFlagsFromString('--semi-space-growth-factor=1')
-}
-
-/**
  * To be called when the catalog is filled, and before requests are answered from it. What reading it has left behind is
  * given back: with 200,000 Versions 45 MB in 230 ms.
  *
  * Requests leave next to nothing behind, and four threads that are woken to clear it cost more than the clearing: a tenth
  * of a request. A list that is being read leaves more than one thread should clear.
- *
- * From then on each full collection moves what lives together and gives the pages between back, which otherwise stay for
- * the next list: 12 MB of 127 under load, and 300 of 850 where 100,000 Versions were read again twice.
  */
 export function expectRequests(): void {
   giveMemoryBack()
   setFlagsFromString('--no-parallel-scavenge')
-  setFlagsFromString('--memory-saver-mode')
 }

@@ -8,7 +8,6 @@ export {
   allocatorEnvironment,
   expectRequests,
   keepRequestsCheap,
-  limitHeap,
   nodeOptions,
 } from './heap.ts'
 export { characterBytes, keptBytes } from './kept-bytes.ts'
