@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { roomBytes } from '../../base/memory/memory.ts'
 import { HotArchives } from './hot-archives.ts'
 
 it('wants an archive when it is asked for again, and none that is large or empty', () => {
@@ -14,11 +13,8 @@ it('wants an archive when it is asked for again, and none that is large or empty
   }
 })
 
-/** What an archive of 300 bytes takes, with the room for a head. */
-const kept = 300 + roomBytes
-
 it('keeps those that were used last, within its limit', () => {
-  const hot = new HotArchives(3.5 * kept)
+  const hot = new HotArchives(3.5 * 300)
   for (const name of ['a', 'b', 'c']) hot.put(name, new Uint8Array(300))
   hot.get('a')
   hot.put('d', new Uint8Array(300))
@@ -31,7 +27,7 @@ it('keeps those that were used last, within its limit', () => {
 })
 
 it('keeps a new one although all others were used', () => {
-  const hot = new HotArchives(3 * kept)
+  const hot = new HotArchives(3 * 300)
   for (const name of ['a', 'b', 'c']) hot.put(name, new Uint8Array(300))
   for (const name of ['a', 'b', 'c']) hot.get(name)
   hot.put('d', new Uint8Array(300))

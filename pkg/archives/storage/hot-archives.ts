@@ -1,4 +1,4 @@
-import { Bounded, withRoom } from '../../base/memory/memory.ts'
+import { Bounded, keptBytes } from '../../base/memory/memory.ts'
 
 /** Larger ones gain little: reading a file costs about as much as sending this much. */
 const maxArchiveBytes = 256 * 1024
@@ -32,8 +32,8 @@ export class HotArchives {
     return false
   }
 
-  /** @param bytes checked; a copy is kept, with room for the head of an answer */
+  /** @param bytes checked; a copy is kept */
   put(sha256: string, bytes: Uint8Array<ArrayBuffer>): void {
-    this.#archives.getOrMake(sha256, () => withRoom(bytes))
+    this.#archives.getOrMake(sha256, () => keptBytes(bytes))
   }
 }

@@ -12,4 +12,3 @@ export {
 } from './heap.ts'
 export { characterBytes, keptBytes } from './kept-bytes.ts'
 export { keptText } from './kept-text.ts'
-export { type Room, roomBytes, roomOf, withRoom } from './roomy.ts'

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { createLogger, type RequestFacts } from '../telemetry/telemetry.ts'
 import { accessLog, type LoggedRequest } from './access-log.ts'
 import { ReadyAnswer } from './ready-answer.ts'
@@ -25,6 +25,11 @@ const subject = {
   version: '1.0.0',
 }
 
+/** Whether the logger writes the lines by itself. */
+const ways = ['0', '1']
+
+afterEach(() => vi.unstubAllEnvs())
+
 /** Keys and values of one line, in order, without its time. */
 function fieldsOf(write: (log: ReturnType<typeof accessLog>) => void): [string, unknown][] {
   const lines: string[] = []
@@ -35,6 +40,7 @@ function fieldsOf(write: (log: ReturnType<typeof accessLog>) => void): [string, 
 
 const own = [
   ['level', 'info'],
+  ['component', 'http'],
   ['requestId', 'id-1'],
   ['durationMs', 1.235],
   ['bytes', 678],
@@ -49,19 +55,24 @@ const asked = [
 const said = ['msg', 'request']
 const everything = [...own, ...Object.entries(caller), ...asked, ...Object.entries(subject), said]
 
-it('tells who asked for what, in an order that is always the same', () => {
-  const facts = { ...caller, ...subject, subject: 'somebody' }
-  expect(fieldsOf((log) => log({ ...request, facts }))).toEqual(everything)
-})
+it.each(ways)(
+  'tells who asked for what, in an order that is always the same: DEPOT_PLAIN=%s',
+  (plain) => {
+    vi.stubEnv('DEPOT_PLAIN', plain)
+    const facts = { ...caller, ...subject, subject: 'somebody' }
+    expect(fieldsOf((log) => log({ ...request, facts }))).toEqual(everything)
+  },
+)
 
-it('tells the same of a ready answer, the first time and later', () => {
+it('tells the same of a ready answer, the first time and again', () => {
   const answer = new ReadyAnswer('{}', {}, subject)
   for (let times = 0; times < 3; times += 1) {
     expect(fieldsOf((log) => log({ ...request, facts: caller }, answer))).toEqual(everything)
   }
 })
 
-it('leaves out what is not known', () => {
+it.each(ways)('leaves out unknown fields: DEPOT_PLAIN=%s', (plain) => {
+  vi.stubEnv('DEPOT_PLAIN', plain)
   const facts = { view: 'all', name: 'network' }
   expect(fieldsOf((log) => log({ ...request, facts }))).toEqual([
     ...own,
@@ -72,7 +83,8 @@ it('leaves out what is not known', () => {
   ])
 })
 
-it('cuts what is longer than a log line should be', () => {
+it.each(ways)('cuts long fields: DEPOT_PLAIN=%s', (plain) => {
+  vi.stubEnv('DEPOT_PLAIN', plain)
   const facts = {
     name: 'n'.repeat(300),
     refusal: { reason: 'issuer', message: 'm'.repeat(2000) },
@@ -86,7 +98,8 @@ it('cuts what is longer than a log line should be', () => {
   ])
 })
 
-it('writes nothing where such lines are not wanted', () => {
+it.each(ways)('writes nothing below the level of its logger: DEPOT_PLAIN=%s', (plain) => {
+  vi.stubEnv('DEPOT_PLAIN', plain)
   const lines: string[] = []
   const log = createLogger('error', { write: (line) => lines.push(line) })
   accessLog(log)({ ...request, facts: {} })

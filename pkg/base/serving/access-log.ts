@@ -1,4 +1,10 @@
-import { keyOf, LineWriter, type Logger, type RequestFacts } from '../telemetry/telemetry.ts'
+import { isPlain } from '../fast/fast.ts'
+import {
+  eachMillisecond,
+  type Logger,
+  outputOf,
+  type RequestFacts,
+} from '../telemetry/telemetry.ts'
 import type { ReadyAnswer } from './ready-answer.ts'
 
 /** What every line tells. */
@@ -20,13 +26,10 @@ export interface LoggedRequest {
   readonly facts: RequestFacts
 }
 
-/** While a request is answered, its id is bytes. */
-type Logged = Omit<LoggedRequest, 'requestId'> & { readonly requestId: string | Uint8Array }
+/** Writes the one line of a request. @param answer the ready one that was sent */
+export type AccessLog = (request: LoggedRequest, answer?: ReadyAnswer) => void
 
-/** Writes the one line of a request. @param answer where it was ready: what it tells by itself is put together once */
-export type AccessLog = (request: Logged, answer?: ReadyAnswer) => void
-
-/** What is known of a request when it is over. */
+/** Called with every request when it is over. */
 export type OnRequest = (request: LoggedRequest) => void
 
 /** An access log that is read by another part too. */
@@ -34,135 +37,99 @@ export function observed(write: AccessLog, onRequest: OnRequest | undefined): Ac
   if (onRequest === undefined) return write
   return (request, answer) => {
     write(request, answer)
-    const { requestId: id } = request
-    const requestId = typeof id === 'string' ? id : Buffer.from(id).toString('latin1')
-    const facts = answer === undefined ? request.facts : { ...answer.facts, ...request.facts }
-    onRequest({ ...request, requestId, facts })
+    onRequest({ ...request, facts: { ...answer?.facts, ...request.facts } })
   }
-}
-
-export function accessLog(log: Logger): AccessLog {
-  const line = new LineWriter(log, 'request')
-  return (request, answer) => {
-    if (!line.begin()) return
-    putOwnFields(line, request)
-    putCallerFields(line, request.facts)
-    if (answer === undefined) putSubjectFields(line, request, request.facts)
-    else putKnownFields(line, request, answer)
-    line.end()
-  }
-}
-
-const keys = {
-  requestId: keyOf('requestId'),
-  durationMs: keyOf('durationMs'),
-  bytes: keyOf('bytes'),
-  aborted: keyOf('aborted'),
-  traceparent: keyOf('traceparent'),
-  terraformVersion: keyOf('terraformVersion'),
-  remoteAddr: keyOf('remoteAddr'),
-  method: keyOf('method'),
-  path: keyOf('path'),
-  status: keyOf('status'),
-  err: keyOf('err'),
-}
-
-/** What differs between any two requests. */
-function putOwnFields(line: LineWriter, request: Logged): void {
-  const { requestId, traceparent, remoteAddress } = request
-  const terraformVersion = terraformVersionOf(request)
-  line.piece(keys.requestId)
-  if (typeof requestId === 'string') line.quoted(requestId)
-  else line.quotedPiece(requestId)
-  line.piece(keys.durationMs)
-  line.thousandths(request.durationMs)
-  line.piece(keys.bytes)
-  line.whole(request.bytes)
-  if (request.isAborted) {
-    line.piece(keys.aborted)
-    line.json(true)
-  }
-  if (traceparent !== undefined && isTraceparent.test(traceparent)) {
-    line.field(keys.traceparent, traceparent)
-  }
-  if (terraformVersion !== undefined) line.field(keys.terraformVersion, terraformVersion)
-  if (remoteAddress !== undefined) line.field(keys.remoteAddr, remoteAddress)
-}
-
-const keysOf = (...names: readonly (keyof RequestFacts)[]) => names.map(keyOf)
-
-/** In the order of the texts below. */
-const subjectKeys = keysOf('route', 'namespace', 'kind', 'name', 'version')
-
-/** What was asked for and what came of it. */
-function putSubjectFields(line: LineWriter, request: Logged, facts: RequestFacts): void {
-  line.field(keys.method, request.method)
-  line.field(keys.path, pathOf(request.url))
-  line.piece(keys.status)
-  line.whole(request.status)
-  const { route, namespace, kind, name, version } = facts
-  putTexts(line, subjectKeys, [route, namespace, kind, name, version])
-}
-
-/** The same of an answer that is mostly asked for by one URL. */
-function putKnownFields(line: LineWriter, request: Logged, answer: ReadyAnswer): void {
-  const { url, status } = request
-  const { logged } = answer
-  if (logged?.url === url && logged.status === status) return line.piece(logged.fields)
-  const begin = line.here()
-  putSubjectFields(line, request, answer.facts)
-  if (answer.isKept && url.length <= longestKeptUrl) {
-    answer.logged = { url, status, fields: line.pieceSince(begin) }
-  }
-}
-
-/** In the order of the texts below. */
-const callerKeys = keysOf('mode', 'callerHash', 'view')
-
-function putCallerFields(line: LineWriter, facts: RequestFacts): void {
-  putTexts(line, callerKeys, [facts.mode, facts.callerHash, facts.view])
-  if (facts.refusal === undefined) return
-  const { reason, message } = facts.refusal
-  line.piece(keys.err)
-  line.json({ reason, message: message.slice(0, longestMessage) })
 }
 
 /**
- * Puts down texts that are there, each behind the key of its place. In a loop because of what it is as machine code: one
- * after the other, fields are kilobytes of it, which the processor fetches again for every request.
+ * Lines are put together here and go straight to the output of the logger, because there is one for every request. Where
+ * that is not known, and in plain mode, the logger writes them.
  */
-function putTexts(
-  line: LineWriter,
-  wanted: readonly Uint8Array[],
-  texts: readonly (string | undefined)[],
-): void {
-  for (let index = 0; index < texts.length; index += 1) {
-    const text = texts[index]
-    if (text === undefined) continue
-    line.field(
-      wanted[index] as Uint8Array,
-      text.length > longestField ? text.slice(0, longestField) : text,
-    )
+export function accessLog(log: Logger): AccessLog {
+  const bindings = { component: 'http' }
+  const output = isPlain() ? undefined : outputOf(log)
+  if (output === undefined) {
+    // Its own serializer takes what is under `err` for a thrown error.
+    const lines = log.child(bindings, { serializers: { err: (refusal: unknown) => refusal } })
+    return (request, answer) =>
+      lines.info({ ...ownFields(request), ...askedFields(request, answer) }, 'request')
   }
+  const start = eachMillisecond((time) => `{"level":"info","time":"${time}",${fieldsOf(bindings)},`)
+  return (request, answer) => {
+    if (!log.isLevelEnabled('info')) return
+    const asked =
+      answer === undefined ? fieldsOf(askedFields(request)) : knownFields(request, answer)
+    output.write(`${start()}${fieldsOf(ownFields(request))},${asked},"msg":"request"}\n`)
+  }
+}
+
+const fieldsOf = (fields: object): string => JSON.stringify(fields).slice(1, -1)
+
+/** The fields that differ between any two requests, and those of the caller. */
+function ownFields(request: LoggedRequest) {
+  const { requestId, durationMs, bytes, traceparent, facts } = request
+  const { refusal } = facts
+  return {
+    requestId,
+    durationMs: Math.round(durationMs * 1000) / 1000,
+    bytes,
+    aborted: request.isAborted || undefined,
+    traceparent:
+      traceparent !== undefined && isTraceparent.test(traceparent) ? traceparent : undefined,
+    terraformVersion: terraformVersionOf(request),
+    remoteAddr: request.remoteAddress,
+    mode: facts.mode,
+    callerHash: facts.callerHash,
+    view: cut(facts.view),
+    err: refusal && { ...refusal, message: refusal.message.slice(0, longestMessage) },
+  }
+}
+
+/** The fields of the endpoint and the resource. */
+function askedFields({ method, url, status, facts }: LoggedRequest, answer?: ReadyAnswer) {
+  const { route, namespace, kind, name, version } = answer?.facts ?? facts
+  return {
+    method,
+    path: pathOf(url),
+    status,
+    route: cut(route),
+    namespace: cut(namespace),
+    kind,
+    name: cut(name),
+    version: cut(version),
+  }
+}
+
+/** The same of a ready answer, most of which are asked for by one URL. */
+function knownFields(request: LoggedRequest, answer: ReadyAnswer): string {
+  const { url, status } = request
+  const { logged } = answer
+  if (logged?.url === url && logged.status === status) return logged.fields
+  const fields = fieldsOf(askedFields(request, answer))
+  if (url.length <= longestKeptUrl) answer.logged = { url, status, fields }
+  return fields
 }
 
 /** @see https://www.w3.org/TR/trace-context/#traceparent-header */
 const isTraceparent = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/
 
-/** What a client wrote may be as long as it likes; a log line may not. */
+/** Clients may write as much as they like; a log line must not. */
 const longestField = 256
-/** What is asked for by longer ones is not kept, because answers are kept by what they take. */
+/** Fields of longer URLs are not kept, because kept answers are counted by their size. */
 const longestKeptUrl = 1024
 const longestMessage = 1024
 
-/** Without the query, which may hold secrets; a log line need not be longer than this. */
+const cut = (text: string | undefined): string | undefined =>
+  text === undefined || text.length <= longestField ? text : text.slice(0, longestField)
+
+/** Without the query, which may hold secrets, and cut to a length for a log line. */
 export function pathOf(url: string): string {
   const end = url.indexOf('?')
   return (end === -1 ? url : url.slice(0, end)).slice(0, 1024)
 }
 
 /** Terraform and OpenTofu say who they are in one of these. */
-function terraformVersionOf({ terraformVersion, userAgent }: Logged): string | undefined {
+function terraformVersionOf({ terraformVersion, userAgent }: LoggedRequest): string | undefined {
   if (terraformVersion !== undefined) return terraformVersion.slice(0, 32)
   if (userAgent === undefined) return undefined
   return /(?:Terraform|OpenTofu)\/([\w.+-]{1,32})/.exec(userAgent)?.[1]

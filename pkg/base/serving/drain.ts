@@ -1,11 +1,21 @@
 import type { Server } from 'node:http'
-import { Server as NetServer } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Connections } from './connections.ts'
 
 /** How long an idle connection is given to send one more request, in milliseconds. */
 const lingerMs = 1000
 const pollMs = 50
+
+/** The open connections of a server, from now on. */
+export function connectionsOf(server: Server): ReadonlySet<Socket> {
+  const open = new Set<Socket>()
+  const event = 'setSecureContext' in server ? 'secureConnection' : 'connection'
+  server.on(event, (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  return open
+}
 
 /**
  * Ends a server without dropping a request. A request under way is answered to the end; a client that is just
@@ -15,7 +25,7 @@ const pollMs = 50
  */
 export async function drain(
   server: Server,
-  connections: Connections,
+  connections: ReadonlySet<Socket>,
   graceMs: number,
 ): Promise<{ cut: boolean }> {
   const start = performance.now()
@@ -23,8 +33,9 @@ export async function drain(
     NetServer.prototype.close.call(server, () => resolve('closed'))
   })
   for (let elapsed = 0; elapsed < graceMs; elapsed = performance.now() - start) {
-    // Node takes those for idle, too, whose client has still to read the end of its answer.
-    if (elapsed >= lingerMs && !connections.areWriting) server.closeIdleConnections()
+    // Node counts a connection as idle although its client has still to read the end of an answer.
+    const areWriting = [...connections].some((socket) => socket.writableLength > 0)
+    if (elapsed >= lingerMs && !areWriting) server.closeIdleConnections()
     if ((await Promise.race([closed, sleep(pollMs)])) === 'closed') {
       // This ends the timer that looks for slow requests.
       server.close()

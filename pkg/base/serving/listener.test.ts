@@ -44,18 +44,20 @@ function start(slow: Promise<void>, lines: Line[], idleMs?: number) {
 
 const idleMs = 2000
 const server = await start(Promise.resolve(), [], idleMs)
-afterAll(() => server.stop(0))
+/** Ends slow requests before idle connections. */
+const patient = await start(Promise.resolve(), [])
+afterAll(() => Promise.all([server.stop(0), patient.stop(0)]))
 
 it('counts the bytes of each answer once, also where requests come before the answers to others', async () => {
   const lines: Line[] = []
   const slow = Promise.withResolvers<void>()
-  const patient = await start(slow.promise, lines)
-  onTestFinished(() => patient.stop(0))
+  const waiting = await start(slow.promise, lines)
+  onTestFinished(() => waiting.stop(0))
   const paths = ['/slow', '/ready', '/quick', '/ready', '/last']
   const close = 'Connection: close\r\n'
   const socket = await send(
     paths.map((path) => requestOf(path, path === '/last' ? close : '')).join(''),
-    patient.url,
+    waiting.url,
   )
   await vi.waitFor(() => expect(lines.filter(({ path }) => path === '/ready')).toHaveLength(2))
   slow.resolve()
@@ -65,7 +67,7 @@ it('counts the bytes of each answer once, also where requests come before the an
   expect(lines.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(received)
   expect(sizes.get('/slow')).toBeLessThan(1000)
   expect(sizes.get('/quick')).toBeLessThan(1000)
-  const metrics = await (await fetch(`${patient.adminUrl}/metrics`)).text()
+  const metrics = await (await fetch(`${waiting.adminUrl}/metrics`)).text()
   const counted = [...metrics.matchAll(/^depot_http_response_bytes_total\{[^}]*\} (\d+)/gm)]
   expect(counted.reduce((sum, [, bytes]) => sum + Number(bytes), 0)).toBe(received)
 })
@@ -74,7 +76,7 @@ it.each(['', 'GET /ready HTTP/1.1\r\nHo'])(
   'ends connections that send %j and neither go on nor close',
   async (sent) => {
     const before = openSockets()
-    const mine = await Promise.all(Array.from({ length: 20 }, () => send(sent)))
+    const mine = await Promise.all(Array.from({ length: 20 }, () => send(sent, patient.url)))
     const answers = await Promise.all(mine.map((socket) => text(socket)))
     for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 408 /)
     // Ours stay open.

@@ -1,14 +1,14 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { RegistryError } from '../errors/errors.ts'
+import { isPlain, sendRaw } from '../fast/fast.ts'
 import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'
 import { type AccessLog, accessLog, type OnRequest, observed } from './access-log.ts'
-import type { Connections } from './connections.ts'
 import type { Fetch } from './env.ts'
 import { errorResponse } from './error-response.ts'
-import { createHotListener } from './hot-listener.ts'
-import type { IdentifiedResponse } from './identified-response.ts'
-import { type Hot, RequestIds } from './plain-request.ts'
+import { createPlainReader, type Hot, type PlainRequest } from './plain-request.ts'
+import type { ReadyAnswer } from './ready-answer.ts'
+import { createRequestIds } from './request-id.ts'
 import { RequestMetrics } from './request-metrics.ts'
 import { countSentBytes } from './sent-bytes.ts'
 
@@ -19,22 +19,29 @@ export interface ListenerOptions {
   readonly scheme: 'http' | 'https'
   readonly log: Logger
   readonly metrics: Metrics
-  /** Called with every request when it is over, beside the access log. */
+  /** Called with every request when it is over, in addition to the access log. */
   readonly onRequest?: OnRequest | undefined
-  readonly connections: Connections
+  /** How long idle connections stay open, as clients are told, in milliseconds. */
+  readonly keepAliveMs: number
   /** Becomes true when the server is about to stop: answers then ask the client to close the connection. */
   readonly draining: { readonly isOn: boolean }
 }
 
-interface AppListenerOptions extends Pick<ListenerOptions, 'fetch' | 'connections' | 'draining'> {
+/** Each request has them. */
+interface Shared {
   readonly metrics: RequestMetrics
   readonly logRequest: AccessLog
-  readonly requestIds: RequestIds
 }
 
+/** A request on its way to an answer. */
 interface Running {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly requestId: string
+  /** On the clock of `performance.now()`. */
+  readonly start: number
   readonly facts: RequestFacts
-  /** When the headers of the answer were ready, on the clock of `performance.now()`. */
+  /** When the headers of the answer were ready. */
   firstByteAt: number | undefined
 }
 
@@ -43,37 +50,100 @@ const badRequest = new RegistryError(
   'the request line or the Host header is malformed',
 )
 
-/** RFC 9112, section 3.2: what stands between client and server may have heard another one of them. */
+/** RFC 9112, section 3.2: a proxy between client and server may have read another one of them. */
 const severalHosts = new RegistryError(
   'BadRequest',
   'the request has more than one Host header: send one',
 )
 
-type Listener = (request: IncomingMessage, response: IdentifiedResponse) => void
+type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
-/** The request listener of the public port: what is ready is sent, and everything else is for the app to answer. */
+/** The request listener of the public port: ready answers are sent at once, and the app answers everything else. */
 export function createListener(options: ListenerOptions): Listener {
-  const { log, hot } = options
+  const { hot, scheme, draining } = options
   const shared = {
-    ...options,
     metrics: new RequestMetrics(options.metrics),
-    logRequest: observed(accessLog(log), options.onRequest),
-    requestIds: new RequestIds(),
+    logRequest: observed(accessLog(options.log), options.onRequest),
   }
-  const askApp = createAppListener(shared)
-  return hot === undefined ? askApp : createHotListener({ ...shared, hot, otherwise: askApp })
+  const requestIdOf = createRequestIds()
+  const read = createPlainReader(scheme)
+  const askApp = createAppAnswers(options.fetch)
+  const sendReady = isPlain() ? undefined : createRawAnswers(options.keepAliveMs, shared)
+  return (request, response) => {
+    const start = performance.now()
+    const requestId = requestIdOf(textOf(request.headers['x-request-id']))
+    // How a connection is closed after an answer is left to Node.
+    const mayBeReady = hot !== undefined && response.shouldKeepAlive && !draining.isOn
+    const plain = mayBeReady ? read(request) : undefined
+    const answer = plain && hot?.(plain)
+    const facts = plain !== undefined && answer !== undefined ? plain.facts : {}
+    const running = { request, response, requestId, start, facts, firstByteAt: undefined }
+    if (plain !== undefined && answer !== undefined && sendReady !== undefined) {
+      sendReady(running, plain, answer)
+      return
+    }
+    if (draining.isOn) response.setHeader('Connection', 'close')
+    follow(running, shared)
+    if (plain !== undefined && answer !== undefined) sendPlain(running, plain, answer)
+    else askApp(running)
+    shared.metrics.started(running.facts.route ?? 'none')
+  }
 }
 
-/** Asks the app, with a log line and metrics around each request. */
-function createAppListener(options: AppListenerOptions): Listener {
-  const { draining, connections, metrics, logRequest, requestIds } = options
-  /** Of the request that is being handed over: the adapter calls the app before it returns. */
-  let current: Running = { facts: {}, firstByteAt: undefined }
+/** Sends ready answers past Node's own heads, with the line of the log at once: the kernel has the answer by then. */
+function createRawAnswers(keepAliveMs: number, { metrics, logRequest }: Shared) {
+  const endOfHead = createHeadEnds(keepAliveMs)
+  return (running: Running, plain: PlainRequest, answer: ReadyAnswer): void => {
+    const isKnown = plain.ifNoneMatch !== undefined && answer.isKnownBy(plain.ifNoneMatch)
+    const status = isKnown ? 304 : 200
+    const { response, requestId, start } = running
+    const head = `${statusLines[status]}${requestId}\r\nX-Content-Type-Options: nosniff\r\n${answer.headerLines(isKnown)}${endOfHead()}`
+    const body = isKnown ? nothing : answer.body
+    response.statusCode = status
+    sendRaw(response, head, body)
+    const durationMs = performance.now() - start
+    const bytes = head.length + body.length
+    metrics.answered(answer.facts.route, status, durationMs, bytes)
+    logRequest(loggedOf(running, { status, durationMs, bytes, isAborted: false }), answer)
+  }
+}
 
+const nothing = Buffer.alloc(0)
+const statusLine = (status: 200 | 304): string =>
+  `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Request-Id: `
+const statusLines = { 200: statusLine(200), 304: statusLine(304) }
+
+/** Gives the end of a head, with the date of RFC 9110 (section 5.6.7); made once a second. */
+function createHeadEnds(keepAliveMs: number): () => string {
+  const connection = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n`
+  let end: string | undefined
+  return () => {
+    if (end !== undefined) return end
+    const now = new Date()
+    setTimeout(() => {
+      end = undefined
+    }, 1000 - now.getUTCMilliseconds()).unref()
+    end = `Date: ${now.toUTCString()}\r\n${connection}\r\n`
+    return end
+  }
+}
+
+/** Sends a ready answer the way that Node documents. */
+function sendPlain({ response, facts }: Running, plain: PlainRequest, answer: ReadyAnswer): void {
+  const isKnown = answer.isKnownBy(plain.ifNoneMatch)
+  Object.assign(facts, { ...answer.facts, ...facts })
+  response.writeHead(isKnown ? 304 : 200, answer.headers(isKnown))
+  response.end(isKnown ? undefined : answer.body)
+}
+
+/** Has the app answer requests. */
+function createAppAnswers(fetch: Fetch): (running: Running) => void {
+  /** Of the request that is being handed over: the adapter calls the app before it returns. */
+  let current: Running
   const answer = getRequestListener(
-    (request, env) => {
-      const { incoming, outgoing } = env as { incoming: IncomingMessage; outgoing: ServerResponse }
+    (asked) => {
       const running = current
+      const { request: incoming, response: outgoing, facts } = running
       const answered = (response: Response): Response => {
         running.firstByteAt = performance.now()
         // The adapter leaves the reason phrase out.
@@ -81,65 +151,63 @@ function createAppListener(options: AppListenerOptions): Listener {
         return response
       }
       if (hasSeveralHosts(incoming)) return answered(errorResponse(severalHosts))
-      const result = options.fetch(request, { incoming, outgoing, facts: running.facts })
+      const result = fetch(asked, { incoming, outgoing, facts })
       return result instanceof Promise ? result.then(answered) : answered(result)
     },
     { errorHandler: () => errorResponse(badRequest) },
   )
-
-  return (request, response) => {
-    const start = performance.now()
-    const { remoteAddress } = request.socket
-    const release = connections.hold(request.socket)
-    const sentBytes = countSentBytes(response)
-    const requestId = requestIds.textOf(textOf(request.headers['x-request-id']))
-    const running: Running = { facts: {}, firstByteAt: undefined }
-    const { facts } = running
-    response.requestId = requestId
-    if (draining.isOn) response.setHeader('Connection', 'close')
-
-    response.on('close', () => {
-      release()
-      const end = performance.now()
-      const bytes = sentBytes()
-      const { method = '', url = '', headers } = request
-      const { statusCode: status } = response
-      metrics.closed({
-        method,
-        route: facts.route ?? 'none',
-        code: status,
-        firstByteMs: (running.firstByteAt ?? end) - start,
-        bytes,
-      })
-      logRequest({
-        method,
-        url,
-        status,
-        requestId,
-        durationMs: end - start,
-        bytes,
-        isAborted: !response.writableFinished,
-        userAgent: headers['user-agent'],
-        terraformVersion: textOf(headers['x-terraform-version']),
-        traceparent: textOf(headers['traceparent']),
-        remoteAddress,
-        facts,
-      })
-    })
+  return (running) => {
     current = running
-    void answer(request, response)
-    metrics.started(facts.route ?? 'none')
+    void answer(running.request, running.response)
   }
 }
 
-/** Node gives the first alone in `headers`. What has several is no plain request, so it always comes this way. */
-function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
-  let hosts = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] as string
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+/** Writes log and metrics when the response is over, whole or not. */
+function follow(running: Running, { metrics, logRequest }: Shared): void {
+  const { request, response, requestId, start, facts } = running
+  response.setHeader('X-Request-Id', requestId)
+  response.setHeader('X-Content-Type-Options', 'nosniff')
+  const sentBytes = countSentBytes(response)
+  const { remoteAddress } = request.socket
+  response.on('close', () => {
+    const end = performance.now()
+    const bytes = sentBytes()
+    const { statusCode: status } = response
+    metrics.closed({
+      method: request.method ?? '',
+      route: facts.route ?? 'none',
+      code: status,
+      firstByteMs: (running.firstByteAt ?? end) - start,
+      bytes,
+    })
+    const isAborted = !response.writableFinished
+    const logged = loggedOf(running, { status, durationMs: end - start, bytes, isAborted })
+    logRequest({ ...logged, remoteAddress })
+  })
+}
+
+function loggedOf(
+  { request: { method = '', url = '', headers, socket }, requestId, facts }: Running,
+  outcome: Readonly<Record<'status' | 'durationMs' | 'bytes', number>> & {
+    readonly isAborted: boolean
+  },
+) {
+  return {
+    ...outcome,
+    method,
+    url,
+    requestId,
+    userAgent: headers['user-agent'],
+    terraformVersion: textOf(headers['x-terraform-version']),
+    traceparent: textOf(headers['traceparent']),
+    remoteAddress: socket.remoteAddress,
+    facts,
   }
-  return hosts > 1
+}
+
+/** Node gives the first alone in `headers`. */
+function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  return rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length > 1
 }
 
 const textOf = (header: string | readonly string[] | undefined): string | undefined =>

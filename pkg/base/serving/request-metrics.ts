@@ -9,14 +9,12 @@ import {
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** What is counted on every request is kept in plain numbers, and handed over at a scrape. */
+/** Kept in plain numbers, because every request changes them, and handed over at a scrape. */
 interface RouteTotals {
   inFlight: number
   unreportedBytes: number
-  /** Of ready answers. */
-  ready: Series | undefined
-  /** By method, then by status. */
-  readonly durations: Map<string, Map<number, Series>>
+  /** By method and status. */
+  readonly durations: Map<string, Series>
 }
 
 /** Metrics of the public port, by the pattern of the route. */
@@ -70,11 +68,7 @@ export class RequestMetrics {
   answered(route: string, code: number, durationMs: number, bytes: number): void {
     const totals = this.#totals(route)
     totals.unreportedBytes += bytes
-    const series =
-      code === 200
-        ? (totals.ready ??= this.#series(totals, route, 'GET', 200))
-        : this.#series(totals, route, 'GET', code)
-    series.observe(durationMs / 1000)
+    this.#series(totals, route, 'GET', code).observe(durationMs / 1000)
   }
 
   /** The answer is over, whole or not. */
@@ -95,23 +89,18 @@ export class RequestMetrics {
   }
 
   #series({ durations }: RouteTotals, route: string, method: string, code: number): Series {
-    let byCode = durations.get(method)
-    if (byCode === undefined) {
-      byCode = new Map()
-      durations.set(method, byCode)
-    }
-    let series = byCode.get(code)
-    if (series === undefined) {
-      series = this.#durationOf({ method, route, code })
-      byCode.set(code, series)
-    }
+    const key = `${method} ${code}`
+    const known = durations.get(key)
+    if (known !== undefined) return known
+    const series = this.#durationOf({ method, route, code })
+    durations.set(key, series)
     return series
   }
 
   #totals(route: string): RouteTotals {
     let totals = this.#routes.get(route)
     if (totals === undefined) {
-      totals = { inFlight: 0, unreportedBytes: 0, ready: undefined, durations: new Map() }
+      totals = { inFlight: 0, unreportedBytes: 0, durations: new Map() }
       this.#routes.set(route, totals)
     }
     return totals

@@ -11,10 +11,8 @@ import { getRequestListener } from '@hono/node-server'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import type { OnRequest } from './access-log.ts'
 import { createAdminApp } from './admin.ts'
-import { Connections } from './connections.ts'
-import { drain } from './drain.ts'
+import { connectionsOf, drain } from './drain.ts'
 import type { Fetch } from './env.ts'
-import { IdentifiedResponse, keepAliveMs } from './identified-response.ts'
 import { createListener } from './listener.ts'
 import { refuseMalformed } from './malformed.ts'
 import type { Hot } from './plain-request.ts'
@@ -47,10 +45,12 @@ export interface ServeOptions {
   readonly tlsReloadMs?: number
   readonly log: Logger
   readonly metrics: Metrics
-  /** Called with every request when it is over, beside the access log. */
+  /** Called with every request when it is over, in addition to the access log. */
   readonly onRequest?: OnRequest | undefined
   /** How long a connection with a request under way may go without a byte, in milliseconds. Default 120000. */
   readonly idleMs?: number
+  /** How long a connection may wait for its next request, in milliseconds. Default 65000. */
+  readonly keepAliveMs?: number
   /**
    * How long a process that was ready goes on taking requests when it is to stop, while its probes already say that it is
    * not ready: load balancers need a while to learn it. Default 0.
@@ -74,13 +74,10 @@ export interface RunningServer {
 const limits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  // `Connections` closes those that wait too long.
-  keepAliveTimeout: 0,
   maxHeaderSize: 64 * 1024,
   connectionsCheckingInterval: 5_000,
   // The app says in its own words that there is none.
   requireHostHeader: false,
-  ServerResponse: IdentifiedResponse,
   // Requests without a body are the rule: this saves making a stream of none.
   optimizeEmptyRequests: true,
 }
@@ -96,22 +93,24 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const draining = { isOn: false }
   const waitingFor = () => (stopping ? ['the server is stopping'] : options.waitingFor())
 
-  const connections = new Connections({ keepAliveMs, idleMs: options.idleMs ?? 120_000 })
+  const { keepAliveMs = 65_000, idleMs = 120_000 } = options
   const listener = createListener({
     fetch: options.fetch,
     hot: options.hot,
     scheme: tls === undefined ? 'http' : 'https',
-    log: log.child({ component: 'http' }),
+    log,
     metrics,
     onRequest: options.onRequest,
-    connections,
+    keepAliveMs,
     draining,
   })
   const pair = tls && readTlsFiles(tls)
   const server =
     pair === undefined ? createHttpServer(limits, listener) : createTlsServer(pair, listener)
   server.on('clientError', refuseMalformed(log))
-  connections.watch(server)
+  server.keepAliveTimeout = keepAliveMs
+  server.timeout = idleMs
+  const connections = connectionsOf(server)
   const url = await listen(server, options.listen, tls === undefined ? 'http' : 'https')
   const admin = await serveAdmin({ ...options, waitingFor }).catch((error: unknown) => {
     server.close()

@@ -3,7 +3,6 @@ import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DestinationStream } from 'pino'
 import { characterBytes } from '../memory/memory.ts'
-import type { LineBuffer } from './line-writer.ts'
 
 /** How long a line may wait for others before they are written together, in milliseconds. */
 const gatherMs = 10
@@ -31,12 +30,12 @@ interface Outlet {
  * Lines wait as bytes. As text each would wait in the pieces that it was put together from, thousands of small objects
  * that every collection of garbage has to move.
  */
-export class LogOutput implements DestinationStream, LineBuffer {
+export class LogOutput implements DestinationStream {
   readonly #outlet: Outlet
   #gathered = Buffer.allocUnsafeSlow(gatherBytes)
   /** Takes turns with `#gathered`: lines are not copied to be written. */
   #spare = Buffer.allocUnsafeSlow(gatherBytes)
-  length = 0
+  #length = 0
   #timer: NodeJS.Timeout | undefined
   #droppedLines = 0
 
@@ -54,19 +53,8 @@ export class LogOutput implements DestinationStream, LineBuffer {
       this.#pass()
       return this.#send(Buffer.from(line))
     }
-    const bytes = this.reserve(mostBytes)
-    this.commit(this.length + bytes.write(line, this.length))
-  }
-
-  reserve(bytes: number): Buffer<ArrayBuffer> {
-    if (bytes > this.#gathered.length - this.length) this.#pass()
-    // Nothing that is asked for is so long, but what is must not be lost.
-    if (bytes > this.#gathered.length) this.#gathered = Buffer.allocUnsafeSlow(bytes)
-    return this.#gathered
-  }
-
-  commit(length: number): void {
-    this.length = length
+    if (mostBytes > gatherBytes - this.#length) this.#pass()
+    this.#length += this.#gathered.write(line, this.#length)
     this.#timer ??= setTimeout(() => this.#pass(), gatherMs).unref()
   }
 
@@ -86,9 +74,9 @@ export class LogOutput implements DestinationStream, LineBuffer {
   #pass(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.length === 0) return
-    const lines = this.#gathered.subarray(0, this.length)
-    this.length = 0
+    if (this.#length === 0) return
+    const lines = this.#gathered.subarray(0, this.#length)
+    this.#length = 0
     // What was passed on before may still be read from the other one.
     if (this.#outlet.pending > 0) return this.#send(Buffer.from(lines))
     const next = this.#spare

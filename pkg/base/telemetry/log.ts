@@ -13,8 +13,9 @@ export type { Logger }
  * @param destination default: stdout
  */
 export function createLogger(level: LevelWithSilent, destination?: DestinationStream): Logger {
+  const output = destination ?? standardOutput()
   const timeNow = eachMillisecond((time) => `,"time":"${time}"`)
-  return pino(
+  const log = pino(
     {
       level,
       base: null,
@@ -26,9 +27,16 @@ export function createLogger(level: LevelWithSilent, destination?: DestinationSt
       },
       serializers: { err: serializeError },
     },
-    destination ?? standardOutput(),
+    output,
   )
+  outputs.set(log, output)
+  return log
 }
+
+const outputs = new WeakMap<Logger, DestinationStream>()
+
+/** Where a logger writes its lines; undefined for children of a logger. */
+export const outputOf = (log: Logger): DestinationStream | undefined => outputs.get(log)
 
 function serializeError(thrown: unknown): Record<string, unknown> {
   if (!(thrown instanceof Error)) return { message: String(thrown) }

@@ -4,8 +4,8 @@
  */
 
 export { type AuditLog, openAuditLog } from './audit-log.ts'
-export { keyOf, LineWriter } from './line-writer.ts'
-export { createLogger, type Logger } from './log.ts'
+export { eachMillisecond } from './each-millisecond.ts'
+export { createLogger, type Logger, outputOf } from './log.ts'
 export { standardOutput } from './log-output.ts'
 export {
   counter,

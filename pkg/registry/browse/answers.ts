@@ -79,9 +79,8 @@ export class Answers {
   ): ReadyAnswer {
     const answer = unkept(body, facts)
     if (!this.#wasAsked(view, asked)) return answer
-    const sizeBytes = answer.size + asked.length + overheadBytes
+    const sizeBytes = answer.body.length + asked.length + overheadBytes
     if (sizeBytes > this.#capacityBytes / 2) return answer
-    answer.isKept = true
     const target = keptText(asked)
     const kept = { view, target, answer, revision, madeAt: revision(), sizeBytes, isUsed: false }
     this.#sizeBytes += sizeBytes
@@ -134,7 +133,5 @@ function codeOf(text: string, seed: number): number {
 /** An answer that is made for one request. */
 export function unkept(body: string, facts: ReadyAnswer['facts'] = { route: '' }): ReadyAnswer {
   const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
-  const answer = new ReadyAnswer(body, headers, facts, etag)
-  answer.isKept = false
-  return answer
+  return new ReadyAnswer(body, headers, facts, etag)
 }

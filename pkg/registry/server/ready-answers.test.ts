@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, afterEach, expect, it, vi } from 'vitest'
 import type { Signer } from '../../archives/signing/signing.ts'
 import { serve } from '../../base/serving/serving.ts'
 import { createMetrics } from '../../base/telemetry/telemetry.ts'
@@ -19,6 +19,7 @@ const requestsPerMode = Number(process.env['DEPOT_EQUAL_REQUESTS'] ?? 1000)
 const seedOfRun = Number(process.env['DEPOT_EQUAL_SEED'] ?? 7)
 const issuer = await TestIssuer.start()
 const cluster = await TestCluster.start()
+afterEach(() => vi.unstubAllEnvs())
 afterAll(() => {
   issuer.stop()
   cluster.stop()
@@ -325,10 +326,16 @@ const isParsed = /^(?:GET|HEAD|POST|OPTIONS) (?:\/|http:)[!-~]* HTTP/
 
 const etagOf = (text: string): string | undefined => /\r\nETag: ([^\r]+)/.exec(text)?.[1]
 
-it.each(Object.entries(await modes()))(
-  'what is ready is byte for byte what the app would answer (%s)',
+const all = Object.entries(await modes())
+
+it.each([
+  ...all.map(([name, mode]) => [name, '0', mode] as const),
+  ...all.map(([name, mode]) => [name, '1', mode] as const),
+])(
+  'ready answers are byte for byte those of the app (%s, DEPOT_PLAIN=%s)',
   { timeout: 300_000 },
-  async (_, [options, tokens]) => {
+  async (_, plain, [options, tokens]) => {
+    vi.stubEnv('DEPOT_PLAIN', plain)
     const random = new Random(seedOfRun)
     const hot = await start(options, undefined, true)
     const cold = await start(options, hot.signer, false)

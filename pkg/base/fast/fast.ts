@@ -1,0 +1,7 @@
+/**
+ * Tricks that make Depot faster or smaller, and that lean on how Node works inside. `DEPOT_PLAIN=1` turns them off;
+ * docs/performance.md has a row for each.
+ */
+
+export { isPlain } from './plain.ts'
+export { sendRaw } from './raw-answer.ts'
