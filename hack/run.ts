@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { prettyFactory } from 'pino-pretty'
-import { nodeOptions } from '../pkg/base/memory/memory.ts'
+import { nodeOptions } from '../pkg/base/fast/fast.ts'
 import { portOf, preparePlayground } from './playground.ts'
 import { listenError, type RunningPages, startPages } from './run-explorer.ts'
 

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import packageJson from '../../package.json' with { type: 'json' }
 import { messageOf } from '../../pkg/base/errors/errors.ts'
-import { keepRequestsCheap } from '../../pkg/base/memory/memory.ts'
 import {
   type ControllerCommandOptions,
   controllerCommand,
@@ -26,7 +25,6 @@ import { WorkWhileHeld } from './work.ts'
 
 /** `depot controller`. */
 export function controller(args: readonly string[]): Promise<void> {
-  keepRequestsCheap()
   return runCommand({
     command: controllerCommand,
     args,

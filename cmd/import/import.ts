@@ -1,7 +1,6 @@
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import packageJson from '../../package.json' with { type: 'json' }
-import { keepRequestsCheap } from '../../pkg/base/memory/memory.ts'
 import { type ImportCommandOptions, importCommand } from '../../pkg/base/options/options.ts'
 import { runCommand, temporaryFolder } from '../../pkg/base/run/run.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
@@ -26,7 +25,6 @@ const secretName = 'import'
 
 /** `depot import`. */
 export function importArchives(args: readonly string[]): Promise<void> {
-  keepRequestsCheap()
   return runCommand({
     command: importCommand,
     args,

@@ -3,7 +3,6 @@ import { loadSigner } from '../../pkg/archives/signing/signing.ts'
 import { createArchives } from '../../pkg/archives/storage/storage.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { proxyRules } from '../../pkg/base/http/http.ts'
-import { keepRequestsCheap } from '../../pkg/base/memory/memory.ts'
 import {
   authModeOf,
   OptionsError,
@@ -45,7 +44,6 @@ const downloadsCloseMs = 5_000
 
 /** `depot server`. */
 export function server(args: readonly string[]): Promise<void> {
-  keepRequestsCheap()
   return runCommand({
     command: serverCommand,
     args,

@@ -1,6 +1,6 @@
 import { kindNames, type ResourceSink } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import type { Archives } from '../../pkg/archives/storage/storage.ts'
-import { expectRequests } from '../../pkg/base/memory/memory.ts'
+import { giveMemoryBack } from '../../pkg/base/fast/fast.ts'
 import type { ServerCommandOptions } from '../../pkg/base/options/options.ts'
 import type { Runnable } from '../../pkg/base/run/run.ts'
 import type { Logger, Metrics } from '../../pkg/base/telemetry/telemetry.ts'
@@ -55,7 +55,7 @@ export class SourceInStep implements Runnable {
     await this.#source.loaded
     // Lists are put together in the background; the first reader should find them whole.
     await this.#catalog.model.whenSettled
-    expectRequests()
+    giveMemoryBack()
     this.#isLoaded = true
     void this.#readmes.keepIn(await this.#source.readmes(), this.#catalog)
     this.#all.log.info({ versions: this.#catalog.count('Version') }, 'ready')

@@ -1,6 +1,5 @@
 import { constants } from 'node:os'
 import packageJson from '../../package.json' with { type: 'json' }
-import { keepRequestsCheap } from '../../pkg/base/memory/memory.ts'
 import {
   OptionsError,
   type SyncCommandOptions,
@@ -36,7 +35,6 @@ const graceMs = 5_000
 
 /** `depot sync`. */
 export function sync(args: readonly string[]): Promise<void> {
-  keepRequestsCheap()
   return runCommand({
     command: syncCommand,
     args,

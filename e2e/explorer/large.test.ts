@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleCommands } from '../../hack/image/bundle.ts'
 import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import type { Sample, SampleDepot } from '../../hack/testbed/explorer/manifests.ts'
-import { allocatorEnvironment, nodeOptions } from '../../pkg/base/memory/memory.ts'
+import { allocatorEnvironment, nodeOptions } from '../../pkg/base/fast/fast.ts'
 import { chromiumPath, settled, watch } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 

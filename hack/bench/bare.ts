@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { keepRequestsCheap } from '../../pkg/base/memory/memory.ts'
 import { uniqueParameter } from './wrk.ts'
 
 /*
@@ -18,7 +17,6 @@ export interface Answer {
   readonly file?: string
 }
 
-keepRequestsCheap()
 const answers = new Map<string, Answer & { readonly bytes: Buffer }>()
 
 const server = createServer((request, response) => {

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
 import { parseResource } from '../../pkg/api/v1alpha1/v1alpha1.ts'
-import { keepRequestsCheap } from '../../pkg/base/memory/memory.ts'
 import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 import { cpuTimeMs } from '../testbed/cpu-time.ts'
 import { type BenchObject, benchObjects } from './registry.ts'
@@ -12,7 +11,6 @@ import { type BenchObject, benchObjects } from './registry.ts'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '200' } } })
 const platforms = 13
-keepRequestsCheap()
 
 const catalog = new Catalog()
 const request = { sortBy: 'name', descending: false, offset: 0, limit: 20 } as const

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Agent } from 'undici'
 import { kindNames } from '../../pkg/api/v1alpha1/v1alpha1.ts'
-import { keepRequestsCheap } from '../../pkg/base/memory/memory.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
@@ -15,7 +14,6 @@ import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 
 const [mode, url = '', serviceAccount = ''] = process.argv.slice(2)
 
-keepRequestsCheap()
 const delay = monitorEventLoopDelay({ resolution: 1 })
 delay.enable()
 const start = performance.now()

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, expect, it, vi } from 'vitest'
-import { collectGarbage } from '../../base/memory/garbage.fixture.ts'
+import { collectGarbage } from '../../base/fast/garbage.fixture.ts'
 import { inspectProvider } from './archive.ts'
 import { archiveFolder, tarGzOf, zipOf } from './packed.fixture.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { collectGarbage } from './garbage.fixture.ts'
+import { collectGarbage } from '../fast/garbage.fixture.ts'
 import { keptText } from './kept-text.ts'
 
 it.each(['', 'text', 'é界🚀'])('is %j as it was', (text) => {

@@ -4,11 +4,5 @@
  */
 
 export { Bounded } from './bounded.ts'
-export {
-  allocatorEnvironment,
-  expectRequests,
-  keepRequestsCheap,
-  nodeOptions,
-} from './heap.ts'
 export { characterBytes, keptBytes } from './kept-bytes.ts'
 export { keptText } from './kept-text.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { collectGarbage } from '../../base/memory/garbage.fixture.ts'
+import { collectGarbage } from '../../base/fast/garbage.fixture.ts'
 import { Answers } from './answers.ts'
 
 const facts = { route: '/list' }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { RegistryError } from '../../base/errors/errors.ts'
-import { collectGarbage } from '../../base/memory/garbage.fixture.ts'
+import { collectGarbage } from '../../base/fast/garbage.fixture.ts'
 import { parse } from './parameters.ts'
 import { queryReader } from './query-reader.ts'
 import { resources } from './resources.ts'
