@@ -8,47 +8,59 @@ export const Artifact = z.object({
   revision: z
     .string()
     .optional()
-    .describe('What upstream had: v1.2.3@sha1:COMMIT, or sha256:SHASUM of a provider.'),
+    .describe('Upstream revision: v1.2.3@sha1:COMMIT, or sha256:SHASUM for a provider.'),
   contentDigest: z
     .string()
     .optional()
-    .describe('Digest of what is in the archive, whatever it is packed with.'),
+    .describe('Digest of the files in the archive, independent of the archive format.'),
   hashes: z
     .array(z.string())
     .optional()
-    .describe('Hashes for lock files: h1 of this archive, zh of it and of the other platforms.'),
-  storedAt: z.string().optional().describe('When the archive was stored, RFC 3339.'),
-  verifiedAt: z.string().optional().describe('When it was last found whole in storage, RFC 3339.'),
-  rehashedAt: z.string().optional().describe('When all of it was last read and hashed, RFC 3339.'),
-  sourceKey: z.string().optional().describe('Digest of what the archive was made from.'),
+    .describe('Hashes for lock files: h1 of this archive, zh of this and the other platforms.'),
+  storedAt: z.string().optional().describe('Time when the archive was stored, RFC 3339.'),
+  verifiedAt: z
+    .string()
+    .optional()
+    .describe('Time of the last successful check in storage, RFC 3339.'),
+  rehashedAt: z
+    .string()
+    .optional()
+    .describe('Time when the whole archive was last read and hashed, RFC 3339.'),
+  sourceKey: z.string().optional().describe('Digest of the source that the archive was made from.'),
 })
 export type Artifact = z.infer<typeof Artifact>
 
 /** The documents of a provider's upstream, stored beside its archives. */
 export const ReleaseDocuments = z.object({
   fileName: z.string().optional().describe('Name of the archive upstream.'),
-  shasums: z.string().optional().describe('Object with SHA256SUMS.'),
-  signature: z.string().optional().describe('Object with the binary signature of SHA256SUMS.'),
-  keys: z.string().optional().describe('Object with the public keys that upstream offers.'),
-  keyFingerprint: z.string().optional().describe('Fingerprint of the key that signed.'),
+  shasums: z.string().optional().describe('Object in storage with SHA256SUMS.'),
+  signature: z
+    .string()
+    .optional()
+    .describe('Object in storage with the binary signature of SHA256SUMS.'),
+  keys: z
+    .string()
+    .optional()
+    .describe('Object in storage with the public keys that upstream offers.'),
+  keyFingerprint: z.string().optional().describe('Fingerprint of the signing key.'),
 })
 export type ReleaseDocuments = z.infer<typeof ReleaseDocuments>
 
-/** What upstream has instead of what is served. */
+/** Upstream content that differs from the served archive. */
 export const Drift = z.object({
-  revision: z.string().optional().describe('What upstream has now.'),
-  contentDigest: z.string().optional().describe('Digest of its content, where it was fetched.'),
-  since: z.string().optional().describe('When it was first seen, RFC 3339.'),
+  revision: z.string().optional().describe('Current upstream revision.'),
+  contentDigest: z.string().optional().describe('Digest of its content, if it was fetched.'),
+  since: z.string().optional().describe('Time when it was first seen, RFC 3339.'),
 })
 
 /** What failed for good, so that it is not fetched again before something changed. */
 export const Attempt = z.object({
-  sourceKey: z.string().describe('Digest of what the archive is made from.'),
-  revision: z.string().describe('What upstream had.'),
+  sourceKey: z.string().describe('Digest of the source that the archive is made from.'),
+  revision: z.string().describe('Upstream revision.'),
 })
 
 /** An archive that a newer one replaced, until it is removed. */
 export const Replaced = z.object({
   fileName: z.string().describe('Name of the archive.'),
-  removeAfter: z.string().describe('When it is removed from storage, RFC 3339.'),
+  removeAfter: z.string().describe('Time of its removal from storage, RFC 3339.'),
 })

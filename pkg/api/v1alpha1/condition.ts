@@ -3,13 +3,13 @@ import * as z from 'zod'
 /** A condition as Kubernetes has them, read leniently: what others wrote of an object must not keep it from being served. */
 const Condition = z.object({
   type: z.string().describe('Name of the condition.'),
-  status: z.enum(['True', 'False', 'Unknown']).describe('Whether the condition holds.'),
-  observedGeneration: z.int().optional().describe('Generation of the spec that was looked at.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('Whether the condition is true.'),
+  observedGeneration: z.int().optional().describe('Generation of the spec that was processed.'),
   lastTransitionTime: z
     .string()
-    .meta({ description: 'When the status changed last.', format: 'date-time' }),
-  reason: z.string().describe('One word for why.'),
-  message: z.string().describe('A sentence for people.'),
+    .meta({ description: 'Time of the last change of the status.', format: 'date-time' }),
+  reason: z.string().describe('Reason as one word.'),
+  message: z.string().describe('Message for people.'),
 })
 export type Condition = z.infer<typeof Condition>
 

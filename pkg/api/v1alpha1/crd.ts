@@ -50,7 +50,7 @@ const presentation: Readonly<
   >
 > = {
   Module: {
-    description: 'Module is a Terraform module: where it comes from, and which versions exist.',
+    description: 'Module is a Terraform module: its source, its storage and its versions.',
     shortNames: ['tfmod'],
     columns: [
       { name: 'Provider', type: 'string', jsonPath: '.spec.moduleConfig.provider' },
@@ -61,7 +61,7 @@ const presentation: Readonly<
     ],
   },
   Provider: {
-    description: 'Provider is a Terraform provider: where it comes from, and which versions exist.',
+    description: 'Provider is a Terraform provider: its source, its storage and its versions.',
     shortNames: ['tfprov'],
     columns: [latest, ...syncColumns, ready, reason],
   },
@@ -81,7 +81,7 @@ const presentation: Readonly<
   },
   Depot: {
     description:
-      'Depot is a set of modules and providers that are kept in step with their sources.',
+      'Depot is a list of modules and providers that are kept in sync with their sources.',
     shortNames: [],
     columns: [
       { name: 'Interval', type: 'integer', jsonPath: '.spec.pollingIntervalMinutes' },
@@ -94,7 +94,7 @@ const presentation: Readonly<
     ],
   },
   GroupBinding: {
-    description: 'GroupBinding says which modules and providers the members of a group may see.',
+    description: 'GroupBinding grants the members of a group access to modules and providers.',
     shortNames: ['gb'],
     columns: [{ name: 'Expression', type: 'string', jsonPath: '.spec.expression' }, ready],
   },

@@ -23,7 +23,7 @@ export const Depot = z.object({
           storageConfig: StorageConfig.optional(),
         })
         .optional()
-        .describe('What holds for every module and provider that does not say otherwise.'),
+        .describe('Defaults for every module and provider.'),
       moduleConfigs: z
         .array(ModuleConfig)
         .optional()
@@ -36,29 +36,29 @@ export const Depot = z.object({
         .int32()
         .min(0)
         .optional()
-        .describe('How often to look for new versions, in minutes. Default 0: never.'),
+        .describe('Poll interval for new versions, in minutes. Default 0: never.'),
       deletionPolicy: z
         .enum(['Orphan', 'Delete'])
         .optional()
         .describe(
-          'What happens to a resource whose config is removed, and to all with the Depot. Default Orphan: it stays.',
+          'Fate of a resource whose config is removed, and of all resources when the Depot is deleted. Default Orphan: they stay.',
         ),
       ...ForceSync,
       ...Suspend,
     })
-    .describe('What is wanted.'),
+    .describe('Desired state.'),
   status: z
     .object({
       modules: names
         .optional()
-        .describe('Modules that this Depot manages: name or namespace/name.'),
+        .describe('Modules that this Depot manages, as name or namespace/name.'),
       providers: names
         .optional()
-        .describe('Providers that this Depot manages: name or namespace/name.'),
+        .describe('Providers that this Depot manages, as name or namespace/name.'),
       ...DepotReport,
       ...Reconciled,
     })
     .optional()
-    .describe('What was seen last.'),
+    .describe('Last observed state.'),
 })
 export type Depot = z.infer<typeof Depot>

@@ -24,7 +24,7 @@ export const GroupBinding = z.object({
       moduleResources: z
         .array(z.string())
         .optional()
-        .describe('Globs over module names, such as vpc-*. Empty: no module.'),
+        .describe('Globs over module names, such as vpc-*. Empty: none.'),
       providerResources: z
         .array(z.string().meta(rules.ruled([rules.exactProvider], { maxLength: 253 })))
         .optional()
@@ -33,12 +33,12 @@ export const GroupBinding = z.object({
           maxItems: 1000,
         }),
     })
-    .describe('What is wanted.'),
+    .describe('Desired state.'),
   status: z
     .object({
       conditions: conditions('Whether the expression compiles.'),
     })
     .optional()
-    .describe('What was seen last.'),
+    .describe('Last observed state.'),
 })
 export type GroupBinding = z.infer<typeof GroupBinding>

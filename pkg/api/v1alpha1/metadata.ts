@@ -27,11 +27,11 @@ export const Metadata = z.object({
 
 /** The fields of `status` by which a controller tells how the last synchronisation went. */
 export const SyncState = {
-  synced: z.boolean().optional().describe('Whether the last synchronisation succeeded.'),
+  synced: z.boolean().optional().describe('Whether the last sync succeeded.'),
   syncStatus: z
     .string()
     .optional()
-    .describe('What the last synchronisation did, in words; `failed` or `error` marks a failure.'),
+    .describe('Result of the last sync, in words. `failed` or `error` marks a failure.'),
 }
 
 export const GithubClientConfig = z
@@ -55,5 +55,5 @@ export const GithubClientConfig = z
         ...rules.patterned(rules.httpsUrl, 1024),
       }),
   })
-  .describe('How GitHub is asked.')
+  .describe('Access to GitHub.')
 export type GithubClientConfig = z.infer<typeof GithubClientConfig>

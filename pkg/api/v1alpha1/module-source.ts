@@ -4,13 +4,13 @@ import * as rules from './rules.ts'
 /** Where the versions of a module come from. */
 export const ModuleSource = z
   .object({
-    type: z.enum(['github', 'git', 'archive', 'registry']).describe('How versions are found.'),
+    type: z.enum(['github', 'git', 'archive', 'registry']).describe('Kind of source.'),
     url: z
       .string()
       .optional()
       .meta({
         description:
-          'Of the repository; of an archive, with {version} in it; of a registry, the address host/namespace/name/system.',
+          'URL of the repository; URL of an archive, with {version} in it; or the registry address host/namespace/name/system.',
         ...rules.patterned(rules.sourceUrl, 1024),
       }),
     path: z
@@ -21,7 +21,7 @@ export const ModuleSource = z
         ...rules.patterned(rules.innerPath, 1024),
       }),
     tagPrefix: z.string().optional().meta({
-      description: 'What stands before the version in a tag, such as vpc/v. Default: nothing or v.',
+      description: 'Prefix of a tag before the version, such as vpc/v. Default: nothing or v.',
       maxLength: 256,
     }),
     secretRef: z
@@ -32,7 +32,7 @@ export const ModuleSource = z
       .describe('Secret with a token, or username and password, and ca.crt.'),
   })
   .meta({
-    description: 'Where versions come from. Default: GitHub, from repoUrl or repoOwner.',
+    description: 'Source of the versions. Default: GitHub, from repoUrl or repoOwner.',
     'x-kubernetes-validations': rules.ruled(rules.moduleSource, {})['x-kubernetes-validations'],
   })
 export type ModuleSource = z.infer<typeof ModuleSource>

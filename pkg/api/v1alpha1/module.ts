@@ -13,7 +13,7 @@ import {
   SyncedVersion,
 } from './sync-status.ts'
 
-/** How a module is found, fetched and stored. */
+/** Source and storage of the module. */
 export const ModuleConfig = z
   .object({
     name: z
@@ -39,10 +39,10 @@ export const ModuleConfig = z
     immutable: z
       .boolean()
       .optional()
-      .describe('Refuse an archive that differs from the one first synchronised.'),
+      .describe('Refuse an archive that differs from the first one that was stored.'),
     ...SharedConfig,
   })
-  .describe('How a module is found, fetched and stored.')
+  .describe('Source and storage of the module.')
 export type ModuleConfig = z.infer<typeof ModuleConfig>
 
 const ModuleVersion = z.object({
@@ -74,7 +74,7 @@ export const Module = z.object({
       ...ForceSync,
       ...Suspend,
     })
-    .describe('What is wanted.'),
+    .describe('Desired state.'),
   status: z
     .object({
       ...LatestVersion,
@@ -84,6 +84,6 @@ export const Module = z.object({
       ...Reconciled,
     })
     .optional()
-    .describe('What was seen last.'),
+    .describe('Last observed state.'),
 })
 export type Module = z.infer<typeof Module>

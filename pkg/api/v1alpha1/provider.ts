@@ -14,7 +14,7 @@ import {
   SyncedVersion,
 } from './sync-status.ts'
 
-/** How a provider is found, fetched and stored. */
+/** Source and storage of the provider. */
 export const ProviderConfig = z
   .object({
     name: z
@@ -28,9 +28,7 @@ export const ProviderConfig = z
     namespace: z
       .string()
       .default('hashicorp')
-      .describe(
-        'Namespace in the public registry that binaries and sources are looked up in. Default hashicorp.',
-      ),
+      .describe('Namespace in the public registry for binaries and sources. Default hashicorp.'),
     operatingSystems: z.array(z.string()).optional().describe('Operating systems to keep.'),
     architectures: z.array(z.string()).optional().describe('Architectures to keep.'),
     protocols: Protocols.optional().meta({
@@ -40,13 +38,13 @@ export const ProviderConfig = z
     sourceRepository: z
       .string()
       .optional()
-      .describe('URL of the source repository. Default: what the public registry says.'),
+      .describe('URL of the source repository. Default: the one in the public registry.'),
     upstreamHost: z
       .string()
       .optional()
       .meta({
         description:
-          'Registry that the provider comes from; one of --upstream-hosts. Default: the first of them.',
+          'Registry of the provider: one of --upstream-hosts. Default: the first of them.',
         ...rules.patterned(rules.hostName, 253),
       }),
     signature: z
@@ -58,18 +56,18 @@ export const ProviderConfig = z
       .optional()
       .meta({
         description:
-          'Fingerprints or armored public keys; where there are any, one of them must have signed.',
+          'Fingerprints or armored public keys. If the list is not empty, one of them must have signed the release.',
         maxItems: 20,
       }),
     keyPolicy: z
       .enum(['Hold', 'Follow'])
       .optional()
       .describe(
-        'What to do with a release that another key signed: hold it back, or follow. Default Hold.',
+        'Treatment of a release that another key signed: Hold holds it back, Follow trusts the new key. Default Hold.',
       ),
     ...SharedConfig,
   })
-  .describe('How a provider is found, fetched and stored.')
+  .describe('Source and storage of the provider.')
 export type ProviderConfig = z.infer<typeof ProviderConfig>
 
 const ProviderVersion = z.object({
@@ -89,7 +87,7 @@ export const Provider = z.object({
       ...ForceSync,
       ...Suspend,
     })
-    .describe('What is wanted.'),
+    .describe('Desired state.'),
   status: z
     .object({
       ...LatestVersion,
@@ -98,7 +96,7 @@ export const Provider = z.object({
       signingKey: z
         .string()
         .optional()
-        .describe('Fingerprint of the key that signed the first version that was stored.'),
+        .describe('Fingerprint of the key that signed the first stored version.'),
       ...ParentCounts,
       ...Reconciled,
       resolvedSourceRepository: z
@@ -107,6 +105,6 @@ export const Provider = z.object({
         .describe('Source repository that the first scan found.'),
     })
     .optional()
-    .describe('What was seen last.'),
+    .describe('Last observed state.'),
 })
 export type Provider = z.infer<typeof Provider>

@@ -39,24 +39,24 @@ export const namespaceName = pattern(
 /** What a CLI accepts as the second part of a module's address. */
 export const moduleName = pattern(
   '^[0-9A-Za-z]([0-9A-Za-z_-]{0,62}[0-9A-Za-z])?$',
-  'must be a module name of letters, digits, - and _, such as network, and not start or end with - or _: CLIs refuse every other',
+  'must be a module name of letters, digits, - and _, such as network, and not start or end with - or _: CLIs refuse other names',
 )
 
 /** What a CLI accepts as the third part of a module's address. */
 export const targetSystem = pattern(
   '^[0-9a-z]{0,64}$',
-  'must be a target system of lower-case letters and digits, such as aws: CLIs refuse every other, so write awsgov instead of aws-gov',
+  'must be a target system of lower-case letters and digits, such as aws: CLIs refuse other names, so write awsgov instead of aws-gov',
 )
 
 export const providerType = pattern(
   '^[0-9a-z]([0-9a-z_-]{0,62}[0-9a-z])?$',
-  'must be a provider type of lower-case letters, digits, - and _, such as hello: CLIs refuse every other',
+  'must be a provider type of lower-case letters, digits, - and _, such as hello: CLIs refuse other names',
 )
 
 export const operatingSystem: readonly FieldRule<string>[] = [
   pattern(
     '^[0-9a-z]+$',
-    'must be an operating system as Go names it, in lower case: linux, darwin, windows, freebsd',
+    'must be an operating system, spelled as in Go: linux, darwin, windows, freebsd',
   ),
   noneOf(['macos', 'osx', 'mac'], 'must be darwin, as Go and CLIs name it'),
   noneOf(['win', 'win32', 'win64'], 'must be windows, as Go and CLIs name it'),
@@ -68,7 +68,7 @@ export const architecture: readonly FieldRule<string>[] = [
   noneOf(['i386', 'i686', 'x86'], 'must be 386, as Go and CLIs name it'),
   pattern(
     '^[0-9a-z]+(_[0-9a-z]+)?$',
-    'must be an architecture as Go names it, in lower case: amd64, arm64, 386, arm',
+    'must be an architecture, spelled as in Go: amd64, arm64, 386, arm',
   ),
 ]
 
@@ -90,7 +90,7 @@ export const fileName: readonly FieldRule<string>[] = [
 export const directoryPath: FieldRule<string> = {
   rule: "!self.matches('(^|/)[.][.](/|$)')",
   message:
-    'must not lead out of the mounted directory: write a path below --filesystem-mount-path without ..',
+    'must stay inside the mounted directory: write a path below --filesystem-mount-path without ..',
   holds: (value) => !/(^|\/)\.\.(\/|$)/.test(value),
 }
 
@@ -162,7 +162,7 @@ export const moduleSource: readonly FieldRule<SourceFields>[] = [
   {
     rule: "self.type != 'archive' || !has(self.url) || self.url.contains('{version}')",
     message:
-      'the url of an archive must hold {version}, as in https://example.com/vpc-{version}.zip',
+      'the url of an archive must contain {version}, as in https://example.com/vpc-{version}.zip',
     holds: ({ type, url }) => type !== 'archive' || url === undefined || url.includes('{version}'),
   },
 ]
@@ -214,7 +214,7 @@ export const platformOfProvider: FieldRule<VersionFields> = {
 
 export const zipOfProvider: FieldRule<VersionFields> = {
   rule: "self.type != 'Provider' || !has(self.fileName) || self.fileName.lowerAscii().endsWith('.zip')",
-  message: 'fileName of a Version of type Provider must end in .zip: CLIs take nothing else',
+  message: 'fileName of a Version of type Provider must end in .zip: CLIs accept nothing else',
   holds: ({ type, fileName: name }) =>
     type !== 'Provider' || name === undefined || name.toLowerCase().endsWith('.zip'),
 }

@@ -10,8 +10,8 @@ export const scanFields = ['sourceScan', 'binaryScan'] as const
 
 const SecurityFinding = z.object({
   vulnerabilityID: z.string().default('').describe('CVE, GHSA or rule of the scanner.'),
-  pkgName: z.string().default('').describe('Package that is affected.'),
-  installedVersion: z.string().default('').describe('Version in use.'),
+  pkgName: z.string().default('').describe('Affected package.'),
+  installedVersion: z.string().default('').describe('Installed version.'),
   fixedVersion: z.string().optional().describe('Lowest version that is not affected, if known.'),
   severity: z.string().default('UNKNOWN').describe('CRITICAL, HIGH, MEDIUM, LOW or UNKNOWN.'),
   title: z.string().default('').describe('Short description.'),
@@ -89,9 +89,9 @@ export function checkedFindings(value: unknown): CheckedFinding[] | undefined {
 }
 
 export const Scan = z.object({
-  scannedAt: z.string().optional().describe('When the scan ended, RFC 3339.'),
+  scannedAt: z.string().optional().describe('Time when the scan ended, RFC 3339.'),
   findings: new Findings({ type: 'array', element: SecurityFinding })
     .default([])
-    .meta({ description: 'What the scan found; at most 2,000.', maxItems: maxFindings }),
+    .meta({ description: 'Findings of the scan, at most 2,000.', maxItems: maxFindings }),
 })
 export type Scan = z.infer<typeof Scan>

@@ -4,15 +4,12 @@ import { StorageConfig } from './storage-config.ts'
 
 /** What the configs of modules and providers have in common. */
 export const SharedConfig = {
-  versionConstraints: z
-    .string()
-    .optional()
-    .describe('Which versions to synchronise, such as >= 1.2, < 2.'),
+  versionConstraints: z.string().optional().describe('Version constraints, such as >= 1.2, < 2.'),
   versionHistoryLimit: z
     .int32()
     .min(0)
     .optional()
-    .describe('How many versions to keep. Default: all.'),
+    .describe('Number of versions to keep. Default: all.'),
   githubClientConfig: GithubClientConfig.optional(),
   storageConfig: StorageConfig.optional(),
 }

@@ -37,32 +37,32 @@ const Presign = z
       .string()
       .regex(goDuration, 'must be a duration such as 15m or 1h')
       .optional()
-      .describe('How long a pre-signed URL is valid, such as 15m or 1h. Default 15m.'),
+      .describe('Validity of a pre-signed URL, such as 15m or 1h. Default 15m.'),
     fallbackToProxy: z
       .boolean()
       .optional()
-      .describe('Stream the archive through the server when pre-signing fails. Default true.'),
+      .describe('Stream the archive through the server if pre-signing fails. Default true.'),
   })
   .describe('Pre-signed downloads.')
 
 const backends = ['s3', 'azureStorage', 'gcs', 'fileSystem'] as const
 
-/** Where archives are kept: exactly one backend. */
+/** Storage of the archives: exactly one backend. */
 export const StorageConfig = z
   .object({
-    s3: S3.optional().describe('Amazon S3, or a service that speaks its protocol.'),
+    s3: S3.optional().describe('Amazon S3, or a compatible service.'),
     azureStorage: AzureStorage.optional().describe(
       'Azure Blob Storage. The container is named like the module or provider.',
     ),
     gcs: Gcs.optional().describe('Google Cloud Storage.'),
-    fileSystem: FileSystem.optional().describe('A directory that is mounted into the server.'),
+    fileSystem: FileSystem.optional().describe('Directory that is mounted into the server.'),
     presign: Presign.optional(),
   })
   .refine((config) => backends.filter((name) => config[name] !== undefined).length === 1, {
     error: `must name exactly one backend of ${backends.join(', ')}`,
   })
   .meta({
-    description: 'Where archives are kept: exactly one backend.',
+    description: 'Storage of the archives: exactly one backend.',
     'x-kubernetes-validations': [
       {
         rule: `[${backends.map((name) => `has(self.${name})`).join(', ')}].filter(x, x).size() == 1`,

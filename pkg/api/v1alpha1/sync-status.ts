@@ -3,23 +3,25 @@ import { conditions } from './condition.ts'
 
 /** What the controller writes into the status of every kind that it reconciles. */
 export const Reconciled = {
-  conditions: conditions('What the controller found: Ready, Reconciling, Stalled and others.'),
-  observedGeneration: z.int().optional().describe('Generation of the spec that was looked at.'),
+  conditions: conditions(
+    'Conditions that the controller sets: Ready, Reconciling, Stalled and others.',
+  ),
+  observedGeneration: z.int().optional().describe('Generation of the spec that was processed.'),
   lastHandledSync: z
     .string()
     .optional()
     .describe(
-      'Value of the annotation sync-requested-at that was handled last; the digest of a value of more than 128 characters.',
+      'Last processed value of the annotation sync-requested-at, or its digest if it has more than 128 characters.',
     ),
   lastForcedSync: z
     .string()
     .optional()
-    .describe('When a forceSync was handled last, RFC 3339; one is handled every 10 minutes.'),
+    .describe('Time of the last forceSync, RFC 3339. At most one runs every 10 minutes.'),
 }
 
 /** In the spec of every kind that the controller reconciles. */
 export const ForceSync = {
-  forceSync: z.boolean().optional().describe('Synchronise again although nothing changed.'),
+  forceSync: z.boolean().optional().describe('Sync again although nothing changed.'),
 }
 
 /** In the spec of every kind that the controller reconciles. */
@@ -28,7 +30,7 @@ export const Suspend = {
     .boolean()
     .optional()
     .describe(
-      'Leave this object as it is: nothing is fetched, changed or removed but by deletion.',
+      'Do not touch this object: nothing is fetched, changed or removed, except by deletion.',
     ),
 }
 
@@ -36,18 +38,18 @@ export const Suspend = {
 const maxItems = 200
 
 const SkippedItem = z.object({
-  version: z.string().describe('Version that was wanted.'),
-  platform: z.string().optional().describe('Platform that was wanted, such as linux/amd64.'),
-  message: z.string().describe('Why there is no Version object for it.'),
+  version: z.string().describe('Requested version.'),
+  platform: z.string().optional().describe('Requested platform, such as linux/amd64.'),
+  message: z.string().describe('Reason why there is no Version object for it.'),
 })
 
 /** A version that a parent's spec lists: what it is, and below, whether it is there. */
 export const ListedVersion = {
-  version: z.string().describe('Semantic version; a leading v is tolerated.'),
+  version: z.string().describe('Semantic version. A leading v is dropped.'),
   name: z.string().optional().describe('Name of the Version object.'),
 }
 export const SyncedVersion = {
-  synced: z.boolean().optional().describe('Whether the version is synchronised.'),
+  synced: z.boolean().optional().describe('Whether the version is stored.'),
 }
 
 /** What parents report of their newest version. */
@@ -60,30 +62,30 @@ export const LatestVersion = {
 export const ParentCounts = {
   versionCounts: z
     .object({
-      wanted: z.int().min(0).describe('How many there should be.'),
-      synced: z.int().min(0).describe('How many are as they should be.'),
-      failed: z.int().min(0).describe('How many failed.'),
-      listed: z.int().min(0).describe('How many versions the list of this status names.'),
+      wanted: z.int().min(0).describe('Number of desired versions.'),
+      synced: z.int().min(0).describe('Number of stored versions.'),
+      failed: z.int().min(0).describe('Number of failed versions.'),
+      listed: z.int().min(0).describe('Number of versions in the list of this status.'),
     })
     .optional()
-    .describe('How many Version objects there are.'),
+    .describe('Counts of Version objects.'),
   retained: z
     .int()
     .min(0)
     .optional()
-    .describe('How many Versions are kept although spec.versions does not name them.'),
+    .describe('Number of Versions that are kept although they are not in spec.versions.'),
   skipped: z
     .array(SkippedItem)
     .optional()
-    .meta({ description: 'What was wanted and cannot be had, at most 200.', maxItems }),
+    .meta({ description: 'Requested versions that cannot be stored, at most 200.', maxItems }),
 }
 
 const DepotItem = z.object({
   kind: z.enum(['Module', 'Provider']).describe('Kind of the resource.'),
   name: z.string().describe('Name of the config, and of the resource.'),
-  found: z.int().min(0).optional().describe('How many versions upstream has.'),
-  matched: z.int().min(0).optional().describe('How many of them are kept.'),
-  message: z.string().optional().describe('What went wrong. Absent: nothing.'),
+  found: z.int().min(0).optional().describe('Number of versions upstream.'),
+  matched: z.int().min(0).optional().describe('Number of those that are kept.'),
+  message: z.string().optional().describe('Error message. Absent if there was no error.'),
 })
 
 /** What a Depot reports of its configs. */
@@ -91,17 +93,17 @@ export const DepotReport = {
   items: z
     .array(DepotItem)
     .optional()
-    .meta({ description: 'How each config fared, at most 200; failures first.', maxItems }),
+    .meta({ description: 'Result of each config, at most 200, failures first.', maxItems }),
   retained: z
     .int()
     .min(0)
     .optional()
-    .describe('How many versions are kept although upstream has them no more.'),
+    .describe('Number of versions that are kept although upstream no longer has them.'),
   skipped: z
     .int()
     .min(0)
     .optional()
-    .describe('How many names of upstream are no semantic version.'),
-  lastPoll: z.string().optional().describe('When every config was looked at last, RFC 3339.'),
+    .describe('Number of upstream names that are not semantic versions.'),
+  lastPoll: z.string().optional().describe('Time when every config was last checked, RFC 3339.'),
   polledSpec: z.string().optional().describe('Digest of the configs at the last poll.'),
 }

@@ -10,7 +10,7 @@ import { ForceSync, Reconciled, Suspend } from './sync-status.ts'
 
 const ReadmeConfigMapRef = z.object({
   name: z.string().describe('Name of the ConfigMap.'),
-  key: z.string().describe('Key of its data that holds the README, encoded as base64.'),
+  key: z.string().describe('Key in its data with the README, encoded as base64.'),
 })
 
 const FileName = z.string().meta(rules.ruled(rules.fileName, { maxLength: 255 }))
@@ -24,11 +24,9 @@ const Upload = z
       ...rules.ruled([rules.digest], { minLength: 43, maxLength: 64 }),
     }),
     sizeBytes: z.int().min(0).optional().describe('Size of the archive, in bytes.'),
-    contentDigest: z.string().optional().describe('Digest of what is in the archive.'),
+    contentDigest: z.string().optional().describe('Digest of the files in the archive.'),
   })
-  .describe(
-    'The archive, where it was put into storage by hand or by CI. What the status says of it wins.',
-  )
+  .describe('Archive that was stored by hand or by CI. The status takes precedence.')
 
 /** A newer controller may write fields that an older definition in the cluster does not know: they must not get lost. */
 const openToNewFields = { 'x-kubernetes-preserve-unknown-fields': true }
@@ -40,7 +38,7 @@ export const Version = z.object({
   spec: z
     .object({
       type: z.enum(['Module', 'Provider']).describe('Kind of the parent.'),
-      version: z.string().describe('Semantic version; a leading v is tolerated and never served.'),
+      version: z.string().describe('Semantic version. A leading v is dropped.'),
       fileName: FileName.optional().describe('Name of the archive.'),
       operatingSystem: z
         .string()
@@ -57,21 +55,21 @@ export const Version = z.object({
           ...rules.ruled(rules.architecture, { maxLength: 32 }),
         }),
       protocols: Protocols.optional().meta({
-        description: 'Plugin protocol versions, where they differ from those of the provider.',
+        description: 'Plugin protocol versions, if they differ from those of the provider.',
         maxItems: 20,
       }),
       ...ForceSync,
       retain: z
         .boolean()
         .optional()
-        .describe('Keep this Version although its parent no longer names it.'),
+        .describe('Keep this Version although its parent no longer lists it.'),
       ...Suspend,
       moduleConfigRef: ModuleConfig.optional(),
       providerConfigRef: ProviderConfig.optional(),
       upload: Upload.optional(),
     })
     .meta({
-      description: 'What is wanted.',
+      description: 'Desired state.',
       ...rules.ruled([...rules.refOfType, rules.platformOfProvider, rules.zipOfProvider], {}),
     }),
   status: z
@@ -90,23 +88,25 @@ export const Version = z.object({
         ...openToNewFields,
       }),
       release: ReleaseDocuments.optional().describe(
-        'Documents of the upstream release; providers only.',
+        'Documents of the upstream release. Providers only.',
       ),
-      drift: Drift.optional().describe('What upstream has instead of what is served.'),
-      attempted: Attempt.optional().describe('What failed and is not tried again unchanged.'),
+      drift: Drift.optional().describe('Upstream content that differs from the served archive.'),
+      attempted: Attempt.optional().describe(
+        'Failed attempt, which is not retried for the same source.',
+      ),
       replaced: z.array(Replaced).optional().describe('Archives that newer ones replaced.'),
       previousDigests: z
         .array(z.string())
         .optional()
-        .meta({ description: 'Content digests of what was served before.', maxItems: 5 }),
+        .meta({ description: 'Content digests of previously served archives.', maxItems: 5 }),
       ...Reconciled,
       sourceScan: Scan.optional().describe('Scan of the source code.'),
-      binaryScan: Scan.optional().describe('Scan of the binary; providers only.'),
+      binaryScan: Scan.optional().describe('Scan of the binary. Providers only.'),
       readmeConfigMapRef: ReadmeConfigMapRef.optional().describe(
-        'Where the README is kept; modules only.',
+        'ConfigMap with the README. Modules only.',
       ),
     })
     .optional()
-    .meta({ description: 'What was seen last.', ...openToNewFields }),
+    .meta({ description: 'Last observed state.', ...openToNewFields }),
 })
 export type Version = z.infer<typeof Version>
