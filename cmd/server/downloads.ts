@@ -1,7 +1,7 @@
 import type { ServerCommandOptions } from '../../pkg/base/options/options.ts'
 import type { Logger, Metrics } from '../../pkg/base/telemetry/telemetry.ts'
 import type { Catalog } from '../../pkg/registry/catalog/catalog.ts'
-import { createDownloads, type Downloads } from '../../pkg/registry/downloads/downloads.ts'
+import { createDownloads, type DownloadCounter } from '../../pkg/registry/downloads/downloads.ts'
 
 export interface OpenDownloadsOptions {
   readonly options: ServerCommandOptions
@@ -12,7 +12,7 @@ export interface OpenDownloadsOptions {
 }
 
 /** Counts downloads in Valkey, else in a file of this machine, and keeps the catalog's counts in step. */
-export function openDownloads(all: OpenDownloadsOptions): Downloads {
+export function openDownloads(all: OpenDownloadsOptions): DownloadCounter {
   const { options, secrets, catalog, log, metrics } = all
   const { statsValkeyAddr: valkey, statsPath: path, statsRefreshIntervalMs } = options
   return createDownloads({

@@ -1,6 +1,6 @@
 import type { Node } from './ast.ts'
 import { Fault } from './expression-error.ts'
-import { type Token, tokenize } from './lexer.ts'
+import { type SyntaxToken, tokenize } from './lexer.ts'
 
 /** Of source, in bytes of UTF-8. */
 const maxSourceBytes = 16 * 1024
@@ -12,7 +12,7 @@ const maxRun = 200
 
 /** A place in the tokens of an expression, and the bounds of what is built from them. */
 export class Cursor {
-  readonly #tokens: readonly Token[]
+  readonly #tokens: readonly SyntaxToken[]
   #index = 0
   #nodes = 0
   #depth = 0
@@ -26,11 +26,11 @@ export class Cursor {
     this.#tokens = tokenize(source)
   }
 
-  get token(): Token {
+  get token(): SyntaxToken {
     return this.#peek(0)
   }
 
-  get following(): Token {
+  get following(): SyntaxToken {
     return this.#peek(1)
   }
 
@@ -38,7 +38,7 @@ export class Cursor {
     return this.token.kind === kind && this.token.text === text
   }
 
-  next(): Token {
+  next(): SyntaxToken {
     const token = this.token
     this.#index += 1
     return token
@@ -55,7 +55,7 @@ export class Cursor {
     if (!this.skip(kind, text)) throw this.unexpected(`'${text}'`)
   }
 
-  name(): Token {
+  name(): SyntaxToken {
     if (this.token.kind !== 'name') throw this.unexpected('a name')
     return this.next()
   }
@@ -96,7 +96,7 @@ export class Cursor {
     return new Fault('TooLarge', this.token.at, 'the expression is nested too deeply')
   }
 
-  #peek(ahead: number): Token {
+  #peek(ahead: number): SyntaxToken {
     const last = this.#tokens.length - 1
     const token = this.#tokens[Math.min(this.#index + ahead, last)]
     if (token === undefined) throw new Error('the tokens have no end')

@@ -1,7 +1,7 @@
 import { Fault } from './expression-error.ts'
 import { readQuoted, readRaw } from './string-literal.ts'
 
-export interface Token {
+export interface SyntaxToken {
   readonly kind: 'name' | 'operator' | 'bracket' | 'number' | 'string' | 'end'
   /** As written; of a string, its value. */
   readonly text: string
@@ -22,14 +22,14 @@ const keywords = new Set(
 )
 
 /** Cuts an expression into tokens, the last of which is `end`. */
-export function tokenize(source: string): Token[] {
-  const tokens: Token[] = []
+export function tokenize(source: string): SyntaxToken[] {
+  const tokens: SyntaxToken[] = []
   let at = 0
   const take = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = at
     return pattern.exec(source)?.[0]
   }
-  const push = (kind: Token['kind'], text: string, length = text.length) => {
+  const push = (kind: SyntaxToken['kind'], text: string, length = text.length) => {
     tokens.push({ kind, text, at })
     at += length
   }

@@ -1,5 +1,5 @@
 import {
-  type DownloadCount,
+  type CountedDownload,
   type DownloadEvent,
   type DownloadedResource,
   eventOf,
@@ -18,7 +18,7 @@ export interface Batch {
   readonly after: number
   /** The last event of the batch. */
   readonly last: number
-  readonly archives: readonly DownloadCount[]
+  readonly archives: readonly CountedDownload[]
   /** Of each resource, and of each version that was downloaded. */
   readonly hours: readonly HourOf[]
 }
@@ -56,7 +56,7 @@ export function batchOf(
   records: readonly JournalRecord[],
   now: number,
 ): Batch {
-  const archives = new Map<string, DownloadCount>()
+  const archives = new Map<string, CountedDownload>()
   const hours = new Map<string, HourOf>()
   const countHour = (one: Omit<HourOf, 'count'>): void => {
     const key = JSON.stringify([one.kind, one.namespace, one.name, one.hour, one.version])

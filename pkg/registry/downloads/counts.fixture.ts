@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
 import { archiveKey } from './batch.ts'
-import { createDownloads, type Downloads, type DownloadsOptions } from './downloads.ts'
+import { createDownloads, type DownloadCounter, type DownloadsOptions } from './downloads.ts'
 
 /** A folder for one test. */
 export function folder(): string {
@@ -14,7 +14,7 @@ export function folder(): string {
 }
 
 export interface Counting {
-  readonly downloads: Downloads
+  readonly downloads: DownloadCounter
   /** What a server shows now, by archive. */
   readonly counts: Map<string, number>
   /** All archives together. */
@@ -62,7 +62,7 @@ export function startCounting(dir: string, options: Partial<DownloadsOptions> = 
 export const event = { kind: 'Module', namespace: 'a', name: 'vpc', version: '1.0.0' } as const
 export const platformEvent = { ...event, kind: 'Provider', os: 'linux', arch: 'amd64' } as const
 
-export function recordMany(downloads: Downloads, times: number): void {
+export function recordMany(downloads: DownloadCounter, times: number): void {
   for (let index = 0; index < times; index += 1) {
     downloads.record({ ...event, name: `m${index % 7}` })
   }

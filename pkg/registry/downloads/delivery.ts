@@ -1,14 +1,14 @@
 import { Backoff, type Clock, type Random, Turns } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import { batchOf } from './batch.ts'
-import type { DownloadCount } from './event.ts'
+import type { CountedDownload } from './event.ts'
 import type { Journals } from './journals.ts'
 import type { CountStore } from './store.ts'
 
 /** What shows counts. */
 export interface CountSink {
   /** Replaces what is known of the archives that are named. */
-  setDownloads(counts: readonly DownloadCount[]): void
+  setDownloads(counts: readonly CountedDownload[]): void
 }
 
 export interface DeliveryOptions {

@@ -41,7 +41,7 @@ interface DownloadLimits extends JournalLimits {
   readonly maxQueueBytes: number
 }
 
-export interface Downloads {
+export interface DownloadCounter {
   /** Counts one download. Never waits and never throws; within 100 ms the event survives the death of this process. */
   record(event: DownloadEvent): void
   /**
@@ -68,7 +68,7 @@ const defaultLimits: DownloadLimits = {
  * Counts downloads: each exactly once, whatever dies. An event goes to a journal on disk, from there in batches to the
  * store, and back as a count to the sink. While the store is away events wait and the sink keeps what it has.
  */
-export function createDownloads(options: DownloadsOptions): Downloads {
+export function createDownloads(options: DownloadsOptions): DownloadCounter {
   const { journalDir, refreshIntervalMs, sink, metrics, clock = Date.now } = options
   const { random = Math.random } = options
   const log = options.log.child({ component: 'downloads' })

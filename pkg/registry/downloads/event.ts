@@ -50,7 +50,7 @@ export function listIn(text: string): readonly unknown[] | undefined {
 }
 
 /** How often one archive was downloaded, by everybody and ever. */
-export interface DownloadCount extends DownloadEvent {
+export interface CountedDownload extends DownloadEvent {
   readonly count: number
   /** Time of the last one, in milliseconds since 1970. */
   readonly lastAt: number

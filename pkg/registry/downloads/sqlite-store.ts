@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import { type Batch, historyDays, hourMs, hourOf } from './batch.ts'
-import type { DownloadCount, DownloadedResource, HourlyCount } from './event.ts'
+import type { CountedDownload, DownloadedResource, HourlyCount } from './event.ts'
 import { type CountStore, journalMemoryDays } from './store.ts'
 
 /** Layout of the file; docs/downloads.md explains it. */
@@ -103,7 +103,7 @@ export class SqliteStore implements CountStore {
   async changes(
     after: number,
     limit: number,
-  ): Promise<{ counts: DownloadCount[]; revision: number }> {
+  ): Promise<{ counts: CountedDownload[]; revision: number }> {
     return this.#use(({ run }) => {
       const rows = run.changes.all(after, limit) as Row[]
       return { counts: rows.map(countOf), revision: Number(rows.at(-1)?.['revision'] ?? after) }
@@ -193,10 +193,19 @@ function appliedTo(run: Statements, journal: string): number {
   return Number(run.applied.get(journal)?.['sequence'] ?? 0)
 }
 
-function countOf({ kind, namespace, name, version, os, arch, count, last_at }: Row): DownloadCount {
+function countOf({
+  kind,
+  namespace,
+  name,
+  version,
+  os,
+  arch,
+  count,
+  last_at,
+}: Row): CountedDownload {
   const isPlatform = os !== '' || arch !== ''
   return {
-    kind: kind as DownloadCount['kind'],
+    kind: kind as CountedDownload['kind'],
     namespace: String(namespace),
     name: String(name),
     version: String(version),

@@ -1,5 +1,5 @@
 import type { Batch } from './batch.ts'
-import type { DownloadCount, DownloadedResource, HourlyCount } from './event.ts'
+import type { CountedDownload, DownloadedResource, HourlyCount } from './event.ts'
 
 /**
  * Where counts live. Every method may fail at any time, without telling whether it was done: who asks then asks `applied`
@@ -23,7 +23,7 @@ export interface CountStore {
    * @param after 0 for everything
    * @returns at most `limit` counts, and the revision to go on from
    */
-  changes(after: number, limit: number): Promise<{ counts: DownloadCount[]; revision: number }>
+  changes(after: number, limit: number): Promise<{ counts: CountedDownload[]; revision: number }>
   /**
    * Hours of the last 90 days in which a resource was downloaded, oldest first.
    *

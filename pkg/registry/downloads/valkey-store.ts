@@ -1,7 +1,7 @@
 import type { Redis } from 'iovalkey'
 import { backoffMs, type Clock, type Random } from '../../base/pacing/pacing.ts'
 import { archiveKey, archiveOf, type Batch, historyDays, hourMs, hourOf } from './batch.ts'
-import type { DownloadCount, DownloadedResource, HourlyCount } from './event.ts'
+import type { CountedDownload, DownloadedResource, HourlyCount } from './event.ts'
 import { type CountStore, journalMemoryDays } from './store.ts'
 import { applyScript } from './valkey-script.ts'
 
@@ -95,7 +95,7 @@ export class ValkeyStore implements CountStore {
   async changes(
     after: number,
     limit: number,
-  ): Promise<{ counts: DownloadCount[]; revision: number }> {
+  ): Promise<{ counts: CountedDownload[]; revision: number }> {
     const found = await this.#ask((client) =>
       client.zrangebyscore(
         `${prefix}changed`,
