@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLogger, createMetrics, type Metrics } from '../../base/telemetry/telemetry.ts'
-import { type Archive, type Archives, createArchives } from './archives.ts'
+import { createArchives } from './archives.ts'
 import { bytesOf } from './conformance.fixture.ts'
+import type { Archive, Archives } from './types.ts'
 
 const sizeBytes = 3_000_000
 const bytes = randomBytes(sizeBytes)

@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { RegistryError } from '../../base/errors/errors.ts'
 import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
-import { type Archive, type Archives, createArchives } from './archives.ts'
+import { createArchives } from './archives.ts'
 import { bytesOf } from './conformance.fixture.ts'
 import {
   type MisbehavingStore,
@@ -14,6 +14,7 @@ import {
   serveSome,
   startMisbehavingStore,
 } from './remote/misbehaving-store.fixture.ts'
+import type { Archive, Archives } from './types.ts'
 
 const bytes = randomBytes(600_000)
 const digestOf = (data: Uint8Array) => createHash('sha256').update(data).digest('hex')

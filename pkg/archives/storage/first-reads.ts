@@ -1,31 +1,31 @@
 import { notFound, RegistryError } from '../../base/errors/errors.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
-import type { createReports } from './archive-reports.ts'
-import type { Archive } from './archives.ts'
+import type { ArchiveReports } from './archive-reports.ts'
 import type { ObjectInfo } from './driver.ts'
 import type { ArchiveDigest } from './hashing.ts'
 import type { Place } from './places.ts'
+import type { Archive } from './types.ts'
 import type { VerifiedObjects } from './verified-objects.ts'
 
-/** Namespaces that the log has named. */
+/** Namespaces that were logged. */
 const maxAnnounced = 10_000
 
 export interface FirstReadOptions {
   readonly stat: (place: Place) => Promise<ObjectInfo>
-  /** Reads all of an object that was seen. @throws Unavailable after a while, and goes on */
+  /** Reads a whole object. @throws Unavailable after a while; reading continues */
   readonly digest: (place: Place, owner: string, seen: ObjectInfo) => Promise<ArchiveDigest>
-  /** Reads all of an object into the cache, where there is one that can take it. @throws as `digest`, and where it is wrong */
+  /** Reads a whole object into the cache, if it fits. @throws as `digest`, and where the object is wrong */
   readonly fill: (archive: Archive, place: Place) => Promise<void>
   readonly verified: VerifiedObjects
-  readonly reports: ReturnType<typeof createReports>
+  readonly reports: ArchiveReports
   readonly log: Logger
   /** Name of the annotation that grants places, for the log. */
   readonly annotation: string
 }
 
 /**
- * Places that a namespace was not granted. The server's credentials open everybody's, so that a Version names an object
- * proves nothing; that it names the digest of an object shows that its author knew what is in there.
+ * Archives in places that were not granted to their namespace. The server's credentials open the objects of all tenants, so a
+ * Version that names an object proves nothing. One that names its digest proves that its author knew the content.
  */
 export class FirstReads {
   readonly #options: FirstReadOptions
@@ -36,24 +36,24 @@ export class FirstReads {
   }
 
   /**
-   * What an object is, once this process has read all of it and found the digest of the archive.
+   * Describes an object after this process has read all of it and found the digest of the archive.
    *
-   * @throws RegistryError NotFound where it is missing, wrong or may not be read, without a word which; Unavailable while
-   * it is being read
+   * @throws RegistryError NotFound where it is missing, wrong or forbidden, without saying which; Unavailable while it is
+   * being read
    */
   async confirm(archive: Archive, place: Place): Promise<ObjectInfo> {
     this.#announce(archive, place)
     return this.conceal(() => this.#confirm(archive, place))
   }
 
-  /** Runs a request to storage so that its failure tells nothing about an object. */
+  /** Runs a request to storage and hides what its failure tells about an object. */
   async conceal<T>(request: () => Promise<T>): Promise<T> {
     try {
       return await request()
     } catch (error) {
       if (!(error instanceof RegistryError) || !concealed.has(error.reason)) throw error
       throw notFound(
-        'the archive was not found in storage, or is not the one of its checksum: the log of the server says which',
+        'the archive was not found in storage, or does not match its checksum: the log of the server says which',
         error,
       )
     }
@@ -66,7 +66,7 @@ export class FirstReads {
     if (verified.has(info, sha256)) return info
     if (info.fingerprint === undefined) {
       throw notFound(
-        'the storage gives this object no entity tag: what it was cannot be remembered',
+        'the storage gives this object no entity tag, so a check of it cannot be remembered',
       )
     }
     await reports.refuseBad(archive, place, async () => info)
@@ -84,10 +84,10 @@ export class FirstReads {
     const { log, annotation } = this.#options
     log.info(
       { namespace, place: url, annotation },
-      'archives outside of the places granted to this namespace are read and checked once before they are served: grant its places by the annotation, or by --storage-grants',
+      'archives outside of the places granted to this namespace are read and checked once before they are served: grant the places with the annotation or with --storage-grants',
     )
   }
 }
 
-/** What would tell whether there is an object, or how large it is. */
+/** Reasons that would tell whether an object exists, or its size. */
 const concealed: ReadonlySet<string> = new Set(['NotFound', 'BadGateway', 'RangeNotSatisfiable'])

@@ -5,7 +5,8 @@ export {
   openArchiveStore,
   type StoreGrants,
 } from './archive-store.ts'
-export { type Archives, type ArchivesOptions, createArchives } from './archives.ts'
+export { createArchives } from './archives.ts'
 export type { LocalFile } from './driver.ts'
 export { storageOfEnvironment } from './environment.ts'
 export { grantProblems } from './grants.ts'
+export type { Archives, ArchivesOptions } from './types.ts'

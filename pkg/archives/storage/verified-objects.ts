@@ -1,32 +1,23 @@
+import { Bounded } from '../../base/memory/memory.ts'
 import { type ObjectInfo, settledAfterMs } from './driver.ts'
 
-/** Digests of objects that this process has read from end to end; the one used least recently is forgotten first. */
+/** Digests of objects that this process has read completely, by fingerprint. */
 export class VerifiedObjects {
-  readonly #digests = new Map<string, string>()
-  readonly #limit: number
+  readonly #digests: Bounded<string>
 
-  /** @param limit how many objects to remember, about 200 bytes each */
-  constructor(limit: number) {
-    this.#limit = limit
+  /** @param maxEntries how many objects to remember, about 200 bytes each */
+  constructor(maxEntries: number) {
+    this.#digests = new Bounded({ maxEntries })
   }
 
-  /** @param openedAtMs when it was opened to be read; a file that changed shortly before is not remembered */
+  /** @param openedAtMs when it was opened. A file that changed shortly before is not remembered. */
   remember({ fingerprint, changedAtMs }: ObjectInfo, sha256: string, openedAtMs: number): void {
     if (fingerprint === undefined) return
     if (changedAtMs !== undefined && openedAtMs - changedAtMs < settledAfterMs) return
-    this.#digests.delete(fingerprint)
     this.#digests.set(fingerprint, sha256)
-    if (this.#digests.size <= this.#limit) return
-    for (const oldest of this.#digests.keys()) {
-      this.#digests.delete(oldest)
-      break
-    }
   }
 
   has({ fingerprint }: ObjectInfo, sha256: string): boolean {
-    if (fingerprint === undefined || this.#digests.get(fingerprint) !== sha256) return false
-    this.#digests.delete(fingerprint)
-    this.#digests.set(fingerprint, sha256)
-    return true
+    return fingerprint !== undefined && this.#digests.get(fingerprint) === sha256
   }
 }

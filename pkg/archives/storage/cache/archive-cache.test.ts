@@ -15,7 +15,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createLogger, createMetrics, type Metrics } from '../../../base/telemetry/telemetry.ts'
 import { type ByteSource, GrowingFile } from '../../spool/spool.ts'
-import { type Archive, type Archives, createArchives } from '../archives.ts'
+import { createArchives } from '../archives.ts'
 import { bytesOf } from '../conformance.fixture.ts'
 import {
   type MisbehavingStore,
@@ -23,6 +23,7 @@ import {
   serveSome,
   startMisbehavingStore,
 } from '../remote/misbehaving-store.fixture.ts'
+import type { Archive, Archives } from '../types.ts'
 
 const megabyte = 1_000_000
 const bytes = randomBytes(20 * megabyte)

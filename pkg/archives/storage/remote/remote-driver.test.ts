@@ -3,8 +3,9 @@ import { createServer } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { RegistryError } from '../../../base/errors/errors.ts'
 import { createLogger, createMetrics, type Metrics } from '../../../base/telemetry/telemetry.ts'
-import { type Archive, type Archives, createArchives } from '../archives.ts'
+import { createArchives } from '../archives.ts'
 import { bytesOf } from '../conformance.fixture.ts'
+import type { Archive, Archives } from '../types.ts'
 import {
   type Behaviour,
   type MisbehavingStore,

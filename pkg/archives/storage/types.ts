@@ -1,0 +1,76 @@
+import type { ArchiveLocation } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
+import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
+import type { ByteSource } from '../spool/spool.ts'
+import type { ByteRange, ObjectInfo } from './driver.ts'
+import type { ArchiveDigest } from './hashing.ts'
+import type { StorageSettings } from './places.ts'
+
+/** One archive of the catalog. */
+export interface Archive {
+  readonly location: ArchiveLocation
+  /** SHA-256 that its bytes must have, in lower-case hexadecimal. */
+  readonly sha256: string
+  /** The Version that it belongs to, for the log. */
+  readonly label: Readonly<Record<'namespace' | 'kind' | 'name' | 'version', string>>
+}
+
+export interface OpenArchive {
+  /** Of the whole archive. */
+  readonly sizeBytes: number
+  /** The part that `body` holds; absent for a whole archive, which may be the answer to a range too. */
+  readonly range?: ByteRange
+  readonly body: ByteSource
+}
+
+/**
+ * The archives of all backends, checked before clients get them. Errors are those of the drivers unless documented here.
+ *
+ * In a place that was not granted to its namespace, an object is read once and checked before a byte, a size or a URL is
+ * given. There a missing object and a wrong one give the same answer: NotFound.
+ */
+export interface Archives {
+  stat(location: ArchiveLocation): Promise<ObjectInfo>
+  /**
+   * Reads a whole archive. Two are read at a time, others wait.
+   *
+   * @throws the signal's reason, once it is aborted
+   */
+  digest(location: ArchiveLocation, signal?: AbortSignal): Promise<ArchiveDigest>
+  /** A small archive that is often asked for, whole and checked; undefined if it is not in memory. */
+  inMemory(sha256: string): Uint8Array<ArrayBuffer> | undefined
+  /** Size of an archive in bytes, from the cache if it is there. */
+  sizeOf(archive: Archive): Promise<number>
+  /**
+   * Opens an archive. If it does not match `sha256`, reading its body fails instead of ending. A part of an unverified file is
+   * given only after the whole file was read and verified.
+   *
+   * @throws RegistryError BadGateway where the archive is known to be wrong: for a minute after a failed check
+   */
+  open(archive: Archive, range?: ByteRange): Promise<OpenArchive>
+  /**
+   * The URL to redirect a client to, if the StorageConfig enables presign.
+   *
+   * @throws RegistryError NotConfigured, BadGateway, GatewayTimeout where the StorageConfig forbids the fallback
+   */
+  presign(archive: Archive): Promise<string | undefined>
+}
+
+export interface ArchivesOptions extends StorageSettings {
+  /** Caches archives of remote backends on local disk; default: off. Processes cannot share a directory. */
+  readonly cache?: { readonly dir: string; readonly sizeBytes: number } | undefined
+  /** The places that namespaces may use without a first read; default: none. */
+  readonly grants?: {
+    readonly text?: string | undefined
+    readonly annotationOf?: ((namespace: string) => string | undefined) | undefined
+    /** Name of the annotation, for the log. */
+    readonly annotation: string
+  }
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly clock?: Clock
+  /** How many verified objects need not be hashed again; default 100,000, about 20 MB. */
+  readonly rememberedObjects?: number
+  /** Memory for small archives that are often asked for; default 16 MB. */
+  readonly memoryBytes?: number
+}
