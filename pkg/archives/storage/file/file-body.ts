@@ -9,10 +9,10 @@ import { fileError } from './file-error.ts'
 const readDeadlineMs = 30_000
 
 /**
- * Part of an open file. It closes the file when all has been read, on an error and on `close()`; its buffers are given back
- * on `close()` alone.
+ * Part of an open file. Closes the file when everything has been read, on an error and on `close()`. Returns its buffers only on
+ * `close()`.
  *
- * The last chunk is given only if the file is still what it was when it was opened.
+ * The last chunk is given only if the file has not changed since it was opened.
  */
 export class FileSource implements ByteSource {
   readonly #file: FileHandle
@@ -34,7 +34,7 @@ export class FileSource implements ByteSource {
   }
 
   /**
-   * Reads the first chunk: an archive of one chunk is read, and its file closed, before anyone asks for it.
+   * Reads the first chunk. An archive of one chunk is read, and its file closed, before it is asked for.
    *
    * @throws RegistryError
    */
@@ -62,7 +62,7 @@ export class FileSource implements ByteSource {
     const recycle = () => {
       for (const buffer of this.#buffers.splice(0)) chunkBuffers.giveBack(buffer)
     }
-    // What is being read still writes into its buffer.
+    // A read that is in progress still writes into its buffer.
     if (this.#reading === undefined) recycle()
     else this.#reading.then(recycle, recycle)
   }
@@ -98,7 +98,7 @@ export class FileSource implements ByteSource {
   }
 }
 
-/** A file that was deleted or replaced by another while it is read is still the same file, so its links may change. */
+/** The number of links may change: a file that was deleted or replaced while it is read is still the same file. */
 function checkUnchanged(opened: BigIntStats, now: BigIntStats): void {
   const sameContent = now.size === opened.size && now.mtimeNs === opened.mtimeNs
   const sameFile = now.ctimeNs === opened.ctimeNs || now.nlink !== opened.nlink

@@ -2,10 +2,10 @@ import { notFound, RegistryError, unavailable } from '../../../base/errors/error
 
 const absent = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EISDIR', 'ENXIO']
 
-/** What an error of the file system means to the one who asked for an archive. */
+/** The error for the reader of an archive. */
 export function fileError(thrown: unknown): RegistryError {
   if (thrown instanceof RegistryError) return thrown
-  const code = (thrown as NodeJS.ErrnoException | null)?.code ?? ''
+  const code = codeOf(thrown)
   if (absent.includes(code)) return notFound('there is no such archive in storage', thrown)
   if (code === 'EACCES' || code === 'EPERM') {
     return unavailable('the server is not allowed to read the archive', thrown)
@@ -13,10 +13,10 @@ export function fileError(thrown: unknown): RegistryError {
   return unavailable('the archive could not be read', thrown)
 }
 
-/** What an error of the file system means to the one who stores an archive. */
+/** The error for the writer of an archive. */
 export function writeError(thrown: unknown): RegistryError {
   if (thrown instanceof RegistryError) return thrown
-  const code = (thrown as NodeJS.ErrnoException | null)?.code ?? ''
+  const code = codeOf(thrown)
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     return unavailable('the archive storage is full', thrown)
   }
@@ -25,3 +25,7 @@ export function writeError(thrown: unknown): RegistryError {
   }
   return unavailable('the archive could not be stored', thrown)
 }
+
+/** The code of an error of the system; empty where it has none. */
+export const codeOf = (thrown: unknown): string =>
+  (thrown as NodeJS.ErrnoException | null)?.code ?? ''

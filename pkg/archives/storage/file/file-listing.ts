@@ -1,19 +1,21 @@
 import { lstat, opendir } from 'node:fs/promises'
 import { release } from '../../spool/spool.ts'
 import type { ListedObject } from '../driver.ts'
-import { openDirectory, pathIn } from './directory.ts'
 import { fileError } from './file-error.ts'
-import { temporaryPattern } from './temporary.ts'
+import { openDirectory, pathIn } from './mount.ts'
 
-/** Regular files below a directory of the mount. Links are not followed: what they lead to has a name of its own. */
+/** The name of a file that is being written. No archive has such a name. */
+export const temporaryPattern = /^\.depot-[0-9a-f-]{36}\.part$/
+
+/** Regular files below a directory of the mount. Links are not followed: their targets are listed under their own names. */
 export async function* listFiles(mountPath: string, prefix: string): AsyncGenerator<ListedObject> {
   const waiting = [prefix.split('/').filter((part) => part !== '')]
   for (let segments = waiting.pop(); segments; segments = waiting.pop()) {
     for (const entry of await entriesOf(mountPath, segments)) {
       const path = [...segments, entry.name]
+      const { sizeBytes, changedAtMs } = entry
       if (entry.directory) waiting.push(path)
-      else
-        yield { object: path.join('/'), sizeBytes: entry.sizeBytes, changedAtMs: entry.changedAtMs }
+      else yield { object: path.join('/'), sizeBytes, changedAtMs }
     }
   }
 }

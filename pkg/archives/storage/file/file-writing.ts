@@ -14,25 +14,24 @@ import { withDeadline } from '../../../base/pacing/pacing.ts'
 import { noAnswer, release } from '../../spool/spool.ts'
 import type { LocalFile, WritableDriver } from '../driver.ts'
 import { checkObjectName } from '../object-name.ts'
-import { openDirectory, pathIn } from './directory.ts'
-import { writeError } from './file-error.ts'
-import { listFiles } from './file-listing.ts'
-import { temporaryName, temporaryPattern } from './temporary.ts'
+import { codeOf, writeError } from './file-error.ts'
+import { listFiles, temporaryPattern } from './file-listing.ts'
+import { openDirectory, pathIn } from './mount.ts'
 
 const stepDeadlineMs = 30_000
 const chunkBytes = 1024 * 1024
 const abandonedAfterMs = 86_400_000
 const { O_RDONLY, O_NOFOLLOW, O_CREAT, O_EXCL, O_WRONLY } = constants
 
-/** File systems that know no hard links, such as shares of Windows and Azure Files. */
-const withoutLinks: ReadonlySet<unknown> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+/** Errors of file systems without hard links, such as shares of Windows and Azure Files. */
+const withoutLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
 const inTime = <T>(work: Promise<T>, late?: (value: T) => void): Promise<T> =>
   withDeadline(work, stepDeadlineMs, noAnswer, late)
 
 /**
- * The writing half of a mounted directory: a temporary file in the directory of the object is filled, made durable, and
- * given its name without ever replacing another.
+ * Writes to a mounted directory: fills a temporary file in the directory of the object, makes it durable, and gives it its name
+ * without ever replacing another file.
  */
 export function createFileWriting(
   mountPath: string,
@@ -85,7 +84,7 @@ async function store(
   source: LocalFile,
   signal: AbortSignal | undefined,
 ): Promise<'created' | 'exists'> {
-  const temporary = pathIn(directory, temporaryName(randomUUID()))
+  const temporary = pathIn(directory, `.depot-${randomUUID()}.part`)
   try {
     const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
     const target = await inTime(open(temporary, flags, 0o644), release)
@@ -135,13 +134,13 @@ async function giveName(temporary: string, path: string): Promise<'created' | 'e
     if (code === 'EEXIST') return 'exists'
     if (!withoutLinks.has(code)) throw error
   }
-  // A rename replaces what another writer put there in this moment, which has the same digest in its name.
+  // A rename may replace the file of another writer, which has the same digest in its name.
   if (await exists(path)) return 'exists'
   await rename(temporary, path)
   return 'created'
 }
 
-/** What a process left that was killed while it wrote. */
+/** Removes temporary files of processes that were killed while they wrote. */
 async function removeAbandoned(directory: FileHandle): Promise<void> {
   const names = await readdir(pathIn(directory, '.'))
   for (const name of names.filter((entry) => temporaryPattern.test(entry))) {
@@ -171,5 +170,4 @@ function partsOf(object: string): { segments: string[]; name: string } {
   return { segments, name }
 }
 
-const codeOf = (error: unknown): unknown => (error as NodeJS.ErrnoException | null)?.code
-const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(String(codeOf(error)))
+const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error))

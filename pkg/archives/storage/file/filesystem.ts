@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs'
-import { constants, type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises'
+import { constants, type FileHandle, open, realpath } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
-import { notFound, unavailable } from '../../../base/errors/errors.ts'
+import { notFound } from '../../../base/errors/errors.ts'
 import { withDeadline } from '../../../base/pacing/pacing.ts'
 import { noAnswer, release } from '../../spool/spool.ts'
 import type { Driver, ObjectInfo, OpenObject, WritableDriver } from '../driver.ts'
@@ -11,13 +11,14 @@ import { createVerifying } from '../verifying.ts'
 import { FileSource } from './file-body.ts'
 import { fileError } from './file-error.ts'
 import { createFileWriting } from './file-writing.ts'
+import { isInside, realPathOf, rootOf } from './mount.ts'
 
 const openDeadlineMs = 10_000
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
 /**
- * A mounted directory. Nothing outside of it is read, however its links point and whenever they are moved: a file counts
- * by where it really is once it is open. Only regular files are objects.
+ * A mounted directory. Nothing outside of it is read, wherever links point and whenever they change: the real path of a file is
+ * checked after it is open. Only regular files are objects.
  *
  * @param options.mountPath absolute; may itself be a link
  */
@@ -48,7 +49,7 @@ function createFileReading(mountPath: string): Driver {
 }
 
 /**
- * The directory of a StorageConfig, as the beginning of object names; empty for the mount itself.
+ * The directory of a StorageConfig as a prefix of object names; empty for the mount itself.
  *
  * @param directoryPath relative to the mount, or absolute and inside it
  * @throws RegistryError NotFound where it is outside
@@ -82,17 +83,15 @@ function openInside(mountPath: string, object: string): Promise<OpenFile> {
 async function openChecked(mountPath: string, object: string): Promise<OpenFile> {
   const resolving = realpath(join(mountPath, object))
   resolving.catch(() => {})
-  const root = await realpath(mountPath).catch((error: unknown) => {
-    throw unavailable('the storage of the archives is not mounted', error)
-  })
+  const root = await rootOf(mountPath)
   const path = await resolving
   if (!isInside(root, path)) throw outsideError()
-  // Neither a link that was just put there nor a pipe without a writer may take us elsewhere or hold us up.
+  // A link that was created just now is not followed, and a pipe without a writer does not block.
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
     const stats = await file.stat({ bigint: true })
     if (!stats.isFile()) throw notFound('there is no such archive in storage: it is not a file')
-    const place = await placeOf(file, stats, path)
+    const place = await realPathOf(file, path)
     if (!isInside(root, place)) throw outsideError()
     return { file, stats, info: { ...infoOf(stats), object: relative(root, place) } }
   } catch (error) {
@@ -100,20 +99,6 @@ async function openChecked(mountPath: string, object: string): Promise<OpenFile>
     throw error
   }
 }
-
-/**
- * Where an open file really is: a directory on the way may have been swapped after the name was checked. Elsewhere than
- * on Linux nothing tells for sure; Depot is developed there, but not run.
- */
-async function placeOf(file: FileHandle, opened: BigIntStats, path: string): Promise<string> {
-  if (process.platform === 'linux') return readlink(`/proc/self/fd/${file.fd}`)
-  const place = await realpath(path)
-  const { dev, ino } = await stat(place, { bigint: true })
-  return dev === opened.dev && ino === opened.ino ? place : ''
-}
-
-const isInside = (root: string, path: string): boolean =>
-  path.startsWith(root.endsWith('/') ? root : `${root}/`)
 
 const outsideError = () =>
   notFound('there is no such archive in storage: it is outside of the mount')
