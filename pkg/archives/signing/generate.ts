@@ -1,8 +1,8 @@
 import { generateKey } from 'openpgp'
 
 /**
- * A new key that can sign and nothing else: RSA with 3072 bits, which every client understands. It does not expire and
- * has no passphrase.
+ * A new key that can only sign: RSA with 3072 bits, which every client understands. It does not expire and has no
+ * passphrase.
  *
  * @returns the private key, armored; it takes about half a second
  */

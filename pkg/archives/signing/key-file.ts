@@ -1,16 +1,16 @@
 import { readFile, stat } from 'node:fs/promises'
 import { RegistryError } from '../../base/errors/errors.ts'
 
-/** A key with every kind of baggage is far below that. */
+/** Far more than any key needs. */
 const maxBytes = 1024 * 1024
 
-/** What changes whenever the file does, links followed: mounted Secrets are replaced by moving a link. */
+/** Changes whenever the file does. Follows links: mounted Secrets are replaced by moving a link. */
 export async function fingerprintOf(path: string): Promise<string> {
   const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true }).catch(unreadable)
   return [dev, ino, size, mtimeNs, ctimeNs].join(':')
 }
 
-/** @throws RegistryError NotConfigured: why it cannot be read */
+/** @throws RegistryError NotConfigured that says why the file cannot be read */
 export async function readKeyFile(path: string): Promise<string> {
   const stats = await stat(path).catch(unreadable)
   if (!stats.isFile()) throw new RegistryError('NotConfigured', 'this is not a file')

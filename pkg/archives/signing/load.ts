@@ -1,8 +1,7 @@
 import { messageOf, RegistryError } from '../../base/errors/errors.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
-import { readKeyFile } from './key-file.ts'
-import { watchKey } from './key-watch.ts'
+import { fingerprintOf, readKeyFile } from './key-file.ts'
 import { KeySigner, type Signer } from './signer.ts'
 import { readSigningKey } from './signing-key.ts'
 
@@ -20,11 +19,11 @@ export async function checkSigningKey(privateKeyPath: string, passphrase?: strin
 }
 
 /**
- * Loads the key that signs the checksums of providers, and loads it again whenever its file changes. A new key that
- * cannot be used is logged, and the old one stays.
+ * Loads the key that signs the checksums of providers, and reloads it when its file changes. A new key that cannot be used is
+ * logged, and the old one stays.
  *
- * @param options.passphrase of the key, where it has one
- * @param options.pollIntervalMs how often the file is looked at, default 2000
+ * @param options.passphrase of the key, if it has one
+ * @param options.pollIntervalMs how often to look at the file, default 2000
  * @throws RegistryError NotConfigured whose message begins with the option and says what is wrong with the key
  */
 export async function loadSigner(options: {
@@ -35,16 +34,52 @@ export async function loadSigner(options: {
   clock?: Clock
   pollIntervalMs?: number
 }): Promise<Signer> {
-  const { metrics, privateKeyPath, passphrase, clock = Date.now, pollIntervalMs = 2000 } = options
+  const { privateKeyPath: path, passphrase, clock = Date.now, pollIntervalMs = 2000 } = options
   const log = options.log.child({ component: 'signing' })
-  const source = { privateKeyPath, passphrase, log, clock, pollIntervalMs }
-  const watch = await watchKey(source).catch((error: unknown) => {
-    throw unusable(privateKeyPath, error)
-  })
-  const close = () => watch.close()
-  const signer = new KeySigner(watch.key, { log, metrics, clock, close })
-  watch.onChange = (key) => signer.replaceKey(key)
+  // Taken before the file is read: a later change is seen by the next check.
+  const fingerprint = () => fingerprintOf(path).catch(() => 'absent')
+  const keyOf = (text: string) => readSigningKey(text, passphrase, clock())
+  let seen = await fingerprint()
+  let text: string
+  let signer: KeySigner
+  try {
+    text = await readKeyFile(path)
+    signer = new KeySigner(await keyOf(text), { log, metrics: options.metrics, clock, close })
+  } catch (error) {
+    throw unusable(path, error)
+  }
+  let checking = false
+  let closed = false
+  const timer = setInterval(() => {
+    if (checking) return
+    checking = true
+    void check().finally(() => {
+      checking = false
+    })
+  }, pollIntervalMs).unref()
   return signer
+
+  function close(): void {
+    closed = true
+    clearInterval(timer)
+  }
+
+  async function check(): Promise<void> {
+    const latest = await fingerprint()
+    if (latest === seen) return
+    seen = latest
+    try {
+      const changed = await readKeyFile(path)
+      if (changed === text) return
+      const key = await keyOf(changed)
+      if (closed) return
+      text = changed
+      log.info({ keyId: key.publicKey.key_id }, 'signing key replaced')
+      signer.replaceKey(key)
+    } catch (err) {
+      if (!closed) log.error({ err, path }, 'new signing key not usable, the old one stays')
+    }
+  }
 }
 
 function unusable(path: string, cause: unknown): RegistryError {

@@ -1,27 +1,28 @@
 import { RegistryError } from '../../base/errors/errors.ts'
+import { Bounded } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import { counter, gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import type { PublicKey, SigningKey } from './signing-key.ts'
 
-/** About 1 kB each, besides the texts. */
+/** About 1 kB each, plus the texts. */
 const maxSignatures = 4096
-/** A signature takes 2 to 5 ms, so that no caller waits for more than a few seconds. */
+/** A signature takes 2 to 5 ms, so no caller waits longer than a few seconds. */
 const maxWaiting = 1000
 
-/** Signs what providers are verified with. */
+/** Signs the checksums that CLIs verify providers with. */
 export interface Signer {
-  /** Counts how often the key was replaced; what was computed from an older one is to be forgotten. */
+  /** Counts replacements of the key: results of an older key must be forgotten. */
   readonly revision: number
   publicKeys(): readonly PublicKey[]
   /**
-   * A binary detached signature of the text; for the same text the same one again, then at once.
+   * A binary detached signature of the text. For the same text it is the same one, without a wait.
    *
-   * @throws RegistryError Unavailable where there is too much to sign, or the key has expired since it was read
+   * @throws RegistryError Unavailable where too many wait, or the key has expired since it was read
    */
   sign(text: string): Uint8Array | Promise<Uint8Array>
-  /** Counts a signature that was given once more from where it was kept. */
+  /** Counts a signature that was sent again from a kept answer. */
   countReuse(): void
-  /** Stops looking at the file of the key. */
+  /** Stops watching the file of the key. */
   close(): void
 }
 
@@ -29,11 +30,13 @@ export interface Signer {
 export class KeySigner implements Signer {
   #key: SigningKey
   #revision = 0
-  #signatures = new Map<string, Uint8Array | Promise<Uint8Array>>()
+  readonly #signatures = new Bounded<Uint8Array | Promise<Uint8Array>>({
+    maxEntries: maxSignatures,
+  })
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
   readonly #options: { log: Logger; clock: Clock; close: () => void }
-  /** Plain numbers, because one is counted at every request. */
+  /** Plain numbers, because they are counted with every request. */
   readonly #requests = { signed: 0, cached: 0, failed: 0 }
 
   constructor(
@@ -80,24 +83,23 @@ export class KeySigner implements Signer {
   replaceKey(key: SigningKey): void {
     this.#key = key
     this.#revision += 1
-    this.#signatures = new Map()
+    this.#signatures.clear()
   }
 
   sign(text: string): Uint8Array | Promise<Uint8Array> {
     const signatures = this.#signatures
     const known = signatures.get(text)
     if (known !== undefined) {
-      signatures.delete(text)
-      signatures.set(text, known)
       this.#requests.cached += 1
       return known
     }
     const signing = this.#signInTurn(text)
     signatures.set(text, signing)
-    if (signatures.size > maxSignatures) signatures.delete(signatures.keys().next().value ?? '')
+    // The key may have been replaced meanwhile.
+    const isCurrent = () => signatures.get(text) === signing
     signing.then(
-      (signature) => signatures.has(text) && signatures.set(text, signature),
-      () => signatures.delete(text),
+      (signature) => isCurrent() && signatures.set(text, signature),
+      () => isCurrent() && signatures.delete(text),
     )
     return signing
   }

@@ -10,7 +10,7 @@ import {
 } from 'openpgp'
 import { messageOf, RegistryError } from '../../base/errors/errors.ts'
 
-/** Terraform refuses a signature from its future, and clocks of clients are late: signatures are dated back by this. */
+/** Terraform refuses signatures from the future, and clocks of clients may be late: signatures are backdated by this. */
 const lateClientsMs = 10 * 60_000
 
 const exportHint = 'export it with: gpg --armor --export-secret-keys KEYID'
@@ -19,21 +19,21 @@ const exportHint = 'export it with: gpg --armor --export-secret-keys KEYID'
 export interface PublicKey {
   /** Of the primary key, 16 upper-case hexadecimal digits. */
   readonly key_id: string
-  /** All of the public key: the primary key, and the subkeys of which one may be the one that signs. */
+  /** The whole public key: the primary key and its subkeys, one of which may sign. */
   readonly ascii_armor: string
 }
 
-/** A private key that is unlocked, and was seen to sign. */
+/** An unlocked private key that can sign: it was tried. */
 export interface SigningKey {
   readonly publicKey: PublicKey
-  /** When clients begin to refuse its signatures, in milliseconds since 1970; not given where it never ends. */
+  /** When clients begin to refuse its signatures, in milliseconds since 1970; absent if never. */
   readonly expiresAtMs?: number
-  /** A binary detached signature of the text as it is, SHA-256 or better. */
+  /** A binary detached signature of the text, with SHA-256 or better. */
   sign(text: string, nowMs: number): Promise<Uint8Array>
 }
 
 /**
- * Reads and unlocks a private key and tries it.
+ * Reads a private key, unlocks it and tries it.
  *
  * @param text an OpenPGP private key, armored, or base64 of that
  * @throws RegistryError NotConfigured: what is wrong and how to fix it
@@ -58,19 +58,19 @@ function armoredOf(text: string): string {
   if (text.includes('-----BEGIN')) return text
   const decoded = Buffer.from(text, 'base64').toString()
   if (decoded.includes('-----BEGIN')) return decoded
-  throw bad(`the file holds no armored OpenPGP key; ${exportHint}`)
+  throw bad(`the file does not contain an armored OpenPGP key; ${exportHint}`)
 }
 
 async function parse(armored: string): Promise<PrivateKey> {
   const blocks = armored.split(/^-----BEGIN PGP (?:PUBLIC|PRIVATE) KEY BLOCK-----/m).length - 1
   const keys = await readKeys({ armoredKeys: armored }).catch((error: unknown) => {
-    throw bad(`the file holds no OpenPGP key that can be read; ${exportHint}`, error)
+    throw bad(`the file does not contain a readable OpenPGP key; ${exportHint}`, error)
   })
   const [key] = keys
   if (keys.length > 1 || blocks > 1) {
-    throw bad(`the file holds more than one key, and only one can sign; ${exportHint}`)
+    throw bad(`the file contains more than one key, and only one can sign; ${exportHint}`)
   }
-  if (!key?.isPrivate()) throw bad(`the file holds only a public key; ${exportHint}`)
+  if (!key?.isPrivate()) throw bad(`the file contains only a public key; ${exportHint}`)
   if (key.keyPacket.version !== 4) {
     throw bad('Terraform does not understand this version of OpenPGP keys; create an RSA key')
   }
@@ -83,11 +83,11 @@ async function unlock(key: PrivateKey, passphrase: string | undefined): Promise<
   try {
     return await decryptKey({ privateKey: key, passphrase })
   } catch (error) {
-    throw bad('the passphrase in DEPOT_GPG_PASSPHRASE does not fit', error)
+    throw bad('the passphrase in DEPOT_GPG_PASSPHRASE is wrong', error)
   }
 }
 
-/** @returns when it ends, in milliseconds since 1970 */
+/** @returns when the key expires, in milliseconds since 1970 */
 async function checkUsable(key: PrivateKey, nowMs: number): Promise<number | undefined> {
   const now = new Date(nowMs)
   if (await key.isRevoked(undefined, undefined, now)) {
@@ -124,7 +124,7 @@ async function signWith(key: PrivateKey, text: string, nowMs: number): Promise<U
   })
 }
 
-/** Some keys look as if they could sign and cannot: those whose private part was left out of the export. */
+/** Tries a key: one that was exported without its private part looks usable, but cannot sign. */
 async function tryOut(
   signText: SigningKey['sign'],
   { ascii_armor }: PublicKey,

@@ -197,27 +197,27 @@ describe('a key', () => {
   })
 
   it.each<{ what: string; make: () => Promise<string>; says: string; secret?: string }>([
-    { what: 'nothing', make: async () => '', says: 'the file holds no armored OpenPGP key' },
-    { what: 'some text', make: async () => 'hello', says: 'the file holds no armored OpenPGP key' },
+    { what: 'nothing', make: async () => '', says: 'the file does not contain an armored OpenPGP key' },
+    { what: 'some text', make: async () => 'hello', says: 'the file does not contain an armored OpenPGP key' },
     {
       what: 'a key of another kind',
       make: async () => '-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----',
-      says: 'the file holds no OpenPGP key that can be read',
+      says: 'the file does not contain a readable OpenPGP key',
     },
     {
       what: 'half of a key',
       make: async () => rsa.armor().slice(0, 900),
-      says: 'the file holds no OpenPGP key that can be read',
+      says: 'the file does not contain a readable OpenPGP key',
     },
     {
       what: 'a public key',
       make: async () => rsa.toPublic().armor(),
-      says: 'the file holds only a public key; export it with: gpg --armor --export-secret-keys',
+      says: 'the file contains only a public key; export it with: gpg --armor --export-secret-keys',
     },
     {
       what: 'two keys',
       make: async () => rsa.armor() + (await curveKey()).privateKey.armor(),
-      says: 'the file holds more than one key',
+      says: 'the file contains more than one key',
     },
     {
       what: 'a locked key without a passphrase',
@@ -228,7 +228,7 @@ describe('a key', () => {
       what: 'a locked key with another passphrase',
       make: async () => (await encryptKey({ privateKey: rsa, passphrase })).armor(),
       secret: 'wrong',
-      says: 'the passphrase in DEPOT_GPG_PASSPHRASE does not fit',
+      says: 'the passphrase in DEPOT_GPG_PASSPHRASE is wrong',
     },
     {
       what: 'an expired key',

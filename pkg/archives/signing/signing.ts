@@ -1,6 +1,6 @@
 /**
- * Signs lists of checksums by GPG: makes, checks and loads a signing key, and follows its file. What is signed is composed in
- * pkg/registry/protocol; signatures of upstreams are verified in pkg/fill/sources.
+ * Signs lists of checksums with GPG: generates, checks and loads a signing key, and reloads it when its file changes. The lists
+ * are composed in pkg/registry/protocol; signatures of upstreams are verified in pkg/fill/sources.
  */
 
 export { generateSigningKey } from './generate.ts'
