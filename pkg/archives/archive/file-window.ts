@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { damagedZip } from './zip-error.ts'
+import { damagedZip } from './archive-error.ts'
 
 const windowBytes = 256 * 1024
 

@@ -1,16 +1,18 @@
+import { ArchiveError } from './archive-error.ts'
+
 const mebibyte = 1024 * 1024
 
-/** How much an archive may be. All of it is counted while reading; what headers claim is only believed where it is too much. */
+/** Bounds of an archive. Everything is counted while it is read; sizes in headers can only be a reason to refuse. */
 export interface ArchiveLimits {
   /** Size of the archive itself. */
   readonly packedBytes: number
-  /** Size of everything in it, copies that links stand for included. */
+  /** Size of everything in it, with a copy for every link. */
   readonly unpackedBytes: number
   /** Entries of any kind. */
   readonly entries: number
   /** Unpacked bytes for each packed one. */
   readonly ratio: number
-  /** What an archive may unpack to whatever its ratio. */
+  /** The ratio is not checked up to this unpacked size. */
   readonly ratioAboveBytes: number
   /** Length of the path of an entry in UTF-8. */
   readonly pathBytes: number
@@ -35,10 +37,43 @@ export const providerLimits: ArchiveLimits = {
   unpackedBytes: 4096 * mebibyte,
 }
 
-/** How much archives of each kind may be. */
+/** Bounds of archives of each kind. */
 export interface LimitsByKind {
   readonly module: ArchiveLimits
   readonly provider: ArchiveLimits
 }
 
 export const defaultLimits: LimitsByKind = { module: moduleLimits, provider: providerLimits }
+
+const mebibytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MiB`
+
+/** @throws ArchiveError ArchiveTooLarge */
+export function checkPacked(bytes: number, { packedBytes }: ArchiveLimits): void {
+  if (bytes > packedBytes) throw tooLarge(`the archive has more than ${mebibytes(packedBytes)}`)
+}
+
+/** @throws ArchiveError ArchiveTooLarge */
+export function checkEntries(count: number, { entries }: ArchiveLimits): void {
+  if (count > entries) throw tooLarge(`the archive has more than ${entries} entries`)
+}
+
+/**
+ * @param unpacked bytes so far, or those that headers announce
+ * @param packed the packed size of these bytes
+ * @throws ArchiveError ArchiveTooLarge
+ */
+export function checkUnpacked(unpacked: number, packed: number, limits: ArchiveLimits): void {
+  const { unpackedBytes, ratio, ratioAboveBytes } = limits
+  if (unpacked > unpackedBytes) {
+    throw tooLarge(`the archive unpacks to more than ${mebibytes(unpackedBytes)}`)
+  }
+  if (unpacked > ratioAboveBytes && unpacked > packed * ratio) {
+    throw tooLarge(`the archive unpacks to more than ${ratio} times its size`)
+  }
+}
+
+const tooLarge = (what: string): ArchiveError =>
+  new ArchiveError(
+    'ArchiveTooLarge',
+    `${what}: leave out what the module or provider does not need, or raise the limit`,
+  )

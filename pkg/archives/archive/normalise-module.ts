@@ -1,5 +1,5 @@
+import { createHash } from 'node:crypto'
 import { sortedByPath, treeDigest } from './content-digest.ts'
-import { HashedFiles } from './hashed-files.ts'
 import { type ArchiveLimits, moduleLimits } from './limits.ts'
 import { moduleFiles, type TreeFile } from './module-tree.ts'
 import { packTarGz, packZip } from './packing.ts'
@@ -55,15 +55,29 @@ export async function normaliseModule(options: NormaliseOptions): Promise<Module
   try {
     const { files: all, leftOut } = await readTree({ file, limits, signal }, scratch)
     const files = sortedByPath(moduleFiles(all, path))
-    const hashed = new HashedFiles(scratch)
+    const digests = new Map<string, string>()
+    /** Hashes files while they are packed: files that are refused, or are not of the module, are never hashed. */
+    async function* read(each: TreeFile): AsyncGenerator<Buffer> {
+      const hash = createHash('sha256')
+      for await (const chunk of scratch.read(each)) {
+        hash.update(chunk)
+        yield chunk
+      }
+      digests.set(each.path, hash.digest('hex'))
+    }
+    const digested = (each: TreeFile) => {
+      const sha256 = digests.get(each.path)
+      if (sha256 === undefined) throw new Error('a file was not packed')
+      return { ...each, sha256 }
+    }
     const pack = format === 'zip' ? packZip : packTarGz
-    const packed = await pack({ files, read: (each) => hashed.read(each), into, signal })
+    const packed = await pack({ files, read, into, signal })
     const readme = await readmeOf(files, (each: TreeFile) => scratch.read(each))
     return {
       file: into,
       extension: format === 'zip' ? '.zip' : '.tar.gz',
       ...packed,
-      contentDigest: treeDigest(files.map((each) => hashed.digested(each))),
+      contentDigest: treeDigest(files.map(digested)),
       leftOut,
       ...(readme && { readme }),
     }

@@ -2,11 +2,10 @@ import { Turns } from '../../base/pacing/pacing.ts'
 import { ArchiveError, quoted } from './archive-error.ts'
 import { checkDistinct } from './distinct-paths.ts'
 import type { ArchiveEntry, ArchiveReading } from './entry.ts'
-import type { ArchiveLimits } from './limits.ts'
+import { type ArchiveLimits, checkUnpacked } from './limits.ts'
 import { isLeftOut, resolveLinks, type TreeFile, type TreeLink } from './module-tree.ts'
 import { readArchive } from './reading.ts'
 import type { Scratch } from './scratch.ts'
-import { checkUnpacked } from './size-checks.ts'
 
 /** The files of an archive, links replaced by what they lead to, with their content in the scratch file. */
 export async function readTree(

@@ -1,7 +1,7 @@
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
+import { ArchiveError, quoted } from './archive-error.ts'
 import type { ArchiveEntry, ArchiveReading } from './entry.ts'
-import { formatOf } from './format.ts'
-import { checkPacked } from './size-checks.ts'
+import { checkPacked } from './limits.ts'
 import { readTar } from './tar-reading.ts'
 import { readZip } from './zip-reading.ts'
 
@@ -26,4 +26,39 @@ export async function formatOfFile({
   } finally {
     await handle.close()
   }
+}
+
+const blockBytes = 512
+
+/**
+ * What the bytes of a file are, whatever its name says.
+ *
+ * @throws ArchiveError NotAnArchive, which says what it looks like instead
+ */
+async function formatOf(file: FileHandle): Promise<'zip' | 'tar' | 'gzip'> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(blockBytes), 0, blockBytes, 0)
+  const bytes = buffer.subarray(0, bytesRead)
+  const first = bytes.toString('latin1')
+  if (first.startsWith('PK\x03\x04') || first.startsWith('PK\x05\x06')) return 'zip'
+  if (first.startsWith('\x1f\x8b')) return 'gzip'
+  if (bytes.length === blockBytes && isTarHeader(bytes)) return 'tar'
+  throw new ArchiveError('NotAnArchive', `${looksLike(first)}: zip, tar and tar.gz can be read`)
+}
+
+/** The sum of a header over itself, with blanks in the place of the sum. */
+function isTarHeader(block: Uint8Array): boolean {
+  const text = Buffer.from(block.subarray(148, 156)).toString('latin1')
+  const sum = block.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 32 : byte), 0)
+  return Number.parseInt(text.replaceAll(/[\0 ]/g, ''), 8) === sum
+}
+
+function looksLike(first: string): string {
+  if (first === '') return 'the file is empty'
+  if (/^\s*<(?:!doctype|html|\?xml)/i.test(first)) return 'this is a web page, not an archive'
+  if (/^\s*[{[]/.test(first)) return 'this is JSON, not an archive'
+  if (first.startsWith('BZh')) return 'this is packed with bzip2'
+  if (first.startsWith('\xfd7zXZ')) return 'this is packed with xz'
+  if (first.startsWith('\x28\xb5\x2f\xfd')) return 'this is packed with zstd'
+  if (first.startsWith('7z\xbc\xaf')) return 'this is packed with 7z'
+  return `this is no archive; it begins with ${quoted(first.slice(0, 16))}`
 }

@@ -8,7 +8,7 @@ import { ArchiveError, quoted } from './archive-error.ts'
 import { drained } from './drained.ts'
 import type { ArchiveEntry, ArchiveReading } from './entry.ts'
 import { entryPath } from './entry-path.ts'
-import { checkEntries, checkUnpacked } from './size-checks.ts'
+import { checkEntries, checkUnpacked } from './limits.ts'
 
 const chunkBytes = 256 * 1024
 const blockBytes = 512

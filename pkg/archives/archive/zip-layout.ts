@@ -1,17 +1,14 @@
 import type { FileHandle } from 'node:fs/promises'
 import { fromRandomAccessReaderPromise, type Entry as Record, type ZipFile } from 'yauzl'
 import { Turns } from '../../base/pacing/pacing.ts'
-import { ArchiveError, quoted } from './archive-error.ts'
+import { ArchiveError, ambiguousZip, damagedZip, quoted } from './archive-error.ts'
 import { checkDistinct } from './distinct-paths.ts'
 import type { ArchiveEntry } from './entry.ts'
 import { entryPath } from './entry-path.ts'
 import { FileWindow } from './file-window.ts'
-import type { ArchiveLimits } from './limits.ts'
-import { checkEntries, checkUnpacked } from './size-checks.ts'
-import { checkDirectoryEnd } from './zip-directory-end.ts'
-import { ambiguousZip, damagedZip } from './zip-error.ts'
+import { type ArchiveLimits, checkEntries, checkUnpacked } from './limits.ts'
+import { checkDirectoryEnd, readLocalHeader } from './zip-checks.ts'
 import { ZipFileReader } from './zip-file-reader.ts'
-import { readLocalHeader } from './zip-local-header.ts'
 
 /** What the directory of a zip says of an entry, and where its data is. */
 export interface ZipEntry extends Pick<ArchiveEntry, 'path' | 'kind' | 'executable'> {

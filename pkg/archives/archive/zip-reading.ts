@@ -1,10 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
-import { ArchiveError, quoted } from './archive-error.ts'
+import { ArchiveError, damagedZip, quoted } from './archive-error.ts'
 import type { ArchiveEntry, ArchiveReading } from './entry.ts'
 import { FileWindow } from './file-window.ts'
-import { damagedZip } from './zip-error.ts'
 import { readZipLayout, type ZipEntry } from './zip-layout.ts'
 
 const chunkBytes = 256 * 1024

@@ -197,8 +197,16 @@ describe('a key', () => {
   })
 
   it.each<{ what: string; make: () => Promise<string>; says: string; secret?: string }>([
-    { what: 'nothing', make: async () => '', says: 'the file does not contain an armored OpenPGP key' },
-    { what: 'some text', make: async () => 'hello', says: 'the file does not contain an armored OpenPGP key' },
+    {
+      what: 'nothing',
+      make: async () => '',
+      says: 'the file does not contain an armored OpenPGP key',
+    },
+    {
+      what: 'some text',
+      make: async () => 'hello',
+      says: 'the file does not contain an armored OpenPGP key',
+    },
     {
       what: 'a key of another kind',
       make: async () => '-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----',
