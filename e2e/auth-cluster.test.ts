@@ -12,8 +12,8 @@ import { type Server, startAs } from '../hack/testbed/server/server.ts'
 import { TestIssuer } from '../pkg/registry/auth/issuer.fixture.ts'
 
 /*
- * Callers whom only the cluster knows, against a real API server: its RBAC rules decide, its own words come back, and its
- * audit log shows what was read in whose name.
+ * Callers that only the cluster knows, against a real API server: its RBAC rules decide, its own messages come back, and its
+ * audit log shows each read with the identity of its caller.
  */
 
 const registry = new Registry()
@@ -136,12 +136,12 @@ describe('service-account tokens', () => {
     expect(answer).toEqual({ status, error: expect.stringContaining(words) })
   })
 
-  it('a token that the cluster does not know is 401, in its own words', async () => {
+  it('answers 401 with the message of the cluster for a token that the cluster does not know', async () => {
     const { status, error } = await ask(bearer, network, 'nonsense')
     expect([status, error]).toEqual([401, expect.stringContaining('Unauthorized')])
   })
 
-  it('the audit log shows what was asked in the name of the caller, and nothing else', async () => {
+  it('asks the cluster in the name of the caller only, as the audit log shows', async () => {
     const token = await cluster.serviceAccountToken('platform', 'one-module')
     const seen = () =>
       readFileSync(cluster.auditLogFile, 'utf8')
@@ -160,7 +160,7 @@ describe('service-account tokens', () => {
     expect(new Set(reads.map(({ userAgent }) => userAgent))).toEqual(new Set(['depot']))
   })
 
-  it('a permission that is withdrawn ends with what is remembered', async () => {
+  it('ends a withdrawn permission when the cached answer expires', async () => {
     const token = tokens['no-versions'] ?? ''
     await grant('no-versions', rules.reader, [
       { kind: 'ServiceAccount', name: 'no-versions', namespace: 'platform' },
@@ -211,7 +211,7 @@ describe('kubeconfigs', () => {
   it.each([
     ['a token with permission', 200, () => config({ token: cluster.tokens['carol'] })],
     [
-      'the same from outside, where the cluster has another address',
+      'the same from outside, if the cluster has a different address there',
       200,
       () => config({ token: cluster.tokens['carol'] }, 'https://k8s.example:6443'),
     ],
@@ -227,10 +227,10 @@ describe('kubeconfigs', () => {
   })
 })
 
-describe('an OIDC provider, and service accounts beside it', () => {
+describe('an OIDC provider in addition to service accounts', () => {
   const groups = ['payments']
 
-  it('people are judged by GroupBindings, service accounts by RBAC', async () => {
+  it('checks people by GroupBindings and service accounts by RBAC', async () => {
     const person = await issuer.sign({ groups })
     expect((await ask(mixed, labels, person)).status).toBe(200)
     expect((await ask(mixed, labels, tokens['reader'] ?? '')).status).toBe(403)
@@ -239,7 +239,7 @@ describe('an OIDC provider, and service accounts beside it', () => {
     expect((await ask(mixed, 'ui/v1/resources', tokens['nobody'] ?? '')).status).toBe(200)
   })
 
-  it('a bad token of the issuer, or no token at all, never comes before the cluster', async () => {
+  it('never sends the cluster a bad token of the issuer, or a request without a token', async () => {
     const audited = () => readFileSync(cluster.auditLogFile, 'utf8').split('"code":401').length
     const before = audited()
     const expired = await issuer.sign({ groups, exp: 1000 })
@@ -255,7 +255,7 @@ describe('an OIDC provider, and service accounts beside it', () => {
   })
 })
 
-it('while the API server is away, callers get 503, and everything that needs none of it goes on', async () => {
+it('answers callers with 503 while the API server is unreachable, and serves everything that does not need it', async () => {
   await cluster.stopApiServer('kill')
   await sleep(ttlMs)
   expect(await ask(bearer, network, tokens['reader'] ?? '')).toEqual({

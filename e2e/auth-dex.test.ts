@@ -17,7 +17,7 @@ import {
 } from './login.fixture.ts'
 
 /*
- * A real Dex behind the broker proxy, configured as docs/authentication.md says, but for what is of this test: its address,
+ * A real Dex behind the broker proxy, configured as docs/authentication.md says. Only these belong to the test: its address,
  * its memory, and a connector that lets every caller in as one person of the group `authors`.
  */
 
@@ -57,7 +57,7 @@ describe.skipIf(program === undefined)('Dex', () => {
 
   for (const { name, path } of clis) {
     it.skipIf(path === undefined)(
-      `${name} installs nothing before login, and what the group may have after it`,
+      `${name} installs nothing before login, and afterwards only modules that its group may read`,
       async () =>
         expect(await installAroundLogin(login, { cli: path, client })).toEqual(onlyAfterLogin),
     )

@@ -11,7 +11,7 @@ import {
   onlyAfterLogin,
 } from './login.fixture.ts'
 
-/* A real Keycloak, set up word by word as docs/authentication.md says. */
+/* A real Keycloak, set up exactly as docs/authentication.md says. */
 
 const program = inject('keycloak')
 const secret = 'a secret of a program'
@@ -50,7 +50,7 @@ describe.skipIf(program === undefined)('Keycloak', () => {
 
   for (const { name, path } of clis) {
     it.skipIf(path === undefined)(
-      `${name} installs nothing before login, and what the group may have after it`,
+      `${name} installs nothing before login, and afterwards only modules that its group may read`,
       async () =>
         expect(
           await installAroundLogin(login, {
@@ -62,7 +62,7 @@ describe.skipIf(program === undefined)('Keycloak', () => {
     )
   }
 
-  it('a program with a client of its own has the groups that its client says', async () => {
+  it('gives a program with its own client the groups of that client', async () => {
     const token = await keycloak.clientToken('ci', secret)
     expect(await whoami(token)).toMatchObject({
       status: 200,
@@ -70,7 +70,7 @@ describe.skipIf(program === undefined)('Keycloak', () => {
     })
   })
 
-  it('a client without the audience is refused, and the refusal says what to add', async () => {
+  it('refuses a client without the audience, and says what to add', async () => {
     const token = await keycloak.clientToken('bare', secret)
     const { status, body } = await whoami(token)
     expect([status, JSON.stringify(body)]).toEqual([

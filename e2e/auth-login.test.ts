@@ -12,8 +12,8 @@ import {
 } from './login.fixture.ts'
 
 /*
- * Everything that people and programs do to get in, with a certified provider behind the broker proxy and nothing but the
- * registry's own name: discovery, login, install.
+ * How people and programs log in, with a certified provider behind the broker proxy. They know only the
+ * registry's own name. The steps are discovery, login and install.
  */
 
 const terraform = inject('terraform')
@@ -39,13 +39,13 @@ afterAll(async () => {
 })
 
 it.skipIf(terraform === undefined)(
-  'terraform installs nothing before login, and everything that is private after it',
+  'terraform installs nothing before login, and all private modules after it',
   async () =>
     expect(await installAroundLogin(login, { cli: terraform, client })).toEqual(onlyAfterLogin),
 )
 
 describe('by hand', () => {
-  it('discovery says where to log in, under the name of the registry', async () => {
+  it('discovery names a login address under the name of the registry', async () => {
     const { body } = await askRegistry(client, '/.well-known/terraform.json')
     expect(body['login.v1']).toEqual({
       client: 'depot',
@@ -57,14 +57,14 @@ describe('by hand', () => {
     })
   })
 
-  it('a person logs in with a device code, and the ID token is as good as the access token', async () => {
+  it('a person logs in with a device code, and both the ID token and the access token are accepted', async () => {
     const access = { name: 'platform', moduleResources: ['network'], providerResources: ['hello'] }
     const caller = { kind: 'user', subject: 'alice', groups: ['platform'], binding: access }
     const whoami = { status: 200, body: expect.objectContaining(caller) as object }
     expect(await logInByDevice(client, '/device/auth')).toEqual([whoami, whoami])
   })
 
-  it('a program gets in with its secret, as far as its binding says', async () => {
+  it('a program logs in with its secret and reads what its binding allows', async () => {
     const { access_token: token } = await postToIssuer(client, '/token', {
       grant_type: 'client_credentials',
       client_id: 'ci',
@@ -79,7 +79,7 @@ describe('by hand', () => {
     expect((await askRegistry(client, providers, token)).status).toBe(404)
   })
 
-  it('a wrong secret, and a token that was changed, are refused', async () => {
+  it('a wrong secret and a modified token are refused', async () => {
     const { error } = await postToIssuer(client, '/token', {
       grant_type: 'client_credentials',
       client_id: 'ci',

@@ -52,7 +52,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** As a controller does: each Version belongs to its module or provider. */
+/** Sets owner references as a controller does: each Version belongs to its module or provider. */
 async function setOwners(): Promise<void> {
   const api = cluster.admin
   const module = (await api.request(
@@ -80,9 +80,9 @@ async function versions(): Promise<Owned[]> {
   return ((await cluster.admin.request('GET', versionsPath)) as { items: Owned[] }).items
 }
 
-/** Everything that a server tells, by path; archives by their hash. */
+/** Every answer of a server, by path; archives by their hash. */
 async function answers(...flags: readonly string[]): Promise<Map<string, string>> {
-  // A server without a past: counts of downloads are no records.
+  // A server without a history: download counts are not records.
   for (const file of globSync('stats*', { cwd: archives.dir })) {
     rmSync(join(archives.dir, file), { recursive: true })
   }
@@ -226,20 +226,20 @@ it('brings back every answer, byte by byte, after the namespaces were deleted', 
   expect(await answers()).toEqual(before)
 })
 
-it('drops owners, who are of a cluster that is gone', async () => {
+it('drops owner references, because their objects were in the previous cluster', async () => {
   const restored = await versions()
   expect(restored.length).toBeGreaterThan(2)
   expect(restored.filter(({ metadata }) => metadata.ownerReferences !== undefined)).toEqual([])
   expect(readFileSync(backup, 'utf8')).toContain('ownerReferences')
 })
 
-it('changes nothing where everything is there', async () => {
+it('changes nothing if every object exists', async () => {
   const before = await answers()
   expect(await run('restore', backup)).toMatchObject({ code: 0 })
   expect(await answers()).toEqual(before)
 })
 
-it('saves one namespace where that is asked for', async () => {
+it('saves only one namespace if asked to', async () => {
   const { stdout } = await run('--namespace', 'payments')
   expect(stdout).toContain('namespace: payments')
   expect(stdout).not.toContain('namespace: platform')
@@ -272,7 +272,7 @@ it.each([
   ['is none', () => 'hello: there\n', /no end/],
   ['is empty', () => '', /no end/],
   [
-    'holds something else',
+    'holds a different object',
     (text: string) => text.replace('kind: Namespace', 'kind: Secret'),
     /is none of/,
   ],
@@ -299,7 +299,7 @@ it('names every object that the API server refuses, and restores the others', as
   expect(stdout).toMatch(/^\d+ objects restored/)
 })
 
-it('says what to do where the kinds are not defined', async () => {
+it('says what to do if the definitions are missing', async () => {
   const { code, stderr } = await run(
     'restore',
     backup,

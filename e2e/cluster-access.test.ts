@@ -71,7 +71,7 @@ it('the service account of the server may read all that it needs, and only lists
   expect(events.filter((event) => (event.responseStatus?.code ?? 0) >= 400)).toEqual([])
 })
 
-it('may write nothing and read no secret', async () => {
+it('cannot write anything or read a secret', async () => {
   const token = await cluster.serviceAccountToken('depot-system', 'depot-server')
   const may = async (verb: string, group: string, resource: string) => {
     const review = {
@@ -102,7 +102,7 @@ it('a Role and one Namespace are enough for one namespace', async () => {
   await watching.close()
 })
 
-it('a user without permission reads which one is missing, and gets in once it is there', async () => {
+it('tells a user which permission is missing, and lets the user in once it is granted', async () => {
   const kubeconfig = await cluster.kubeconfig({ user: 'nobody' })
   const watched = watchKubeconfig(kubeconfig, {
     timings: { backoffMs: 20, backoffCapMs: 100 },
@@ -133,7 +133,7 @@ it('a user without permission reads which one is missing, and gets in once it is
   await watching.close()
 })
 
-it('a token that is refused is said to be', async () => {
+it('says that a token was refused', async () => {
   const kubeconfig = await cluster.kubeconfig({ token: 'wrong' })
   const { cluster: watching, logs } = watchKubeconfig(kubeconfig)
   await vi.waitFor(() =>

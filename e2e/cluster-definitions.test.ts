@@ -90,7 +90,7 @@ describe('an object that is not valid', () => {
   })
 })
 
-it('a status is written on its own, and a spec does not touch it', async () => {
+it('a status is written separately, and writing a spec does not change it', async () => {
   const path = `${root}/versions/net-1.0.0`
   const spec = { type: 'Module', version: '1.0.0' }
   await cluster.admin.apply(
@@ -111,7 +111,7 @@ it('a status is written on its own, and a spec does not touch it', async () => {
   expect(await cluster.admin.request('GET', path)).toMatchObject({ spec: changed, status })
 })
 
-it('kubectl shows columns that say something', async () => {
+it('kubectl shows useful columns', async () => {
   await applyManifests(cluster.admin, 'config/samples')
   const modules = await kubectl('get', 'modules', '--all-namespaces')
   expect(modules.split('\n')[0]).toMatch(/NAMESPACE +NAME +\S+.*AGE/)

@@ -24,7 +24,7 @@ interface Mistake {
   readonly kind: Kind
   readonly spec: Readonly<Record<string, unknown>>
   readonly status?: Readonly<Record<string, unknown>>
-  /** In what the API server says. */
+  /** Part of the API server's message. */
   readonly says: RegExp
 }
 
@@ -107,7 +107,7 @@ const malformed: readonly Mistake[] = [
   },
 ]
 
-/** Well formed, and still nothing that can work: refused by rules that Depot knows too. */
+/** Well formed but unusable: refused by rules that Depot has too. */
 const useless: readonly Mistake[] = [
   {
     name: 'a provider version without a platform',
@@ -287,18 +287,18 @@ async function write(mistake: Mistake): Promise<unknown> {
   return cluster.admin.apply(`${path}/status`, { ...objectOf(mistake), kind, status })
 }
 
-describe('what an API server refuses of a malformed object says what to write', () => {
+describe('an API server that refuses a malformed object says what to write', () => {
   it.each(malformed)('$name', async (mistake) => {
     await expect(write(mistake)).rejects.toThrow(mistake.says)
   })
 })
 
-describe('what an API server refuses of an object that cannot work says what to write', () => {
+describe('an API server that refuses an unusable object says what to write', () => {
   it.each(useless)('$name', async (mistake) => {
     await expect(write(mistake)).rejects.toThrow(mistake.says)
   })
 
-  it.each(useless)('and Depot finds by itself: $name', (mistake) => {
+  it.each(useless)('and Depot finds the same: $name', (mistake) => {
     const parsed = parseResource(mistake.kind, { ...objectOf(mistake), status: mistake.status })
     const messages = parsed.ok ? mistakesIn(parsed.resource).map(({ message }) => message) : []
     expect(messages).toHaveLength(1)
@@ -306,7 +306,7 @@ describe('what an API server refuses of an object that cannot work says what to 
   })
 })
 
-describe('what patterns of the definition refuse, Depot explains', () => {
+describe('Depot explains what the patterns of the definition refuse', () => {
   it.each(unusable)('$name', async (mistake) => {
     await expect(write(mistake)).rejects.toThrow(mistake.field)
     const parsed = parseResource(mistake.kind, objectOf(mistake))
@@ -316,7 +316,7 @@ describe('what patterns of the definition refuse, Depot explains', () => {
   })
 })
 
-describe('what works is accepted by the API server and by Depot', () => {
+describe('the API server and Depot accept every valid object', () => {
   it.each([
     { name: 'an address that is no DNS label', ...moduleWith({ name: 'my_module' }) },
     { name: 'a module that is complete', ...moduleWith({ provider: 'aws', storageConfig }) },
@@ -380,7 +380,7 @@ it.each([
   { name: 'in the wrong place', kind: 'Version', field: 'storageConfig', value: storageConfig },
   { name: 'beside the config', kind: 'Module', field: 'provider', value: 'aws' },
 ] as const)(
-  'what kubectl asks for refuses a field that is $name',
+  'refuses, with the validation that kubectl asks for, a field that is $name',
   async ({ kind, field, value }) => {
     const { spec } = kind === 'Version' ? moduleVersion({}) : moduleWith({})
     const object = objectOf({ name: '', kind, spec: { ...spec, [field]: value }, says: /never/ })
@@ -391,7 +391,7 @@ it.each([
   },
 )
 
-it('a Version is published by its spec alone', async () => {
+it('publishes a Version that has only a spec', async () => {
   const { spec } = moduleVersion({ upload: { sha256: digest } })
   const object = { ...objectOf({ name: '', kind: 'Version', spec, says: /never/ }) }
   expect(await cluster.admin.apply(`${root}/versions/wrong`, object)).toMatchObject({

@@ -53,7 +53,7 @@ const put = (namespace: string, name: string, fileName = 'a.zip') =>
 const remove = (namespace: string, name: string) =>
   cluster.admin.send('DELETE', `${root}/namespaces/${namespace}/versions/${name}`)
 
-/** What the API server has, as the sink shows it. */
+/** The objects of the API server, in the form that the sink shows. */
 async function fresh(path: string): Promise<Record<string, string>> {
   const { items } = (await cluster.admin.request('GET', path)) as {
     items: { metadata: { namespace?: string; name: string; resourceVersion: string } }[]
@@ -106,7 +106,7 @@ const relists = async (reason: string) =>
   watched.metric('watch_relists_total', { kind: 'Version', reason })
 
 describe('connections through a proxy', () => {
-  it('that are cut again and again lose nothing', async () => {
+  it('lose nothing when they are cut repeatedly', async () => {
     const writer = writeChanges()
     for (let i = 0; i < 20; i++) {
       await writer.wrote(2)
@@ -116,7 +116,7 @@ describe('connections through a proxy', () => {
     await untilEqual()
   })
 
-  it('that are stalled are given up, and what happened meanwhile is read', async () => {
+  it('are replaced when they stall, and the changes since then are read', async () => {
     await put('one', 'before')
     await untilEqual()
     proxy.stall(true)
@@ -129,7 +129,7 @@ describe('connections through a proxy', () => {
     await untilEqual()
   })
 
-  it('that are slow only make it late', async () => {
+  it('only delay changes when they are slow', async () => {
     proxy.delay(300)
     await put('one', 'slow')
     await untilEqual()
@@ -143,7 +143,7 @@ describe('an API server', () => {
     { how: 'kill', times: 4 },
     { how: 'stop', times: 1 },
   ] as const)(
-    'that goes down by $how and comes back, while changes are written, ends with the same',
+    'that goes down by $how and comes back during writes is followed to the same state',
     async ({ how, times }) => {
       const writer = writeChanges()
       for (let i = 0; i < times; i++) {
@@ -159,11 +159,11 @@ describe('an API server', () => {
     },
   )
 
-  it('that has forgotten the history is listed again', async () => {
+  it('that has compacted its history is listed again', async () => {
     const before = await relists('RevisionExpired')
     await put('one', 'compacted')
     await untilEqual()
-    // Not stalled: watches that bring nothing for long enough are a reason for a list by themselves.
+    // The watches must not stall: a watch that is silent for long enough causes a list anyway.
     proxy.refuse(true)
     await put('one', 'in-the-gap')
     await remove('one', 'compacted')
@@ -198,7 +198,7 @@ describe('objects', () => {
     await remove('one', 'large')
   })
 
-  it('that are deleted and made again under the same name are the new ones', async () => {
+  it('that are deleted and created again with the same name are replaced', async () => {
     await put('one', 'again', 'old.zip')
     await remove('one', 'again')
     await put('one', 'again', 'new.zip')
@@ -208,7 +208,7 @@ describe('objects', () => {
     })
   })
 
-  it('that come in a burst of thousands are all there', async () => {
+  it('that arrive in a burst of thousands are all known', async () => {
     const count = Number(process.env['DEPOT_E2E_BURST'] ?? 2_000)
     const names = Array.from({ length: count }, (_, i) => `burst-${i}`)
     const workers = Array.from({ length: 16 }, async () => {
@@ -222,9 +222,9 @@ describe('objects', () => {
     expect(watched.sink.get('Version', 'two', 'burst-0')).toBeDefined()
   })
 
-  it('that go with their whole namespace are gone', async () => {
-    // No controller empties a namespace here, so the collection is deleted as it would do it: again where the API server
-    // has ended the request, which it does after a minute, however many objects are left.
+  it('that are deleted with their namespace are gone', async () => {
+    // No controller empties a namespace here, so this deletes the collection as the controller would: again if the API server
+    // has ended the request, which it does after a minute, even if objects are left.
     const versions = `${root}/namespaces/two/versions`
     const emptying = { timeout: 150_000, interval: 100 }
     await vi.waitFor(() => cluster.admin.request('DELETE', versions), emptying)

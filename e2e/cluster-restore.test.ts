@@ -37,7 +37,7 @@ const served = (name: string) => {
   return found?.kind === 'Module' ? found.spec.moduleConfig.provider : undefined
 }
 
-it('follows an etcd that was restored from a backup: what was lost goes, what is written then is served', async () => {
+it('follows an etcd that was restored from a backup: removes lost objects, and serves new ones', async () => {
   await put('kept', 'old')
   const backup = join(cluster.directory, 'etcd-backup')
   await cluster.whileStopped((data) => cp(data, backup, { recursive: true }))

@@ -43,10 +43,10 @@ const detailPath = (module: string) =>
 const json = async <T>(path: string): Promise<T> =>
   (await (await fetch(`${server.url}${path}`)).json()) as T
 
-/** What a Version has no status for is left out. */
+/** Fields that a Version has no status for are missing. */
 type Shown = Pick<Archive, 'version' | 'fileName'> & Partial<Archive>
 
-/** What the server shows of a module: to a CLI, and in the API for browsing. */
+/** The versions of a module, as a CLI and as the browse API get them. */
 async function served(module: string): Promise<{ versions: string[]; archives: Archive[] }> {
   const { modules } = await json<{ modules: { versions: { version: string }[] }[] }>(
     versionsPath(module),
@@ -74,7 +74,7 @@ async function untilEqual(): Promise<number> {
   return Math.round(performance.now() - startMs)
 }
 
-/** What the server's identity did on the API server so far. */
+/** The verbs that the server's identity has used on the API server so far. */
 function auditedVerbs(): string[] {
   const lines = readFileSync(cluster.auditLogFile, 'utf8').trimEnd().split('\n')
   return lines
@@ -84,7 +84,7 @@ function auditedVerbs(): string[] {
 }
 
 describe('a server on a cluster', () => {
-  it('asks it for nothing while it answers ten thousand requests', async () => {
+  it('sends it no request while it answers ten thousand', async () => {
     await untilEqual()
     const before = auditedVerbs().length
     const paths = [
@@ -98,11 +98,11 @@ describe('a server on a cluster', () => {
     expect(readers.reads).toBe(10_000)
     const during = auditedVerbs().slice(before)
     expect(during.filter((verb) => verb !== 'list' && verb !== 'watch')).toEqual([])
-    // A watch may come to its end in this time, and is begun again.
+    // A watch may end in this time and start again.
     expect(during.length).toBeLessThan(20)
   })
 
-  it('answers every read while its API server is killed again and again, and catches up', {
+  it('answers every read while its API server is killed repeatedly, and catches up', {
     timeout: 900_000,
   }, async () => {
     const end = new AbortController()
@@ -127,7 +127,7 @@ describe('a server on a cluster', () => {
     expect(new Set(auditedVerbs())).toEqual(new Set(['list', 'watch']))
   })
 
-  it('shows the README of the latest version, and another one when another is the latest', async () => {
+  it('shows the README of the latest version, and replaces it when a newer version appears', async () => {
     const [module = ''] = changing.modules
     const release = async (version: string) => {
       const name = `readme-${module}-${version}`
@@ -159,7 +159,7 @@ describe('a server on a cluster', () => {
   })
 })
 
-it('a server whose user may read nothing is not ready, says what is missing, and recovers', async () => {
+it('a server without permission to read is not ready, names the missing permission, and recovers', async () => {
   const own = new Registry()
   const kubeconfig = await cluster.kubeconfig({ user: 'nobody' })
   const denied = await launch(own, ...start(kubeconfig))

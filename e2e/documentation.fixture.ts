@@ -14,7 +14,7 @@ function sectionOf(page: string, heading?: string): string {
   return rest.split('\n## ', 1)[0] ?? ''
 }
 
-/** The shell blocks of a page; one that stands in a list without its indentation. */
+/** The shell blocks of a page; those in a list without their indentation. */
 export function shellBlocks(page: string, heading?: string): string[] {
   return [...sectionOf(page, heading).matchAll(/^( *)```sh\n(.*?)^\1```$/gms)].map(
     ([, indentation = '', block = '']) => block.replaceAll(new RegExp(`^${indentation}`, 'gm'), ''),

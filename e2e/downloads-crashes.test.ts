@@ -12,7 +12,7 @@ registry.write(
   moduleObjects({ name: 'vpc', versions: [{ version: '1.0.0', fileName: 'vpc.zip', checksum }] }),
 )
 
-/** What a crash may lose is stated as 100 ms; a busy machine gets more. */
+/** A crash may lose the last 100 ms. On a busy machine more is allowed. */
 const windowMs = 500
 
 class Load {
@@ -59,7 +59,7 @@ async function totalDownloads({ url }: Server): Promise<number> {
 }
 
 describe.skipIf(noValkey)('downloads under load', () => {
-  it('are counted once though Valkey is killed twenty times and the server five times', async () => {
+  it('are counted exactly once while Valkey is killed twenty times and the server five times', async () => {
     await using valkey = await TestValkey.start('--appendonly', 'yes')
     const flags = ['--stats-valkey-addr', `${valkey.host}:${valkey.port}`]
     let [least, most] = [0, 0]
@@ -95,7 +95,7 @@ describe.skipIf(noValkey)('downloads under load', () => {
   })
 })
 
-/** The count once nothing waits to be counted and it stands still. */
+/** The count, once no event is queued and the count has stopped changing. */
 async function settled(server: Server): Promise<number> {
   for (let last = -1; ; ) {
     const waiting = /^depot_download_queue_events (\d+)$/m

@@ -23,7 +23,7 @@ interface Item {
   readonly downloadCount?: number
 }
 
-/** What the browse API counts of a resource, by version and platform. */
+/** The download counts of a resource in the browse API, by version and platform. */
 async function counted(kind: 'module' | 'provider', name: string): Promise<Record<string, number>> {
   const url = `${server.url}/depot/ui/v1/resources/platform/${kind}/${name}/versions?page_size=100`
   const { items } = (await (await fetch(url)).json()) as { items: Item[] }
@@ -49,22 +49,28 @@ const configuration = (version: string) => `
   }`
 
 describe.each(clis)('downloads of $name', ({ path, name }) => {
-  it.skipIf(path === undefined)('are counted once for each archive, and stay counted', async () => {
-    const before = [await counted('module', 'network'), await counted('provider', 'hello')]
-    const workspace = new Workspace(path, server.url, configuration('1.1.0'))
-    await workspace.must('init')
-    const key = `1.0.0 ${platform}`
-    const after = [
-      { ...before[0], '1.1.0': (before[0]?.['1.1.0'] ?? 0) + 1 },
-      { ...before[1], [key]: (before[1]?.[key] ?? 0) + 1 },
-    ]
-    const now = async () => [await counted('module', 'network'), await counted('provider', 'hello')]
-    await expect.poll(now).toEqual(after)
+  it.skipIf(path === undefined)(
+    'are counted once for each archive, and the counts survive a restart',
+    async () => {
+      const before = [await counted('module', 'network'), await counted('provider', 'hello')]
+      const workspace = new Workspace(path, server.url, configuration('1.1.0'))
+      await workspace.must('init')
+      const key = `1.0.0 ${platform}`
+      const after = [
+        { ...before[0], '1.1.0': (before[0]?.['1.1.0'] ?? 0) + 1 },
+        { ...before[1], [key]: (before[1]?.[key] ?? 0) + 1 },
+      ]
+      const now = async () => [
+        await counted('module', 'network'),
+        await counted('provider', 'hello'),
+      ]
+      await expect.poll(now).toEqual(after)
 
-    // What is installed is not downloaded again.
-    await workspace.must('init')
-    expect(await server.stop(), `${name}'s server`).toBe(0)
-    server = await startServer(registry)
-    await expect.poll(now).toEqual(after)
-  })
+      // An installed module is not downloaded again.
+      await workspace.must('init')
+      expect(await server.stop(), `${name}'s server`).toBe(0)
+      server = await startServer(registry)
+      await expect.poll(now).toEqual(after)
+    },
+  )
 })

@@ -13,7 +13,7 @@ const parent = mkdtempSync(join(tmpdir(), 'depot first run '))
 const checkout = join(parent, 'check out')
 const terraform = inject('terraform')
 
-/** The work tree, without what was installed or built in it. */
+/** The work tree, without installed packages and build output. */
 beforeAll(() => {
   const built = ['.git', 'node_modules', '.depot', 'data'].map((name) => join(repository, name))
   cpSync(repository, checkout, { recursive: true, filter: (path) => !built.includes(path) })
@@ -21,9 +21,9 @@ beforeAll(() => {
 afterAll(() => rmSync(parent, { recursive: true, force: true }))
 
 interface Run {
-  /** What it printed so far. */
+  /** Its output so far. */
   readonly printed: () => string
-  /** Waits for a text. @throws Error with what was printed where make ends before that */
+  /** Waits for a text. @throws Error with the output if make ends before that */
   readonly until: (text: string) => Promise<void>
   /** Ctrl-C, as a terminal sends it: to all of the process group. Resolves to the exit code of make. */
   readonly interrupt: () => Promise<number | null>
@@ -113,7 +113,7 @@ describe.runIf(terraform)('make run, in a fresh checkout whose path has spaces',
     ['8e3', [], 'PORT must be 1 to 65535, not 8e3'],
     ['9999', ['UI_PORT=0'], 'UI_PORT must be 1 to 65535, not 0'],
   ])(
-    'says in one line that %s %j is no port',
+    'says in one line that %s %j is not a port',
     { timeout: 600_000 },
     async (port, more, problem) => {
       const run = makeRun(port, ...more)

@@ -81,14 +81,14 @@ async function interrupted(child: ReturnType<typeof start>, signal: NodeJS.Signa
 const versions = () => readdirSync(target.manifests, { recursive: true }).length
 
 describe('a team moves 300 modules', () => {
-  it('sees what would be done', async () => {
+  it('sees a preview', async () => {
     const { stdout, code } = await ended(start('sesame', '--dry-run', '--list', list))
     expect(code).toBe(0)
     expect(stdout).toMatch(new RegExp(`\\n${count} to import, 0 already there\\n$`))
     expect(versions()).toBe(0)
   })
 
-  it('is told that a token is wrong, by each source, and nothing is written', async () => {
+  it('reports a wrong token of each source, and writes nothing', async () => {
     const sources = Array.from({ length: 3 }, (_, index) => `${old.host}/acme/${nameOf(index)}/aws`)
     const { stdout, code } = await ended(start('mistyped', ...sources))
     expect(code).toBe(1)
@@ -96,7 +96,7 @@ describe('a team moves 300 modules', () => {
     expect(versions()).toBe(0)
   })
 
-  it('goes on after Ctrl-C and after a kill, past a limit and a registry that fails for a moment', async () => {
+  it('continues after Ctrl-C, a kill, a rate limit and a short failure of the registry', async () => {
     const first = await interrupted(start('sesame', '--list', list), 'SIGINT')
     expect(first).toMatchObject({ code: 130, stderr: '' })
     expect(first.stdout).toMatch(/stopped; run the same command again to go on\n$/)
@@ -111,7 +111,7 @@ describe('a team moves 300 modules', () => {
     const [, stored, present] = /\n(\d+) stored, (\d+) already there\n$/.exec(last.stdout) ?? []
     expect(Number(stored) + Number(present)).toBe(count)
     expect(Number(present)).toBeGreaterThanOrEqual(20)
-    // Of what was in flight when it was stopped, and of nothing else, the archive was fetched once more each time.
+    // Each stop causes one more fetch, of the archive that was in flight, and of no other.
     const archives = Map.groupBy(
       old.asked.filter((path) => /\.(?:zip|tar\.gz)$/.test(path)),
       (path) => path,
@@ -123,7 +123,7 @@ describe('a team moves 300 modules', () => {
     expect(more, 'archives that were fetched once more').toBeLessThanOrEqual(20)
   })
 
-  it('is told which module cannot be had, with all others in place', async () => {
+  it('names the module that is not available, and imports all others', async () => {
     old.faults.on(/module-007\/aws\/versions/, 'error')
     const { stdout, code } = await ended(start('sesame', '--list', list))
     expect(code).toBe(1)

@@ -12,7 +12,7 @@ import { folderOfProgram, shellBlock } from './documentation.fixture.ts'
 import { missing } from './storage.fixture.ts'
 import { typeServer } from './typed-server.fixture.ts'
 
-/** docs/import.md, typed as it stands there; the registry that it names is a stand-in on a port of this machine. */
+/** Runs the commands of docs/import.md as they are. The registry that it names is a server on a port of this machine. */
 const repository = join(import.meta.dirname, '..')
 const page = readFileSync(join(repository, 'docs/import.md'), 'utf8')
 const run = promisify(execFile)
@@ -40,7 +40,7 @@ beforeEach(() => {
   dir = made
 })
 
-/** The lines of the page that hold a text, with the stand-in for the registry. */
+/** The lines of the page that hold a text, with the address of the test registry. */
 const block = (text: string): string =>
   shellBlock('import.md', text).replaceAll('registry.example.com', upstreams.registry.host)
 
@@ -56,7 +56,7 @@ function command(begin: string): string {
   )
 }
 
-/** What may be set by the environment of each command without a change of what is typed. */
+/** Settings from the environment, so that the commands can be run unchanged. */
 const environment = (more: Readonly<Record<string, string>> = {}) => ({
   PATH: `${bin}:${process.env['PATH'] ?? ''}`,
   HOME: dir,
@@ -73,7 +73,7 @@ async function type(lines: string, more?: Readonly<Record<string, string>>): Pro
 const serve = (line: string, more?: Readonly<Record<string, string>>): Promise<string> =>
   typeServer(line, { cwd: dir, env: environment(more) })
 
-/** Installs with both CLIs what was imported. */
+/** Installs the imported modules with both CLIs. */
 async function install(url: string): Promise<void> {
   for (const { path } of clis.filter((cli) => cli.path !== undefined)) {
     const configuration = `terraform {

@@ -73,7 +73,7 @@ afterAll(() => {
 })
 
 describe('depot import', () => {
-  it('says what it would import, and writes nothing', async () => {
+  it('lists what it would import, and writes nothing', async () => {
     const { stdout, stderr, code } = await depotImport('--dry-run', ...sources())
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
     expect(stdout).toContain('would import platform/network/aws 1.1.0\n')
@@ -82,7 +82,7 @@ describe('depot import', () => {
     expect(readdirSync(target.archives)).toEqual([])
   })
 
-  it('moves modules and providers of another registry, and goes on where it was', async () => {
+  it('moves modules and providers of another registry, and continues where it stopped', async () => {
     const first = await depotImport('--versions', '< 1.1', ...sources())
     expect(first).toMatchObject({ stderr: '', code: 0 })
     expect(first.stdout).toContain('stored platform/network/aws 1.0.0')
@@ -100,7 +100,7 @@ describe('depot import', () => {
     expect(third.stdout).toMatch(/\n1 stored, \d+ already there\n$/)
   })
 
-  describe.each(clis)('what was imported, with $name', ({ path }) => {
+  describe.each(clis)('imported modules and providers, with $name', ({ path }) => {
     const module = (source: string, inputs: string) => `module "it" {
       source = "depot.test/${source}"
       ${inputs}
@@ -125,26 +125,21 @@ describe('depot import', () => {
       expect(entriesIn(installed)).toEqual(entriesIn(join(samples, 'sources', files)))
     })
 
-    it.skipIf(path === undefined)(
-      'a provider is installed with the digests that it had',
-      async () => {
-        const configuration = `terraform {
+    it.skipIf(path === undefined)('a provider is installed with its original digests', async () => {
+      const configuration = `terraform {
         required_providers { hello = { source = "depot.test/platform/hello" } }
       }`
-        const workspace = new Workspace(path, server.url, configuration)
-        await expect.poll(async () => (await workspace.run('init')).output).toContain('initialized')
-        const digests = [...workspace.lockFile().matchAll(/"(zh:[0-9a-f]{64})"/g)].map(
-          ([, zh]) => zh,
-        )
-        const version = /version\s+= "(.*?)"/.exec(workspace.lockFile())?.[1] ?? ''
-        const archives = await Promise.all(
-          entriesIn(other.archives)
-            .filter((entry) => entry.path.includes(`hello_${version}_`))
-            .map(async ({ content }) => `zh:${await sha256(content)}`),
-        )
-        expect(new Set(digests)).toEqual(new Set(archives))
-      },
-    )
+      const workspace = new Workspace(path, server.url, configuration)
+      await expect.poll(async () => (await workspace.run('init')).output).toContain('initialized')
+      const digests = [...workspace.lockFile().matchAll(/"(zh:[0-9a-f]{64})"/g)].map(([, zh]) => zh)
+      const version = /version\s+= "(.*?)"/.exec(workspace.lockFile())?.[1] ?? ''
+      const archives = await Promise.all(
+        entriesIn(other.archives)
+          .filter((entry) => entry.path.includes(`hello_${version}_`))
+          .map(async ({ content }) => `zh:${await sha256(content)}`),
+      )
+      expect(new Set(digests)).toEqual(new Set(archives))
+    })
   })
 })
 

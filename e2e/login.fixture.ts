@@ -12,12 +12,12 @@ import { type Between, startTunnel } from '../hack/testbed/server/tunnel.ts'
 
 const repository = dirname(import.meta.dirname)
 
-/** The name of the registry, which leads to the server by way of a tunnel. */
+/** The name of the registry, which leads to the server through a tunnel. */
 export const host = 'depot.example'
-/** The issuer where a broker stands behind the registry's name. */
+/** The issuer behind the registry's broker proxy. */
 export const brokerIssuer = `https://${host}/broker`
 
-/** The code of the first block of that language below a heading of docs/authentication.md. */
+/** The first block of code in that language below a heading of docs/authentication.md. */
 export function blockBelow(heading: string, language: string): string {
   const docs = readFileSync(join(repository, 'docs/authentication.md'), 'utf8')
   const [, section = ''] = docs.split(`\n### ${heading}\n`)
@@ -42,24 +42,24 @@ export function binding(
   }
 }
 
-/** A registry with a private module and a private provider, known to CLIs by nothing but its name, over TLS. */
+/** A registry with a private module and a private provider. CLIs know only its name and reach it over TLS. */
 export class LoginRegistry {
   readonly registry = new Registry()
   #certificate: Certificate | undefined
   #server: Server | undefined
   #tunnel: Between | undefined
 
-  /** What a CLI needs to reach it. */
+  /** The variables with which a CLI reaches it. */
   get environment(): NodeJS.ProcessEnv {
     return {
       SSL_CERT_FILE: this.certificate.certPath,
       HTTPS_PROXY: this.#tunnel?.url,
-      // Set, it would hide the credentials that login writes.
+      // If it were set, it would hide the credentials that login writes.
       TF_CLI_CONFIG_FILE: '',
     }
   }
 
-  /** For the name of the registry. */
+  /** The certificate for the name of the registry. */
   get certificate(): Certificate {
     if (this.#certificate === undefined) throw new Error('write the registry first')
     return this.#certificate
@@ -77,7 +77,7 @@ export class LoginRegistry {
     this.#certificate = await writeCertificate(this.registry.dir, host)
   }
 
-  /** Starts a server with these flags, and leads the name there. */
+  /** Starts a server with these flags, and makes the name lead to it. */
   async start(...flags: readonly string[]): Promise<void> {
     const { registry, certificate } = this
     const source = ['--manifests', registry.manifests]
@@ -85,7 +85,7 @@ export class LoginRegistry {
     await this.lead(this.#server.url)
   }
 
-  /** Leads the name of the registry somewhere. */
+  /** Makes the name of the registry lead to an address. */
   async lead(to: string): Promise<void> {
     this.#tunnel = await startTunnel(to)
   }
@@ -116,11 +116,11 @@ export interface Person {
   readonly cli: string | undefined
   /** The browser. */
   readonly client: Client
-  /** Where the page to log in is. Default: at the broker behind the registry's name. */
+  /** The address of the login page. Default: the broker behind the registry's name. */
   readonly authorization?: string
 }
 
-/** What a CLI that installs nothing before login, and what is private after it, comes to. */
+/** The outcome of a CLI that installs nothing before login, and private modules after it. */
 export const onlyAfterLogin = {
   before: {
     code: 1,
@@ -133,7 +133,7 @@ export const onlyAfterLogin = {
   installed: { message: 'Hello, login, from provider 1.1.0.' },
 }
 
-/** Has a CLI install before login, log in, and install after it. */
+/** Makes a CLI install before login, log in, and install again. */
 export async function installAroundLogin(
   { url, environment }: Pick<LoginRegistry, 'url' | 'environment'>,
   { cli, client, authorization }: Person,
@@ -167,7 +167,7 @@ export async function askRegistry(client: Client, path: string, token?: string) 
   return { status, body: JSON.parse(text) as Record<string, unknown> }
 }
 
-/** Logs in with a device code. @returns who the registry takes the caller for, by ID token and by access token */
+/** Logs in with a device code. @returns the caller as the registry sees it, by ID token and by access token */
 export async function logInByDevice(client: Client, devicePath: string) {
   const begun = await postToIssuer(client, devicePath, {
     client_id: 'depot',

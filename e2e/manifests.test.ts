@@ -38,7 +38,7 @@ async function versionsOf(name: string): Promise<string[] | number> {
   return modules[0].versions.map(({ version }) => version)
 }
 
-/** Reads both modules again and again until asked to stop, and gives every answer that was not a good one. */
+/** Reads both modules repeatedly until asked to stop, and returns every failed answer. */
 function readAllTheTime() {
   let step = 'the start'
   const failures = new Set<string>()
@@ -83,7 +83,7 @@ describe('a folder of manifests that changes while it is served', () => {
       what: 'a file is renamed',
       step: () => {
         rename('moving.yaml', 'moved.yaml')
-        // A rename changes nothing that is served; what comes after it shows that it was noticed.
+        // A rename changes no answer. The next step shows that it was noticed.
         registry.write('later.yaml', objects('later', '1.0.0'))
       },
       name: 'later',
@@ -126,7 +126,7 @@ function rename(from: string, to: string): void {
   renameSync(join(registry.manifests, from), join(registry.manifests, to))
 }
 
-/** A broken file changes nothing that is served; the log is where it shows. */
+/** A broken file changes no answer. Only the log mentions it. */
 async function untilLogged(text: string, mark: number): Promise<void> {
   await expect.poll(() => server.log.slice(mark).some((line) => line.includes(text))).toBe(true)
 }

@@ -10,7 +10,7 @@ const samples = join(import.meta.dirname, '../config/samples')
 const registry = new Registry()
 afterAll(() => registry.remove())
 
-it('promtool has nothing to say about the metrics', async () => {
+it('promtool finds nothing wrong with the metrics', async () => {
   await registry.sign()
   for (const file of readdirSync(samples).filter((name) => name.endsWith('.yaml'))) {
     registry.writeText(file, readFileSync(join(samples, file), 'utf8'))

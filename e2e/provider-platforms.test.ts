@@ -53,7 +53,7 @@ describe.each(clis)('a provider for several platforms, with $name', ({ path, tru
   const able = path !== undefined && stamp !== undefined
 
   it.runIf(able)(
-    'a signed provider is verified, locked for all platforms, and applied',
+    'verifies a signed provider, locks it for all platforms, and applies it',
     async () => {
       const workspace = new Workspace(path, server.url, stampConfiguration)
       const { output } = await workspace.must('init')
@@ -67,7 +67,7 @@ describe.each(clis)('a provider for several platforms, with $name', ({ path, tru
     },
   )
 
-  it.runIf(able)('a lock file can be made for platforms other than this one', async () => {
+  it.runIf(able)('creates a lock file for other platforms', async () => {
     const workspace = new Workspace(path, server.url, stampConfiguration)
     await workspace.must('providers', 'lock', '-platform=linux_amd64', '-platform=linux_arm64')
     expect(await workspace.run('init', '-lockfile=readonly')).toMatchObject({ code: 0 })

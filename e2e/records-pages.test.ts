@@ -15,7 +15,7 @@ import { Registry } from '../hack/testbed/registry/registry.ts'
 import { startAs } from '../hack/testbed/server/server.ts'
 import { inlineCommands, shellBlock } from './documentation.fixture.ts'
 
-/* Records are moved to another group as docs/migrating.md says, and backed up and restored as docs/operations.md says. */
+/* Moves records to another group as docs/migrating.md says, and backs them up and restores them as docs/operations.md says. */
 
 const repository = join(import.meta.dirname, '..')
 const group = 'registry.example.com'
@@ -26,7 +26,7 @@ let archives: Registry
 
 const theirs = (text: string): string => text.replaceAll('depot.internal', group)
 
-/** Types lines in a checkout where files may be written, with the cluster as the current context. */
+/** Runs commands in a checkout where files may be written, with the cluster as the current context. */
 async function type(lines: string): Promise<string> {
   const env = { PATH: process.env['PATH'], HOME: dir, KUBECONFIG: plane.kubeconfigFile }
   return (await run('sh', ['-ec', lines], { cwd: dir, env })).stdout
@@ -46,7 +46,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-/** The status that a server answers with for the module of the samples. */
+/** The status of a server's answer for the module of the samples. */
 async function served(): Promise<number> {
   const flags = ['--anonymous-auth', '--kubeconfig', plane.kubeconfigFile]
   const server = await startAs(archives, ...flags)

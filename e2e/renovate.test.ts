@@ -26,7 +26,7 @@ interface Dependency {
   readonly updates: readonly { readonly newVersion: string }[]
 }
 
-it('Renovate finds updates of a module and a provider, and where a changelog would be', async () => {
+it('Renovate finds updates of a module and a provider, and the address of their changelog', async () => {
   await registry.sign()
   await writeSamples(registry)
   const certificate = await writeCertificate(folder, host)

@@ -90,7 +90,7 @@ async function statusOf(rawPath: string, headers: Record<string, string> = {}): 
   return response.statusCode
 }
 
-describe('a Version cannot make the server fetch anything else', () => {
+describe('a Version cannot make the server fetch another address', () => {
   const checksum = `fileChecksum=${sha256}`
   it.each([
     `/s3/bucket/eu-west-1/vpc/vpc.zip?${checksum}`,
@@ -207,7 +207,7 @@ describe('clients that misbehave', () => {
     await expect.poll(descriptors).toBeLessThanOrEqual(before + 5)
   })
 
-  it('that stop reading hold little, and others go on', async () => {
+  it('that stop reading use little memory, and others continue', async () => {
     const before = await rssMb()
     const { hostname, port } = new URL(server.url)
     const stuck = await Promise.all(

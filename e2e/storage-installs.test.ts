@@ -21,7 +21,7 @@ const namespaces = [
   { namespace: 'fallback', presign: { enabled: true } },
 ]
 
-/** Each has its own: what tells archives apart is where they are, and their digest. */
+/** Each has its own, because archives are told apart by their place and digest. */
 const moduleFile = (namespace: string) => `a b+${namespace}.zip`
 
 const moduleZip = await zipOf([
@@ -219,7 +219,7 @@ describe.skipIf(google?.missing)('pre-signing that fails', () => {
       expect(server.log.join('\n')).toContain('pre-signing failed, the archive is streamed')
     })
 
-    it.skipIf(path === undefined)('is an error where that may not be', async () => {
+    it.skipIf(path === undefined)('is an error if streaming is not allowed', async () => {
       const workspace = new Workspace(path, server.url, configuration('presigned', false))
       const { code, output } = await workspace.run('init')
       expect(code).not.toBe(0)
@@ -230,7 +230,7 @@ describe.skipIf(google?.missing)('pre-signing that fails', () => {
   })
 })
 
-describe('archives on disk, where the storage says presign', () => {
+describe('archives on disk, with storage that says presign', () => {
   let registry: Registry
   let server: Server
 
@@ -249,13 +249,13 @@ describe('archives on disk, where the storage says presign', () => {
   })
 
   describe.each(clis)('with $name', ({ path }) => {
-    it.skipIf(path === undefined)('are streamed where that may be', async () => {
+    it.skipIf(path === undefined)('are streamed if that is allowed', async () => {
       const withProvider = providerZip !== undefined
       const workspace = new Workspace(path, server.url, configuration('fallback', withProvider))
       expect(await workspace.apply()).toEqual({ it: 'storage' })
     })
 
-    it.skipIf(path === undefined)('are refused where it may not, and say why', async () => {
+    it.skipIf(path === undefined)('are refused with a reason if it is not', async () => {
       const workspace = new Workspace(path, server.url, configuration('presigned', false))
       const { code, output } = await workspace.run('init')
       expect(code).not.toBe(0)

@@ -10,7 +10,7 @@ import { startUpstreams, type Upstreams } from '../hack/testbed/upstream/upstrea
 import { environmentOf, folderOfProgram } from './documentation.fixture.ts'
 import { typeServer } from './typed-server.fixture.ts'
 
-/* What docs/storage.md says, and folders in which it is done. */
+/* The instructions of docs/storage.md, and folders in which they are carried out. */
 
 const repository = join(import.meta.dirname, '..')
 export const page = readFileSync(join(repository, 'docs/storage.md'), 'utf8')
@@ -42,14 +42,14 @@ export function rowOf(backend: string, values: Values) {
     const all: Values = { ...values, name, fileName }
     return place.replaceAll(/[`[\]]/g, '').replaceAll(/\{(\w+)\}/g, (_, field: string) => {
       const value = all[field]
-      if (value === undefined) throw new Error(`${field} of "${place}" is no field`)
+      if (value === undefined) throw new Error(`${field} of "${place}" is not a field`)
       return value
     })
   }
   return { storageConfig: { [backend]: values }, objectOf }
 }
 
-/** A reader of the page: upstreams that stand for others', and the program on PATH. */
+/** A reader of the page, with test upstreams and the program on PATH. */
 export class Reader {
   readonly #upstreams: Upstreams
   readonly #bin: string
@@ -116,7 +116,7 @@ class FilledFolder {
     await this.#type('depot keygen --out signing-key.asc')
   }
 
-  /** Names of the archives that were stored, by what they are of. */
+  /** Names of the stored archives, by their module or provider. */
   fileNames(): readonly (readonly ['vpc' | 'random', string])[] {
     const statuses = join(this.dir, 'registry/versions/platform')
     return readdirSync(statuses).map((file) => {

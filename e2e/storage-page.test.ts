@@ -18,7 +18,7 @@ import {
   variables,
 } from './storage-page.fixture.ts'
 
-/* docs/storage.md: each place that it names is filled and served with the variables, fields and flags that stand there. */
+/* docs/storage.md: each place that it names is filled and served with the variables, fields and flags of the page. */
 
 let reader: Reader
 beforeAll(async () => {
@@ -42,7 +42,7 @@ it.each(['upstream', './upstream/'])('a mounted directory, as %s', async (direct
   await install(await folder.serve('--filesystem-mount-path archives'))
 })
 
-it('Azure, where the container is made', async () => {
+it('Azure, after creating the container', async () => {
   const { accountName, accountUrl, connectionString } = await untilTheEnd(startAzure())
   const env = variables('Azure', { AZURE_STORAGE_CONNECTION_STRING: connectionString })
   const values = { accountName, accountUrl, subscriptionID: 'sub', resourceGroup: 'rg' }
@@ -84,7 +84,7 @@ describe.skipIf(missing.s3)('S3', () => {
   }
   const row = rowOf('s3', { bucket: 'archives', region, key: 'team/all' })
 
-  it('is filled and served, and 404 where an object is missing', async () => {
+  it('is filled and served, and answers 404 for a missing object', async () => {
     const { store, env } = await started()
     const folder = await reader.fill(row.storageConfig, env)
     const objects = folder.fileNames().map(([name, fileName]) => row.objectOf(name, fileName))
@@ -120,7 +120,7 @@ describe.skipIf(missing.s3)('S3', () => {
     expect((await fetch(module, { redirect: 'manual' })).status).toBe(307)
   })
 
-  it('is served from the cache while it is away', async () => {
+  it('is served from the cache while it is unavailable', async () => {
     const { store, env } = await started()
     const folder = await reader.fill(row.storageConfig, env)
     const [, flags = ''] = /`(--archive-cache-dir [^`]+)`/.exec(section('Cache')) ?? []

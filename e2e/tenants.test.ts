@@ -12,7 +12,7 @@ import { objectStores } from './storage.fixture.ts'
 const apiVersion = 'depot.internal/v1alpha1'
 const digestOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-/** What the victim keeps: an archive that its tenants publish, and something unpublished. */
+/** The victim's objects: an archive that its tenants publish, and an unpublished one. */
 const archive = await zipOf([
   { path: 'main.tf', content: Buffer.from('output "from" { value = "storage" }\n') },
   { path: 'random', content: randomBytes(400_000) },
@@ -48,7 +48,7 @@ function objects(all: readonly Wanted[]): object[] {
   })
 }
 
-/** A key of Google's form, so that URLs can be signed; Google does not know it. */
+/** A key in Google's format, so that URLs can be signed. Google does not know it. */
 function googleKeyFile(dir: string): string {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const file = join(dir, 'google.json')
@@ -76,7 +76,7 @@ describe.each([...objectStores, local])('a tenant against another in $name', (ba
   let server: Server
   let config: object
 
-  /** Puts an object where Versions of `network` have theirs. */
+  /** Puts an object into the place of `network`'s Versions. */
   async function put(file: string, bytes: Buffer): Promise<void> {
     if (store === undefined) return registry.archive(`all/network/${file}`, bytes)
     const prefix = backend.name === 's3' ? 'team/archives/' : ''
@@ -124,7 +124,7 @@ describe.each([...objectStores, local])('a tenant against another in $name', (ba
     registry.write(
       'mallory.yaml',
       objects([
-        // It names what is not published, and guesses.
+        // It names an unpublished object, and guesses.
         {
           ...good,
           namespace: 'mallory',
@@ -142,7 +142,7 @@ describe.each([...objectStores, local])('a tenant against another in $name', (ba
           checksum: guess,
           storageConfig: { ...config, presign },
         },
-        // What is not there answers the same.
+        // A missing object has the same answer.
         {
           ...good,
           namespace: 'mallory',
@@ -151,7 +151,7 @@ describe.each([...objectStores, local])('a tenant against another in $name', (ba
           checksum: guess,
           storageConfig: config,
         },
-        // It names the victim's place and digest, and wants it signed for a second and nothing else.
+        // It names the victim's place and digest, and wants a URL signed for a second.
         {
           ...good,
           namespace: 'mallory',
@@ -171,7 +171,7 @@ describe.each([...objectStores, local])('a tenant against another in $name', (ba
 
   const isLocal = backend.name === 'filesystem'
 
-  it.skipIf(backend.missing)('gets no byte, size or URL of what is not published', async () => {
+  it.skipIf(backend.missing)('gets no byte, size or URL of an unpublished object', async () => {
     const url = await urlOf('mallory/network/aws/6.0.0')
     const answers = [
       await ask(url, { range: 'bytes=0-9' }),
@@ -191,7 +191,7 @@ describe.each([...objectStores, local])('a tenant against another in $name', (ba
     expect(log.filter((line) => line.includes('"mallory"'))).toHaveLength(1)
   })
 
-  it.skipIf(backend.missing)('changes nothing of what the URL of another answers', async () => {
+  it.skipIf(backend.missing)('does not change what the URL of another tenant answers', async () => {
     const url = await urlOf('victim/network/aws/1.0.0')
     const response = await fetch(url)
     expect(response.status).toBe(200)
@@ -201,20 +201,25 @@ describe.each([...objectStores, local])('a tenant against another in $name', (ba
     expect((await ask(url, {}, 'HEAD')).status).toBe(200)
   })
 
-  it.skipIf(backend.missing || isLocal)('gets URLs signed that live a minute at most', async () => {
-    const { status, location } = await ask(await urlOf('signing/network/aws/1.0.0'))
-    expect(status).toBe(307)
-    const signed = new URL(location ?? '')
-    const { searchParams: query } = signed
-    const seconds = query.get('X-Amz-Expires') ?? query.get('X-Goog-Expires')
-    const until = query.get('se')
-    const left = until === null ? Number(seconds) : (Date.parse(until) - Date.now()) / 1000
-    expect(left).toBeLessThanOrEqual(60)
-    expect(digestOf(Buffer.from(await (await fetch(signed)).arrayBuffer()))).toBe(digestOf(archive))
-  })
+  it.skipIf(backend.missing || isLocal)(
+    'gets signed URLs that are valid for a minute at most',
+    async () => {
+      const { status, location } = await ask(await urlOf('signing/network/aws/1.0.0'))
+      expect(status).toBe(307)
+      const signed = new URL(location ?? '')
+      const { searchParams: query } = signed
+      const seconds = query.get('X-Amz-Expires') ?? query.get('X-Goog-Expires')
+      const until = query.get('se')
+      const left = until === null ? Number(seconds) : (Date.parse(until) - Date.now()) / 1000
+      expect(left).toBeLessThanOrEqual(60)
+      expect(digestOf(Buffer.from(await (await fetch(signed)).arrayBuffer()))).toBe(
+        digestOf(archive),
+      )
+    },
+  )
 
   it.skipIf(backend.missing)(
-    'gets nothing of what takes the place of a published archive',
+    'gets nothing of an object that replaces a published archive',
     async () => {
       const file = 'changing.zip'
       await put(file, archive)
@@ -241,7 +246,7 @@ describe.each([...objectStores, local])('a tenant against another in $name', (ba
   )
 
   it.skipIf(backend.missing)(
-    'is said by a grant: then nothing waits for a first read',
+    'is declared by a grant, and then nothing waits for a first read',
     async () => {
       const granted = {
         apiVersion: 'v1',
@@ -265,7 +270,7 @@ describe.each([...objectStores, local])('a tenant against another in $name', (ba
         )
         .toBe(204)
       const response = await fetch(await urlOf(address), { redirect: 'manual' })
-      // An administrator said that this is theirs: a URL at once, and bytes until the digest breaks them off.
+      // An administrator has granted this: a URL at once, and bytes until the wrong digest aborts them.
       expect(response.status).toBe(isLocal ? 200 : 307)
       const outcome = await response.arrayBuffer().then(
         () => 'whole',

@@ -23,9 +23,9 @@ afterAll(() => showcase?.stop())
 interface View {
   readonly name: string
   readonly path: string
-  /** Of the page; the browser reports others than 200 as a console error. */
+  /** The status of the page. The browser reports any other than 200 as a console error. */
   readonly status?: number
-  /** What is done before it is looked at. */
+  /** Prepares the page before it is checked. */
   readonly act?: (page: Page) => Promise<unknown>
   readonly widths?: readonly number[]
 }

@@ -4,7 +4,7 @@ import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import { chromiumPath, settled, watch, withReadme } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
-/* What people see and do, in a real browser: the rows of the table of behaviour that need no login. */
+/* The rows of the table of behaviour that need no login, in a real browser. */
 
 let showcase: Showcase
 

@@ -8,7 +8,7 @@ export { chromiumPath, launchBrowser, withReadme } from '../../hack/testbed/expl
 if (chromiumPath === undefined) {
   if (!['', '0', 'false'].includes(process.env['CI'] ?? ''))
     throw new Error('the tests of the explorer need Chromium: install it, or set CHROMIUM_PATH')
-  console.warn('e2e: the tests of the explorer are SKIPPED: there is no Chromium here')
+  console.warn('e2e: the tests of the explorer are SKIPPED: Chromium is missing here')
 }
 
 export interface Watched {
@@ -90,14 +90,14 @@ export async function watch(
   return { page, problems, asked, close: () => context.close() }
 }
 
-/** Whether it goes to another host, or our own page asks another port: a login opens pages at others, which ask there. */
+/** True for a request to another host, or from our own page to another port. Pages that a login opens may ask their own host. */
 function leaves(request: Request, url: URL, own: URL): boolean {
   if (url.protocol === 'data:' || url.host === own.host) return false
   if (url.hostname !== own.hostname) return true
   return !request.isNavigationRequest() && new URL(request.frame().url()).host === own.host
 }
 
-/** Lets a page count as loaded once the app has drawn it: the server draws it too, and nobody listens there yet. */
+/** Waits until the app has drawn a page. The server draws it earlier, but that drawing does not react yet. */
 function waitForApp(page: Page): void {
   const drawn = (): Promise<unknown> =>
     page.waitForFunction(() => document.querySelector('.app[aria-busy]') === null)
@@ -116,7 +116,7 @@ function waitForApp(page: Page): void {
 
 const rules = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']
 
-/** What axe-core finds, a line each. It is evaluated, because the policy rightly blocks a script element. */
+/** The findings of axe-core, a line each. The script is evaluated, because the policy blocks a script element. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   const { violations } = await page.evaluate<AxeResults>(
@@ -127,11 +127,11 @@ export async function accessibilityProblems(page: Page): Promise<string[]> {
   )
 }
 
-/** The same in both themes at two widths, on the page as it stands. */
+/** The same in both themes at two widths, on the current page. */
 export async function problemsInEveryLook(page: Page): Promise<string[]> {
   const before = page.viewportSize() ?? { width: 1280, height: 900 }
   const problems: string[] = []
-  // Else the colours of the other theme fade in while they are looked at.
+  // Otherwise the colours of the other theme still fade in during the check.
   await page.emulateMedia({ reducedMotion: 'reduce' })
   for (const width of [320, 1280]) {
     await page.setViewportSize({ ...before, width })

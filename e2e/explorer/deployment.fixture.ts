@@ -13,7 +13,7 @@ export interface Deployment {
   readonly server: Server
   readonly provider: SignInProvider
   readonly explorer: ExplorerProcess
-  /** Where `isSplit` asked for one. */
+  /** Set if `isSplit` asked for one. */
   readonly ingress: Ingress | undefined
   /** Starts another explorer with the same configuration. */
   readonly another: (options?: DeploymentOptions) => Promise<ExplorerProcess>
@@ -24,21 +24,21 @@ export interface DeploymentOptions {
   readonly serverFlags?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   readonly idTokenSeconds?: number
-  /** Of the explorer at the issuer. Default: `depot-ui`, which has a secret. */
+  /** The explorer's client at the issuer. Default: `depot-ui`, which has a secret. */
   readonly clientId?: string
-  /** Whose tokens the server takes. Default: the explorer's. */
+  /** The client whose tokens the server accepts. Default: the explorer's. */
   readonly accepted?: string
-  /** Of the explorer, where it must be known before. */
+  /** The explorer's port, if it must be known before the start. */
   readonly port?: number
-  /** Whether an ingress stands at the base URL and sends the server's paths past the explorer. */
+  /** Puts an ingress at the base URL, which sends the server's paths past the explorer. */
   readonly isSplit?: boolean
-  /** Whether it serves the pages as they were built; else bare ones, which need no build. */
+  /** Serves the pages as they were built. Otherwise it serves bare ones, which need no build. */
   readonly isBuilt?: boolean
-  /** Whether the issuer is `{base URL}/broker`, behind the server's broker proxy. */
+  /** Makes `{base URL}/broker` the issuer, behind the server's broker proxy. */
   readonly isBroker?: boolean
 }
 
-/** Who is in the group `platform` may see the module `network` and nothing else. */
+/** Members of the group `platform` may see the module `network` and nothing else. */
 export const binding = {
   apiVersion: 'depot.internal/v1alpha1',
   kind: 'GroupBinding',
@@ -84,7 +84,7 @@ export async function deploy(options: DeploymentOptions = {}): Promise<Deploymen
     ...(options.serverFlags ?? []),
   )
   onTestFinished(() => void server.stop())
-  // Until the issuer's keys are there, its tokens get 503.
+  // Until the issuer's keys are fetched, its tokens get 503.
   await vi.waitFor(async () => {
     const readiness = await (await fetch(`${server.adminUrl}/readyz`)).text()
     expect(readiness).not.toContain('impaired')

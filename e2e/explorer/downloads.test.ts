@@ -3,7 +3,7 @@ import { showcase as samples, showcaseDepots } from '../../hack/testbed/explorer
 import { chromiumPath, problemsInEveryLook, settled, watch } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
-/* What pages show of a registry that is in use. */
+/* Pages of a registry that is in use. */
 
 let showcase: Showcase
 beforeAll(async () => {
@@ -34,7 +34,7 @@ describe.skipIf(chromiumPath === undefined)('downloads', () => {
     await close()
   })
 
-  it('every number of the statistics leads to the list that it counts', async () => {
+  it('every number on the statistics page links to the list that it counts', async () => {
     const { page, problems, close } = await showcase.open('/stats?namespace=platform')
     await settled(page)
     const found = await page.locator('main').evaluate((main) => {
@@ -130,7 +130,7 @@ describe.skipIf(chromiumPath === undefined)('downloads', () => {
     await close()
   })
 
-  it('a badge of a public module is a picture at the address of the explorer, to anyone', async () => {
+  it('anyone can fetch the badge of a public module from the explorer', async () => {
     const at = (path: string): Promise<Response> =>
       fetch(`${showcase.explorer.url}/depot/ui/v1/badges/${path}`, {
         headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'image' },

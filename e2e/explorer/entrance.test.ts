@@ -116,14 +116,14 @@ describe('an archive of 100 MB', () => {
     expect(body.equals(large.subarray(from, from + length))).toBe(true)
   })
 
-  it('is not sent again to who has it, and no part of it that is not there', async () => {
+  it('is not sent to a client that has it, and ranges beyond its end are refused', async () => {
     const etag = (await download(server.url)).headers.get('etag') ?? ''
     expect((await download(explorer.url, { 'if-none-match': etag })).status).toBe(304)
     expect((await download(explorer.url, { range: 'bytes=999999999-' })).status).toBe(416)
   })
 })
 
-it('the registry answers in its own words, reason phrase included', async () => {
+it('passes on the answers of the registry unchanged, reason phrase included', async () => {
   const paths = ['/depot/modules/v1/platform/nothing/aws/versions', '/v1/modules/a/b/c/versions']
   for (const path of paths) {
     const [own, passed] = await Promise.all([fetch(server.url + path), fetch(explorer.url + path)])
@@ -132,7 +132,7 @@ it('the registry answers in its own words, reason phrase included', async () => 
   }
 })
 
-it('a server that goes away and comes back needs no restart of the explorer', async () => {
+it('a server that stops and starts again needs no restart of the explorer', async () => {
   const port = new URL(server.url).port
   await server.stop()
   const gone = await fetch(`${explorer.url}/depot/ui/v1/namespaces`)
@@ -162,7 +162,7 @@ it('a server that goes away and comes back needs no restart of the explorer', as
   await expect.poll(async () => (await fetch(`${explorer.url}/stats`)).status).toBe(200)
 })
 
-it('ends gracefully at SIGTERM, and finishes what it was sending', async () => {
+it('stops gracefully on SIGTERM, and finishes the answers that it was sending', async () => {
   const other = await startExplorer({
     serverUrl: server.url,
     flags: ['--dist-path', join(registry.dir, 'pages')],

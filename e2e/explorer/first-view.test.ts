@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => shown?.stop())
 
-/** Where each part of the list stands, and what it says. */
+/** The place and the text of each part of the list. */
 async function lookOf(path: string, width: number, scripts: boolean) {
   const { page, problems, close } = await watch(
     shown.browser,
@@ -73,7 +73,7 @@ describe.skipIf(chromiumPath === undefined)('what the server draws', () => {
     },
   )
 
-  it('has links that lead on before the app is there', async () => {
+  it('has working links before the app has started', async () => {
     const { page, close } = await watch(
       shown.browser,
       shown.explorer.url,

@@ -18,7 +18,7 @@ const focused = (page: Page): Promise<string> =>
     return element?.getAttribute('aria-label') ?? (element as HTMLElement | null)?.innerText ?? ''
   })
 
-/** Presses `g` and a letter, again where a busy machine took longer between the two than the page waits. */
+/** Presses `g` and a letter, again if a busy machine took longer between the two than the page waits. */
 async function goWith(page: Page, letter: string, path: string): Promise<void> {
   const go = async (): Promise<string> => {
     await page.keyboard.press('g')
@@ -113,7 +113,7 @@ describe.skipIf(chromiumPath === undefined)('with keys alone', () => {
     await close()
   })
 
-  it('letters lead to pages, not inside of fields, and not where they are switched off', async () => {
+  it('letters lead to pages, except in fields and when they are switched off', async () => {
     const { page, problems, close } = await showcase.open('/')
     await goWith(page, 's', '/stats')
     await goWith(page, 'd', '/depots')
@@ -127,7 +127,7 @@ describe.skipIf(chromiumPath === undefined)('with keys alone', () => {
     await page.keyboard.press('Escape')
     await dialogClosed(page)
     for (const key of ['?', 'g', 'r']) await page.keyboard.press(key)
-    // What these keys did would be there by now: a key that works does come after them.
+    // A key that works comes after these, so by now the page would show what they did.
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'Go to a module' }).waitFor()
     expect(await page.locator('dialog').count()).toBe(1)
@@ -163,7 +163,7 @@ describe.skipIf(chromiumPath === undefined)('with keys alone', () => {
     await close()
   })
 
-  it('Enter jumps from hit to hit of a search for depots, Escape restores what was shown', async () => {
+  it('Enter jumps from hit to hit of a search for depots, Escape restores the view', async () => {
     const { page, problems, close } = await showcase.open('/depots?node=data/data-modules')
     await page.keyboard.press('/')
     await page.keyboard.type('s3')
@@ -187,7 +187,7 @@ describe.skipIf(chromiumPath === undefined)('with keys alone', () => {
     await close()
   })
 
-  it('a theme is chosen, shown at once, and sent by the server from then on', async () => {
+  it('a chosen theme is shown at once, and the server sends it with later pages', async () => {
     const { page, problems, close } = await showcase.open('/')
     await page.getByLabel('Dark').check()
     const scheme = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)

@@ -14,7 +14,7 @@ import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 /*
  * Budgets, with a large registry behind the pages: 20,000 resources, a module with 1,000 versions and 5,000 findings, 50
  * depots that manage 450 modules with 5,000 edges. Sizes and layout shifts are always checked. Times are printed, and checked only with
- * DEPOT_BUDGETS=check, on a machine that does nothing else: elsewhere they say nothing of the pages.
+ * DEPOT_BUDGETS=check, on an idle machine: on a busy one they say nothing about the pages.
  */
 
 const dist = join(import.meta.dirname, '../../pkg/explorer/dist')
@@ -77,7 +77,7 @@ const median = (numbers: readonly number[]): number =>
 const isBusy = (): boolean => (loadavg()[0] ?? 0) > availableParallelism()
 const timesCount = process.env['DEPOT_BUDGETS'] === 'check'
 
-/** Prints a figure. Empty where it is within its budget, or where it is a time that does not count here. */
+/** Prints a figure. @returns nothing if it is within its budget, or if times are not checked */
 function over(what: string, value: number, budget: number, unit: string, timed = true): string {
   const busy = timed && isBusy()
   const figure = `${what}: ${value.toFixed(unit === '' ? 3 : 0)}${unit} of ${budget}${unit}`
@@ -132,7 +132,7 @@ async function firstLoad(path: string, slow: boolean): Promise<Seen> {
   }
   await page.goto(path)
   await settled(page)
-  // Entries come a while after what they are about.
+  // Entries arrive some time after the event that they describe.
   await expect.poll(() => page.evaluate('seen.lcp > 0 && seen.fcp > 0')).toBe(true)
   const seen = await seenBy(page)
   expect(problems).toEqual([])

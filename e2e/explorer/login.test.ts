@@ -11,7 +11,7 @@ import { type Deployment, deploy } from './deployment.fixture.ts'
 
 const bootOf = ({ text }: Seen) => dataOf(text, 'boot') as Boot
 
-/** What a page lists. */
+/** The names that a page lists. */
 const namesOf = ({ text }: Seen): string[] =>
   (dataOf(text, 'prime') as { items: { name: string }[] }).items.map(({ name }) => name)
 
@@ -21,7 +21,7 @@ async function loginsOf({ explorer }: Pick<Deployment, 'explorer'>): Promise<str
 }
 
 describe('a person who signs in', () => {
-  it('comes back to the page that was asked for, and sees what the groups allow', async () => {
+  it('returns to the requested page, and sees what the groups allow', async () => {
     const { explorer, provider } = await deploy()
     const visitor = new Visitor()
     const seen = await visitor.signIn(`${explorer.baseUrl}/?q=e&page_size=50`)
@@ -50,7 +50,7 @@ describe('a person who signs in', () => {
     expect(await loginsOf({ explorer })).toEqual(['depot_ui_logins_total{result="success"} 1'])
   })
 
-  it('leaves no token in a page, an answer for scripts, or the log', async () => {
+  it('writes no token into a page, an answer for scripts, or the log', async () => {
     const { explorer, server } = await deploy({
       flags: [
         '--log-level',
@@ -148,7 +148,7 @@ it('a registry that does not accept the token is not asked again and again', asy
   expect(Date.now() - (bootOf(seen).signedInAt ?? 0)).toBeLessThan(60_000)
 })
 
-describe('what a sign-in cannot be turned into', () => {
+describe('a sign-in does not accept', () => {
   it('a code that was used', async () => {
     const { explorer } = await deploy()
     const visitor = new Visitor()
@@ -208,7 +208,7 @@ describe('what a sign-in cannot be turned into', () => {
     expect([...jar.keys()].filter((name) => name.startsWith('depot-session'))).toEqual([])
   })
 
-  it('words of a stranger on our page', async () => {
+  it('a message of an attacker on our page', async () => {
     const { explorer } = await deploy()
     const visitor = new Visitor()
     const login = await visitor.ask(`${explorer.baseUrl}/auth/login`)
@@ -254,7 +254,7 @@ describe('signing out', () => {
 })
 
 describe('a session that expires', () => {
-  it('is refreshed once for all who ask, and goes on', async () => {
+  it('is refreshed once for concurrent requests, and continues', async () => {
     const { explorer } = await deploy({
       idTokenSeconds: 120,
       flags: ['--oidc-scopes', 'openid profile email groups offline_access'],
@@ -287,7 +287,7 @@ describe('a session that expires', () => {
   })
 })
 
-it('a pasted token widens what is listed, wins over the sign-in, and is gone when it is cleared', async () => {
+it('a pasted token replaces the sign-in until it is cleared', async () => {
   const { explorer } = await deploy({
     serverFlags: ['--anonymous-auth'],
     flags: ['--dev-token-input'],
@@ -359,7 +359,7 @@ it('works through the broker behind the same address, without going out', async 
   expect(visitor.visited.every((url) => !url.startsWith(provider.url))).toBe(true)
 })
 
-it('an issuer that is away keeps no one from what is public, and logins come back with it', async () => {
+it('an unreachable issuer does not affect public pages, and logins work again when it is back', async () => {
   const { explorer, provider, another } = await deploy({ serverFlags: ['--anonymous-auth'] })
   expect(explorer.url).not.toBe('')
   const port = Number(new URL(provider.url).port)

@@ -3,7 +3,7 @@ import { showcase as samples, showcaseDepots } from '../../hack/testbed/explorer
 import { chromiumPath, settled, watch } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
-/* Links, the history, and namespaces that are called as the server's own paths are. */
+/* Links, the history, and namespaces with the names of the server's own paths. */
 
 const reserved = ['depot', 'broker']
 const [first] = samples
@@ -32,7 +32,7 @@ describe.skipIf(chromiumPath === undefined).each(reserved)('a namespace %s', (na
   const path = `/-/r/${namespace}/module/colliding`
   const host = () => new URL(showcase.explorer.url).host
 
-  it('has pages besides the paths of the server, and links that lead there', async () => {
+  it('has its own pages next to the paths of the server, and links to them', async () => {
     const { page, problems, close } = await showcase.open(`/?namespace=${namespace}`)
     for (const view of ['table', 'cards']) {
       await page.goto(`/?namespace=${namespace}&view=${view}`)
@@ -71,7 +71,7 @@ describe.skipIf(chromiumPath === undefined).each(reserved)('a namespace %s', (na
     await close()
   })
 
-  it('takes nothing from the server: its own path is still the server’s', async () => {
+  it('does not hide the path of that name on the server', async () => {
     const [own, passed] = await Promise.all(
       [showcase.server.url, showcase.explorer.url].map((url) =>
         fetch(`${url}/${namespace}/module/colliding`),
@@ -83,13 +83,13 @@ describe.skipIf(chromiumPath === undefined).each(reserved)('a namespace %s', (na
 })
 
 describe.skipIf(chromiumPath === undefined)('the URL', () => {
-  it('has an entry of the history for each choice, and one for all that is typed', async () => {
+  it('adds a history entry for each choice, and one for all typed text', async () => {
     const { page, problems, close } = await showcase.open('/?page=2&unknown=1&sort_by=nonsense')
     const entries = () => page.evaluate(() => history.length)
     const query = () => new URL(page.url()).search
     const before = await entries()
     await page.getByLabel('Kind').selectOption('Modules')
-    // Another filter leads to page 1, and drops what no page knows.
+    // Another filter leads to page 1 and drops unknown parameters.
     await expect.poll(query).toBe('?kind=module')
     expect(await entries()).toBe(before + 1)
     await page.getByLabel('Search names').pressSequentially('vpc')
@@ -108,7 +108,7 @@ describe.skipIf(chromiumPath === undefined)('the URL', () => {
     await close()
   })
 
-  it('of the last view is remembered, and the other one is a link', async () => {
+  it('of the last view is remembered, and the other view has a link', async () => {
     const { page, problems, close } = await showcase.open('/')
     expect(await page.locator('main .card').count()).toBe(0)
     await page.getByRole('link', { name: 'Cards' }).click()
@@ -125,7 +125,7 @@ describe.skipIf(chromiumPath === undefined)('the URL', () => {
 })
 
 describe.skipIf(chromiumPath === undefined)('a link', () => {
-  it('opens another tab with Ctrl or the middle button, and leaves this one where it is', async () => {
+  it('opens another tab with Ctrl or the middle button, and keeps this one', async () => {
     const { page, problems, close } = await showcase.open('/')
     const link = page.getByRole('link', { name: 'redis', exact: true })
     const ways = [
@@ -144,7 +144,7 @@ describe.skipIf(chromiumPath === undefined)('a link', () => {
     await close()
   })
 
-  it('within the explorer loads no page again, and ends requests of the page that was left', async () => {
+  it('within the explorer loads no new document, and ends requests of the previous page', async () => {
     const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url, {
       expected: [0],
     })

@@ -19,7 +19,7 @@ const pages = Array.from({ length: Math.ceil(hostileTexts.length / perPage) }, (
 const path = '/network/module/vpc'
 
 describe.skipIf(chromiumPath === undefined)('a hostile README', () => {
-  it.each([...pages.entries()])('page %i of them does nothing', async (_at, markdown) => {
+  it.each([...pages.entries()])('page %i of them has no effect', async (_at, markdown) => {
     const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url)
     await withReadme(page, path, markdown)
     const sent: string[] = []
@@ -49,7 +49,7 @@ describe.skipIf(chromiumPath === undefined)('a hostile README', () => {
     await close()
   })
 
-  it('that is heavy leaves the page usable within seconds', async () => {
+  it('that is expensive to render leaves the page usable within seconds', async () => {
     const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url)
     for (const markdown of heavyTexts.filter((_, at) => at % 3 === 0)) {
       await withReadme(page, path, markdown)

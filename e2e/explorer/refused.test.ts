@@ -10,7 +10,7 @@ import {
 import { type Deployment, deploy } from './deployment.fixture.ts'
 import { logIn } from './login-form.fixture.ts'
 
-/* What people read whom the registry refuses, and where they are led, in a real browser with a real provider. */
+/* The messages and redirects for people whom the registry refuses, in a real browser with a real provider. */
 
 let browser: Browser
 beforeAll(async () => {
@@ -32,7 +32,7 @@ async function opened({ explorer }: Deployment) {
 const main = (page: Page) => page.locator('main')
 
 describe.skipIf(chromiumPath === undefined)('a person whom the registry refuses', () => {
-  it('for lack of groups reads its words, who is signed in, and where to read more', async () => {
+  it('without a required group reads the message of the registry, their own name and a link', async () => {
     const deployment = await deploy({ isBuilt: true })
     const { page, own, close } = await opened(deployment)
     await page.goto('/stats')
@@ -51,7 +51,7 @@ describe.skipIf(chromiumPath === undefined)('a person whom the registry refuses'
     await close()
   })
 
-  it('right after a sign-in reads which token was not accepted, and is not led there again', async () => {
+  it('right after a sign-in reads which token was refused, and is not redirected again', async () => {
     const deployment = await deploy({ isBuilt: true, accepted: 'another-client' })
     const { page, own, close } = await opened(deployment)
     const logins: string[] = []
@@ -75,13 +75,13 @@ describe.skipIf(chromiumPath === undefined)('a person whom the registry refuses'
       await alert.first().waitFor()
     }
     expect(logins).toHaveLength(1)
-    // Last, because a minute after the sign-in another one may be asked for.
+    // Last, because a minute after the sign-in another one is allowed.
     expect(await problemsInEveryLook(page)).toEqual([])
     expect(own()).toEqual([])
     await close()
   })
 
-  it('is not led to the provider again and again where the clock of the browser is ahead', async () => {
+  it('is not redirected to the provider in a loop if the clock of the browser is ahead', async () => {
     const deployment = await deploy({ isBuilt: true, accepted: 'another-client' })
     const { page, close } = await opened(deployment)
     let logins = 0
@@ -100,7 +100,7 @@ describe.skipIf(chromiumPath === undefined)('a person whom the registry refuses'
     await close()
   })
 
-  it('on a page whose first answer came late is led to the provider by the page itself', async () => {
+  it('on a page whose first answer came late is redirected to the provider by the page', async () => {
     const deployment = await deploy({ isBuilt: true })
     const { page, own, close } = await opened(deployment)
     const { baseUrl } = deployment.explorer
@@ -125,7 +125,7 @@ describe.skipIf(chromiumPath === undefined)('a person whom the registry refuses'
 })
 
 it.skipIf(chromiumPath === undefined)(
-  'a person who is signed in reads in Access who that is, and which rule decides',
+  'a signed-in person reads their name and the rule that decides on the page Access',
   async () => {
     const deployment = await deploy({ isBuilt: true })
     const { page, own, close } = await opened(deployment)

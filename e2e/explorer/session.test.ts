@@ -55,7 +55,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     expect(short.stderr).toMatch(/session.password/i)
   })
 
-  it('2. begins by way of the provider, and ends on the page that was asked for', async () => {
+  it('2. starts at the provider, and returns to the requested page', async () => {
     const { explorer, provider } = await deploy({
       isBuilt: true,
       flags: ['--oidc-callback-path', '/sign-in/done', '--oidc-scopes', 'openid email groups'],
@@ -80,14 +80,14 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     expect(asked.some(({ pathname }) => pathname === '/sign-in/done')).toBe(true)
     expect(await page.locator('.side .who').innerText()).toContain('alice@example.com')
     expect(await page.locator('.figures').innerText()).toMatch(/Modules\s+1/)
-    // Signing out forgets what was seen.
+    // Signing out clears the pages that were cached.
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.waitForURL((url) => url.origin === provider.url)
     expect(problems.filter((problem) => !problem.includes('fonts.googleapis.com'))).toEqual([])
     await close()
   })
 
-  it('of someone whom no binding names shows nothing, and says why', async () => {
+  it('of someone without a binding shows nothing, and says why', async () => {
     const { explorer } = await deploy({ isBuilt: true })
     const { page, problems, close } = await watchAll(explorer.baseUrl, [401, 403, 404])
     await page.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ body: '' }))
@@ -106,7 +106,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     await close()
   })
 
-  it('that is gone leads through the provider, and back to the view that was open', async () => {
+  it('that has ended leads through the provider, and back to the open view', async () => {
     const { explorer } = await deploy({ isBuilt: true })
     const { page, close } = await watchAll(explorer.baseUrl, [401, 404])
     await page.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ body: '' }))
@@ -115,10 +115,10 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     await page.getByRole('link', { name: 'network' }).first().waitFor()
     await page.waitForFunction(() => document.querySelector('.app[aria-busy]') === null)
     await page.context().clearCookies({ name: /^depot-/ })
-    // A 401 right after a sign-in is not answered by another one.
+    // A 401 right after a sign-in does not start another one.
     await page.clock.setFixedTime(Date.now() + 120_000)
     await page.getByLabel('Kind').selectOption('Modules')
-    // The provider knows alice still, and asks nothing.
+    // Alice is still signed in at the provider, so it asks nothing.
     const names = async (): Promise<string[]> =>
       (await page.context().cookies(explorer.baseUrl)).map(({ name }) => name)
     await expect.poll(names, { timeout: 30_000 }).toContain('depot-session')
@@ -156,7 +156,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     expect(provider.tokenRequests - before).toBe(1)
   })
 
-  it('is refreshed when the provider is back, also where a browser has no locks', async () => {
+  it('is refreshed when the provider is back, even if the browser has no locks', async () => {
     const { context, page, answers, expiresAt } = await refreshable('without locks')
     await context.route('**/auth/refresh', (route) => route.fulfill({ status: 503, json: {} }), {
       times: 1,
@@ -169,7 +169,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     expect(endOf(await answers[1]?.json())).toBeGreaterThan(expiresAt)
   })
 
-  it('3. takes a developer token where that is enabled, and has no field elsewhere', async () => {
+  it('3. accepts a developer token if that is enabled, and has no field for it otherwise', async () => {
     const port = await freePort()
     const baseUrl = `http://127.0.0.1:${port}`
     const callback = `${baseUrl}/callback`
@@ -235,7 +235,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
 
 const endOf = (state: unknown): unknown => (state as { expiresAt?: unknown }).expiresAt
 
-/** A page of someone whose session can be refreshed, in a browser whose clock the test sets, and what it is answered. */
+/** A page with a session that can be refreshed, in a browser whose clock the test sets, and the answers that it gets. */
 async function refreshable(browsers: 'with locks' | 'without locks' = 'with locks') {
   const { explorer, provider } = await deploy({
     isBuilt: true,

@@ -22,8 +22,8 @@ export interface Showcase {
 }
 
 /**
- * @param explorerFlags more than every explorer needs
- * @param downloaded whether everything was downloaded before, which takes another start
+ * @param explorerFlags in addition to those that every explorer needs
+ * @param downloaded counts a download of everything first, which takes another start
  */
 export async function startShowcase(
   samples: readonly Sample[] = showcase,
@@ -31,7 +31,7 @@ export async function startShowcase(
   explorerFlags: readonly string[] = [],
   downloaded = false,
 ): Promise<Showcase> {
-  // What was started ends again where something after it cannot start.
+  // If a later program cannot start, those before it are stopped.
   await using starting = new AsyncDisposableStack()
   const registry = new Registry()
   starting.defer(() => registry.remove())

@@ -4,7 +4,7 @@ import { graphOf } from '../../pkg/explorer/web/depots/graph.fixture.ts'
 import { chromiumPath, type Look, load, problemsInEveryLook, watch } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
-/* What a region shows when its answer is late, wrong, denied or away. */
+/* What a region shows when its answer is late, wrong, denied or missing. */
 
 let showcase: Showcase
 
@@ -88,14 +88,14 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     ],
     ['JSON of another kind', json(200, 'hello'), [], /not what this page expects/],
     [
-      'JSON of another shape',
+      'JSON with another structure',
       json(200, { items: [{ kind: 1 }], totalCount: 'many' }),
       [],
       /not what this page expects/,
     ],
     ['an empty object', json(200, {}), [], /not what this page expects/],
     [
-      'an errors list of something else',
+      'an errors list of another kind',
       json(500, { errors: [{ a: 1 }] }),
       [500],
       /The registry answered 500/,
@@ -120,7 +120,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await close()
   })
 
-  it('asks twice more where a gateway fails, never after a 4xx', async () => {
+  it('asks twice more if a gateway fails, never after a 4xx', async () => {
     const answers: number[] = []
     const failing = await withAnswer(
       (route) => {
@@ -155,7 +155,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await failing.close()
   })
 
-  it('waits by itself while the registry starts', async () => {
+  it('retries while the registry starts', async () => {
     let isStarting = true
     const { page, problems, close } = await withAnswer(
       (route) => {
@@ -179,7 +179,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await close()
   })
 
-  it('says after 30 seconds that there was no answer, and asks again when told to', async () => {
+  it('says after 30 seconds that no answer came, and asks again on request', async () => {
     let isSilent = true
     const { page, asked, problems, close } = await withAnswer((route) =>
       isSilent ? undefined : route.continue(),
@@ -216,14 +216,14 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await close()
   })
 
-  it('keeps old rows while new ones load, and says so when they do not come', async () => {
+  it('keeps old rows while new ones load, and says when they do not arrive', async () => {
     let fails = false
     const { page, close } = await withAnswer(
       (route) =>
         fails ? route.fulfill({ status: 500, json: { errors: ['no'] } }) : route.continue(),
       { expected: [500] },
     )
-    // The rows that stand for it while it loads are as many.
+    // While it loads, the page shows as many placeholder rows.
     await main(page).locator('.region').getByRole('row').nth(20).waitFor()
     fails = true
     await page.getByRole('link', { name: 'Page 2' }).click()
@@ -263,7 +263,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
       }, ms)
     expect(await opacityAt(399)).toBe('1')
     expect(await opacityAt(530)).toBe('0.6')
-    // A line above says that something is under way, and what leads on stays as clear as it was.
+    // A line above says that a request is running, and the controls stay as clear as before.
     expect(await region.evaluate((box) => getComputedStyle(box, '::before').height)).toBe('2px')
     expect(await foot.evaluate((box) => getComputedStyle(box).opacity)).toBe('1')
     expect([await table.innerText(), await table.boundingBox(), await foot.boundingBox()]).toEqual(
@@ -276,7 +276,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await close()
   })
 
-  it('takes a token where the registry wants one, and says so when that is refused too', async () => {
+  it('accepts a token if the registry wants one, and says when that is refused too', async () => {
     let wanted = 2
     const { page, problems, close } = await withAnswer(
       (route) =>
@@ -314,7 +314,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await close()
   })
 
-  it('says of a registry that hides nothing where a resource would be', async () => {
+  it('says that a resource does not exist, if the registry hides nothing', async () => {
     const { page, problems, close } = await showcase.open('/access?resource=data/module/redis')
     const one = page.locator('section[aria-labelledby=one]')
     await one.getByText('This registry shows everything to everyone.').waitFor()
@@ -325,7 +325,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await close()
   })
 
-  it('says what to do where the registry is empty', async () => {
+  it('says what to do if the registry is empty', async () => {
     const { page, problems, close } = await withAnswer(json(200, empty))
     await main(page).getByText('Nothing is visible to you yet.').waitFor()
     expect(await main(page).innerText()).toContain('depot.internal/public=true')
@@ -345,7 +345,7 @@ const largeGraph = graphOf({ one: numbered(0, 600), two: numbered(600, 500), thr
 ])
 
 describe.skipIf(chromiumPath === undefined)('a page of depots', () => {
-  it('with more than lines can show is an overview with counts, and lists 100 resources at a time', async () => {
+  it('with too many depots for lines is an overview with counts, and lists 100 resources at a time', async () => {
     const { page, problems, close } = await withAnswer(json(200, largeGraph), {}, '/depots')
     const rows = page.locator('.panel .list li')
     await main(page).getByRole('heading', { name: 'All depots' }).waitFor()
@@ -408,7 +408,7 @@ describe.skipIf(chromiumPath === undefined)('a page of depots', () => {
     await overview.waitFor()
     await page.getByLabel('Namespace').selectOption('data')
     await expect.poll(() => page.locator('.box').count()).toBe(3)
-    // A single depot says at once what a panel would.
+    // A single depot shows what its panel would.
     expect(await main(page).innerText()).toMatch(/Polls every\s+60 minutes\s+Manages\s+2 modules/)
     await page.getByRole('button', { name: 'List' }).click()
     await overview.waitFor()
@@ -421,7 +421,7 @@ describe.skipIf(chromiumPath === undefined)('a page of depots', () => {
   })
 
   it.each(['graph', 'list'])(
-    'without depots says so in the %s, and what depots do',
+    'without depots says so in the %s, and explains depots',
     async (view) => {
       const { page, problems, close } = await withAnswer(
         json(200, graphOf({})),
@@ -471,7 +471,7 @@ describe.skipIf(chromiumPath === undefined)('going back', () => {
 })
 
 describe.skipIf(chromiumPath === undefined)('a link to a section', () => {
-  it('leads there although what is above comes later, and the sidebar stays in view', async () => {
+  it('scrolls there although content above loads later, and the sidebar stays in view', async () => {
     const { page, problems, close } = await showcase.open('/network/module/vpc#findings')
     const top = (selector: string) =>
       page.evaluate(

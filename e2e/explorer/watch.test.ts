@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { chromiumPath, launchBrowser, watch } from './browser.fixture.ts'
 
-/* That the other tests would see what a page must never do: each of it is done here, by a page made for it. */
+/* The checks of the other tests work: a page made for this does everything that a page must never do. */
 
 let browser: Browser
 beforeAll(async () => {
@@ -40,7 +40,7 @@ async function siteWith(script: string): Promise<string> {
 const style =
   'const s = document.createElement("style"); s.textContent = "a{}"; document.head.append(s)'
 
-describe.skipIf(chromiumPath === undefined)('what a page must not do is noticed', () => {
+describe.skipIf(chromiumPath === undefined)('the fixture notices', () => {
   it.each([
     ['an error in the console', 'console.error("oh no")', /^oh no$/],
     ['a warning in the console', 'console.warn("careful")', /^careful$/],
@@ -73,7 +73,7 @@ describe.skipIf(chromiumPath === undefined)('what a page must not do is noticed'
     await close()
   })
 
-  it('and a status that a test provokes is not, while others are', async () => {
+  it('and a status that a test does not expect, but not one that it expects', async () => {
     const origin = await siteWith('fetch("/nothing").then(() => console.error("the end"))')
     const { page, problems, close } = await watch(browser, origin, { expected: [404] })
     await page.goto('/')

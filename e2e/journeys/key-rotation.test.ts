@@ -19,7 +19,7 @@ const configuration = `
 
 describe.each(clis)('with $name', ({ path }) => {
   it.skipIf(path === undefined)(
-    'a lock file outlives the key that signed what it locks',
+    'a lock file is still valid after the signing key was replaced',
     async () => {
       await writeSamples(registry, ['hello.yaml'])
       await registry.sign()

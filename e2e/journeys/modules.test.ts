@@ -47,7 +47,7 @@ describe.each(clis)('modules, with $name', ({ path, name }) => {
     expect(entriesIn(installed)).toEqual(entriesIn(join(samples, 'sources', source)))
   })
 
-  it.skipIf(path === undefined)('a submodule is taken out of its archive', async () => {
+  it.skipIf(path === undefined)('installs a submodule from its archive', async () => {
     const workspace = new Workspace(path, server.url, network('~> 1.0', '//modules/subnet'))
     expect(await workspace.apply()).toEqual({ it: { cidr: '10.1.3.0/24' } })
     expect(workspace.modules()['it']).toMatchObject({ version: '1.1.0' })
@@ -69,7 +69,7 @@ describe.each(clis)('modules, with $name', ({ path, name }) => {
   })
 
   it.skipIf(path === undefined)(
-    'an archive that changed after its digest was set is refused',
+    'refuses an archive that changed after its digest was recorded',
     async () => {
       const entries = [{ path: 'main.tf', content: Buffer.from('output "it" {\n  value = 1\n}\n') }]
       const archive = await zipOf(entries)

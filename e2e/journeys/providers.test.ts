@@ -80,7 +80,7 @@ describe.each(clis)('providers, with $name', ({ path, name }) => {
   })
 
   it.skipIf(path === undefined)(
-    'an archive that changed after its digest was set is refused',
+    'refuses an archive that changed after its digest was recorded',
     async () => {
       const type = `pinned-${name}`
       const fileName = `terraform-provider-${type}_1.0.0.zip`

@@ -8,7 +8,7 @@ import { type Server, startServer } from '../../hack/testbed/server/server.ts'
 const registry = new Registry()
 let server: Server
 
-/** Without a signing key: that is one of the things a user may run into. */
+/** Without a signing key, which is one of the cases. */
 beforeAll(async () => {
   await writeSamples(registry)
   const fileName = 'exotic.zip'
@@ -39,7 +39,7 @@ const provider = (source: string, version = '~> 1.0') => `
     }
   }`
 
-// CLIs read the status of an answer and put the rest into words of their own; here is what a user sees.
+// CLIs read the status of an answer and print their own messages. These are what a user sees.
 describe.each(clis)('what $name prints about', ({ path }) => {
   it.skipIf(path === undefined).each([
     {
@@ -48,7 +48,7 @@ describe.each(clis)('what $name prints about', ({ path }) => {
       prints: [/Module not found/, /cannot be found in the module registry at depot\.test/],
     },
     {
-      what: 'a system that the module is not for',
+      what: 'a system that the module does not support',
       configuration: module('platform/network/gcp'),
       prints: [/Module not found/, /cannot be found in the module registry at depot\.test/],
     },
@@ -72,7 +72,7 @@ describe.each(clis)('what $name prints about', ({ path }) => {
       ],
     },
     {
-      what: 'a platform that the provider is not built for',
+      what: 'a platform that the provider does not support',
       configuration: provider('platform/exotic'),
       prints: [/does not have a package available for your current platform/],
     },
@@ -94,7 +94,7 @@ describe.each(clis)('what $name prints about', ({ path }) => {
   })
 })
 
-// A person who looks at the answer itself, with curl or TF_LOG=debug, reads what to do.
+// With curl or TF_LOG=debug a person reads the answer itself, which says what to do.
 it.each([
   ['modules/v1/platform/nothing/aws/versions', 404, /module platform\/nothing/],
   [

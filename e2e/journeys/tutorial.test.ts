@@ -37,7 +37,7 @@ until curl -fs http://127.0.0.1:${adminPort}/readyz >/dev/null; do kill -0 $serv
 }
 
 it.each(['terraform', 'tofu'] as const)(
-  'does what it says, word by word, with %s',
+  'every block of docs/tutorial.md works as printed, with %s',
   async (name) => {
     const cli = inject(name)
     if (cli === undefined) return

@@ -3,7 +3,7 @@ import { cases } from '../../hack/chart/mistakes.fixture.ts'
 import { apply, kind, kubectl, must, namespace, run, until } from './cluster.fixture.ts'
 import { install, makeNamespace, podsOf, uninstall, upgrade } from './release.fixture.ts'
 
-/* Values that cannot work, and secrets that are not what their values say. */
+/* Values that cannot work, and secrets that differ from what the values say. */
 
 beforeAll(async () => {
   await makeNamespace()
@@ -26,7 +26,7 @@ describe('an install that is refused', () => {
   const objects = async (): Promise<string> =>
     kubectl('-n', namespace, 'get', kinds, '-o', 'name', '-l', 'app.kubernetes.io/instance=depot')
 
-  it('says what is wrong and leaves nothing behind, whichever mistake it is', async () => {
+  it('names the mistake and leaves nothing behind', async () => {
     for (const [what, values, message] of cases) {
       const { code, stderr } = await upgrade(values, { wait: false, plain: true })
       expect({ what, code, said: stderr.includes(message) }).toEqual({ what, code: 1, said: true })
@@ -35,7 +35,7 @@ describe('an install that is refused', () => {
     expect(await objects()).toBe('')
   })
 
-  it('refuses names that no value has', async () => {
+  it('refuses unknown names of values', async () => {
     const { code, stderr } = await upgrade({ server: { replicas: 2 } }, { wait: false })
     expect(code).toBe(1)
     expect(stderr).toMatch(/additional propert.*'replicas'/i)
@@ -71,14 +71,14 @@ describe('secrets that are wrong', () => {
       'jsonpath={.status.conditions[?(@.type=="Ready")].status}',
     )
   const onlyPod = async (component: string): Promise<string> => (await podsOf(component))[0] ?? ''
-  /** What the status of a pod has of the last words of its program. */
+  /** The termination message in the status of a pod. */
   const endingOf = async (component: string): Promise<string> => {
     const states = '{.status.containerStatuses[*]'
     const path = `jsonpath=${states}.state.terminated.message}${states}.lastState.terminated.message}`
     return kubectl('-n', namespace, 'get', 'pod', await onlyPod(component), '-o', path)
   }
 
-  it('a Secret without the key is named, with the key, in the events of the pod', async () => {
+  it('the events of the pod name a Secret without its key, and the key', async () => {
     await apply([secret('session', { password: 'under another name' })])
     await upgrade(
       {
@@ -94,7 +94,7 @@ describe('secrets that are wrong', () => {
     expect(events).toContain('sessionPassword')
   })
 
-  it('a session password that is too short is said in the log of the explorer, and of which Secret', async () => {
+  it('the log of the explorer names the Secret with a session password that is too short', async () => {
     await apply([secret('session', { sessionPassword: 'short' })])
     await kubectl(
       '-n',
@@ -119,7 +119,7 @@ describe('secrets that are wrong', () => {
 
   it.each([
     [
-      'that is none',
+      'that is not a certificate',
       { 'tls.crt': 'no certificate', 'tls.key': 'no key' },
       ['are not a certificate with its key', 'the key tls.crt of the Secret server-tls'],
     ],
@@ -150,7 +150,7 @@ describe('secrets that are wrong', () => {
     await kubectl('-n', namespace, 'delete', 'secret', 'server-tls')
   })
 
-  it('a signing key that is none keeps the new pods out of service, and the old one answers', async () => {
+  it('an invalid signing key keeps new pods out of service, and the old one answers', async () => {
     await install({ server: { anonymousAuth: true } })
     const [good = ''] = await podsOf('server')
     await apply([secret('signing', { privateKey: 'this is no key' })])

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { inject } from 'vitest'
 
-/* The cluster that the suite runs in, by the programs that its users have. */
+/* The cluster that the suite runs in, reached with its users' programs. */
 
 export const kind = inject('kind')
 
@@ -12,7 +12,7 @@ export interface Outcome {
   readonly stderr: string
 }
 
-/** Runs a program against the cluster, whatever it ends with. */
+/** Runs a program against the cluster, and returns whatever its exit code is. */
 export function run(
   program: string,
   args: readonly string[],
@@ -26,13 +26,13 @@ export function run(
       const code = err === null ? 0 : typeof err.code === 'number' ? err.code : -1
       done({ code, stdout, stderr })
     })
-    // A program that ends before it has read its input says itself why.
+    // A program that ends before it has read its input prints why.
     child.stdin?.on('error', () => {})
     child.stdin?.end(input)
   })
 }
 
-/** @returns what it printed. @throws Error with what it complained about */
+/** @returns its output. @throws Error with its error output */
 export async function must(
   program: string,
   args: readonly string[],
@@ -71,15 +71,15 @@ export interface AuditEvent {
   readonly objectRef?: { readonly resource?: string; readonly subresource?: string }
   readonly user: {
     readonly username: string
-    /** Of a service account: `authentication.kubernetes.io/pod-name`, among others. */
+    /** For a service account: `authentication.kubernetes.io/pod-name`, among others. */
     readonly extra?: Readonly<Record<string, readonly string[]>>
   }
   readonly responseStatus?: { readonly code: number }
 }
 
 /**
- * What a service account of the release has asked the API server for so far, by these pods where they are named: one of
- * an earlier suite, whose role goes before it does, is refused.
+ * The requests of a service account of the release so far, only of these pods if they are named. A pod of
+ * an earlier suite, whose role is deleted before it ends, is refused.
  */
 export function requestsOf(account: string, pods?: readonly string[]): AuditEvent[] {
   return readFileSync(kind.auditLog, 'utf8')
@@ -94,7 +94,7 @@ export function requestsOf(account: string, pods?: readonly string[]): AuditEven
     )
 }
 
-/** Looks again and again until what it sees will do, for a minute if not said otherwise. @throws Error with what it saw last */
+/** Looks repeatedly until the result is accepted, by default for a minute. @throws Error with the last result */
 export async function until<T>(
   look: () => Promise<T>,
   will: (seen: T) => boolean,
@@ -105,14 +105,14 @@ export async function until<T>(
     const seen = await look().catch((err: unknown) => err)
     if (!(seen instanceof Error) && will(seen as T)) return seen as T
     if (Date.now() > deadline)
-      throw new Error(`nothing that will do within ${limitMs} ms: ${JSON.stringify(seen)}`, {
+      throw new Error(`no accepted result within ${limitMs} ms: ${JSON.stringify(seen)}`, {
         cause: seen,
       })
     await new Promise((done) => setTimeout(done, 250))
   }
 }
 
-/** What the restricted level of Pod Security asks of a pod and its containers. */
+/** The fields that the restricted level of Pod Security requires of a pod and its containers. */
 export const restricted = {
   pod: {
     runAsNonRoot: true,

@@ -1,7 +1,7 @@
 import { kind, kubectlHere, must, run, until } from './cluster.fixture.ts'
 import { sumOf } from './release.fixture.ts'
 
-/* The API server, taken away and given back, and what pods say meanwhile: kubectl cannot ask them then. */
+/* Stops and starts the API server, and reads the logs of pods while kubectl cannot. */
 
 const manifest = '/etc/kubernetes/manifests/kube-apiserver.yaml'
 const aside = '/root/kube-apiserver.yaml'
@@ -10,7 +10,7 @@ const inNode = (...command: string[]): Promise<string> =>
 const isUp = async (): Promise<boolean> =>
   (await run('kubectl', ['get', '--raw', '/readyz'])).code === 0
 
-/** Does something while the cluster has no API server. */
+/** Runs a function while the cluster has no API server. */
 export async function withoutApiServer<T>(work: () => Promise<T>): Promise<T> {
   await inNode('mv', manifest, aside)
   try {
@@ -35,14 +35,14 @@ export const metricsAt = (address: string): Promise<string> =>
 
 const kinds = ['Module', 'Provider', 'Version', 'Depot']
 
-/** Seconds since a pod last heard of the kind that it heard of last. */
+/** Seconds since a pod received its last event of any kind. */
 export async function silenceOf(address: string): Promise<number> {
   const text = await metricsAt(address)
   const name = 'watch_last_contact_timestamp_seconds'
   return Date.now() / 1000 - Math.max(...kinds.map((one) => sumOf(text, name, `kind="${one}"`)))
 }
 
-/** How often containers of a component were started again. */
+/** The number of restarts of a component's containers. */
 export async function restartsOf(component: string): Promise<number> {
   const path = 'jsonpath={.items[*].status.containerStatuses[*].restartCount}'
   const selector = `app.kubernetes.io/component=${component}`

@@ -27,7 +27,7 @@ afterAll(async () => {
   await uninstall()
 })
 
-it('server, controller and Valkey are ready at the first try, under the level restricted', async () => {
+it('server, controller and Valkey become ready at the first try, under the level restricted', async () => {
   expect(warnings).not.toMatch(/warning|would violate/i)
   for (const component of ['server', 'controller', 'valkey'])
     expect({ component, pods: (await podsOf(component)).length }).toEqual({ component, pods: 1 })
@@ -35,7 +35,7 @@ it('server, controller and Valkey are ready at the first try, under the level re
   expect(outcome).toMatchObject({ code: 0 })
 })
 
-it('the controller holds its Lease, and neither it nor the server is refused anything', async () => {
+it('the controller holds its Lease, and neither it nor the server is refused a request', async () => {
   const [controller = ''] = await podsOf('controller')
   await until(
     () => metricOf(controller, 'lease_held'),
@@ -49,10 +49,10 @@ it('the controller holds its Lease, and neither it nor the server is refused any
   }
 })
 
-it('a Depot is worked on, and says what keeps it from being filled', async () => {
+it('a Depot is reconciled, and says why it cannot be filled', async () => {
   await apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'platform' } }])
   await kubectl('apply', '--server-side', '-f', join(examples, 'first-depot.yaml'))
-  // Nothing leaves the cluster of the suite, GitHub least of all.
+  // The cluster of the suite has no way out, so GitHub is unreachable.
   const message = await until(
     () =>
       kubectl(

@@ -9,7 +9,7 @@ import { inlineCommands, shellBlocks } from '../documentation.fixture.ts'
 import { kind, kubectl, must, type Outcome, run, until } from './cluster.fixture.ts'
 import { deleteRecords, get, makeNamespace, uninstall } from './release.fixture.ts'
 
-/* The first page of docs/install.md and the commands of docs/runbooks.md, typed as they are printed. */
+/* Runs the first page of docs/install.md and the commands of docs/runbooks.md as they are printed. */
 
 const repository = join(import.meta.dirname, '../..')
 const dir = mkdtempSync(join(tmpdir(), 'depot-e2e-documentation-'))
@@ -37,7 +37,7 @@ async function nameAsInChart(): Promise<void> {
   await must('docker', [...ctr, 'docker.io/valkey/valkey:e2e', `${name}${digest}`])
 }
 
-/** Whoever made them: Helm would meet conflicts with kubectl, whose fields they have. */
+/** Deletes the definitions: Helm would have conflicts with kubectl, which owns their fields. */
 async function deleteDefinitions(): Promise<void> {
   const kinds = ['depots', 'groupbindings', 'modules', 'providers', 'versions']
   const names = kinds.map((one) => `${one}.depot.internal`)
@@ -57,12 +57,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await deleteRecords()
   await uninstall()
-  // They have fields of kubectl.
+  // kubectl owns some of their fields.
   await deleteDefinitions()
   rmSync(dir, { recursive: true, force: true })
 })
 
-it('the five minutes on kind end with a registry that passes its test', async () => {
+it('the quick start on kind ends with a registry that passes its test', async () => {
   const [first = ''] = shellBlocks('install.md', 'Five minutes on kind')
   const lines = first.split('\n').filter((line) => line !== 'kind create cluster')
   expect(lines).toHaveLength(first.split('\n').length - 1)
@@ -92,22 +92,22 @@ it('the commands at the end of the notes work', async () => {
   }
 })
 
-it('the first Depot of the page is taken', async () => {
+it('the first Depot of the page is accepted', async () => {
   const [, second = ''] = shellBlocks('install.md', 'Five minutes on kind')
-  // What follows asks GitHub, which nothing here reaches.
+  // The rest asks GitHub, which is not reachable here.
   const [create = '', applied = ''] = second.split('\n')
   expect(await type(`${create}\n${applied}`)).toMatchObject({ code: 0 })
 })
 
-it('every command of the runbooks can be typed', async () => {
+it('every command of the runbooks works', async () => {
   const [start = '', ...blocks] = shellBlocks('runbooks.md')
   expect(
     await type(`${start}\n[ "$(metrics | grep -c depot_catalog_synced)" -gt 3 ]`),
   ).toMatchObject({
     code: 0,
   })
-  // What the cluster of the suite does not have: cert-manager, a metrics server, `df` in its image of Valkey.
-  // And definitions are applied where there are none.
+  // The cluster of the suite lacks these: cert-manager, a metrics server, `df` in its image of Valkey.
+  // And definitions are applied to a cluster without them.
   const elsewhere =
     /certificate|kubectl top|kubectl patch pvc$| df |secret NAME|apply .*config\/crd/
   const inline = inlineCommands('runbooks.md', ['kubectl', 'logs', 'metrics'])
@@ -117,7 +117,7 @@ it('every command of the runbooks can be typed', async () => {
   expect(commands.length).toBeGreaterThan(25)
   const failed: object[] = []
   for (const command of new Set(commands)) {
-    // A grep that finds nothing is a good answer, and no container was here before this one.
+    // A grep may find nothing, and no container has run before this one.
     const { code, stderr } = await type(`set +e +o pipefail\n${start}\n${command}`)
     const said = stderr
       .replace(/^.*(?:previous terminated container|No resources found).*$/gm, '')
@@ -127,7 +127,7 @@ it('every command of the runbooks can be typed', async () => {
   expect(failed).toEqual([])
 })
 
-it('what is left after an uninstall goes with the commands of the page', async () => {
+it('the commands of the page remove everything that an uninstall leaves', async () => {
   await uninstall()
   const [away = ''] = shellBlocks('upgrading.md', 'Away')
   expect(await type(away)).toMatchObject({ code: 0 })
@@ -136,7 +136,7 @@ it('what is left after an uninstall goes with the commands of the page', async (
   expect(await kubectl('-n', 'depot-system', 'get', 'pvc', '-o', 'name')).toBe('')
 })
 
-it('definitions that kubectl made are taken over as the page says', async () => {
+it('takes over definitions of kubectl as the page says', async () => {
   expect(await type('kubectl apply --server-side -k config/crd')).toMatchObject({ code: 0 })
   const install = [
     'helm upgrade --install depot config/chart --namespace depot-system --create-namespace',

@@ -18,7 +18,7 @@ import {
   versionsOf,
 } from './release.fixture.ts'
 
-/* Each part taken away in turn, while the registry is in use. */
+/* Each part fails once while the registry is in use. */
 
 const network = 'platform/network/aws'
 
@@ -33,7 +33,7 @@ const fill = `const fs = require('node:fs')
 try { for (;;) fs.appendFileSync('/var/lib/depot/full', Buffer.alloc(512)) } catch (err) { if (err.code !== 'ENOSPC') throw err }`
 const empty = "require('node:fs').rmSync('/var/lib/depot/full')"
 
-/** Changes the Deployment past Helm, as an operator under stress would. */
+/** Changes the Deployment without Helm, as an operator under stress would. */
 async function changeServer(spec: object, wait = true): Promise<void> {
   await kubectlHere('patch', 'deployment/depot-server', '-p', JSON.stringify({ spec }))
   if (wait) await kubectlHere('rollout', 'status', 'deployment/depot-server', '--timeout=90s')
@@ -52,10 +52,10 @@ beforeAll(async () => {
   await prepare()
 })
 
-// Helm would not take back what kubectl has changed.
+// Helm would not revert the changes of kubectl.
 afterAll(() => uninstall())
 
-it('a pod that is killed takes no other with it, and is replaced', async () => {
+it('a killed pod is replaced, and no other pod fails with it', async () => {
   const [pod = ''] = await podsOf('server')
   await kubectlHere('delete', 'pod', pod, '--grace-period=0', '--force')
   await until(
@@ -79,7 +79,7 @@ it('draining the node leaves one of two replicas, and no request is lost', async
   expect(answered).toBeGreaterThan(50)
 })
 
-it('Valkey away: downloads go on, and afterwards every one of them is counted', async () => {
+it('Valkey unavailable: downloads continue, and afterwards every one of them is counted', async () => {
   const before = await settledCount('network', '1.0.0')
   await stopAll('statefulset/depot-valkey', 'valkey')
   for (let count = 0; count < 20; count += 1) expect(await download(network, '1.0.0')).toBe(200)
@@ -106,8 +106,8 @@ it('Valkey away: downloads go on, and afterwards every one of them is counted', 
   expect(await sumOver(pods, 'download_store_up')).toBe(pods.length)
 })
 
-it('the disk of the queue full: downloads go on, and are counted once there is room', async () => {
-  // A disk of a megabyte, which is full when it says so: the kubelet counts what is in memory in time.
+it('a full disk of the queue: downloads continue, and are counted once there is room', async () => {
+  // A disk of a megabyte reports at once that it is full. The kubelet measures a volume in memory only from time to time.
   const volume = { name: 'data', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }
   await changeServer({ template: { spec: { volumes: [volume] } } })
   const pods = await podsOf('server')
@@ -128,7 +128,7 @@ it('the disk of the queue full: downloads go on, and are counted once there is r
   expect(await sumOver(pods, 'download_events_dropped_total')).toBe(0)
 })
 
-it('a limit of memory that is too low: new pods end, and the old ones go on', async () => {
+it('a memory limit that is too low: new pods end, and the old ones continue', async () => {
   const [old = ''] = await podsOf('server')
   const memory = '48Mi'
   const container = { name: 'server', resources: { requests: { memory }, limits: { memory } } }
@@ -146,7 +146,7 @@ it('a limit of memory that is too low: new pods end, and the old ones go on', as
     (reasons) => reasons.includes('OOMKilled'),
   )
   expect(await download(network, '2.0.0')).toBe(200)
-  // What tells before that it will be too little.
+  // The metric that warns before the limit is reached.
   const exposition = await getFrom(old, '/metrics', 9090)
   const resident = /^process_resident_memory_bytes(?:{.*})? (\S+)$/m.exec(exposition)?.[1]
   expect(Number(resident)).toBeGreaterThan(48 * 2 ** 20)
@@ -158,7 +158,7 @@ it('a limit of memory that is too low: new pods end, and the old ones go on', as
   )
 })
 
-it('the API server away: answers go on, and changes show once it is back', async () => {
+it('the API server unreachable: answers continue, and changes appear once it is back', async () => {
   const [address = ''] = await addressesOf('server')
   await withoutApiServer(async () => {
     const load = startLoad()

@@ -3,13 +3,13 @@ import { expect, it } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
 import { kind, must } from './cluster.fixture.ts'
 
-/* What is in the image that the other tests run. */
+/* The contents of the image that the other tests run. */
 
 const repository = join(import.meta.dirname, '../..')
 const hack = (name: string): string => join(repository, 'hack/image', name)
 const fileOf = (path: string): Promise<string> => must(hack('file'), [kind.image.archive, path])
 
-/** What a container gets: the layers and the settings. Apart from these an image says when its steps were run. */
+/** The layers and the settings, which a container gets. The rest of an image says when its steps were run. */
 async function configOf(archive: string): Promise<{ config: object; rootfs: object }> {
   const manifest = await must('tar', ['-xOf', archive, 'manifest.json'])
   const [image] = JSON.parse(manifest) as { Config: string }[]
@@ -18,12 +18,12 @@ async function configOf(archive: string): Promise<{ config: object; rootfs: obje
   return { config, rootfs }
 }
 
-it('the image is no larger than it may be', async () => {
+it('the image is within its size limit', async () => {
   const size = await must(process.execPath, [hack('size.ts'), kind.image.archive])
   expect(size).toContain('MiB compressed')
 })
 
-it('says who the image runs as, where it is from, and under which licence', async () => {
+it('names the user, the source and the licence of the image', async () => {
   const { config } = await configOf(kind.image.archive)
   expect(config).toMatchObject({
     User: '65532:65532',
@@ -38,7 +38,7 @@ it('says who the image runs as, where it is from, and under which licence', asyn
   })
 })
 
-it('the bill of materials has the packages of the bundle and of the system', async () => {
+it('the bill of materials lists the packages of the bundle and of the system', async () => {
   const { packages } = JSON.parse(await fileOf('app/sbom.spdx.json')) as {
     packages: { name: string; externalRefs?: { referenceLocator: string }[] }[]
   }
@@ -52,7 +52,7 @@ it('the bill of materials has the packages of the bundle and of the system', asy
   expect(await fileOf('app/LICENSE')).toContain('Apache License')
 })
 
-it('built again without any cache it has the same layers and settings', async () => {
+it('a build without any cache has the same layers and settings', async () => {
   const archive = join(repository, '.depot/image/again.tar')
   const environment = { ...kind.image.settings, ARCHIVE: archive, NO_CACHE: 'true' }
   const settings = Object.entries(environment).map(([name, value]) => `${name}=${value}`)

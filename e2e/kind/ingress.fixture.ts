@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { apply, kind, kubectl } from './cluster.fixture.ts'
 
-/* An ingress controller as clusters have it: Contour turns Ingresses and HTTPRoutes into routes of Envoy. */
+/* An ingress controller: Contour turns Ingresses and HTTPRoutes into routes of Envoy. */
 
 const namespace = 'projectcontour'
 
-/** What `parentRefs` of an HTTPRoute name. */
+/** The name for `parentRefs` of an HTTPRoute. */
 export const gateway = { name: 'public', namespace }
 
-/** Of an Ingress. */
+/** The class of an Ingress. */
 export const ingressClass = 'contour'
 
 const labels = { app: 'ingress' }
@@ -111,7 +111,7 @@ const certificate = {
   },
 }
 
-/** Starts it, and leads a port of the nodes to it. */
+/** Starts it, and forwards a port of the nodes to it. */
 export async function startIngress(nodePort: number): Promise<void> {
   const cluster = join(dirname(kind.tools.contour), 'cluster.yaml')
   await kubectl('apply', '--server-side', '-f', cluster)
@@ -154,7 +154,7 @@ export async function startIngress(nodePort: number): Promise<void> {
             port: 80,
             allowedRoutes: { namespaces: { from: 'All' } },
           },
-          // Nobody asks it, but Contour serves an Ingress whole only where the Gateway has both.
+          // No test uses it, but Contour serves an Ingress completely only if the Gateway has both.
           {
             name: 'https',
             protocol: 'HTTPS',
@@ -168,7 +168,7 @@ export async function startIngress(nodePort: number): Promise<void> {
   await kubectl('-n', namespace, 'rollout', 'status', 'deployment/ingress', '--timeout=90s')
 }
 
-/** Takes it away with its port. */
+/** Deletes it and frees its port. */
 export async function stopIngress(): Promise<void> {
   await kubectl(
     '-n',

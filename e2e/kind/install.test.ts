@@ -16,8 +16,8 @@ import {
 } from './release.fixture.ts'
 
 /*
- * Both major versions of Helm install the chart with its defaults, but for the images and a claim for archives: callers
- * show a token of a service account, and see what that account may read.
+ * Both major versions of Helm install the chart with its defaults, except for the images and a claim for archives. Callers
+ * send a token of a service account, and see what that account may read.
  */
 
 const network =
@@ -101,7 +101,7 @@ describe.each(['helm', 'helm3'] as const)('with %s', (name) => {
     expect(outcome).toMatchObject({ code: 0 })
   })
 
-  it('the server is refused nothing, and reads by lists and watches alone', async () => {
+  it('the server is refused no request, and reads only by lists and watches', async () => {
     const pods = await podsOf('server')
     const asked = () => requestsOf('depot-server', pods)
     const before = asked().length
@@ -113,7 +113,7 @@ describe.each(['helm', 'helm3'] as const)('with %s', (name) => {
     expect(requests.length - before).toBeLessThan(10)
   })
 
-  it('every pod runs as nobody on a read-only disk', async () => {
+  it('every pod runs as an unprivileged user on a read-only disk', async () => {
     const [pod = ''] = await podsOf('server')
     const script = "console.log(process.getuid()); require('node:fs').writeFileSync('/app/x', '')"
     const node = ['/nodejs/bin/node', '-e', script]

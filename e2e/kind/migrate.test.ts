@@ -15,7 +15,7 @@ import {
   url,
 } from './release.fixture.ts'
 
-/* From another registry: its values are refused by name, and its records are served as they are, in their own group. */
+/* Moving from another registry: its values are refused by name, and its records are served in their own group. */
 
 const group = 'registry.example.com'
 const repository = join(import.meta.dirname, '../..')
@@ -25,7 +25,7 @@ const manifests = (pattern: string): string =>
     .map((file) => readFileSync(file, 'utf8'))
     .join('\n---\n')
 
-/** What was written for the other registry, and still has names that are gone. */
+/** Values for the other registry, with names that were removed. */
 const oldValues = {
   dex: { enabled: true, config: { issuer: 'https://registry.example.com/dex' } },
   version: { replicaCount: 1, resources: { limits: { memory: '2Gi' } } },
@@ -34,7 +34,7 @@ const oldValues = {
   ui: { nginx: { preserveHostPort: true } },
 }
 
-/** The same with the names that the messages say, beside the definitions and records that are there. */
+/** The same with the names from the messages, next to the existing definitions and records. */
 const newValues = {
   apiGroup: group,
   crds: { install: false },
@@ -65,7 +65,7 @@ afterAll(async () => {
     await kubectl('delete', 'crd', `${one}.${group}`, '--ignore-not-found')
 })
 
-it('values of before are refused all at once, each with the name that it has now', async () => {
+it('refuses all previous values at once, each with its new name', async () => {
   const { code, stderr } = await upgrade(oldValues, { wait: false })
   expect(code).toBe(1)
   for (const message of [

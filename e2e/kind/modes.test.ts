@@ -145,7 +145,7 @@ describe('OIDC through the broker, with TLS', () => {
       () => listed(shared),
       (status) => status === 200,
     )
-    // Where to log in is known once the server has reached the broker, whose pod may be the last to start.
+    // The server knows the login address once it has reached the broker, whose pod may start last.
     await until(
       () => ask('/.well-known/terraform.json'),
       ({ body }) => 'login.v1' in body,
@@ -157,7 +157,7 @@ describe('OIDC through the broker, with TLS', () => {
     rmSync(dir, { recursive: true, force: true })
   })
 
-  it('a guest sees what is public, and nothing else', async () => {
+  it('a guest sees only public resources', async () => {
     expect(await listed(shared)).toBe(200)
     expect(await listed(secret)).toBe(403)
   })
@@ -188,7 +188,7 @@ describe('OIDC through the broker, with TLS', () => {
     tokenOfPerson = credentials[host]?.token ?? ''
   })
 
-  it('a service account gets in beside them', async () => {
+  it('a service account is accepted in addition to them', async () => {
     expect(await listed(secret, await tokenOf('reader'))).toBe(200)
     expect(await listed(secret, await tokenOf('stranger'))).toBe(403)
   })
@@ -198,7 +198,7 @@ describe('OIDC through the broker, with TLS', () => {
     expect(await must(kind.tools.helm, helmTest)).toContain('Succeeded')
   })
 
-  it('tokens are good while the broker is away, and logging in is not', async () => {
+  it('tokens are accepted while the broker is unavailable, and logins fail', async () => {
     const token = tokenOfPerson
     expect(await listed(secret, token)).toBe(200)
     await stopAll('deployment/depot-broker', 'broker')

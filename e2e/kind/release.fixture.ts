@@ -16,14 +16,14 @@ import {
   until,
 } from './cluster.fixture.ts'
 
-/* The release that the tests install, as a user would: Helm, values, kubectl. */
+/* The release that the tests install as a user would, with Helm, values and kubectl. */
 
 const repository = join(import.meta.dirname, '../..')
 const chart = join(repository, 'config/chart')
 
 export const release = 'depot'
 
-/** Of the registry, from outside of the cluster. */
+/** The address of the registry from outside of the cluster. */
 export const url = `http://127.0.0.1:${kind.ports[0]}`
 
 export type Values = Readonly<Record<string, unknown>>
@@ -52,12 +52,12 @@ export const images: Values = {
   broker: { image: { repository: 'docker.io/dexidp/dex', tag: 'e2e' } },
 }
 
-/** What every release of the suite has: these images, a port, and archives on a claim. */
+/** The values of every release of the suite: these images, a port, and archives on a claim. */
 const base: Values = {
   ...images,
   server: { service: { type: 'NodePort', nodePort: 30_000 } },
   storage: { filesystem: { enabled: true, accessMode: 'ReadWriteOnce', singleNode: true } },
-  // Most suites write the statuses of the samples by hand, and the controller would work on them.
+  // Most suites write the statuses of the samples themselves, and the controller would change them.
   controller: { enabled: false },
 }
 
@@ -68,7 +68,7 @@ export interface InstallOptions {
   readonly plain?: boolean
 }
 
-/** `helm upgrade --install`, whatever it ends with. */
+/** `helm upgrade --install`, whatever its exit code is. */
 export function upgrade(values: Values, options: InstallOptions = {}): Promise<Outcome> {
   const { helm = kind.tools.helm, wait = true, plain = false } = options
   const flags = ['-n', namespace, '-f', '-', ...(wait ? ['--wait', '--timeout', '150s'] : [])]
@@ -79,7 +79,7 @@ export function upgrade(values: Values, options: InstallOptions = {}): Promise<O
   )
 }
 
-/** Installs or changes the release. @returns what Helm warned about */
+/** Installs or changes the release. @returns Helm's warnings */
 export async function install(values: Values, options?: InstallOptions): Promise<string> {
   const { code, stdout, stderr } = await upgrade(values, options)
   if (code !== 0) throw new Error(`helm ended with ${code}: ${stderr}${stdout}\n${await story()}`)
@@ -87,7 +87,7 @@ export async function install(values: Values, options?: InstallOptions): Promise
   return stderr
 }
 
-/** Pods that were replaced serve the connections that they have for a few seconds more. */
+/** Replaced pods serve their open connections for a few seconds more. */
 async function leavingPods(): Promise<string[]> {
   const { items } = await json<{
     items: { metadata: { name: string; deletionTimestamp?: string } }[]
@@ -97,7 +97,7 @@ async function leavingPods(): Promise<string[]> {
     .map(({ metadata }) => metadata.name)
 }
 
-/** What is known about pods that did not become ready. */
+/** Events and logs of pods that did not become ready. */
 async function story(): Promise<string> {
   const here = ['-n', namespace]
   const pods = `-lapp.kubernetes.io/instance=${release}`
@@ -140,8 +140,8 @@ export async function applySamples(): Promise<void> {
 }
 
 /**
- * Deletes every record. A controller leaves finalizers on what it works on: so before it starts, and before it goes. What
- * has no definition yet is not there either.
+ * Deletes every record. A controller leaves finalizers on its objects, so call this before it starts and before it ends. A kind
+ * without a definition has no records.
  */
 export async function deleteRecords(): Promise<void> {
   const kinds = ['depots', 'modules', 'providers', 'versions'].map((one) => `${one}.depot.internal`)
@@ -159,7 +159,7 @@ export async function fillClaim(claim = `${release}-modules`): Promise<void> {
 }
 
 interface ShellOptions {
-  /** Mounted at /data. */
+  /** The claim that is mounted at /data. */
   readonly claim?: string
   readonly command?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
@@ -206,7 +206,7 @@ export async function startShell(
 export const tokenOf = (account: string): Promise<string> =>
   kubectl('-n', namespace, 'create', 'token', account)
 
-/** Names of the pods of a component that are not on their way out. */
+/** Names of the pods of a component that are not terminating. */
 export async function podsOf(component: string): Promise<string[]> {
   const selector = `app.kubernetes.io/instance=${release},app.kubernetes.io/component=${component}`
   const { items } = await json<{
@@ -217,18 +217,18 @@ export async function podsOf(component: string): Promise<string[]> {
     .map(({ metadata }) => metadata.name)
 }
 
-/** Takes all pods of a component away. @param workload such as `deployment/depot-broker` */
+/** Stops all pods of a component. @param workload such as `deployment/depot-broker` */
 export async function stopAll(workload: string, component: string): Promise<void> {
   await kubectlHere('scale', workload, '--replicas=0')
   await until(
     () => podsOf(component),
     (pods) => pods.length === 0,
   )
-  // Those on their way out answer for a while.
+  // Terminating pods answer for a while.
   await until(leavingPods, (pods) => pods.length === 0)
 }
 
-/** The versions of a module as the registry lists them, newest first; the HTTP status where it lists none. */
+/** The versions of a module as the registry lists them, newest first; the HTTP status if it lists none. */
 export async function versionsOf(module: string, token?: string): Promise<string[] | number> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const { status, text } = await get(`${url}/depot/modules/v1/${module}/versions`, headers)
@@ -239,7 +239,7 @@ export async function versionsOf(module: string, token?: string): Promise<string
   return modules.flatMap(({ versions }) => versions.map(({ version }) => version))
 }
 
-/** Waits until the samples are in the answers. */
+/** Waits until the samples are served. */
 export async function untilServed(token?: string): Promise<void> {
   await until(
     () => versionsOf('platform/network/aws', token),
@@ -247,7 +247,7 @@ export async function untilServed(token?: string): Promise<void> {
   )
 }
 
-/** The samples, their archives, and the moment when both are served. */
+/** Applies the samples, stores their archives, and waits until both are served. */
 export async function prepare(token?: string): Promise<void> {
   await applySamples()
   await fillClaim()
@@ -269,7 +269,7 @@ export interface Answer {
   readonly text: string
 }
 
-/** One request over a new connection. @throws Error where the connection breaks */
+/** One request over a new connection. @throws Error if the connection breaks */
 export async function get(
   address: string,
   headers: Readonly<Record<string, string>> = {},
@@ -287,11 +287,11 @@ export async function get(
   }
 }
 
-/** Asks one pod, past the Service. */
+/** Asks one pod directly, without the Service. */
 export const getFrom = (pod: string, path: string, port = 8080): Promise<string> =>
   kubectl('get', '--raw', `/api/v1/namespaces/${namespace}/pods/${pod}:${port}/proxy${path}`)
 
-/** How often a version was downloaded, as one pod sees it. */
+/** The download count of a version, as one pod sees it. */
 export async function countOf(pod: string, name: string, version: string): Promise<number> {
   const { mostDownloaded } = JSON.parse(await getFrom(pod, '/depot/ui/v1/stats')) as {
     mostDownloaded: { name: string; version: string; downloadCount: number }[]
@@ -301,8 +301,8 @@ export async function countOf(pod: string, name: string, version: string): Promi
 }
 
 /**
- * How often a version was downloaded, once every server has read it. One that has just started serves before it has read the
- * counts from Valkey, and says 0 until then.
+ * The download count of a version, once every server has read it. A server that has just started answers before it has read the
+ * counts from Valkey, and reports 0 until then.
  */
 export async function settledCount(name: string, version: string): Promise<number> {
   const pods = await podsOf('server')
@@ -322,7 +322,7 @@ export async function metricOf(pod: string, name: string, labels = ''): Promise<
   return sumOf(await getFrom(pod, '/metrics', 9090), name, labels)
 }
 
-/** @throws Error where there is no such series */
+/** @throws Error if there is no such series */
 export function sumOf(exposition: string, name: string, labels = ''): number {
   const series = exposition
     .split('\n')
@@ -339,14 +339,14 @@ interface LoadOptions {
 interface LoadResult {
   readonly answered: number
   readonly failed: readonly string[]
-  /** When each of them failed, in milliseconds. */
+  /** The time of each failure, in milliseconds. */
   readonly failedAt: readonly number[]
 }
 
 /** Loops of requests, each over a new connection, until they are stopped. */
 export function startLoad({ loops = 2, timeoutMs }: LoadOptions = {}): {
   answered(): number
-  /** Without one that failed, since the last one did. */
+  /** The answers since the last failure. */
   answeredInRow(): number
   stop(): Promise<LoadResult>
 } {

@@ -11,7 +11,7 @@ import {
   settledCount,
 } from './release.fixture.ts'
 
-/* Three replicas, one number. */
+/* Three replicas show the same counts. */
 
 const server = { anonymousAuth: true, replicaCount: 3, stats: { refreshInterval: '1s' } }
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await prepare()
 })
 
-it('every replica shows the same counts, whichever served the downloads', async () => {
+it('every replica shows the same counts, no matter which one served the downloads', async () => {
   const pods = await podsOf('server')
   expect(pods).toHaveLength(3)
   const before = await settledCount('network', '2.0.0')
@@ -35,7 +35,7 @@ it('every replica shows the same counts, whichever served the downloads', async 
   }
 })
 
-it('a pod is ready only when it has read everything', async () => {
+it('a pod becomes ready only after it has read all records', async () => {
   const [pod = ''] = await podsOf('server')
   await kubectlHere('delete', 'pod', pod, '--wait=false')
   const replaced = await until(

@@ -11,19 +11,19 @@ declare module 'vitest' {
   interface ProvidedContext {
     readonly kind: {
       readonly kubeconfig: string
-      /** What service accounts have asked the API server for, one JSON object a line. */
+      /** The requests of service accounts to the API server, one JSON object a line. */
       readonly auditLog: string
       /** Ports of 127.0.0.1 that lead to NodePort 30000 to 30003. */
       readonly ports: readonly number[]
       /** The archives of config/samples. */
       readonly archives: string
-      /** Name of the container that is the node. */
+      /** Name of the node's container. */
       readonly node: string
       readonly dockerHost: string
       /** The image under test. */
       readonly image: {
         readonly archive: string
-        /** How it was built. */
+        /** The variables that it was built with. */
         readonly settings: Readonly<Record<string, string>>
       }
       readonly tools: Readonly<Record<'contour' | 'helm' | 'helm3' | 'terraform' | 'tofu', string>>
@@ -37,7 +37,7 @@ const hack = (name: string): string => join(repository, 'hack', name)
 /** Another name lets two suites run on one machine. */
 const name = process.env['DEPOT_E2E_CLUSTER'] ?? 'depot-e2e'
 
-/** Keeps the cluster for the next run, and takes the one that is there with the images that it has. */
+/** Keeps the cluster for the next run, and uses an existing one with its images. */
 const keep = process.env['DEPOT_E2E_KEEP'] === 'true'
 
 async function output(program: string, args: readonly string[], env = {}): Promise<string> {
@@ -50,7 +50,7 @@ async function output(program: string, args: readonly string[], env = {}): Promi
   return stdout.trim()
 }
 
-/** Makes the cluster and, at the same time, the images; then puts them into the cluster. */
+/** Creates the cluster and the images at the same time, then loads the images into the cluster. */
 export default async function setup({ provide }: TestProject): Promise<() => void> {
   const began = Date.now()
   const say = (what: string): void =>
@@ -109,7 +109,7 @@ async function newCluster(
   return { folder, ports }
 }
 
-/** The cluster that an earlier run has left; undefined where there is none. */
+/** The cluster of an earlier run; undefined if there is none. */
 async function keptCluster(dockerHost: string): Promise<Cluster | undefined> {
   const env = { DOCKER_HOST: dockerHost }
   const lines = await output('docker', ['port', `${name}-control-plane`], env).catch(() => '')

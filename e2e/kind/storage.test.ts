@@ -18,7 +18,7 @@ import {
   url,
 } from './release.fixture.ts'
 
-/* Archives on a claim and in an S3 server of the cluster, and signing keys that come and change. */
+/* Archives on a claim and in an S3 server of the cluster, and signing keys that are added and replaced. */
 
 const region = 'eu-west-1'
 const apiVersion = 'depot.internal/v1alpha1'
@@ -146,8 +146,8 @@ it('a pre-signed download leads to the bucket, which has the same bytes', async 
   expect(bytes.equals(archive)).toBe(true)
 })
 
-it('storage away: archives of the claim go on, those of the bucket that are in no cache say when to come again', async () => {
-  // Waits until its process has ended.
+it('storage unavailable: archives of the claim are served, those of the bucket answer with a time to retry', async () => {
+  // kubectl waits until the process has ended.
   await kubectlHere('delete', 'pod', 's3', '--grace-period=1', '--ignore-not-found')
   const found = await get(`${url}/depot/modules/v1/platform/unread/aws/1.0.0/download`)
   expect(found.status).toBe(204)
@@ -160,7 +160,7 @@ it('storage away: archives of the claim go on, those of the bucket that are in n
   expect(await download('platform/network/aws', '2.0.0')).toBe(200)
 })
 
-it('a signing key is added, and changed without a restart', async () => {
+it('a signing key is added and replaced without a restart', async () => {
   const keyOf = async (): Promise<string> => {
     const path = 'platform/hello/1.1.0/download/linux/amd64'
     const { text } = await get(`${url}/depot/providers/v1/${path}`)

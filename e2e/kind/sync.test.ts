@@ -62,7 +62,7 @@ terraform {
 }
 `
 
-/** How often controllers of earlier releases have asked: one that loses its role before it ends is refused. */
+/** The requests of controllers of earlier releases: one that loses its role before it ends is refused. */
 let asked = 0
 
 beforeAll(async () => {
@@ -98,7 +98,7 @@ afterAll(async () => {
   await uninstall()
 })
 
-it('every version that matches is there, and the pods pass the restricted level', async () => {
+it('has every matching version, and the pods pass the restricted level', async () => {
   await until(
     () => versionsOf('acme/vpc/aws'),
     (versions) => JSON.stringify(versions) === '["2.0.0","1.1.0","1.0.0"]',
@@ -137,7 +137,7 @@ it('one replica holds the Lease, and another one takes over', async () => {
   )
 })
 
-it('a version that the constraint excludes goes, and the others stay', async () => {
+it('removes a version that the constraint excludes, and keeps the others', async () => {
   await apply([depot('>= 1.0.0, != 1.1.0')])
   await until(
     () => versionsOf('acme/vpc/aws'),
@@ -148,7 +148,7 @@ it('a version that the constraint excludes goes, and the others stay', async () 
   )
 })
 
-it('a Depot that goes takes with it what it made', async () => {
+it('deleting a Depot deletes everything that it created', async () => {
   await kubectl(...here, 'delete', `depots.depot.internal/${team}`, '--wait', '--timeout=60s')
   const all = 'modules.depot.internal,providers.depot.internal,versions.depot.internal'
   await until(
@@ -158,7 +158,7 @@ it('a Depot that goes takes with it what it made', async () => {
   expect(await versionsOf('acme/vpc/aws')).toBe(404)
 })
 
-it('a GroupBinding that does not compile says so, and nobody takes it for a good one', async () => {
+it('a GroupBinding that does not compile says so in its status', async () => {
   const binding = (expression: string) => ({
     apiVersion: 'depot.internal/v1alpha1',
     kind: 'GroupBinding',
@@ -184,7 +184,7 @@ interface Role {
   }[]
 }
 
-it('the controller was refused nothing, and may write nothing that it did not write', async () => {
+it('the controller is refused no request, and has no permission that it does not use', async () => {
   const requests = requestsOf('depot-controller')
   const refused = requests.slice(asked).filter(({ responseStatus }) => responseStatus?.code === 403)
   expect(refused).toEqual([])
@@ -202,9 +202,9 @@ it('the controller was refused nothing, and may write nothing that it did not wr
       resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
     ),
   )
-  // Reading is for what went wrong: a write that met another one, a watch that has to begin again, a Secret that is named.
+  // Single reads are for exceptions: a write conflict, a watch that restarts, a Secret that is named.
   const reading = /^(get|list|watch) /
-  // Not requests of their own: to apply what is not there yet, to name an owner that waits for what it owns.
+  // These are not separate requests: to apply a missing object, and to name an owner that blocks its deletion.
   const implied = /^(create (modules|providers|versions)|update .*\/finalizers)$/
   const unused = granted.filter((one) => !used.has(one))
   expect(unused.filter((one) => !reading.test(one) && !implied.test(one))).toEqual([])

@@ -14,19 +14,19 @@ import {
 } from './release.fixture.ts'
 
 /*
- * The explorer in front of the registry: who answers which path, whichever way it comes in, and signing in with two
- * replicas. A VirtualService is not among the ways: Istio is not to be had here without a registry of images, so Envoy is
- * asked with its rules in hack/chart/routing.test.ts.
+ * The explorer in front of the registry: which of them answers each path, for every way in, and signing in with two
+ * replicas. A VirtualService is not among the ways: Istio is not available here without a registry of images, so Envoy is
+ * tested with its rules in hack/chart/routing.test.ts.
  */
 
 const ui = `http://127.0.0.1:${kind.ports[1]}`
 const issuer = `${ui}/broker`
 const proxy = `http://localhost:${kind.ports[3]}`
 
-/** Hosts of the Ingress, which is that of `proxy`, and of the HTTPRoute. */
+/** Hosts of the Ingress, which `proxy` shares, and of the HTTPRoute. */
 const [ofIngress, ofRoute] = ['localhost', 'route.depot.test']
 
-/** Each way in, by which the explorer or the registry is reached. */
+/** Each way to reach the explorer or the registry. */
 const ways: Readonly<Record<string, (path: string) => Promise<Answer>>> = {
   'its own port': (path) => get(`${ui}${path}`),
   'an Ingress': (path) => get(`${proxy}${path}`),
@@ -125,7 +125,7 @@ it('terraform init through an Ingress installs a module', async () => {
   expect(workspace.modules()['network']?.version).toBe('2.0.0')
 })
 
-it('what passes through the explorer is what the server says', async () => {
+it('the explorer passes on the server’s answers unchanged', async () => {
   const path = '/depot/modules/v1/platform/network/aws/versions'
   const [through, directly] = [await get(`${ui}${path}`), await get(`${url}${path}`)]
   expect(through).toMatchObject({ status: 200, text: directly.text })
@@ -155,7 +155,7 @@ describe('without the explorer', () => {
     await install({ server: { anonymousAuth: true, ...entrances } })
   })
 
-  it.each(Object.entries(ways).slice(1))('%s leads to the server alone', async (_, through) => {
+  it.each(Object.entries(ways).slice(1))('%s leads only to the server', async (_, through) => {
     const { text } = await until(
       () => through('/depots'),
       ({ headers }) => String(headers['content-type']).startsWith('application/json'),

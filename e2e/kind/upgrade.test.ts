@@ -12,7 +12,7 @@ import {
   untilServed,
 } from './release.fixture.ts'
 
-/* What an operator does to a release that is in use. */
+/* An operator changes a release that is in use. */
 
 interface Definition {
   readonly metadata: { readonly labels: object; readonly annotations: object }
@@ -53,13 +53,13 @@ it('a rollback under load loses no request', async () => {
   expect(answered).toBeGreaterThan(100)
 })
 
-it('an upgrade brings the definitions of the release with it, and loses no request', async () => {
+it('an upgrade updates the definitions and loses no request', async () => {
   const name = 'versions.depot.internal'
   const older = await json<Definition>('get', 'crd', name)
   const { labels, annotations } = older.metadata
   for (const { schema } of older.spec.versions)
     delete schema.openAPIV3Schema.properties.status.properties['archiveSizeBytes']
-  // As an earlier release of the chart has left it.
+  // The state that an earlier release of the chart leaves.
   const flags = ['--field-manager=helm', '--force-conflicts']
   await apply([{ ...older, metadata: { name, labels, annotations }, status: undefined }], ...flags)
   const load = startLoad()
@@ -75,7 +75,7 @@ it('an upgrade brings the definitions of the release with it, and loses no reque
   await applySamples()
 })
 
-it('uninstalling keeps definitions, records and archives, and installing again takes them', async () => {
+it('uninstalling keeps definitions, records and archives, and a new install uses them', async () => {
   const before = (await kubectl('get', 'versions.depot.internal', '-A', '-o', 'name')).split('\n')
   await uninstall()
   expect((await kubectl('get', 'versions.depot.internal', '-A', '-o', 'name')).split('\n')).toEqual(

@@ -71,7 +71,7 @@ it('says which right is missing', async () => {
   await expect(client.get(network)).rejects.toThrow('give its Role or ClusterRole this right')
 })
 
-it('knows and writes what is in the namespaces that are watched, and nothing else', async () => {
+it('reads and writes only in watched namespaces', async () => {
   const { namespace, name } = network
   await plane.admin.apply(pathOf('Module', namespace, name), {
     apiVersion: `${apiGroup}/v1alpha1`,
@@ -105,7 +105,7 @@ it('writes the same event of an object once in ten minutes', async () => {
   expect(told[0]).toMatchObject({ reason: 'SyncFailed', type: 'Warning' })
 })
 
-it('says that the API server is away', async () => {
+it('says that the API server is unreachable', async () => {
   const { client } = connect()
   await plane.stopApiServer('kill')
   await expect(client.get(network)).rejects.toMatchObject({ reason: 'Unavailable' })

@@ -35,7 +35,7 @@ export class ControlledCluster {
   readonly plane: ControlPlane
   readonly upstreams: Upstreams
   readonly dir = mkdtempSync(join(tmpdir(), 'depot-controlled-'))
-  /** Where the controller stores; to be set before it starts. */
+  /** The controller's storage flags. Set them before it starts. */
   archives = join(this.dir, 'archives')
   readonly #kubeconfig: string
 
@@ -88,7 +88,7 @@ export class ControlledCluster {
     )
   }
 
-  /** Forgets who held the Lease, where it is known to be dead. */
+  /** Deletes the Lease of a holder that is known to be dead. */
   async forgetLease(): Promise<void> {
     const path = '/apis/coordination.k8s.io/v1/namespaces/depot-system/leases/depot-controller'
     await this.plane.admin.send('DELETE', path)
@@ -120,7 +120,7 @@ export class ControlledCluster {
     )
   }
 
-  /** What this controller wrote since some line of the audit log, Leases left out. */
+  /** The writes of this controller since some line of the audit log, except those to Leases. */
   writesSince(line: number): string[] {
     return this.audit()
       .slice(line)

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Server } from '../../hack/testbed/server/server.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
 
-/** With `DEPOT_E2E_KILLS=50` so many; each takes about two seconds. */
+/** `DEPOT_E2E_KILLS=50` asks for more; each takes about two seconds. */
 const kills = Number(process.env['DEPOT_E2E_KILLS'] || 10)
 
 let cluster: ControlledCluster
@@ -25,7 +25,7 @@ const tag = (version: string) => {
   }
 }
 
-/** A Depot of everything that upstream has. */
+/** A Depot for everything that the upstream has. */
 const depot = (namespace: string) => ({
   spec: {
     global: { storageConfig: { fileSystem: { directoryPath: namespace } } },
@@ -74,7 +74,7 @@ describe('the controller, with the rights that the chart gives it', () => {
   })
 })
 
-it('ends where it would have ended, after it was killed at any point', {
+it('reaches the same state after it was killed at any point', {
   timeout: 900_000,
 }, async () => {
   await cluster.apply('Depot', 'team', 'main', depot('team'))
@@ -116,7 +116,7 @@ it('ends where it would have ended, after it was killed at any point', {
   expect(cluster.stored('team')).toEqual(cluster.stored('calm'))
 })
 
-it('goes on after the API server was away', async () => {
+it('continues after the API server was unreachable', async () => {
   const { log } = await start()
   await expect
     .poll(() => log.some((line) => line.includes('"msg":"lease taken"')), { timeout: 60_000 })

@@ -9,7 +9,7 @@ import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
 
 /*
- * Disks that refuse. Nothing is refused to root, so the program runs without the rights of one; another user might not reach the
+ * Disks that refuse writes. Root is never refused, so the program runs without root's capabilities; another user might not reach the
  * program.
  */
 
@@ -28,7 +28,7 @@ spec:
 
 beforeAll(async () => {
   upstreams = await startUpstreams()
-  // More than what a status takes, and nothing that can be compressed.
+  // Larger than a status, and not compressible.
   const noise = Array.from({ length: 20_000 }, (_, index) => Math.sin(index).toString(36)).join('')
   upstreams.github.tag('acme/vpc', 'v1.0.0', { 'main.tf': `# ${noise}\n` })
 })
@@ -55,7 +55,7 @@ async function sync(limit = 'unlimited') {
     ...spool,
     ...upstreams.flags,
   ]
-  // Without the trap a process ends where a full disk would give it an error.
+  // Without the trap the limit ends the process, where a full disk gives it an error.
   const shell = `trap '' XFSZ; ulimit -f ${limit}; exec "$@"`
   const child = spawn('bash', ['-c', shell, 'sync', ...program], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -87,7 +87,7 @@ const filesIn = (dir: string): string[] =>
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
 
-it('archives that may not be written are reported, and stored once they may', async () => {
+it('archives that cannot be written are reported, and stored once they can', async () => {
   chmodSync(registry.archives, 0o555)
   const outright = await sync()
   expect(outright.status).toBe(2)
@@ -111,7 +111,7 @@ it('archives that may not be written are reported, and stored once they may', as
   expect(filesIn(registry.archives)).toHaveLength(1)
 })
 
-it('archives that may not be read are not taken for lost', async () => {
+it('archives that cannot be read are not treated as lost', async () => {
   expect(await sync()).toMatchObject({ status: 0 })
   const [stored] = filesIn(registry.archives)
   chmodSync(registry.archives, 0o000)
@@ -123,13 +123,13 @@ it('archives that may not be read are not taken for lost', async () => {
   expect(filesIn(registry.archives)).toEqual([stored])
 })
 
-it('a disk that is full leaves nothing half written, and what it was full for is stored later', async () => {
+it('a full disk leaves no partial file, and the refused archive is stored later', async () => {
   // In units of 1,024 bytes: statuses fit, the archive does not.
   const full = await sync('64')
   expect(full.status).toBe(1)
   expect(condition('Ready')).toMatchObject({ status: expect.not.stringMatching('True') as string })
   expect(filesIn(registry.archives)).toEqual([])
-  // The list of upstream is kept.
+  // The list of the upstream is cached.
   const spooled = filesIn(join(registry.dir, 'spool'))
   expect(spooled.filter((name) => !name.endsWith('.json'))).toEqual([])
 

@@ -100,7 +100,7 @@ describe('depot sync', () => {
     expect(parse(after)).toMatchObject({ status: { modules: ['vpc'], providers: ['dns'] } })
   })
 
-  it('writes nothing but when it has looked, where it runs again', async () => {
+  it('writes only the time of its check when it runs again', async () => {
     const state = () =>
       filesBelow(registry.manifests).map((file) => [
         file,
@@ -113,7 +113,7 @@ describe('depot sync', () => {
     expect(state().filter(([, content], index) => content !== before[index]?.[1])).toEqual([])
   })
 
-  it('lets no other program write to the folder meanwhile', async () => {
+  it('keeps other programs from writing to the folder while it runs', async () => {
     const watching = start('--watch')
     const lock = join(registry.manifests, '.depot.lock')
     await expect.poll(() => existsSync(lock), { timeout: 60_000 }).toBe(true)
@@ -130,7 +130,7 @@ describe('depot sync', () => {
     expect(existsSync(lock)).toBe(false)
   })
 
-  it('ends where another process took the folder over', async () => {
+  it('stops if another process has taken over the folder', async () => {
     const watching = start('--watch')
     const lock = join(registry.manifests, '.depot.lock')
     await expect.poll(() => existsSync(lock), { timeout: 60_000 }).toBe(true)
@@ -171,7 +171,7 @@ module "vpc" {
     })
   })
 
-  it('says what failed, goes on with the rest, and leaves with status 1', async () => {
+  it('reports failures, continues with the rest, and exits with status 1', async () => {
     const { metadata } = parse(depot) as { metadata: object }
     const bad = {
       ...(parse(depot) as object),
@@ -190,7 +190,7 @@ module "vpc" {
     rmSync(join(registry.manifests, 'bad.yaml'))
   })
 
-  it('deletes the versions of a module that is gone, with their archives', async () => {
+  it('deletes the versions of a removed module, with their archives', async () => {
     rmSync(join(registry.manifests, 'main.yaml'))
     rmSync(join(registry.manifests, 'modules/team/vpc.yaml'))
     await sync()

@@ -12,7 +12,7 @@ const start = async (...flags: readonly string[]) => {
   running = await cluster.startController('--archive-delete-delay=0s', ...flags)
 }
 const files = { 'main.tf': '# shared\n' }
-/** Both namespaces store in one place, as two environments of one team may. */
+/** Both namespaces store archives in one place, as two environments of one team may. */
 const depot = (versionConstraints: string) => ({
   spec: {
     deletionPolicy: 'Delete',
@@ -42,7 +42,7 @@ afterEach(async () => {
 })
 afterAll(() => cluster?.stop())
 
-it('an archive that a namespace out of sight still names is left, and an Event says why', async () => {
+it('keeps an archive that an unwatched namespace still names, and an Event says why', async () => {
   await start()
   for (const namespace of ['dev', 'prod']) {
     await cluster.apply('Depot', namespace, 'main', depot('> 0'))
@@ -66,7 +66,7 @@ it('an archive that a namespace out of sight still names is left, and an Event s
     .toEqual([expect.stringMatching(/^left vpc-2\.0\.0-.*a namespace that is not watched/)])
 })
 
-it('archives of a place that was granted to watched namespaces alone are removed', async () => {
+it('removes archives of a place that was granted only to watched namespaces', async () => {
   await start('--watch-namespaces=dev', '--storage-grants=dev=* prod=file:///shared')
   await cluster.apply('Depot', 'dev', 'main', depot('>= 1.0.0, < 1.0.0'))
   await expect.poll(() => versionsOf('dev'), { timeout: 60_000 }).toBe(0)
@@ -96,7 +96,7 @@ it('a namespace stores archives once its annotation grants the place', async () 
   expect(stored()).toBe(2)
 })
 
-it('another spelling of a place that is not granted is no way into it', async () => {
+it('another spelling of a place that is not granted is refused too', async () => {
   symlinkSync(join(cluster.archives, 'shared'), join(cluster.archives, 'mine'))
   const before = cluster.stored('.')
   const attempts = [
@@ -107,7 +107,7 @@ it('another spelling of a place that is not granted is no way into it', async ()
     ['vpc', 'granted/../../archives/shared'],
     ['vpc', `${cluster.archives}/shared`],
     ['vpc', `file://${cluster.archives}/shared`],
-    // A link that leads there, as an administrator may have made one.
+    // A link to it, which an administrator may have made.
     ['vpc', 'mine'],
     ['../shared/vpc', 'granted'],
     ['..', 'granted'],

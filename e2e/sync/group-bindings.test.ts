@@ -40,7 +40,7 @@ async function untilReason(name: string, reason: string, generation: number): Pr
   )
 }
 
-it('one that can be evaluated is ready, also where it was there before the controller', async () => {
+it('one that can be evaluated is ready, even if it is older than the controller', async () => {
   const condition = await untilReason('written-before', 'Compiled', 1)
   expect(condition).toMatchObject({ type: 'Ready', status: 'True' })
 })
@@ -61,7 +61,7 @@ it('a pattern that matches nothing is named with its field', async () => {
   expect(message).toContain('moduleResources "vpc-["')
 })
 
-it('those of another namespace give no access, and are left alone', async () => {
+it('those of another namespace give no access and are not changed', async () => {
   await bind('stranger', 'nonsense', {}, 'elsewhere')
   await bind('afterwards', 'true')
   await untilReason('afterwards', 'Compiled', 1)
@@ -69,7 +69,7 @@ it('those of another namespace give no access, and are left alone', async () => 
   expect(stranger?.status).toBeUndefined()
 })
 
-it('a controller that starts again writes nothing where nothing has changed', async () => {
+it('a controller that starts again writes nothing if nothing has changed', async () => {
   const since = cluster.audit().length
   await controller.stop()
   controller = await cluster.startController()

@@ -9,10 +9,10 @@ import {
 } from '../../hack/testbed/upstream/https-server.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
 
-/** A tenant who may write everything in the namespace `evil`, statuses included, beside one in `team`. */
+/** A tenant who may write everything in the namespace `evil`, statuses included. Another tenant owns `team`. */
 let cluster: ControlledCluster
 let controller: Server
-/** Something inside of the network that no option names. */
+/** A server inside of the network that no option names. */
 let inside: HttpsServer
 const authority = createUpstreamAuthority()
 const storage = { storageConfig: { fileSystem: { directoryPath: 'team' } } }
@@ -51,7 +51,7 @@ afterAll(async () => {
   authority.remove()
 })
 
-/** What the tenant reads of an object: its `Ready` condition. */
+/** The `Ready` condition of an object, which the tenant can read. */
 async function said(kind: string, name: string): Promise<string> {
   const objects = await cluster.list(kind, 'evil')
   const { status } = objects.find(({ metadata }) => metadata.name === name) ?? {}
@@ -59,7 +59,7 @@ async function said(kind: string, name: string): Promise<string> {
   return conditions.find(({ type }) => type === 'Ready')?.message ?? ''
 }
 
-it('reaches nothing inside of the network, whatever field names it', async () => {
+it('reaches no server inside of the network through any field', async () => {
   const { host } = cluster.upstreams.registry
   const source = (type: string, url: string) => ({ source: { type, url } })
   const configs = {
@@ -90,7 +90,7 @@ it('reaches nothing inside of the network, whatever field names it', async () =>
   expect(inside.seen).toEqual([])
 })
 
-it('takes no archive of another tenant along when it goes', async () => {
+it('does not remove an archive of another tenant when it is deleted', async () => {
   const [victim] = await cluster.list('Version', 'team')
   const fileName = victim?.status?.artifact?.fileName ?? ''
   const file = join(cluster.archives, 'team', 'vpc', fileName)

@@ -183,7 +183,7 @@ interface Listed {
   }[]
 }
 
-/** What each object says of itself. */
+/** The `Ready` condition of each object. */
 async function states(): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const plural of ['depots', 'modules', 'providers', 'versions']) {
@@ -249,6 +249,6 @@ describe.each(clis)('a Depot fills the registry, and $name', ({ path }) => {
   )
 })
 
-it('shows tokens to nobody but the hosts that they are for', () => {
+it('sends tokens only to the hosts that they are for', () => {
   expect([github.leaks, upstream.leaks]).toEqual([[], []])
 })

@@ -8,7 +8,7 @@ import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
 
 /*
- * What `depot sync` waits for when it is told to stop: an upstream that answers half and then nothing, wherever it does, and a
+ * Stopping `depot sync` while it waits: for an upstream that stalls in the middle of an answer, at any point, and for a
  * program that leaves others behind.
  */
 
@@ -77,7 +77,7 @@ const stalls = [
   ['an archive of a provider', 'registry', /\.zip$/],
 ] as const
 
-/** How long the end may take, in milliseconds: as long as the start did where the machine is busy, and no deadline of a request. */
+/** The longest time for stopping, in milliseconds: on a busy machine as long as the start took. No request deadline applies. */
 const boundMs = (startMs: number) => Math.min(Math.max(5_000, startMs), 50_000)
 
 const runs = [
@@ -91,7 +91,7 @@ const runs = [
 ]
 
 describe.each(runs)('$command', ({ flags, status, says }) => {
-  it.each(stalls)('ends while the upstream holds back %s', async (_, upstream, path) => {
+  it.each(stalls)('ends while the upstream delays %s', async (_, upstream, path) => {
     upstreams[upstream].faults.on(path, 'stall')
     const spawnedMs = performance.now()
     const child = start(...flags)
@@ -105,7 +105,7 @@ describe.each(runs)('$command', ({ flags, status, says }) => {
     expect(performance.now() - beganMs).toBeLessThan(boundMs(beganMs - spawnedMs))
   })
 
-  it('ends after the grace period where what it waits for never does', async () => {
+  it('ends after the grace period if what it waits for never ends', async () => {
     const pidFile = lastingGit()
     registry.write('git.yaml', [
       {

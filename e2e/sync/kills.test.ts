@@ -13,7 +13,7 @@ import { applyManifests } from '../../hack/testbed/control-plane/manifests.ts'
 import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
 
-/** With `DEPOT_E2E_KILLS=50` exactly so many. */
+/** `DEPOT_E2E_KILLS=50` asks for more. */
 const kills = Number(process.env['DEPOT_E2E_KILLS'] ?? 6)
 const resources = '/apis/depot.internal/v1alpha1/namespaces/team'
 const lease = '/apis/coordination.k8s.io/v1/namespaces/team/leases/depot-controller'
@@ -63,7 +63,7 @@ async function start(): Promise<Controller> {
   return running
 }
 
-/** As a node that loses power does: nothing is given back. The next one need not wait for the lease to run out. */
+/** Ends it as a node that loses power does. Deletes its lease, so that the next one need not wait for it to expire. */
 async function kill({ child }: Controller): Promise<void> {
   const exited = once(child, 'exit')
   child.kill('SIGKILL')
@@ -110,7 +110,7 @@ async function list(plural: string): Promise<readonly Resource[]> {
 const isReady = ({ status }: Resource): boolean =>
   status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true
 
-/** Which versions are ready, and whether everything else is. */
+/** The readiness of every object, by name. */
 async function state(): Promise<Record<string, boolean>> {
   const all = [
     ...(await list('versions')),
@@ -129,12 +129,12 @@ function expected(rounds: number): Record<string, boolean> {
 
 const until = { timeout: 120_000, interval: 250 }
 
-it(`a controller that is killed ${kills} times leaves what one leaves that never was`, async () => {
+it(`a controller that is killed ${kills} times reaches the same state as one that is never killed`, async () => {
   for (let round = 0; round < kills; round += 1) {
     if (round > 0) upstreams.github.tag('acme/vpc', `v1.${round}.0`, { 'main.tf': `# ${round}\n` })
     await applyDepot(round)
     const controller = await start()
-    // A time is the point here: it falls into any of the steps.
+    // The random time is intended: it hits any of the steps.
     await sleep(400 + Math.random() * 2_000)
     await kill(controller)
   }
@@ -148,7 +148,7 @@ it(`a controller that is killed ${kills} times leaves what one leaves that never
   const stored = readdirSync(registry.archives, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
-    // What a kill leaves of a file that was being written is removed once it is a day old.
+    // A partial file that a kill has left is removed once it is a day old.
     .filter((name) => !/^\.depot-.*\.part$/.test(name))
   expect(stored.filter((name) => !text.includes(name))).toEqual([])
   for (const { status } of versions) expect(stored).toContain(status?.artifact?.fileName)
@@ -161,7 +161,7 @@ interface Audited {
   readonly objectRef?: { readonly resource?: string; readonly name?: string }
 }
 
-/** What the controller wrote since a line of the audit log, its lease left out. */
+/** The controller's writes since a line of the audit log, except those to its lease. */
 function writesSince(line: number): string[] {
   return auditLines()
     .slice(line)
@@ -174,7 +174,7 @@ function writesSince(line: number): string[] {
 
 const auditLines = () => readFileSync(plane.auditLogFile, 'utf8').trim().split('\n')
 
-/** How often objects were worked on, of those that the controller counts at its metrics. */
+/** The number of reconciles in the controller's metrics. */
 async function worked({ log }: Controller): Promise<number> {
   const line = log.find((text) => text.includes('"msg":"listening"'))
   if (line === undefined) return 0
@@ -184,7 +184,7 @@ async function worked({ log }: Controller): Promise<number> {
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
-/** Starts a controller until it has looked at everything. @returns what it wrote, and what it asked of GitHub */
+/** Runs a controller until it has checked every object. @returns its writes and its requests to GitHub */
 async function restarted(objects: number): Promise<readonly string[]> {
   const line = auditLines().length
   upstreams.github.forget()
@@ -196,9 +196,9 @@ async function restarted(objects: number): Promise<readonly string[]> {
   return [...writesSince(line), ...upstreams.github.asked]
 }
 
-it('a controller that is started again where nothing is left to do writes nothing and asks nobody', async () => {
+it('a controller that starts again with nothing left to do writes nothing and sends no request to GitHub', async () => {
   if (running !== undefined) await kill(running)
   const objects = Object.keys(await state()).length
-  // The one before may have been killed while it still had something to do.
+  // The previous one may have been killed before it had finished.
   await expect.poll(() => restarted(objects), until).toEqual([])
 })

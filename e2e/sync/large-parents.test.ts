@@ -10,8 +10,8 @@ import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 import { clusterObjects, type Objects } from '../../pkg/records/store/store.ts'
 
 /*
- * An API server stores no object of more than 1.5 MiB, and reads no request of more than 3. What a parent says of its Versions
- * has to fit beside a spec that names all of them.
+ * An API server stores no object of more than 1.5 MiB and reads no request of more than 3 MiB. The list of Versions in a parent
+ * has to fit in addition to a spec that names all of them.
  */
 
 const count = 10_000
@@ -68,7 +68,7 @@ it.each([
     failed: 0,
     listed: Object.keys(refs).length,
   })
-  // The newest of them.
+  // The newest versions.
   expect(Object.keys(refs)).toHaveLength(1000)
   expect(Object.keys(refs).every((version) => Number.parseInt(version) >= 90)).toBe(true)
 })

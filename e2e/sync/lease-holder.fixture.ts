@@ -39,7 +39,7 @@ process.once('SIGTERM', () => {
 
 const client = election.guard(cluster.client)
 const configMap = { kind: 'ConfigMap', metadata: { namespace: 'team', name: 'written' } } as const
-/** More would queue up before an API server that is slow, and keep the lease from being renewed. */
+/** More would queue up for a slow API server and delay the renewal of the lease. */
 const maxWriting = 4
 let writing = 0
 const timer = setInterval(() => {

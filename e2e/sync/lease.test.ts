@@ -29,7 +29,7 @@ afterAll(async () => {
   await plane?.stop()
 })
 
-/** A replica, and what it printed. */
+/** A replica and its output. */
 class Replica {
   readonly user: string
   readonly #child: ChildProcess
@@ -40,24 +40,24 @@ class Replica {
     const stdio = ['ignore', 'pipe', 'inherit'] as const
     const child = spawn(process.execPath, [program, kubeconfig, user], { stdio: [...stdio] })
     replicas.push(child)
-    if (child.stdout === null) throw new Error('a replica prints to nowhere')
+    if (child.stdout === null) throw new Error('a replica has no output')
     createInterface({ input: child.stdout }).on('line', (line) => this.#lines.push(line))
     this.#child = child
     this.user = user
   }
 
-  /** How much it has printed. */
+  /** The number of lines that it has printed. */
   get printed(): number {
     return this.#lines.length
   }
 
-  /** Where it said that it holds the lease, if that was the last it said of it. */
+  /** The line that says that it holds the lease, if no later line says that it lost it. */
   get heldAt(): number | undefined {
     const at = this.#lines.lastIndexOf('held')
     return at > this.#lines.lastIndexOf('lost') ? at : undefined
   }
 
-  /** Whether it has written since it said that it holds the lease. */
+  /** True if it has written since it got the lease. */
   get hasWritten(): boolean {
     return this.heldAt !== undefined && this.#lines.includes('wrote', this.heldAt)
   }
@@ -80,13 +80,13 @@ class Replica {
 
 const start = async (user: string) => new Replica(await plane.kubeconfig({ user }), user)
 
-/** The one that holds the lease now, once it has written: on a busy machine another one may have taken it at any time. */
+/** The holder of the lease, once it has written. On a busy machine another one may take it at any time. */
 async function holding(one: Replica, two: Replica) {
   return vi.waitFor(
     () => {
       const [holder, other] = one.heldAt === undefined ? [two, one] : [one, two]
       const { heldAt } = holder
-      // What was printed last may not have been read.
+      // The last lines may not have been read yet.
       const isOnly = heldAt !== undefined && other.heldAt === undefined
       if (!isOnly || !holder.hasWritten) throw new Error('in between')
       return { holder, other, heldAt }
@@ -95,7 +95,7 @@ async function holding(one: Replica, two: Replica) {
   )
 }
 
-/** Who wrote to an object, in order, by the API server's own record; one for each run of writes. */
+/** The writers of an object in order, by the audit log; one for each series of writes. */
 function writersOf(object: string): string[] {
   const lines = readFileSync(plane.auditLogFile, 'utf8').split('\n').slice(0, -1)
   const users = lines
@@ -107,7 +107,7 @@ function writersOf(object: string): string[] {
   return users.filter((user, index) => user !== users[index - 1])
 }
 
-it('lets one replica write at a time, also when one was paused while it held the lease', async () => {
+it('lets one replica write at a time, even if one is paused while it holds the lease', async () => {
   const one = await start('one')
   await one.saw('wrote')
   const two = await start('two')
@@ -122,7 +122,7 @@ it('lets one replica write at a time, also when one was paused while it held the
   await holder.saw('lost', heldAt)
   await holder.saw('refused', heldAt)
 
-  // Given up in order, the lease need not run out.
+  // A lease that was released need not expire.
   const next = await holding(one, two)
   const beforeRelease = next.other.printed
   next.holder.kill('SIGTERM')
@@ -133,8 +133,8 @@ it('lets one replica write at a time, also when one was paused while it held the
   const three = await start(next.holder.user)
   await three.saw('wrote')
 
-  // Nobody wrote but in the turn that the Lease gave it.
-  // What was answered is written to the record a moment later.
+  // Each replica wrote only while it held the Lease.
+  // The audit log has a request a moment after its answer.
   await vi.waitFor(() => expect(writersOf('configmaps/written').length).toBeGreaterThan(2))
   const writers = writersOf('configmaps/written')
   const turns = writersOf('leases')

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Server } from '../../hack/testbed/server/server.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
 
-/** With `DEPOT_E2E_DEPOTS=10000` so many, which takes some minutes. */
+/** `DEPOT_E2E_DEPOTS=10000` asks for more, which takes some minutes. */
 const depots = Number(process.env['DEPOT_E2E_DEPOTS'] || 500)
 
 let cluster: ControlledCluster

@@ -18,7 +18,7 @@ import { environmentOf, shellBlock } from '../documentation.fixture.ts'
 import { typeServer } from '../typed-server.fixture.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
 
-/** docs/sync.md, typed as it stands there. Variables lead to stand-ins instead of github.com and a public registry. */
+/** Runs the commands of docs/sync.md as they are. Variables replace github.com and a public registry by test upstreams. */
 const repository = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 let cluster: ControlledCluster
@@ -56,7 +56,7 @@ function checkout(): string {
 const serve = (cwd: string, line: string): Promise<string> =>
   typeServer(line, { cwd, env: environment })
 
-/** Installs what the page says that can be installed. */
+/** Installs the modules and providers that the page names. */
 async function install(url: string): Promise<void> {
   for (const { path } of clis.filter((cli) => cli.path !== undefined)) {
     const configuration = `terraform {
@@ -75,7 +75,7 @@ module "vpc" {
   }
 }
 
-it('fills a folder and serves it, and what was carried inside is served there', async () => {
+it('fills a folder and serves it, and serves a copy that was carried elsewhere', async () => {
   const dir = checkout()
   const lines = shellBlock('sync.md', 'mkdir -p registry').trim().split('\n')
   const server = lines.pop() ?? ''
@@ -113,13 +113,13 @@ it('fills a cluster, and asks for a sync', async () => {
   })
 })
 
-it('names flags and metrics in docs/sources.md, sync.md and import.md that there are', async () => {
+it('docs/sources.md, sync.md and import.md name only existing flags and metrics', async () => {
   const read = (file: string) => readFileSync(join(repository, file), 'utf8')
   const flags = new Set(
     [...read('config/reference.md').matchAll(/`(--[a-z-]+)/g)].map(([, flag]) => flag),
   )
   const text = ['sources', 'sync', 'import'].map((name) => read(`docs/${name}.md`)).join('\n')
-  // Of kubectl, tar and grep.
+  // Flags of kubectl, tar and grep.
   const others = ['--server-side', '--for', '--timeout', '--overwrite', '--include']
   const named = [...text.matchAll(/(?<![\w-])(--[a-z][a-z-]+)/g)].map(([, flag = '']) => flag)
   const unknown = named.filter((flag) => !flags.has(flag) && !flag.startsWith('--from-'))
@@ -131,7 +131,7 @@ it('names flags and metrics in docs/sources.md, sync.md and import.md that there
   })
   const counted = [...text.matchAll(/`(depot_[a-z_]+)/g)].map(([, name = '']) => name)
   expect(counted.length).toBeGreaterThan(3)
-  // Some are there once this controller is the one that works.
+  // Some exist once this controller holds the lease.
   const absent = async () => {
     const metrics = await (await fetch(`${controller.adminUrl}/metrics`)).text()
     return counted.filter((name) => !metrics.includes(`# TYPE ${name} `))

@@ -25,7 +25,7 @@ const tag = (version: string) => {
     cluster.upstreams.github.tag(`acme/${name}`, `v${version}`, files(name, version))
   }
 }
-/** As a person sees it, without what another run prints otherwise. */
+/** The output as a person sees it, without the parts that differ between runs. */
 async function kubectl(...args: readonly string[]): Promise<string> {
   const all = ['--kubeconfig', cluster.plane.kubeconfigFile, '-n', 'team', ...args]
   return (await promisify(execFile)('kubectl', all)).stdout
@@ -113,7 +113,7 @@ it('a Depot of three repositories and two providers is ready within minutes', as
   await kubectl('wait', ...ready, '--for=condition=Ready', '--timeout=120s')
 })
 
-it('kubectl tells the story', async () => {
+it('kubectl shows the result', async () => {
   expect(await get('depots')).toEqual([
     'NAME INTERVAL POLLED READY REASON STATUS AGE',
     'public AGE True Synced 5 of 5 configs are as upstream has them AGE',
@@ -134,7 +134,7 @@ it('kubectl tells the story', async () => {
   )
 })
 
-it('every archive of a provider is verified against the signature of upstream', async () => {
+it('every archive of a provider is verified against the signature of the upstream', async () => {
   const { fingerprint } = cluster.upstreams.key
   for (const { status } of await versions('Provider')) {
     expect(status.conditions.find(({ type }) => type === 'Verified')).toMatchObject({
@@ -201,7 +201,7 @@ it.skipIf(clis.every(({ path }) => path === undefined))(
   },
 )
 
-it('an upstream that goes away is reported by name, and what is stored stays', async () => {
+it('an upstream that becomes unreachable is reported by name, and stored archives are kept', async () => {
   cluster.upstreams.github.repositories.delete('acme/vm')
   await kubectl(
     'annotate',

@@ -10,7 +10,7 @@ let controller: Server
 const kindsOfSource = ['github', 'git', 'registry'] as const
 const secretPath = (name: string) => `/api/v1/namespaces/team/secrets/${name}`
 
-/** Makes upstream want other credentials than before. */
+/** Makes the upstream require new credentials. */
 function lock(word: string): void {
   const { github, git, registry } = cluster.upstreams
   github.tokens.clear()
@@ -80,7 +80,7 @@ interface Warning {
   readonly regarding: { readonly kind: string; readonly name: string }
 }
 
-/** Warning Events, as `Depot main` and what it says. */
+/** Warning Events, as `Depot main` and the message. */
 async function warnings(): Promise<string[]> {
   const path = '/apis/events.k8s.io/v1/namespaces/team/events'
   const { items } = (await cluster.plane.admin.request('GET', path)) as { items: Warning[] }
@@ -111,7 +111,7 @@ it('are read again with every use, so that rotation needs no restart', async () 
   expect(await cluster.untilSynced('team', 6)).toHaveLength(6)
 })
 
-it('that are gone are said in Warning Events, and what is stored stays', async () => {
+it('that were deleted are reported in Warning Events, and stored archives are kept', async () => {
   const stored = cluster.stored('team')
   for (const name of kindsOfSource) await cluster.plane.admin.request('DELETE', secretPath(name))
   await release('1.2.0')
@@ -134,7 +134,7 @@ it('that are gone are said in Warning Events, and what is stored stays', async (
   await cluster.untilSynced('team', 9)
 })
 
-it('that upstream refuses are said in Warning Events', async () => {
+it('that the upstream refuses are reported in Warning Events', async () => {
   lock('third')
   await sync('refused')
   for (const name of kindsOfSource) {

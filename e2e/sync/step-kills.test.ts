@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { parse, stringify } from 'yaml'
 
-/** A step, how often it has to be done until it kills, and whether that is while archives are removed. */
+/** A step, the number of times until it kills the process, and whether archives are being removed then. */
 const filling: readonly (readonly [step: string, count: number])[] = [
   ['listed', 1],
   ['applied', 1],
@@ -78,10 +78,10 @@ const filesBelow = (dir: string): string[] =>
         .toSorted()
     : []
 
-/** What a kill leaves of a file that was being written; the next one that is a day younger removes it. */
+/** Partial files of killed processes, which a later process removes after a day. */
 const isPart = (file: string): boolean => /\/\.depot-[^/]+\.part$/.test(file)
 
-/** Everything there is, without times. */
+/** All records and archives, without times. */
 function stateOf(dir: string) {
   const withoutTimes = (text: string) =>
     parse(text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'a time')) as unknown
@@ -107,7 +107,7 @@ const created = (dir: string): string[] =>
 let whole: ReturnType<typeof stateOf>
 let empty: ReturnType<typeof stateOf>
 
-/** Takes everything that the Depot names away, but for the Depot. */
+/** Removes everything that the Depot names, but not the Depot. */
 function clear(dir: string): void {
   const { spec, ...rest } = depot
   const cleared = { global: spec.global, deletionPolicy: 'Delete' }
@@ -129,14 +129,14 @@ beforeAll(async () => {
   }
 })
 
-it('without a kill there are archives, and then none', () => {
+it('without a kill stores archives, and then removes them', () => {
   expect(whole.archives).toHaveLength(7)
   expect(whole.manifests).toHaveLength(7)
   expect(empty.archives).toEqual([])
   expect(empty.manifests.map(([file]) => file)).toEqual(['main.yaml'])
 })
 
-describe('a process that is killed right after a step changes nothing in what the next one ends with', () => {
+describe('a process that is killed right after a step does not change the final state', () => {
   it.each(filling)('while it fills: %s, %i', async (step, count) => {
     const dir = place()
     expect(await run(dir, step, count)).toBe('SIGKILL')

@@ -25,7 +25,7 @@ const names = {
   byHand: 'vpc-4.0.0.tar.gz',
 }
 
-/** A Version that nothing works on, in one of the ways to name an archive. */
+/** A Version without a controller, in one of the ways to name an archive. */
 function version(number: string, storageConfig: object, spec: object, status?: object): string {
   return stringify({
     apiVersion: `${apiGroup}/v1alpha1`,
@@ -50,10 +50,10 @@ async function put(place: ArchivePlace, dir: string, fileName: string): Promise<
 }
 
 describe.each(objectStores)('a sweep of $name', ({ name, missing, start }) => {
-  it.skipIf(missing)('removes what no spec and no status names, and nothing else', async () => {
+  it.skipIf(missing)('removes only objects that no spec and no status names', async () => {
     const { store, config } = await start()
     onTestFinished(store.stop)
-    // The container of a module, where a container is what a module has.
+    // The container of a module, for stores in which a module has a container.
     const bucket = name === 'azure' ? 'vpc' : 'archives'
     await store.createBucket(bucket)
     const storageConfig = config(bucket)
@@ -83,7 +83,7 @@ describe.each(objectStores)('a sweep of $name', ({ name, missing, start }) => {
       apiGroup,
       log,
       metrics: createMetrics({ version: 'test' }),
-      // Stores say themselves when an object was written.
+      // Stores set the time of an object themselves.
       clock: () => Date.now() + twoDaysMs,
       timings: { sweepMs: 200 },
       sweepDelete: true,

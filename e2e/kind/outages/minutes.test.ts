@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => uninstall())
 
-it('the API server and Valkey away for minutes: answers go on, and nothing is lost', async () => {
+it('the API server and Valkey unavailable for minutes: answers continue, and nothing is lost', async () => {
   const pods = await podsOf('server')
   const addresses = await addressesOf('server')
   const before = await settledCount('network', '1.0.0')
@@ -57,7 +57,7 @@ it('the API server and Valkey away for minutes: answers go on, and nothing is lo
       `${downloads} downloads, last contact ${seen.map((seconds) => Math.round(seconds)).join(' and ')} s ago`,
   )
   expect(failed).toEqual([])
-  // What DepotWatchStale asks for.
+  // The metric that DepotWatchStale reads.
   for (const seconds of seen) expect(seconds).toBeGreaterThan(300)
   expect(await restartsOf('server')).toBe(0)
   expect(await podsOf('server')).toEqual(pods)

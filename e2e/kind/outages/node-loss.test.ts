@@ -11,7 +11,7 @@ import {
   untilServed,
 } from '../release.fixture.ts'
 
-/* A node that is lost at once, as when its power goes: nothing on it ends in order, and nobody is told. */
+/* A node that is lost at once, as in a power failure: nothing on it stops gracefully, and no other node is notified. */
 
 interface Pod {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string }
@@ -42,7 +42,7 @@ async function readyPods(component: string): Promise<{ name: string; node: strin
     .map(({ metadata: { name }, spec: { nodeName: node = '' } }) => ({ name, node }))
 }
 
-/** Whether the cluster counts a node as there. */
+/** True while the cluster considers a node ready. */
 const isReady = async (node: string): Promise<boolean> =>
   (await kubectl(
     'get',
@@ -58,7 +58,7 @@ beforeAll(async () => {
   await install({
     server: { anonymousAuth: true, replicaCount: 2 },
     controller: { enabled: true, replicaCount: 2 },
-    // A claim of one node would keep all pods on it.
+    // A claim for one node would keep all pods on that node.
     storage: { filesystem: { enabled: false } },
   })
   await applySamples()
@@ -71,14 +71,14 @@ afterAll(async () => {
   await uninstall()
 })
 
-it('replicas stand on different nodes', async () => {
+it('replicas run on different nodes', async () => {
   for (const component of ['server', 'controller']) {
     const nodes = (await readyPods(component)).map(({ node }) => node)
     expect({ component, nodes: new Set(nodes).size }).toEqual({ component, nodes: 2 })
   }
 })
 
-it('a lost node costs requests until the cluster notices, and none after that', async () => {
+it('requests fail until the cluster notices a lost node, and none after that', async () => {
   const [valkey] = await readyPods('valkey')
   const lost = valkey?.node ?? ''
   expect(lost).not.toBe(kind.node)
@@ -100,7 +100,7 @@ it('a lost node costs requests until the cluster notices, and none after that', 
     (answered) => answered > 500,
     120_000,
   )
-  // Replaced on the node that is left, although Valkey went with the other one.
+  // Replaced on the remaining node, although Valkey was on the lost one.
   const replacedAt = await until(
     () => readyPods('server'),
     (pods) => pods.length === 2 && pods.every(({ node }) => node !== lost),
@@ -113,14 +113,14 @@ it('a lost node costs requests until the cluster notices, and none after that', 
       `noticed after ${noticedAfter} ms, replaced after ${replacedAt - lostAt} ms`,
   )
   expect(failedAt.filter((at) => at < lostAt)).toEqual([])
-  // The cluster waits 40 s for a word of the node and looks every 5 s; then every node has to hear of it.
+  // The cluster waits 40 s for a heartbeat of the node and checks every 5 s. Then every node has to learn of it.
   expect(noticedAfter).toBeLessThan(90_000)
   expect(lastFailure).toBeLessThan(noticedAfter + 45_000)
   expect(replacedAt - lostAt).toBeLessThan(180_000)
   expect(failed.length).toBeLessThan(answered)
 })
 
-it('one of the controllers that are left holds the Lease', async () => {
+it('one of the remaining controllers holds the Lease', async () => {
   const left = await readyPods('controller')
   expect(left.length).toBeGreaterThan(0)
   await until(
@@ -129,7 +129,7 @@ it('one of the controllers that are left holds the Lease', async () => {
   )
 })
 
-it('the node comes back, and everything is as before', async () => {
+it('everything recovers when the node comes back', async () => {
   const [lost = ''] = (
     await docker('ps', '-a', '--filter', 'status=exited', '--format', '{{.Names}}')
   )
@@ -159,7 +159,7 @@ it('the node comes back, and everything is as before', async () => {
   console.log(
     [`node back: ${failed.length} of ${answered + failed.length} failed`, ...failures].join('\n  '),
   )
-  // The network of the cluster resets connections for a moment while the node joins it again; the registry says no to none.
+  // The cluster's network resets connections for a moment while the node joins again. The registry refuses no request.
   expect(failed.filter((what) => !/ECONNRESET|other side closed/.test(what))).toEqual([])
   expect((failedAt.at(-1) ?? 0) - (failedAt.at(0) ?? 0)).toBeLessThan(5_000)
   expect(failed.length).toBeLessThan(20)

@@ -1,15 +1,15 @@
-/** What the upstreams in the cluster have, as the tests say it to their pod. */
+/** The contents of the upstreams in the cluster, as the tests send them to their pod. */
 export interface Upstream {
-  /** By which pods reach them. */
+  /** The host name by which pods reach them. */
   readonly hostname: string
-  /** By the names that the stand-ins give to their servers. */
+  /** By the names of the test upstreams. */
   readonly ports: Readonly<Record<string, number>>
   readonly tags: readonly {
     readonly repository: string
     readonly tag: string
     readonly files: Readonly<Record<string, string>>
   }[]
-  /** Bytes are in base64. */
+  /** Bytes as base64. */
   readonly providers: readonly {
     readonly address: string
     readonly version: string

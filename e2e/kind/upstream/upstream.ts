@@ -5,8 +5,8 @@ import { UpstreamRegistry } from '../../../hack/testbed/upstream/registry.ts'
 import type { Upstream } from './contents.ts'
 
 /*
- * The stand-ins of upstreams in a pod: `node upstream.mjs FOLDER`, where FOLDER is a mounted Secret with a certificate
- * and `contents.json`. It is bundled, and run by the Node of the image under test.
+ * The test upstreams in a pod: `node upstream.mjs FOLDER`, where FOLDER is a mounted Secret with a certificate
+ * and `contents.json`. It is bundled and runs on the Node of the image under test.
  */
 
 const [folder = '.'] = process.argv.slice(2)
