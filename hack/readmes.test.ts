@@ -7,6 +7,6 @@ it.each(globSync('pkg/*/README.md').filter((file) => !/explorer|expr/.test(file)
   (file) => {
     const packages = globSync(`${dirname(file)}/*/`).map((folder) => basename(folder))
     const rows = [...readFileSync(file, 'utf8').matchAll(/^\| `([\w-]+)` \|/gm)]
-    expect(rows.map(([, name]) => name).toSorted()).toEqual(packages.toSorted())
+    expect(rows.map(([, name = '']) => name).toSorted()).toEqual(packages.toSorted())
   },
 )
