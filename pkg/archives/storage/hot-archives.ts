@@ -13,7 +13,6 @@ export class HotArchives {
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes
     this.#archives = new Bounded({
-      maxEntries: Number.POSITIVE_INFINITY,
       maxBytes: limitBytes,
       sizeOf: ({ buffer }) => buffer.byteLength,
     })

@@ -1,9 +1,11 @@
+import { LRUCache } from 'lru-cache'
+
 export interface BoundedOptions<V> {
-  /** 1 or more. */
-  readonly maxEntries: number
+  /** 1 or more. Default: no limit, if there is one of bytes. */
+  readonly maxEntries?: number
   /** Of all values together, as `sizeOf` counts them. Default: no limit. */
   readonly maxBytes?: number
-  /** The bytes that a value keeps alive. Default: 0. */
+  /** The bytes that a value keeps alive; a whole number. */
   readonly sizeOf?: (value: V, key: string) => number
   /** Milliseconds since 1970. Default: Date.now. */
   readonly clock?: () => number
@@ -11,68 +13,47 @@ export interface BoundedOptions<V> {
 
 interface Entry<V> {
   readonly value: V
-  readonly bytes: number
   readonly untilMs: number
 }
 
 /**
- * A map with a bound: of more entries or bytes than it may hold, it forgets those that expired, then those that were
- * used least recently. A value that is larger than all that may be held is not kept.
+ * A map with a bound: it forgets the entries that were used least recently, and does not keep a value that is larger than
+ * the bound. Expiry is checked here, exactly and by a clock that tests can set.
  */
 export class Bounded<V> {
-  readonly #entries = new Map<string, Entry<V>>()
-  readonly #maxEntries: number
-  readonly #maxBytes: number
-  readonly #sizeOf: (value: V, key: string) => number
+  readonly #entries: LRUCache<string, Entry<V>>
   readonly #clock: () => number
-  #bytes = 0
 
-  constructor(options: BoundedOptions<V>) {
-    this.#maxEntries = options.maxEntries
-    this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY
-    this.#sizeOf = options.sizeOf ?? (() => 0)
-    this.#clock = options.clock ?? Date.now
+  constructor({ maxEntries, maxBytes, sizeOf, clock = Date.now }: BoundedOptions<V>) {
+    this.#clock = clock
+    this.#entries = new LRUCache({
+      max: maxEntries ?? 0,
+      ...(maxBytes !== undefined && {
+        maxSize: Math.max(1, maxBytes),
+        sizeCalculation: ({ value }, key) => Math.max(1, sizeOf?.(value, key) ?? 1),
+      }),
+    })
   }
 
   get size(): number {
     return this.#entries.size
   }
 
-  /** What the values count together, in bytes. */
-  get bytes(): number {
-    return this.#bytes
-  }
-
   get(key: string): V | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    if (entry.untilMs !== Number.POSITIVE_INFINITY && entry.untilMs <= this.#clock()) {
-      this.delete(key)
-      return undefined
-    }
-    // While less than half is in use, the next eviction is far away, and the order need not be kept.
-    if (this.#entries.size * 2 > this.#maxEntries || this.#bytes * 2 > this.#maxBytes) {
-      this.#entries.delete(key)
-      this.#entries.set(key, entry)
-    }
-    return entry.value
-  }
-
-  /** @param untilMs milliseconds since 1970; default: until it is forgotten for others */
-  set(key: string, value: V, untilMs = Number.POSITIVE_INFINITY): void {
+    if (entry.untilMs === Number.POSITIVE_INFINITY || entry.untilMs > this.#clock())
+      return entry.value
     this.delete(key)
-    const bytes = this.#sizeOf(value, key)
-    if (bytes > this.#maxBytes) return
-    this.#entries.set(key, { value, bytes, untilMs })
-    this.#bytes += bytes
-    if (this.#isOver()) this.#dropExpired()
-    for (const oldest of this.#entries.keys()) {
-      if (!this.#isOver()) break
-      this.delete(oldest)
-    }
+    return undefined
   }
 
-  /** What is known of a key, or else what `make` gives, which is kept. */
+  /** @param untilMs milliseconds since 1970. Default: until there is no room */
+  set(key: string, value: V, untilMs = Number.POSITIVE_INFINITY): void {
+    this.#entries.set(key, { value, untilMs })
+  }
+
+  /** The value of a key, which is made and kept if there is none. */
   getOrMake(key: string, make: () => V): V {
     const known = this.get(key)
     if (known !== undefined) return known
@@ -82,27 +63,10 @@ export class Bounded<V> {
   }
 
   delete(key: string): boolean {
-    const entry = this.#entries.get(key)
-    if (entry === undefined) return false
-    this.#bytes -= entry.bytes
     return this.#entries.delete(key)
   }
 
   clear(): void {
     this.#entries.clear()
-    this.#bytes = 0
-  }
-
-  #isOver(): boolean {
-    return this.#entries.size > this.#maxEntries || this.#bytes > this.#maxBytes
-  }
-
-  /** From the oldest on, until one is found that is still valid: in most maps all entries live equally long. */
-  #dropExpired(): void {
-    const now = this.#clock()
-    for (const [key, entry] of this.#entries) {
-      if (entry.untilMs > now) break
-      this.delete(key)
-    }
   }
 }
