@@ -9,7 +9,7 @@ import {
   type ServerCommandOptions,
   serverCommand,
 } from '../../pkg/base/options/options.ts'
-import { httpPart, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
+import { httpPart, opened, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
 import {
   type AuditLog,
   createLogger,
@@ -72,10 +72,11 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
   const { gpgPrivateKeyPath: privateKeyPath, tlsCertPath, tlsCertKey } = options
   const tls = tlsCertPath && tlsCertKey ? { certPath: tlsCertPath, keyPath: tlsCertKey } : undefined
   const passphrase = secrets.gpgPassphrase
-  const signer =
-    privateKeyPath === undefined
-      ? undefined
-      : await loadSigner({ privateKeyPath, passphrase, log, metrics })
+  const signing = opened(
+    'signing',
+    async () => privateKeyPath && (await loadSigner({ privateKeyPath, passphrase, log, metrics })),
+    (signer) => (signer ? signer.close() : undefined),
+  )
 
   const leftOut = (row: VersionRow): void =>
     log.warn(
@@ -95,45 +96,53 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
   const grantsOf = (namespace: string) => catalog.storageGrants(namespace)
   const settings = storageSettings(options, process.env, grantsOf)
   const archives = createArchives({ ...settings, proxies, log, metrics })
-  const downloads = openDownloads({ options, secrets, catalog, log, metrics })
-  const access = openAccess({ options, proxies, catalog, log, metrics })
-  const { auth, broker, sink } = access
+  const downloads = opened(
+    'downloads',
+    () => openDownloads({ options, secrets, catalog, log, metrics }),
+    (part) => part.close(downloadsCloseMs),
+  )
+  const access = opened(
+    'access',
+    () => openAccess({ options, proxies, catalog, log, metrics }),
+    (part) => part.close(),
+  )
+  const sink = () => access.part.sink
   const source = new SourceInStep({ options, sink, archives, log, metrics }, catalog, readmes)
-
-  const audit = options.auditLog && openAudit(options.auditLog, { log, metrics })
+  const audit = opened(
+    'audit',
+    () => options.auditLog && openAudit(options.auditLog, { log, metrics }),
+    (part) => (part ? part.close() : undefined),
+  )
   const { listen, adminListen } = options
   const http = httpPart({
     listen,
     adminListen,
-    open: () =>
-      startServer({
+    open() {
+      const { auth, broker } = access.part
+      return startServer({
         ...options,
         tls,
         catalog,
         archives,
-        signer,
+        signer: signing.part || undefined,
         auth,
         broker,
         readmes,
-        onDownload: (download) => downloads.record(download),
-        history: (resource, versions) => downloads.hourly(resource, versions),
-        onRequest: audit ? auditOf(audit) : undefined,
+        onDownload: (download) => downloads.part.record(download),
+        history: (resource, versions) => downloads.part.hourly(resource, versions),
+        onRequest: audit.part ? auditOf(audit.part) : undefined,
         log,
         metrics,
         waitingFor: () => source.waitingFor(),
         impaired: () => auth.impaired(),
-      }),
+      })
+    },
     onListening: (ports) => log.info({ ...ports, version, mode: authModeOf(options) }, 'listening'),
   })
   const parts: Runnable[][] = [
-    [
-      { name: 'signing', start: () => undefined, stop: () => signer?.close() },
-      { name: 'audit', start: () => undefined, stop: () => (audit ? audit.close() : undefined) },
-      { name: 'access', start: () => undefined, stop: () => access.close() },
-      { name: 'downloads', start: () => undefined, stop: () => downloads.close(downloadsCloseMs) },
-    ],
+    [signing, audit, access, downloads],
     [http],
-    [source, { name: 'auth', start: () => auth.started.then(() => undefined) }],
+    [source, { name: 'auth', start: () => access.part.auth.started.then(() => undefined) }],
   ]
   await run({ groups: parts, log, graceMs: options.shutdownGracePeriodMs }).catch(
     (error: unknown) => {

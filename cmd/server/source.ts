@@ -21,7 +21,8 @@ interface Source {
 
 interface SourceOptions {
   readonly options: ServerCommandOptions
-  readonly sink: ResourceSink
+  /** Asked for when the source is started. */
+  readonly sink: () => ResourceSink
   readonly archives: Archives
   readonly log: Logger
   readonly metrics: Metrics
@@ -76,7 +77,7 @@ function fromManifests({ options, sink, archives, log, metrics }: SourceOptions)
     dir: options.manifests as string,
     apiGroup: options.apiGroup,
     namespace: options.namespace,
-    sink,
+    sink: sink(),
     probe: archiveProbe(archives),
     allowEmpty: options.allowEmptyManifests,
     log,
@@ -94,7 +95,7 @@ function fromCluster({ options, sink, log, metrics }: SourceOptions): Source {
   const connection = loadConnection({ kubeconfig, env: process.env })
   const cluster = openCluster({ connection, apiGroup, log, metrics })
   const scope = { watchNamespace, bindingsNamespace }
-  const { ready } = cluster.watch({ kinds: kindNames, scope, sink })
+  const { ready } = cluster.watch({ kinds: kindNames, scope, sink: sink() })
   const readmes = async () => cluster.readmes(scope)
   return { loaded: ready, readmes, close: () => cluster.close() }
 }

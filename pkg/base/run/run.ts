@@ -7,6 +7,7 @@ export { runCommand } from './command.ts'
 export { endWithin } from './end-within.ts'
 export { folderProblem, madeFolderProblem, temporaryFolder } from './folder.ts'
 export { httpPart } from './http-part.ts'
+export { opened } from './opened.ts'
 export { readTextFile } from './text-file.ts'
 
 /** A part of a process that is started and stopped. */
