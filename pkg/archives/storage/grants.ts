@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { ArchiveLocation } from '../../api/v1alpha1/v1alpha1.ts'
+import { CappedMap } from '../../base/memory/memory.ts'
 import { compileWildcard, type Wildcard } from './wildcard.ts'
 
 /** Which places each namespace may use without a proof that it knows what is there. */
@@ -43,7 +44,7 @@ const maxNamespaces = 100_000
 export class StorageGrants {
   readonly #options: GrantOptions
   readonly #all: readonly Grant[]
-  readonly #annotated = new Map<string, NamespaceGrants>()
+  readonly #annotated = new CappedMap<string, NamespaceGrants>(maxNamespaces)
 
   /** @throws Error naming each part of `text` that cannot be understood */
   constructor(options: GrantOptions) {
@@ -90,7 +91,6 @@ export class StorageGrants {
       if (place === undefined) this.#options.onInvalid?.(namespace, part)
       else places.push(place)
     }
-    if (this.#annotated.size >= maxNamespaces) this.#annotated.clear()
     this.#annotated.set(namespace, { text, places })
     return places
   }

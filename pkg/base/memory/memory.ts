@@ -1,8 +1,6 @@
-/**
- * Bounds on memory: maps that forget, a heap sized for a server whose memory is its catalog, garbage that is collected in
- * time, and what texts, bytes and the shapes of objects take.
- */
+/** Maps with a bound, and copies of texts and bytes that keep nothing else in memory. */
 
 export { Bounded } from './bounded.ts'
+export { CappedMap } from './capped-map.ts'
 export { characterBytes, keptBytes } from './kept-bytes.ts'
 export { keptText } from './kept-text.ts'

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { CappedMap } from '../memory/memory.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
 import type { ReadyAnswer } from './ready-answer.ts'
 
@@ -50,13 +51,12 @@ const maxHosts = 64
 
 /** Remembers the hosts that are plainly right. */
 function createOriginReader(scheme: string): (host: string | undefined) => string | undefined {
-  const known = new Map<string, string>()
+  const known = new CappedMap<string, string>(maxHosts)
   return (host = '') => {
     const origin = known.get(host)
     if (origin !== undefined) return origin
     const made = `${scheme}://${host}`
     if (!/^[a-z0-9][a-z0-9.-]*(?::[1-9]\d{0,4})?$/.test(host) || !isOrigin(made)) return undefined
-    if (known.size >= maxHosts) known.clear()
     known.set(host, made)
     return made
   }

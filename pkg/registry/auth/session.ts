@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
-import { characterBytes, keptText } from '../../base/memory/memory.ts'
+import { CappedMap, characterBytes, keptText } from '../../base/memory/memory.ts'
 import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
 import { allows } from '../access/access.ts'
 import type { AuthMode, Caller, CallerKind, CallerView } from './caller.ts'
@@ -38,7 +38,7 @@ export class Visibility {
    * Of modules, whose names are compared with patterns. A plain map: thousands of callers take turns, and nothing that is
    * between them and the answer is in the processor's caches.
    */
-  readonly #known = new Map<string, boolean>()
+  readonly #known = new CappedMap<string, boolean>(maxNames)
 
   constructor(view: CallerView) {
     this.view = view
@@ -59,7 +59,6 @@ export class Visibility {
     if (known !== undefined) return known
     const isAllowed = allows(view, kind, name)
     if (!isName.test(name)) return isAllowed
-    if (this.#known.size >= maxNames) this.#known.clear()
     this.#known.set(keptText(name), isAllowed)
     return isAllowed
   }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { keptText } from '../../base/memory/memory.ts'
+import { CappedMap, keptText } from '../../base/memory/memory.ts'
 import { badParameter, isRepeatable, parse } from './parameters.ts'
 
 /** How many texts of one parameter are remembered, and how long they may be. */
@@ -91,7 +91,7 @@ class Parameter {
   readonly isRepeatable: boolean
   readonly #schema: z.ZodType
   /** What texts mean that were asked for: most parameters know a handful of words. */
-  readonly #meanings = new Map<string, unknown>()
+  readonly #meanings = new CappedMap<string, unknown>(rememberedTexts)
 
   constructor(name: string, schema: z.ZodType) {
     this.name = name
@@ -107,7 +107,6 @@ class Parameter {
     if (this.isRepeatable) return this.#schema.safeParse([text]).data
     const meaning = this.#schema.safeParse(text).data
     if (meaning === undefined || text.length > rememberedCharacters) return meaning
-    if (this.#meanings.size >= rememberedTexts) this.#meanings.clear()
     const own = keptText(text)
     this.#meanings.set(own, meaning === text ? own : meaning)
     return meaning

@@ -4,6 +4,7 @@
  */
 
 import { Hono } from 'hono'
+import { CappedMap } from '../../base/memory/memory.ts'
 import type { Hot, PlainRequest, ServingEnv } from '../../base/serving/serving.ts'
 import { moduleArchiveRoutes, providerArchiveRoutes } from './archives.ts'
 import { createDiscovery, discoveryRoutes, modulePrefix, providerPrefix } from './discovery.ts'
@@ -78,7 +79,7 @@ const maxCharacters = 512
 
 /** Takes plain paths apart, and remembers those that had an answer: taking one apart costs more than finding that. */
 class PlainPaths {
-  readonly #known = new Map<string, readonly string[]>()
+  readonly #known = new CappedMap<string, readonly string[]>(maxPaths)
 
   /** Segments of a path, the first empty; undefined where the path is for the router to judge. */
   segmentsOf(url: string): readonly string[] | undefined {
@@ -87,7 +88,6 @@ class PlainPaths {
 
   remember(url: string, segments: readonly string[]): void {
     if (this.#known.has(url) || url.length > maxCharacters) return
-    if (this.#known.size >= maxPaths) this.#known.clear()
     this.#known.set(url, segments)
   }
 }

@@ -1,4 +1,5 @@
 import { backendOf } from '../../api/v1alpha1/v1alpha1.ts'
+import { CappedMap } from '../../base/memory/memory.ts'
 import { type PlainRequest, ReadyAnswer } from '../../base/serving/serving.ts'
 import type { VersionRow } from '../catalog/catalog.ts'
 import { archiveHeaders, etagOf } from './archive-response.ts'
@@ -17,7 +18,7 @@ const maxUrlCharacters = 1024
  */
 export class ReadyArchives {
   readonly #options: RegistryOptions
-  readonly #rows = new Map<string, VersionRow>()
+  readonly #rows = new CappedMap<string, VersionRow>(maxUrls)
   /** By their bytes: an answer is held for as long as those are in memory. */
   readonly #answers = new WeakMap<Uint8Array, { row: VersionRow; answer: ReadyAnswer }>()
 
@@ -28,7 +29,6 @@ export class ReadyArchives {
   /** @param url as it came, path and query; it names the Version, and a GET of it was answered with all of the archive */
   remember(url: string | undefined, row: VersionRow): void {
     if (url === undefined || url.length > maxUrlCharacters) return
-    if (this.#rows.size >= maxUrls) this.#rows.clear()
     this.#rows.set(url, row)
     urlsOf(row)?.add(url)
   }
