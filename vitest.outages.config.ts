@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { reportersOf } from './vitest.shared.ts'
 
-/** What takes minutes to go and to come back: on a cluster of three nodes, which the Makefile asks for. */
+/** Outages that last for minutes: on a cluster of three nodes, which the Makefile asks for. */
 export default defineConfig({
   test: {
     include: ['e2e/kind/outages/*.test.ts'],

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { ViteUserConfig } from 'vitest/config'
 
-/* What the configurations of all suites have in common. */
+/* Common parts of the configurations of all suites. */
 
 /** At least two: by default vitest keeps one processor for itself, and on two processors files would run one by one. */
 export const workers = Math.max(2, availableParallelism() - 1)

@@ -269,14 +269,18 @@ it.each([
     (text: string) => text.split('---\n').toSpliced(3, 1).join('---\n'),
     /has \d+ objects/,
   ],
-  ['is none', () => 'hello: there\n', /no end/],
+  ['is another document', () => 'hello: there\n', /no end/],
   ['is empty', () => '', /no end/],
   [
     'holds a different object',
     (text: string) => text.replace('kind: Namespace', 'kind: Secret'),
-    /is none of/,
+    /is not one of/,
   ],
-  ['is no YAML', (text: string) => text.replace('metadata:', 'metadata: ['), /is no YAML/],
+  [
+    'is invalid YAML',
+    (text: string) => text.replace('metadata:', 'metadata: ['),
+    /is not valid YAML/,
+  ],
 ])('refuses a backup that %s, and changes nothing', async (_, damage, message) => {
   const file = join(folder, 'damaged.yaml')
   writeFileSync(file, damage(readFileSync(backup, 'utf8')))

@@ -155,7 +155,7 @@ const useless: readonly Mistake[] = [
     says: /must end in \.zip, \.tar\.gz or \.tgz/,
   },
   {
-    name: 'a provider that is no zip file',
+    name: 'a provider that is not a zip file',
     ...providerVersion({ fileName: 'terraform-provider-hello_1.0.0_linux_amd64.tar.gz' }),
     says: /must end in \.zip/,
   },
@@ -172,13 +172,13 @@ const useless: readonly Mistake[] = [
     says: /without \.\./,
   },
   {
-    name: 'a checksum that is none',
+    name: 'an invalid checksum',
     ...moduleVersion({}),
     status: { checksum: 'nothex' },
     says: /64 hexadecimal digits \(sha256sum FILE\) or as base64/,
   },
   {
-    name: 'a digest of an upload that is none',
+    name: 'an invalid digest of an upload',
     ...moduleVersion({ upload: { sha256: `${'g'.repeat(63)}!` } }),
     says: /64 hexadecimal digits/,
   },
@@ -318,7 +318,7 @@ describe('Depot explains what the patterns of the definition refuse', () => {
 
 describe('the API server and Depot accept every valid object', () => {
   it.each([
-    { name: 'an address that is no DNS label', ...moduleWith({ name: 'my_module' }) },
+    { name: 'an address that is not a DNS label', ...moduleWith({ name: 'my_module' }) },
     { name: 'a module that is complete', ...moduleWith({ provider: 'aws', storageConfig }) },
     {
       name: 'a directory with dots',

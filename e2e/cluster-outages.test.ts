@@ -143,7 +143,7 @@ describe('an API server', () => {
     { how: 'kill', times: 4 },
     { how: 'stop', times: 1 },
   ] as const)(
-    'that goes down by $how and comes back during writes is followed to the same state',
+    'is followed to the same state after it goes down by $how during writes',
     async ({ how, times }) => {
       const writer = writeChanges()
       for (let i = 0; i < times; i++) {
@@ -159,7 +159,7 @@ describe('an API server', () => {
     },
   )
 
-  it('that has compacted its history is listed again', async () => {
+  it('is listed again after it has compacted its history', async () => {
     const before = await relists('RevisionExpired')
     await put('one', 'compacted')
     await untilEqual()
@@ -181,7 +181,7 @@ describe('an API server', () => {
 })
 
 describe('objects', () => {
-  it('of 1.4 MB are read', async () => {
+  it('are read up to 1.4 MB', async () => {
     const finding = (i: number) => ({ vulnerabilityID: `CVE-${i}`, title: 'x'.repeat(1_000) })
     const findings = Array.from({ length: 1_300 }, (_, i) => finding(i))
     await put('one', 'large')
@@ -198,7 +198,7 @@ describe('objects', () => {
     await remove('one', 'large')
   })
 
-  it('that are deleted and created again with the same name are replaced', async () => {
+  it('are replaced when they are deleted and created again with the same name', async () => {
     await put('one', 'again', 'old.zip')
     await remove('one', 'again')
     await put('one', 'again', 'new.zip')
@@ -208,7 +208,7 @@ describe('objects', () => {
     })
   })
 
-  it('that arrive in a burst of thousands are all known', async () => {
+  it('are all known after a burst of thousands', async () => {
     const count = Number(process.env['DEPOT_E2E_BURST'] ?? 2_000)
     const names = Array.from({ length: count }, (_, i) => `burst-${i}`)
     const workers = Array.from({ length: 16 }, async () => {
@@ -222,7 +222,7 @@ describe('objects', () => {
     expect(watched.sink.get('Version', 'two', 'burst-0')).toBeDefined()
   })
 
-  it('that are deleted with their namespace are gone', async () => {
+  it('are gone after they were deleted with their namespace', async () => {
     // No controller empties a namespace here, so this deletes the collection as the controller would: again if the API server
     // has ended the request, which it does after a minute, even if objects are left.
     const versions = `${root}/namespaces/two/versions`

@@ -175,7 +175,7 @@ const oddRanges = [
 ]
 
 describe('clients that misbehave', () => {
-  it('leave nothing behind: 10,000 odd ranges and early ends', async () => {
+  it('leave nothing behind after 10,000 odd ranges and early ends', async () => {
     const round = async (count: number) => {
       for (let done = 0; done < count; done += 50) {
         await Promise.all(
@@ -194,7 +194,7 @@ describe('clients that misbehave', () => {
     expect((await rssMb()) - before.rssMb).toBeLessThan(60)
   })
 
-  it('that ask for many at once and go leave no file open', async () => {
+  it('leave no file open when they ask for many at once and disconnect', async () => {
     const before = descriptors()
     const { hostname, port } = new URL(server.url)
     for (let count = 0; count < 100; count += 1) {
@@ -207,7 +207,7 @@ describe('clients that misbehave', () => {
     await expect.poll(descriptors).toBeLessThanOrEqual(before + 5)
   })
 
-  it('that stop reading use little memory, and others continue', async () => {
+  it('use little memory when they stop reading, and others continue', async () => {
     const before = await rssMb()
     const { hostname, port } = new URL(server.url)
     const stuck = await Promise.all(

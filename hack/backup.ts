@@ -36,7 +36,7 @@ async function main(): Promise<number> {
   }
   const [old, mapped] = values['map-group']?.split('=') ?? []
   if (values['map-group'] !== undefined && (!old || !mapped)) {
-    throw new Error(`--map-group ${values['map-group']} is no pair: write OLD=NEW`)
+    throw new Error(`--map-group ${values['map-group']} is not a pair: write OLD=NEW`)
   }
   const apiGroup = mapped ?? values['api-group']
   const api = createApi(loadConnection({ kubeconfig: values.kubeconfig, env: process.env }))

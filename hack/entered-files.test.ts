@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { enteredFiles, type Walk } from './entered-files.ts'
 
-/** More of them, and nobody can follow a request any longer. Lower a number as soon as fewer files do. */
+/** With more files a request is hard to follow. Lower a number as soon as a request enters fewer. */
 const most: Readonly<Record<Walk, number>> = {
   'known token': 17,
   'new token': 47,

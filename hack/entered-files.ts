@@ -15,7 +15,7 @@ import { Registry } from './testbed/registry/registry.ts'
 
 /*
  * Counts the source files that a request enters in a real `depot server`: on a cluster, with OIDC and its log. The coverage
- * of the running process is read through the inspector, so it shows what runs and not what is imported.
+ * of the running process is read through the inspector, so it shows code that ran, not code that was imported.
  * `node hack/entered-files.ts [WALK]` prints the files of one walk, or the count of each.
  */
 
@@ -227,7 +227,7 @@ function fill(api: FakeApiServer, registry: Registry): void {
   writeFileSync(join(registry.archives, 'modules/vpc/vpc.zip'), archive)
 }
 
-/** What the first line that matches has in its brackets. */
+/** The text in the brackets of the first line that matches. */
 function lineOf(
   child: ChildProcess,
   stream: 'stdout' | 'stderr',

@@ -21,7 +21,7 @@ const planes: readonly Plane[] = [
   ['pkg/records', 'Where records are read, watched and written.', ['pkg/base', 'pkg/api']],
   ['pkg/archives', 'Where the bytes of archives are, and signatures.', ['pkg/base', 'pkg/api']],
   ['pkg/expr', 'The expression language of GroupBindings, a library of its own.', []],
-  ['pkg/base', 'What any process stands on.', []],
+  ['pkg/base', 'The parts that every process uses.', []],
   ['pkg/api', 'The contracts: custom resources, browse API, registry protocols.', []],
 ]
 
@@ -94,7 +94,7 @@ it('has no circle of packages', () => {
   expect([...imports.keys()]).toEqual([])
 })
 
-/** A comment that belongs to the file: what follows is a blank line, an import or a re-export, and no declaration. */
+/** A comment of the file: a blank line, an import or a re-export follows, not a declaration. */
 const opening = /^\/\*\*\s+(?:\* )?[A-Z](?:(?!\*\/).)*\*\/\n(?:\n|import |export (?:type )?[{*])/s
 
 const names = [...new Set(production.map((file) => packageOf(file) ?? ''))]
@@ -106,7 +106,7 @@ it.each(names.filter((name) => name.startsWith('pkg/')))(
   },
 )
 
-/** What is wrong with the imports of a file in `pkg` or `cmd`, a line each. */
+/** The wrong imports of a file in `pkg` or `cmd`, a line each. */
 function mistakesOf(file: string): string[] {
   const name = packageOf(file) ?? ''
   return importsOf(file).flatMap((target) => {

@@ -5,7 +5,7 @@ import { buildSamples } from './samples.ts'
 
 const repository = dirname(import.meta.dirname)
 
-/** What `make run` and `make run-cluster` keep below a folder. */
+/** Files that `make run` and `make run-cluster` keep below a folder. */
 export interface Playground {
   readonly archives: string
   readonly signingKey: string
@@ -15,14 +15,14 @@ export interface Playground {
 }
 
 /**
- * Builds what is missing: the archives of the samples, a signing key, an example to install them with, and a CLI config that
- * knows where the server is.
+ * Builds missing files: the archives of the samples, a signing key, an example that installs them, and a CLI config that
+ * names the server's address.
  *
- * @param port of 127.0.0.1, where the server will be
+ * @param port of the server on 127.0.0.1
  */
 export async function preparePlayground(dir: string, port: number): Promise<Playground> {
   const [archives, signingKey] = [join(dir, 'archives'), join(dir, 'signing-key.asc')]
-  // Another port is another server, which may run beside this one.
+  // Another port is another server, which may run at the same time.
   const suffix = port === 8080 ? '' : `-${port}`
   const [cliConfig, example] = [join(dir, `terraformrc${suffix}`), join(dir, `example${suffix}`)]
   mkdirSync(dir, { recursive: true })
@@ -45,7 +45,7 @@ export async function preparePlayground(dir: string, port: number): Promise<Play
   }
 }
 
-/** The port that a variable of `make` says; ends the program where it says none. */
+/** The port from a variable of `make`. Ends the program if it is not a port. */
 export function portOf(variable: string, text: string): number {
   const port = Number(text)
   if (/^\d{1,5}$/.test(text) && port >= 1 && port <= 65_535) return port
@@ -66,7 +66,7 @@ async function createSigningKey(file: string): Promise<void> {
   writeFileSync(file, key, { mode: 0o600 })
 }
 
-/** The CLIs want https from a registry, unless their configuration says where its services are. */
+/** CLIs require https from a registry, unless their configuration has the addresses of its services. */
 function writeCliConfig(file: string, port: number): void {
   const services = (['modules', 'providers'] as const)
     .map((kind) => `    "${kind}.v1" = "http://127.0.0.1:${port}/depot/${kind}/v1/"\n`)

@@ -6,12 +6,12 @@ import { createInterface } from 'node:readline'
 const repository = dirname(import.meta.dirname)
 
 export interface RunningPages {
-  /** Where the pages are; undefined where the explorer ended at once, and said why. */
+  /** The address of the pages; undefined if the explorer failed to start and said why. */
   readonly url: string | undefined
   readonly process: ChildProcess
 }
 
-/** Resolves to the error code of listening on a port of 127.0.0.1, or to undefined where it is free. */
+/** Resolves to the error code of listening on a port of 127.0.0.1, or to undefined if the port is free. */
 export const listenError = (port: number): Promise<string | undefined> =>
   new Promise((done) => {
     const probe = createServer()
@@ -20,7 +20,7 @@ export const listenError = (port: number): Promise<string | undefined> =>
   })
 
 /**
- * Starts the explorer of a server, at the wanted port or at a free one where that is taken.
+ * Starts the explorer of a server, at the wanted port or, if that is in use, at a free one.
  *
  * @param onLine gets its log, without the line of each request
  */

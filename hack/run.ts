@@ -9,7 +9,7 @@ import { portOf, preparePlayground } from './playground.ts'
 import { listenError, type RunningPages, startPages } from './run-explorer.ts'
 
 /*
- * `make run`: a registry of samples on this machine. Builds what is missing below `.depot`, starts the server and
+ * `make run`: a registry of samples on this machine. Builds missing files below `.depot`, starts the server and
  * the explorer, prints what to type in another terminal, then shows the server's log until Ctrl-C or the server's end.
  */
 

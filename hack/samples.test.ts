@@ -7,7 +7,7 @@ import { buildSamples } from './samples.ts'
 const archives = mkdtempSync(join(tmpdir(), 'depot-samples-'))
 afterAll(() => rmSync(archives, { recursive: true, force: true }))
 
-it('builds the same bytes each time, and writes only what is missing or wrong', async () => {
+it('builds the same bytes each time, and writes only missing or wrong files', async () => {
   expect(await buildSamples(archives)).toBe(14)
   expect(await buildSamples(archives)).toBe(0)
 

@@ -33,7 +33,7 @@ export function sampleVersions(): Version[] {
     })
 }
 
-/** The ConfigMap of each README in config/samples/sources, as a controller would write it beside its Version. */
+/** The ConfigMap of each README in config/samples/sources, as a controller would write it for its Version. */
 export function sampleReadmes(): object[] {
   return sampleVersions().flatMap((version) => {
     const ref = version.status?.readmeConfigMapRef
@@ -58,13 +58,13 @@ export function sampleReadmes(): object[] {
 export const parentName = ({ spec }: Version): string =>
   (spec.moduleConfigRef ?? spec.providerConfigRef)?.name ?? ''
 
-/** Where its archive is below the folder of archives. */
+/** The path of its archive below the folder of archives. */
 export function pathOf(version: Version): string {
   const { type, fileName = '' } = version.spec
   return join(type === 'Provider' ? 'providers' : 'modules', parentName(version), fileName)
 }
 
-/** Of a module. */
+/** The target system of a module. */
 export function sourcesOf(version: Version): string {
   return join(samples, 'sources', parentName(version), normalizeVersion(version.spec.version))
 }

@@ -102,7 +102,7 @@ async function take(browser: Browser, origin: string, folder: string, shot: Shot
 }
 
 if (chromiumPath === undefined) {
-  console.error('depot: there is no Chromium here: install it, or set CHROMIUM_PATH')
+  console.error('depot: Chromium is missing: install it, or set CHROMIUM_PATH')
   process.exit(1)
 }
 const all = process.argv.includes('--all')

@@ -148,7 +148,7 @@ it('hack/tool prints a tool that is ready before the lock of another build is fr
   expect((await asked).stdout).toBe(built)
 })
 
-it('hack/tool --ready prints a tool that is there, and neither builds nor says anything otherwise', async () => {
+it('hack/tool --ready prints a tool that is there, and otherwise neither builds nor prints anything', async () => {
   const tools = folderOf('slow', 'version=1\nneeds=sh\nmake_tool() { echo "never called" >&2; }\n')
   const env = { PATH: process.env['PATH'], DEPOT_TOOLS_DIR: join(dir, 'cache of nothing') }
   const ask = (more = {}) =>
@@ -173,7 +173,7 @@ describe('a release in hack/tools/NAME/release', () => {
     execFileSync('tar', ['-czf', archive, '-C', dir, 'release/program'])
   })
 
-  /** What the program prints that hack/tool got, and what hack/tool said meanwhile. */
+  /** The output of the program that hack/tool got, and the messages of hack/tool. */
   function got(address: string, digest: string) {
     const tools = folderOf('told', build)
     writeFileSync(

@@ -36,10 +36,10 @@ async function lookOf(path: string, width: number, scripts: boolean) {
   return boxes
 }
 
-describe.skipIf(chromiumPath === undefined)('what the server draws', () => {
+describe.skipIf(chromiumPath === undefined)('the page of the server', () => {
   for (const width of [320, 768, 1280]) {
     it.each(['/', '/?view=cards', '/?q=vpc&kind=module'])(
-      `is what the app draws, in the same place: %s at ${width} px`,
+      `is the page of the app, with everything in the same place: %s at ${width} px`,
       async (path) => {
         const before = await lookOf(path, width, false)
         const after = await lookOf(path, width, true)

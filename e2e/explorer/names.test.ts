@@ -42,7 +42,7 @@ const item = (name: string) => ({
 
 describe.skipIf(chromiumPath === undefined)('names', () => {
   it.each(['/?view=table', '/?view=cards'])(
-    'of markup and any character are text: %s',
+    'with markup and any character are shown as text: %s',
     async (path) => {
       const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url, {
         expected: [404],
@@ -88,7 +88,7 @@ describe.skipIf(chromiumPath === undefined)('names', () => {
   )
 
   it.each([320, 768, 1280])(
-    'of 63 letters are whole in three lines of a card at %i px',
+    'with 63 letters are complete in three lines of a card at %i px',
     async (width) => {
       const { page, problems, close } = await showcase.open(`/?view=cards&q=${long}`, { width })
       await settled(page)
@@ -106,7 +106,7 @@ describe.skipIf(chromiumPath === undefined)('names', () => {
     },
   )
 
-  it('of 63 letters need no sideways scrolling at 400 % zoom', async () => {
+  it('with 63 letters need no sideways scrolling at 400 % zoom', async () => {
     // 1280 px at 400 % are 320 px of CSS, on a screen of four times the dots.
     const { page, close } = await watch(
       showcase.browser,

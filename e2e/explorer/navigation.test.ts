@@ -108,7 +108,7 @@ describe.skipIf(chromiumPath === undefined)('the URL', () => {
     await close()
   })
 
-  it('of the last view is remembered, and the other view has a link', async () => {
+  it('remembers the last view, and the other view has a link', async () => {
     const { page, problems, close } = await showcase.open('/')
     expect(await page.locator('main .card').count()).toBe(0)
     await page.getByRole('link', { name: 'Cards' }).click()

@@ -49,7 +49,7 @@ describe.skipIf(chromiumPath === undefined)('a hostile README', () => {
     await close()
   })
 
-  it('that is expensive to render leaves the page usable within seconds', async () => {
+  it('leaves the page usable within seconds if it is expensive to render', async () => {
     const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url)
     for (const markdown of heavyTexts.filter((_, at) => at % 3 === 0)) {
       await withReadme(page, path, markdown)

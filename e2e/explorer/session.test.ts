@@ -87,7 +87,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     await close()
   })
 
-  it('of someone without a binding shows nothing, and says why', async () => {
+  it('shows nothing to someone without a binding, and says why', async () => {
     const { explorer } = await deploy({ isBuilt: true })
     const { page, problems, close } = await watchAll(explorer.baseUrl, [401, 403, 404])
     await page.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ body: '' }))
@@ -106,7 +106,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     await close()
   })
 
-  it('that has ended leads through the provider, and back to the open view', async () => {
+  it('leads through the provider and back to the open view after it has ended', async () => {
     const { explorer } = await deploy({ isBuilt: true })
     const { page, close } = await watchAll(explorer.baseUrl, [401, 404])
     await page.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ body: '' }))
@@ -127,7 +127,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     await close()
   })
 
-  it('of two tabs is refreshed once, a minute before it ends', async () => {
+  it('is refreshed once for two tabs, a minute before it ends', async () => {
     const { context, page, provider, answers, baseUrl, expiresAt } = await refreshable()
     const other = await context.newPage()
     await other.goto(`${baseUrl}/`)

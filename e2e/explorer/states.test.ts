@@ -4,7 +4,7 @@ import { graphOf } from '../../pkg/explorer/web/depots/graph.fixture.ts'
 import { chromiumPath, type Look, load, problemsInEveryLook, watch } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
-/* What a region shows when its answer is late, wrong, denied or missing. */
+/* The content of a region when its answer is late, wrong, denied or missing. */
 
 let showcase: Showcase
 
@@ -142,7 +142,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
   })
 
   it.each([
-    ['502', (route: Route) => route.fulfill({ status: 502, json: { errors: ['away'] } }), 3],
+    ['502', (route: Route) => route.fulfill({ status: 502, json: { errors: ['unavailable'] } }), 3],
     ['504', (route: Route) => route.fulfill({ status: 504, body: '<h1>Gateway</h1>' }), 3],
     ['a network error', (route: Route) => route.abort('connectionreset'), 3],
     ['500', (route: Route) => route.fulfill({ status: 500, json: { errors: ['no'] } }), 1],

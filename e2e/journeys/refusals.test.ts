@@ -40,7 +40,7 @@ const provider = (source: string, version = '~> 1.0') => `
   }`
 
 // CLIs read the status of an answer and print their own messages. These are what a user sees.
-describe.each(clis)('what $name prints about', ({ path }) => {
+describe.each(clis)('$name prints a message about', ({ path }) => {
   it.skipIf(path === undefined).each([
     {
       what: 'a module that does not exist',

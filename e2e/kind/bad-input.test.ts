@@ -153,7 +153,7 @@ describe('secrets that are wrong', () => {
   it('an invalid signing key keeps new pods out of service, and the old one answers', async () => {
     await install({ server: { anonymousAuth: true } })
     const [good = ''] = await podsOf('server')
-    await apply([secret('signing', { privateKey: 'this is no key' })])
+    await apply([secret('signing', { privateKey: 'this is not a key' })])
     await upgrade(
       { server: { anonymousAuth: true, gpg: { secretName: 'signing' } } },
       { wait: false },

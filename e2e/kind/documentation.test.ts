@@ -129,8 +129,8 @@ it('every command of the runbooks works', async () => {
 
 it('the commands of the page remove everything that an uninstall leaves', async () => {
   await uninstall()
-  const [away = ''] = shellBlocks('upgrading.md', 'Away')
-  expect(await type(away)).toMatchObject({ code: 0 })
+  const [removal = ''] = shellBlocks('upgrading.md', 'Uninstall')
+  expect(await type(removal)).toMatchObject({ code: 0 })
   const left = await kubectl('get', 'crd', '-o', 'name')
   expect(left).not.toContain('depot.internal')
   expect(await kubectl('-n', 'depot-system', 'get', 'pvc', '-o', 'name')).toBe('')
@@ -145,7 +145,7 @@ it('takes over definitions of kubectl as the page says', async () => {
   const refused = await type(install)
   expect(refused.code).toBe(1)
   expect(refused.stderr).toContain('cannot be imported into the current release')
-  const [adopt = ''] = shellBlocks('upgrading.md', 'The definitions')
+  const [adopt = ''] = shellBlocks('upgrading.md', 'Custom resource definitions')
   expect(await type(adopt)).toMatchObject({ code: 0 })
   const conflicting = await type(install)
   expect(conflicting.stderr).toContain('conflict with "kubectl"')

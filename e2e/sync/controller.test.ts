@@ -35,7 +35,7 @@ const depot = (namespace: string) => ({
 })
 
 beforeAll(async () => {
-  cluster = await ControlledCluster.start('team', 'calm', 'away')
+  cluster = await ControlledCluster.start('team', 'calm', 'unreachable')
   for (const version of ['1.0.0', '1.1.0']) tag(version)
   await cluster.upstreams.provider('acme/dns', '2.0.0')
 })
@@ -121,8 +121,10 @@ it('continues after the API server was unreachable', async () => {
   await expect
     .poll(() => log.some((line) => line.includes('"msg":"lease taken"')), { timeout: 60_000 })
     .toBe(true)
-  await cluster.apply('Depot', 'away', 'main', depot('away'))
-  await expect.poll(() => cluster.list('Module', 'away'), { timeout: 60_000 }).not.toEqual([])
+  await cluster.apply('Depot', 'unreachable', 'main', depot('unreachable'))
+  await expect
+    .poll(() => cluster.list('Module', 'unreachable'), { timeout: 60_000 })
+    .not.toEqual([])
   await cluster.plane.stopApiServer('kill')
   await expect
     .poll(() => log.some((line) => line.includes('"msg":"lease lost, work is stopped"')), {
@@ -130,6 +132,6 @@ it('continues after the API server was unreachable', async () => {
     })
     .toBe(true)
   await cluster.plane.startApiServer()
-  await cluster.untilSynced('away', (await cluster.list('Version', 'calm')).length)
-  expect(cluster.stored('away')).toEqual(cluster.stored('calm'))
+  await cluster.untilSynced('unreachable', (await cluster.list('Version', 'calm')).length)
+  expect(cluster.stored('unreachable')).toEqual(cluster.stored('calm'))
 })

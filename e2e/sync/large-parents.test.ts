@@ -46,7 +46,7 @@ afterAll(async () => {
 it.each([
   { kind: 'Module', config: { moduleConfig: { name, provider: 'aws' } } },
   { kind: 'Provider', config: { providerConfig: { name } } },
-] as const)('what a $kind of 10,000 versions says fits into etcd', async ({ kind, config }) => {
+] as const)('a $kind with 10,000 versions fits into etcd', async ({ kind, config }) => {
   const path = `/apis/depot.internal/v1alpha1/namespaces/team/${kind.toLowerCase()}s/${name}`
   const manifest = {
     apiVersion: 'depot.internal/v1alpha1',

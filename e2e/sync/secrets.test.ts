@@ -101,7 +101,7 @@ afterAll(async () => {
   await cluster?.stop()
 })
 
-it('are read again with every use, so that rotation needs no restart', async () => {
+it('are read again for every use, so that rotation needs no restart', async () => {
   await sync('first')
   await cluster.untilSynced('team', 3)
   lock('second')
@@ -111,7 +111,7 @@ it('are read again with every use, so that rotation needs no restart', async () 
   expect(await cluster.untilSynced('team', 6)).toHaveLength(6)
 })
 
-it('that were deleted are reported in Warning Events, and stored archives are kept', async () => {
+it('are reported in Warning Events when they were deleted, and stored archives are kept', async () => {
   const stored = cluster.stored('team')
   for (const name of kindsOfSource) await cluster.plane.admin.request('DELETE', secretPath(name))
   await release('1.2.0')
@@ -134,7 +134,7 @@ it('that were deleted are reported in Warning Events, and stored archives are ke
   await cluster.untilSynced('team', 9)
 })
 
-it('that the upstream refuses are reported in Warning Events', async () => {
+it('are reported in Warning Events when the upstream refuses them', async () => {
   lock('third')
   await sync('refused')
   for (const name of kindsOfSource) {

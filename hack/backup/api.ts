@@ -23,7 +23,7 @@ export class ApiError extends Error {
 const attempts = 6
 const pageSize = 500
 
-/** Requests to an API server; one that is busy or away for a moment is asked again. */
+/** Requests to an API server. A request is sent again if the server is busy or briefly unreachable. */
 export function createApi(connection: Connection): Api {
   let agent: Agent | undefined
 
@@ -81,7 +81,7 @@ export function createApi(connection: Connection): Api {
   }
 }
 
-/** What a Status of Kubernetes says, or the start of whatever came instead. */
+/** The message of a Kubernetes Status, or the start of any other answer. */
 function messageIn(text: string): string {
   try {
     const status: unknown = JSON.parse(text)

@@ -4,7 +4,7 @@ import { type BackedUp, collection, isCustom, order, titleOf } from './record.ts
 
 export interface RestoreOptions {
   readonly api: Api
-  /** What `save` wrote. */
+  /** A backup that `save` wrote. */
   readonly text: string
   /** Group of the cluster's kinds. */
   readonly apiGroup: string
@@ -29,7 +29,7 @@ const applyPatch = 'application/apply-patch+yaml'
  * Puts the objects of a backup into a cluster, parents before their Versions, then their statuses. Owner references are
  * dropped: they name objects of a cluster that is gone, and the garbage collector would delete what has them.
  *
- * @throws Error where the backup cannot be used at all; single objects that fail are returned
+ * @throws Error if the backup is unusable; single objects that fail are returned
  */
 export async function restore(options: RestoreOptions): Promise<Restored> {
   const { api, apiGroup, dryRun } = options
@@ -69,25 +69,28 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     )
   }
   const withStatus = objects.filter(({ kind, status }) => isCustom(kind) && status !== undefined)
-  // Nothing is there yet that could have a status.
+  // No object exists yet that could have a status.
   if (!dryRun) await each(withStatus, putStatus, failures)
   return { ...made, failures }
 }
 
-/** @throws Error that says what is wrong with the backup */
+/** @throws Error that names the fault of the backup */
 function readBackup({ text, apiGroup, mapGroup }: RestoreOptions): BackedUp[] {
   const end = /^# end of backup, (?<count>\d+) objects$/m.exec(text)?.groups?.['count']
   if (end === undefined) {
-    throw new Error('the backup has no end: it was cut short, or is no backup of this program')
+    throw new Error(
+      'the backup has no end: it was cut short, or it is not a backup of this program',
+    )
   }
   const objects = parseAllDocuments(text, { version: '1.1' }).flatMap(
     (document, index): BackedUp[] => {
       const [error] = document.errors
-      if (error !== undefined) throw new Error(`object ${index + 1} is no YAML: ${error.message}`)
+      if (error !== undefined)
+        throw new Error(`object ${index + 1} is not valid YAML: ${error.message}`)
       const object: unknown = document.toJS()
       if (object === null) return []
       if (!isBackedUp(object)) {
-        throw new Error(`object ${index + 1} is none of ${order.join(', ')} with a name`)
+        throw new Error(`object ${index + 1} is not one of ${order.join(', ')} with a name`)
       }
       return [object]
     },
@@ -118,7 +121,7 @@ function mapped(object: BackedUp, apiGroup: string, mapGroup?: string): BackedUp
       `the backup is of the group ${from}, and the cluster's is ${apiGroup}: name both with --map-group ${from}=${apiGroup}`,
     )
   }
-  // Namespaces and READMEs may serve both groups, where they are in one cluster.
+  // Namespaces and READMEs may serve both groups, if both are in one cluster.
   const isShared = !isCustom(object.kind)
   const rename = (keys?: Readonly<Record<string, string>>) => {
     if (keys === undefined || mapGroup === undefined) return keys

@@ -12,7 +12,7 @@ export interface SaveOptions {
   readonly now: Date
 }
 
-/** What the API server adds by itself, or what only it may say. */
+/** Fields that the API server adds, or that only it may set. */
 const own = new Set([
   'uid',
   'resourceVersion',

@@ -62,9 +62,9 @@ interface Case {
   readonly quiet: Series
   /** When to look. Default: 30m */
   readonly at?: string
-  /** How often rules are evaluated: seldom, where days would take too long. Default: 1m */
+  /** The interval of evaluation, longer for alerts that take days. Default: 1m */
   readonly every?: string
-  /** That no other rule fires along with it. */
+  /** True if no other rule fires at the same time. */
   readonly alone?: true
 }
 
@@ -81,7 +81,7 @@ const cases: readonly Case[] = [
     alert: 'DepotErrorBudgetBurn',
     window: '1h',
     fires: { [count('200')]: '0+100x60', [count('503')]: '0+2x60' },
-    // A client that asks for what is not there is not our failure.
+    // A client that asks for a missing resource is not a failure of the server.
     quiet: {
       [count('200')]: '0+100000x60',
       [count('503')]: '0+1x60',
@@ -256,7 +256,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-/** What promtool complains about. */
+/** The complaints of promtool. */
 function promtool(...args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(tool('promtool'), args, { encoding: 'utf8' })
   return status === 0 ? '' : `${stdout}${stderr}`
@@ -265,7 +265,7 @@ function promtool(...args: readonly string[]): string {
 const selectorOf = ({ alert, window }: Pick<Case, 'alert' | 'window'>): string =>
   `alertname="${alert}"${window === undefined ? '' : `,window="${window}"`}`
 
-/** Asks whether an alert fires at a time. @returns promtool's report where it is not as expected */
+/** Asks whether an alert fires at a time. @returns promtool's report if the result differs from the expected one */
 function firing(
   { at = '30m', every = '1m' }: Pick<Case, 'at' | 'every'>,
   selector: string,
@@ -346,14 +346,14 @@ describe('alerts', () => {
     expect(text).toContain('(14.4 * 0.01)')
   })
 
-  it('leave out the controller where there is none', () => {
+  it('leave out the controller if there is none', () => {
     const text = stringify(
       find(render({ ...values, controller: { enabled: false } }), 'PrometheusRule', 'depot').spec,
     )
     expect(text).not.toContain('depot_lease_held')
   })
 
-  it('leave out the memory where there is no limit', () => {
+  it('leave out the memory if it has no limit', () => {
     const some = render({ ...values, server: { resources: { limits: null } } })
     expect(stringify(find(some, 'PrometheusRule', 'depot').spec)).not.toContain('DepotMemoryHigh')
   })

@@ -1,4 +1,4 @@
-// What of the chart follows from code: values.yaml, the schema and the README from the table of values, and the
+// The generated parts of the chart: values.yaml, the schema and the README from the table of values, and the
 // definitions from the kinds.
 
 import { stringify } from 'yaml'

@@ -6,7 +6,7 @@ interface Panel {
 }
 
 const target = 'namespace="$namespace",job="$job",pod=~"$pod"'
-/** What only controllers have: they are another job than the one that is looked at. */
+/** Metrics of controllers. They have another job label than the one that is selected. */
 const release = 'namespace="$namespace"'
 const requests = 'depot_http_request_duration_seconds'
 const protocol = 'route=~"/(depot/modules|depot/providers|v1|[.]well-known)/.*"'
@@ -177,7 +177,10 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
           `sum by (reason) (increase(depot_download_events_dropped_total{${target}}[1h]))`,
           'dropped, {{reason}}',
         ],
-        [`1 - min by (pod, store) (depot_download_store_up{${target}})`, 'store away, {{pod}}'],
+        [
+          `1 - min by (pod, store) (depot_download_store_up{${target}})`,
+          'store unavailable, {{pod}}',
+        ],
       ],
     },
   ],

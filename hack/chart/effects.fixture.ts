@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { chart, find, render, type Values } from './helm.fixture.ts'
 import type { Schema, Value } from './value.ts'
 
-/* What a value does: all templates are rendered with one value changed, hundreds of times in one run of Helm. */
+/* The effect of each value: one run of Helm renders all templates hundreds of times, each time with one value changed. */
 
 /** Values whose schema says less than their templates need. */
 const special: Values = {
@@ -12,7 +12,7 @@ const special: Values = {
   'monitoring.prometheusRule.disabledAlerts': ['DepotDown'],
 }
 
-/** Prints for each change a hash of all that is rendered with it, and for the name "" of what is rendered without. */
+/** Prints a hash of the rendered templates for each change, and under the name "" for no change. */
 const template = `
 {{- $hashes := dict -}}
 {{- range $change := .Files.Get "changes.json" | fromJsonArray -}}
@@ -32,11 +32,11 @@ metadata: {name: effects}
 text: {{ $hashes | toJson | toJson }}
 `
 
-/** Which of the values change what is rendered, where these are the other values. */
+/** The values that change the rendered templates, if `base` has the other values. */
 export function effective(values: readonly Value[], base: Values): Set<string> {
   const folder = mkdtempSync(join(tmpdir(), 'depot-effects-'))
   try {
-    // What is refused would not show: a change has to be seen in the objects.
+    // Leaves out the checks, which would refuse some values: a change has to show in the objects.
     const leave = /(NOTES\.txt|values\.schema\.json|templates\/validate\.yaml)$/
     cpSync(chart, folder, { recursive: true, filter: (path) => !leave.test(path) })
     const templates = join(folder, 'templates')
@@ -65,7 +65,7 @@ function valueAt(base: unknown, name: string): unknown {
     )
 }
 
-/** Something else that the schema takes. */
+/** A different value that the schema accepts. */
 function changed(schema: Schema, now: unknown): unknown {
   const choices = (schema['enum'] as unknown[] | undefined)?.filter((choice) => choice !== now)
   if (choices !== undefined) return choices.at(-1)
@@ -86,7 +86,7 @@ const fits = (text: string, pattern: string, now: unknown) =>
 /** For the patterns of the table: digests, groups, quantities, durations, shares. */
 const matches = [`sha256:${'f'.repeat(64)}`, 'changed', 'changed.example.com', '7Gi', '7m', '7']
 
-/** What a list may hold, or a map have beside what is in it. */
+/** An item for a list, or an additional entry for a map. */
 function example(schema: Schema | undefined): unknown {
   if (schema === undefined) return { name: 'changed' }
   if (schema['type'] === 'string') return 'changed'

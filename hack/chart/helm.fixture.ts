@@ -26,7 +26,7 @@ export type Helm = (typeof helms)[number]
 
 const paths = new Map<string, string>()
 
-/** Path of a tool, which is built where it is missing. */
+/** Path of a tool, which is built if it is missing. */
 export function tool(name: string): string {
   const known = paths.get(name)
   if (known !== undefined) return known
@@ -58,7 +58,7 @@ interface PathMatch {
   readonly uri: { readonly exact?: string; readonly prefix?: string }
 }
 
-/** A rendered object, as far as tests look into it. */
+/** A rendered object, with the fields that tests read. */
 export interface Rendered {
   readonly kind: string
   readonly metadata: { readonly name: string; readonly namespace?: string }
@@ -72,7 +72,7 @@ export interface Rendered {
   readonly spec?: Partial<PodSpec> & {
     readonly template?: { readonly spec: PodSpec }
     readonly groups?: readonly object[]
-    /** Of an Ingress or an HTTPRoute. */
+    /** The rules of an Ingress or an HTTPRoute. */
     readonly rules?: readonly {
       readonly http?: {
         readonly paths: readonly {
@@ -84,7 +84,7 @@ export interface Rendered {
       readonly matches?: readonly { readonly path: { readonly value: string } }[]
       readonly backendRefs?: readonly { readonly name: string }[]
     }[]
-    /** Of a VirtualService. */
+    /** The routes of a VirtualService. */
     readonly http?: readonly {
       readonly match?: readonly PathMatch[]
       readonly route: readonly { readonly destination: { readonly host: string } }[]
@@ -133,7 +133,7 @@ function outcomes(): string {
   return join(all, current)
 }
 
-/** What Helm makes of some values: an outcome from the cache, if the same chart was rendered with them before. */
+/** Renders the chart with some values, or takes the outcome from the cache. */
 function template(values: Values, options: Options): Outcome {
   const { helm = 'helm', release = 'depot', from = chart, again = false } = options
   const input = JSON.stringify(values)
@@ -159,7 +159,7 @@ function runHelm(values: string, options: Required<Omit<Options, 'again'>>): Out
 
 const digests = new Map<string, string>()
 
-/** Of all files of a chart. */
+/** A digest of all files of a chart. */
 function digestOf(folder: string): string {
   const known = digests.get(folder)
   if (known !== undefined) return known
@@ -203,7 +203,7 @@ export function mistakes(values: Values, options: Options = {}): string[] {
   return found
 }
 
-/** What Helm says after an install. It is asked for as an object, because only a cluster would let Helm print it. */
+/** The notes that Helm prints after an install. They are rendered as an object, because Helm prints them only for a cluster. */
 export function notes(values: Values): string {
   const folder = mkdtempSync(join(tmpdir(), 'depot-chart-'))
   try {

@@ -127,7 +127,7 @@ export function kustomizeFiles(): Files {
   return files
 }
 
-/** The same permissions for a server that reads one namespace, under a name of its own beside the others. */
+/** The same permissions for a server that reads one namespace, under a separate name. */
 function addScoped(files: Files): void {
   const scoped = render('--set', 'rbac.scopeToNamespace=true')
   const own = scoped.filter(

@@ -81,7 +81,7 @@ const matrix = Object.entries(modes).flatMap(([mode, modeValues], row) =>
   }),
 )
 
-describe('what is rendered', () => {
+describe('the rendered chart', () => {
   it.each(matrix)('is what Kubernetes takes: %s', (_, values) => {
     expect(schemas.check(renderText(values))).toEqual([])
   })
@@ -90,7 +90,7 @@ describe('what is rendered', () => {
     expect(schemas.check(renderText(values))).toEqual([])
   })
 
-  it('is refused by the same check where a field is misspelt', () => {
+  it('fails the same check if a field is misspelt', () => {
     const text = renderText(withoutDefinitions).replace('readOnlyRootFilesystem', 'readOnlyRoot')
     expect(schemas.check(text)).toHaveLength(1)
   })
@@ -204,7 +204,7 @@ describe('pods', () => {
   })
 
   it.each([false, true])(
-    'the controller reads secrets by name, in its namespace alone where it is kept there: %s',
+    'the controller reads secrets by name, and only in its namespace if it is scoped to it: %s',
     (scopeToNamespace) => {
       const controller = { secretNames: ['github'] }
       const objects = render({ ...withoutDefinitions, rbac: { scopeToNamespace }, controller })
@@ -219,7 +219,7 @@ describe('pods', () => {
         { apiGroups: [''], resources: ['secrets'], resourceNames: ['github'], verbs: ['get'] },
       ])
       expect(JSON.stringify(rules)).not.toMatch(/"\*"|escalate|impersonate/)
-      // Who may write a GroupBinding may let itself in: the controller says in the status what is wrong with one.
+      // Anyone who may write a GroupBinding can get access with it. So the controller only writes the status.
       const ofBindings = rules.filter(({ resources }) => /groupbindings/.test(resources.join()))
       expect(ofBindings.map(({ resources, verbs }) => [resources, verbs])).toEqual([
         [['groupbindings'], ['list', 'watch']],

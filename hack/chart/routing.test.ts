@@ -5,7 +5,7 @@ import { type Mesh, startMesh } from './virtual-service.fixture.ts'
 const host = 'depot.example.com'
 const hosts = [{ host }]
 
-/** What each path must lead to, in every place that routes. */
+/** The target of each path, in every object that routes. */
 const paths: readonly (readonly [path: string, to: 'server' | 'ui'])[] = [
   ['/depot', 'server'],
   ['/depot/', 'server'],
@@ -141,7 +141,7 @@ describe('without the explorer', () => {
   })
 })
 
-describe('where the server does not pass on the paths of the broker', () => {
+describe('if the server does not pass on the paths of the broker', () => {
   const objects = render({
     crds: { install: false },
     ui: { ...explorer, ingress: { enabled: true, hosts } },

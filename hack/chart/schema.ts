@@ -4,7 +4,7 @@ interface Branch {
   readonly type: 'object'
   readonly additionalProperties: false
   readonly properties: Record<string, Branch | Schema>
-  /** A null takes a value away, and every template would have to ask for it. */
+  /** A null removes a value, and every template would have to check for that. */
   readonly required: string[]
 }
 

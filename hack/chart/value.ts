@@ -12,7 +12,7 @@ export interface Value {
   readonly retired?: true
 }
 
-/** That a default fits its schema is for Helm's own check of the chart. */
+/** Helm's own check of the chart makes sure that a default fits its schema. */
 const row =
   (schema: Schema) =>
   (name: string, initial: unknown, meaning: string): Value => ({
@@ -22,7 +22,7 @@ const row =
     meaning,
   })
 
-/** What Kubernetes takes as a quantity: `500m`, `1Gi`, 2. */
+/** A quantity of Kubernetes: `500m`, `1Gi`, 2. */
 const quantitySchema: Schema = {
   type: ['string', 'number'],
   pattern: '^([0-9]+(\\.[0-9]+)?([numkMGTPE]|[KMGTPE]i|[eE][0-9]+)?)?$',
@@ -52,7 +52,7 @@ export const share = row({
   pattern: '^([0-9]+%?)?$',
   minimum: 0,
 })
-/** What Go and the options of Depot both read: `10s`, `1h30m`, `0`. */
+/** A duration that Go and the options of Depot both accept: `10s`, `1h30m`, `0`. */
 export const duration = row({
   type: 'string',
   pattern: '^(0|([0-9]+(\\.[0-9]+)?(ms|s|m|h))+)?$',

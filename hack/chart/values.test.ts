@@ -13,7 +13,7 @@ import { values } from './values.ts'
 const withoutDefinitions = { crds: { install: false } }
 const hosts = ['depot.example.com']
 
-/** Other values beside which a value may matter, the first for nearly all. */
+/** Base values with which a value may have an effect. The first is enough for nearly all. */
 const bases: readonly Values[] = [
   { ...profiles['everything'], ...withoutDefinitions },
   {
@@ -35,11 +35,11 @@ const bases: readonly Values[] = [
   },
 ]
 
-it('every value changes what is rendered', () => {
+it('every value changes the rendered chart', () => {
   const without: Readonly<Record<string, string>> = {
     'valkey.replicaCount': 'there for a message: the bundled Valkey runs one pod (V22)',
   }
-  // Scanning is a part that is yet to come; its values are there so that they need no change when it does.
+  // Scanning does not exist yet. Its values do, so that they need no change later.
   const later = /^scanning\./
   const asked = values.filter(({ name, retired }) => !retired && !later.test(name))
   const rest = bases.reduce((left, base) => {
@@ -71,7 +71,7 @@ interface Component {
     readonly options: Readonly<Record<string, { readonly flag: string }>>
     readonly secrets: Readonly<Record<string, { readonly variable: string }>>
   }
-  /** What a pod of the chart has no use for, and what it gets as a variable. */
+  /** Options that a pod of the chart does not use, or gets as a variable. */
   readonly elsewhere: readonly string[]
 }
 

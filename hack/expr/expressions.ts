@@ -1,4 +1,4 @@
-/** What a part of an expression should be; `any` is what is not known before it runs. */
+/** The type of a part of an expression; `any` is a type that is unknown before it runs. */
 type Kind = 'bool' | 'string' | 'int' | 'strings' | 'ints' | 'list' | 'map' | 'grouped' | 'any'
 
 type Make = (g: Generator, depth: number) => string
@@ -6,7 +6,7 @@ type Make = (g: Generator, depth: number) => string
 /** Expressions of parts that are often nil, empty or of another type than they seem. */
 export class Generator {
   readonly #random: () => number
-  /** How many closures are around the part that is made: `#` means something there. */
+  /** The number of closures around the part, in which `#` has a meaning. */
   #closures = 0
 
   /** @param random from 0 up to, and without, 1 */
@@ -19,8 +19,8 @@ export class Generator {
   }
 
   /**
-   * A search from the end stands first, in a variable: with anything before it, the reference loses count of its stack and
-   * compares what was left there.
+   * A search from the end comes first, in a variable: after anything else the reference loses count of its stack and
+   * compares the remains of it.
    */
   rule(): string {
     const depth = 2 + Math.floor(this.#random() * 3)
@@ -83,7 +83,7 @@ const leaves: Readonly<Record<Kind, readonly string[]>> = {
   ],
 }
 
-/** Parts that are put together as text: {kind} stands for a part of that kind, {kind*} for one within a closure. */
+/** Templates of parts: {kind} is replaced by a part of that kind, {kind*} by one within a closure. */
 function text(template: string): Make {
   const pieces = template.split(/\{([a-z]+\*?)\}/)
   return (g, depth) =>

@@ -1,6 +1,6 @@
 /**
  * Compares the rule language with its reference, on random rules: `node hack/expr/main.ts --count 200000 --seed 1`. Prints
- * what differs and ends with 1 where ours is no error. With `--write` a few thousand of the answers become vectors.
+ * the differences, and ends with 1 if ours is not an error. With `--write` a few thousand of the answers become vectors.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -73,9 +73,9 @@ const seen = new Set<string>()
 const kept: (Question & { readonly expect: string | boolean })[] = []
 const totals = new Map<string, number>()
 let different = 0
-/** Ours fails where the reference answers, mostly bounds of slices that the reference does not look at. */
+/** Cases in which ours fails and the reference answers, mostly bounds of slices that the reference does not check. */
 let refused = 0
-/** One fails when it is compiled and the other when it runs: no caller is let in either way. */
+/** One fails when it is compiled and the other when it runs: no caller gets access in either case. */
 let deniedBoth = 0
 let asked = 0
 while (asked < Number(flags.count)) {

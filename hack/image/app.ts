@@ -10,7 +10,7 @@ import { sbom } from './sbom.ts'
 import { systemPackages } from './system-packages.ts'
 
 /*
- * The folder /app of the image: `node hack/image/app.ts FOLDER PACKAGES`. PACKAGES is where the base lists its Debian
+ * The folder /app of the image: `node hack/image/app.ts FOLDER PACKAGES`. PACKAGES is the folder in which the base lists its Debian
  * packages. The time of the commit comes from SOURCE_DATE_EPOCH.
  */
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 
 /*
- * The commands of the image as ESM bundles. What several commands need, and what is loaded on first use, such as the
+ * The commands of the image as ESM bundles. Code that several commands share, and code that is loaded on first use, such as the
  * SDKs of the clouds, are files of their own below `chunks`.
  */
 

@@ -83,7 +83,7 @@ describe('a registry', () => {
     ])
   })
 
-  it('that has no such tag is named', async () => {
+  it('is named if it does not have the tag', async () => {
     await expect(digestOf(`127.0.0.1:${port()}/library/node`, 'none')).rejects.toThrow(
       /manifests\/none answered 404/,
     )

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import * as z from 'zod'
 
 /*
- * Which packages of the npm registry are in the image: what is installed for production, and what else the bundler took.
+ * The npm packages in the image: those installed for production, and others that the bundler included.
  */
 
 const repository = join(import.meta.dirname, '../..')

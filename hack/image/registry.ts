@@ -1,4 +1,4 @@
-/** What a tag of an image names, as a registry says it. OCI distribution specification, 1.1. */
+/** The digest of an image's tag, from its registry. OCI distribution specification, 1.1. */
 
 const accepted = [
   'application/vnd.oci.image.index.v1+json',
@@ -10,10 +10,10 @@ const accepted = [
 const deadlineMs = 30_000
 
 /**
- * The digest of a tag: of its index where it is for several platforms.
+ * The digest of a tag, or of its index if it is for several platforms.
  *
  * @param repository with its registry, such as `docker.io/library/node`
- * @throws Error where the registry does not say
+ * @throws Error if the registry does not return it
  */
 export async function digestOf(repository: string, tag: string): Promise<string> {
   const [host = '', ...path] = repository.split('/')

@@ -4,7 +4,7 @@ import type { SystemPackage } from './system-packages.ts'
 
 /*
  * The software bill of materials as SPDX 2.3. A scanner that looks at the image sees only Node and Debian's packages,
- * because a bundle hides what it is made of.
+ * because a bundle hides its parts.
  */
 
 export type Sbom = {

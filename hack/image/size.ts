@@ -4,7 +4,7 @@ import { createGzip } from 'node:zlib'
 import { extract } from 'tar-stream'
 
 /*
- * `node hack/image/size.ts ARCHIVE...`: fails where an image is larger than it may be. Node itself is 51 MiB compressed
+ * `node hack/image/size.ts ARCHIVE...`: fails if an image exceeds its size limit. Node itself is 51 MiB compressed
  * and 127 MiB unpacked.
  */
 

@@ -12,7 +12,7 @@ export type SystemPackage = {
 const field = (text: string, name: string): string | undefined =>
   new RegExp(`^${name}: (.*)$`, 'm').exec(text)?.[1]
 
-/** Reads a folder of control files; distroless puts a list of checksums beside each. */
+/** Reads a folder of control files; distroless has a list of checksums next to each. */
 export function systemPackages(folder: string): SystemPackage[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder)

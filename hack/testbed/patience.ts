@@ -2,7 +2,7 @@ import { vi } from 'vitest'
 
 /*
  * Set-up of every test file. `vi.waitFor` and `vi.waitUntil` give up after one second by default, which a shared machine
- * may stand still for; unlike `expect.poll` they have no setting. A test that waits for what comes ends as soon as before.
+ * may pause for; unlike `expect.poll` they have no setting. A test whose condition becomes true is not slower.
  */
 
 const patience = { timeout: 20_000, interval: 20 } as const

@@ -6,7 +6,7 @@ import type {
   ResourceSink,
 } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 
-/** Keeps what it is given, by kind, namespace and name, and remembers every change after a list. */
+/** Keeps objects by kind, namespace and name, and records every change after a list. */
 export class RecordingSink implements ResourceSink {
   readonly changes: Change[] = []
   readonly #resources = new Map<string, Resource>()
@@ -40,7 +40,7 @@ export class RecordingSink implements ResourceSink {
     }
   }
 
-  /** How often a list was begun. */
+  /** The number of lists that were started. */
   get replacements(): number {
     return this.#replacing
   }

@@ -53,7 +53,7 @@ it('the API server and Valkey unavailable for minutes: answers continue, and not
   })
   const { answered, failed } = await load.stop()
   console.log(
-    `API server and Valkey away for ${outageMs / 1000} s: ${answered} requests answered, ${failed.length} failed, ` +
+    `API server and Valkey unavailable for ${outageMs / 1000} s: ${answered} requests answered, ${failed.length} failed, ` +
       `${downloads} downloads, last contact ${seen.map((seconds) => Math.round(seconds)).join(' and ')} s ago`,
   )
   expect(failed).toEqual([])

@@ -20,7 +20,7 @@ export const clis = [
 
 export interface Outcome {
   readonly code: number
-  /** stdout and stderr, in one line where the CLI wrapped it. */
+  /** stdout and stderr, without the line breaks of the CLI's wrapping. */
   readonly output: string
 }
 
@@ -74,7 +74,7 @@ export class Workspace {
     })
   }
 
-  /** Runs init and apply, and returns the outputs. @throws Error with what the CLI printed where it failed */
+  /** Runs init and apply, and returns the outputs. @throws Error with the CLI's output if it fails */
   async apply(): Promise<Record<string, unknown>> {
     await this.must('init')
     await this.must('apply', '-auto-approve')

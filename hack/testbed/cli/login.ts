@@ -3,16 +3,16 @@ import { spawn } from 'node:child_process'
 export interface TerraformLogin {
   readonly terraform: string | undefined
   readonly host: string
-  /** Where the token is to be kept. */
+  /** The folder for the token. */
   readonly home: string
   readonly environment: NodeJS.ProcessEnv
-  /** The beginning of the address where one logs in. Default: that of a broker behind the registry's name. */
+  /** The start of the login address. Default: that of a broker behind the registry's name. */
   readonly authorization?: string
-  /** Does what a person does in a browser. Resolves to where that leads. */
+  /** Acts as a person in a browser. Resolves to the final address. */
   readonly browse: (url: string) => Promise<string>
 }
 
-/** Runs `terraform login`, says yes, and logs in as a person does where it says. */
+/** Runs `terraform login`, answers yes, and logs in at the address that it prints. */
 export async function terraformLogin(
   options: TerraformLogin,
 ): Promise<{ code: number | null; output: string }> {

@@ -5,7 +5,7 @@ import type { ControlPlane } from './control-plane.ts'
 const apiVersion = 'depot.internal/v1alpha1'
 const versionsEach = 20
 
-/** What a registry tells of one archive. */
+/** The fields of one archive that a registry shows. */
 export interface Archive {
   readonly version: string
   readonly fileName: string
@@ -55,7 +55,7 @@ export class ChangingVersions {
     }
   }
 
-  /** About fifty changes a second until the signal says stop; what the cluster refuses is let go. */
+  /** About fifty changes a second until the signal says stop; changes that the cluster refuses are dropped. */
   async write(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#change().catch(() => undefined)
@@ -63,7 +63,7 @@ export class ChangingVersions {
     }
   }
 
-  /** What the cluster has, asked again: the archives of each module, newest first. */
+  /** Lists the archives of each module from the cluster, newest first. */
   async list(): Promise<Record<string, Archive[]>> {
     const answer = await this.#cluster.admin.request('GET', this.#path('versions', ''))
     const { items } = answer as { items: VersionObject[] }

@@ -11,7 +11,7 @@ import { type ApiClient, createApiClient } from './request.ts'
 import { type Supervised, supervise, untilReady } from './supervised.ts'
 
 export interface ControlPlane {
-  /** Of the API server, such as https://127.0.0.1:40123; the same after a restart. */
+  /** The URL of the API server, such as https://127.0.0.1:40123; the same after a restart. */
   readonly url: string
   readonly port: number
   /** PEM of the authority that signed the API server's certificate. */
@@ -20,18 +20,18 @@ export interface ControlPlane {
   readonly authority: Authority
   /** Bearer token of each user. */
   readonly tokens: Readonly<Record<string, string>>
-  /** Of the user `admin`. */
+  /** The kubeconfig of the user `admin`. */
   readonly kubeconfigFile: string
   /** One JSON object a line for every request, with verb, user and URI. */
   readonly auditLogFile: string
   /** Holds everything above, and the logs of both processes. */
   readonly directory: string
   readonly admin: ApiClient
-  /** A kubeconfig file for a user's token, or for a token itself; to another address, where one is given. */
+  /** A kubeconfig file for a user or for a token, and for another address if one is given. */
   kubeconfig(options: { user?: string; token?: string; url?: string }): Promise<string>
   /** A token of a service account, as a pod gets it. */
   serviceAccountToken(namespace: string, name: string, seconds?: number): Promise<string>
-  /** Ends the API server, at once where it is killed; etcd and what is in it stay. */
+  /** Stops or kills the API server. etcd and its data stay. */
   stopApiServer(how?: 'stop' | 'kill'): Promise<void>
   /** Starts it again, on the same port, and waits until it is ready. */
   startApiServer(): Promise<void>
@@ -47,7 +47,7 @@ export interface ControlPlane {
  * Starts etcd and an API server on 127.0.0.1, with RBAC and an audit log, in a temporary directory. There are no nodes and no
  * controllers: nothing collects garbage, and a namespace that is deleted stays in Terminating.
  *
- * @param users names and groups of token users beside `admin`
+ * @param users names and groups of token users in addition to `admin`
  * @param port of the API server. Default: a free one
  */
 export async function startControlPlane({

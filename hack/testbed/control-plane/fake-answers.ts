@@ -10,7 +10,7 @@ export function sendStatus(
   response.end(JSON.stringify({ kind: 'Status', status: 'Failure', code, ...status }))
 }
 
-/** What a server says that has not yet seen the resourceVersion that it is asked for. */
+/** The answer of a server that has not yet seen the requested resourceVersion. */
 export function sendTooLarge(response: ServerResponse): void {
   const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }]
   const message = 'Timeout: Too large resource version'

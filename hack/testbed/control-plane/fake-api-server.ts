@@ -28,7 +28,7 @@ export interface FakeRequest {
 /** Misbehaviour: takes one request over, or leaves it to the next fault or the server by returning false. */
 export type Fault = (request: FakeRequest, response: ServerResponse) => boolean
 
-/** Whether a request only asks what the newest resourceVersion is. */
+/** True for a request that only asks for the newest resourceVersion. */
 function isProbe({ query }: FakeRequest): boolean {
   return query['limit'] === '1' && query['continue'] === undefined
 }
@@ -101,7 +101,7 @@ export class FakeApiServer {
     return String(this.#revision)
   }
 
-  /** Starts to listen, on the same port as before where it did. */
+  /** Starts to listen; after a stop, on the same port as before. */
   async start(certificate: Certificate = this.#certificate): Promise<void> {
     const { cert, key } = certificate
     const server = createServer({ cert, key, ALPNProtocols: ['http/1.1'] }, (request, response) =>
@@ -205,7 +205,7 @@ export class FakeApiServer {
     return found
   }
 
-  /** Of one namespace, where the path names one. */
+  /** The objects of a path, which may name one namespace. */
   #objects(path: string): Stored[] {
     const [, root, name, resource] = /^(.*)\/namespaces\/([^/]+)\/([^/]+)$/.exec(path) ?? []
     const own = this.#collections.get(path)
@@ -309,7 +309,7 @@ export class FakeApiServer {
         )
     const end = this.resourceVersion
     const watcher = { path, response, selects: selector(query) }
-    // From here on changes are published to it, after what is written below.
+    // From now on it gets changes, after the events that are written below.
     this.#watchers.add(watcher)
     response.once('close', () => this.#watchers.delete(watcher))
     for (const { type, object } of changes) response.write(eventLine(type, object))
@@ -317,7 +317,7 @@ export class FakeApiServer {
   }
 }
 
-/** Knows of selectors: a label that is there, and the name. */
+/** Supports two selectors: a label that exists, and the name. */
 function selector(query: FakeRequest['query']): (object: FakeObject) => boolean {
   const { labelSelector, fieldSelector } = query
   const name = fieldSelector?.replace('metadata.name=', '')

@@ -33,7 +33,7 @@ export async function startFakeCluster({
   ...options
 }: WatchOptions & {
   prepare?: (api: FakeApiServer) => void
-  /** Content of the kubeconfig file, made of what is needed to reach the server. */
+  /** Makes the content of the kubeconfig file from the server's address and authority. */
   kubeconfig?: (server: { url: string; ca: string; directory: string }) => string
 } = {}): Promise<FakeCluster> {
   // It loads for longer than a test waits for an answer.

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { startUpstreams } from '../upstream/upstreams.ts'
 import type { ControlPlane } from './control-plane.ts'
 
-/** A Depot in a cluster, and what it is filled from. */
+/** A Depot in a cluster, and the upstreams that fill it. */
 export interface Filling {
   readonly namespace: string
-  /** Of `depot controller`. */
+  /** Flags of `depot controller`. */
   readonly flags: readonly string[]
   close(): Promise<void>
 }
@@ -13,16 +13,16 @@ export interface Filling {
 const namespace = 'upstream'
 
 /**
- * Starts stand-ins for GitHub and for a signed registry, and applies a Depot that asks for what they have.
+ * Starts test servers for GitHub and a signed registry, and applies a Depot that requests their modules and providers.
  *
- * @param dir where the controller keeps archives on their way
+ * @param dir the controller's folder for archives in transit
  */
 export async function prepareFilling({ admin }: ControlPlane, dir: string): Promise<Filling> {
   const upstreams = await startUpstreams()
   for (const version of ['1.0.0', '1.1.0']) {
     upstreams.github.tag('acme/vpc', `v${version}`, {
       'main.tf': `output "version" {\n  value = "${version}"\n}\n`,
-      'README.md': '# vpc\n\nA module of a stand-in for GitHub.\n',
+      'README.md': '# vpc\n\nA module of a test server for GitHub.\n',
     })
     await upstreams.provider('acme/dns', version)
   }

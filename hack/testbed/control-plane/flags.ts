@@ -51,7 +51,7 @@ export function apiServerFlags({
     `--service-account-key-file=${file('service-accounts.key')}`,
     `--service-account-signing-key-file=${file('service-accounts.key')}`,
     '--service-cluster-ip-range=10.0.0.0/24',
-    // Without a controller that makes the default service account there are no pods to admit.
+    // There are no pods to admit, because no controller creates the default service account.
     '--disable-admission-plugins=ServiceAccount',
     `--audit-policy-file=${file('audit-policy.yaml')}`,
     `--audit-log-path=${file('audit.log')}`,

@@ -107,7 +107,7 @@ ${indented([
 In a third one, install from it:
 
 ${indented(playground.linesToType)}
-and change what is in it${onPath('kubectl') ? '' : ' (kubectl is not on PATH: install it first)'}:
+and change its records${onPath('kubectl') ? '' : ' (kubectl is not on PATH: install it first)'}:
 
 ${indented([
   `export KUBECONFIG=${kubeconfig}`,

@@ -16,7 +16,7 @@ export interface Manifest {
   readonly status?: unknown
 }
 
-/** What has to be there before the rest. */
+/** The kinds that have to exist before the others. */
 const first = ['CustomResourceDefinition', 'Namespace', 'ServiceAccount']
 
 /**

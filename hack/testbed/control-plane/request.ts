@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
 
-/** How often a request is sent that is answered by 429, and how long between. */
+/** The number of attempts after 429, and the time between them. */
 const busyAttempts = 60
 const busyPauseMs = 500
 

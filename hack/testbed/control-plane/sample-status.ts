@@ -10,7 +10,7 @@ const done = { synced: true, syncStatus: 'Successfully synced' }
 const readmeKey = 'README.md'
 
 /**
- * What a controller adds to config/samples once it has seen to them: the status of each Version and of its parent, and a
+ * The statuses that a controller adds to config/samples: that of each Version and of its parent, and a
  * ConfigMap for the README of each Version that has one.
  *
  * @param archives the folder that the samples were built into

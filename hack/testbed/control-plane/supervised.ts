@@ -9,7 +9,7 @@ export interface Supervised {
   readonly pid: number
   /** True from the end of the process on. */
   exited(): boolean
-  /** Asks it to end, and kills it where it does not. */
+  /** Asks it to end, and kills it if it does not. */
   stop(): Promise<void>
   kill(): Promise<void>
 }
@@ -49,7 +49,7 @@ export function supervise(
   return { pid, exited, stop: () => end('SIGTERM'), kill: () => end('SIGKILL') }
 }
 
-/** A shell whose input ends when this process does, however it ends. */
+/** A shell whose input closes when this process ends for any reason. */
 function guardOf(pid: number, directory: string): ChildProcess {
   const script = `cat >/dev/null; kill -9 ${pid} 2>/dev/null; sleep 1; rm -rf -- "$0"`
   const guard = spawn('sh', ['-c', script, directory], {
@@ -60,7 +60,7 @@ function guardOf(pid: number, directory: string): ChildProcess {
   return guard
 }
 
-/** Waits until a probe succeeds, and says why where it does not or the process is gone. */
+/** Waits until a probe succeeds. The error says why it does not, or that the process has ended. */
 export async function untilReady(
   name: string,
   process: Supervised,

@@ -7,7 +7,7 @@ export interface TcpProxy {
   readonly connections: number
   /** Ends every connection; new ones work. */
   cut(): void
-  /** Lets nothing through and ends nothing, as a firewall that forgot; connections made meanwhile hang too. */
+  /** Drops all traffic without closing connections, as a firewall that lost its state; new connections hang too. */
   stall(stalled: boolean): void
   /** Ends every connection, and new ones at once. */
   refuse(refused: boolean): void
@@ -59,7 +59,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     },
     cut,
     stall(value) {
-      // What a stall swallowed is lost: such a connection can never work again.
+      // The bytes of a stall are lost, so such a connection can never work again.
       if (stalled && !value) cut()
       stalled = value
     },

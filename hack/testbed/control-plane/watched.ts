@@ -22,13 +22,13 @@ export interface Watched {
   readonly sink: RecordingSink
   readonly logs: readonly LogEvent[]
   readonly metrics: Metrics
-  /** Value of a metric with exactly these labels; 0 where there is none. */
+  /** Value of a metric with exactly these labels; 0 if there is none. */
   metric(name: string, labels: Readonly<Record<string, string>>): Promise<number>
 }
 
 export type WatchOptions = Partial<ClusterOptions & Scope & WatchRequest>
 
-/** A watch of a cluster by a kubeconfig file, with a sink, a log and metrics that a test can look into. */
+/** A watch of a cluster by a kubeconfig file, with a sink, a log and metrics that a test can read. */
 export function watchKubeconfig(kubeconfig: string, options: WatchOptions = {}): Watched {
   const sink = new RecordingSink()
   const metrics = createMetrics({ version: 'test' })

@@ -5,7 +5,7 @@ import { dataOf } from './pages.ts'
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
 /**
- * Of the last such switch alone Chromium takes notice, so what Playwright switches off stands here again.
+ * Chromium reads only the last such switch, so this repeats the features that Playwright disables.
  * The last two draw lists below the address bar, as pages, for every new context: three quarters of its processor time.
  */
 const withoutFeatures = [
@@ -36,7 +36,7 @@ const quiet = [
   '--disable-sync',
 ]
 
-/** Chromium of this machine: `CHROMIUM_PATH`, else where packages put it. Undefined where there is none. */
+/** Chromium of this machine: `CHROMIUM_PATH`, or the path of the system's package. Undefined if there is none. */
 export const chromiumPath: string | undefined =
   process.env['CHROMIUM_PATH'] ?? places.find((path) => existsSync(path))
 

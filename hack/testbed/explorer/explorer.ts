@@ -11,7 +11,7 @@ export interface ExplorerFlags {
   readonly serverUrl: string
   /** Default: the sources. */
   readonly program?: string
-  /** Default: a free one, where it need not be known before. */
+  /** Default: a free one. Set it if it must be known before the start. */
   readonly port?: number
   readonly flags?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>

@@ -17,7 +17,7 @@ export function writeBarePages(dist: string): string {
   return dist
 }
 
-/** The JSON that the server put into a page, by the id of its element; undefined where it is not there. */
+/** The JSON that the server put into a page, by the id of its element; undefined if there is none. */
 export function dataOf(html: string, id: 'boot' | 'prime'): unknown {
   const block = new RegExp(`<script type="application/json" id="${id}"[^>]*>([^<]*)</script>`)
   const text = block.exec(html)?.[1]

@@ -121,7 +121,7 @@ export const showcaseDepots: readonly SampleDepot[] = [
   },
 ]
 
-/** Of network/vpc. */
+/** The README of network/vpc. */
 export const readme = `# AWS VPC
 
 Creates a VPC with public, private, intra and database subnets across up to six availability zones, NAT gateways, flow logs and the tags that our [clusters](#inputs) expect.

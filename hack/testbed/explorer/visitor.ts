@@ -2,7 +2,7 @@ import { request } from 'undici'
 import { dataOf } from './pages.ts'
 
 export interface Seen {
-  /** Where it was found, after redirects. */
+  /** Its address, after redirects. */
   readonly url: string
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
@@ -19,7 +19,7 @@ const mostSteps = 20
 /** The explorer waits 300 ms for the registry; a busy machine needs more, but not for ever. */
 const mostReloads = 200
 
-/** A browser without a screen: cookies by host, redirects, forms, and what browsers say of where a request came from. */
+/** A browser without a screen: cookies by host, redirects, forms, and the headers that name a request's origin. */
 export class Visitor {
   /** By host, then by name. */
   readonly #jars = new Map<string, Map<string, string>>()
@@ -49,12 +49,12 @@ export class Visitor {
     return { url, status, headers: answer.headers, text: await answer.body.text() }
   }
 
-  /** Opens a page as a person does who types its address, and follows where it leads. */
+  /** Opens a page as a person does who types its address, and follows redirects. */
   async open(url: string): Promise<Seen> {
     return this.#follow(await this.ask(url, { headers: navigation('none') }))
   }
 
-  /** Opens a page, and where that leads to the provider signs in there and agrees. */
+  /** Opens a page. If that leads to the provider, signs in there and agrees. */
   async signIn(url: string, login = 'alice'): Promise<Seen> {
     let seen = await this.open(url)
     for (let step = 0; step < mostSteps; step++) {
@@ -74,7 +74,7 @@ export class Visitor {
     throw new Error(`this sign-in never ends: ${seen.url}`)
   }
 
-  /** What a script of the page does. */
+  /** Sends a request as a script of the page does. */
   async script(url: string, sent: Sent = {}): Promise<Seen> {
     return this.ask(url, {
       ...sent,
@@ -89,7 +89,7 @@ export class Visitor {
   }
 
   /**
-   * Where redirects end. A page that came without what it lists is loaded again: its script would ask for that, and where
+   * The page after all redirects. A page without its list is loaded again: its script would ask for the list, and if
    * the registry wants to know who asks, it would go to the login, as the server does that has heard so in time.
    */
   async #follow(first: Seen): Promise<Seen> {
@@ -111,7 +111,7 @@ export class Visitor {
   }
 }
 
-/** Whether it is a page that was sent before the registry had answered. */
+/** True for a page that was sent before the registry had answered. */
 const cameEarly = ({ status, text }: Seen): boolean =>
   status === 200 && dataOf(text, 'boot') !== undefined && dataOf(text, 'prime') === undefined
 

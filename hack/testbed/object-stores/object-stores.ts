@@ -11,7 +11,7 @@ import { startProcess } from './process.ts'
 /** A real object store on this machine, for tests and benchmarks. */
 export interface ObjectStore {
   readonly port: number
-  /** What a server needs in its environment to reach it. */
+  /** The variables with which a server reaches it. */
   readonly env: Readonly<Record<string, string>>
   createBucket(name: string): Promise<void>
   put(bucket: string, object: string, bytes: Uint8Array): Promise<void>

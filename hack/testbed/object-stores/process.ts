@@ -9,7 +9,7 @@ const startDeadlineMs = 30_000
  * Starts a server on a free port of 127.0.0.1 and waits until it answers.
  *
  * @param args of the program for a port, separated by blanks
- * @throws Error with what it printed where it does not answer within half a minute
+ * @throws Error with its output if it does not answer within half a minute
  */
 export async function startProcess(
   program: string,

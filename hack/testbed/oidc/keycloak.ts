@@ -8,7 +8,7 @@ const startDeadlineMs = 300_000
 const admin = 'admin'
 
 export const realm = 'depot'
-/** Of every user here; the pages are filled in with it. */
+/** The password of every user; the forms are filled in with it. */
 const password = 'anything'
 
 /** A real Keycloak that keeps everything in memory, with one realm: `alice` is in the group `platform`. */

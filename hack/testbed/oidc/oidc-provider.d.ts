@@ -34,7 +34,7 @@ declare module 'oidc-provider' {
   }
 
   export class Provider {
-    /** Whether X-Forwarded-* are believed. */
+    /** Trusts X-Forwarded-*. */
     proxy: boolean
     constructor(issuer: string, configuration: Configuration)
     callback(): RequestListener

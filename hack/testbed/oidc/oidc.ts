@@ -124,7 +124,7 @@ export class Client {
   /**
    * Does what a person does in a browser: follows, fills in the forms of the provider, and agrees to everything.
    *
-   * @returns the address outside of the provider where that leads, or the last page
+   * @returns the final address outside of the provider, or the last page
    */
   async browse(start: string): Promise<string> {
     let url = start
@@ -150,7 +150,7 @@ export class Client {
   }
 }
 
-/** What a page has filled in already. */
+/** The fields that a page has filled in already. */
 function fieldsOf(page: string): Record<string, string> {
   const inputs = page.match(/<input[^>]*>/g) ?? []
   const attribute = (tag: string, name: string) =>

@@ -6,9 +6,9 @@ import { Provider } from 'oidc-provider'
 export const clientSecret = 'a secret of the explorer'
 
 export interface SignInOptions {
-  /** Where browsers may be sent back to. */
+  /** The addresses that browsers may return to. */
   readonly callbacks: readonly string[]
-  /** Where they may be sent after signing out. */
+  /** The addresses for after signing out. */
   readonly origins?: readonly string[]
   /** Default: its own URL. */
   readonly issuer?: string
@@ -54,7 +54,7 @@ export class SignInProvider {
     return started
   }
 
-  /** How often tokens were asked for: by sign-ins and by refreshes. */
+  /** The number of token requests by sign-ins and by refreshes. */
   get tokenRequests(): number {
     return this.#tokenRequests
   }

@@ -3,13 +3,13 @@ import type protobuf from 'protobufjs'
 import { generate } from 'selfsigned'
 import { protocol } from './protocol.ts'
 
-/** What Terraform says to a plugin so that it is not taken for a program to run by hand. */
+/** The cookie that Terraform sends, so that a plugin knows that it was not started by hand. */
 const cookie = {
   name: 'TF_PLUGIN_MAGIC_COOKIE',
   value: 'd602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2',
 }
 
-/** What answers each call, by name. Messages are as protobufjs has them: camelCase keys, bytes as Uint8Array. */
+/** The handler of each call, by name. Messages have the form of protobufjs: camelCase keys, bytes as Uint8Array. */
 export type Calls = Readonly<Record<string, (request: never) => object>>
 
 /** A gRPC service of the protocol, each of its calls answered by the function of that name. */

@@ -26,7 +26,7 @@ const greeting = {
   },
 }
 
-/** A provider with one resource, `hello_greeting`, which lives in the state and nowhere else. */
+/** A provider with one resource, `hello_greeting`, which exists only in the state. */
 void serve({
   GetSchema: () => ({ provider: { block: {} }, resourceSchemas: { hello_greeting: greeting } }),
   PrepareProviderConfig: ({ config }: { config: Value }) => ({ preparedConfig: config }),

@@ -1,7 +1,7 @@
 import protobuf from 'protobufjs'
 
 /**
- * What this provider uses of version 5 of Terraform's plugin protocol, and the one call of go-plugin that ends it.
+ * The part of Terraform's plugin protocol 5 that this provider uses, and go-plugin's call that ends it.
  * A field that is not named here is skipped when read; a call that is not named is answered as unimplemented.
  */
 const plugin = `

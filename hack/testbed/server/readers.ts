@@ -3,7 +3,7 @@ import { Agent } from 'undici'
 export interface Readers {
   /** Answers so far, failed ones too. */
   readonly reads: number
-  /** What did not come back as 200 with JSON. */
+  /** The answers that were not 200 with JSON. */
   readonly failed: readonly string[]
   readonly done: Promise<void>
 }

@@ -13,7 +13,7 @@ export interface Server {
   readonly pid: number
   /** Every line that it logged so far. */
   readonly log: readonly string[]
-  /** Asks it to end. Resolves to its exit code, or to null where a signal had to end it. */
+  /** Asks it to end. Resolves to its exit code, or to null if a signal had to end it. */
   readonly stop: () => Promise<number | null>
 }
 
@@ -21,7 +21,7 @@ export interface Server {
  * Starts `cmd/server` on free ports and waits until it is ready.
  *
  * @param flags more flags than those that every test needs
- * @throws Error with the log where it does not become ready within a minute
+ * @throws Error with the log if it does not become ready within a minute
  */
 export function startServer(registry: Registry, ...flags: readonly string[]): Promise<Server> {
   return startAs(registry, '--anonymous-auth', '--manifests', registry.manifests, ...flags)
@@ -64,7 +64,7 @@ export async function launch(
 }
 
 /**
- * Starts a program that logs where it listens.
+ * Starts a program that logs its addresses.
  *
  * @param main its file, relative to this repository
  * @param environment variables besides those of this process

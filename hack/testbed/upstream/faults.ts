@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What a stand-in does instead of what it was asked for. */
+/** The fault with which a test server answers. */
 export type Fault =
   /** Too many requests, with Retry-After. */
   | 'limited'
@@ -72,7 +72,7 @@ export async function answer(
   const closed = new AbortController()
   outgoing.once('close', () => closed.abort())
   if (fault === 'stall') await sleep(60_000, undefined, closed).catch(() => undefined)
-  // What was written has to arrive before the end does.
+  // The written bytes have to arrive before the end of the connection.
   else await sleep(20)
   outgoing.destroy()
 }

@@ -8,12 +8,12 @@ import { type HttpsServer, serveHttps, type UpstreamAuthority } from './https-se
 /**
  * git's own server behind TLS: `git http-backend` as a CGI program.
  *
- * What it does not imitate: pushes, limits, LFS, and what hosts put in front of it.
+ * Not imitated: pushes, limits, LFS, and what hosts put in front of it.
  */
 export class GitServer {
   /** The header that is asked for; none: all may read. */
   authorization: string | undefined
-  /** Where every request is sent instead. */
+  /** The address that every request is redirected to. */
   redirectTo: string | undefined
   readonly #dir: string
   readonly #server: HttpsServer
@@ -52,7 +52,7 @@ export class GitServer {
   }
 
   /**
-   * Commits files to a bare repository, which is made where it is missing, and tags the commit.
+   * Commits files to a bare repository, which is created if it is missing, and tags the commit.
    *
    * @returns the commit
    */

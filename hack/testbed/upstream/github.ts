@@ -6,7 +6,7 @@ import { answer, Faults, type StandInAnswer } from './faults.ts'
 import { type HttpsServer, serveHttps, type UpstreamAuthority } from './https-server.ts'
 
 export interface Repository {
-  /** Whether a token is needed. */
+  /** Requires a token. */
   readonly isPrivate?: boolean
   /** Files of each tag, in the order in which tags are listed. */
   readonly tags: Map<string, readonly Entry[]>
@@ -16,7 +16,7 @@ export interface Repository {
  * A server with the shape of GitHub's API: tags in pages with ETags, archives by way of a redirect to a second host where
  * no token may come, rate headers, and tokens of apps.
  *
- * What it does not imitate: everything but these four calls, the order of tags, secondary limits unless asked for, names of
+ * Not imitated: everything but these four calls, the order of tags, secondary limits unless asked for, names of
  * repositories that changed, archives that are made while they are sent, and permissions of apps.
  */
 export class GithubServer {

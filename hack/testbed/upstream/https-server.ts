@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Authority, createAuthority } from '../control-plane/certificates.ts'
 
-/** An authority for stand-ins of upstreams, in a folder of its own. */
+/** A certificate authority for test upstreams, in its own folder. */
 export interface UpstreamAuthority {
   readonly authority: Pick<Authority, 'server'>
-  /** Where servers are, by their name. Default: on a free port of 127.0.0.1, as localhost. */
+  /** The addresses of servers, by their name. Default: a free port of 127.0.0.1, as localhost. */
   readonly placeOf?: (name: string) => Place
   /** PEM, and the same as a file. */
   readonly ca: string
@@ -18,7 +18,7 @@ export interface UpstreamAuthority {
   remove(): void
 }
 
-/** Where a server listens, and what it is called. */
+/** The address and the name of a server. */
 export interface Place {
   readonly address: string
   readonly hostname: string
@@ -38,7 +38,7 @@ export function createUpstreamAuthority(): UpstreamAuthority {
   }
 }
 
-/** A request as a stand-in got it. */
+/** A request as a test server received it. */
 export interface SeenRequest {
   readonly method: string
   readonly url: string
@@ -51,7 +51,7 @@ export interface HttpsServer {
   readonly host: string
   /** `https://localhost:PORT`. */
   readonly origin: string
-  /** What was asked so far. */
+  /** The requests so far. */
   readonly seen: SeenRequest[]
   close(): Promise<void>
 }
@@ -86,7 +86,7 @@ export async function serveHttps(
   const server = createServer({ cert, key }, (incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming
     seen.push({ method, url, headers })
-    // What is wrong with a stand-in is an error of the request, not of the process.
+    // An error of a test server fails the request, not the process.
     Promise.try<unknown, Parameters<typeof listener>>(listener, incoming, outgoing).catch(
       (error: unknown) => {
         outgoing.destroy(error instanceof Error ? error : undefined)

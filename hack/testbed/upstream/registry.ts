@@ -22,27 +22,27 @@ export interface UpstreamModule {
   readonly version: string
   /** A tar.gz that is served here. */
   readonly archive?: Buffer
-  /** What is answered as the place instead. */
+  /** The location to answer instead. */
   readonly location?: string
-  /** Whether the place is said in a body instead of the header. */
+  /** Puts the location into a body instead of the header. */
   readonly inBody?: boolean
 }
 
 /**
  * A registry of modules and providers, with its archives and documents on a second host, where no token may come.
  *
- * What it does not imitate: pages of lists, search, download counts, redirects of discovery, keys with trust signatures,
+ * Not imitated: pages of lists, search, download counts, redirects of discovery, keys with trust signatures,
  * several signing keys of one provider, compressed answers, and the caches in front of public registries.
  */
 export class UpstreamRegistry {
   readonly faults = new Faults()
-  /** Tokens that came to where they do not belong. */
+  /** Tokens that were sent to the wrong host. */
   readonly leaks: string[] = []
   readonly #providers: UpstreamProvider[] = []
   readonly #modules: UpstreamModule[] = []
   readonly #registry: HttpsServer
   readonly #downloads: HttpsServer
-  /** Where nothing is said, all may read. */
+  /** By default everyone may read. */
   token: string | undefined
 
   private constructor(registry: HttpsServer, downloads: HttpsServer) {

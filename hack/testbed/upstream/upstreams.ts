@@ -6,7 +6,7 @@ import { createUpstreamAuthority } from './https-server.ts'
 import { UpstreamRegistry } from './registry.ts'
 import { openSigningKeys, type UpstreamKey } from './signing-keys.ts'
 
-/** Where a registry is filled from: repositories and a signed registry, on free ports of this machine. */
+/** Upstreams that fill a registry: repositories and a signed registry, on free ports of this machine. */
 export interface Upstreams extends AsyncDisposable {
   readonly github: GithubServer
   readonly git: GitServer
