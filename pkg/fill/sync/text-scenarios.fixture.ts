@@ -24,7 +24,7 @@ export function textScenarios(scene: () => Scene): void {
     const storedModule = ['Synced', 'Ready=True Synced: all 1 are stored']
     const storedVersion = [
       'Synced',
-      'Drifted=False InStep: upstream has what is served',
+      'Drifted=False InStep: upstream has the content that is served',
       'Fetched=True Synced: the archive was fetched from upstream',
       'Ready=True Synced: the archive is stored and served',
       'Stored=True Stored: the archive was read back from storage',
@@ -188,7 +188,7 @@ export function textScenarios(scene: () => Scene): void {
 
       await write({ moduleConfig: { provider: 'aws', storageConfig } })
       const advice =
-        'nothing says where the module comes from: set source, repoUrl or repoOwner, or spec.upload for an archive that is in storage already'
+        'the module has no source: set source, repoUrl or repoOwner, or spec.upload for an archive that is in storage already'
       await eventually(() => {
         const said = says('Version', version)
         expect(said).toContain(`Sync failed: ${advice}`)

@@ -1,22 +1,20 @@
-import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { conditionFalse } from '../conditions.ts'
 import { type Context, keyOf, msOf } from '../context.ts'
-import { Failure } from '../failure.ts'
+import { SyncFailure } from '../failure.ts'
 import { resourceOf } from '../resource.ts'
 import { writeStatus } from '../status.ts'
 import { dropFinalizer, finalizerOf } from './finalizer.ts'
 import { placeOf, requireGrant } from './plan.ts'
 import { filesOf, isAllKnown, isLinked, leavesArchive, othersNaming } from './references.ts'
+import type { VersionStatus } from './work.ts'
 
-type VersionStatus = NonNullable<Version['status']>
-
-/** When to try again, where another Version is just being stored as the same archive. */
+/** When to try again if another Version is being stored as the same archive. */
 export const heldMs = 1_000
 
-/** Removes the archive of a deleted Version once servers have seen the deletion, and lets the Version go. */
+/** Removes the archive of a deleted Version once servers have seen the deletion, and lets the Version disappear. */
 export async function removeVersion(
   context: Context,
   object: StoredObject,
@@ -43,14 +41,14 @@ export async function removeVersion(
   return undefined
 }
 
-/** What became of files that were to be removed; those that others need are in neither list. */
+/** The result of a removal; files that others need are in neither list. */
 interface Removal {
   readonly removed: readonly string[]
-  /** Another Version is just being stored as the same: to be tried again. */
+  /** Another Version is being stored as the same file: try again. */
   readonly held: readonly string[]
 }
 
-/** Removes what no Version needs any more, and leaves what cannot be proven unneeded. @throws RegistryError, Failure */
+/** Removes files that no Version needs, and leaves files that an unknown Version may need. @throws RegistryError, SyncFailure */
 export async function removeFiles(
   context: Context,
   object: StoredObject,
@@ -60,8 +58,8 @@ export async function removeFiles(
   requireGrant(placed, object.metadata.namespace)
   const unreadable = context.objects.unreadable()
   if (unreadable !== undefined) {
-    const message = `${unreadable} cannot be read, and may hold a Version that needs the archive, too: correct or remove it`
-    throw new Failure('ArchiveNotRemoved', message)
+    const message = `${unreadable} cannot be read, and may hold a Version that needs the archive: correct or remove it`
+    throw new SyncFailure('ArchiveNotRemoved', message)
   }
   const { place, placeId } = placed
   const removed: string[] = []
@@ -75,7 +73,7 @@ export async function removeFiles(
     let others = othersNaming(context, placed, fileName, object)
     if (!others.isShared && others.elsewhere.length > 0) {
       if (await isLinked(place, others.elsewhere, fileName)) continue
-      // Asked again, so that nothing can come between this and the removal.
+      // Asked again, so that nothing can happen between this and the removal.
       others = othersNaming(context, placed, fileName, object)
     }
     if (others.isShared) continue
@@ -90,7 +88,7 @@ export async function removeFiles(
 
 function reportLeft(context: Context, object: StoredObject, [first]: readonly string[]): void {
   const { namespace } = object.metadata
-  const note = `left ${first} in storage: a namespace that is not watched may need it, too. Watch all namespaces, or grant the place to ${namespace} alone with --storage-grants of the controller`
+  const note = `left ${first} in storage: a namespace that is not watched may need it. Watch all namespaces, or grant the place to ${namespace} alone with --storage-grants of the controller`
   context.objects.event({ object, type: 'Normal', reason: 'ArchiveLeft', note })
 }
 
@@ -98,9 +96,9 @@ async function notRemoved(
   context: Context,
   object: StoredObject,
   error: unknown,
-): Promise<Failure> {
-  const message = `${messageOf(error)}; the annotation ${context.apiGroup}/orphan-archive: "true" lets the Version go without it`
-  const failure = new Failure('ArchiveNotRemoved', message, { cause: error })
+): Promise<SyncFailure> {
+  const message = `${messageOf(error)}; the annotation ${context.apiGroup}/orphan-archive: "true" deletes the Version without it`
+  const failure = new SyncFailure('ArchiveNotRemoved', message, { cause: error })
   await writeStatus<VersionStatus>(context, object, () => ({
     fields: { synced: false, syncStatus: `Sync failed: ${failure.message}` },
     conditions: { Ready: conditionFalse(failure.reason, failure.message) },
