@@ -111,7 +111,7 @@ class KnownBindings implements Store {
         this.delete(object)
       },
       commit: async () => {
-        for (const name of [...this.byName.keys()]) if (!listed.has(name)) this.byName.delete(name)
+        for (const name of this.byName.keys()) if (!listed.has(name)) this.byName.delete(name)
       },
     }
   }

@@ -1,33 +1,13 @@
 import { ArchiveError } from '../../archives/archive/archive.ts'
-import { messageOf, type Reason, ReasonError, RegistryError } from '../../base/errors/errors.ts'
+import { messageOf, type Reason, RegistryError } from '../../base/errors/errors.ts'
 import type { StoredObject } from '../../records/store/store.ts'
 import { ConstraintError } from '../constraint/constraint.ts'
-import { causeOf, printable } from '../egress/egress.ts'
+import { causeOf } from '../egress/egress.ts'
 import type { Reconciled } from '../queue/queue.ts'
-import { SourceError } from '../sources/sources.ts'
+import { FillError } from '../sources/sources.ts'
 import { type Context, keyOf, latestOf } from './context.ts'
 import { type AnyStatus, type StatusChange, writeStatus } from './status.ts'
 import { stalledWaitMs } from './timings.ts'
-
-/** The reason why an object does not reach its desired state. */
-export class SyncFailure extends ReasonError {
-  override readonly name = 'SyncFailure'
-  /** Only a change by a person helps; trying again soon does not. */
-  readonly terminal: boolean
-
-  constructor(
-    reason: Reason,
-    message: string,
-    options: {
-      readonly terminal?: boolean
-      readonly retryAfterMs?: number | undefined
-      readonly cause?: unknown
-    } = {},
-  ) {
-    super(reason, printable(message), options)
-    this.terminal = options.terminal ?? false
-  }
-}
 
 /** Whether a reason only means waiting: nothing is wrong, and nobody has to do anything. */
 export function isPatience(reason: string): boolean {
@@ -35,27 +15,18 @@ export function isPatience(reason: string): boolean {
 }
 
 /** The syncStatus of a failure. Readers look for the word "failed" in it. */
-export function failureText({ reason, message }: Pick<SyncFailure, 'reason' | 'message'>): string {
+export function failureText({ reason, message }: Pick<FillError, 'reason' | 'message'>): string {
   return isPatience(reason) ? 'Waiting for upstream' : `Sync failed: ${message}`
 }
 
-/** A terminal failure. */
-export function mistake(reason: Reason, message: string, cause?: unknown): SyncFailure {
-  return new SyncFailure(reason, message, { terminal: true, cause })
-}
-
 /** Translates an error of the work on an object; undefined for any other error. */
-export function failureOf(thrown: unknown): SyncFailure | undefined {
-  if (thrown instanceof SyncFailure) return thrown
-  if (thrown instanceof SourceError) {
-    const { reason, message, terminal, retryAfterMs } = thrown
-    return new SyncFailure(reason, message, { terminal, retryAfterMs, cause: thrown })
-  }
-  if (thrown instanceof ArchiveError) return mistake(thrown.reason, thrown.message, thrown)
-  if (thrown instanceof ConstraintError) return mistake('InvalidConstraint', thrown.message)
-  if (thrown instanceof RegistryError) {
-    return new SyncFailure('StorageFailed', messageOf(thrown), { cause: thrown })
-  }
+export function failureOf(thrown: unknown): FillError | undefined {
+  if (thrown instanceof FillError) return thrown
+  const message = messageOf(thrown)
+  const options = { cause: thrown }
+  if (thrown instanceof ArchiveError) return new FillError(thrown.reason, message, options)
+  if (thrown instanceof ConstraintError) return new FillError('InvalidConstraint', message, options)
+  if (thrown instanceof RegistryError) return new FillError('StorageFailed', message, options)
   return undefined
 }
 
@@ -71,7 +42,7 @@ const eventReasons: ReadonlySet<Reason> = new Set<Reason>(['RateLimited', 'Signi
 export async function reportFailure<S extends AnyStatus>(
   context: Context,
   object: StoredObject,
-  failure: SyncFailure,
+  failure: FillError,
   change: (status: S | undefined) => StatusChange<S>,
 ): Promise<Reconciled> {
   const { objects, metrics, log, timings } = context

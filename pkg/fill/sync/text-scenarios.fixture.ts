@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ObjectKind } from '../../records/store/store.ts'
-import { SourceError } from '../sources/sources.ts'
+import { FillError } from '../sources/sources.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 
@@ -134,7 +134,7 @@ export function textScenarios(scene: () => Scene): void {
 
     it('says that it waits for an upstream that asks for patience, which is no failure', async () => {
       const message = 'git.test asks to wait until 12:00:00 UTC'
-      const patience = new SourceError('RateLimited', message, { retryAfterMs: 60_000 })
+      const patience = new FillError('RateLimited', message, { retryAfterMs: 60_000 })
       scene().upstream.faults.set(url, patience)
       scene().upstream.faults.set('acme/dns', patience)
       await write()
@@ -160,7 +160,7 @@ export function textScenarios(scene: () => Scene): void {
     })
 
     it('says what is wrong with an archive, a storage or a spec', async () => {
-      const failure = new SourceError('FetchFailed', 'git.test answered 500')
+      const failure = new FillError('FetchFailed', 'git.test answered 500')
       scene().upstream.faults.set(url, failure)
       await write()
       await scene().run()

@@ -4,8 +4,9 @@ import { hash } from 'node:crypto'
 import { eachLimited } from '../../../base/pacing/pacing.ts'
 import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
+import { FillError } from '../../sources/sources.ts'
 import { type Context, latestOf, msOf, refOf, soonest, timeOf } from '../context.ts'
-import { failureOf, SyncFailure } from '../failure.ts'
+import { failureOf } from '../failure.ts'
 import { depotLabel, orphan } from '../parent/depot-label.ts'
 import { handled, passOn, requestOf, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
@@ -94,7 +95,7 @@ async function sync(
   return afterwards(context, depot, results, afterMs)
 }
 
-/** Reports failed items, and says when to look again. @throws SyncFailure if trying an item again may help */
+/** Reports failed items, and says when to look again. @throws FillError if trying an item again may help */
 function afterwards(
   context: Context,
   depot: StoredObject,
@@ -116,7 +117,7 @@ function afterwards(
   const [first] = transient
   if (first !== undefined) {
     const retryAfterMs = Math.min(...transient.map((one) => one.retryAfterMs ?? 0)) || undefined
-    throw new SyncFailure(first.reason, first.message, { retryAfterMs, cause: first })
+    throw new FillError(first.reason, first.message, { retryAfterMs, cause: first })
   }
   const reasons = failures.map(({ reason }) => reason)
   return soonest(

@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { normalizeVersion, type ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
 import { ApiError, type StoredObject } from '../../../records/store/store.ts'
 import { parseConstraints, selectVersions } from '../../constraint/constraint.ts'
-import type { ModuleOrigin, UpstreamVersion } from '../../sources/sources.ts'
+import { FillError, type ModuleOrigin, type UpstreamVersion } from '../../sources/sources.ts'
 import { type Context, keyOf } from '../context.ts'
-import { failureOf, mistake, SyncFailure } from '../failure.ts'
+import { failureOf } from '../failure.ts'
 import { appliedAnnotation, depotLabel } from '../parent/depot-label.ts'
 import { versionStatus } from '../version/work.ts'
 import type { DepotItem, DepotStatus } from './configs.ts'
@@ -18,7 +18,7 @@ export interface ItemResult {
   readonly matched?: number | undefined
   readonly retained: number
   readonly skipped: number
-  readonly failure?: SyncFailure | undefined
+  readonly failure?: FillError | undefined
 }
 
 interface Asking {
@@ -54,11 +54,10 @@ export async function syncItem(
   }
 }
 
-function apiFailure(error: unknown): SyncFailure {
+function apiFailure(error: unknown): FillError {
   if (!(error instanceof ApiError)) throw error
-  const terminal = error.reason === 'Invalid'
-  const reason = terminal ? 'InvalidSpec' : 'SyncFailed'
-  return new SyncFailure(reason, error.message, { terminal, cause: error })
+  const reason = error.reason === 'Invalid' ? 'InvalidSpec' : 'SyncFailed'
+  return new FillError(reason, error.message, { cause: error })
 }
 
 async function bring(
@@ -69,9 +68,9 @@ async function bring(
 ): Promise<Partial<ItemResult>> {
   const { namespace } = depot.metadata
   const { kind, name, config, objectName } = item
-  if (name === '') throw mistake('InvalidSpec', 'a config has no name: each config needs one')
+  if (name === '') throw new FillError('InvalidSpec', 'a config has no name: each config needs one')
   if (item.isTwin) {
-    throw mistake(
+    throw new FillError(
       'InvalidSpec',
       `another config of this Depot makes ${kind} ${objectName} already: merge both, or rename one`,
     )
@@ -79,7 +78,7 @@ async function bring(
   const object = context.objects.get(kind, namespace, objectName)
   if (object?.metadata.deletionTimestamp !== undefined) return {}
   if (object !== undefined && !mayManage(context, depot, object)) {
-    throw mistake(
+    throw new FillError(
       'OwnedByAnother',
       `${kind} ${objectName} is not this Depot's: the annotation ${context.apiGroup}/adopt: "${depot.metadata.name}" on it hands it over`,
     )
@@ -101,7 +100,7 @@ async function bring(
   // An empty list, or one that lost most versions, is more likely a mistake than the truth.
   const isEmpty = versions.length === 0 && known.length > 0
   if (isEmpty || vanished.length * 2 > known.length) {
-    throw mistake(
+    throw new FillError(
       'UpstreamSuspicious',
       `upstream lists ${versions.length} versions where ${known.length} are known: the list is not used; delete the ${kind} ${objectName} to accept it`,
     )
@@ -138,7 +137,7 @@ function mayManage(context: Context, depot: StoredObject, object: StoredObject):
   return names.includes(name) || names.includes(`${namespace}/${name}`)
 }
 
-/** Asks upstream for the versions of an item. @throws SourceError */
+/** Asks upstream for the versions of an item. @throws FillError */
 function list(
   { sources, timings }: Context,
   namespace: string,

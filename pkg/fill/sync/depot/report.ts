@@ -1,3 +1,4 @@
+import type { FillError } from '../../sources/sources.ts'
 import {
   type ConditionChanges,
   type ConditionState,
@@ -5,7 +6,6 @@ import {
   conditionTrue,
   settled,
 } from '../conditions.ts'
-import type { SyncFailure } from '../failure.ts'
 import type { StatusChange } from '../status.ts'
 import type { DepotStatus } from './configs.ts'
 import type { ItemResult } from './item.ts'
@@ -77,8 +77,8 @@ function readyOf(failed: readonly ItemResult[], total: number): ConditionState {
 
 function flag(
   failed: readonly ItemResult[],
-  reason: SyncFailure['reason'],
-  otherwise: SyncFailure['reason'],
+  reason: FillError['reason'],
+  otherwise: FillError['reason'],
 ): ConditionState {
   const found = failed.find(({ failure }) => failure?.reason === reason)
   return found === undefined
@@ -87,7 +87,7 @@ function flag(
 }
 
 /** Reports that the spec of a Depot cannot be read. */
-export function failedDepot({ reason, message }: SyncFailure): StatusChange<DepotStatus> {
+export function failedDepot({ reason, message }: FillError): StatusChange<DepotStatus> {
   return {
     fields: {},
     conditions: {

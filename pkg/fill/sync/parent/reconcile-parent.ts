@@ -1,8 +1,9 @@
 import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
+import type { FillError } from '../../sources/sources.ts'
 import { conditionFalse, conditionTrue, settled } from '../conditions.ts'
 import { type Context, latestOf, soonest } from '../context.ts'
-import { failureOf, failureText, reportFailure, type SyncFailure } from '../failure.ts'
+import { failureOf, failureText, reportFailure } from '../failure.ts'
 import { handled, passOn, requestOf, resetForceSync, type SyncRequest } from '../requests.ts'
 import { type StatusChange, suspend, writeStatus } from '../status.ts'
 import { ownedBy, type ParentConfig, syncChildren } from './children.ts'
@@ -22,7 +23,7 @@ export interface ParentPlan {
 /**
  * Brings the Versions of a Module or Provider to its spec, and reports them in its status.
  *
- * @param planOf reads the spec. @throws SyncFailure, SourceError
+ * @param planOf reads the spec. @throws FillError
  */
 export async function reconcileParent(
   context: Context,
@@ -71,7 +72,7 @@ async function sync(
 }
 
 /** Existing Versions stay unchanged. */
-function failedStatus(failure: SyncFailure): StatusChange<ParentStatus> {
+function failedStatus(failure: FillError): StatusChange<ParentStatus> {
   const { reason, message, terminal } = failure
   return {
     fields: { synced: false, syncStatus: failureText(failure) },

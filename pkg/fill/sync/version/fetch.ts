@@ -8,9 +8,13 @@ import {
   storedName,
 } from '../../../archives/archive/archive.ts'
 import type { SpoolFile } from '../../../archives/spool/spool.ts'
-import type { FetchedArchive, FetchOptions, ProviderRelease } from '../../sources/sources.ts'
+import {
+  type FetchedArchive,
+  type FetchOptions,
+  FillError,
+  type ProviderRelease,
+} from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
-import { mistake, SyncFailure } from '../failure.ts'
 import type { Candidate, ReleaseDocument } from './work.ts'
 
 /** Maximum disk space that unpacking and repacking a module takes, by the size of its archive. */
@@ -24,7 +28,7 @@ export function rewritingBytes(sizeBytes: number, limits: ArchiveLimits): number
  * Reserves room to unpack and repack a module. The wait has a deadline, because several fetched modules could wait for one
  * another in a small spool.
  *
- * @throws SyncFailure WaitingForSpool
+ * @throws FillError WaitingForSpool
  */
 async function roomBeside(
   { file, sizeBytes }: FetchedArchive,
@@ -38,7 +42,7 @@ async function roomBeside(
     return await spool.reserve(wanted, { signal: AbortSignal.any([signal, deadline]), onWaiting })
   } catch (cause) {
     if (signal.aborted || !deadline.aborted) throw cause
-    throw new SyncFailure('WaitingForSpool', 'the spool is full: raise --spool-size', { cause })
+    throw new FillError('WaitingForSpool', 'the spool is full: raise --spool-size', { cause })
   }
 }
 
@@ -86,7 +90,10 @@ export async function fetchProvider(
     const inspected = await inspectProvider({ file: file.path, type, limits, signal })
     const { sha256, sizeBytes, h1, contentDigest } = inspected
     if (sha256 !== release.shasum) {
-      throw mistake('ChecksumMismatch', 'the archive changed between its download and its check')
+      throw new FillError(
+        'ChecksumMismatch',
+        'the archive changed between its download and its check',
+      )
     }
     const { fileName, revision, signer, signatureState } = release
     const stem = fileName.replace(/\.zip$/i, '')

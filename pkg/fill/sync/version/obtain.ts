@@ -1,5 +1,5 @@
+import { FillError } from '../../sources/sources.ts'
 import { type Context, keyOf, latestOf } from '../context.ts'
-import { mistake } from '../failure.ts'
 import { writeStatus } from '../status.ts'
 import { decide } from './decide.ts'
 import type { UpstreamOffer, VersionPlan } from './plan.ts'
@@ -22,7 +22,7 @@ interface Situation {
   readonly isLost: boolean
 }
 
-/** Fetches upstream's archive, and stores it if it may be stored. @throws SourceError, ArchiveError, RegistryError, SyncFailure */
+/** Fetches upstream's archive, and stores it if it may be stored. @throws FillError, ArchiveError, RegistryError */
 export async function obtain(
   context: Context,
   work: VersionWork,
@@ -42,7 +42,7 @@ export async function obtain(
     const decision = decide(artifact, candidate, { policy, lost: isLost, wanted })
     if (decision === 'lost') {
       const message = driftMessage(version.status, candidate, 'gone')
-      throw mistake('ArchiveLost', `${message}: delete the Version to accept it`)
+      throw new FillError('ArchiveLost', `${message}: delete the Version to accept it`)
     }
     if (decision === 'drifted') return await reportDrift(context, work, candidate, true)
     if (decision === 'keep') {

@@ -12,9 +12,8 @@ import {
 import { normaliserVersion } from '../../../archives/archive/archive.ts'
 import type { ArchivePlace } from '../../../archives/storage/storage.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import type { FetchOptions, UpstreamOptions } from '../../sources/sources.ts'
+import { type FetchOptions, FillError, type UpstreamOptions } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
-import { mistake } from '../failure.ts'
 import { fetchModule, fetchProvider } from './fetch.ts'
 import { requireTrust } from './key-trust.ts'
 import type { Candidate } from './work.ts'
@@ -42,23 +41,23 @@ export interface VersionPlan extends PlacedVersion {
   readonly sourceKey: string
   /** The host that is asked first; upstream may name others. */
   readonly host: string
-  /** Asks upstream, which verifies the signature of a provider's checksums. @throws SourceError */
+  /** Asks upstream, which verifies the signature of a provider's checksums. @throws FillError */
   ask(options: UpstreamOptions): Promise<UpstreamOffer>
 }
 
 /** The current content of an upstream. */
 export interface UpstreamOffer {
   readonly revision: string
-  /** @throws SyncFailure SigningKeyChanged */
+  /** @throws FillError SigningKeyChanged */
   requireTrust(): void
   fetch(options: FetchOptions): Promise<Candidate>
 }
 
-/** @throws SyncFailure InvalidSpec */
+/** @throws FillError InvalidSpec */
 export function placeOf(context: Context, version: Version): PlacedVersion {
   const normal = normalizeVersion(version.spec.version)
   if (semver.parse(normal) === null) {
-    throw mistake('InvalidSpec', 'spec.version must be a semantic version such as 1.2.0')
+    throw new FillError('InvalidSpec', 'spec.version must be a semantic version such as 1.2.0')
   }
   const ref = parentRefOf(version)
   const parent = ref && context.objects.get(ref.kind, version.metadata.namespace, ref.name)
@@ -67,11 +66,11 @@ export function placeOf(context: Context, version: Version): PlacedVersion {
   const configName = own?.name ?? shared?.name ?? ref?.name
   if (configName === undefined) {
     const field = version.spec.type === 'Module' ? 'moduleConfigRef' : 'providerConfigRef'
-    throw mistake('InvalidSpec', `spec.${field}.name is required if there is no owner`)
+    throw new FillError('InvalidSpec', `spec.${field}.name is required if there is no owner`)
   }
   const storage = own?.storageConfig ?? shared?.storageConfig
   if (storage === undefined) {
-    throw mistake(
+    throw new FillError(
       'InvalidSpec',
       'storageConfig is missing: set it in the config of the Module or Provider, or in spec.global of the Depot',
     )
@@ -84,17 +83,17 @@ export function placeOf(context: Context, version: Version): PlacedVersion {
 /**
  * Storage credentials reach the places of every tenant, so naming a place proves no right to use it.
  *
- * @throws SyncFailure StorageNotGranted
+ * @throws FillError StorageNotGranted
  */
 export function requireGrant({ place }: PlacedVersion, namespace: string): void {
   if (place.isGrantedTo(namespace)) return
-  throw mistake(
+  throw new FillError(
     'StorageNotGranted',
     `namespace ${namespace} may not store archives in the place that storageConfig names; an administrator grants it with --storage-grants of the controller`,
   )
 }
 
-/** @throws SyncFailure InvalidSpec, StorageNotGranted, SourceError */
+/** @throws FillError InvalidSpec, StorageNotGranted and others */
 export function planOf(context: Context, version: Version): VersionPlan {
   const placed = placeOf(context, version)
   requireGrant(placed, version.metadata.namespace)
@@ -111,7 +110,7 @@ function modulePlan(
   const config: ModuleConfig = { ...configOf(placed.parent), ...spec.moduleConfigRef }
   const { source: origin, repoUrl, repoOwner, immutable } = config
   if (origin === undefined && repoUrl === undefined && repoOwner === undefined) {
-    throw mistake(
+    throw new FillError(
       'InvalidSpec',
       'the module has no source: set source, repoUrl or repoOwner, or spec.upload for an archive that is in storage already',
     )
@@ -148,7 +147,7 @@ function providerPlan(
 ): VersionPlan {
   const { operatingSystem: os, architecture: arch } = spec
   if (os === undefined || arch === undefined) {
-    throw mistake('InvalidSpec', 'spec.operatingSystem and spec.architecture are required')
+    throw new FillError('InvalidSpec', 'spec.operatingSystem and spec.architecture are required')
   }
   const config = { ...configOf(placed.parent), ...spec.providerConfigRef } as ProviderConfig
   const type = placed.configName

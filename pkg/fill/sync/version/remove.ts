@@ -1,9 +1,9 @@
 import { messageOf } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
+import { FillError } from '../../sources/sources.ts'
 import { conditionFalse } from '../conditions.ts'
 import { type Context, keyOf, msOf } from '../context.ts'
-import { SyncFailure } from '../failure.ts'
 import { resourceOf } from '../resource.ts'
 import { writeStatus } from '../status.ts'
 import { dropFinalizer, finalizerOf } from './finalizer.ts'
@@ -48,7 +48,7 @@ interface Removal {
   readonly held: readonly string[]
 }
 
-/** Removes files that no Version needs, and leaves files that an unknown Version may need. @throws RegistryError, SyncFailure */
+/** Removes files that no Version needs, and leaves files that an unknown Version may need. @throws RegistryError, FillError */
 export async function removeFiles(
   context: Context,
   object: StoredObject,
@@ -59,7 +59,7 @@ export async function removeFiles(
   const unreadable = context.objects.unreadable()
   if (unreadable !== undefined) {
     const message = `${unreadable} cannot be read, and may hold a Version that needs the archive: correct or remove it`
-    throw new SyncFailure('ArchiveNotRemoved', message)
+    throw new FillError('ArchiveNotRemoved', message)
   }
   const { place, placeId } = placed
   const removed: string[] = []
@@ -96,9 +96,9 @@ async function notRemoved(
   context: Context,
   object: StoredObject,
   error: unknown,
-): Promise<SyncFailure> {
+): Promise<FillError> {
   const message = `${messageOf(error)}; the annotation ${context.apiGroup}/orphan-archive: "true" deletes the Version without it`
-  const failure = new SyncFailure('ArchiveNotRemoved', message, { cause: error })
+  const failure = new FillError('ArchiveNotRemoved', message, { cause: error })
   await writeStatus<VersionStatus>(context, object, () => ({
     fields: { synced: false, syncStatus: `Sync failed: ${failure.message}` },
     conditions: { Ready: conditionFalse(failure.reason, failure.message) },

@@ -1,7 +1,8 @@
 import type { Artifact } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { FillError } from '../../sources/sources.ts'
 import { type ConditionChanges, conditionFalse, conditionTrue, settled } from '../conditions.ts'
 import { timeOf } from '../context.ts'
-import { failureText, type SyncFailure } from '../failure.ts'
+import { failureText } from '../failure.ts'
 import type { StatusChange } from '../status.ts'
 import type { Candidate, VersionStatus } from './work.ts'
 
@@ -157,7 +158,7 @@ export function driftMessage(
   return `upstream has ${contentDigest} instead of ${stored}, ${fates[fate]}`
 }
 
-const stages: Readonly<Partial<Record<SyncFailure['reason'], 'Verified' | 'Stored'>>> = {
+const stages: Readonly<Partial<Record<FillError['reason'], 'Verified' | 'Stored'>>> = {
   Unsigned: 'Verified',
   SignatureInvalid: 'Verified',
   SigningKeyChanged: 'Verified',
@@ -169,7 +170,7 @@ const stages: Readonly<Partial<Record<SyncFailure['reason'], 'Verified' | 'Store
 const ofSpec: ReadonlySet<string> = new Set(['InvalidSpec', 'SecretInvalid', 'WaitingForSpool'])
 
 /** Reports a failure. A stored archive stays ready while upstream is unavailable. */
-export function failedStatus(before: VersionStatus | undefined, failure: SyncFailure): Change {
+export function failedStatus(before: VersionStatus | undefined, failure: FillError): Change {
   const { reason, message, terminal } = failure
   const isStored = before?.artifact?.fileName !== undefined
   if (isStored && !terminal && reason !== 'ArchiveMissing') {

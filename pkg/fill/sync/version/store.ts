@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import type { ArchivePlace, LocalFile } from '../../../archives/storage/storage.ts'
+import { FillError } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
-import { SyncFailure } from '../failure.ts'
 import type { Candidate } from './work.ts'
 
-/** Puts an archive and its documents into storage, and reads them back. @throws SyncFailure, RegistryError */
+/** Puts an archive and its documents into storage, and reads them back. @throws FillError, RegistryError */
 export async function store(
   { spool }: Context,
   place: ArchivePlace,
@@ -46,7 +46,7 @@ async function storeFile(
     await driver.put(name, file, { signal })
     if (await driver.verify(name, file, { signal })) return
   }
-  throw new SyncFailure(
+  throw new FillError(
     'StorageFailed',
     `storage altered ${fileName}: the stored bytes differ from the bytes that were sent`,
   )

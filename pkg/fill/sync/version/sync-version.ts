@@ -13,7 +13,7 @@ import { upstreamOf } from './upstream.ts'
 import { type StoredState, verificationDueMs, verifyStored } from './verify.ts'
 import { type VersionStatus, type VersionWork, versionStatus } from './work.ts'
 
-/** Syncs a Version whose archive comes from a source. @throws SyncFailure, SourceError, ArchiveError, RegistryError, ApiError */
+/** Syncs a Version whose archive comes from a source. @throws FillError, ArchiveError, RegistryError, ApiError */
 export async function syncVersion(
   context: Context,
   given: VersionWork,

@@ -1,8 +1,8 @@
 import { fileNameOf, sha256Hex } from '../../../api/v1alpha1/v1alpha1.ts'
 import { hasReason } from '../../../base/errors/errors.ts'
 import type { Reconciled } from '../../queue/queue.ts'
+import { FillError } from '../../sources/sources.ts'
 import { type Context, soonest, timeOf } from '../context.ts'
-import { mistake, SyncFailure } from '../failure.ts'
 import { handled, requestOf, resetForceSync } from '../requests.ts'
 import { writeStatus } from '../status.ts'
 import { type PlacedVersion, placeOf } from './plan.ts'
@@ -23,9 +23,9 @@ export async function syncUpload(
   const sha256 = sha256Hex(upload?.sha256 ?? '')
   const fileName = upload?.fileName ?? specFileName ?? fileNameOf(version)
   if (sha256 === undefined) {
-    throw mistake('InvalidSpec', 'spec.upload.sha256 must be a SHA-256 digest')
+    throw new FillError('InvalidSpec', 'spec.upload.sha256 must be a SHA-256 digest')
   }
-  if (fileName === undefined) throw mistake('InvalidSpec', 'spec.upload.fileName is required')
+  if (fileName === undefined) throw new FillError('InvalidSpec', 'spec.upload.fileName is required')
   const { request } = requestOf(context, object)
   attempt.request = request
   const placed = placeOf(context, version)
@@ -71,7 +71,7 @@ async function check(
   const missing = (what: string) => {
     const problem = isOwn ? what : 'is not in storage with the digest of spec.upload.sha256, at'
     const where = place.prefix || 'the container'
-    return new SyncFailure('ArchiveMissing', `${fileName} ${problem} ${where}`)
+    return new FillError('ArchiveMissing', `${fileName} ${problem} ${where}`)
   }
   const { sizeBytes } = await place.driver.stat(name).catch((error: unknown) => {
     throw hasReason(error, 'NotFound') ? missing('is not in storage, at') : error

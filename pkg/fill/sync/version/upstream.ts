@@ -5,7 +5,7 @@ import type { VersionWork } from './work.ts'
 /** Versions of a repository that are looked at within this time share its list. */
 const sharedListMs = 60_000
 
-/** Asks upstream, and requires that its signing key is trusted. @throws SourceError, SyncFailure */
+/** Asks upstream, and requires that its signing key is trusted. @throws FillError */
 export async function upstreamOf(
   context: Context,
   plan: VersionPlan,

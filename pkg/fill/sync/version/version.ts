@@ -3,8 +3,9 @@
 import type { Reason } from '../../../base/errors/errors.ts'
 import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
+import type { FillError } from '../../sources/sources.ts'
 import { type Context, keyOf, latestOf } from '../context.ts'
-import { failureOf, reportFailure, type SyncFailure } from '../failure.ts'
+import { failureOf, reportFailure } from '../failure.ts'
 import { handled, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
 import { suspend } from '../status.ts'
@@ -54,7 +55,7 @@ async function reconcileObject(
 async function failed(
   context: Context,
   object: StoredObject,
-  failure: SyncFailure,
+  failure: FillError,
   { sourceKey, revision, request, isOutdated }: SyncAttempt,
 ): Promise<Reconciled> {
   const { reason, terminal } = failure

@@ -6,7 +6,7 @@ import type { SyncRequest } from '../requests.ts'
 export type VersionStatus = NonNullable<Version['status']>
 
 export function versionStatus({ status }: StoredObject): VersionStatus {
-  return (status ?? {}) as VersionStatus
+  return status ?? {}
 }
 
 /** The work on one Version. */
