@@ -6,7 +6,7 @@ export {
   type StoreGrants,
 } from './archive-store.ts'
 export { createArchives } from './archives.ts'
-export type { LocalFile } from './driver.ts'
+export type { ByteRange, LocalFile } from './driver.ts'
 export { storageOfEnvironment } from './environment.ts'
 export { grantProblems } from './grants.ts'
-export type { Archives, ArchivesOptions } from './types.ts'
+export type { Archive, Archives, ArchivesOptions } from './types.ts'

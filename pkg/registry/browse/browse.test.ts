@@ -3,8 +3,10 @@ import type { z } from 'zod'
 import { Errors } from '../../api/browse/browse.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import { compileBinding } from '../access/access.ts'
+import type { CallerView } from '../auth/auth.ts'
 import { Catalog } from '../catalog/catalog.ts'
 import { type BrowseOptions, createBrowse } from './browse.ts'
+import { callersSeeing } from './callers.fixture.ts'
 import { endpoints } from './endpoints.ts'
 import { parsed } from './random-registry.fixture.ts'
 
@@ -73,8 +75,9 @@ class Registry {
     ])
   }
 
-  serve(viewOf: NonNullable<BrowseOptions['viewOf']>, options: Partial<BrowseOptions> = {}) {
-    const app = createBrowse({ catalog: this.catalog, viewOf, ...options }).routes
+  serve(viewOf: () => CallerView, options: Partial<BrowseOptions> = {}) {
+    const auth = callersSeeing(viewOf)
+    const app = createBrowse({ catalog: this.catalog, auth, ...options }).routes
     app.onError((error) => {
       if (!(error instanceof RegistryError)) throw error
       return Response.json({ errors: [error.message] }, { status: error.status })
@@ -87,8 +90,7 @@ class Registry {
   }
 
   as(caller: Caller) {
-    const { model } = this.catalog
-    if (caller !== 'member') return this.serve(() => model.views[caller])
+    if (caller !== 'member') return this.serve(() => caller)
     const binding = compileBinding(
       parsed(
         {
@@ -99,7 +101,7 @@ class Registry {
         1,
       ) as Parameters<typeof compileBinding>[0],
     )
-    return this.serve(() => model.viewOf(binding))
+    return this.serve(() => binding)
   }
 }
 
@@ -215,7 +217,7 @@ describe('an answer', () => {
   it.each(paths)('of %s does not change with what the caller cannot see', async (path) => {
     const registry = new Registry()
     let hour = 0
-    const app = registry.serve(() => registry.catalog.model.views.public, {
+    const app = registry.serve(() => 'public', {
       clock: () => ++hour * 3_600_000,
     })
     const before = (await app.request(path)).headers.get('ETag')
@@ -281,7 +283,7 @@ describe('an answer', () => {
       spec: { type: 'Module', version: '1.0.0', moduleConfigRef: { name: 'open' } },
       status: { readmeConfigMapRef: { name: 'readme-1', key: 'README.md' } },
     })
-    const app = registry.serve(() => registry.catalog.model.views.public, { readmes })
+    const app = registry.serve(() => 'public', { readmes })
     const path = '/resources/open/module/open'
     expect(await app.json(path)).not.toHaveProperty('readmeContent')
     text = '# Hello'

@@ -10,11 +10,13 @@ import {
   get,
   type Hot,
   note,
-  type PlainRequest,
+  PlainRoutes,
   type ReadyAnswer,
+  type RouteParameters,
   type ServingEnv,
 } from '../../base/serving/serving.ts'
 import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
+import { type Auth, type CallerView, requestOf } from '../auth/auth.ts'
 import type { Catalog, View } from '../catalog/catalog.ts'
 import { Answers } from './answers.ts'
 import type { History } from './download-history.ts'
@@ -32,31 +34,14 @@ export { openApiDocument } from './openapi.ts'
 
 export interface BrowseOptions {
   readonly catalog: Catalog
-  /**
-   * What the caller may see. Default: everything.
-   *
-   * @throws RegistryError Unauthenticated or Forbidden, which become the answer
-   */
-  readonly viewOf?: ((c: Context<ServingEnv>) => View | Promise<View>) | undefined
-  /**
-   * As `viewOf`, where that is known without waiting; undefined: `viewOf` has to be asked. Default: everything.
-   */
-  readonly viewNow?: ((request: PlainRequest) => ViewNow | undefined) | undefined
+  /** What callers may see. Default: everything. */
+  readonly auth?: Pick<Auth, 'mode' | 'viewOf' | 'now'> | undefined
   /** Default: there are none. */
   readonly readmes?: Readmes | undefined
   /** Downloads over time. Default: there were none. */
   readonly history?: History | undefined
-  /** What badges show, to every caller. Default: everything. */
-  readonly badgeView?: View | undefined
   /** Default: Date.now. */
   readonly clock?: Clock | undefined
-}
-
-/** A view that is known, of a caller who has not been counted yet. */
-interface ViewNow {
-  readonly view: View
-  /** Counts the caller as let in. */
-  readonly count: () => void
 }
 
 const noReadmes: Readmes = { revision: 0, get: () => undefined }
@@ -72,14 +57,17 @@ export function createBrowse(options: BrowseOptions): {
 } {
   const routes = new Hono<ServingEnv>()
   const answers = new Answers()
-  const { all } = options.catalog.model.views
-  const viewOf = options.viewOf ?? (() => all)
-  const viewNow = options.viewNow ?? (() => ({ view: all, count: () => undefined }))
+  const { auth } = options
+  const { model } = options.catalog
+  const toView = (view: CallerView): View =>
+    typeof view === 'string' ? model.views[view] : model.viewOf(view)
+  const viewOf = (c: Context<ServingEnv>) =>
+    auth === undefined ? model.views.all : after(auth.viewOf(requestOf(c)), toView)
   const firstSeen = new FirstSeen(options.clock ?? Date.now)
   const answerers = endpoints.map((endpoint) => answerer(endpoint, options, firstSeen, answers))
   for (const { pattern, make } of answerers) {
     get(routes, prefix, pattern, (c) => {
-      const path: Path = c.req.param()
+      const path: RouteParameters = c.req.param()
       note(c, subjectOf(path))
       return after(viewOf(c), (view) => {
         const target = targetOf(c.req.url)
@@ -88,6 +76,7 @@ export function createBrowse(options: BrowseOptions): {
       })
     })
   }
+  const plain = new PlainRoutes(answerers.map((each) => [prefix + each.pattern, each] as const))
   routes.route('/', liveRoutes(options, viewOf))
   const description = { body: JSON.stringify(openApiDocument()), revision: () => 0 }
   const document = answers.put('', '', description, {
@@ -99,31 +88,29 @@ export function createBrowse(options: BrowseOptions): {
     hot(request) {
       const { url } = request
       if (!url.startsWith(prefix)) return undefined
-      const known = viewNow(request)
+      const known = auth === undefined ? everything : auth.now.viewOf(request)
       if (known === undefined) return undefined
-      const { view } = known
-      const answer = answers.get(view.key, url) ?? makePlainly(answerers, { view, target: url })
+      const view = toView(known.view)
+      const answer = answers.get(view.key, url) ?? makePlainly(plain, view, url)
       if (answer !== undefined) known.count()
       return answer
     },
   }
 }
 
-type Path = Readonly<Record<string, string>>
+const everything = { view: 'all', count: () => undefined } as const
 
 /** What is asked for. */
 interface Question {
   readonly view: View
   /** Path and query. */
   readonly target: string
-  readonly path: Path
+  readonly path: RouteParameters
 }
 
 interface Answerer {
   /** Of the route, below the prefix. */
   readonly pattern: string
-  /** What stands between its slashes. */
-  readonly words: readonly string[]
   /** Makes an answer, and keeps it where it is worth that. */
   readonly make: (question: Question) => ReadyAnswer
 }
@@ -145,7 +132,6 @@ function answerer(
   const readQuery = queryReader(endpoint.query)
   return {
     pattern,
-    words: pattern.split('/'),
     make({ view, target, path }) {
       const mark = target.indexOf('?')
       const composed = endpoint.answer({
@@ -162,45 +148,29 @@ function answerer(
   }
 }
 
-/** Paths and queries that mean the same to everybody: a URL of them is not changed by being parsed. */
-const plainTarget = /^(?:\/[\w~+-][\w.~+-]*)+(?:\?[\w.~+=&%,:-]*)?$/
+/** Queries that mean the same to every parser of URLs. */
+const plainQuery = /^[\w.~+=&%,:-]*$/
 
-/** Finds the endpoint and has it answer; undefined where that takes more, such as an error, than an answer. */
+/** Finds the endpoint and has it answer; undefined for everything else, such as an error. */
 function makePlainly(
-  answerers: readonly Answerer[],
-  question: Omit<Question, 'path'>,
+  routes: PlainRoutes<Answerer>,
+  view: View,
+  target: string,
 ): ReadyAnswer | undefined {
-  const { target } = question
-  if (!plainTarget.test(target)) return undefined
   const mark = target.indexOf('?')
-  const segments = target.slice(prefix.length, mark === -1 ? target.length : mark).split('/')
-  for (const { words, make } of answerers) {
-    const path = pathOf(words, segments)
-    if (path === undefined) continue
-    try {
-      return make({ ...question, path })
-    } catch {
-      return undefined
-    }
+  const route = routes.find(mark === -1 ? target : target.slice(0, mark))
+  if (route === undefined || (mark !== -1 && !plainQuery.test(target.slice(mark + 1)))) {
+    return undefined
   }
-  return undefined
-}
-
-/** The parameters of a path that a pattern is for. */
-function pathOf(words: readonly string[], segments: readonly string[]): Path | undefined {
-  if (words.length !== segments.length) return undefined
-  const path: Record<string, string> = {}
-  for (let index = 0; index < words.length; index += 1) {
-    const word = words[index] as string
-    const segment = segments[index] as string
-    if (word.startsWith(':')) path[word.slice(1)] = segment
-    else if (word !== segment) return undefined
+  try {
+    return route.target.make({ view, target, path: route.path })
+  } catch {
+    return undefined
   }
-  return path
 }
 
 /** What the access log tells of the request. */
-function subjectOf({ namespace, kind, name }: Path): RequestFacts {
+function subjectOf({ namespace, kind, name }: RouteParameters): RequestFacts {
   if (namespace === undefined || name === undefined) return {}
   return { namespace, name, kind: kind === 'module' ? 'Module' : 'Provider' }
 }

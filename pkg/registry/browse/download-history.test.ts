@@ -4,6 +4,7 @@ import { DownloadHistory } from '../../api/browse/browse.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import { Catalog } from '../catalog/catalog.ts'
 import { type BrowseOptions, createBrowse } from './browse.ts'
+import { callersSeeing } from './callers.fixture.ts'
 import type { HourlyDownloads } from './download-history.ts'
 import { parsed } from './random-registry.fixture.ts'
 
@@ -143,7 +144,7 @@ describe('the history of downloads', () => {
       asked.push(name)
       return Promise.resolve([])
     }
-    const ask = serve({ catalog: hidden, viewOf: () => hidden.model.views.public, history })
+    const ask = serve({ catalog: hidden, auth: callersSeeing(() => 'public'), history })
     const [there, nowhere] = [await ask(), await ask('', '/resources/a/module/b/downloads')]
     expect([there.status, nowhere.status, asked]).toEqual([404, 404, []])
   })
@@ -167,7 +168,7 @@ describe('a badge', () => {
 
   it('shows the latest version of what is public', async () => {
     const catalog = catalogOf(open)
-    const ask = serve({ catalog, badgeView: catalog.model.views.public })
+    const ask = serve({ catalog, auth: callersSeeing(() => 'public') })
     const response = await ask('', '/badges/platform/module/vpc.svg')
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
     const svg = await response.text()
@@ -183,7 +184,7 @@ describe('a badge', () => {
     '/badges/platform/provider/vpc.svg',
   ])('is the same 404 for what is private and what does not exist: %s', async (path) => {
     const catalog = catalogOf()
-    const response = await serve({ catalog, badgeView: catalog.model.views.public })('', path)
+    const response = await serve({ catalog, auth: callersSeeing(() => 'public') })('', path)
     expect([response.status, await response.json()]).toEqual([
       404,
       { errors: ['no such badge: there is one for each public module and provider'] },

@@ -18,7 +18,8 @@ export function liveRoutes(
 ): Hono<ServingEnv> {
   const routes = new Hono<ServingEnv>()
   const { catalog, history = noHistory, clock = Date.now } = options
-  const badgeView = options.badgeView ?? catalog.model.views.all
+  const isOpen = options.auth === undefined || options.auth.mode === 'anonymous'
+  const badgeView = catalog.model.views[isOpen ? 'all' : 'public']
 
   const { route, path: pathSchema } = downloadHistory
   const readQuery = queryReader(downloadHistory.query)

@@ -3,8 +3,10 @@ import { expect, it } from 'vitest'
 import type { Resource } from '../../api/v1alpha1/v1alpha1.ts'
 import type { RegistryError } from '../../base/errors/errors.ts'
 import { type Binding, compileBinding } from '../access/access.ts'
+import type { CallerView } from '../auth/auth.ts'
 import { Catalog, type DownloadCount } from '../catalog/catalog.ts'
 import { createBrowse } from './browse.ts'
+import { callersSeeing } from './callers.fixture.ts'
 import { naiveAnswer } from './naive-answers.fixture.ts'
 import type { Viewer } from './naive-model.fixture.ts'
 import { change, download, parsed, question, registry, viewer } from './random-registry.fixture.ts'
@@ -23,7 +25,7 @@ class Compared {
   #serve() {
     const { routes: app } = createBrowse({
       catalog: this.#catalog,
-      viewOf: () => this.#viewOf(this.#viewer),
+      auth: callersSeeing(() => this.#viewOf(this.#viewer)),
       clock: () => 0,
     })
     app.onError((error) => new Response(null, { status: (error as RegistryError).status ?? 500 }))
@@ -31,9 +33,8 @@ class Compared {
   }
 
   /** The same binding for the same rules, as a server has it: its view lives through changes. */
-  #viewOf(caller: Viewer) {
-    const { model } = this.#catalog
-    if (caller === 'all' || caller === 'public') return model.views[caller]
+  #viewOf(caller: Viewer): CallerView {
+    if (caller === 'all' || caller === 'public') return caller
     const name = JSON.stringify(caller)
     const metadata = {
       name,
@@ -47,7 +48,7 @@ class Compared {
     const binding =
       this.#bindings.get(name) ?? compileBinding({ kind: 'GroupBinding', metadata, spec: caller })
     this.#bindings.set(name, binding)
-    return model.viewOf(binding)
+    return binding
   }
 
   put(raw: Parameters<typeof parsed>[0]): void {

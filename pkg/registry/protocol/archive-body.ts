@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import type { ArchiveBody } from './ports.ts'
+import type { ByteSource } from '../../archives/spool/spool.ts'
 
 type Outgoing = HttpBindings['outgoing']
 
@@ -16,7 +16,7 @@ interface Head {
  * @param onSent called when all of it was handed to the system
  */
 export function bodyResponse(
-  body: ArchiveBody,
+  body: ByteSource,
   head: Head,
   outgoing: Outgoing | undefined,
   onSent: () => void = () => {},
@@ -31,7 +31,7 @@ export function bodyResponse(
  * An error in the middle becomes a broken connection: the headers have promised a length by then, so this is the only way
  * to tell a client that what it has is not the whole.
  */
-async function send(body: ArchiveBody, head: Head, outgoing: Outgoing): Promise<void> {
+async function send(body: ByteSource, head: Head, outgoing: Outgoing): Promise<void> {
   const { socket } = outgoing.req
   let gone = outgoing.destroyed || socket.destroyed
   let settle = (): void => {}
@@ -72,7 +72,7 @@ async function send(body: ArchiveBody, head: Head, outgoing: Outgoing): Promise<
 }
 
 /** For who asks the app without a connection; the error stays an error. */
-function asStream(body: ArchiveBody, onEnd: () => void): ReadableStream<Uint8Array<ArrayBuffer>> {
+function asStream(body: ByteSource, onEnd: () => void): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream(
     {
       async pull(controller) {

@@ -1,9 +1,10 @@
 import type { Context } from 'hono'
+import type { Archive, ByteRange } from '../../archives/storage/storage.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import { matchesEtag, type ServingEnv } from '../../base/serving/serving.ts'
 import { bodyResponse } from './archive-body.ts'
-import { type ByteRange, parseRange } from './byte-range.ts'
-import type { Archives, ServedArchive } from './ports.ts'
+import { parseRange } from './byte-range.ts'
+import type { RegistryOptions } from './options.ts'
 
 /**
  * Answers GET and HEAD for an archive, whole or a range of it, and 304 for who has it already. The ETag is the digest, so
@@ -14,8 +15,8 @@ import type { Archives, ServedArchive } from './ports.ts'
  */
 export function archiveResponse(
   c: Context<ServingEnv>,
-  archives: Archives,
-  archive: ServedArchive,
+  archives: RegistryOptions['archives'],
+  archive: Archive,
   mayPresign: boolean,
   onWhole: () => void = () => {},
 ): Response | Promise<Response> {
@@ -43,8 +44,8 @@ export function archiveResponse(
 }
 
 async function redirectOr(
-  archives: Archives,
-  archive: ServedArchive,
+  archives: RegistryOptions['archives'],
+  archive: Archive,
   onWhole: () => void,
   otherwise: () => Response | Promise<Response>,
 ): Promise<Response> {
@@ -60,8 +61,8 @@ async function redirectOr(
 
 async function headResponse(
   c: Context<ServingEnv>,
-  archives: Archives,
-  archive: ServedArchive,
+  archives: RegistryOptions['archives'],
+  archive: Archive,
   headers: Record<string, string>,
   etag: string,
 ): Promise<Response> {
@@ -73,8 +74,8 @@ async function headResponse(
 
 async function wholeResponse(
   c: Context<ServingEnv>,
-  archives: Archives,
-  archive: ServedArchive,
+  archives: RegistryOptions['archives'],
+  archive: Archive,
   headers: Record<string, string>,
   onWhole: () => void,
 ): Promise<Response> {
@@ -84,8 +85,8 @@ async function wholeResponse(
 
 async function partResponse(
   c: Context<ServingEnv>,
-  archives: Archives,
-  archive: ServedArchive,
+  archives: RegistryOptions['archives'],
+  archive: Archive,
   headers: Record<string, string>,
   wanted: string,
   onWhole: () => void,

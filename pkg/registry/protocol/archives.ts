@@ -1,69 +1,68 @@
-import type { Context, Hono } from 'hono'
+import type { Context } from 'hono'
 import { type Backend, normalizeVersion, sha256Hex } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Archive } from '../../archives/storage/storage.ts'
 import { notFound, RegistryError } from '../../base/errors/errors.ts'
-import { get, note, type ServingEnv } from '../../base/serving/serving.ts'
+import { note, type ServingEnv } from '../../base/serving/serving.ts'
 import type { Catalog, VersionRow } from '../catalog/catalog.ts'
 import { archiveResponse } from './archive-response.ts'
 import { archivePaths, archivePattern, isAt } from './archive-url.ts'
-import { findPlatform, findProvider, findRelease, platformNames } from './find.ts'
-import type { RegistryOptions, ServedArchive } from './ports.ts'
+import { type Endpoint, endpoint } from './endpoint.ts'
+import { findPlatform, findRelease, noProvider, platformNames } from './find.ts'
+import type { RegistryOptions } from './options.ts'
 import type { ReadyArchives } from './ready-archives.ts'
 import { downloadOf, servedArchive } from './respond.ts'
 
-/** Of Versions that an old URL may mean. */
+/** How many Versions an old URL may mean. */
 const maxCandidates = 8
 
 /**
- * Archives of modules. CLIs send no credentials here, so what protects an archive is that the URL has to name a Version of
- * the catalog exactly, digest included. Nothing of a URL ever reaches a storage backend: it is compared with what the
- * catalog knows, and the catalog's own words are used.
+ * Archives of modules. CLIs send no credentials here, so an archive is protected by its URL, which has to name a Version of
+ * the catalog exactly, digest included. URLs never reach a storage backend: they are compared with the catalog, and its
+ * values are used.
  */
-export function moduleArchiveRoutes(
-  app: Hono<ServingEnv>,
-  prefix: string,
+export function moduleArchiveEndpoints(
   options: RegistryOptions,
   ready: ReadyArchives,
-): void {
-  for (const backend of Object.keys(archivePaths) as Backend[]) {
-    const { parameters } = archivePaths[backend]
-    get(app, prefix, archivePattern(backend), (c) => {
-      const path: Readonly<Record<string, string>> = c.req.param()
-      const segments = parameters.map((parameter) => path[parameter] ?? '')
-      const presign = options.presignModules ?? false
-      const { fileChecksum, version } = c.req.query()
-      return firstGood(
-        findModuleArchives(options.catalog, { backend, segments, fileChecksum, version }),
-        (row) => {
-          const response = archiveResponse(c, options.archives, named(c, row), presign)
-          // What needs no waiting and is no 304 comes from memory.
+): readonly Endpoint[] {
+  const { catalog, archives, presignModules = false } = options
+  return (Object.keys(archivePaths) as Backend[]).map((backend) =>
+    endpoint({
+      route: archivePattern(backend),
+      read: (path: Readonly<Record<string, string>>) =>
+        archivePaths[backend].parameters.map((parameter) => path[parameter] ?? ''),
+      answer(segments, c) {
+        const { fileChecksum, version } = c.req.query()
+        const rows = findModuleArchives(catalog, { backend, segments, fileChecksum, version })
+        return firstGood(rows, (row) => {
+          const response = archiveResponse(c, archives, named(c, row), presignModules)
+          // An answer that needs no waiting and is not a 304 comes from memory.
           const isReady = response instanceof Response && response.status === 200
           if (isReady && version !== undefined) ready.remember(c.env?.incoming?.url, row)
           return response
-        },
-      )
-    })
-  }
+        })
+      },
+    }),
+  )
 }
 
 /** Archives of providers, for which CLIs send no credentials either. */
-export function providerArchiveRoutes(
-  app: Hono<ServingEnv>,
-  prefix: string,
-  options: RegistryOptions,
-): void {
-  get(app, prefix, '/download/:namespace/:type/:version', (c) => {
-    const { namespace, type } = c.req.param()
-    const version = normalizeVersion(c.req.param('version'))
-    const { platforms } = findRelease(findProvider(options.catalog, namespace, type), version)
-    const row = choosePlatform(platforms, c.req.query('os'), c.req.query('arch'))
-    // Nothing is seen of what comes after a redirect to storage, so that counts.
-    const count = () => options.onDownload?.(downloadOf(row))
-    return archiveResponse(c, options.archives, named(c, row), true, count)
+export function providerArchiveEndpoint(options: RegistryOptions): Endpoint {
+  return endpoint({
+    route: '/download/:namespace/:type/:version',
+    kind: 'Provider',
+    isOpen: true,
+    read: (path, parent) => findRelease(parent ?? noProvider(path), normalizeVersion(path.version)),
+    answer({ platforms }, c) {
+      const row = choosePlatform(platforms, c.req.query('os'), c.req.query('arch'))
+      // A redirect to storage counts, because the server does not see what follows.
+      const count = () => options.onDownload?.(downloadOf(row))
+      return archiveResponse(c, options.archives, named(c, row), true, count)
+    },
   })
 }
 
 /** Names the archive for storage and for the log. */
-function named(c: Context<ServingEnv>, row: VersionRow): ServedArchive {
+function named(c: Context<ServingEnv>, row: VersionRow): Archive {
   const archive = servedArchive(row)
   const { namespace, name, version } = archive.label
   note(c, { namespace, kind: row.kind, name, version })
@@ -74,7 +73,7 @@ interface ArchiveUrl {
   readonly backend: Backend
   readonly segments: readonly string[]
   readonly fileChecksum: string | undefined
-  /** `namespace/name` of the Version; URLs of before have none. */
+  /** `namespace/name` of the Version; older URLs have none. */
   readonly version: string | undefined
 }
 

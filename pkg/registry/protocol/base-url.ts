@@ -1,38 +1,33 @@
-import type { Context } from 'hono'
 import { RegistryError } from '../../base/errors/errors.ts'
-import type { PlainRequest, ServingEnv } from '../../base/serving/serving.ts'
-import type { RegistryOptions } from './ports.ts'
+import type { Asked } from './endpoint.ts'
+import type { RegistryOptions } from './options.ts'
 
 /** Names, IPv4 and bracketed IPv6 addresses, with or without a port. */
 const hostPattern = /^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 
 /**
- * The URL under which the client reaches this server, without a trailing slash: what the operator configured, else what
- * a trusted proxy says, else the Host header.
+ * The URL under which the client reaches this server, without a trailing slash. The first of these that there is: the URL
+ * that the operator configured, the one that a trusted proxy forwards, the Host header.
  *
- * @throws RegistryError BadRequest where the client names a host that cannot be one.
+ * @throws RegistryError BadRequest if the host is not valid, and for a plain request if a proxy has to be trusted
  */
-export function baseUrlOf(c: Context<ServingEnv>, options: RegistryOptions): string {
-  if (options.baseUrl !== undefined) return options.baseUrl
-  const { url } = c.req
-  const schemeEnd = url.indexOf(':')
-  const forwarded = (name: string) =>
-    options.trustProxy === true ? c.req.header(name)?.split(',')[0]?.trim() || undefined : undefined
-  const protocol = forwarded('x-forwarded-proto') ?? url.slice(0, schemeEnd)
-  const host = forwarded('x-forwarded-host') ?? c.req.header('host') ?? new URL(url).host
-  if (!/^https?$/i.test(protocol) || !hostPattern.test(host)) {
-    throw new RegistryError(
-      'BadRequest',
-      'the Host or X-Forwarded header of the request is not a host name',
-    )
+export function baseUrlOf(asked: Asked, { baseUrl, trustProxy }: RegistryOptions): string {
+  if (baseUrl !== undefined) return baseUrl
+  if (!('req' in asked)) {
+    if (trustProxy === true && asked.isForwarded) throw badHost()
+    return asked.origin
   }
+  const { url } = asked.req
+  const forwarded = (name: string) =>
+    trustProxy === true ? asked.req.header(name)?.split(',')[0]?.trim() || undefined : undefined
+  const protocol = forwarded('x-forwarded-proto') ?? url.slice(0, url.indexOf(':'))
+  const host = forwarded('x-forwarded-host') ?? asked.req.header('host') ?? new URL(url).host
+  if (!/^https?$/i.test(protocol) || !hostPattern.test(host)) throw badHost()
   return `${protocol.toLowerCase()}://${host}`
 }
 
-/** As {@link baseUrlOf}, for a request whose host is in order; undefined where a proxy has to be heard. */
-export function plainBaseUrlOf(
-  { origin, isForwarded }: PlainRequest,
-  { baseUrl, trustProxy }: RegistryOptions,
-): string | undefined {
-  return baseUrl ?? (trustProxy === true && isForwarded ? undefined : origin)
-}
+const badHost = () =>
+  new RegistryError(
+    'BadRequest',
+    'the Host or X-Forwarded header of the request is not a host name',
+  )

@@ -1,8 +1,4 @@
-/** Both ends are included. */
-export interface ByteRange {
-  readonly start: number
-  readonly end: number
-}
+import type { ByteRange } from '../../archives/storage/storage.ts'
 
 /** Two numbers of 16 digits, and room. What is longer is no range that a file can have, and is not looked at. */
 const maxCharacters = 64

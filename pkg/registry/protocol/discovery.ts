@@ -1,31 +1,36 @@
-import type { Hono } from 'hono'
 import type { Discovery, Login } from '../../api/registry/registry.ts'
-import { get, ReadyAnswer, type ServingEnv } from '../../base/serving/serving.ts'
-import type { RegistryOptions } from './ports.ts'
+import { ReadyAnswer } from '../../base/serving/serving.ts'
+import { type Endpoint, endpoint } from './endpoint.ts'
+import type { RegistryOptions } from './options.ts'
 
 /** CLIs ask for the first; the second is this service's own name for the same document. */
 export const discoveryPaths = ['/.well-known/terraform.json', '/.well-known/registry.json'] as const
 
-/** Below which the protocols answer, as discovery says. */
+/** The prefixes of the protocols, as discovery names them. */
 export const modulePrefix = '/depot/modules/v1'
 export const providerPrefix = '/depot/providers/v1'
 
-/** Gives the answer of discovery at one of its paths; undefined at any other. */
-export type DiscoveryAnswer = (path: string) => ReadyAnswer | undefined
-
-/** Makes the answers once, until something else is said about logging in. */
-export function createDiscovery({ login, baseUrl }: RegistryOptions): DiscoveryAnswer {
+/**
+ * Service discovery: where the other protocols are. No CLI asks twice, so it needs neither the catalog nor a caller.
+ * The login is missing until the identity provider was reached for the first time.
+ *
+ * @see https://developer.hashicorp.com/terraform/internals/remote-service-discovery
+ */
+export function discoveryEndpoints({ auth, baseUrl }: RegistryOptions): readonly Endpoint[] {
   const root = baseUrl === undefined ? '' : new URL(baseUrl).pathname.replace(/\/$/, '')
-  let madeOf: Login | undefined
-  let answers: ReadonlyMap<string, ReadyAnswer> | undefined
-  return (path) => {
-    const said = login?.()
-    if (answers === undefined || said !== madeOf) {
-      madeOf = said
-      answers = new Map(discoveryPaths.map((route) => [route, discoveryAnswer(route, root, said)]))
-    }
-    return answers.get(path)
-  }
+  return discoveryPaths.map((route) => {
+    let known: { readonly login: Login | undefined; readonly answer: ReadyAnswer } | undefined
+    return endpoint({
+      route,
+      read: () => auth?.login(),
+      ready(login) {
+        if (known === undefined || known.login !== login) {
+          known = { login, answer: discoveryAnswer(route, root, login) }
+        }
+        return known.answer
+      },
+    })
+  })
 }
 
 function discoveryAnswer(route: string, root: string, login: Login | undefined): ReadyAnswer {
@@ -38,15 +43,3 @@ function discoveryAnswer(route: string, root: string, login: Login | undefined):
 }
 
 const headers = { 'Content-Type': 'application/json' }
-
-/**
- * Service discovery: where the other protocols are. No CLI asks twice, so it needs neither the catalog nor a caller.
- * Where to log in is missing for as long as the identity provider was never reached.
- *
- * @see https://developer.hashicorp.com/terraform/internals/remote-service-discovery
- */
-export function discoveryRoutes(app: Hono<ServingEnv>, answerAt: DiscoveryAnswer): void {
-  for (const path of discoveryPaths) {
-    get(app, '', path, () => (answerAt(path) as ReadyAnswer).toResponse())
-  }
-}

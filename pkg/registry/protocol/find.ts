@@ -1,10 +1,10 @@
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Signer } from '../../archives/signing/signing.ts'
 import { notFound, RegistryError } from '../../base/errors/errors.ts'
 import type { Catalog, Parent, VersionRow } from '../catalog/catalog.ts'
-import type { Signer } from './ports.ts'
 import { type Release, releaseOf } from './release.ts'
 
-/** The answer where there is no such thing, or not for the caller. */
+/** The answer if something does not exist, or not for the caller. */
 export function absent(kind: ParentKind, namespace: string, name: string): RegistryError {
   return notFound(
     kind === 'Module'
@@ -13,15 +13,11 @@ export function absent(kind: ParentKind, namespace: string, name: string): Regis
   )
 }
 
-/** The module that an address means, or 404. A module that names no system answers to any. */
-export function findModule(
+/** Says why there is no module at an address. A module that names no system answers to any. */
+export function noModule(
   catalog: Catalog,
-  namespace: string,
-  name: string,
-  system: string,
-): Parent {
-  const module = catalog.parentAt('Module', namespace, name, system)
-  if (module !== undefined) return module
+  { namespace, name, system }: Record<'namespace' | 'name' | 'system', string>,
+): never {
   const own = catalog.parentAt('Module', namespace, name)?.resource?.system
   if (own === undefined) throw absent('Module', namespace, name)
   throw notFound(
@@ -36,11 +32,8 @@ export function findModuleVersion(module: Parent, version: string): VersionRow {
   return row ?? noArchive(`module ${module.namespace}/${module.name}`, version, rows)
 }
 
-/** The provider that an address means, or 404. */
-export function findProvider(catalog: Catalog, namespace: string, type: string): Parent {
-  const parent = catalog.parentAt('Provider', namespace, type)
-  if (parent === undefined) throw absent('Provider', namespace, type)
-  return parent
+export function noProvider({ namespace, type }: Record<'namespace' | 'type', string>): never {
+  throw absent('Provider', namespace, type)
 }
 
 /** A version of a provider, or 404. */
@@ -51,7 +44,7 @@ export function findRelease(provider: Parent, version: string): Release {
   return noArchive(address, version, provider.rowsOf(version))
 }
 
-/** The row of one platform, or 404 with the platforms that there are. @param rows at least one */
+/** The row of one platform, or 404 with the existing platforms. @param rows at least one */
 export function findPlatform(rows: readonly VersionRow[], os: string, arch: string): VersionRow {
   const row = rows.find((candidate) => candidate.os === os && candidate.arch === arch)
   if (row !== undefined) return row
@@ -75,7 +68,7 @@ function noArchive(address: string, version: string, rows: readonly VersionRow[]
   )
 }
 
-/** @throws RegistryError NotConfigured where the operator gave no key. */
+/** @throws RegistryError NotConfigured if the operator gave no key */
 export function requireSigner(signer: Signer | undefined): Signer {
   if (signer !== undefined) return signer
   throw new RegistryError(

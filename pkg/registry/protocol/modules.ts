@@ -1,71 +1,50 @@
-import type { Hono } from 'hono'
 import type { ModuleVersions } from '../../api/registry/registry.ts'
 import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
-import { get, type PlainRequest, ReadyAnswer, type ServingEnv } from '../../base/serving/serving.ts'
+import { ReadyAnswer } from '../../base/serving/serving.ts'
 import type { Parent, VersionRow } from '../catalog/catalog.ts'
 import { archivePath } from './archive-url.ts'
 import { baseUrlOf } from './base-url.ts'
 import { modulePrefix } from './discovery.ts'
-import { findModule, findModuleVersion } from './find.ts'
-import type { RegistryOptions } from './ports.ts'
-import { cacheHeadersOf, downloadOf, guard, jsonHeadersOf } from './respond.ts'
+import { type Endpoint, endpoint } from './endpoint.ts'
+import { findModuleVersion, noModule } from './find.ts'
+import type { RegistryOptions } from './options.ts'
+import { cacheHeadersOf, downloadOf, jsonHeadersOf } from './respond.ts'
 
-const versionsPattern = '/:namespace/:name/:system/versions'
+const versionsRoute = '/:namespace/:name/:system/versions'
 
-/** The module registry protocol, but for the archives themselves. */
-export function moduleRoutes(
-  app: Hono<ServingEnv>,
-  prefix: string,
-  options: RegistryOptions,
-): void {
+/** The module registry protocol, without the archives. */
+export function moduleEndpoints(options: RegistryOptions): readonly Endpoint[] {
   const { catalog } = options
-
-  get(app, prefix, versionsPattern, (c) => {
-    const { namespace, name, system } = c.req.param()
-    return guard(c, options, { namespace, kind: 'Module', name, system }, () => {
-      const module = findModule(catalog, namespace, name, system)
-      return versionsAnswer(module, options).toResponse()
-    })
-  })
-
-  get(app, prefix, '/:namespace/:name/:system/:version/download', (c) => {
-    const { namespace, name, system } = c.req.param()
-    const version = normalizeVersion(c.req.param('version'))
-    return guard(c, options, { namespace, kind: 'Module', name, system, version }, () => {
-      const module = findModule(catalog, namespace, name, system)
-      const row = findModuleVersion(module, version)
-      const url = baseUrlOf(c, options) + archiveUrlPath(module, row)
-      if (c.req.method !== 'HEAD') options.onDownload?.(downloadOf(row))
-      return new Response(null, {
-        status: 204,
-        headers: { ...cacheHeadersOf(options), 'X-Registry-Get': url, 'X-Terraform-Get': url },
-      })
-    })
-  })
-}
-
-/**
- * The answers that are ready, for paths below `/depot/modules/v1`.
- *
- * @param segments of the path, the first empty
- */
-export function readyModuleAnswer(
-  segments: readonly string[],
-  request: PlainRequest,
-  options: RegistryOptions,
-): ReadyAnswer | undefined {
-  const [, , , , namespace = '', name = '', system, word] = segments
-  if (segments.length !== 8 || word !== 'versions') return undefined
-  const module = options.catalog.modules.get(namespace)?.get(name)
-  if (module === undefined || (module.resource?.system ?? system) !== system) return undefined
-  if (options.mayReadNow?.(request, 'Module', namespace, name) === false) return undefined
-  return versionsAnswer(module, options)
+  return [
+    endpoint({
+      route: versionsRoute,
+      kind: 'Module',
+      read: (path, parent) => parent ?? noModule(catalog, path),
+      ready: (module) => versionsAnswer(module, options),
+    }),
+    endpoint({
+      route: '/:namespace/:name/:system/:version/download',
+      kind: 'Module',
+      read(path, parent, asked) {
+        const module = parent ?? noModule(catalog, path)
+        const row = findModuleVersion(module, normalizeVersion(path.version))
+        return { row, url: baseUrlOf(asked, options) + archiveUrlPath(module, row) }
+      },
+      answer({ row, url }, c) {
+        if (c.req.method !== 'HEAD') options.onDownload?.(downloadOf(row))
+        return new Response(null, {
+          status: 204,
+          headers: { ...cacheHeadersOf(options), 'X-Registry-Get': url, 'X-Terraform-Get': url },
+        })
+      },
+    }),
+  ]
 }
 
 function versionsAnswer(module: Parent, options: RegistryOptions): ReadyAnswer {
   return module.memo('versions', () => {
     const { namespace, name } = module
-    const route = modulePrefix + versionsPattern
+    const route = modulePrefix + versionsRoute
     const facts = { route, namespace, kind: 'Module' as const, name }
     return new ReadyAnswer(versionList(module), jsonHeadersOf(options), facts)
   })

@@ -1,93 +1,136 @@
 /**
- * The module and provider protocols: their routes, the URLs of archives, and answers that are ready. Who may read
- * what is a function that it is given; errors become answers in pkg/base/serving.
+ * The module and provider protocols: a table of endpoints with the URLs of archives. The app and the answers that are ready
+ * both use it; errors become answers in pkg/base/serving.
  */
 
 import { Hono } from 'hono'
 import { CappedMap } from '../../base/memory/memory.ts'
-import type { Hot, PlainRequest, ServingEnv } from '../../base/serving/serving.ts'
-import { moduleArchiveRoutes, providerArchiveRoutes } from './archives.ts'
-import { createDiscovery, discoveryRoutes, modulePrefix, providerPrefix } from './discovery.ts'
-import { moduleRoutes, readyModuleAnswer } from './modules.ts'
-import type { RegistryOptions } from './ports.ts'
+import {
+  type Hot,
+  type PlainRoute,
+  PlainRoutes,
+  type ServingEnv,
+} from '../../base/serving/serving.ts'
+import type { Parent } from '../catalog/catalog.ts'
+import { moduleArchiveEndpoints, providerArchiveEndpoint } from './archives.ts'
+import { discoveryEndpoints, modulePrefix, providerPrefix } from './discovery.ts'
+import { type Endpoint, mount, nameIn, parentOf } from './endpoint.ts'
+import { moduleEndpoints } from './modules.ts'
+import type { RegistryOptions } from './options.ts'
 import { ProviderAnswers } from './provider-answers.ts'
-import { providerRoutes, readyProviderAnswer } from './providers.ts'
+import { providerEndpoints } from './providers.ts'
 import { ReadyArchives } from './ready-archives.ts'
 
 export { discoveryPaths } from './discovery.ts'
-export type { RegistryOptions } from './ports.ts'
-
-/** Where each protocol answers: below what discovery says, and where tools look that skip discovery. */
-const modulePrefixes = [modulePrefix, '/v1/modules']
-const providerPrefixes = [providerPrefix, '/v1/providers']
+export type { RegistryOptions } from './options.ts'
 
 const archivePrefix = `${modulePrefix}/download/`
 
+/** A URL is kept with its parameters, so this bounds them to some megabytes. */
+const maxUrls = 4096
+const maxCharacters = 512
+
 /**
  * The registry protocols that Terraform and OpenTofu speak: service discovery, modules, providers and their archives.
- * Handlers answer from the catalog, synchronously; only archives and new signatures wait for anything.
+ * Endpoints answer from the catalog, synchronously; only archives and new signatures wait for anything.
  *
  * @see https://developer.hashicorp.com/terraform/internals/module-registry-protocol
  * @see https://developer.hashicorp.com/terraform/internals/provider-registry-protocol
  */
 export function createRegistry(options: RegistryOptions): {
   readonly routes: Hono<ServingEnv>
-  /** Finds the answers that need nothing to be waited for. */
+  /** Finds the answers for which nothing has to be waited for. */
   readonly hot: Hot
 } {
-  const routes = new Hono<ServingEnv>()
-  const discovery = createDiscovery(options)
-  const providers = new ProviderAnswers(options)
   const archives = new ReadyArchives(options)
-  const paths = new PlainPaths()
-  discoveryRoutes(routes, discovery)
-  for (const prefix of modulePrefixes) {
-    moduleArchiveRoutes(routes, prefix, options, archives)
-    moduleRoutes(routes, prefix, options)
+  const modules = [...moduleArchiveEndpoints(options, archives), ...moduleEndpoints(options)]
+  const providers = [
+    providerArchiveEndpoint(options),
+    ...providerEndpoints(options, new ProviderAnswers(options)),
+  ]
+  /** Prefixes as discovery names them, and as tools expect them that skip discovery. */
+  const table: readonly (readonly [prefix: string, endpoints: readonly Endpoint[]])[] = [
+    ['', discoveryEndpoints(options)],
+    [modulePrefix, modules],
+    [providerPrefix, providers],
+    ['/v1/modules', modules],
+    ['/v1/providers', providers],
+  ]
+  const routes = new Hono<ServingEnv>()
+  for (const [prefix, endpoints] of table) {
+    for (const endpoint of endpoints) mount(routes, prefix, endpoint, options)
   }
-  for (const prefix of providerPrefixes) {
-    providerArchiveRoutes(routes, prefix, options)
-    providerRoutes(routes, prefix, options, providers)
-  }
-  const readyAnswer = (segments: readonly string[], request: PlainRequest) =>
-    segments[2] === 'modules'
-      ? readyModuleAnswer(segments, request, options)
-      : readyProviderAnswer(segments, request, options, providers)
-  return {
-    routes,
-    hot(request) {
-      const { url } = request
-      if (url.startsWith(archivePrefix)) return archives.find(request)
-      if (url.startsWith('/.well-known/')) return discovery(url)
-      if (!url.startsWith(modulePrefix) && !url.startsWith(providerPrefix)) return undefined
-      const segments = paths.segmentsOf(url)
-      // Also where the prefix is the beginning of a word.
-      if (segments?.[3] !== 'v1') return undefined
-      const answer = readyAnswer(segments, request)
-      if (answer !== undefined) paths.remember(url, segments)
-      return answer
-    },
-  }
+  const plain = new PlainRoutes(
+    table
+      .slice(0, 3)
+      .flatMap(([prefix, endpoints]) =>
+        endpoints
+          .filter(({ ready }) => ready !== undefined)
+          .map((endpoint) => [prefix + endpoint.route, endpoint] as const),
+      ),
+  )
+  return { routes, hot: readyAnswers(plain, archives, options) }
 }
 
-/** Paths that mean the same to everybody: no escapes, no query, nothing empty, no dots that lead elsewhere. */
-const plainPath = /^(?:\/[\w~+-][\w.~+-]*)+$/
+/** A URL that had an answer: finding its route and its parent again costs more than the answer. */
+interface KnownUrl extends PlainRoute<Endpoint> {
+  readonly parent: Parent | undefined
+  /** The parent's own address is the same for as long as this is. */
+  readonly resource: Parent['resource']
+}
 
-/** A path takes its characters twice, so this bounds them to some megabytes. */
-const maxPaths = 4096
-const maxCharacters = 512
+/** Answers what needs nothing to be waited for; everything else, such as an error, is left to the app. */
+function readyAnswers(
+  plain: PlainRoutes<Endpoint>,
+  archives: ReadyArchives,
+  options: RegistryOptions,
+): Hot {
+  const { catalog, auth } = options
+  const known = new CappedMap<string, KnownUrl>(maxUrls)
 
-/** Takes plain paths apart, and remembers those that had an answer: taking one apart costs more than finding that. */
-class PlainPaths {
-  readonly #known = new CappedMap<string, readonly string[]>(maxPaths)
-
-  /** Segments of a path, the first empty; undefined where the path is for the router to judge. */
-  segmentsOf(url: string): readonly string[] | undefined {
-    return this.#known.get(url) ?? (plainPath.test(url) ? url.split('/') : undefined)
+  const find = (url: string): KnownUrl | undefined => {
+    const seen = known.get(url)
+    if (seen !== undefined && isCurrent(seen)) return seen
+    const route = plain.find(url)
+    if (route === undefined) return undefined
+    const { kind } = route.target
+    const parent = kind && parentOf(options, kind, route.path)
+    if (kind !== undefined && parent === undefined) return undefined
+    return { ...route, parent, resource: parent?.resource }
   }
 
-  remember(url: string, segments: readonly string[]): void {
-    if (this.#known.has(url) || url.length > maxCharacters) return
-    this.#known.set(url, segments)
+  const isCurrent = ({ parent, resource }: KnownUrl): boolean => {
+    if (parent === undefined) return true
+    const named = parent.kind === 'Module' ? catalog.modules : catalog.providers
+    return parent.resource === resource && named.get(parent.namespace)?.get(parent.name) === parent
+  }
+
+  return (request) => {
+    const { url } = request
+    if (url.startsWith(archivePrefix)) return archives.find(request)
+    const found = find(url)
+    if (found === undefined) return undefined
+    const { target: endpoint, path, parent } = found
+    try {
+      const content = endpoint.read(path, parent, request)
+      if (parent !== undefined && endpoint.isOpen !== true && auth !== undefined) {
+        const { kind, namespace, name } = parent
+        if (!auth.now.mayRead(request, kind, namespace, name)) return undefined
+      }
+      const answer = endpoint.ready?.(content)
+      if (answer !== undefined && known.get(url) !== found) remember(url, found)
+      return answer
+    } catch {
+      // The app finds the same error again, and answers with it.
+      return undefined
+    }
+  }
+
+  function remember(url: string, found: KnownUrl): void {
+    const { parent, path } = found
+    // Only the address that is the parent's own name stays with it: a config's name can move to another parent.
+    const isOwnName = parent === undefined || parent.name === nameIn(path)
+    if (!isOwnName || url.length > maxCharacters) return
+    known.set(url, found)
   }
 }

@@ -1,14 +1,15 @@
 import type { ProviderPackage, ProviderVersions, SigningKeys } from '../../api/registry/registry.ts'
+import type { Signer } from '../../archives/signing/signing.ts'
 import { ReadyAnswer } from '../../base/serving/serving.ts'
 import { compareText, type Parent, type VersionRow } from '../catalog/catalog.ts'
 import { providerPrefix } from './discovery.ts'
-import type { RegistryOptions, Signer } from './ports.ts'
+import type { RegistryOptions } from './options.ts'
 import { onePerPlatform, type Release } from './release.ts'
 import { jsonHeadersOf } from './respond.ts'
 import { SignedAnswers } from './signed-answers.ts'
 
-/** Patterns of the routes, below the prefix of the protocol. */
-export const providerPatterns = {
+/** Below the prefix of the protocol. */
+export const providerRoutes = {
   versions: '/:namespace/:type/versions',
   package: '/:namespace/:type/:version/download/:os/:arch',
   shasums: '/:namespace/:type/:version/SHA256SUMS/:os/:arch',
@@ -95,11 +96,11 @@ export class ProviderAnswers {
 }
 
 function factsOf(
-  pattern: keyof typeof providerPatterns,
+  pattern: keyof typeof providerRoutes,
   { namespace, name }: Parent,
   version?: string,
 ): ReadyAnswer['facts'] {
-  const route = providerPrefix + providerPatterns[pattern]
+  const route = providerPrefix + providerRoutes[pattern]
   const facts = { route, namespace, kind: 'Provider' as const, name }
   return version === undefined ? facts : { ...facts, version }
 }

@@ -5,7 +5,7 @@ import type { VersionRow } from '../catalog/catalog.ts'
 import { archiveHeaders, etagOf } from './archive-response.ts'
 import { archivePattern } from './archive-url.ts'
 import { modulePrefix } from './discovery.ts'
-import type { RegistryOptions } from './ports.ts'
+import type { RegistryOptions } from './options.ts'
 import { servedArchive } from './respond.ts'
 
 /** A URL takes its characters, so this bounds them to some megabytes. */

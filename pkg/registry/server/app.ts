@@ -9,17 +9,14 @@ import {
   type ServingEnv,
 } from '../../base/serving/serving.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
-import type { Auth } from '../auth/auth.ts'
 import type { Broker } from '../broker/broker.ts'
 import { type BrowseOptions, createBrowse, prefix } from '../browse/browse.ts'
 import { createRegistry, discoveryPaths, type RegistryOptions } from '../protocol/protocol.ts'
-import { accessOf, whoAmIRoutes } from './access.ts'
+import { whoAmIRoutes } from './who-am-i.ts'
 
-export interface AppOptions
-  extends Omit<RegistryOptions, 'mayRead' | 'mayReadNow' | 'answersDiffer' | 'login'>,
-    Omit<BrowseOptions, 'viewOf' | 'viewNow'> {
+export interface AppOptions extends RegistryOptions, BrowseOptions {
   /** Who may see what. Default: everybody everything. */
-  readonly auth?: Auth | undefined
+  readonly auth?: RegistryOptions['auth']
   /** Passes logins on. Default: this server has no broker behind it. */
   readonly broker?: Broker | undefined
   readonly log: Logger
@@ -35,10 +32,9 @@ export interface App {
 export function createApp(options: AppOptions): App {
   // The fastest router that knows paths where a name and a word compete; the default would fall back to a slower one.
   const routes = new Hono<ServingEnv>({ router: new PatternRouter() })
-  const { auth, broker, catalog } = options
-  const access = auth && accessOf(auth, catalog)
-  const registry = createRegistry({ ...options, ...access })
-  const browse = createBrowse({ ...options, ...access })
+  const { auth, broker } = options
+  const registry = createRegistry(options)
+  const browse = createBrowse(options)
   routes.route('/', registry.routes)
   routes.route('/', browse.routes)
   if (auth !== undefined) routes.route('/', whoAmIRoutes(auth))

@@ -1,0 +1,33 @@
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Signer } from '../../archives/signing/signing.ts'
+import type { Archives } from '../../archives/storage/storage.ts'
+import type { Auth } from '../auth/auth.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+
+/** One archive that is downloaded. */
+export interface Download {
+  readonly kind: ParentKind
+  readonly namespace: string
+  readonly name: string
+  readonly version: string
+  /** Platform of a provider's archive; absent for modules. */
+  readonly os?: string | undefined
+  readonly arch?: string | undefined
+}
+
+export interface RegistryOptions {
+  readonly catalog: Catalog
+  readonly archives: Pick<Archives, 'sizeOf' | 'inMemory' | 'open' | 'presign'>
+  /** Who may see what. Default: everybody everything. */
+  readonly auth?: Auth | undefined
+  /** Absent where no signing key is configured. */
+  readonly signer?: Signer | undefined
+  /** External URL of the registry without a trailing slash; default: the host that the request names. */
+  readonly baseUrl?: string | undefined
+  /** Believe `X-Forwarded-Proto` and `X-Forwarded-Host`. */
+  readonly trustProxy?: boolean
+  /** Redirect downloads of modules too, if their storage says presign; default false: only those of providers. */
+  readonly presignModules?: boolean
+  /** Called with each download as it begins; must neither wait nor throw. */
+  readonly onDownload?: ((download: Download) => void) | undefined
+}
