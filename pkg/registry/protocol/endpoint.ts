@@ -60,16 +60,16 @@ export const nameIn = (path: RouteParameters): string => path['name'] ?? path['t
 export function mount(
   app: Hono<ServingEnv>,
   prefix: string,
-  endpoint: Endpoint,
+  mounted: Endpoint,
   options: RegistryOptions,
 ): void {
-  const { kind, isOpen } = endpoint
-  get(app, prefix, endpoint.route, (c: App) => {
+  const { kind, isOpen } = mounted
+  get(app, prefix, mounted.route, (c: App) => {
     const path: RouteParameters = c.req.param()
     const parent = () => kind && parentOf(options, kind, path)
     const respond = (): Response | Promise<Response> => {
-      const found = endpoint.read(path, parent(), c)
-      const answer = endpoint.ready?.(found) ?? endpoint.answer?.(found, c)
+      const found = mounted.read(path, parent(), c)
+      const answer = mounted.ready?.(found) ?? mounted.answer?.(found, c)
       return after(answer as Answer, toResponse)
     }
     if (kind === undefined) return respond()

@@ -65,7 +65,7 @@ export function createRegistry(options: RegistryOptions): {
       .slice(0, 3)
       .flatMap(([prefix, endpoints]) =>
         endpoints
-          .filter(({ ready }) => ready !== undefined)
+          .filter((endpoint) => 'ready' in endpoint)
           .map((endpoint) => [prefix + endpoint.route, endpoint] as const),
       ),
   )
