@@ -67,7 +67,7 @@ describe('a mistake is reported before anything is done:', () => {
     ],
     ['--storage-config DIR/broken.yaml DIR/empty', 'broken.yaml is not valid YAML: Flow map'],
     ['--storage-config DIR/two.yaml DIR/empty', 'two.yaml: must name exactly one backend'],
-    ['--versions >>>1 DIR/empty', '--versions: ">>>1" at character 1 is no version constraint'],
+    ['--versions >>>1 DIR/empty', '--versions: ">>>1" at character 1 is not a version constraint'],
     ['--parallel 0 DIR/empty', '--parallel: "0" is no number from 1 to 64'],
     ['--format rar DIR/empty', '--format: "rar" is no format: write zip or tar.gz'],
     ['--namespace A_B DIR/empty', '--namespace: "A_B" is no namespace'],

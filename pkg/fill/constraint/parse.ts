@@ -1,21 +1,30 @@
 import { SemVer } from 'semver'
-import { type Clause, clauseAllows, namesPrereleaseOf, type Operator } from './clause.ts'
+
+type Operator = '=' | '!=' | '>' | '>=' | '<' | '<=' | '~>'
+
+interface Clause {
+  readonly operator: Operator
+  /** Numbers that were not written are 0. */
+  readonly version: SemVer
+  /** How many numbers were written, 1 to 3. */
+  readonly segments: number
+}
 
 /** Clauses that must all be met. */
 export interface Constraints {
-  /** Whether a version meets every clause. Without clauses every one does. */
+  /** Whether a version meets every clause; without clauses, every version does. */
   allows(version: SemVer): boolean
   /**
-   * Whether a version is chosen by them: it is allowed, and, where it is a prerelease, a clause names a prerelease of the
-   * same numbers. Without clauses no prerelease is.
+   * Whether a version is selected: it is allowed and, if it is a prerelease, a clause names a prerelease of the same
+   * numbers. Without clauses no prerelease is selected.
    */
   selects(version: SemVer): boolean
 }
 
-/** A constraint that cannot be read. The message shows the clause. */
+/** A constraint that is not valid. The message shows the clause. */
 export class ConstraintError extends Error {
   override readonly name = 'ConstraintError'
-  /** Where in the text the clause begins, from 0. */
+  /** Where the clause begins in the text, from 0. */
   readonly position: number
 
   constructor(message: string, position: number) {
@@ -27,8 +36,8 @@ export class ConstraintError extends Error {
 const maxLength = 1024
 
 /**
- * @param text clauses of an operator (`=`, `!=`, `>`, `>=`, `<`, `<=`, `~>`; none is `=`) and a version of one to three
- * numbers, separated by commas; empty text: no clauses
+ * @param text clauses of an operator (`=`, `!=`, `>`, `>=`, `<`, `<=`, `~>`; none means `=`) and a version of one to three
+ * numbers, separated by commas; an empty text has no clauses
  * @throws ConstraintError
  */
 export function parseConstraints(text: string): Constraints {
@@ -37,19 +46,17 @@ export function parseConstraints(text: string): Constraints {
   }
   const clauses: Clause[] = []
   let position = 0
-  if (text.trim() !== '') {
-    for (const part of text.split(',')) {
-      clauses.push(parseClause(part, position))
-      position += part.length + 1
-    }
+  for (const part of text.trim() === '' ? [] : text.split(',')) {
+    clauses.push(parseClause(part, position))
+    position += part.length + 1
   }
-  const allows = (version: SemVer) => clauses.every((clause) => clauseAllows(clause, version))
+  const allows = (version: SemVer) =>
+    clauses.every((clause) => rules[clause.operator](version, clause))
   return {
     allows,
     selects: (version) =>
       allows(version) &&
-      (version.prerelease.length === 0 ||
-        clauses.some((clause) => namesPrereleaseOf(clause, version))),
+      (!isPrerelease(version) || clauses.some((clause) => namesPrereleaseOf(clause, version))),
   }
 }
 
@@ -65,7 +72,7 @@ function parseClause(text: string, position: number): Clause {
       begin,
     )
   }
-  if (matched === undefined) return fail('is no version constraint')
+  if (matched === undefined) return fail('is not a version constraint')
   const numbers = [major, minor, patch].filter((number) => number !== undefined)
   const [a = '0', b = '0', c = '0'] = numbers.map((number) => number.replace(/^0+(?=\d)/, ''))
   const full = `${a}.${b}.${c}${prerelease === undefined ? '' : `-${prerelease}`}`
@@ -78,4 +85,38 @@ function parseClause(text: string, position: number): Clause {
   } catch {
     return fail('holds no semantic version')
   }
+}
+
+const isPrerelease = (version: SemVer): boolean => version.prerelease.length > 0
+
+/** Whether a clause names a prerelease of a version's numbers. */
+const namesPrereleaseOf = ({ version: named }: Clause, version: SemVer): boolean =>
+  isPrerelease(named) && named.compareMain(version) === 0
+
+type Rule = (version: SemVer, clause: Clause) => boolean
+
+/** A prerelease is only compared with a clause that names one of the same numbers. */
+const ordered =
+  (accepts: (order: number) => boolean): Rule =>
+  (version, clause) =>
+    (!isPrerelease(version) || namesPrereleaseOf(clause, version)) &&
+    accepts(version.compare(clause.version))
+
+/** The last written number may grow, the ones before it may not. A single number has no upper bound. */
+const pessimistic: Rule = (version, { version: named, segments }) => {
+  if (isPrerelease(named) && !isPrerelease(version)) return false
+  if (segments >= 2 && version.major !== named.major) return false
+  return segments < 3 || version.minor === named.minor
+}
+
+const atLeast = ordered((order) => order >= 0)
+
+const rules: Readonly<Record<Operator, Rule>> = {
+  '=': (version, { version: named }) => version.compare(named) === 0,
+  '!=': (version, { version: named }) => version.compare(named) !== 0,
+  '>': ordered((order) => order > 0),
+  '>=': atLeast,
+  '<': ordered((order) => order < 0),
+  '<=': ordered((order) => order <= 0),
+  '~>': (version, clause) => atLeast(version, clause) && pessimistic(version, clause),
 }

@@ -14,30 +14,29 @@ import {
   openArchiveStore,
 } from '../../archives/storage/storage.ts'
 import { messageOf } from '../../base/errors/errors.ts'
-import type { Finding } from './finding.ts'
-import { about, type Placed } from './object.ts'
-import type { Parents } from './parents.ts'
+import { about, type LintFinding, type PlacedObject } from './finding.ts'
+import type { ManifestParents } from './parents.ts'
 
-/** Archives of the filesystem, read as the server reads them: what it would not serve is not there. */
-export interface Mount {
+/** Archives of the filesystem, read as the server reads them: an archive that it would not serve does not exist. */
+export interface ArchiveMount {
   readonly mountPath: string
   readonly store: ArchiveStore
 }
 
-export function openMount(mountPath: string): Mount {
+export function openMount(mountPath: string): ArchiveMount {
   return { mountPath, store: openArchiveStore({ filesystemMountPath: mountPath }) }
 }
 
-/** Whether the archive of a Version on the filesystem is there, and is the one that its digest says. */
+/** Checks that the archive of a Version on the filesystem exists and has the Version's digest. */
 export async function inArchive(
-  version: Placed<Version>,
-  parents: Parents,
-  { mountPath, store }: Mount,
+  version: PlacedObject<Version>,
+  parents: ManifestParents,
+  { mountPath, store }: ArchiveMount,
   { partial }: { readonly partial: boolean },
-): Promise<Finding | undefined> {
+): Promise<LintFinding | undefined> {
   const parent = parents.of(version)
   const own = configOfVersion(version.resource)
-  // The registry serves none of it, and that is a finding already; unless its parent is elsewhere, and does not matter.
+  // A Version without parent is not served, which is a finding already, unless its parent may be elsewhere.
   const isKnown = partial && own?.name !== undefined && own.storageConfig !== undefined
   if (parent === undefined && !isKnown) return undefined
   const location = locationOf(version.resource, parent?.resource)
@@ -61,7 +60,7 @@ export async function inArchive(
   )
 }
 
-/** In lower-case hexadecimal. @throws RegistryError as `open` of a driver, and as its body */
+/** @returns lower-case hexadecimal @throws RegistryError of the driver */
 async function digestOf(driver: ArchivePlace['driver'], object: string): Promise<string> {
   const { body } = await driver.open(object)
   try {
@@ -75,8 +74,8 @@ async function digestOf(driver: ArchivePlace['driver'], object: string): Promise
   }
 }
 
-/** What the file system said of it, where it did: callers of the registry are told less. */
+/** The file system's own error, which callers of the registry never see. */
 function problemOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'is not there' : messageOf(cause)
+  return (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : messageOf(cause)
 }

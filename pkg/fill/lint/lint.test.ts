@@ -190,7 +190,7 @@ it('looks at archives where it may', async () => {
   ])
   const other = version('v', good.replace('n-1.0.0', 'n-9'))
   expect(await findingsIn([network, other], options)).toEqual([
-    expect.stringMatching(/no-archive.*n-9\.zip: is not there/),
+    expect.stringMatching(/no-archive.*n-9\.zip: does not exist/),
   ])
 })
 

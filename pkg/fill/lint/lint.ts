@@ -1,4 +1,4 @@
-/** What is wrong with a set of manifests, before anything serves them; and how that is printed. It mends nothing. */
+/** Finds mistakes in manifests before anything serves them, and prints the findings. It changes no file. */
 
 import {
   formatPath,
@@ -10,46 +10,69 @@ import {
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { readManifests } from '../../records/folder/folder.ts'
 import { inArchive, openMount } from './archives.ts'
-import type { Finding } from './finding.ts'
-import { about, groupBy, isOf, type Placed, placeOf } from './object.ts'
-import { addressConflicts, Parents } from './parents.ts'
+import { about, isOf, type LintFinding, type PlacedObject, placeOf, repeats } from './finding.ts'
+import { addressConflicts, ManifestParents } from './parents.ts'
 import { duplicateVersions, inVersion } from './versions.ts'
 
 export { checks } from './finding.ts'
 export { asJson, asSarif, asText } from './report.ts'
 
 export interface LintOptions {
-  /** What is wrong with a binding's expression and globs, as the server would say. */
+  /** Compiles a binding's expression and globs as the server does. */
   readonly compileBinding: (binding: GroupBinding) => { readonly problem: string | undefined }
   /** Files and folders, checked together as one registry. */
   readonly paths: readonly string[]
   readonly apiGroup: string
-  /** Where GroupBindings are read. */
+  /** The namespace of GroupBindings; those elsewhere are ignored. */
   readonly namespace: string
-  /** Whether the manifests refer to objects that are somewhere else. */
+  /** Whether the manifests refer to objects elsewhere. */
   readonly partial: boolean
-  /** Where archives of the filesystem are, to look at them too. */
+  /** Root of archives on the filesystem, to check them as well. */
   readonly filesystemMountPath?: string | undefined
 }
 
 export interface LintResult {
-  readonly findings: readonly Finding[]
+  readonly findings: readonly LintFinding[]
   readonly files: number
   readonly objects: number
 }
 
 /**
- * Checks manifests: syntax, fields, values, references, conflicts, expressions, and archives where they can be seen.
+ * Checks manifests: syntax, fields, values, references, conflicts, expressions, and archives if a mount is given.
  *
- * @returns what was found, by file and line
- * @throws the error of the file system where a path leads nowhere
+ * @returns findings by file and line
+ * @throws the error of the file system if a path does not exist
  */
 export async function lint(options: LintOptions): Promise<LintResult> {
-  const read = (
-    await Promise.all(options.paths.map((path) => readManifests(path, options.apiGroup)))
-  ).flat()
-  const findings: Finding[] = []
-  const objects: Placed[] = []
+  const { paths, apiGroup, filesystemMountPath } = options
+  const read = (await Promise.all(paths.map((path) => readManifests(path, apiGroup)))).flat()
+  const { findings, objects } = findingsOf(read)
+  const duplicates = new Set<PlacedObject>()
+  for (const [first, other] of repeats(objects, identityOf)) {
+    const message = `is defined in ${placeOf(first)} already: delete one of them`
+    findings.push(about(other, 'duplicate-object', message))
+    duplicates.add(other)
+  }
+  const distinct = objects.filter((object) => !duplicates.has(object))
+  for (const object of distinct) findings.push(...inObject(object, options))
+
+  const parents = new ManifestParents(distinct)
+  findings.push(...addressConflicts(parents))
+  const versions = distinct.filter(isOf('Version'))
+  const mount = filesystemMountPath === undefined ? undefined : openMount(filesystemMountPath)
+  for (const version of versions) {
+    findings.push(...inVersion(version, parents, options))
+    const finding = mount && (await inArchive(version, parents, mount, options))
+    if (finding !== undefined) findings.push(finding)
+  }
+  findings.push(...duplicateVersions(versions, parents))
+  return { findings: findings.toSorted(byPlace), files: read.length, objects: objects.length }
+}
+
+/** Collects the objects of files, and the mistakes of reading them. */
+function findingsOf(read: Awaited<ReturnType<typeof readManifests>>) {
+  const findings: LintFinding[] = []
+  const objects: PlacedObject[] = []
   for (const { file, entries, rejections } of read) {
     for (const { reason, line, object, field, message, others = [] } of rejections) {
       const check = reason === 'Invalid' || reason === 'Duplicate' ? 'schema' : 'syntax'
@@ -60,47 +83,24 @@ export async function lint(options: LintOptions): Promise<LintResult> {
     for (const { key, line, resource, unknown = [] } of entries) {
       if (resource !== undefined) objects.push({ file, line, key, resource })
       for (const { path, message } of unknown) {
-        findings.push(
-          about({ file, line, key }, 'unknown-field', message, { field: formatPath(path) }),
-        )
+        const field = formatPath(path)
+        findings.push(about({ file, line, key }, 'unknown-field', message, { field }))
       }
     }
   }
-  const distinct: Placed[] = []
-  for (const [first, ...others] of groupBy(objects, identityOf).values()) {
-    if (first !== undefined) distinct.push(first)
-    for (const other of others) {
-      const message = `is defined in ${placeOf(first as Placed)} already: delete one of them`
-      findings.push(about(other, 'duplicate-object', message))
-    }
-  }
-  for (const object of distinct) findings.push(...inObject(object, options))
-
-  const parents = new Parents(distinct)
-  findings.push(...addressConflicts(parents))
-  const versions = distinct.filter(isOf('Version'))
-  const mountPath = options.filesystemMountPath
-  const mount = mountPath === undefined ? undefined : openMount(mountPath)
-  for (const version of versions) {
-    findings.push(...inVersion(version, parents, options))
-    if (mount === undefined) continue
-    const finding = await inArchive(version, parents, mount, options)
-    if (finding !== undefined) findings.push(finding)
-  }
-  findings.push(...duplicateVersions(versions, parents))
-  return { findings: findings.toSorted(byPlace), files: read.length, objects: objects.length }
+  return { findings, objects }
 }
 
-const identityOf = ({ key }: Placed): string => `${key.kind} ${key.namespace} ${key.name}`
+const identityOf = ({ key }: PlacedObject): string => `${key.kind} ${key.namespace} ${key.name}`
 
-const byPlace = (a: Finding, b: Finding): number =>
+const byPlace = (a: LintFinding, b: LintFinding): number =>
   a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1
 
-/** What is wrong with one object, whatever stands beside it. */
+/** Checks one object by itself. */
 function* inObject(
-  object: Placed,
+  object: PlacedObject,
   { namespace, apiGroup, compileBinding }: LintOptions,
-): Generator<Finding> {
+): Generator<LintFinding> {
   const { resource } = object
   const named = nameIssue(resource)
   for (const { path, message } of [...(named ? [named] : []), ...mistakesIn(resource)]) {
@@ -115,6 +115,7 @@ function* inObject(
   const { problem } = compileBinding(resource)
   if (problem !== undefined) yield about(object, 'expression', problem)
   const ignored = ignoredBindingIssue(resource, namespace)
-  if (ignored !== undefined)
+  if (ignored !== undefined) {
     yield about(object, 'ignored-binding', ignored.message, { level: 'warning' })
+  }
 }

@@ -124,7 +124,7 @@ const mistakes: readonly (readonly [what: string, object: object, says: RegExp])
   [
     'an operating system in capitals',
     ofProvider({ version: '1.1.1', operatingSystem: 'Linux' }),
-    /in lower case: linux/,
+    /spelled as in Go: linux/,
   ],
   [
     'an architecture as the kernel says',
@@ -164,7 +164,7 @@ const mistakes: readonly (readonly [what: string, object: object, says: RegExp])
   [
     'no storage',
     archive({ version: '1.1.6', moduleConfigRef: { name: 'bare' } }),
-    /has a storageConfig: write where the archive is/,
+    /has a storageConfig: add one that names the place of the archive/,
   ],
   [
     'a system with a hyphen',

@@ -1,19 +1,25 @@
 import {
+  configOfParent,
   type Module,
   type Provider,
   parentOf,
   parentRefOf,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
-import type { Finding } from './finding.ts'
-import { about, groupBy, isOf, type Placed, placeOf } from './object.ts'
+import {
+  about,
+  groupBy,
+  isOf,
+  type LintFinding,
+  type PlacedObject,
+  placeOf,
+  repeats,
+} from './finding.ts'
 
-export type PlacedParent = Placed<Module> | Placed<Provider>
+export type PlacedParent = PlacedObject<Module> | PlacedObject<Provider>
 
 const configNameOf = ({ resource }: PlacedParent): string =>
-  (resource.kind === 'Module'
-    ? resource.spec.moduleConfig.name
-    : resource.spec.providerConfig.name) ?? resource.metadata.name
+  configOfParent(resource).name ?? resource.metadata.name
 
 const systemOf = ({ resource }: PlacedParent): string | undefined =>
   resource.kind === 'Module' ? resource.spec.moduleConfig.provider : undefined
@@ -23,13 +29,13 @@ const traits = {
   uid: ({ resource }: PlacedParent) => resource.metadata.uid ?? '',
 }
 
-/** The modules and providers of the manifests, and which Version belongs to which. */
-export class Parents {
+/** The modules and providers of the manifests. */
+export class ManifestParents {
   readonly all: readonly PlacedParent[]
-  readonly #byName: Map<string, PlacedParent[]>
-  readonly #byConfigName: Map<string, PlacedParent[]>
+  readonly #byName: Map<string | undefined, PlacedParent[]>
+  readonly #byConfigName: Map<string | undefined, PlacedParent[]>
 
-  constructor(objects: readonly Placed[]) {
+  constructor(objects: readonly PlacedObject[]) {
     this.all = [...objects.filter(isOf('Module')), ...objects.filter(isOf('Provider'))]
     this.#byName = groupBy(this.all, ({ key }) => `${key.kind} ${key.namespace} ${key.name}`)
     this.#byConfigName = groupBy(
@@ -38,8 +44,8 @@ export class Parents {
     )
   }
 
-  /** As the registry finds it. */
-  of({ resource }: Placed<Version>): PlacedParent | undefined {
+  /** Finds the parent of a Version as the registry does. */
+  of({ resource }: PlacedObject<Version>): PlacedParent | undefined {
     const ref = parentRefOf(resource)
     if (ref === undefined) return undefined
     const key = `${ref.kind} ${resource.metadata.namespace} ${ref.name}`
@@ -52,24 +58,16 @@ export class Parents {
   }
 }
 
-/** Modules and providers that would be served under one address. */
-export function* addressConflicts({ all }: Parents): Generator<Finding> {
-  const addresses = groupBy(all, (parent) =>
-    [parent.key.kind, parent.key.namespace, configNameOf(parent), systemOf(parent) ?? '*'].join(
-      ' ',
-    ),
-  )
-  for (const parents of addresses.values()) {
-    const [first, ...others] = parents.toSorted(
-      (a, b) => Number(configNameOf(b) === b.key.name) - Number(configNameOf(a) === a.key.name),
-    )
-    for (const other of first === undefined ? [] : others) {
-      const address = [configNameOf(other), systemOf(other)].filter(Boolean).join('/')
-      yield about(
-        other,
-        'address-conflict',
-        `${address} is the address of ${placeOf(first as PlacedParent)} too, which is served: give one of them another name or system`,
-      )
-    }
+/** Finds modules and providers with the same address. */
+export function* addressConflicts({ all }: ManifestParents): Generator<LintFinding> {
+  const isNamesake = (parent: PlacedParent) => Number(configNameOf(parent) === parent.key.name)
+  const addressOf = (parent: PlacedParent) =>
+    [parent.key.kind, parent.key.namespace, configNameOf(parent), systemOf(parent) ?? '*'].join(' ')
+  // The parent whose metadata.name matches is served.
+  const sorted = all.toSorted((a, b) => isNamesake(b) - isNamesake(a))
+  for (const [first, other] of repeats(sorted, addressOf)) {
+    const address = [configNameOf(other), systemOf(other)].filter(Boolean).join('/')
+    const message = `${address} is the address of ${placeOf(first)} too, which is served: give one of them another name or system`
+    yield about(other, 'address-conflict', message)
   }
 }

@@ -1,12 +1,12 @@
-import { checks, type Finding } from './finding.ts'
+import { checks, type LintFinding } from './finding.ts'
 import type { LintResult } from './lint.ts'
 
-const subjectOf = ({ object, field }: Finding): string =>
+const subjectOf = ({ object, field }: LintFinding): string =>
   [object && `${object.kind} ${[object.namespace, object.name].filter(Boolean).join('/')}`, field]
     .filter(Boolean)
     .join(' ')
 
-/** A line for each finding, as compilers print them, and a sum. */
+/** A line for each finding, in the format of compilers, and a summary. */
 export function asText({ findings, files, objects }: LintResult): string {
   const lines = findings.map((finding) => {
     const { file, line, level, check, message } = finding
@@ -19,15 +19,15 @@ export function asText({ findings, files, objects }: LintResult): string {
   return `${[...lines, sum].join('\n')}\n`
 }
 
-/** What follows the first line of an expression's error shows the place in it; one line is enough here. */
+/** Errors of expressions have more lines that show the place; the first is enough here. */
 const oneLine = (message: string): string => message.replaceAll(/\s*\n\s*/g, ' ')
 
-/** The findings as they are, for programs. */
+/** The findings, for programs. */
 export function asJson({ findings, files, objects }: LintResult): string {
   return `${JSON.stringify({ files, objects, findings }, undefined, 2)}\n`
 }
 
-/** SARIF 2.1.0, which code hosts show beside the lines of a change. */
+/** SARIF 2.1.0, which code hosts show next to the lines of a change. */
 export function asSarif({ findings }: LintResult, version: string): string {
   const rules = Object.entries(checks).map(([id, text]) => ({ id, shortDescription: { text } }))
   const results = findings.map((finding) => {
