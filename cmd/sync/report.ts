@@ -1,5 +1,5 @@
 import { printable } from '../../pkg/fill/egress/egress.ts'
-import type { Objects, StoredObject } from '../../pkg/records/store/store.ts'
+import type { FolderObjects, Objects, StoredObject } from '../../pkg/records/store/store.ts'
 
 const kinds = ['Depot', 'Module', 'Provider', 'Version'] as const
 
@@ -24,7 +24,7 @@ export function printProgress(objects: Objects, print: (line: string) => void): 
 }
 
 /** What is not as it should be, a line for each object that says why. */
-export function problemsOf(objects: Objects): string[] {
+export function problemsOf(objects: FolderObjects): string[] {
   const unready = kinds.flatMap((kind) =>
     objects.list(kind).flatMap((object) => {
       const ready = toldOf(object).conditions?.find(({ type }) => type === 'Ready')
@@ -34,11 +34,9 @@ export function problemsOf(objects: Objects): string[] {
       return [`${kind} ${namespace}/${name}: ${printable(ready.message, 1000)}`]
     }),
   )
-  const file = objects.unreadable()
-  if (file === undefined) return unready
-  const mistake =
-    'has a mistake or cannot be read, so no archive was removed; depot lint says where, for all files'
-  return [...unready, `${printable(file)} ${mistake}`]
+  const mistakes = objects.mistakes().map((mistake) => printable(mistake, 1000))
+  if (objects.unreadable() === undefined) return [...unready, ...mistakes]
+  return [...unready, ...mistakes, 'no archive was removed, because not everything can be read']
 }
 
 /** One line that sums it up. */

@@ -43,9 +43,8 @@ it('says that a folder holds nothing to do', async () => {
 it('names a file that has a mistake, and ends with 1', async () => {
   const { status, stdout } = await sync('--manifests', 'mistaken', '--archives', 'archives')
   expect(status).toBe(1)
-  expect(stdout).toContain(
-    'depot.yaml has a mistake or cannot be read, so no archive was removed; depot lint says where, for all files\n',
-  )
+  expect(stdout).toMatch(/^depot.yaml:1: Flow sequence in block collection/m)
+  expect(stdout).toContain('no archive was removed, because not everything can be read\n')
 })
 
 it.each(['sync', 'import'])(
@@ -54,6 +53,6 @@ it.each(['sync', 'import'])(
     const { stdout } = await depot(dir, [command, '--help'])
     const variables = ['DEPOT_S3_ENDPOINT', 'AWS_…', 'AZURE_…', 'GOOGLE_…', 'HTTPS_PROXY, NO_PROXY']
     for (const name of variables) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
-    expect(stdout).toContain('1 where something failed, 2 for wrong options, 130 or 143')
+    expect(stdout).toContain('1 if something failed, 2 for wrong options, 130 or 143')
   },
 )

@@ -22,7 +22,7 @@ import {
 } from '../../pkg/base/telemetry/telemetry.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import { type Sync, startSync } from '../../pkg/fill/sync/sync.ts'
-import { folderObjects, type Objects } from '../../pkg/records/store/store.ts'
+import { type FolderObjects, folderObjects } from '../../pkg/records/store/store.ts'
 import { untilEnd } from './end.ts'
 import { onlyOne } from './only-one.ts'
 import { printProgress, problemsOf, summaryOf } from './report.ts'
@@ -94,7 +94,8 @@ async function fill(
       metrics,
       // No server of a folder is more than a moment behind, and nothing waits for it where this runs once.
       timings: { archiveDeleteDelayMs: options.watch ? 5_000 : 0 },
-      pollAtStart: !options.watch,
+      // When it looked last is not written down where nothing else changed.
+      pollAtStart: true,
     })
   const work = async () =>
     options.watch
@@ -110,10 +111,15 @@ async function fill(
 
 async function once(
   work: Sync,
-  objects: Objects,
+  objects: FolderObjects,
   { print, log, lost }: { print: (line: string) => void; log: Logger; lost: AbortSignal },
 ): Promise<number> {
-  const ended = await Promise.race([work.idle(), untilEnd(lost)])
+  const finished = async () => {
+    await work.idle()
+    await objects.settled()
+    await work.idle()
+  }
+  const ended = await Promise.race([finished(), untilEnd(lost)])
   const failing = work.failing()
   await endWithin(work.stop(), graceMs, log)
   if (ended === 'SIGINT' || ended === 'SIGTERM') {

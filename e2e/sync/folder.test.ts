@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -84,6 +84,7 @@ describe('depot sync', () => {
     expect(output).toContain('4 of 4 versions are stored')
     expect(status).toBe(0)
     expect(filesBelow(registry.manifests)).toEqual([
+      'main.status.yaml',
       'main.yaml',
       'modules/team/vpc.yaml',
       'providers/team/dns.yaml',
@@ -94,23 +95,32 @@ describe('depot sync', () => {
     ])
   })
 
-  it('keeps what people wrote, comments included, and adds a status', () => {
-    const after = readFileSync(join(registry.manifests, 'main.yaml'), 'utf8')
-    expect(after.startsWith(depot)).toBe(true)
-    expect(parse(after)).toMatchObject({ status: { modules: ['vpc'], providers: ['dns'] } })
+  it('keeps what people wrote byte for byte, and writes the status next to it', () => {
+    expect(readFileSync(join(registry.manifests, 'main.yaml'), 'utf8')).toBe(depot)
+    const status = readFileSync(join(registry.manifests, 'main.status.yaml'), 'utf8')
+    expect(parse(status)).toMatchObject({ status: { modules: ['vpc'], providers: ['dns'] } })
   })
 
-  it('writes only the time of its check when it runs again', async () => {
+  it('writes nothing when it runs again and upstream has nothing new', async () => {
     const state = () =>
-      filesBelow(registry.manifests).map((file) => [
-        file,
-        // Each run looks at the upstream.
-        readFileSync(join(registry.manifests, file), 'utf8').replace(/lastPoll: .*/, ''),
-      ])
-    await sync()
+      filesBelow(registry.manifests).map((file) => {
+        const { ino, mtimeNs } = statSync(join(registry.manifests, file), { bigint: true })
+        return `${file} ${ino} ${mtimeNs}`
+      })
     const before = state()
     expect(await sync()).toMatchObject({ status: 0, output: '4 of 4 versions are stored\n' })
-    expect(state().filter(([, content], index) => content !== before[index]?.[1])).toEqual([])
+    expect(state()).toEqual(before)
+  })
+
+  it('reports an object that is in two files', async () => {
+    const twin = join(registry.manifests, 'twin.yaml')
+    writeFileSync(twin, depot)
+    const { status, output } = await sync()
+    rmSync(twin)
+    expect(output).toContain(
+      'twin.yaml:2: Depot team/main is already defined in main.yaml:2; remove one of the two\n',
+    )
+    expect(status).toBe(1)
   })
 
   it('keeps other programs from writing to the folder while it runs', async () => {

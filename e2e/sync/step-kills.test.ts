@@ -131,9 +131,9 @@ beforeAll(async () => {
 
 it('without a kill stores archives, and then removes them', () => {
   expect(whole.archives).toHaveLength(7)
-  expect(whole.manifests).toHaveLength(7)
+  expect(whole.manifests).toHaveLength(8)
   expect(empty.archives).toEqual([])
-  expect(empty.manifests.map(([file]) => file)).toEqual(['main.yaml'])
+  expect(empty.manifests.map(([file]) => file)).toEqual(['main.status.yaml', 'main.yaml'])
 })
 
 describe('a process that is killed right after a step does not change the final state', () => {

@@ -90,6 +90,7 @@ const objects = await folderObjects({
   dir: join(dir, 'manifests'),
   apiGroup: 'depot.internal',
   watch: false,
+  restMs: 200,
   log,
 })
 const sync = await startSync({
@@ -103,6 +104,8 @@ const sync = await startSync({
   metrics: createMetrics({ version: 'test' }),
   timings: { archiveDeleteDelayMs: 0 },
 })
+await sync.idle()
+await objects.settled()
 await sync.idle()
 await sync.stop()
 await objects.close()

@@ -4,11 +4,11 @@ import { objectsOf } from './helm.fixture.ts'
 import { kustomizeFiles, staleManifests } from './kustomize.ts'
 import { conformance } from './schemas/conform.fixture.ts'
 
-it('is up to date (make generate)', () => {
+it('has nothing to generate again (make generate)', () => {
   expect(staleManifests()).toEqual([])
 })
 
-it('is valid for Kubernetes and has no labels of Helm', () => {
+it('holds what Kubernetes takes, and nothing of Helm', () => {
   const schemas = conformance()
   const files = [...kustomizeFiles()].filter(
     ([path]) => path.endsWith('.yaml') && !path.endsWith('kustomization.yaml'),
@@ -21,7 +21,7 @@ it('is valid for Kubernetes and has no labels of Helm', () => {
 
 const kubectl = spawnSync('kubectl', ['version', '--client']).status === 0
 
-it.skipIf(!kubectl)('kubectl kustomize renders all of it', () => {
+it.skipIf(!kubectl)('kubectl puts all of it together', () => {
   const built = execFileSync('kubectl', ['kustomize', 'config/default'], { encoding: 'utf8' })
   const names = objectsOf(built).map(({ kind, metadata }) => `${kind} ${metadata.name}`)
   expect(names).toContain('Namespace depot-system')

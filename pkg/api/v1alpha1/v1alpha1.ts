@@ -120,6 +120,31 @@ export function parseResource<K extends Kind>(
   return { ok: false, issues: result.error.issues.map((issue) => toFieldIssue(issue, withKind)) }
 }
 
+/**
+ * Checks a status that is written down without its spec.
+ *
+ * @param raw an object that has nothing but a name and a status
+ */
+export function parseStatus(
+  kind: Kind,
+  raw: Readonly<Record<string, unknown>>,
+):
+  | { readonly ok: true; readonly status: unknown }
+  | Extract<ParsedResource<Resource>, { ok: false }> {
+  const { shape } = kinds[kind].schema
+  if (!('status' in shape)) {
+    return { ok: false, issues: [{ path: ['status'], message: `is not a field of a ${kind}` }] }
+  }
+  const status = withoutNulls(raw['status'])
+  const result = shape.status.safeParse(status)
+  if (result.success) return { ok: true, status: result.data }
+  const issues = result.error.issues.map((issue) => toFieldIssue(issue, status))
+  return {
+    ok: false,
+    issues: issues.map(({ path, message }) => ({ path: ['status', ...path], message })),
+  }
+}
+
 function accepted<R extends Resource>(resource: R, raw: unknown): ParsedResource<R> {
   dropForeignOwners(resource, raw)
   return { ok: true, resource }

@@ -1,29 +1,29 @@
 import ipaddr from 'ipaddr.js'
 
-/** Decides which addresses Depot may connect to. */
+/** Which addresses may be connected to. */
 export interface AddressRules {
   /**
-   * Explains why an address is refused; undefined if it is allowed.
+   * Why an address is refused; undefined where it is fine.
    *
-   * @param named whether an option names the host: then its address may be in a private network that an option names
+   * @param named whether its host is named in the options, which opens the private networks that are named there too
    */
   refusal(address: string, named: boolean): string | undefined
 }
 
 /**
- * Allows public unicast addresses, and addresses in the given private networks.
+ * Lets through what is public unicast, and what lies in a network that was named.
  *
  * @param privateNetworks in CIDR notation, such as `10.0.0.0/8`
- * @throws Error for an invalid network
+ * @throws Error for one that cannot be read
  */
 export function addressRules(privateNetworks: readonly string[]): AddressRules {
   const networks = privateNetworks.map((network) => {
     if (ipaddr.isValidCIDR(network)) return ipaddr.parseCIDR(network)
-    throw new Error(`"${network}" is not a network: write it as 10.0.0.0/8 or fd00::/8`)
+    throw new Error(`"${network}" is no network: write it as 10.0.0.0/8 or fd00::/8`)
   })
   return {
     refusal(text, named) {
-      if (!ipaddr.isValid(text)) return 'is not an IP address'
+      if (!ipaddr.isValid(text)) return 'is no address'
       const address = ipaddr.process(text)
       if (isPublic(address)) return undefined
       if (named && networks.some((network) => isIn(address, network))) return undefined
@@ -41,7 +41,7 @@ function isIn(address: Address, [network, bits]: [Address, number]): boolean {
   return network instanceof ipaddr.IPv6 && address.match(network, bits)
 }
 
-/** `unicast` means that no special purpose is known; of IPv6 only 2000::/3 is assigned. */
+/** `unicast` is what no special purpose was found for; of IPv6 only 2000::/3 is given out. */
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast') return false
   return address instanceof ipaddr.IPv4 || address.match(globalUnicast)

@@ -12,7 +12,7 @@ import {
 } from '../../../hack/testbed/upstream/https-server.ts'
 import { createMetrics } from '../../base/telemetry/telemetry.ts'
 import { localEgress } from './egress.fixture.ts'
-import { type Egress, EgressError } from './egress.ts'
+import { type Egress, EgressError, RateLimitedError } from './egress.ts'
 
 let authority: UpstreamAuthority
 let other: HttpsServer
@@ -297,8 +297,7 @@ describe('limits of a host', () => {
   const untilOf = (work: Promise<unknown>) =>
     work.then(
       () => 'answered',
-      (error: unknown) =>
-        error instanceof EgressError && error.reason === 'RateLimited' ? error.retryAfterMs : error,
+      (error: unknown) => (error instanceof RateLimitedError ? error.untilMs - nowMs : error),
     )
 
   it.each([

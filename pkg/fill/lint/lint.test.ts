@@ -317,3 +317,25 @@ describe('a report', () => {
     ])
   })
 })
+
+it('reads the status of an object from a file of its own, and reports one that is not valid', async () => {
+  const folder = join(dir, 'statuses')
+  mkdirSync(folder)
+  const status = (text: string) => `apiVersion: depot.internal/v1alpha1
+kind: Version
+metadata: {name: one, namespace: team}
+status: ${text}
+`
+  const unnamed = good.replace('fileName: n-1.0.0.zip, ', '')
+  writeFileSync(join(folder, 'all.yaml'), [network, version('one', unnamed)].join('---\n'))
+  const findings = async () => {
+    const options = { apiGroup: 'depot.internal', namespace: 'depot-system', partial: false }
+    const result = await lint({ compileBinding, paths: [folder], ...options })
+    return result.findings.map(({ check, field }) => [check, field])
+  }
+  expect(await findings()).toEqual([['no-file-name', 'spec.fileName']])
+  writeFileSync(join(folder, 'one.status.yaml'), status('{artifact: {fileName: n.zip}}'))
+  expect(await findings()).toEqual([])
+  writeFileSync(join(folder, 'one.status.yaml'), status('{checksum: 1}'))
+  expect(await findings()).toContainEqual(['schema', 'status.checksum'])
+})

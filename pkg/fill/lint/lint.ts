@@ -80,7 +80,7 @@ function findingsOf(read: Awaited<ReturnType<typeof readManifests>>) {
         findings.push({ check, level: 'error', file, line, object, field, message: text })
       }
     }
-    for (const { key, line, resource, unknown = [] } of entries) {
+    for (const { key, line, object: resource, unknown = [] } of entries) {
       if (resource !== undefined) objects.push({ file, line, key, resource })
       for (const { path, message } of unknown) {
         const field = formatPath(path)

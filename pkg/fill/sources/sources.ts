@@ -2,7 +2,7 @@
  * Where archives come from: GitHub, git repositories, plain URLs, and registries of modules and providers. A source lists
  * versions, resolves a version to its current content, and fetches the archive with every check that its upstream allows.
  */
-export { FillError } from './errors.ts'
+export { SourceError } from './errors.ts'
 export { openSources, type Sources, type SourcesOptions } from './open.ts'
 export type {
   FetchedArchive,

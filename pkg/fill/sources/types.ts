@@ -78,11 +78,11 @@ export interface ModuleUpstream {
   readonly identity: string
   /** The label of metrics. */
   readonly type: 'github' | 'git' | 'archive' | 'registry'
-  /** @throws FillError */
+  /** @throws SourceError */
   list(options: UpstreamOptions): Promise<UpstreamListing<UpstreamVersion>>
-  /** @param version with or without `v` @throws FillError NotFound and others */
+  /** @param version with or without `v` @throws SourceError NotFound and others */
   resolve(version: string, options: UpstreamOptions): Promise<ResolvedVersion>
-  /** @throws FillError */
+  /** @throws SourceError */
   fetch(resolved: ResolvedVersion, options: FetchOptions): Promise<FetchedArchive>
 }
 
@@ -140,10 +140,10 @@ export interface ProviderUpstream {
   readonly identity: string
   readonly type: 'registry'
   readonly host: string
-  /** @throws FillError */
+  /** @throws SourceError */
   list(options: UpstreamOptions): Promise<UpstreamListing<UpstreamProviderVersion>>
-  /** @param version with or without `v` @throws FillError Unsigned, SignatureInvalid, SigningKeyChanged and others */
+  /** @param version with or without `v` @throws SourceError Unsigned, SignatureInvalid, SigningKeyChanged and others */
   release(version: string, platform: Platform, options: UpstreamOptions): Promise<ProviderRelease>
-  /** @throws FillError ChecksumMismatch if the bytes are not the signed ones */
+  /** @throws SourceError ChecksumMismatch if the bytes are not the signed ones */
   fetch(release: ProviderRelease, options: FetchOptions): Promise<FetchedProvider>
 }

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import type * as z from 'zod'
 import type { Spool, SpoolFile } from '../../archives/spool/spool.ts'
 import { hasReason, messageOf } from '../../base/errors/errors.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
 import { counter, type Metrics } from '../../base/telemetry/telemetry.ts'
 import {
   type DownloadedFile,
@@ -10,10 +11,12 @@ import {
   EgressError,
   type EgressRequest,
   printable,
+  RateLimitedError,
+  StatusError,
   shownUrl,
 } from '../egress/egress.ts'
 import { expectStatus, parseJson, statusError } from './answers.ts'
-import { FillError } from './errors.ts'
+import { SourceError } from './errors.ts'
 import type { FetchedFile, FetchOptions, ModuleUpstream } from './types.ts'
 
 const listMs = 60_000
@@ -21,30 +24,39 @@ const fetchMs = 30 * 60_000
 
 type TooLargeReason = 'FetchFailed' | 'ArchiveTooLarge'
 
-/** Requests of sources, with failures as FillErrors. */
+interface UpstreamClientOptions {
+  readonly egress: Egress
+  readonly spool: Spool
+  readonly metrics: Metrics
+  readonly clock: Clock
+}
+
+/** Requests of sources, with failures as SourceErrors. */
 export class UpstreamClient {
   readonly egress: Egress
   readonly #spool: Spool
+  readonly #clock: Clock
   readonly #bytes: ReturnType<typeof createBytesCounter>
 
-  constructor(egress: Egress, spool: Spool, metrics: Metrics) {
+  constructor({ egress, spool, metrics, clock }: UpstreamClientOptions) {
     this.egress = egress
     this.#spool = spool
+    this.#clock = clock
     this.#bytes = createBytesCounter(metrics)
   }
 
-  /** @throws FillError; FetchFailed if the answer is too large */
+  /** @throws SourceError; FetchFailed if the answer is too large */
   async ask(url: string, request: EgressRequest): Promise<EgressAnswer> {
     return this.translated(this.egress.request(url, { deadlineMs: listMs, ...request }))
   }
 
-  /** @throws FillError if the status is not 200 or the answer does not fit the schema */
+  /** @throws SourceError if the status is not 200 or the answer does not fit the schema */
   async json<T>(url: string, schema: z.ZodType<T>, request: EgressRequest): Promise<T> {
     const headers = { accept: 'application/json', ...request.headers }
     return parseJson(expectStatus(await this.ask(url, { ...request, headers }), 200), schema)
   }
 
-  /** Downloads an archive into the spool. @throws FillError */
+  /** Downloads an archive into the spool. @throws SourceError */
   async fetch(
     url: string,
     type: ModuleUpstream['type'],
@@ -69,7 +81,7 @@ export class UpstreamClient {
         }),
         'ArchiveTooLarge',
       )
-      if (file === undefined) throw new FillError('FetchFailed', `${shownUrl(url)} sent no bytes`)
+      if (file === undefined) throw new SourceError('FetchFailed', `${shownUrl(url)} sent no bytes`)
       await requireArchive(file.path, download)
       const { sizeBytes, sha256 } = download
       this.countBytes(type, sizeBytes)
@@ -85,12 +97,12 @@ export class UpstreamClient {
     this.#bytes.inc({ source }, bytes)
   }
 
-  /** @param tooLarge reason of the FillError if more was sent than allowed */
+  /** @param tooLarge reason of the SourceError if more was sent than allowed */
   async translated<T>(work: Promise<T>, tooLarge: TooLargeReason = 'FetchFailed'): Promise<T> {
     try {
       return await work
     } catch (error) {
-      throw sourceError(error, tooLarge)
+      throw sourceError(error, this.#clock(), tooLarge)
     }
   }
 }
@@ -103,20 +115,23 @@ const createBytesCounter = (metrics: Metrics) =>
   })
 
 /** Translates errors of egress and spool; other errors stay as they are. */
-function sourceError(thrown: unknown, tooLarge: TooLargeReason): unknown {
+function sourceError(thrown: unknown, nowMs: number, tooLarge: TooLargeReason): unknown {
+  if (thrown instanceof RateLimitedError) {
+    const retryAfterMs = Math.max(0, thrown.untilMs - nowMs)
+    return new SourceError('RateLimited', thrown.message, { cause: thrown, retryAfterMs })
+  }
+  if (thrown instanceof StatusError) return statusError(thrown.status, thrown.message, thrown)
   if (thrown instanceof EgressError) {
-    const { status, message, retryAfterMs } = thrown
-    if (status !== undefined) return statusError(status, message, thrown)
-    return new FillError(reasonOf(thrown, tooLarge), message, { cause: thrown, retryAfterMs })
+    return new SourceError(reasonOf(thrown, tooLarge), thrown.message, { cause: thrown })
   }
   if (hasReason(thrown, 'ArchiveTooLarge')) {
-    return new FillError('ArchiveTooLarge', messageOf(thrown), { cause: thrown })
+    return new SourceError('ArchiveTooLarge', messageOf(thrown), { cause: thrown })
   }
   return thrown
 }
 
 function reasonOf({ reason }: EgressError, tooLarge: TooLargeReason) {
-  if (reason === 'EgressRefused' || reason === 'RateLimited') return reason
+  if (reason === 'EgressRefused') return reason
   if (reason === 'TooLarge') return tooLarge
   return reason === 'DiskFailed' ? 'WaitingForSpool' : 'FetchFailed'
 }
@@ -132,7 +147,7 @@ async function requireArchive(path: string, { header, url }: DownloadedFile): Pr
     bytes.subarray(257, 262).toString('latin1') === 'ustar'
   if (isArchive) return
   const type = printable(header('content-type') ?? 'unknown', 60)
-  throw new FillError(
+  throw new SourceError(
     'FetchFailed',
     `${shownUrl(url)} sent ${kindOf(bytes)} instead of an archive (content type ${type})`,
   )

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FillError } from '../sources/sources.ts'
+import { SourceError } from '../sources/sources.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 
@@ -129,7 +129,10 @@ export function depotScenarios(scene: () => Scene): void {
 
     it('tells which config fails, and brings the others on', async () => {
       scene().upstream.repository(url, tags('v1.0.0'))
-      scene().upstream.faults.set(other, new FillError('SecretInvalid', 'Secret git has no token'))
+      scene().upstream.faults.set(
+        other,
+        new SourceError('SecretInvalid', 'Secret git has no token'),
+      )
       await write([
         config('network', { source: { type: 'git', url: other } }),
         config('dns', { versionConstraints: '>= 1.2.x' }),

@@ -3,7 +3,7 @@ import { mkdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openArchiveStore } from '../../archives/storage/storage.ts'
 import type { ObjectPlace } from '../../records/store/conformance.fixture.ts'
-import { FillError } from '../sources/sources.ts'
+import { SourceError } from '../sources/sources.ts'
 import { alteredScenarios } from './altered-scenarios.fixture.ts'
 import { conflictScenarios } from './conflict-scenarios.fixture.ts'
 import { depotScenarios } from './depot-scenarios.fixture.ts'
@@ -284,7 +284,7 @@ export function syncScenarios(
       const spec = { moduleConfigs: [config], pollingIntervalMinutes: 1 }
       await scene.write('Depot', 'main', spec)
       await scene.run()
-      scene.upstream.faults.set(url, new FillError('FetchFailed', 'git.test is away'))
+      scene.upstream.faults.set(url, new SourceError('FetchFailed', 'git.test is away'))
       scene.aheadMs += 5 * 60_000
       await scene.run()
       expect(scene.condition('Version', 'vpc-1-0-0', 'Ready')).toMatchObject({ status: 'True' })

@@ -5,7 +5,7 @@ import { defaultLimits } from '../../archives/archive/archive.ts'
 import type { ObjectPlace } from '../../records/store/conformance.fixture.ts'
 import { eventually, storageConfig, versions } from './scenario-parts.fixture.ts'
 import { Scene } from './scene.fixture.ts'
-import { rewritingBytes } from './version/fetch.ts'
+import { rewritingBytes } from './version/fetch-module.ts'
 
 /** Archives of about 1.4 kB, and room for one of them beside what a module may become. */
 const roomOfOne = rewritingBytes(1400, defaultLimits.module)

@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { watch } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -17,12 +18,9 @@ syncScenarios('a folder', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
   const fileOf = (kind: string, name: string) => join(dir, `${kind.toLowerCase()}-${name}.yaml`)
   return {
-    open: () => folderObjects({ dir, apiGroup, watch: true, log }),
+    open: () => folderObjects({ dir, apiGroup, watch: true, restMs: 500, log }),
     async write(manifest) {
-      const path = fileOf(manifest.kind, manifest.metadata.name)
-      const before = await readFile(path, 'utf8').catch(() => '')
-      const status = before.slice(before.search(/^status:/m))
-      await writeFile(path, stringify(manifest) + (before === '' ? '' : status))
+      await writeFile(fileOf(manifest.kind, manifest.metadata.name), stringify(manifest))
     },
     remove: ({ kind, name }) => rm(fileOf(kind, name)),
     writeSecret: async () => undefined,
@@ -35,7 +33,7 @@ it('nothing is removed while a file cannot be read, for a Version in it may need
   const file = (name: string) => join(dir, `${name}.yaml`)
   const scene = await Scene.open(
     {
-      open: () => folderObjects({ dir, apiGroup, watch: true, log }),
+      open: () => folderObjects({ dir, apiGroup, watch: true, restMs: 500, log }),
       write: (manifest) => writeFile(file(manifest.metadata.name), stringify(manifest)),
       remove: ({ name }) => rm(file(name)),
       writeSecret: async () => undefined,
@@ -70,7 +68,7 @@ it('of two slots of a host that all share, one that is free goes to the namespac
   const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
   const scene = await Scene.open(
     {
-      open: () => folderObjects({ dir, apiGroup, watch: true, log }),
+      open: () => folderObjects({ dir, apiGroup, watch: true, restMs: 500, log }),
       write: (manifest) =>
         writeFile(join(dir, `${manifest.metadata.name}.yaml`), stringify(manifest)),
       remove: ({ name }) => rm(join(dir, `${name}.yaml`)),
@@ -116,4 +114,52 @@ it('of two slots of a host that all share, one that is free goes to the namespac
   held[0].resolve()
   await eventually(() => expect(scene.status('Module', 'few').synced).toBe(true))
   expect(fetched().length).toBeLessThanOrEqual(4)
+})
+
+it('writes three files for a new version, however long it takes to fetch', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
+  const file = (name: string) => join(dir, `${name}.yaml`)
+  const scene = await Scene.open(
+    {
+      open: () => folderObjects({ dir, apiGroup, watch: true, log }),
+      write: (manifest) => writeFile(file(manifest.metadata.name), stringify(manifest)),
+      remove: ({ name }) => rm(file(name)),
+      writeSecret: async () => undefined,
+      close: () => rm(dir, { recursive: true }),
+    },
+    'team',
+  )
+  onTestFinished(async () => {
+    await scene.close()
+    await rm(dir, { recursive: true })
+  })
+  const moduleConfigs = [{ name: 'vpc', provider: 'aws', source: { type: 'git', url } }]
+  scene.upstream.repository(url, { 'v1.0.0': 'first' })
+  await scene.write('Depot', 'main', { global: { storageConfig }, moduleConfigs })
+  await scene.run({ pollAtStart: true })
+
+  const { promise: fetched, resolve: fetch } = Promise.withResolvers<void>()
+  scene.upstream.repository(url, { 'v1.0.0': 'first', 'v1.1.0': 'second' })
+  scene.upstream.delays.set(url, fetched)
+  const written: string[] = []
+  for (const folder of ['', 'modules/team', 'versions/team']) {
+    const watcher = watch(join(dir, folder), (event, name) => {
+      // A file is put in place under its name as a whole.
+      if (event === 'rename' && name?.endsWith('.yaml') === true) written.push(join(folder, name))
+    })
+    onTestFinished(() => watcher.close())
+  }
+  scene.aheadMs += 60_000
+  const sync = await scene.begin({ pollAtStart: true, timings: { progressMs: 10 } })
+  await eventually(() => expect(scene.status('Version', 'vpc-1-1-0').syncStatus).toBe('Fetching'))
+  fetch()
+  await sync.idle()
+  expect(scene.status('Module', 'vpc')).toMatchObject({ synced: true, latestVersion: '1.1.0' })
+  await eventually(() =>
+    expect(written.toSorted()).toEqual([
+      'main.status.yaml',
+      'modules/team/vpc.yaml',
+      'versions/team/vpc-1-1-0.yaml',
+    ]),
+  )
 })

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ObjectKind } from '../../records/store/store.ts'
-import { FillError } from '../sources/sources.ts'
+import { SourceError } from '../sources/sources.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 
@@ -24,7 +24,7 @@ export function textScenarios(scene: () => Scene): void {
     const storedModule = ['Synced', 'Ready=True Synced: all 1 are stored']
     const storedVersion = [
       'Synced',
-      'Drifted=False InStep: upstream has the content that is served',
+      'Drifted=False InStep: upstream has what is served',
       'Fetched=True Synced: the archive was fetched from upstream',
       'Ready=True Synced: the archive is stored and served',
       'Stored=True Stored: the archive was read back from storage',
@@ -134,7 +134,7 @@ export function textScenarios(scene: () => Scene): void {
 
     it('says that it waits for an upstream that asks for patience, which is no failure', async () => {
       const message = 'git.test asks to wait until 12:00:00 UTC'
-      const patience = new FillError('RateLimited', message, { retryAfterMs: 60_000 })
+      const patience = new SourceError('RateLimited', message, { retryAfterMs: 60_000 })
       scene().upstream.faults.set(url, patience)
       scene().upstream.faults.set('acme/dns', patience)
       await write()
@@ -160,7 +160,7 @@ export function textScenarios(scene: () => Scene): void {
     })
 
     it('says what is wrong with an archive, a storage or a spec', async () => {
-      const failure = new FillError('FetchFailed', 'git.test answered 500')
+      const failure = new SourceError('FetchFailed', 'git.test answered 500')
       scene().upstream.faults.set(url, failure)
       await write()
       await scene().run()
@@ -188,7 +188,7 @@ export function textScenarios(scene: () => Scene): void {
 
       await write({ moduleConfig: { provider: 'aws', storageConfig } })
       const advice =
-        'the module has no source: set source, repoUrl or repoOwner, or spec.upload for an archive that is in storage already'
+        'nothing says where the module comes from: set source, repoUrl or repoOwner, or spec.upload for an archive that is in storage already'
       await eventually(() => {
         const said = says('Version', version)
         expect(said).toContain(`Sync failed: ${advice}`)

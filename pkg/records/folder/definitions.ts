@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ObjectKey, Resource } from '../../api/v1alpha1/v1alpha1.ts'
+import type { ObjectKey } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Keeper } from './keeper.ts'
 import type { Entry, ManifestFile } from './manifest-file.ts'
+import type { StatusReading } from './read-object.ts'
 import type { Rejection } from './rejections.ts'
 
 /** What one place in one file says about one object. */
-interface Claim {
+interface Claim<O> {
   readonly key: ObjectKey
   readonly file: string
   readonly line: number | undefined
@@ -12,21 +14,22 @@ interface Claim {
   readonly order: number
   /**
    * `broken`: the place names the object, but what it says is rejected. `lost`: the object was in the file, and a part
-   * of the file cannot be read now.
+   * of the file cannot be read now. `status`: the place has the status of an object that another place defines.
    */
-  readonly state: 'valid' | 'broken' | 'lost'
-  /** What is, or was last, in order there. */
-  readonly resource: Resource | undefined
+  readonly state: 'valid' | 'broken' | 'lost' | 'status'
+  /** The last object in order there. */
+  readonly object: O | undefined
+  readonly status: StatusReading | undefined
 }
 
 /** What is to be served of an object, after a change. */
-export interface Resolution {
+export interface Resolution<O> {
   readonly id: string
   readonly key: ObjectKey
   /** The file that changed it last. */
   readonly file: string
   /** Undefined where the object is gone. */
-  readonly resource: Resource | undefined
+  readonly object: O | undefined
   /** Places that say something about an object which an earlier place defines. */
   readonly duplicates: readonly Rejection[]
 }
@@ -35,39 +38,71 @@ export interface Resolution {
  * The union of what all files say. Of several places that define an object, the first in order of path wins; and where
  * no place does because of a mistake, what was served last stays.
  */
-export class Definitions {
-  readonly #files = new Map<string, readonly Claim[]>()
-  readonly #places = new Map<string, Claim[]>()
-  readonly #current = new Map<string, Resource>()
+export class Definitions<O> {
+  readonly #keeper: Pick<Keeper<O, unknown>, 'withStatus'>
+  readonly #files = new Map<string, readonly Claim<O>[]>()
+  readonly #places = new Map<string, Claim<O>[]>()
+  readonly #current = new Map<string, O>()
   readonly #dirty = new Map<string, { readonly key: ObjectKey; readonly file: string }>()
+
+  constructor(keeper: Pick<Keeper<O, unknown>, 'withStatus'>) {
+    this.#keeper = keeper
+  }
 
   get size(): number {
     return this.#current.size
   }
 
-  get(id: string): Resource | undefined {
+  /** Whether an object is in no file now, and is held until its absence counts. */
+  get hasAbsent(): boolean {
+    return this.#dirty.size > 0
+  }
+
+  get(id: string): O | undefined {
     return this.#current.get(id)
   }
 
   /** Whether a place in this file defines this object as it should. */
   defines(file: string, key: ObjectKey): boolean {
     const places = this.#places.get(idOf(key)) ?? []
-    return places.some((place) => place.file === file && place.state === 'valid')
+    return places.some(
+      (place) => place.file === file && (place.state === 'valid' || place.state === 'status'),
+    )
+  }
+
+  /** The file that defines an object now; undefined where none does. */
+  fileOf(key: ObjectKey): string | undefined {
+    return winnerOf(this.#placesOf(idOf(key)))?.file
+  }
+
+  /** The file of its own that has the status of an object. */
+  statusFileOf(key: ObjectKey): string | undefined {
+    return this.#placesOf(idOf(key)).find(isStatus)?.file
+  }
+
+  /** Statuses whose object is in no file, and is not held any more. */
+  *strayStatuses(): Generator<{ readonly key: ObjectKey; readonly file: string }> {
+    for (const [id, places] of this.#places) {
+      const [first] = places
+      if (first !== undefined && !this.#current.has(id) && places.every(isStatus)) yield first
+    }
   }
 
   /** @param from the file's name before, where it was renamed */
-  replace(file: string, content: ManifestFile, from: string = file): void {
+  replace(file: string, content: ManifestFile<O, unknown>, from: string = file): void {
     const before = this.#files.get(from) ?? []
-    const last = new Map<string, Resource>()
-    for (const { key, resource } of before.toReversed()) {
-      if (resource !== undefined) last.set(idOf(key), resource)
+    const last = new Map<string, O>()
+    for (const { key, object } of before.toReversed()) {
+      if (object !== undefined) last.set(idOf(key), object)
     }
     const claims = content.entries.map((entry, order) => claimOf(entry, file, order, last))
     if (content.incomplete) {
       const named = new Set(claims.map(({ key }) => idOf(key)))
       for (const claim of before) {
-        if (claim.resource === undefined || named.has(idOf(claim.key))) continue
-        claims.push({ ...claim, file, order: claims.length, state: 'lost' })
+        if (claim.state === 'broken' && claim.object === undefined) continue
+        if (named.has(idOf(claim.key))) continue
+        const state = isStatus(claim) ? 'status' : 'lost'
+        claims.push({ ...claim, file, order: claims.length, state })
       }
     }
     this.#withdraw(this.#files.get(file) ?? [])
@@ -91,25 +126,51 @@ export class Definitions {
    *
    * @param mayReappear whether an object that is nowhere now may be about to turn up elsewhere: then it stays for now
    */
-  *resolve(mayReappear: boolean): Generator<Resolution> {
+  *resolve(mayReappear: boolean): Generator<Resolution<O>> {
     for (const [id, { key, file }] of this.#dirty) {
-      const places = this.#places.get(id) ?? []
-      places.sort((a, b) => (a.file === b.file ? a.order - b.order : a.file < b.file ? -1 : 1))
-      const usable = places.filter(({ resource }) => resource !== undefined)
-      const winner = usable.find(({ state }) => state !== 'lost') ?? usable[0]
-      const resource = winner?.resource ?? (places.length > 0 ? this.#current.get(id) : undefined)
-      if (resource === undefined && mayReappear && this.#current.has(id)) continue
-      if (resource === undefined) this.#current.delete(id)
-      else this.#current.set(id, resource)
-      const duplicates = places
-        .filter((place) => place.state === 'valid' && place !== winner)
-        .map((place) => duplicateOf(place, winner))
+      const places = this.#placesOf(id)
+      const winner = winnerOf(places)
+      const status = places.find(isStatus)
+      const isNamed = places.some((place) => !isStatus(place))
+      const object = winner?.object ?? (isNamed ? this.#current.get(id) : undefined)
+      if (object === undefined && mayReappear && this.#current.has(id)) continue
       this.#dirty.delete(id)
-      yield { id, key, file, resource, duplicates }
+      const whole =
+        winner?.object === undefined || status?.status === undefined
+          ? object
+          : this.#keeper.withStatus(winner.object, status.status)
+      if (whole === undefined) this.#current.delete(id)
+      else this.#current.set(id, whole)
+      const duplicates = places
+        .filter((place) => place !== winner && place !== status)
+        .filter(({ state }) => state === 'valid' || state === 'status')
+        .map((place) => duplicateOf(place, isStatus(place) ? status : winner))
+      yield { id, key, file, object: whole, duplicates }
     }
   }
 
-  #withdraw(claims: readonly Claim[]): void {
+  /** Takes the word of this process for it that an object is gone. */
+  drop(key: ObjectKey): void {
+    const id = idOf(key)
+    if (this.#placesOf(id).some((place) => !isStatus(place))) return
+    this.#current.delete(id)
+    this.#dirty.delete(id)
+  }
+
+  /** Has these ruled on again, because they were not taken. */
+  reopen(resolutions: readonly Resolution<O>[]): void {
+    for (const { id, key, file } of resolutions) this.#dirty.set(id, { key, file })
+  }
+
+  /** What is said of an object, in order of path. */
+  #placesOf(id: string): readonly Claim<O>[] {
+    const places = this.#places.get(id) ?? []
+    return places.toSorted((a, b) =>
+      a.file === b.file ? a.order - b.order : a.file < b.file ? -1 : 1,
+    )
+  }
+
+  #withdraw(claims: readonly Claim<O>[]): void {
     for (const { key, file } of claims) {
       const id = idOf(key)
       const rest = this.#places.get(id)?.filter((place) => place.file !== file) ?? []
@@ -118,11 +179,6 @@ export class Definitions {
       this.#dirty.set(id, { key, file })
     }
   }
-
-  /** Has these ruled on again, because they were not taken. */
-  reopen(resolutions: readonly Resolution[]): void {
-    for (const { id, key, file } of resolutions) this.#dirty.set(id, { key, file })
-  }
 }
 
 /** One string for each object. */
@@ -130,20 +186,32 @@ export function idOf({ kind, namespace, name }: ObjectKey): string {
   return JSON.stringify([kind, namespace, name])
 }
 
-/** What is equal to what was there stays the same object, so that nothing is handed on. */
-function claimOf(
-  { key, line, resource }: Entry,
-  file: string,
-  order: number,
-  last: ReadonlyMap<string, Resource>,
-): Claim {
-  const before = last.get(idOf(key))
-  if (resource === undefined) return { key, file, line, order, state: 'broken', resource: before }
-  const same = before !== undefined && isDeepStrictEqual(before, resource)
-  return { key, file, line, order, state: 'valid', resource: same ? before : resource }
+const isStatus = ({ state }: Claim<unknown>): boolean => state === 'status'
+
+function winnerOf<O>(places: readonly Claim<O>[]): Claim<O> | undefined {
+  const usable = places.filter(({ object }) => object !== undefined)
+  return usable.find(({ state }) => state !== 'lost') ?? usable[0]
 }
 
-function duplicateOf({ key, file, line }: Claim, winner: Claim | undefined): Rejection {
+/** An object that is equal to the one before stays the same, so that nothing is handed on. */
+function claimOf<O>(
+  { key, line, object, status }: Entry<O>,
+  file: string,
+  order: number,
+  last: ReadonlyMap<string, O>,
+): Claim<O> {
+  const place = { key, file, line, order, status }
+  if (status !== undefined) return { ...place, state: 'status', object: undefined }
+  const before = last.get(idOf(key))
+  if (object === undefined) return { ...place, state: 'broken', object: before }
+  const same = before !== undefined && isDeepStrictEqual(before, object)
+  return { ...place, state: 'valid', object: same ? before : object }
+}
+
+function duplicateOf(
+  { key, file, line }: Claim<unknown>,
+  winner: Claim<unknown> | undefined,
+): Rejection {
   const place = winner?.line === undefined ? winner?.file : `${winner.file}:${winner.line}`
   const message = `is already defined in ${place}; remove one of the two`
   return { file, line, reason: 'Duplicate', kind: key.kind, object: key, message }

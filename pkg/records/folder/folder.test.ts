@@ -2,6 +2,7 @@ import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { cpuTimeMs } from '../../../hack/testbed/cpu-time.ts'
+import type { Version } from '../../api/v1alpha1/v1alpha1.ts'
 import { watchManifests } from './folder.ts'
 import { moduleText, startSource, versionText } from './source.fixture.ts'
 
@@ -242,6 +243,58 @@ it('takes the first of two places and names both', async () => {
   )
   expect(source.sink.changes).toEqual(['upsert Module a'])
   expect(await source.rejected()).toEqual([])
+})
+
+describe('a status in a file of its own', () => {
+  const status = (text: string) => `apiVersion: depot.internal/v1alpha1
+kind: Version
+metadata: {name: a-1.0.0}
+status: ${text}
+`
+  const version = (source: Awaited<ReturnType<typeof startSource>>) =>
+    source.sink.objects.get('Version a-1.0.0') as Version | undefined
+
+  it('is that of the object, whatever the object says itself', async () => {
+    await using source = await startSource({
+      'a.yaml': versionText('a', '1.0.0', 'status: {synced: false, checksum: old}\n'),
+      'a-1.0.0.status.yaml': status('{synced: true, checksum: new}'),
+    })
+    expect(version(source)?.status).toEqual({ synced: true, checksum: 'new' })
+    await source.write('a-1.0.0.status.yaml', status('{synced: true, checksum: newer}'))
+    await vi.waitFor(
+      () => expect(version(source)?.status).toMatchObject({ checksum: 'newer' }),
+      wait,
+    )
+    await rm(join(source.dir, 'a-1.0.0.status.yaml'))
+    await vi.waitFor(() => expect(version(source)?.status).toMatchObject({ checksum: 'old' }), wait)
+    expect(await source.rejected()).toEqual([])
+  })
+
+  it('is nothing without the object', async () => {
+    await using source = await startSource({
+      'a.yaml': versionText('a', '1.0.0'),
+      'x/a-1.0.0.status.yaml': status('{synced: true, checksum: new}'),
+    })
+    await rm(join(source.dir, 'a.yaml'))
+    await vi.waitFor(() => expect(source.sink.names).toEqual([]), wait)
+    await source.write('b.yaml', versionText('a', '1.0.0'))
+    await vi.waitFor(() => expect(version(source)?.status).toMatchObject({ checksum: 'new' }), wait)
+    expect(await source.rejected()).toEqual([])
+  })
+
+  it('is reported where it is not valid, or there are two, and the object is served', async () => {
+    await using source = await startSource({
+      'a.yaml': versionText('a', '1.0.0'),
+      'a.status.yaml': status('{checksum: one}'),
+      'b.status.yaml': status('{checksum: two}'),
+      'c.status.yaml': status('{checksum: 1}'),
+    })
+    expect(version(source)?.status).toMatchObject({ checksum: 'one' })
+    expect(source.logged('object rejected')).toMatchObject([
+      { file: 'c.status.yaml', line: 4, field: 'status.checksum' },
+      { file: 'b.status.yaml', message: expect.stringContaining('in a.status.yaml:1') },
+    ])
+  })
 })
 
 it('follows the swap of links by which the kubelet updates a volume', async () => {

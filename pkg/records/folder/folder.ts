@@ -1,19 +1,21 @@
 /**
  * Reads a folder of manifests: parses files with the place of each mistake, compares the folder with what it saw last, and
- * hands on the difference. Writing to the folder is the business of pkg/records/store and pkg/fill/importing.
+ * hands on the difference, to the catalog of a server or to the store of `depot sync`.
  */
 
-import { basename, resolve } from 'node:path'
-import { watch } from 'chokidar'
-import type { ResourceSink } from '../../api/v1alpha1/v1alpha1.ts'
+import { resolve } from 'node:path'
+import { JsonReader, type ResourceSink } from '../../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { ArchiveProbe } from './archive-state.ts'
-import type { FolderReadmes } from './readme.ts'
+import { CatalogFeed } from './catalog-feed.ts'
+import { resourceKeeper } from './keeper.ts'
+import { FolderReadmes } from './readme.ts'
 import { Scanner } from './scanner.ts'
 import { codeOf } from './tree.ts'
 
 export type { ArchiveProbe } from './archive-state.ts'
+export { idOf, type Resolution } from './definitions.ts'
 export {
   documentsOf,
   type FieldPath,
@@ -21,10 +23,16 @@ export {
   parseJson,
   parseYaml,
 } from './documents.ts'
-export { objectsIn } from './objects.ts'
+export type { Keeper } from './keeper.ts'
 export { readManifests } from './read-manifests.ts'
-export { decodeText, readText } from './read-text.ts'
-export { walk } from './tree.ts'
+export { objectsIn } from './read-object.ts'
+export { decodeText } from './read-text.ts'
+export type { Rejection } from './rejections.ts'
+export { Scanner } from './scanner.ts'
+export { identityOf, signatureOf } from './tree.ts'
+
+/** A server follows what it finds: an object is gone when it is in no file, unless files are just changing. */
+const absence = { restMs: 0, patienceMs: 2_000 }
 
 export interface ManifestOptions {
   /** Folder of the manifests: every `*.yaml`, `*.yml` and `*.json` below it. */
@@ -54,40 +62,55 @@ export interface ManifestSource {
   close(): Promise<void>
 }
 
-/** Several events that belong together cause one scan. */
-const debounceMs = 50
-
 /**
  * Takes resources from a folder of manifests instead of a cluster, and keeps the sink in step with it: changes arrive
- * within a second. What is broken is left out, logged and counted, and what was served of it stays.
+ * within a second. Broken objects are left out, logged and counted, and their last good state is served on.
  *
  * @returns when the sink holds everything, and what archives there are were hashed or `firstDigestsMs` is over
  * @throws RegistryError NotConfigured where the folder cannot be read
  */
 export async function watchManifests(options: ManifestOptions): Promise<ManifestSource> {
+  const { apiGroup, namespace, sink, probe, metrics } = options
+  const startMs = performance.now()
   const dir = resolve(options.dir)
   const log = options.log.child({ component: 'manifests' })
-  const scanner = new Scanner({ allowEmpty: false, ...options, dir, log })
-  // Events only ask for a scan, and scans are made without them too: so none needs to be complete or right.
-  const watcher = watch(dir, {
-    ignoreInitial: true,
-    followSymlinks: false,
-    ignored: (path) => path !== dir && /^\.(?!\.)/.test(basename(path)),
+  const readmes = new FolderReadmes()
+  const scanner = new Scanner({
+    dir,
+    apiGroup,
+    namespace,
+    // Without a limit: findings are compared with those of the last reading, which must be of the same kind.
+    keeper: resourceKeeper(new JsonReader(Number.POSITIVE_INFINITY)),
+    absence,
+    emptyHint:
+      options.allowEmpty === true
+        ? undefined
+        : 'start with --allow-empty-manifests if it is meant to be empty',
+    take: (changes, readMs) => feed.take(changes, readMs),
+    onExtras: (file, extras) => readmes.set(file, extras),
+    log,
+    metrics,
   })
-  watcher.on('all', () => scanner.schedule(debounceMs))
-  watcher.on('error', (err) => log.warn({ err }, 'watching failed, changes may take longer'))
-  const close = async () => {
-    await Promise.all([watcher.close(), scanner.close()])
-  }
+  const { definitions, rejections } = scanner
+  const feed = new CatalogFeed({ sink, probe, definitions, log, metrics })
   try {
-    await scanner.start(options.firstDigestsMs ?? 30_000)
+    await feed.load(await scanner.load(), options.firstDigestsMs ?? 30_000)
   } catch (error) {
-    await close()
+    await feed.close()
     const problem = problems[codeOf(error) ?? ''] ?? 'cannot be read'
     const message = `manifests folder ${dir} ${problem}; correct --manifests`
     throw new RegistryError('NotConfigured', message, { cause: error })
   }
-  return { readmes: scanner.readmes, close }
+  const durationMs = Math.round(performance.now() - startMs)
+  const counts = { files: scanner.files, objects: definitions.size, rejected: rejections.count }
+  log.info({ ...counts, durationMs }, 'manifests loaded')
+  const stop = scanner.follow()
+  return {
+    readmes,
+    async close() {
+      await Promise.all([stop(), feed.close()])
+    },
+  }
 }
 
 const problems: Readonly<Record<string, string>> = {

@@ -1,13 +1,8 @@
 import { hash } from 'node:crypto'
-import {
-  type FieldIssue,
-  formatPath,
-  type JsonReader,
-  type ObjectKey,
-  type Resource,
-} from '../../api/v1alpha1/v1alpha1.ts'
+import { type FieldIssue, formatPath, type ObjectKey } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Turns } from '../../base/pacing/pacing.ts'
 import { type Document, documentsOf, parseJson, parseYaml } from './documents.ts'
+import type { Keeper } from './keeper.ts'
 import { listItemsOf } from './list-items.ts'
 import {
   guessOf,
@@ -17,79 +12,85 @@ import {
   objectsIn,
   type Reading,
   readObject,
-} from './objects.ts'
+  type StatusReading,
+} from './read-object.ts'
 import type { FileText } from './read-text.ts'
-import { type Readme, readmeIn } from './readme.ts'
 import type { Rejection } from './rejections.ts'
 
 /** An object that a file says something about. */
-export interface Entry {
+export interface Entry<O> {
   readonly key: ObjectKey
   readonly line: number | undefined
-  /** Undefined where the object was rejected. */
-  readonly resource: Resource | undefined
+  /** Undefined where the object was rejected, or this is its status alone. */
+  readonly object: O | undefined
+  readonly status?: StatusReading | undefined
   /** Fields of it that nothing reads. */
   readonly unknown?: readonly FieldIssue[] | undefined
+  /** What cannot work, or has no effect. */
+  readonly mistake?: FieldIssue | undefined
 }
 
 /** What a file holds. */
-export interface ManifestFile {
-  readonly entries: readonly Entry[]
-  readonly readmes: readonly Readme[]
+export interface ManifestFile<O, E> {
+  readonly entries: readonly Entry<O>[]
+  readonly extras: readonly E[]
   readonly rejections: readonly Rejection[]
   /** Whether some part could not be identified as any object: it may be one that the file held before. */
   readonly incomplete: boolean
   /** What became of each part, by the hash of its text, so that only parts that change are parsed again. */
-  readonly parts: ReadonlyMap<string, readonly Outcome[]>
+  readonly parts: ReadonlyMap<string, readonly Outcome<O, E>[]>
 }
 
 /** What became of one object. The line is counted from 0, from the beginning of its part. */
-interface Outcome {
+interface Outcome<O, E> extends Partial<Omit<Entry<O>, 'key'>> {
   readonly line: number | undefined
-  readonly key: ObjectKey | undefined
-  readonly resource?: Resource
-  readonly unknown?: readonly FieldIssue[] | undefined
-  readonly readme?: Readme
+  readonly key?: ObjectKey | undefined
+  readonly extra?: E
   readonly rejection?: Omit<Rejection, 'file' | 'line'>
 }
 
-export interface ParseOptions {
+export interface ParseOptions<O, E> {
   readonly apiGroup: string
+  readonly keeper: Keeper<O, E>
+  /** What of a valid object is to be reported. */
+  readonly mistakeIn?: (reading: Extract<Reading, { type: 'accepted' }>) => FieldIssue | undefined
   /** What the file held before. */
-  readonly previous: ManifestFile | undefined
-  /** Of all files, so that equal findings are in memory once. */
-  readonly json: JsonReader
+  readonly previous?: ManifestFile<O, E> | undefined
   /** Between two objects others get their turn. */
   readonly turns: Turns
 }
 
+/** Files of this name may hold a status without its object. */
+const statusFile = /\.status\.(?:ya?ml|json)$/i
+
 /** Reads what a file holds. */
-export async function parseManifest(
+export async function parseManifest<O, E>(
   path: string,
   file: FileText,
-  options: ParseOptions,
-): Promise<ManifestFile> {
+  options: ParseOptions<O, E>,
+): Promise<ManifestFile<O, E>> {
   const { previous, turns } = options
-  const entries: Entry[] = []
-  const readmes: Readme[] = []
+  const entries: Entry<O>[] = []
+  const extras: E[] = []
   const rejections: Rejection[] = []
-  const parts = new Map<string, readonly Outcome[]>()
+  const parts = new Map<string, readonly Outcome<O, E>[]>()
+  const mayBeStatus = statusFile.test(path)
   let incomplete = false
 
-  const take = (outcomes: readonly Outcome[], firstLine: number) => {
-    for (const { line: offset, key, resource, unknown, readme, rejection } of outcomes) {
-      if (readme !== undefined) readmes.push(readme)
+  const take = (outcomes: readonly Outcome<O, E>[], firstLine: number) => {
+    for (const { line: offset, key, object, extra, rejection, ...rest } of outcomes) {
+      if (extra !== undefined) extras.push(extra)
       const line = offset === undefined ? undefined : firstLine + offset
-      if (key !== undefined) entries.push({ key, line, resource, unknown })
+      if (key !== undefined) entries.push({ ...rest, key, line, object })
       if (rejection === undefined) continue
       rejections.push({ ...rejection, file: path, line })
       if (key === undefined) incomplete = true
     }
   }
   const part = async (text: string, firstLine: number, list?: ListHeader) => {
-    const id = hash('sha256', `${JSON.stringify(list)}${text}`, 'base64')
+    const id = hash('sha256', `${mayBeStatus} ${JSON.stringify(list)}${text}`, 'base64')
     const outcomes = parts.get(id) ?? previous?.parts.get(id)
-    const fresh = outcomes ?? (await outcomesOf(parseYaml(text), options, list))
+    const fresh = outcomes ?? (await outcomesOf(parseYaml(text), options, mayBeStatus, list))
     parts.set(id, fresh)
     take(fresh, firstLine)
     await turns.yieldIfDue()
@@ -98,12 +99,12 @@ export async function parseManifest(
   if ('problem' in file) {
     const { problem: message, reason, line } = file
     const rejection = { file: path, line, reason, kind: 'unknown', message } as const
-    return { entries, readmes, rejections: [rejection], incomplete: true, parts }
+    return { entries, extras, rejections: [rejection], incomplete: true, parts }
   }
   const whole = /\.json$/i.test(path) ? parseJson(file.text) : undefined
   if (whole !== undefined) {
-    take(await outcomesOf(whole, options), 1)
-    return { entries, readmes, rejections, incomplete, parts }
+    take(await outcomesOf(whole, options, mayBeStatus), 1)
+    return { entries, extras, rejections, incomplete, parts }
   }
   for (const document of documentsOf(file.text)) {
     const list = listItemsOf(document)
@@ -113,35 +114,42 @@ export async function parseManifest(
       for (const { text, line } of list?.items ?? []) await part(text, line, { apiVersion, kind })
     } else await part(document.text, document.line)
   }
-  return { entries, readmes, rejections, incomplete, parts }
+  return { entries, extras, rejections, incomplete, parts }
 }
 
 /** @param list where the document is the sequence of one item of this list */
-async function outcomesOf(
+async function outcomesOf<O, E>(
   document: Document,
-  { apiGroup, json, turns }: ParseOptions,
+  options: ParseOptions<O, E>,
+  mayBeStatus: boolean,
   list?: ListHeader,
-): Promise<Outcome[]> {
+): Promise<Outcome<O, E>[]> {
   if (!document.ok) {
     const { kind, key } = guessOf(list ? itemOf(document.value, list) : document.value)
     const { message, line } = document
-    return [
-      { key: undefined, line, rejection: { reason: 'InvalidSyntax', kind, object: key, message } },
-    ]
+    return [{ line, rejection: { reason: 'InvalidSyntax', kind, object: key, message } }]
   }
-  const outcomes: Outcome[] = []
+  const { apiGroup, keeper, turns } = options
+  const outcomes: Outcome<O, E>[] = []
   const whole = list ? itemOf(document.value, list) : document.value
   for (const { value, path } of objectsIn(whole, list ? [0] : [])) {
-    const readme = readmeIn(value, apiGroup)
-    if (readme !== undefined) outcomes.push({ key: undefined, line: undefined, readme })
-    const reading = readObject(value, apiGroup, json)
+    const extra = keeper.extra(value, apiGroup)
+    if (extra !== undefined) outcomes.push({ line: undefined, extra })
+    const reading = readObject(value, apiGroup, mayBeStatus)
+    const line = document.linesAreCheap ? document.lineOf(path) : undefined
     if (reading.type === 'accepted') {
-      const line = document.linesAreCheap ? document.lineOf(path) : undefined
-      const { key, resource, unknown } = reading
-      outcomes.push({ key, resource, line, ...(unknown && { unknown }) })
+      outcomes.push({
+        line,
+        key: reading.key,
+        object: keeper.object(reading.resource, reading.value),
+        unknown: reading.unknown,
+        mistake: options.mistakeIn?.(reading),
+      })
+    } else if (reading.type === 'status') {
+      outcomes.push({ line, key: reading.key, status: reading.status })
     } else if (reading.type === 'rejected') {
-      const line = document.lineOf([...path, ...(reading.issues[0]?.path ?? [])])
-      outcomes.push({ key: reading.key, line, rejection: rejectionOf(reading) })
+      const at = document.lineOf([...path, ...(reading.issues[0]?.path ?? [])])
+      outcomes.push({ key: reading.key, line: at, rejection: rejectionOf(reading) })
     }
     await turns.yieldIfDue()
   }

@@ -1,10 +1,13 @@
 import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { JsonReader } from '../../api/v1alpha1/v1alpha1.ts'
+import { JsonReader, type Resource } from '../../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../base/errors/errors.ts'
 import { Turns } from '../../base/pacing/pacing.ts'
+import { idOf } from './definitions.ts'
+import { type Keeper, resourceKeeper } from './keeper.ts'
 import { type Entry, parseManifest } from './manifest-file.ts'
 import { readText } from './read-text.ts'
+import type { Readme } from './readme.ts'
 import type { Rejection } from './rejections.ts'
 import { signatureOf, walk } from './tree.ts'
 
@@ -12,41 +15,65 @@ import { signatureOf, walk } from './tree.ts'
 export interface ReadManifest {
   /** As it was asked for, or below the folder that was. */
   readonly file: string
-  readonly entries: readonly Entry[]
+  readonly entries: readonly Entry<Resource>[]
   readonly rejections: readonly Rejection[]
 }
 
 /**
- * Reads manifests once: a file, or every `*.yaml`, `*.yml` and `*.json` below a folder.
+ * Reads manifests once: a file, or every `*.yaml`, `*.yml` and `*.json` below a folder. Objects have the statuses that are in
+ * files of their own there.
  *
  * @throws the error of the file system where there is nothing at this path
  */
 export async function readManifests(path: string, apiGroup: string): Promise<ReadManifest[]> {
   const stats = await stat(path, { bigint: true })
-  if (!stats.isDirectory()) return [await readOne(path, path, signatureOf(stats), apiGroup)]
+  const keeper = resourceKeeper(new JsonReader())
+  const readOne = (file: string, signature: string) => read(file, signature, { apiGroup, keeper })
+  if (!stats.isDirectory()) return [await readOne(path, signatureOf(stats))]
   const { files, problems } = await walk(resolve(path))
-  const read = [...problems].map(([file, error]) => unreadable(join(path, file), error))
-  for (const [file, signature] of files) {
-    read.push(await readOne(join(path, file), join(path, file), signature, apiGroup))
-  }
-  return read.toSorted((a, b) => (a.file < b.file ? -1 : 1))
+  const all = [...problems].map(([file, error]) => unreadable(join(path, file), error))
+  for (const [file, signature] of files) all.push(await readOne(join(path, file), signature))
+  return withStatuses(
+    all.toSorted((a, b) => (a.file < b.file ? -1 : 1)),
+    keeper,
+  )
 }
 
-async function readOne(
+type ResourceKeeper = Keeper<Resource, Readme>
+
+async function read(
   file: string,
-  path: string,
   signature: string,
-  apiGroup: string,
+  options: { readonly apiGroup: string; readonly keeper: ResourceKeeper },
 ): Promise<ReadManifest> {
   try {
-    const text = await readText(path, signature)
+    const text = await readText(file, signature)
     if (text === undefined) throw new Error('changed while it was read')
-    const options = { apiGroup, previous: undefined, json: new JsonReader(), turns: new Turns() }
-    const { entries, rejections } = await parseManifest(file, text, options)
+    const { entries, rejections } = await parseManifest(file, text, {
+      ...options,
+      turns: new Turns(),
+    })
     return { file, entries, rejections }
   } catch (error) {
     return unreadable(file, error)
   }
+}
+
+function withStatuses(all: readonly ReadManifest[], keeper: ResourceKeeper): ReadManifest[] {
+  const entries = all.flatMap((one) => one.entries)
+  // Of two the first counts.
+  const statuses = new Map(
+    entries
+      .toReversed()
+      .flatMap(({ key, status }) => (status === undefined ? [] : [[idOf(key), status]])),
+  )
+  const whole = (entry: Entry<Resource>): Entry<Resource> => {
+    const status = statuses.get(idOf(entry.key))
+    const { object } = entry
+    if (status === undefined || object === undefined) return entry
+    return { ...entry, object: keeper.withStatus(object, status) }
+  }
+  return all.map((one) => ({ ...one, entries: one.entries.map(whole) }))
 }
 
 function unreadable(file: string, error: unknown): ReadManifest {

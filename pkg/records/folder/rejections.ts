@@ -28,17 +28,18 @@ export class Rejections {
   readonly #log: Logger
   readonly #groups = new Map<string, readonly Rejection[]>()
 
-  constructor(log: Logger, metrics: Metrics) {
+  constructor(log: Logger, metrics: Metrics | undefined) {
     this.#log = log
+    if (metrics === undefined) return
     rejectedObjectsGauge(
       metrics,
       () => [...kindNames, 'unknown'],
-      () => [...this.#all()].map(({ kind, reason }) => [kind, reason, 1] as const),
+      () => [...this.all()].map(({ kind, reason }) => [kind, reason, 1] as const),
     )
   }
 
   get count(): number {
-    return [...this.#all()].length
+    return [...this.all()].length
   }
 
   /**
@@ -75,7 +76,7 @@ export class Rejections {
     }
   }
 
-  *#all(): Generator<Rejection> {
+  *all(): Generator<Rejection> {
     for (const rejections of this.#groups.values()) yield* rejections
   }
 }

@@ -1,25 +1,25 @@
-import { join } from 'node:path'
-import { JsonReader, type ResourceSink } from '../../api/v1alpha1/v1alpha1.ts'
+import { stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { watch } from 'chokidar'
 import { messageOf } from '../../base/errors/errors.ts'
 import { backoffMs, eachLimited, Loop, Turns } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
-import type { ArchiveProbe } from './archive-state.ts'
 import { Definitions, type Resolution } from './definitions.ts'
-import { Digests } from './digests.ts'
-import { type ManifestFile, parseManifest } from './manifest-file.ts'
-import { createManifestMetrics } from './metrics.ts'
-import { Mistakes } from './mistakes.ts'
-import { Publisher } from './publisher.ts'
-import { readText } from './read-text.ts'
-import { FolderReadmes } from './readme.ts'
+import type { Keeper } from './keeper.ts'
+import { type ManifestFile, type ParseOptions, parseManifest } from './manifest-file.ts'
+import { Mistakes, mistakeFinder } from './mistakes.ts'
+import { type FileText, readText } from './read-text.ts'
 import { type Rejection, Rejections } from './rejections.ts'
 import { type Difference, Settling } from './settling.ts'
-import { codeOf, identityOf, isGone, type Listing, walk } from './tree.ts'
+import { codeOf, identityOf, isGone, type Listing, signatureOf, walk } from './tree.ts'
 
+/** Several events that belong together cause one scan. */
+const debounceMs = 50
 /** How long a file must look the same before it is read. */
 const settleMs = 100
-/** How long an object that is nowhere stays while files change, because it may be moving between them. */
-const maxChangingMs = 2_000
+/** How often a write looks at a folder that is changing. */
+const maxLooks = 20
 /** Files that are read at a time. */
 const maxReading = 4
 /** Scans that no event asked for, for file systems without events; they take at most this part of the time. */
@@ -28,101 +28,178 @@ const scanShare = 1 / 50
 const maxScanMs = 30_000
 const retries = { firstMs: 2 * scanMs, capMs: 5_000, jitter: 'equal', random: Math.random } as const
 
-/** Objects of one file that change in one step; more than that would keep requests waiting. */
-const maxTogether = 1_000
-
-interface ScannerOptions {
-  /** Whether a folder that is empty all at once means that there is nothing to serve. */
-  readonly allowEmpty: boolean
-  readonly dir: string
-  readonly apiGroup: string
-  readonly namespace?: string | undefined
-  readonly sink: ResourceSink
-  readonly probe: ArchiveProbe
-  readonly log: Logger
-  readonly metrics: Metrics
+/** When an object that is in no file any more counts as gone. */
+export interface Absence {
+  /** How long nothing in the folder may have changed. */
+  readonly restMs: number
+  /** After how long it is gone although files go on changing. */
+  readonly patienceMs: number
 }
 
-/** Compares the folder with what was read of it, and hands on the difference. */
-export class Scanner {
-  readonly #dir: string
-  readonly #apiGroup: string
+export interface ScannerOptions<O, E> {
+  readonly dir: string
+  readonly apiGroup: string
+  /** The one namespace whose GroupBindings count. */
+  readonly namespace?: string | undefined
+  readonly keeper: Keeper<O, E>
+  readonly absence: Absence
+  /** What a folder that is empty all at once is believed with, such as an option; undefined: it is believed. */
+  readonly emptyHint: string | undefined
+  /** Takes what changed. What it throws has the same handed over again. */
+  readonly take: (changes: readonly Resolution<O>[], readMs: number) => Promise<void>
+  /** Called with everything else that a file holds now. */
+  readonly onExtras?: (file: string, extras: readonly E[]) => void
+  /** Called at the end of each scan. */
+  readonly onScanned?: () => Promise<void>
+  readonly log: Logger
+  readonly metrics?: Metrics | undefined
+}
+
+/**
+ * Compares a folder with what was read of it, and hands on the difference. Everything that reads a folder for longer goes
+ * through this: when a file counts as changed, when an object counts as gone, and what is reported is the same for all.
+ */
+export class Scanner<O, E> {
+  readonly definitions: Definitions<O>
+  readonly rejections: Rejections
+  readonly #options: ScannerOptions<O, E>
   readonly #log: Logger
-  readonly #allowEmpty: boolean
-  readonly readmes = new FolderReadmes()
+  readonly #parsing: Omit<ParseOptions<O, E>, 'previous' | 'turns'>
   readonly #settling = new Settling(settleMs)
-  readonly #definitions = new Definitions()
-  /** Without a limit: findings are compared with those of the last reading, which must be of the same kind. */
-  readonly #json = new JsonReader(Number.POSITIVE_INFINITY)
-  readonly #files = new Map<string, ManifestFile>()
-  readonly #rejections: Rejections
+  readonly #files = new Map<string, ManifestFile<O, E>>()
   readonly #mistakes: Mistakes
-  readonly #metrics: ReturnType<typeof createManifestMetrics>
-  readonly #publisher: Publisher
-  readonly #digests: Digests
-  readonly #loop = new Loop(() => this.#turn())
+  readonly #loop = new Loop(() => this.exclusively(() => this.#turn()))
+  #last: Promise<unknown> = Promise.resolve()
   #root = ''
   #changingSinceMs = Infinity
+  #changedAtMs = 0
   #failures = 0
-  #started = false
   #closed = false
 
-  constructor({ dir, apiGroup, namespace, allowEmpty, sink, probe, log, metrics }: ScannerOptions) {
-    this.#dir = dir
-    this.#apiGroup = apiGroup
-    this.#allowEmpty = allowEmpty
+  constructor(options: ScannerOptions<O, E>) {
+    const { apiGroup, namespace, keeper, log, metrics } = options
+    this.#options = options
     this.#log = log
-    this.#rejections = new Rejections(log, metrics)
-    this.#mistakes = new Mistakes({ apiGroup, namespace, log })
-    this.#metrics = createManifestMetrics(metrics, () => this.#started)
-    this.#publisher = new Publisher(sink)
-    this.#digests = new Digests({ probe, log, onChange: (ids) => this.#republish(ids) })
+    this.#parsing = { apiGroup, keeper, mistakeIn: mistakeFinder(apiGroup, namespace) }
+    this.definitions = new Definitions(keeper)
+    this.rejections = new Rejections(log, metrics)
+    this.#mistakes = new Mistakes(log)
   }
 
-  /** @throws the error of the file system when the folder cannot be read */
-  async start(firstDigestsMs: number): Promise<void> {
+  /** How long it takes until what is in no file counts as gone, unless something changes before; 0: it does now. */
+  get restsInMs(): number {
+    const { restMs } = this.#options.absence
+    return Math.max(0, this.#changedAtMs + restMs - performance.now())
+  }
+
+  get files(): number {
+    return this.#files.size
+  }
+
+  /** Objects that a file names. */
+  entriesIn(file: string): number {
+    return this.#files.get(file)?.entries.length ?? 0
+  }
+
+  *extras(): Generator<E> {
+    for (const { extras } of this.#files.values()) yield* extras
+  }
+
+  /**
+   * Reads everything once, as it is.
+   *
+   * @returns everything that is there; it is not handed to `take`
+   * @throws the error of the file system when the folder cannot be read
+   */
+  async load(): Promise<Resolution<O>[]> {
     const startMs = performance.now()
-    const listing = await walk(this.#dir)
+    const listing = await walk(this.#options.dir)
     this.#root = listing.root
+    this.#changedAtMs = startMs
     const turns = new Turns()
     await this.#read(
       this.#settling.compare(listing.files, startMs, () => false, 0),
       listing,
     )
-    const resolutions: Resolution[] = []
-    for (const resolution of this.#definitions.resolve(false)) {
+    const resolutions: Resolution<O>[] = []
+    for (const resolution of this.definitions.resolve(false)) {
       this.#note(resolution)
       resolutions.push(resolution)
       await turns.yieldIfDue()
     }
-    const resources = resolutions.flatMap(({ id, resource }) =>
-      resource === undefined ? [] : [[id, resource] as const],
+    return resolutions
+  }
+
+  /** Goes on scanning. @returns what ends it */
+  follow(): () => Promise<void> {
+    const { dir } = this.#options
+    // Events only ask for a scan, and scans are made without them too: so none needs to be complete or right.
+    const watcher = watch(dir, {
+      ignoreInitial: true,
+      followSymlinks: false,
+      ignored: (path) => path !== dir && /^\.(?!\.)/.test(basename(path)),
+    })
+    watcher.on('all', () => this.#loop.schedule(debounceMs))
+    watcher.on('error', (err) =>
+      this.#log.warn({ err }, 'watching failed, changes may take longer'),
     )
-    await this.#publisher.replace(resources, turns)
-    await this.#digests.start(firstDigestsMs)
-    const durationMs = Math.round(performance.now() - startMs)
-    const counts = { files: listing.files.size, objects: this.#definitions.size }
-    const rejected = this.#rejections.count
-    this.#log.info({ ...counts, rejected, durationMs }, 'manifests loaded')
-    this.#started = true
-    this.schedule(0)
+    this.#loop.schedule(0)
+    return async () => {
+      this.#closed = true
+      await Promise.all([watcher.close(), this.#loop.close()])
+    }
   }
 
-  /** Asks for a scan within `delayMs`. */
-  schedule(delayMs: number): void {
-    if (this.#started) this.#loop.schedule(delayMs)
+  /** Does something while no scan runs. */
+  exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work)
+    this.#last = result.catch(() => undefined)
+    return result
   }
 
-  async close(): Promise<void> {
-    this.#closed = true
-    await Promise.all([this.#loop.close(), this.#digests.close()])
+  /** Looks at the folder until nothing is just changing, for two seconds at most; only while nothing else runs. */
+  async settle(): Promise<void> {
+    for (let looks = 0; looks < maxLooks && (await this.#turn()) === settleMs; looks += 1) {
+      await sleep(settleMs)
+    }
+  }
+
+  /** Whether a file is the one that was read last, by its signature. */
+  async isCurrent(file: string): Promise<boolean> {
+    return this.#settling.signatureOf(file) === (await this.#signatureAt(file))
+  }
+
+  /**
+   * Takes over what this process wrote; only while nothing else runs.
+   *
+   * @param text undefined: the file is removed
+   * @param identity of the file that was written, as `identityOf` says it
+   */
+  async wrote(file: string, text: string | undefined, identity?: string): Promise<void> {
+    if (text === undefined) this.#forget(file)
+    else {
+      const signature = await this.#signatureAt(file)
+      const isMine = signature !== undefined && identityOf(signature) === identity
+      // Where another program wrote it already, the next scan sees that.
+      this.#takeOver(file, file, await this.#parse(file, file, { text }), isMine ? signature : '')
+    }
+    await this.#resolve(performance.now(), true)
+  }
+
+  async #signatureAt(file: string): Promise<string | undefined> {
+    try {
+      return signatureOf(await stat(join(this.#options.dir, file), { bigint: true }))
+    } catch {
+      return undefined
+    }
   }
 
   async #turn(): Promise<number> {
     const startMs = performance.now()
+    const { dir, absence, onScanned } = this.#options
     try {
-      const listing = await walk(this.#dir)
-      if (this.#isEmptied(listing)) throw new EmptiedFolder(this.#files.size)
+      const listing = await walk(dir)
+      this.#refuseEmptied(listing)
       this.#root = listing.root
       const nowMs = performance.now()
       const isUnknown = (path: string) => isCovered(path, listing.problems)
@@ -131,66 +208,63 @@ export class Scanner {
       const isChanging = difference.waiting || !isRead
       if (!isChanging) this.#changingSinceMs = Infinity
       else if (this.#changingSinceMs === Infinity) this.#changingSinceMs = nowMs
-      const mayReappear = isChanging && nowMs - this.#changingSinceMs < maxChangingMs
-      await this.#publish([...this.#definitions.resolve(mayReappear)], startMs)
-      this.#rejections.set('folder', [])
+      const { changed, removed } = difference
+      if (isChanging || changed.size + removed.length > 0) this.#changedAtMs = nowMs
+      const isMoving = isChanging && nowMs - this.#changingSinceMs < absence.patienceMs
+      await this.#resolve(startMs, isMoving || this.restsInMs > 0)
+      this.rejections.set('folder', [])
       if (this.#failures > 0) this.#log.info('manifests can be read again')
       this.#failures = 0
+      await onScanned?.()
       if (isChanging) return settleMs
       return Math.min(maxScanMs, Math.max(scanMs, (nowMs - startMs) / scanShare))
     } catch (err) {
+      this.#changedAtMs = performance.now()
       if (this.#failures++ === 0) {
         const files = this.#files.size
         this.#log.error({ files, err }, 'manifests cannot be read, what was read last stays')
       }
-      this.#rejections.set('folder', [unreadable('.', err)])
+      this.rejections.set('folder', [unreadable('.', err)])
       return backoffMs(retries, this.#failures)
     }
   }
 
   /** An unmounted volume looks like this; files that are removed one by one do not. */
-  #isEmptied({ root, files, problems }: Listing): boolean {
-    if (this.#allowEmpty || files.size > 0 || problems.size > 0) return false
-    return this.#files.size > (root === this.#root ? 1 : 0)
+  #refuseEmptied({ root, files, problems }: Listing): void {
+    const { emptyHint } = this.#options
+    if (emptyHint === undefined || files.size > 0 || problems.size > 0) return
+    const known = this.#files.size
+    if (known <= (root === this.#root ? 1 : 0)) return
+    throw new Error(
+      `holds no manifest any more, where there were ${known} files: mount it again, or ${emptyHint}`,
+    )
   }
 
-  /** Hands resolutions on, those of one file in one step, so that no reader sees half of a change. */
-  async #publish(resolutions: readonly Resolution[], readMs: number): Promise<void> {
-    const turns = new Turns()
-    const steps = Map.groupBy(resolutions, ({ file }) => file).values()
-    const waiting = [...steps].flatMap((step) => chunksOf(step, maxTogether))
-    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
-      try {
-        for (const resolution of step) this.#note(resolution)
-        for (const { id, key, resource } of step) {
-          this.#publisher.publish(id, key, resource && this.#digests.complete(resource))
-          this.#metrics.published(key.kind, readMs)
-        }
-      } catch (error) {
-        this.#definitions.reopen([step, ...waiting].flat())
-        throw error
-      }
-      await turns.yieldIfDue()
+  async #resolve(readMs: number, mayReappear: boolean): Promise<void> {
+    const resolutions = [...this.definitions.resolve(mayReappear)]
+    if (resolutions.length === 0) return
+    for (const resolution of resolutions) this.#note(resolution)
+    try {
+      await this.#options.take(resolutions, readMs)
+    } catch (error) {
+      this.definitions.reopen(resolutions)
+      throw error
     }
   }
 
   /** Reads what has changed and takes it over. @returns false where something changed while it was read */
   async #read({ changed, removed }: Difference, { problems }: Listing): Promise<boolean> {
-    const turns = new Turns()
     const broken = new Map(problems)
     const renamed = new Map(removed.map((path) => [this.#identityOf(path), path]))
-    const read = new Map<string, { signature: string; from: string; content: ManifestFile }>()
+    const read = new Map<string, { from: string; content: ManifestFile<O, E> }>()
     let isRead = true
     await eachLimited(changed, maxReading, async ([path, signature]) => {
       if (this.#closed) return
       const from = this.#files.has(path) ? path : (renamed.get(identityOf(signature)) ?? path)
       try {
-        const text = await readText(join(this.#dir, path), signature)
-        const previous = this.#files.get(from)
-        const options = { apiGroup: this.#apiGroup, previous, json: this.#json, turns }
-        const content = text && (await parseManifest(path, text, options))
-        if (content !== undefined) read.set(path, { signature, from, content })
-        else isRead = false
+        const text = await readText(join(this.#options.dir, path), signature)
+        if (text === undefined) isRead = false
+        else read.set(path, { from, content: await this.#parse(path, from, text) })
       } catch (error) {
         if (isGone(error)) isRead = false
         else broken.set(path, error as Error)
@@ -198,68 +272,50 @@ export class Scanner {
     })
     if (this.#closed) return true
     // In the order of the files, whichever came first, so that what is logged of them is the same each time.
-    for (const path of changed.keys()) {
+    for (const [path, signature] of changed) {
       const file = read.get(path)
-      if (file === undefined) continue
-      const { signature, from, content } = file
-      this.#definitions.replace(path, content, from)
-      this.#files.set(path, content)
-      this.#mistakes.look(path, content.entries)
-      this.readmes.set(path, content.readmes)
-      this.#settling.accept(path, signature)
-      const unknown = content.rejections.some(({ object }) => object === undefined)
-      this.#rejections.set(path, content.rejections, ({ object }) =>
-        object === undefined ? !unknown : this.#definitions.defines(path, object),
-      )
+      if (file !== undefined) this.#takeOver(path, file.from, file.content, signature)
     }
-    for (const path of removed) {
-      this.#definitions.remove(path)
-      this.#files.delete(path)
-      this.readmes.set(path, [])
-      this.#settling.forget(path)
-      this.#rejections.set(path, [])
-    }
+    for (const path of removed) this.#forget(path)
     const rejections = [...broken].map(([path, error]) => unreadable(path, error))
-    this.#rejections.set('unreadable', rejections, ({ file }) => this.#files.has(file))
+    this.rejections.set('unreadable', rejections, ({ file }) => this.#files.has(file))
     return isRead
+  }
+
+  #parse(path: string, from: string, text: FileText): Promise<ManifestFile<O, E>> {
+    const previous = this.#files.get(from)
+    return parseManifest(path, text, { ...this.#parsing, previous, turns: new Turns() })
+  }
+
+  #takeOver(path: string, from: string, content: ManifestFile<O, E>, signature: string): void {
+    this.definitions.replace(path, content, from)
+    this.#files.set(path, content)
+    this.#mistakes.look(path, content.entries)
+    this.#options.onExtras?.(path, content.extras)
+    this.#settling.accept(path, signature)
+    const unknown = content.rejections.some(({ object }) => object === undefined)
+    this.rejections.set(path, content.rejections, ({ object }) =>
+      object === undefined ? !unknown : this.definitions.defines(path, object),
+    )
+  }
+
+  #forget(path: string): void {
+    this.definitions.remove(path)
+    this.#files.delete(path)
+    this.#options.onExtras?.(path, [])
+    this.#settling.forget(path)
+    this.rejections.set(path, [])
   }
 
   #identityOf(path: string): string {
     return identityOf(this.#settling.signatureOf(path) ?? '')
   }
 
-  /** Takes note of what an object is now, before it is handed on. */
-  #note({ id, key, resource, duplicates }: Resolution): void {
-    this.#digests.set(key, resource)
-    this.#rejections.set(`duplicate ${id}`, duplicates, ({ file }) =>
-      this.#definitions.defines(file, key),
+  #note({ id, key, duplicates }: Resolution<O>): void {
+    this.rejections.set(`duplicate ${id}`, duplicates, ({ file }) =>
+      this.definitions.defines(file, key),
     )
   }
-
-  /** Hands on Versions of which the archive has changed. */
-  #republish(ids: Iterable<string>): void {
-    for (const id of ids) {
-      const resource = this.#definitions.get(id)
-      if (resource === undefined) continue
-      const { kind, metadata } = resource
-      const key = { kind, namespace: metadata.namespace, name: metadata.name }
-      this.#publisher.publish(id, key, this.#digests.complete(resource))
-    }
-  }
-}
-
-class EmptiedFolder extends Error {
-  constructor(files: number) {
-    super(
-      `holds no manifest any more, where there were ${files} files: mount it again, or start with --allow-empty-manifests if it is meant to be empty`,
-    )
-  }
-}
-
-function chunksOf<T>(items: readonly T[], size: number): T[][] {
-  const chunks: T[][] = []
-  for (let at = 0; at < items.length; at += size) chunks.push(items.slice(at, at + size))
-  return chunks
 }
 
 /** Messages of the file system name a path of the host after a comma. */

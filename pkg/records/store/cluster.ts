@@ -75,6 +75,7 @@ export function clusterObjects(options: ClusterObjectsOptions): Objects {
   return {
     namespaces,
     unreadable: () => undefined,
+    waitsForFinalizers: () => true,
     get: (kind, namespace, name) => memory.get(kind, namespace, name),
     list: (kind, filter) => memory.list(kind, filter),
     onChange: (listener) => memory.onChange(listener),

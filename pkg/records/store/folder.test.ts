@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
@@ -12,14 +12,9 @@ const apiGroup = 'depot.internal'
 objectsConformance('a folder', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'depot-objects-'))
   return {
-    open: () => folderObjects({ dir, apiGroup, watch: true, log }),
+    open: () => folderObjects({ dir, apiGroup, watch: true, restMs: 200, log }),
     async write(manifest) {
-      const path = join(dir, `${manifest.metadata.name}.yaml`)
-      const before = await readFile(path, 'utf8').catch(() => '')
-      const status = before.includes('\nstatus:')
-        ? before.slice(before.indexOf('\nstatus:') + 1)
-        : ''
-      await writeFile(path, `${stringify(manifest)}${status}`)
+      await writeFile(join(dir, `${manifest.metadata.name}.yaml`), stringify(manifest))
     },
     remove: ({ name }) => rm(join(dir, `${name}.yaml`)),
     async writeSecret(namespace, name, values) {

@@ -24,6 +24,11 @@ export interface ObjectMetadata {
   readonly creationTimestamp: string
   /** Set while the object waits for its finalizers to be taken away. */
   readonly deletionTimestamp?: string
+  /**
+   * In a folder: the object is about to be deleted, because the manifest of its owner is absent. Nothing is written of
+   * that until {@link Objects.delete} is called, and it is taken back when the owner returns.
+   */
+  readonly ownerAbsent?: true
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
   readonly finalizers: readonly string[]
@@ -121,9 +126,16 @@ export interface Objects {
    * Replaces the status. What would change nothing is not sent.
    *
    * @param object the state that the status was made from
+   * @param options.isProgress whether it only says how far work is: a folder keeps that in memory
    * @throws ApiError Conflict where the object is in another state now
    */
-  writeStatus(object: StoredObject, status: unknown): Promise<StoredObject>
+  writeStatus(
+    object: StoredObject,
+    status: unknown,
+    options?: { readonly isProgress?: boolean },
+  ): Promise<StoredObject>
+  /** Whether an object waits for its finalizers when people delete it: a file that they remove does not. */
+  waitsForFinalizers(object: StoredObject): boolean
   /** One that is gone already is no error. */
   delete(ref: StoredRef, options?: { readonly uid?: string }): Promise<void>
   /** Never throws and never waits; the same one is written at most every ten minutes. */
@@ -131,4 +143,12 @@ export interface Objects {
   /** Values of a Secret by key; undefined where there is none. */
   secret(namespace: string, name: string): Promise<Readonly<Record<string, Buffer>> | undefined>
   close(): Promise<void>
+}
+
+/** The objects of a folder. */
+export interface FolderObjects extends Objects {
+  /** What is wrong with the manifests, a line each. */
+  mistakes(): string[]
+  /** Resolves once it is decided of everything that is absent whether it is gone. */
+  settled(): Promise<void>
 }

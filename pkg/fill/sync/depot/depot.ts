@@ -1,23 +1,22 @@
-/** Brings a Depot to its spec: a Module or Provider for each config, with the versions that upstream has. */
-
-import { hash } from 'node:crypto'
+/** Brings a Depot to where its spec says: a Module or Provider for each config, with the versions that upstream has. */
+import { createHash } from 'node:crypto'
 import { eachLimited } from '../../../base/pacing/pacing.ts'
 import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
-import { FillError } from '../../sources/sources.ts'
-import { type Context, latestOf, msOf, refOf, soonest, timeOf } from '../context.ts'
-import { failureOf } from '../failure.ts'
+import { conditionTrue } from '../conditions.ts'
+import { type Context, msOf, refOf, timeOf } from '../context.ts'
+import { Failure, failureOf } from '../failure.ts'
 import { depotLabel, orphan } from '../parent/depot-label.ts'
 import { handled, passOn, requestOf, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
-import { suspend, writeStatus } from '../status.ts'
+import { writeStatus } from '../status.ts'
 import { jittered, stalledWaitMs } from '../timings.ts'
 import { addFinalizer, dropFinalizer, finalizerOf } from '../version/finalizer.ts'
-import { type DepotItem, type DepotStatus, itemsOf, mergedConfigs } from './configs.ts'
+import { type DepotStatus, itemsOf, mergedConfigs } from './configs.ts'
 import { type ItemResult, syncItem } from './item.ts'
 import { failedDepot, reportOf } from './report.ts'
 
-/** Maximum number of configs in work. */
+/** How many configs are worked on at a time. */
 const maxItemsAtOnce = 4
 
 export async function reconcileDepot(
@@ -42,27 +41,39 @@ export async function reconcileDepot(
   }
 }
 
-/** Only a Depot that deletes its resources has to wait for that before it goes. */
+async function suspend(context: Context, object: StoredObject): Promise<undefined> {
+  await writeStatus<DepotStatus>(context, object, () => ({
+    fields: {},
+    conditions: {
+      Suspended: conditionTrue('Suspended', 'spec.suspend is set'),
+      Reconciling: undefined,
+    },
+  }))
+}
+
+/** Only a Depot whose resources go with it has to be waited for when it is deleted. */
 async function withFinalizer(
   context: Context,
   object: StoredObject,
   isWanted: boolean,
 ): Promise<StoredObject> {
-  if (isWanted) return addFinalizer(context, object)
-  if (!object.metadata.finalizers.includes(finalizerOf(context.apiGroup))) return object
+  const has = object.metadata.finalizers.includes(finalizerOf(context.apiGroup))
+  if (isWanted) return has ? object : addFinalizer(context, object)
+  if (!has) return object
   await dropFinalizer(context, object)
-  return latestOf(context, object)
+  return context.objects.get('Depot', object.metadata.namespace, object.metadata.name) ?? object
 }
 
 async function sync(
   context: Context,
   depot: StoredObject,
   signal: AbortSignal,
-): Promise<Reconciled> {
+): Promise<Reconciled | undefined> {
   const nowMs = context.clock()
-  const { request, afterMs } = requestOf(context, depot)
+  const asked = requestOf(context, depot)
+  const request = asked !== undefined && !('afterMs' in asked) ? asked : undefined
   const status = (depot.status ?? {}) as DepotStatus
-  const specDigest = hash('sha256', JSON.stringify(mergedConfigs(depot))).slice(0, 16)
+  const specDigest = digestOf(depot)
   const isPoll =
     request !== undefined || status.polledSpec !== specDigest || pollDueMs(context, depot) <= nowMs
 
@@ -80,10 +91,12 @@ async function sync(
     results.push(await syncItem(context, depot, item, asking))
   })
   await release(context, depot, managed, items)
-  if (request !== undefined) await passOn(context, managedBy(context, depot), request)
+  if (request !== undefined) await passOn(context, managedBy(context, depot), request, nowMs)
 
+  const { namespace, name } = depot.metadata
+  const current = context.objects.get('Depot', namespace, name) ?? depot
   const change = reportOf(results, isPoll ? undefined : status)
-  await writeStatus<DepotStatus>(context, latestOf(context, depot), () => ({
+  await writeStatus<DepotStatus>(context, current, () => ({
     fields: {
       ...change.fields,
       ...(isPoll && { lastPoll: timeOf(nowMs), polledSpec: specDigest }),
@@ -92,42 +105,44 @@ async function sync(
     conditions: change.conditions,
   }))
   await resetForceSync(context, depot, request)
-  return afterwards(context, depot, results, afterMs)
+  return next(context, refOf(depot), results, asked)
 }
 
-/** Reports failed items, and says when to look again. @throws FillError if trying an item again may help */
-function afterwards(
+/** When to look again. @throws Failure where an item may go better soon */
+function next(
   context: Context,
-  depot: StoredObject,
+  { namespace, name }: StoredRef,
   results: readonly ItemResult[],
-  forceSyncAfterMs: number | undefined,
-): Reconciled {
-  const { objects, metrics, timings, clock } = context
-  const { namespace, name } = depot.metadata
-  const object = objects.get('Depot', namespace, name)
+  asked: ReturnType<typeof requestOf>,
+): Reconciled | undefined {
+  const object = context.objects.get('Depot', namespace, name)
   const failed = results.flatMap(({ item, failure }) => (failure ? [{ item, failure }] : []))
+  const failures = failed.map(({ failure }) => failure)
   for (const { item, failure } of failed.slice(0, 10)) {
     const reason = failure.reason === 'RateLimited' ? 'RateLimited' : 'SyncFailed'
     const note = `${item.kind} ${item.name}: ${failure.message}`
-    if (object) objects.event({ object, type: 'Warning', reason, note })
+    if (object) context.objects.event({ object, type: 'Warning', reason, note })
   }
-  const failures = failed.map(({ failure }) => failure)
-  metrics.ended('Depot', failures[0]?.reason ?? 'Synced')
+  const [first] = failures
+  context.metrics.ended('Depot', first?.reason ?? 'Synced')
   const transient = failures.filter(({ terminal }) => !terminal)
-  const [first] = transient
-  if (first !== undefined) {
-    const retryAfterMs = Math.min(...transient.map((one) => one.retryAfterMs ?? 0)) || undefined
-    throw new FillError(first.reason, first.message, { retryAfterMs, cause: first })
+  const [firstTransient] = transient
+  if (firstTransient !== undefined) {
+    const waits = transient.map(({ retryAfterMs }) => retryAfterMs ?? 0)
+    const { reason, message } = firstTransient
+    throw new Failure(reason, message, { retryAfterMs: Math.min(...waits) || undefined })
   }
   const reasons = failures.map(({ reason }) => reason)
-  return soonest(
-    object && pollDueMs(context, object) - clock(),
-    failures.length > 0 ? stalledWaitMs(timings, reasons, name) : undefined,
-    forceSyncAfterMs,
-  )
+  const times: (number | undefined)[] = [
+    object && pollDueMs(context, object) - context.clock(),
+    failures.length > 0 ? stalledWaitMs(context.timings, reasons, name) : undefined,
+    asked !== undefined && 'afterMs' in asked ? asked.afterMs : undefined,
+  ]
+  const waits = times.filter((ms): ms is number => ms !== undefined && Number.isFinite(ms))
+  return waits.length === 0 ? undefined : { afterMs: Math.max(0, Math.min(...waits)) }
 }
 
-/** When to poll a Depot next, in milliseconds since 1970; Infinity if each spec is polled only once. */
+/** When a Depot is polled next, in milliseconds since 1970; Infinity where it is polled for each spec once. */
 function pollDueMs({ pollSinceMs }: Context, { spec, status, metadata }: StoredObject): number {
   const { pollingIntervalMinutes = 0 } = spec as { pollingIntervalMinutes?: number }
   const lastMs = msOf((status as DepotStatus | undefined)?.lastPoll) ?? 0
@@ -137,18 +152,23 @@ function pollDueMs({ pollSinceMs }: Context, { spec, status, metadata }: StoredO
   return lastMs + jittered(pollingIntervalMinutes * 60_000, `${metadata.uid} ${lastMs}`)
 }
 
+function digestOf(depot: StoredObject): string {
+  const text = JSON.stringify(mergedConfigs(depot))
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
+}
+
 function managedBy({ objects, apiGroup }: Context, { metadata }: StoredObject): StoredObject[] {
   const { namespace, name } = metadata
   const filter = { namespace, label: { name: depotLabel(apiGroup), value: name } }
   return [...objects.list('Module', filter), ...objects.list('Provider', filter)]
 }
 
-/** Releases the resources that no config names any more. */
+/** Lets go what no config names any more. */
 async function release(
   context: Context,
   depot: StoredObject,
   managed: readonly StoredObject[],
-  items: readonly DepotItem[],
+  items: readonly { readonly kind: string; readonly objectName: string }[],
 ): Promise<void> {
   const wanted = new Set(items.map(({ kind, objectName }) => `${kind} ${objectName}`))
   const { deletionPolicy } = depot.spec as { deletionPolicy?: string }

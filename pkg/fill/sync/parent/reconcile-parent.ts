@@ -1,85 +1,123 @@
 import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
-import type { FillError } from '../../sources/sources.ts'
 import { conditionFalse, conditionTrue, settled } from '../conditions.ts'
-import { type Context, latestOf, soonest } from '../context.ts'
-import { failureOf, failureText, reportFailure } from '../failure.ts'
+import { type Context, refOf } from '../context.ts'
+import { type Failure, failureOf, failureText } from '../failure.ts'
 import { handled, passOn, requestOf, resetForceSync, type SyncRequest } from '../requests.ts'
-import { type StatusChange, suspend, writeStatus } from '../status.ts'
-import { ownedBy, type ParentConfig, syncChildren } from './children.ts'
+import { type StatusChange, writeStatus } from '../status.ts'
+import { stalledWaitMs } from '../timings.ts'
+import type { ParentConfig } from './child.ts'
+import { ownedBy, syncChildren } from './children.ts'
 import { orphanOfGone } from './depot-label.ts'
-import { type DesiredVersion, identityOf, type Skipped } from './desired.ts'
+import { type Desired, identityOf, type Skipped } from './desired.ts'
 import { type ParentStatus, reportOf } from './report.ts'
 
-/** The desired children of a Module or Provider. */
-export interface ParentPlan {
+/** What a Module or Provider wants. */
+export interface Wish {
   readonly config: ParentConfig
-  readonly desired: readonly DesiredVersion[]
+  readonly desired: readonly Desired[]
   readonly skipped: readonly Skipped[]
-  /** Status fields that only this kind has. */
+  /** Fields of the status that only this kind has. */
   readonly fields?: StatusChange<ParentStatus>['fields']
+  /** When the wish may be another one. */
+  readonly afterMs?: number
 }
 
 /**
- * Brings the Versions of a Module or Provider to its spec, and reports them in its status.
+ * Brings the Versions of a Module or Provider to where its spec says, and tells of them in its status.
  *
- * @param planOf reads the spec. @throws FillError
+ * @param wishOf reads the spec. @throws Failure, SourceError
  */
 export async function reconcileParent(
   context: Context,
   ref: StoredRef,
-  planOf: (object: StoredObject, request: SyncRequest | undefined) => Promise<ParentPlan>,
+  wishOf: (object: StoredObject, request: SyncRequest | undefined) => Promise<Wish>,
 ): Promise<Reconciled | undefined> {
   const object = context.objects.get(ref.kind, ref.namespace, ref.name)
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
   await orphanOfGone(context, object)
-  if ((object.spec as { suspend?: boolean }).suspend === true) {
-    return suspend(context, object, { syncStatus: 'Suspended' })
-  }
-  const { request, afterMs } = requestOf(context, object)
+  if ((object.spec as { suspend?: boolean }).suspend === true) return suspend(context, object)
+  const asked = requestOf(context, object)
+  const request = asked !== undefined && !('afterMs' in asked) ? asked : undefined
   try {
-    const hasMore = await sync(context, object, request, await planOf(object, request))
-    return soonest(hasMore ? 0 : undefined, afterMs)
+    const result = await sync(context, object, request, await wishOf(object, request))
+    const waits = [
+      result?.afterMs,
+      asked !== undefined && 'afterMs' in asked ? asked.afterMs : undefined,
+    ]
+    const known = waits.filter((ms) => ms !== undefined)
+    return known.length === 0 ? undefined : { afterMs: Math.min(...known) }
   } catch (error) {
     const failure = failureOf(error)
     if (failure === undefined) throw error
-    return reportFailure<ParentStatus>(context, object, failure, () => failedStatus(failure))
+    return recordFailure(context, object, failure)
   }
 }
 
-/** @returns whether there is more to do at once */
 async function sync(
   context: Context,
   object: StoredObject,
   request: SyncRequest | undefined,
-  { config, desired, skipped, fields }: ParentPlan,
-): Promise<boolean> {
+  wish: Wish,
+): Promise<Reconciled | undefined> {
   const nowMs = context.clock()
-  if (request !== undefined) await passOn(context, ownedBy(context, object), request)
-  const { wanted, retained, hasMore } = await syncChildren(context, object, config, desired)
-  const children = desired.flatMap((one) => {
-    const child = wanted.get(identityOf(one))
-    return child === undefined ? [] : [{ version: one.version, child }]
+  const { config, desired, skipped, afterMs } = wish
+  if (request !== undefined) await passOn(context, ownedBy(context, object), request, nowMs)
+  const children = await syncChildren(context, object, config, desired)
+  const change = reportOf(config.type, {
+    desired: desired.length,
+    children: desired.flatMap((one) => {
+      const child = children.wanted.get(identityOf(one))
+      return child === undefined ? [] : [{ version: one.version, child }]
+    }),
+    retained: children.retained,
+    skipped,
   })
-  const change = reportOf(config.type, { desired: desired.length, children, retained, skipped })
-  await writeStatus<ParentStatus>(context, latestOf(context, object), () => ({
-    fields: { ...change.fields, ...fields, ...handled(request, nowMs) },
-    conditions: change.conditions,
+  const current = context.objects.get(object.kind, object.metadata.namespace, object.metadata.name)
+  await writeStatus<ParentStatus>(context, current ?? object, () => ({
+    ...change,
+    fields: { ...change.fields, ...wish.fields, ...handled(request, nowMs) },
   }))
   await resetForceSync(context, object, request)
   if (change.fields.synced === true) context.metrics.ended(object.kind, 'Synced')
-  return hasMore
+  return children.hasMore ? { afterMs: 0 } : afterMs === undefined ? undefined : { afterMs }
 }
 
-/** Existing Versions stay unchanged. */
-function failedStatus(failure: FillError): StatusChange<ParentStatus> {
+async function suspend(context: Context, object: StoredObject): Promise<undefined> {
+  await writeStatus<ParentStatus>(context, object, () => ({
+    fields: { syncStatus: 'Suspended' },
+    conditions: {
+      Suspended: conditionTrue('Suspended', 'spec.suspend is set'),
+      Reconciling: undefined,
+    },
+  }))
+}
+
+/** The Versions that there are stay as they are. */
+async function recordFailure(
+  context: Context,
+  object: StoredObject,
+  failure: Failure,
+): Promise<Reconciled> {
   const { reason, message, terminal } = failure
-  return {
+  const { kind, namespace, name } = refOf(object)
+  const current = context.objects.get(kind, namespace, name) ?? object
+  await writeStatus<ParentStatus>(context, current, () => ({
     fields: { synced: false, syncStatus: failureText(failure) },
     conditions: {
       ...settled,
       Ready: conditionFalse(reason, message),
       [terminal ? 'Stalled' : 'Reconciling']: conditionTrue(reason, message),
     },
-  }
+  }))
+  context.metrics.ended(kind, reason)
+  const event = reason === 'RateLimited' ? 'RateLimited' : 'SyncFailed'
+  context.objects.event({
+    object: current,
+    type: 'Warning',
+    reason: event,
+    note: `${reason}: ${message}`,
+  })
+  if (!terminal) throw failure
+  return { afterMs: stalledWaitMs(context.timings, [reason], current.metadata.uid) }
 }

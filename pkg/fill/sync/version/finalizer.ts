@@ -5,19 +5,19 @@ export function finalizerOf(apiGroup: string): string {
   return `${apiGroup}/finalizer`
 }
 
-/** Makes a deleted object wait until its archive is removed. @returns the object with the finalizer */
+/** Makes an object wait for its archive to be removed when it is deleted. @returns the object with the finalizer */
 export async function addFinalizer(
   { objects, apiGroup }: Pick<Context, 'objects' | 'apiGroup'>,
   object: StoredObject,
 ): Promise<StoredObject> {
   const { finalizers, resourceVersion } = object.metadata
   const own = finalizerOf(apiGroup)
-  if (finalizers.includes(own)) return object
+  if (finalizers.includes(own) || !objects.waitsForFinalizers(object)) return object
   const patch = { metadata: { finalizers: [...finalizers, own] } }
   return objects.patch(refOf(object), patch, { resourceVersion })
 }
 
-/** Lets a deleted object disappear. */
+/** Lets a deleted object go. */
 export async function dropFinalizer(
   { objects, apiGroup }: Pick<Context, 'objects' | 'apiGroup'>,
   object: StoredObject,

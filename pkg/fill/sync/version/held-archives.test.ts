@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { Candidate } from './candidate.ts'
 import { HeldArchives } from './held-archives.ts'
-import type { Candidate } from './work.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

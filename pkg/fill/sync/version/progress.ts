@@ -3,16 +3,16 @@ import type { StoredObject } from '../../../records/store/store.ts'
 import { conditionTrue } from '../conditions.ts'
 import { type Context, refOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
-import type { VersionStatus } from './work.ts'
+import type { VersionStatus } from './status.ts'
 
 export interface Progress {
-  /** Reports that the spool has no room. */
+  /** There is no room in the spool at this moment. */
   readonly waiting: () => void
-  /** Resolves when all writes have ended. */
+  /** Resolves once nothing is written any more. */
   readonly end: () => Promise<void>
 }
 
-/** Reports in the status that a fetch is going on. */
+/** Tells in the status that a fetch goes on. */
 export function progressOf(context: Context, object: StoredObject): Progress {
   let writing = Promise.resolve()
   const tell = (reason: Reason, message: string) => {
@@ -27,6 +27,7 @@ export function progressOf(context: Context, object: StoredObject): Progress {
       await writeStatus<VersionStatus>(context, current, (status) => ({
         fields: { syncStatus: status?.synced === true ? 'Synced' : 'Fetching' },
         conditions: { Reconciling: conditionTrue(reason, message) },
+        isProgress: true,
       }))
     } catch (error) {
       context.log.info({ key: name, err: error }, 'progress was not written')

@@ -1,30 +1,38 @@
+import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
-import { FillError } from '../../sources/sources.ts'
 import { conditionFalse } from '../conditions.ts'
-import { type Context, keyOf, msOf } from '../context.ts'
+import { type Context, keyOf, msOf, refOf } from '../context.ts'
+import { Failure, failureOf } from '../failure.ts'
 import { resourceOf } from '../resource.ts'
 import { writeStatus } from '../status.ts'
+import { jittered } from '../timings.ts'
 import { dropFinalizer, finalizerOf } from './finalizer.ts'
-import { placeOf, requireGrant } from './plan.ts'
+import { placeOf, planOf, requireGrant } from './plan.ts'
 import { filesOf, isAllKnown, isLinked, leavesArchive, othersNaming } from './references.ts'
-import type { VersionStatus } from './work.ts'
+import { upstreamOf } from './upstream.ts'
 
-/** When to try again if another Version is being stored as the same archive. */
+type VersionStatus = NonNullable<Version['status']>
+
+/** When to try again, where another Version is just being stored as the same archive. */
 export const heldMs = 1_000
+/** How often upstream is asked for what is absent from a folder. */
+const absenceMs = 30_000
 
-/** Removes the archive of a deleted Version once servers have seen the deletion, and lets the Version disappear. */
+/** Removes the archive of a deleted Version once servers have seen the deletion, and lets the Version go. */
 export async function removeVersion(
   context: Context,
   object: StoredObject,
+  signal: AbortSignal,
 ): Promise<Reconciled | undefined> {
   const { finalizers, deletionTimestamp } = object.metadata
   if (!finalizers.includes(finalizerOf(context.apiGroup))) return undefined
   const files = leavesArchive(context, object) ? [] : filesOf(object)
+  const dueMs = (msOf(deletionTimestamp) ?? 0) + context.timings.archiveDeleteDelayMs
+  if (files.length > 0 && context.clock() < dueMs) return { afterMs: dueMs - context.clock() }
+  if (object.metadata.ownerAbsent === true) return confirmAbsence(context, object, files, signal)
   if (files.length > 0) {
-    const dueMs = (msOf(deletionTimestamp) ?? 0) + context.timings.archiveDeleteDelayMs
-    if (context.clock() < dueMs) return { afterMs: dueMs - context.clock() }
     try {
       const { removed, held } = await removeFiles(context, object, files)
       if (held.length > 0) return { afterMs: heldMs }
@@ -41,14 +49,55 @@ export async function removeVersion(
   return undefined
 }
 
-/** The result of a removal; files that others need are in neither list. */
+/**
+ * The manifest of a Module or Provider is absent, which may be a mistake: nothing goes that upstream could not give again.
+ * What is left once that is sure is deleted by its deletion.
+ */
+async function confirmAbsence(
+  context: Context,
+  object: StoredObject,
+  files: readonly string[],
+  signal: AbortSignal,
+): Promise<Reconciled | undefined> {
+  const problem = files.length > 0 ? await upstreamProblem(context, object, signal) : undefined
+  if (problem === undefined) {
+    await context.objects.delete(refOf(object), { uid: object.metadata.uid })
+    const now = context.objects.get('Version', object.metadata.namespace, object.metadata.name)
+    return now?.metadata.deletionTimestamp === undefined || now.metadata.ownerAbsent === true
+      ? undefined
+      : removeVersion(context, now, signal)
+  }
+  const note = `left ${files[0]} in storage, although the manifest of its owner is absent, until upstream can be asked: ${problem}`
+  context.objects.event({ object, type: 'Warning', reason: 'ArchiveLeft', note })
+  return { afterMs: jittered(absenceMs, object.metadata.uid) }
+}
+
+/** Why upstream cannot be asked for a Version; undefined where it has answered. */
+async function upstreamProblem(
+  context: Context,
+  object: StoredObject,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const version = resourceOf('Version', object)
+    const work = { object, version, attempt: {}, signal }
+    await upstreamOf(context, planOf(context, version), work, 0)
+    return undefined
+  } catch (error) {
+    const failure = failureOf(error)
+    if (failure === undefined || signal.aborted) throw error
+    return failure.reason === 'NotFound' ? undefined : failure.message
+  }
+}
+
+/** What became of files that were to be removed; those that others need are in neither list. */
 interface Removal {
   readonly removed: readonly string[]
-  /** Another Version is being stored as the same file: try again. */
+  /** Another Version is just being stored as the same: to be tried again. */
   readonly held: readonly string[]
 }
 
-/** Removes files that no Version needs, and leaves files that an unknown Version may need. @throws RegistryError, FillError */
+/** Removes what no Version needs any more, and leaves what cannot be proven unneeded. @throws RegistryError, Failure */
 export async function removeFiles(
   context: Context,
   object: StoredObject,
@@ -58,8 +107,8 @@ export async function removeFiles(
   requireGrant(placed, object.metadata.namespace)
   const unreadable = context.objects.unreadable()
   if (unreadable !== undefined) {
-    const message = `${unreadable} cannot be read, and may hold a Version that needs the archive: correct or remove it`
-    throw new FillError('ArchiveNotRemoved', message)
+    const message = `${unreadable} cannot be read, and may hold a Version that needs the archive, too: correct or remove it`
+    throw new Failure('ArchiveNotRemoved', message)
   }
   const { place, placeId } = placed
   const removed: string[] = []
@@ -73,7 +122,7 @@ export async function removeFiles(
     let others = othersNaming(context, placed, fileName, object)
     if (!others.isShared && others.elsewhere.length > 0) {
       if (await isLinked(place, others.elsewhere, fileName)) continue
-      // Asked again, so that nothing can happen between this and the removal.
+      // Asked again, so that nothing can come between this and the removal.
       others = othersNaming(context, placed, fileName, object)
     }
     if (others.isShared) continue
@@ -88,7 +137,7 @@ export async function removeFiles(
 
 function reportLeft(context: Context, object: StoredObject, [first]: readonly string[]): void {
   const { namespace } = object.metadata
-  const note = `left ${first} in storage: a namespace that is not watched may need it. Watch all namespaces, or grant the place to ${namespace} alone with --storage-grants of the controller`
+  const note = `left ${first} in storage: a namespace that is not watched may need it, too. Watch all namespaces, or grant the place to ${namespace} alone with --storage-grants of the controller`
   context.objects.event({ object, type: 'Normal', reason: 'ArchiveLeft', note })
 }
 
@@ -96,9 +145,9 @@ async function notRemoved(
   context: Context,
   object: StoredObject,
   error: unknown,
-): Promise<FillError> {
-  const message = `${messageOf(error)}; the annotation ${context.apiGroup}/orphan-archive: "true" deletes the Version without it`
-  const failure = new FillError('ArchiveNotRemoved', message, { cause: error })
+): Promise<Failure> {
+  const message = `${messageOf(error)}; the annotation ${context.apiGroup}/orphan-archive: "true" lets the Version go without it`
+  const failure = new Failure('ArchiveNotRemoved', message, { cause: error })
   await writeStatus<VersionStatus>(context, object, () => ({
     fields: { synced: false, syncStatus: `Sync failed: ${failure.message}` },
     conditions: { Ready: conditionFalse(failure.reason, failure.message) },

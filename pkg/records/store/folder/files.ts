@@ -1,175 +1,157 @@
-import { hash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { apiVersionOf, formatPath, parseResource } from '../../../api/v1alpha1/v1alpha1.ts'
-import { messageOf } from '../../../base/errors/errors.ts'
-import { Turns } from '../../../base/pacing/pacing.ts'
-import type { Logger } from '../../../base/telemetry/telemetry.ts'
-import { decodeText, readText, walk } from '../../folder/folder.ts'
-import { objectKinds } from '../memory.ts'
-import type { ObjectKind } from '../types.ts'
+import { dirname, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { apiVersionOf, kinds } from '../../../api/v1alpha1/v1alpha1.ts'
+import { decodeText, idOf, type Scanner } from '../../folder/folder.ts'
+import type { StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
-import { type PlacedObject, placedObjects } from './text.ts'
+import type { Fields, FiledSecret } from './keeper.ts'
+import { rewritten, textOf } from './text.ts'
+import { changed, removeFile, writeFile } from './write-file.ts'
 
-/** An object of a file. */
-export interface FiledObject extends PlacedObject {
-  readonly kind: ObjectKind
-  readonly namespace: string
-  readonly name: string
-  /** Below the folder. */
-  readonly file: string
-}
-
-/** A Secret of a file. */
-interface FiledSecret {
-  readonly namespace: string
-  readonly name: string
-  readonly values: Readonly<Record<string, Buffer>>
-}
-
-export interface ManifestText {
-  readonly signature: string
-  /** Of the text. */
-  readonly digest: string
-  readonly objects: readonly FiledObject[]
-  readonly secrets: readonly FiledSecret[]
-  /** Whether something in it could not be read, and so may be any object. */
-  readonly isBroken: boolean
-}
-
-/** What the files of a folder hold, by path. Files that did not change are not read again. */
+/**
+ * Writes objects into files: one that this process made as a whole into a file of its own, and of one that a person wrote
+ * only the fields that changed, with its status in a file of its own.
+ */
 export class Files {
   readonly #dir: string
   readonly #apiGroup: string
-  readonly #log: Logger
-  #files = new Map<string, ManifestText>()
+  readonly #scanner: Scanner<Fields, FiledSecret>
 
-  constructor({ dir, apiGroup, log }: { dir: string; apiGroup: string; log: Logger }) {
+  constructor(dir: string, apiGroup: string, scanner: Scanner<Fields, FiledSecret>) {
     this.#dir = dir
     this.#apiGroup = apiGroup
-    this.#log = log
+    this.#scanner = scanner
   }
 
-  get all(): ReadonlyMap<string, ManifestText> {
-    return this.#files
+  /** Whether an object is in a file of its own that this process made, or is in no file yet. */
+  isOwn(ref: StoredRef): boolean {
+    const { definitions } = this.#scanner
+    const file = definitions.fileOf(ref)
+    if (file === undefined) return true
+    if (file !== fileOf(ref) || this.#scanner.entriesIn(file) !== 1) return false
+    const { creationTimestamp } = record(definitions.get(idOf(ref))?.['metadata'])
+    return typeof creationTimestamp === 'string' && definitions.statusFileOf(ref) === undefined
   }
 
-  /** Looks at the whole folder. @throws the error of the file system where it cannot be read */
-  async scan(): Promise<void> {
-    const { files, problems } = await walk(this.#dir)
-    const found = new Map<string, ManifestText>()
-    const turns = new Turns()
-    for (const [file, error] of problems) {
-      this.#log.warn({ file, error: messageOf(error) }, 'file cannot be read')
-      found.set(file, { ...this.#before(file), signature: '', isBroken: true })
+  /** @throws ApiError Conflict where a person writes to the file at the same time; Forbidden, Unavailable */
+  async write(ref: StoredRef, after: Fields): Promise<void> {
+    const { definitions } = this.#scanner
+    const before = definitions.get(idOf(ref))
+    if (this.isOwn(ref)) return this.#writeOwn(ref, before, after)
+    const file = definitions.fileOf(ref)
+    const { status, ...rest } = after
+    const { status: statusBefore, ...restBefore } = before ?? {}
+    if (file !== undefined && !isDeepStrictEqual(rest, restBefore)) {
+      await this.#edit(file, ref, ({ status: written }) => ({
+        ...rest,
+        ...(written !== undefined && { status: written }),
+      }))
     }
-    for (const [file, signature] of files) {
-      const before = this.#files.get(file)
-      found.set(file, before?.signature === signature ? before : await this.#read(file, signature))
-      await turns.yieldIfDue()
-    }
-    this.#files = found
+    if (!isDeepStrictEqual(status, statusBefore)) await this.#writeStatus(ref, status)
   }
 
-  /**
-   * The text of a file, where it is still the one that was scanned.
-   *
-   * @returns undefined where it changed or is gone
-   */
-  async textOf(file: string): Promise<string | undefined> {
+  /** Takes an object out of its file, and its status out of the file of its own. */
+  async remove(ref: StoredRef): Promise<void> {
+    const { definitions } = this.#scanner
+    const file = definitions.fileOf(ref)
+    if (file !== undefined) await this.#edit(file, ref, () => undefined)
+    await this.removeStatus(ref)
+    definitions.drop(ref)
+  }
+
+  async removeStatus(ref: StoredRef): Promise<void> {
+    const file = this.#scanner.definitions.statusFileOf(ref)
+    if (file !== undefined) await this.#edit(file, ref, () => undefined)
+  }
+
+  async #writeOwn(ref: StoredRef, before: Fields | undefined, after: Fields): Promise<void> {
+    const file = fileOf(ref)
+    if (this.#scanner.definitions.fileOf(ref) === undefined) {
+      // One with a mistake in it, say.
+      if (existsSync(join(this.#dir, file))) throw changed(file)
+      return this.#put(file, textOf(after), undefined)
+    }
+    const current = await this.#textOf(file)
+    // A person may have put a comment into it.
+    const isUntouched = current === textOf(before)
+    const text = isUntouched ? textOf(after) : rewritten(file, current, this.#is(ref), () => after)
+    await this.#put(file, text, current)
+  }
+
+  async #writeStatus(ref: StoredRef, status: unknown): Promise<void> {
+    const { kind, namespace, name } = ref
+    const apiVersion = apiVersionOf(kind, this.#apiGroup)
+    const value = { apiVersion, kind, metadata: { name, namespace }, status }
+    const known = this.#scanner.definitions.statusFileOf(ref)
+    if (known === undefined) return this.#put(this.#freeName(ref), textOf(value), undefined)
+    const current = await this.#textOf(known)
+    const isAlone = this.#scanner.entriesIn(known) === 1
+    const text = isAlone ? textOf(value) : rewritten(known, current, this.#is(ref), () => value)
+    await this.#put(known, text, current)
+  }
+
+  /** Beside the file of the object. Objects of other kinds and namespaces may have the same name there. */
+  #freeName(ref: StoredRef): string {
+    const folder = dirname(this.#scanner.definitions.fileOf(ref) ?? '')
+    const [kind, namespace, name] = [ref.kind.toLowerCase(), ref.namespace, ref.name].map(encoded)
+    const names = [`${name}`, `${name}.${kind}`, `${name}.${kind}.${namespace}`]
+    const files = names.map((one) => join(folder, `${one}.status.yaml`))
+    const free = files.find((file) => !existsSync(join(this.#dir, file)))
+    if (free !== undefined) return free
+    throw changed(files.at(-1) ?? '')
+  }
+
+  async #edit(
+    file: string,
+    ref: StoredRef,
+    change: (before: Fields) => Fields | undefined,
+  ): Promise<void> {
+    const current = await this.#textOf(file)
+    await this.#put(file, rewritten(file, current, this.#is(ref), change), current)
+  }
+
+  async #put(file: string, text: string | undefined, current: string | undefined): Promise<void> {
+    const path = join(this.#dir, file)
+    if (text !== undefined) {
+      await this.#scanner.wrote(file, text, await writeFile(path, text, current))
+    } else if (current !== undefined) {
+      removeFile(path, current)
+      await this.#scanner.wrote(file, undefined)
+    }
+  }
+
+  /** @throws ApiError Conflict where it is not the file that was read last */
+  async #textOf(file: string): Promise<string> {
     try {
       const read = decodeText(await readFile(join(this.#dir, file)))
-      if (!('text' in read)) return undefined
-      return digestOf(read.text) === this.#files.get(file)?.digest ? read.text : undefined
-    } catch {
-      return undefined
+      if ('text' in read && (await this.#scanner.isCurrent(file))) return read.text
+    } catch (error) {
+      throw changed(file, error)
     }
+    throw changed(file)
   }
 
-  /**
-   * Takes in what this process wrote.
-   *
-   * @param object all that is in it; default: what is found by reading it
-   */
-  wrote(file: string, text: string | undefined, object?: FiledObject): void {
-    if (text === undefined) this.#files.delete(file)
-    // The next scan sees another signature, reads it once more, and finds the same.
-    else if (object === undefined) this.#files.set(file, this.#parse(file, text, ''))
-    else {
-      const found = { objects: [object], secrets: [], isBroken: false }
-      this.#files.set(file, { signature: '', digest: digestOf(text), ...found })
+  #is({ kind, namespace, name }: StoredRef): (value: Fields) => boolean {
+    const apiVersion = apiVersionOf(kind, this.#apiGroup)
+    return (value) => {
+      const metadata = record(value['metadata'])
+      return (
+        value['kind'] === kind &&
+        value['apiVersion'] === apiVersion &&
+        metadata['name'] === name &&
+        (metadata['namespace'] ?? 'default') === namespace
+      )
     }
-  }
-
-  #before(file: string): Omit<ManifestText, 'signature'> {
-    return this.#files.get(file) ?? { digest: '', objects: [], secrets: [], isBroken: true }
-  }
-
-  async #read(file: string, signature: string): Promise<ManifestText> {
-    const read = await readText(join(this.#dir, file), signature).catch((error: unknown) => {
-      return { problem: messageOf(error) }
-    })
-    // It changes now: the next scan sees to it.
-    if (read === undefined) return { ...this.#before(file), signature: '' }
-    if ('text' in read) return this.#parse(file, read.text, signature)
-    this.#log.warn({ file, error: read.problem }, 'file cannot be read')
-    return { ...this.#before(file), signature, isBroken: true }
-  }
-
-  #parse(file: string, text: string, signature: string): ManifestText {
-    const { objects: placed, broken } = placedObjects(file, text)
-    if (broken !== undefined) this.#log.warn({ file, error: broken }, 'file has a mistake')
-    let isBroken = broken !== undefined
-    const objects: FiledObject[] = []
-    for (const object of placed) {
-      const filed = this.#filed(file, object)
-      if (filed === 'rejected') isBroken = true
-      else if (filed !== undefined) objects.push(filed)
-    }
-    const secrets = placed.flatMap(({ value }) => secretOf(value))
-    // What a broken file held stays what it was.
-    const kept = isBroken ? this.#before(file).objects.filter((it) => !objects.some(same(it))) : []
-    return { signature, digest: digestOf(text), objects: [...objects, ...kept], secrets, isBroken }
-  }
-
-  #filed(file: string, placed: PlacedObject): FiledObject | 'rejected' | undefined {
-    const { value } = placed
-    const kind = objectKinds.find((it) => it === value['kind'])
-    if (kind === undefined || value['apiVersion'] !== apiVersionOf(kind, this.#apiGroup)) {
-      return undefined
-    }
-    const parsed = parseResource(kind, value)
-    if (!parsed.ok) {
-      const [issue] = parsed.issues
-      const field = formatPath(issue?.path ?? [])
-      this.#log.warn({ file, kind, field, error: issue?.message }, 'object rejected')
-      return 'rejected'
-    }
-    const { namespace, name } = parsed.resource.metadata
-    return { ...placed, kind, namespace, name, file }
   }
 }
 
-function same(one: FiledObject): (other: FiledObject) => boolean {
-  return ({ kind, namespace, name }) =>
-    kind === one.kind && namespace === one.namespace && name === one.name
+/** The file of an object that is made: a name of its own, whatever characters it has. */
+export function fileOf({ kind, namespace, name }: StoredRef): string {
+  return `${kinds[kind].plural}/${encoded(namespace)}/${encoded(name)}.yaml`
 }
 
-function secretOf(value: Readonly<Record<string, unknown>>): FiledSecret[] {
-  if (value['apiVersion'] !== 'v1' || value['kind'] !== 'Secret') return []
-  const { name, namespace = 'default' } = record(value['metadata'])
-  if (typeof name !== 'string' || typeof namespace !== 'string') return []
-  const texts = (field: string) =>
-    Object.entries(record(value[field])).filter(
-      (entry): entry is [string, string] => typeof entry[1] === 'string',
-    )
-  const values = {
-    ...Object.fromEntries(texts('data').map(([key, it]) => [key, Buffer.from(it, 'base64')])),
-    ...Object.fromEntries(texts('stringData').map(([key, it]) => [key, Buffer.from(it)])),
-  }
-  return [{ namespace, name, values }]
-}
-
-function digestOf(text: string): string {
-  return hash('sha256', text)
+function encoded(name: string): string {
+  return encodeURIComponent(name).replace(/^\./, '%2E')
 }

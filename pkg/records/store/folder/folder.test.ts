@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { parse } from 'yaml'
 import { createLogger } from '../../../base/telemetry/telemetry.ts'
 import type { ApiError } from '../../kube/kube.ts'
 import { folderObjects } from '../store.ts'
@@ -21,7 +22,8 @@ beforeEach(() => {
 
 const write = (file: string, text: string) => writeFileSync(join(dir, file), text)
 const read = (file: string) => readFileSync(join(dir, file), 'utf8')
-const open = (watch = false) => folderObjects({ dir, apiGroup: 'depot.internal', watch, log })
+const open = (watch = false) =>
+  folderObjects({ dir, apiGroup: 'depot.internal', watch, restMs: 200, log })
 
 const moduleText = (name: string, rest = '') => `apiVersion: depot.internal/v1alpha1
 kind: Module
@@ -36,6 +38,9 @@ const known = async (name: string, objects: Awaited<ReturnType<typeof open>>) =>
   if (found === undefined) throw new Error(`${name} is not there`)
   return found
 }
+
+const force = async (objects: Awaited<ReturnType<typeof open>>, name: string, forceSync: boolean) =>
+  objects.patch({ kind: 'Module', namespace: 'team', name }, { spec: { forceSync } })
 
 const child = (parent: { metadata: { name: string; uid: string } }) => {
   const { name, uid } = parent.metadata
@@ -52,14 +57,113 @@ const child = (parent: { metadata: { name: string; uid: string } }) => {
 }
 
 describe('what people wrote', () => {
-  it('keeps its comments and the documents around it', async () => {
+  it('stays byte for byte, and has its status in a file of its own', async () => {
+    const text = `${moduleText('a')}---\n${moduleText('b')}---\n# The next one.\n${moduleText('c')}`
+    write('all.yaml', text)
+    const objects = await open()
+    for (const synced of [true, false]) {
+      for (const name of ['a', 'b']) {
+        await objects.writeStatus(await known(name, objects), { synced })
+        expect((await known(name, objects)).status).toEqual({ synced })
+      }
+    }
+    expect(read('all.yaml')).toBe(text)
+    expect(readdirSync(dir)).toEqual(['a.status.yaml', 'all.yaml', 'b.status.yaml'])
+    expect(parse(read('b.status.yaml'))).toEqual({
+      apiVersion: 'depot.internal/v1alpha1',
+      kind: 'Module',
+      metadata: { name: 'b', namespace: 'team' },
+      status: { synced: false },
+    })
+    expect((await known('b', await open())).status).toEqual({ synced: false })
+  })
+
+  it('has a status of its own where objects have one name', async () => {
+    const other = moduleText('a').replace('namespace: team', 'namespace: other')
+    const depot = moduleText('a').replace('Module', 'Depot')
+    write('all.yaml', [moduleText('a'), other, depot].join('---\n'))
+    const objects = await open()
+    const all = [...objects.list('Module'), ...objects.list('Depot')]
+    for (const [index, object] of all.entries()) {
+      await objects.writeStatus(object, { observedGeneration: index })
+    }
+    expect(readdirSync(dir)).toHaveLength(4)
+    const again = await open()
+    for (const [index, { kind, metadata }] of all.entries()) {
+      const { status } = again.get(kind, metadata.namespace, metadata.name) ?? {}
+      expect(status).toEqual({ observedGeneration: index })
+    }
+  })
+
+  it('keeps a status that an older release wrote into it, until there is another', async () => {
+    const text = moduleText('a', 'status:\n  synced: false\n')
+    write('a.yaml', text)
+    const objects = await open()
+    expect((await known('a', objects)).status).toEqual({ synced: false })
+    await objects.writeStatus(await known('a', objects), { synced: true })
+    expect(read('a.yaml')).toBe(text)
+    expect((await known('a', await open())).status).toEqual({ synced: true })
+  })
+
+  it('loses its status once it is gone with all that was made for it', async () => {
+    write('a.yaml', moduleText('a'))
+    const objects = await open(true)
+    await objects.writeStatus(await known('a', objects), { synced: true })
+    const made = await objects.apply(child(await known('a', objects)))
+    const finalizers = ['depot.internal/finalizer']
+    const ref = { kind: 'Version', namespace: 'team', name: 'a-1-0-0' } as const
+    await objects.writeStatus(made, { synced: true })
+    await objects.patch(ref, { metadata: { finalizers } })
+    rmSync(join(dir, 'a.yaml'))
+    const version = () => objects.get('Version', 'team', 'a-1-0-0')
+    await vi.waitFor(() => expect(version()?.metadata.ownerAbsent).toBe(true), 30_000)
+    expect(readdirSync(dir)).toContain('a.status.yaml')
+    await objects.delete(ref)
+    await objects.patch(ref, { metadata: { finalizers: null } })
+    await vi.waitFor(() => expect(readdirSync(dir)).not.toContain('a.status.yaml'), 30_000)
+    await objects.close()
+  })
+
+  it('returns before anything is deleted for its absence', async () => {
+    write('a.yaml', moduleText('a'))
+    const objects = await open(true)
+    const made = await objects.apply(child(await known('a', objects)))
+    const finalizers = ['depot.internal/finalizer']
+    await objects.patch(
+      { kind: 'Version', namespace: 'team', name: 'a-1-0-0' },
+      { metadata: { finalizers } },
+    )
+    const held = objects.get('Version', 'team', 'a-1-0-0') ?? made
+    await objects.writeStatus(held, { synced: true })
+    const before = read('versions/team/a-1-0-0.yaml')
+    rmSync(join(dir, 'a.yaml'))
+    const { metadata } = made
+    const version = () => objects.get('Version', 'team', metadata.name)?.metadata
+    await vi.waitFor(() => expect(version()?.deletionTimestamp).toMatch(/^20/), 30_000)
+    write('a.yaml', moduleText('a'))
+    await objects.delete({ kind: 'Version', namespace: 'team', name: metadata.name })
+    expect(version()?.deletionTimestamp).toBeUndefined()
+    expect(version()?.ownerAbsent).toBeUndefined()
+    expect(read('versions/team/a-1-0-0.yaml')).toBe(before)
+    await objects.close()
+  })
+
+  it('is reported where it is defined twice', async () => {
+    write('a.yaml', moduleText('a'))
+    write('b.yaml', `# Again.\n${moduleText('a')}`)
+    const objects = await open()
+    expect(objects.mistakes()).toEqual([
+      'b.yaml:2: Module team/a is already defined in a.yaml:1; remove one of the two',
+    ])
+    expect(objects.unreadable()).toBeUndefined()
+  })
+
+  it('keeps its comments and the documents around it where a field is changed', async () => {
     const [before, after] = [moduleText('a'), `---\n# The next one.\n${moduleText('c')}`]
     write('all.yaml', `${before}---\n${moduleText('b')}${after}`)
     const objects = await open()
-    await objects.writeStatus(await known('b', objects), { synced: true })
-    expect(read('all.yaml')).toBe(
-      `${before}---\n${moduleText('b', 'status:\n  synced: true\n')}${after}`,
-    )
+    await force(objects, 'b', true)
+    expect(read('all.yaml')).toBe(`${before}---\n${moduleText('b', '  forceSync: true\n')}${after}`)
   })
 
   it.each(['\n', '\r\n'])('keeps directives where they belong: lines end with %j', async (end) => {
@@ -69,8 +173,8 @@ describe('what people wrote', () => {
     const objects = await open()
     await objects.delete({ kind: 'Module', namespace: 'team', name: 'b' })
     expect(read('all.yaml')).toBe(lines(`${moduleText('a')}...\n`) + directed)
-    await objects.writeStatus(await known('c', objects), { synced: true })
-    await objects.writeStatus(await known('c', objects), { synced: false })
+    await force(objects, 'c', true)
+    await force(objects, 'c', false)
     expect(read('all.yaml').match(/^\.\.\./gm)).toHaveLength(1)
     expect(await known('a', objects)).toBeDefined()
   })
@@ -81,12 +185,12 @@ describe('what people wrote', () => {
       const directed = `%YAML 1.2\n---\n${moduleText('c')}`
       write('all.yaml', moduleText('a') + between + directed)
       const objects = await open()
-      for (const synced of [true, false]) {
-        await objects.writeStatus(await known('a', objects), { synced })
-        await objects.writeStatus(await known('c', objects), { synced })
+      for (const isForced of [true, false]) {
+        await force(objects, 'a', isForced)
+        await force(objects, 'c', isForced)
       }
       expect(read('all.yaml').match(/^\.\.\./gm)).toHaveLength(1)
-      expect((await known('a', objects)).status).toMatchObject({ synced: false })
+      expect((await known('a', objects)).spec).toMatchObject({ forceSync: false })
     },
   )
 
@@ -100,11 +204,11 @@ describe('what people wrote', () => {
     const list = { apiVersion: 'v1', kind: 'List', items: [item('a'), item('b')] }
     write('list.json', JSON.stringify(list))
     const objects = await open()
-    await objects.writeStatus(await known('b', objects), { synced: true })
+    await force(objects, 'b', true)
     await objects.delete({ kind: 'Module', namespace: 'team', name: 'a' })
     expect(JSON.parse(read('list.json'))).toEqual({
       ...list,
-      items: [{ ...item('b'), status: { synced: true } }],
+      items: [{ ...item('b'), spec: { ...item('b').spec, forceSync: true } }],
     })
   })
 
@@ -120,12 +224,14 @@ describe('what people wrote', () => {
     expect(read('a.yaml')).toContain('forceSync: true')
   })
 
-  it('is not lost where it is written while a status is written', async () => {
+  it('is not lost where it is written while a field of it is changed', async () => {
     write('a.yaml', moduleText('a'))
     const objects = await open()
     const reasons = new Set<unknown>()
-    const writeStatus = async (retained: number) => {
-      const writing = objects.writeStatus(await known('a', objects), { synced: true, retained })
+    const change = async (count: number) => {
+      const labels = { count: String(count) }
+      const ref = { kind: 'Module', namespace: 'team', name: 'a' } as const
+      const writing = objects.patch(ref, { metadata: { labels } })
       await writing.catch((error: ApiError) => reasons.add(error.reason))
     }
     // An editor in a thread of its own: it writes at any moment, also in the middle of a step of this one.
@@ -139,9 +245,9 @@ describe('what people wrote', () => {
     for (let edit = 0; edit < 100; edit++) {
       const edited = once(editor, 'message')
       editor.postMessage(moduleText('a', `  # Edit ${edit}.\n`), [])
-      for (let status = 1; status <= 4; status++) await writeStatus(edit * 10 + status)
+      for (let count = 1; count <= 4; count++) await change(edit * 10 + count)
       await edited
-      for (let status = 5; status <= 6; status++) await writeStatus(edit * 10 + status)
+      for (let count = 5; count <= 6; count++) await change(edit * 10 + count)
       expect(read('a.yaml')).toContain(`# Edit ${edit}.\n`)
     }
     reasons.delete('Conflict')
@@ -154,8 +260,8 @@ describe('what people wrote', () => {
     writeFileSync(join(dir, 'b.yaml'), Buffer.from(mark + moduleText('b'), 'utf16le'))
     const objects = await open()
     for (const name of ['a', 'b']) {
-      await objects.writeStatus(await known(name, objects), { synced: true })
-      expect(read(`${name}.yaml`)).toBe(moduleText(name, 'status:\n  synced: true\n'))
+      await force(objects, name, true)
+      expect(read(`${name}.yaml`)).toBe(moduleText(name, '  forceSync: true\n'))
     }
   })
 
@@ -182,16 +288,52 @@ describe('what people wrote', () => {
 })
 
 describe('what is made', () => {
+  it('is written once there is something to report, after its owner', async () => {
+    const objects = await open()
+    const parent = await objects.apply({
+      kind: 'Module',
+      metadata: { name: 'a', namespace: 'team' },
+      spec: { moduleConfig: { name: 'a', provider: 'aws' } },
+    })
+    const made = await objects.apply(child(parent))
+    const told = await objects.writeStatus(made, { syncStatus: 'Fetching' }, { isProgress: true })
+    expect(objects.get('Version', 'team', 'a-1-0-0')?.status).toEqual({ syncStatus: 'Fetching' })
+    expect(readdirSync(dir)).toEqual([])
+    await objects.writeStatus(told, { synced: true })
+    expect(readdirSync(dir)).toEqual(['modules', 'versions'])
+    expect(parse(read('versions/team/a-1-0-0.yaml'))).toMatchObject({ status: { synced: true } })
+  })
+
+  it('is what a person makes of it, whatever was about to be written', async () => {
+    const objects = await open()
+    const made = await objects.apply({
+      kind: 'Module',
+      metadata: { name: 'a', namespace: 'team' },
+      spec: { moduleConfig: { name: 'a', provider: 'aws' } },
+    })
+    await objects.writeStatus(made, { synced: true })
+    const text = read('modules/team/a.yaml')
+    await objects.writeStatus(await known('a', objects), { synced: false }, { isProgress: true })
+    write('modules/team/a.yaml', `# Mine.\n${text.replace('aws', 'azurerm')}`)
+    const fresh = await objects.fresh('Module', 'team', 'a')
+    expect(fresh).toMatchObject({ spec: { moduleConfig: { provider: 'azurerm' } } })
+    await objects.writeStatus(await known('a', objects), { synced: false })
+    expect(read('modules/team/a.yaml')).toMatch(/^# Mine\.\n/)
+  })
+
   it('goes with its owner, finalizers first', async () => {
     write('a.yaml', moduleText('a'))
     write('b.yaml', moduleText('b'))
     const objects = await open(true)
-    for (const name of ['a', 'b']) await objects.apply(child(await known(name, objects)))
+    for (const name of ['a', 'b']) {
+      await objects.writeStatus(await objects.apply(child(await known(name, objects))), {})
+    }
     const ref = { kind: 'Version', namespace: 'team', name: 'a-1-0-0' } as const
     await objects.patch(ref, { metadata: { finalizers: ['depot.internal/finalizer'] } })
     rmSync(join(dir, 'a.yaml'))
     const get = () => objects.get('Version', 'team', 'a-1-0-0')
     await vi.waitFor(() => expect(get()?.metadata.deletionTimestamp).toMatch(/^20/), 30_000)
+    await objects.delete(ref)
     await objects.patch(ref, { metadata: { finalizers: null } })
     expect(get()).toBeUndefined()
     expect(readdirSync(join(dir, 'versions/team'))).toEqual(['b-1-0-0.yaml'])
@@ -201,11 +343,12 @@ describe('what is made', () => {
   it('has a file inside of the folder, whatever its name is', async () => {
     const objects = await open()
     for (const name of ['..', '../x', 'a/b', 'ä b', '.hidden']) {
-      await objects.apply({
+      const made = await objects.apply({
         kind: 'Module',
         metadata: { name, namespace: '..' },
         spec: { moduleConfig: { name: 'x' } },
       })
+      await objects.writeStatus(made, { synced: true })
     }
     expect(readdirSync(dir)).toEqual(['modules'])
     expect(readdirSync(join(dir, 'modules'))).toEqual(['%2E.'])

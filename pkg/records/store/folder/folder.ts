@@ -1,10 +1,9 @@
 import { resolve } from 'node:path'
-import { watch } from 'chokidar'
-import { messageOf } from '../../../base/errors/errors.ts'
-import { type Clock, Loop } from '../../../base/pacing/pacing.ts'
+import type { Clock } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
+import type { Rejection } from '../../folder/folder.ts'
 import { RecentEvents } from '../events.ts'
-import type { Objects } from '../types.ts'
+import type { FolderObjects } from '../types.ts'
 import { FolderState } from './state.ts'
 
 export interface FolderObjectsOptions {
@@ -16,43 +15,44 @@ export interface FolderObjectsOptions {
   readonly log: Logger
   /** Default: Date.now. */
   readonly clock?: Clock
+  /** How long the folder has to rest until absent objects count as gone, in milliseconds. Default: 10,000. */
+  readonly restMs?: number
 }
 
-/** Several events that belong together cause one scan. */
-const debounceMs = 50
-/** Events may get lost. */
-const scanEveryMs = 10_000
+const defaultRestMs = 10_000
 
 /**
- * The objects of a folder of manifests. What people wrote stays where they wrote it, comments included, and gets a status
- * there; what is made stands in a file of its own, such as `versions/team/network-1-0-0.yaml`. All of it is what
- * `depot server --manifests` serves. Changes of one process are seen by another, but two must not write to one folder: take the lock of pkg/records/folderlock first.
+ * The objects of a folder of manifests. Files that people wrote stay as they are: their statuses are in files of their own,
+ * such as `vpc.status.yaml`. What is made is in a file of its own with its status, such as
+ * `versions/team/network-1-0-0.yaml`. All of it is what `depot server --manifests` serves. Two processes must not write to one
+ * folder: take the lock of pkg/base/folderlock first.
  *
  * @returns when everything is in memory
  * @throws the error of the file system where the folder cannot be read
  */
-export async function folderObjects(options: FolderObjectsOptions): Promise<Objects> {
-  const { apiGroup, clock = Date.now } = options
-  const dir = resolve(options.dir)
+export async function folderObjects(options: FolderObjectsOptions): Promise<FolderObjects> {
+  const { apiGroup, clock = Date.now, restMs = defaultRestMs } = options
   const log = options.log.child({ component: 'objects' })
-  const state = new FolderState({ dir, apiGroup, log, clock })
+  const state = new FolderState({ dir: resolve(options.dir), apiGroup, restMs, log, clock })
   const events = new RecentEvents(clock)
-  await state.scan()
-  const close = options.watch ? follow(dir, state, log) : async () => undefined
+  await state.load()
+  const close = options.watch ? state.scanner.follow() : async () => undefined
 
   return {
     namespaces: undefined,
     unreadable: () => state.unreadable(),
+    mistakes: () => state.rejections().map(lineOf),
+    settled: () => state.settled(),
+    waitsForFinalizers: (object) => state.waitsForFinalizers(object),
     get: (kind, namespace, name) => state.memory.get(kind, namespace, name),
     list: (kind, filter) => state.memory.list(kind, filter),
     onChange: (listener) => state.memory.onChange(listener),
     ready: Promise.resolve(),
-    async fresh(kind, namespace, name) {
-      return state.fresh({ kind, namespace, name })
-    },
+    fresh: (kind, namespace, name) => state.fresh({ kind, namespace, name }),
     apply: (object) => state.apply(object),
     patch: (ref, patch, given) => state.patch(ref, patch, given?.resourceVersion),
-    writeStatus: (object, status) => state.writeStatus(object, status),
+    writeStatus: (object, status, given) =>
+      state.writeStatus(object, status, given?.isProgress === true),
     delete: (ref, given) => state.delete(ref, given?.uid),
     event(event) {
       if (!events.isNews(event)) return
@@ -68,25 +68,9 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Obje
   }
 }
 
-/** @returns what ends it */
-function follow(dir: string, state: FolderState, log: Logger): () => Promise<void> {
-  const loop = new Loop(async () => {
-    try {
-      return (await state.scan()) ?? scanEveryMs
-    } catch (err) {
-      log.warn({ err, error: messageOf(err) }, 'the folder of manifests could not be read')
-      return scanEveryMs
-    }
-  })
-  const watcher = watch(dir, { ignoreInitial: true, followSymlinks: false, ignored: isHidden(dir) })
-  watcher.on('all', () => loop.schedule(debounceMs))
-  watcher.on('error', (err) => log.warn({ err }, 'watching failed, changes may take longer'))
-  loop.schedule(scanEveryMs)
-  return async () => {
-    await Promise.all([watcher.close(), loop.close()])
-  }
-}
-
-function isHidden(dir: string): (path: string) => boolean {
-  return (path) => path !== dir && /\/\.[^/]*$/.test(path)
+/** `b.yaml:2: Module team/vpc is already defined in a.yaml:1; remove one of the two` */
+function lineOf({ file, line, object, field, message }: Rejection): string {
+  const place = line === undefined ? file : `${file}:${line}`
+  const subject = object && `${object.kind} ${object.namespace}/${object.name}`
+  return `${place}: ${[subject, field, message].filter(Boolean).join(' ')}`
 }

@@ -29,7 +29,11 @@ export function identified(
   }
 }
 
-function uidOf({ kind, namespace, name }: Omit<StoredRef, 'kind'> & { kind: string }): string {
+export function uidOf({
+  kind,
+  namespace,
+  name,
+}: Omit<StoredRef, 'kind'> & { kind: string }): string {
   const digits = hash('sha256', JSON.stringify([kind, namespace, name]))
   const groups = /^(.{8})(.{4})(.{4})(.{4})(.{12})/.exec(digits)?.slice(1) ?? []
   return groups.join('-')

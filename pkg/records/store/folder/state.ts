@@ -1,89 +1,114 @@
-import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import {
   apiVersionOf,
   formatPath,
-  kinds,
   mistakesIn,
   parseResource,
 } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { Clock } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
+import { idOf, type Rejection, type Resolution, Scanner } from '../../folder/folder.ts'
 import { ApiError, type JsonPatchOperation } from '../../kube/kube.ts'
 import { ObjectMemory, objectKinds } from '../memory.ts'
 import type { AppliedObject, StoredObject, StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
 import { applied } from './applied.ts'
-import { type FiledObject, Files } from './files.ts'
-import { identified } from './identity.ts'
+import { Files } from './files.ts'
+import { identified, uidOf } from './identity.ts'
+import { type Fields, type FiledSecret, wholeKeeper } from './keeper.ts'
 import { patched } from './patch.ts'
-import { rewritten, textOf } from './text.ts'
-import { changed, removeFile, writeFile } from './write-file.ts'
+import { changed } from './write-file.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** How long an object must be missing: an editor may empty a file before it writes it. */
-const goneMs = 500
-/** A text that is longer is read again after it was written, in case that it is too long to be read. */
-const maxTrusted = 100_000
+export interface FolderStateOptions {
+  readonly dir: string
+  readonly apiGroup: string
+  /** How long nothing in the folder may have changed before absent objects count as gone, in milliseconds. */
+  readonly restMs: number
+  readonly log: Logger
+  readonly clock: Clock
+}
 
 /** What a folder holds, and what is written into it; one write after the other. */
 export class FolderState {
   readonly memory: ObjectMemory
-  readonly #dir: string
+  readonly scanner: Scanner<Fields, FiledSecret>
   readonly #apiGroup: string
   readonly #log: Logger
   readonly #clock: Clock
   readonly #files: Files
-  /** Where each object stands. */
-  readonly #filed = new Map<string, FiledObject>()
-  /** Those whose file holds what this process wrote, and nothing else. */
-  readonly #whole = new WeakSet<FiledObject>()
-  /** Since when an object is missing, on the clock of `performance.now()`. */
-  readonly #missing = new Map<string, number>()
+  /** Every object as it is in memory. */
+  readonly #values = new Map<string, Fields>()
+  /** Of objects that are in memory as no file has them yet, what the file has; undefined: there is no file. */
+  readonly #bases = new Map<string, Fields | undefined>()
+  /** Since when objects wait to be deleted, because their owner is absent. */
+  readonly #ownerless = new Map<string, string>()
   #revision = 0
-  #isScanned = false
-  /** The last write or scan; the next one waits for it. */
-  #turn: Promise<unknown> = Promise.resolve()
+  /** The revision up to which it is decided what has to go. */
+  #collected = -1
 
-  constructor(options: {
-    readonly dir: string
-    readonly apiGroup: string
-    readonly log: Logger
-    readonly clock: Clock
-  }) {
-    this.#dir = options.dir
-    this.#apiGroup = options.apiGroup
-    this.#log = options.log
+  constructor(options: FolderStateOptions) {
+    const { dir, apiGroup, log, restMs } = options
+    this.#apiGroup = apiGroup
+    this.#log = log
     this.#clock = options.clock
-    this.#files = new Files(options)
-    this.memory = new ObjectMemory(options.log)
+    this.memory = new ObjectMemory(log)
+    this.scanner = new Scanner({
+      dir,
+      apiGroup,
+      keeper: wholeKeeper,
+      // Archives go with what is gone: a folder that goes on changing, as in a checkout, takes nothing away.
+      absence: { restMs, patienceMs: Infinity },
+      emptyHint: 'start again if it is meant to be empty',
+      take: async (changes) => this.#take(changes),
+      onScanned: () => this.#collect(),
+      log,
+    })
+    this.#files = new Files(dir, apiGroup, this.scanner)
   }
 
-  /** @returns how soon to look again, in milliseconds, where something is about to be taken for gone */
-  scan(): Promise<number | undefined> {
-    return this.#inTurn(() => this.#scan())
+  /** @throws the error of the file system where the folder cannot be read */
+  async load(): Promise<void> {
+    this.#take(await this.scanner.load())
   }
 
   secret(namespace: string, name: string): Readonly<Record<string, Buffer>> | undefined {
-    for (const { secrets } of this.#files.all.values()) {
-      const found = secrets.find((it) => it.namespace === namespace && it.name === name)
-      if (found !== undefined) return found.values
+    for (const secret of this.scanner.extras()) {
+      if (secret.namespace === namespace && secret.name === name) return secret.values
     }
     return undefined
   }
 
   /** A file of which some part cannot be read. */
   unreadable(): string | undefined {
-    for (const [file, { isBroken }] of this.#files.all) if (isBroken) return file
+    for (const { reason, file } of this.scanner.rejections.all()) {
+      if (reason !== 'Duplicate') return file
+    }
     return undefined
   }
 
+  rejections(): readonly Rejection[] {
+    return [...this.scanner.rejections.all()]
+  }
+
+  waitsForFinalizers({ kind, metadata: { namespace, name } }: StoredObject): boolean {
+    return this.#files.isOwn({ kind, namespace, name })
+  }
+
+  /** Resolves once it is decided of everything that is absent whether it is gone. */
+  async settled(): Promise<void> {
+    for (;;) {
+      await this.scanner.exclusively(() => this.scanner.settle())
+      const { definitions, restsInMs } = this.scanner
+      const isDecided = !definitions.hasAbsent && !this.#hasLeftovers()
+      if (isDecided || this.unreadable() !== undefined) return
+      await sleep(Math.max(50, Math.min(restsInMs, 1_000)))
+    }
+  }
+
   fresh(ref: StoredRef): Promise<StoredObject | undefined> {
-    return this.#inTurn(async () => {
-      const filed = this.#filed.get(keyOf(ref))
-      const isCurrent = filed !== undefined && (await this.#files.textOf(filed.file)) !== undefined
-      if (!isCurrent) await this.#scan()
+    return this.scanner.exclusively(async () => {
+      await this.#current(ref)
       return this.#get(ref)
     })
   }
@@ -91,12 +116,12 @@ export class FolderState {
   apply(object: AppliedObject): Promise<StoredObject> {
     const { kind, metadata } = object
     const ref = { kind, namespace: metadata.namespace, name: metadata.name }
-    return this.#inTurn(async () => {
+    return this.scanner.exclusively(async () => {
       const before = await this.#current(ref)
       if (before !== undefined) {
-        const after = applied(before.value, object)
+        const after = applied(before, object)
         this.#check(ref, after, true)
-        return this.#write(before, after)
+        return this.#change(ref, before, after, 'later')
       }
       const value = {
         apiVersion: apiVersionOf(kind, this.#apiGroup),
@@ -107,7 +132,7 @@ export class FolderState {
         },
       }
       this.#check(ref, value, true)
-      return this.#create(ref, value)
+      return this.#change(ref, undefined, value, 'later')
     })
   }
 
@@ -116,139 +141,206 @@ export class FolderState {
     patch: Fields | readonly JsonPatchOperation[],
     resourceVersion: string | undefined,
   ): Promise<StoredObject> {
-    return this.#inTurn(async () => {
+    return this.scanner.exclusively(async () => {
       const before = await this.#existing(ref, resourceVersion)
-      const after = patched(before.value, patch)
+      const after = patched(before, patch)
       this.#check(ref, after, false)
       const { deletionTimestamp, finalizers } = record(after['metadata'])
       const isFree = !Array.isArray(finalizers) || finalizers.length === 0
-      if (deletionTimestamp === undefined || !isFree) return this.#write(before, after)
+      if (deletionTimestamp === undefined || !isFree) {
+        return this.#change(ref, before, after, this.#isFiled(ref) ? 'now' : 'later')
+      }
       const last = identified(ref.kind, after, this.#nextRevision())
-      await this.#remove(before)
+      await this.#remove(ref)
       return last
     })
   }
 
-  writeStatus(object: StoredObject, status: unknown): Promise<StoredObject> {
+  writeStatus(object: StoredObject, status: unknown, isProgress: boolean): Promise<StoredObject> {
     const { kind, metadata } = object
     const ref = { kind, namespace: metadata.namespace, name: metadata.name }
-    return this.#inTurn(async () => {
+    return this.scanner.exclusively(async () => {
       const before = await this.#existing(ref, metadata.resourceVersion)
-      const after = { ...before.value, status: JSON.parse(JSON.stringify(status)) as unknown }
+      const after = { ...before, status: JSON.parse(JSON.stringify(status)) as unknown }
       this.#check(ref, after, false)
-      return this.#write(before, after)
+      return this.#change(ref, before, after, isProgress ? 'later' : 'now')
     })
   }
 
   delete(ref: StoredRef, uid: string | undefined): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.scanner.exclusively(async () => {
       const before = await this.#current(ref)
+      if (this.#ownerless.has(idOf(ref))) {
+        await this.scanner.settle()
+        // Its owner has returned.
+        if (!this.#ownerless.has(idOf(ref))) return
+      }
       const held = this.#get(ref)
       if (before === undefined || held === undefined) return
       if (uid !== undefined && held.metadata.uid !== uid) return
-      if (held.metadata.finalizers.length === 0) {
-        await this.#remove(before)
-        // A Version owns nothing.
-        if (ref.kind !== 'Version') await this.#collect()
-      } else if (held.metadata.deletionTimestamp === undefined) await this.#mark(before)
+      await this.#delete(ref, before, held)
     })
   }
 
-  async #scan(): Promise<number | undefined> {
-    await this.#files.scan()
-    this.#takeIn()
-    const nowMs = performance.now()
-    for (const [key, sinceMs] of this.#missing) {
-      if (nowMs - sinceMs < goneMs) continue
-      const filed = this.#filed.get(key)
-      this.#missing.delete(key)
-      if (filed !== undefined) this.#forget(filed)
-    }
-    this.#isScanned = true
-    await this.#collect()
-    return this.#missing.size > 0 ? goneMs : undefined
-  }
-
-  /** What the files say now: of several places that define an object the first one counts. */
-  #takeIn(): void {
-    const found = new Map<string, FiledObject>()
-    for (const { objects } of this.#files.all.values()) {
-      for (const object of objects) {
-        const key = keyOf(object)
-        if (!found.has(key)) found.set(key, object)
+  async #delete(ref: StoredRef, before: Fields, held: StoredObject): Promise<void> {
+    const { finalizers, uid, deletionTimestamp, ownerAbsent } = held.metadata
+    if (finalizers.length === 0) {
+      await this.#remove(ref)
+      for (const child of this.#ownedBy(uid)) {
+        const childRef = refOf(child)
+        const value = this.#values.get(idOf(childRef))
+        if (value !== undefined) await this.#delete(childRef, value, child)
       }
-    }
-    for (const object of found.values()) this.#keep(object)
-    for (const key of this.#filed.keys()) {
-      if (found.has(key) || this.#missing.has(key)) continue
-      this.#missing.set(key, performance.now())
+    } else if (deletionTimestamp === undefined || ownerAbsent === true) {
+      const since = deletionTimestamp ?? this.#now()
+      this.#ownerless.delete(idOf(ref))
+      const metadata = { ...record(before['metadata']), deletionTimestamp: since }
+      await this.#change(ref, before, { ...before, metadata }, 'now')
     }
   }
 
-  #keep(object: FiledObject): void {
-    const key = keyOf(object)
-    this.#missing.delete(key)
-    const before = this.#filed.get(key)
-    this.#filed.set(key, object)
-    if (before === undefined || !isDeepStrictEqual(before.value, object.value)) {
-      this.memory.set(identified(object.kind, object.value, this.#nextRevision()))
+  /** What this process made for an object, and nothing else needs. */
+  #ownedBy(uid: string): StoredObject[] {
+    return objectKinds
+      .flatMap((kind) => this.memory.list(kind, { ownerUid: uid }))
+      .filter((object) => controllerOf(object)?.uid === uid && this.#files.isOwn(refOf(object)))
+  }
+
+  #take(changes: readonly Resolution<Fields>[]): void {
+    for (const { id, key, object } of changes) {
+      const kind = objectKinds.find((one) => one === key.kind)
+      if (kind === undefined) continue
+      // What is ahead of a file stays so, unless a person changes the file.
+      if (this.#bases.has(id) && isDeepStrictEqual(this.#bases.get(id), object)) continue
+      this.#bases.delete(id)
+      this.#show({ ...key, kind }, object)
     }
+    this.#takeBack()
+  }
+
+  #show(ref: StoredRef, value: Fields | undefined): void {
+    const id = idOf(ref)
+    if (value === undefined) {
+      this.#values.delete(id)
+      this.#ownerless.delete(id)
+      this.#revision += 1
+      this.memory.delete(ref)
+    } else if (!isDeepStrictEqual(this.#values.get(id), value)) {
+      this.#values.set(id, value)
+      this.#remember(ref, value)
+    }
+  }
+
+  #remember(ref: StoredRef, value: Fields): void {
+    const object = identified(ref.kind, value, this.#nextRevision())
+    const deletionTimestamp = this.#ownerless.get(idOf(ref))
+    const mark = deletionTimestamp !== undefined && {
+      deletionTimestamp,
+      ownerAbsent: true as const,
+    }
+    this.memory.set({ ...object, metadata: { ...object.metadata, ...mark } })
   }
 
   /**
-   * Deletes what was made for an object that is gone, as a cluster does. Nothing is, while anything in the folder cannot be
-   * read: the owner may stand there.
+   * Decides what has to go with objects that are absent, once the folder has rested: what was made for them, and their
+   * statuses. While anything in the folder cannot be read, nothing is decided: the owner may be in there.
    */
   async #collect(): Promise<void> {
-    const files = [...this.#files.all.values()]
-    if (!this.#isScanned || this.#missing.size > 0 || files.some(({ isBroken }) => isBroken)) return
-    const parents = objectKinds.flatMap((kind) => this.memory.list(kind))
-    const uids = new Set(parents.map(({ metadata }) => metadata.uid))
-    for (const { kind, metadata } of parents) {
-      const owner = metadata.ownerReferences.find(({ controller }) => controller === true)
-      const ref = { kind, namespace: metadata.namespace, name: metadata.name }
-      const filed = this.#filed.get(keyOf(ref))
-      if (owner === undefined || uids.has(owner.uid) || filed?.file !== fileOf(ref)) continue
-      if (metadata.deletionTimestamp !== undefined) continue
-      this.#log.info({ ...ref, owner: owner.name }, 'deleted, because its owner is gone')
-      if (metadata.finalizers.length === 0) await this.#remove(filed)
-      else await this.#mark(filed)
+    if (this.scanner.restsInMs > 0 || this.#collected === this.#revision) return
+    if (this.scanner.definitions.hasAbsent || this.unreadable() !== undefined) return
+    try {
+      for (const object of this.#orphans()) await this.#markOrRemove(object)
+      for (const ref of this.#strayStatuses()) await this.#files.removeStatus(ref)
+    } catch (err) {
+      this.#log.warn({ err }, 'files of absent objects could not be removed')
+    }
+    this.#collected = this.#revision
+  }
+
+  async #markOrRemove(object: StoredObject): Promise<void> {
+    const ref = refOf(object)
+    const owner = controllerOf(object)?.name
+    this.#log.info({ ...ref, owner }, 'to be deleted, because its owner is absent')
+    if (object.metadata.finalizers.length === 0) return this.#remove(ref)
+    this.#ownerless.set(idOf(ref), this.#now())
+    this.#remember(ref, this.#values.get(idOf(ref)) ?? {})
+  }
+
+  /** Objects whose owner has returned are not deleted. */
+  #takeBack(): void {
+    for (const id of this.#ownerless.keys()) {
+      const value = this.#values.get(id)
+      const kind = objectKinds.find((one) => one === value?.['kind'])
+      if (value === undefined || kind === undefined) continue
+      const object = identified(kind, value, '')
+      if (!this.#isOwnerPresent(object)) continue
+      this.#ownerless.delete(id)
+      this.#remember(refOf(object), value)
+      this.#log.info({ ...refOf(object) }, 'kept, because its owner has returned')
     }
   }
 
-  /** Says that an object is to go once its finalizers are gone. */
-  async #mark(filed: FiledObject): Promise<void> {
-    const deletionTimestamp = new Date(this.#clock()).toISOString()
-    const metadata = { ...record(filed.value['metadata']), deletionTimestamp }
-    await this.#write(filed, { ...filed.value, metadata })
+  #hasLeftovers(): boolean {
+    return this.#orphans().length > 0 || this.#strayStatuses().length > 0
+  }
+
+  /** What this process made for an object that is absent, unless it is on its way already. */
+  #orphans(): StoredObject[] {
+    return objectKinds
+      .flatMap((kind) => this.memory.list(kind))
+      .filter(
+        (object) =>
+          object.metadata.deletionTimestamp === undefined &&
+          !this.#isOwnerPresent(object) &&
+          this.#files.isOwn(refOf(object)),
+      )
+  }
+
+  /** Statuses of objects that are gone, with all that was made for them. */
+  #strayStatuses(): StoredRef[] {
+    return [...this.scanner.definitions.strayStatuses()].flatMap(({ key }) => {
+      const kind = objectKinds.find((one) => one === key.kind)
+      const ref = kind && { ...key, kind }
+      return ref === undefined || this.#ownedBy(uidOf(ref)).length > 0 ? [] : [ref]
+    })
+  }
+
+  #isOwnerPresent(object: StoredObject): boolean {
+    const owner = controllerOf(object)
+    const kind = objectKinds.find((one) => one === owner?.kind)
+    if (owner === undefined || kind === undefined) return true
+    const found = this.memory.get(kind, object.metadata.namespace, owner.name)
+    return found?.metadata.uid === owner.uid
   }
 
   #get({ kind, namespace, name }: StoredRef): StoredObject | undefined {
     return this.memory.get(kind, namespace, name)
   }
 
-  /** Where an object stands now, after whatever people did to its file. */
-  async #current(ref: StoredRef): Promise<FiledObject | undefined> {
-    const filed = this.#filed.get(keyOf(ref))
-    if (filed !== undefined && (await this.#files.textOf(filed.file)) === undefined) {
-      await this.#files.scan()
-      this.#takeIn()
+  /** An object as it is now, after whatever people did to its file. */
+  async #current(ref: StoredRef): Promise<Fields | undefined> {
+    const { definitions } = this.scanner
+    const files = [definitions.fileOf(ref), definitions.statusFileOf(ref)]
+    for (const file of files) {
+      if (file === undefined || (await this.scanner.isCurrent(file))) continue
+      await this.scanner.settle()
+      break
     }
-    const key = keyOf(ref)
-    return this.#missing.has(key) ? undefined : this.#filed.get(key)
+    const id = idOf(ref)
+    const isAbsent = !this.#isFiled(ref) && !this.#bases.has(id)
+    return isAbsent ? undefined : this.#values.get(id)
   }
 
   /** @throws ApiError NotFound or Conflict */
-  async #existing(ref: StoredRef, resourceVersion: string | undefined): Promise<FiledObject> {
+  async #existing(ref: StoredRef, resourceVersion: string | undefined): Promise<Fields> {
     const found = await this.#current(ref)
     const { kind, namespace, name } = ref
+    const held = this.#get(ref)?.metadata.resourceVersion
     if (found === undefined) {
-      const missing = this.#filed.get(keyOf(ref))?.file
-      // The file is there: it may be in the middle of being written.
-      if (missing !== undefined && this.#files.all.has(missing)) throw changed(missing)
+      // It may return: a file may be in the middle of being written.
+      if (held !== undefined) throw changed(`${kind} ${namespace}/${name}`)
       throw new ApiError('NotFound', `${kind} ${namespace}/${name} is not in the folder`)
     }
-    const held = this.#get(ref)?.metadata.resourceVersion
     if (resourceVersion === undefined || resourceVersion === held) return found
     throw changed(`${kind} ${namespace}/${name}`)
   }
@@ -262,93 +354,92 @@ export class FolderState {
     throw new ApiError('Invalid', message)
   }
 
-  async #create(ref: StoredRef, value: Fields): Promise<StoredObject> {
-    const file = fileOf(ref)
-    return this.#writeWhole({ ...ref, file, part: 0, path: [], value })
-  }
-
-  /** Writes a file that holds nothing but an object, in the words of this process: it need not be read to know it. */
-  async #writeWhole(object: FiledObject, expected?: string): Promise<StoredObject> {
-    const { file } = object
-    const value = JSON.parse(JSON.stringify(object.value)) as Fields
-    const text = textOf(value)
-    await writeFile(join(this.#dir, file), text, expected)
-    if (text.length > maxTrusted) return this.#wrote(object, file, text)
-    const whole = { ...object, value }
-    this.#whole.add(whole)
-    return this.#wrote(object, file, text, whole)
-  }
-
-  async #write(before: FiledObject, after: Fields): Promise<StoredObject> {
-    const held = this.#get(before)
-    if (held !== undefined && isDeepStrictEqual(before.value, after)) return held
-    const current = await this.#textOf(before)
-    const isWhole =
-      before.file === fileOf(before) &&
-      (this.#whole.has(before) || current === textOf(before.value))
-    if (isWhole) return this.#writeWhole({ ...before, value: after }, current)
-    const text = rewritten(before.file, current, before, after)
-    if (text === undefined) throw new Error('an object that was changed has no text')
-    await writeFile(join(this.#dir, before.file), text, current)
-    return this.#wrote(before, before.file, text)
-  }
-
-  async #remove(before: FiledObject): Promise<void> {
-    const path = join(this.#dir, before.file)
-    const current = await this.#textOf(before)
-    const text = rewritten(before.file, current, before, undefined)
-    if (text === undefined) removeFile(path, current)
-    else await writeFile(path, text, current)
-    this.#files.wrote(before.file, text)
-    this.#forget(before)
-    this.#takeIn()
-  }
-
-  /** @throws ApiError Conflict where a person writes to the file at the same time */
-  async #textOf({ file }: FiledObject): Promise<string> {
-    const text = await this.#files.textOf(file)
-    if (text !== undefined) return text
-    throw changed(file)
-  }
-
-  #wrote(ref: StoredRef, file: string, text: string, known?: FiledObject): StoredObject {
-    this.#files.wrote(file, text, known)
-    for (const object of this.#files.all.get(file)?.objects ?? []) {
-      const other = this.#filed.get(keyOf(object))?.file
-      if (other === undefined || other === file) this.#keep(object)
+  /**
+   * Makes an object what it is to be.
+   *
+   * @param when `later`: what this process made is written when there is something to report of it, so that a file is
+   *   written once for what many steps do
+   */
+  async #change(
+    ref: StoredRef,
+    before: Fields | undefined,
+    after: Fields,
+    when: 'now' | 'later',
+  ): Promise<StoredObject> {
+    const id = idOf(ref)
+    const isChanged = !isDeepStrictEqual(before, after)
+    if (isChanged && when === 'later' && this.#mayWait(ref, before, after)) {
+      if (!this.#bases.has(id)) this.#bases.set(id, this.scanner.definitions.get(id))
+      this.#show(ref, after)
+    } else if (isChanged || (when === 'now' && this.#bases.has(id))) {
+      await this.#writeOwner(after)
+      await this.#write(ref, after)
     }
     const object = this.#get(ref)
     if (object !== undefined) return object
-    throw new ApiError('Unavailable', `${file} does not hold what was written to it`)
+    throw new ApiError(
+      'Unavailable',
+      `${ref.kind} ${ref.name} is not in the file it was written to`,
+    )
   }
 
-  #forget(filed: FiledObject): void {
-    const { kind, namespace, name } = filed
-    this.#filed.delete(keyOf(filed))
-    this.memory.delete({ kind, namespace, name })
+  #isFiled(ref: StoredRef): boolean {
+    return this.scanner.definitions.fileOf(ref) !== undefined
+  }
+
+  #mayWait(ref: StoredRef, before: Fields | undefined, after: Fields): boolean {
+    if (this.#files.isOwn(ref)) return true
+    const { status: _, ...rest } = after
+    const { status: __, ...restBefore } = before ?? {}
+    return isDeepStrictEqual(rest, restBefore)
+  }
+
+  /** An object whose owner has no file would be taken for one whose owner is gone. */
+  async #writeOwner(value: Fields): Promise<void> {
+    const [owner] = identified('Version', value, '').metadata.ownerReferences
+    const kind = objectKinds.find((one) => one === owner?.kind)
+    if (owner === undefined || kind === undefined) return
+    const { namespace = 'default' } = record(value['metadata'])
+    const ref = { kind, namespace: String(namespace), name: owner.name }
+    const id = idOf(ref)
+    if (!this.#bases.has(id) || this.#bases.get(id) !== undefined) return
+    await this.#write(ref, this.#values.get(id) ?? {})
+  }
+
+  async #write(ref: StoredRef, after: Fields): Promise<void> {
+    const id = idOf(ref)
+    const base = this.#bases.get(id)
+    const isAhead = this.#bases.delete(id)
+    try {
+      await this.#files.write(ref, after)
+      // Where a file does not say it the way it was written, memory has what the file says.
+      this.#show(ref, this.scanner.definitions.get(id))
+    } catch (error) {
+      if (isAhead) this.#bases.set(id, base)
+      throw error
+    }
+  }
+
+  async #remove(ref: StoredRef): Promise<void> {
+    this.#bases.delete(idOf(ref))
+    await this.#files.remove(ref)
+    this.#show(ref, this.scanner.definitions.get(idOf(ref)))
+  }
+
+  #now(): string {
+    return new Date(this.#clock()).toISOString()
   }
 
   #nextRevision(): string {
     this.#revision += 1
     return String(this.#revision)
   }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#turn.then(work)
-    this.#turn = result.catch(() => undefined)
-    return result
-  }
 }
 
-function keyOf({ kind, namespace, name }: StoredRef): string {
-  return `${kind} ${namespace}/${name}`
+function refOf({ kind, metadata: { namespace, name } }: StoredObject): StoredRef {
+  return { kind, namespace, name }
 }
 
-/** The file of an object that is made: a name of its own, whatever characters it has. */
-function fileOf({ kind, namespace, name }: StoredRef): string {
-  return `${kinds[kind].plural}/${encoded(namespace)}/${encoded(name)}.yaml`
-}
-
-function encoded(name: string): string {
-  return encodeURIComponent(name).replace(/^\./, '%2E')
+function controllerOf({ metadata }: StoredObject) {
+  return metadata.ownerReferences.find(({ controller }) => controller === true)
 }

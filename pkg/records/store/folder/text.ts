@@ -9,35 +9,9 @@ import {
   parseJson,
   parseYaml,
 } from '../../folder/folder.ts'
+import { changed } from './write-file.ts'
 
-/** An object, and where it stands in the text of a file. */
-export interface PlacedObject {
-  /** Number of the YAML document, from 0. */
-  readonly part: number
-  /** Where it stands in that; empty: it is all of it. */
-  readonly path: FieldPath
-  readonly value: Readonly<Record<string, unknown>>
-}
-
-/** The objects of a file; `broken` where some part cannot be read, and may hold others. */
-export function placedObjects(
-  file: string,
-  text: string,
-): { readonly objects: readonly PlacedObject[]; readonly broken: string | undefined } {
-  const objects: PlacedObject[] = []
-  let broken: string | undefined
-  for (const [part, document] of partsOf(file, text).entries()) {
-    const parsed = isJson(file) ? (parseJson(document) ?? parseYaml(document)) : parseYaml(document)
-    if (!parsed.ok) {
-      broken ??= parsed.message
-      continue
-    }
-    for (const { value, path } of objectsIn(parsed.value)) {
-      if (isRecord(value)) objects.push({ part, path, value })
-    }
-  }
-  return { objects, broken }
-}
+type Fields = Readonly<Record<string, unknown>>
 
 /** The text of a file of one object. */
 export function textOf(value: unknown): string {
@@ -47,25 +21,35 @@ export function textOf(value: unknown): string {
 /**
  * The text with an object changed, and everything else, comments included, as it was.
  *
- * @param after undefined: without the object
+ * @param isIt finds the object
+ * @param change returns undefined where the object is to be taken out
  * @returns undefined where nothing would be left
+ * @throws ApiError Conflict where the object is not in the text
  */
 export function rewritten(
   file: string,
   text: string,
-  { part, path, value: before }: PlacedObject,
-  after: Readonly<Record<string, unknown>> | undefined,
+  isIt: (value: Fields) => boolean,
+  change: (before: Fields) => Fields | undefined,
 ): string | undefined {
   const parts = partsOf(file, text)
-  const current = parts[part] ?? ''
-  if (after === undefined && path.length === 0) {
-    const rest = joinedDocuments(parts.toSpliced(part, 1))
-    return /^(?:\s|---|#.*)*$/.test(rest) ? undefined : rest
+  for (const [part, current] of parts.entries()) {
+    const parsed = isJson(file) ? (parseJson(current) ?? parseYaml(current)) : parseYaml(current)
+    if (!parsed.ok) continue
+    for (const { value, path } of objectsIn(parsed.value)) {
+      if (!isRecord(value) || !isIt(value)) continue
+      const after = change(value)
+      if (after === undefined && path.length === 0) {
+        const rest = joinedDocuments(parts.toSpliced(part, 1))
+        return /^(?:\s|---|#.*)*$/.test(rest) ? undefined : rest
+      }
+      const edited = isJson(file)
+        ? editedJson(current, path, after)
+        : editedYaml(current, path, value, after)
+      return joinedDocuments(parts.with(part, edited))
+    }
   }
-  const edited = isJson(file)
-    ? editedJson(current, path, after)
-    : editedYaml(current, path, before, after)
-  return joinedDocuments(parts.with(part, edited))
+  throw changed(file)
 }
 
 function partsOf(file: string, text: string): string[] {

@@ -2,30 +2,31 @@ import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../../../base/errors/errors.ts'
-import { decodeText } from '../../folder/folder.ts'
+import { decodeText, identityOf, signatureOf } from '../../folder/folder.ts'
 import { ApiError } from '../../kube/kube.ts'
 
 /**
  * Replaces a file, or makes it: who reads it meanwhile finds all of the old text or all of the new one, also after a power
  * cut. Its folder is made where it is missing.
  *
+ * @returns the identity of the file, by which a scanner knows it again
  * @param expected the text that is replaced; what was written in its place meanwhile stays. Default: whatever it is
  * @throws ApiError Conflict where the file has another text, Forbidden where this user may not, Unavailable for whatever else
  *   went wrong
  */
-export async function writeFile(path: string, text: string, expected?: string): Promise<void> {
+export async function writeFile(path: string, text: string, expected?: string): Promise<string> {
   try {
     await mkdir(dirname(path), { recursive: true })
     const { target, mode } = await existing(path)
-    // Hidden names are no manifests. What a kill leaves is written over the next time.
-    const name = `.${basename(target).slice(0, 200)}.depot-tmp`
-    const temporary = join(dirname(target), name)
+    const temporary = temporaryOf(target)
     try {
       await using file = await open(temporary, 'w', mode)
       await file.writeFile(text)
       await file.datasync()
+      const identity = identityOf(signatureOf(await file.stat({ bigint: true })))
       if (expected === undefined) await rename(temporary, target)
       else replace(target, temporary, expected)
+      return identity
     } catch (error) {
       await rm(temporary, { force: true })
       throw error
@@ -34,6 +35,11 @@ export async function writeFile(path: string, text: string, expected?: string): 
     if (error instanceof ApiError) throw error
     throw failure(path, error)
   }
+}
+
+/** Hidden files are not manifests. One that a kill leaves is written over the next time, or goes with its file. */
+function temporaryOf(path: string): string {
+  return join(dirname(path), `.${basename(path).slice(0, 200)}.depot-tmp`)
 }
 
 /**
@@ -71,8 +77,9 @@ function holds(path: string, expected: string): boolean {
 }
 
 /** Of a file or an object that is not what was read of it. */
-export function changed(what: string): ApiError {
-  return new ApiError('Conflict', `${what} was changed in the meantime; read it again`)
+export function changed(what: string, cause?: unknown): ApiError {
+  const message = `${what} was changed in the meantime; read it again`
+  return new ApiError('Conflict', message, { cause })
 }
 
 /** @throws ApiError Conflict where the file has another text than the expected one */
@@ -80,6 +87,7 @@ export function removeFile(path: string, expected: string): void {
   try {
     if (!holds(path, expected)) throw changed(path)
     rmSync(path)
+    rmSync(temporaryOf(path), { force: true })
   } catch (error) {
     if (error instanceof ApiError) throw error
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return

@@ -2,11 +2,11 @@ import {
   apiVersionOf,
   type FieldIssue,
   isRecord,
-  type JsonReader,
   type Kind,
   kindNames,
   type ObjectKey,
   parseResource,
+  parseStatus,
   type Resource,
   unknownFieldsIn,
 } from '../../api/v1alpha1/v1alpha1.ts'
@@ -20,9 +20,12 @@ export type Reading =
       readonly type: 'accepted'
       readonly key: ObjectKey
       readonly resource: Resource
+      /** As it is written. */
+      readonly value: Fields
       /** Fields that nothing reads; undefined where there are none. */
       readonly unknown?: readonly FieldIssue[]
     }
+  | { readonly type: 'status'; readonly key: ObjectKey; readonly status: StatusReading }
   | {
       readonly type: 'rejected'
       readonly kind: Kind | 'unknown'
@@ -30,6 +33,13 @@ export type Reading =
       readonly key: ObjectKey | undefined
       readonly issues: readonly FieldIssue[]
     }
+
+/** A status from a file of its own. */
+export interface StatusReading {
+  /** As its schema reads it. */
+  readonly parsed: unknown
+  readonly raw: unknown
+}
 
 /** An object, and where it stands in its document. */
 export interface Placed {
@@ -70,11 +80,11 @@ export function inherit(item: unknown, list: ListHeader): unknown {
 }
 
 /**
- * Checks one object. Kinds and groups that are not ours are no mistake.
+ * Checks one object. Objects of other kinds and groups are ignored.
  *
- * @param json knows the findings of other objects
+ * @param mayBeStatus whether the object may be a status alone, which has no spec
  */
-export function readObject(value: unknown, apiGroup: string, json: JsonReader): Reading {
+export function readObject(value: unknown, apiGroup: string, mayBeStatus: boolean): Reading {
   if (value === null || value === undefined) return { type: 'ignored' }
   if (!isRecord(value)) return rejected('unknown', undefined, [], 'is not an object')
   const kind = kindOf(value)
@@ -88,12 +98,18 @@ export function readObject(value: unknown, apiGroup: string, json: JsonReader): 
     return rejected(kind, key, ['apiVersion'], `must be ${apiVersionOf(kind, apiGroup)}`)
   }
   try {
+    if (mayBeStatus && key !== undefined && 'status' in value && !('spec' in value)) {
+      const found = parseStatus(kind, value)
+      // The object itself is not rejected with it.
+      if (!found.ok) return { type: 'rejected', kind, key: undefined, issues: found.issues }
+      return { type: 'status', key, status: { parsed: found.status, raw: value['status'] } }
+    }
     const parsed = parseResource(kind, value)
     if (!parsed.ok) return { type: 'rejected', kind, key, issues: parsed.issues }
-    const resource = detached(parsed.resource, json)
+    const { resource } = parsed
     const { namespace, name } = resource.metadata
     const unknown = unknownFieldsIn(kind, value)
-    const accepted = { type: 'accepted', key: { kind, namespace, name }, resource } as const
+    const accepted = { type: 'accepted', key: { kind, namespace, name }, resource, value } as const
     return unknown.length === 0 ? accepted : { ...accepted, unknown }
   } catch (error) {
     // Nested so deeply that checking it runs out of stack.
@@ -117,22 +133,6 @@ function isOurs(value: Fields, kind: Kind | undefined, apiGroup: string): boolea
   if (kind !== undefined) return true
   return version === undefined && value['kind'] === undefined && 'metadata' in value
 }
-
-/**
- * A copy that shares no memory with the text of its file, of which strings may be mere views, and each finding with those
- * that are equal. It has no resourceVersion: a file has none that would mean anything, and the catalog would refuse what
- * seems old.
- */
-function detached(resource: Resource, json: JsonReader): Resource {
-  const text = JSON.stringify(resource)
-  // Half a character, which no URL can hold; API servers replace it likewise.
-  const isOdd = /\\ud[89a-f]/i.test(text)
-  const copy = (isOdd ? JSON.parse(text, wellFormed) : json.parse(text)) as Resource
-  return { ...copy, metadata: { ...copy.metadata, resourceVersion: '' } } as Resource
-}
-
-const wellFormed = (_: string, value: unknown): unknown =>
-  typeof value === 'string' ? value.toWellFormed() : value
 
 function keyOf(kind: Kind, value: Fields): ObjectKey | undefined {
   const metadata = value['metadata']
