@@ -1,4 +1,4 @@
-import type { ResourceSink } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { fanOut, type ResourceSink } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../../pkg/base/errors/errors.ts'
 import type { ProxyRules } from '../../pkg/base/http/http.ts'
 import { authModeOf, type ServerCommandOptions } from '../../pkg/base/options/options.ts'
@@ -59,7 +59,7 @@ export function openAccess({
   return {
     auth,
     broker,
-    sink: both(catalog, bindings),
+    sink: fanOut(catalog, bindings),
     close: async () => void (await Promise.all([auth.close(), broker?.close()])),
   }
 }
@@ -127,28 +127,5 @@ function clusterAddress({ kubeconfig }: ServerCommandOptions): () => Promise<Clu
     }
     const { ca, servername, rejectUnauthorized } = tls
     return { server, ca: ca?.toString(), servername, rejectUnauthorized, proxyUrl }
-  }
-}
-
-/** Passes everything on to both, to the catalog first. */
-function both(catalog: ResourceSink, bindings: ResourceSink): ResourceSink {
-  return {
-    apply(change) {
-      catalog.apply(change)
-      bindings.apply(change)
-    },
-    beginReplace(kind, options) {
-      const replacements = [
-        catalog.beginReplace(kind, options),
-        bindings.beginReplace(kind, options),
-      ]
-      return {
-        add: (resource) => replacements.forEach((it) => it.add(resource)),
-        keep: (key) => replacements.forEach((it) => it.keep(key)),
-        commit: async () => {
-          for (const replacement of replacements) await replacement.commit()
-        },
-      }
-    },
   }
 }

@@ -19,14 +19,14 @@ import {
   openAuditLog,
 } from '../../pkg/base/telemetry/telemetry.ts'
 import { Catalog, type VersionRow } from '../../pkg/registry/catalog/catalog.ts'
+import { createDownloads } from '../../pkg/registry/downloads/downloads.ts'
+import { LatestReadmes } from '../../pkg/registry/readmes/readmes.ts'
 import { startServer } from '../../pkg/registry/server/server.ts'
 import { auditOf } from './audit.ts'
 import { accessProblems, openAccess } from './auth.ts'
 import { observeCatalog } from './catalog-metrics.ts'
 import { conflictLog } from './conflict-log.ts'
-import { openDownloads } from './downloads.ts'
-import { LatestReadmes } from './readmes.ts'
-import { SourceInStep } from './source.ts'
+import { sourcePart } from './source.ts'
 import { storageSettings } from './storage.ts'
 import { clusterProblems, unusableFiles } from './unusable-files.ts'
 
@@ -96,9 +96,19 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
   const grantsOf = (namespace: string) => catalog.storageGrants(namespace)
   const settings = storageSettings(options, process.env, grantsOf)
   const archives = createArchives({ ...settings, proxies, log, metrics })
+  const { statsValkeyAddr: valkey, statsPath } = options
   const downloads = opened(
     'downloads',
-    () => openDownloads({ options, secrets, catalog, log, metrics }),
+    () =>
+      createDownloads({
+        store:
+          valkey === undefined ? { path: statsPath } : { valkey, password: secrets.valkeyPassword },
+        journalDir: `${statsPath}-queue`,
+        refreshIntervalMs: options.statsRefreshIntervalMs,
+        sink: catalog,
+        log,
+        metrics,
+      }),
     (part) => part.close(downloadsCloseMs),
   )
   const access = opened(
@@ -107,7 +117,7 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
     (part) => part.close(),
   )
   const sink = () => access.part.sink
-  const source = new SourceInStep({ options, sink, archives, log, metrics }, catalog, readmes)
+  const source = sourcePart({ options, sink, catalog, readmes, archives, log, metrics })
   const audit = opened(
     'audit',
     () => options.auditLog && openAudit(options.auditLog, { log, metrics }),
@@ -133,7 +143,7 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
         onRequest: audit.part ? auditOf(audit.part) : undefined,
         log,
         metrics,
-        waitingFor: () => source.waitingFor(),
+        waitingFor: source.waitingFor,
         impaired: () => auth.impaired(),
       })
     },

@@ -18,9 +18,10 @@ import {
 import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
 import { type Auth, type CallerView, requestOf } from '../auth/auth.ts'
 import type { Catalog, View } from '../catalog/catalog.ts'
+import type { ReadmeReader } from '../readmes/readmes.ts'
 import { Answers } from './answers.ts'
 import type { History } from './download-history.ts'
-import type { Endpoint, Readmes } from './endpoint.ts'
+import type { Endpoint } from './endpoint.ts'
 import { endpoints, prefix } from './endpoints.ts'
 import { FirstSeen } from './first-seen.ts'
 import { liveRoutes } from './live-routes.ts'
@@ -37,14 +38,14 @@ export interface BrowseOptions {
   /** What callers may see. Default: everything. */
   readonly auth?: Pick<Auth, 'mode' | 'viewOf' | 'now'> | undefined
   /** Default: there are none. */
-  readonly readmes?: Readmes | undefined
+  readonly readmes?: ReadmeReader | undefined
   /** Downloads over time. Default: there were none. */
   readonly history?: History | undefined
   /** Default: Date.now. */
   readonly clock?: Clock | undefined
 }
 
-const noReadmes: Readmes = { revision: 0, get: () => undefined }
+const noReadmes: ReadmeReader = { revision: 0, get: () => undefined }
 
 /**
  * The browse API: what is in the registry, as far as the caller may see it. Read-only JSON, answered from the catalog

@@ -1,14 +1,7 @@
 import type { z } from 'zod'
 import type { Catalog, View } from '../catalog/catalog.ts'
+import type { ReadmeReader } from '../readmes/readmes.ts'
 import type { FirstSeen } from './first-seen.ts'
-
-/** READMEs by the ConfigMap that holds them; where they come from is the business of the reader. */
-export interface Readmes {
-  /** Counts changes. */
-  readonly revision: number
-  /** Decoded markdown; nothing where the ConfigMap is none that the Version may show. */
-  get(namespace: string, configMapName: string, key: string, version: string): string | undefined
-}
 
 /** A request whose parameters are known to be well-formed. */
 export interface Asked<Q, P> {
@@ -17,7 +10,7 @@ export interface Asked<Q, P> {
   readonly view: View
   readonly query: Q
   readonly path: P
-  readonly readmes: Readmes
+  readonly readmes: ReadmeReader
   readonly firstSeen: FirstSeen
 }
 

@@ -1,13 +1,13 @@
 import { expect, it, vi } from 'vitest'
-import type { FakeApiServer } from '../../hack/testbed/control-plane/fake-api-server.ts'
+import type { FakeApiServer } from '../../../hack/testbed/control-plane/fake-api-server.ts'
 import {
   configMaps,
   moduleObject,
   paths,
   readmeObject,
   startFakeCluster,
-} from '../../hack/testbed/control-plane/fake-cluster.ts'
-import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
+} from '../../../hack/testbed/control-plane/fake-cluster.ts'
+import { Catalog } from '../catalog/catalog.ts'
 import { LatestReadmes } from './readmes.ts'
 
 function putVersion(api: FakeApiServer, module: string, version: string, readme: string): void {
@@ -33,7 +33,7 @@ async function start(prepare: (api: FakeApiServer) => void) {
   }
 }
 
-it('follow the latest version, and those of older ones are let go', async () => {
+it('keeps the README of the latest version and forgets those of older ones', async () => {
   await using registry = await start((api) => {
     api.put(paths.modules, moduleObject('net'))
     for (const version of ['1.0.0', '1.1.0']) {
@@ -52,7 +52,7 @@ it('follow the latest version, and those of older ones are let go', async () => 
   expect(registry.readmes.revision).toBeGreaterThan(before)
 })
 
-it('are read by the watch alone where they are there at the start', async () => {
+it('reads READMEs that exist at the start with the watch alone', async () => {
   const modules = Array.from({ length: 300 }, (_, index) => `module-${index}`)
   await using registry = await start((api) => {
     for (const module of modules) {
@@ -67,7 +67,7 @@ it('are read by the watch alone where they are there at the start', async () => 
   expect(registry.fake.api.requestsFor('/api/v1/namespaces/team/configmaps')).toEqual([])
 })
 
-it('that two modules share stay until neither names them', async () => {
+it('keeps a README that two modules share until neither names it', async () => {
   await using registry = await start((api) => {
     api.put(configMaps, readmeObject('both', '# Both'))
     for (const module of ['a', 'b']) {
