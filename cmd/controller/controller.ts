@@ -12,13 +12,8 @@ import { type RunningAdmin, serveAdmin } from '../../pkg/base/serving/serving.ts
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import { type SyncOptions, startSync, watchBindings } from '../../pkg/fill/sync/sync.ts'
-import {
-  type Cluster,
-  type Connection,
-  loadConnection,
-  openCluster,
-} from '../../pkg/records/kube/kube.ts'
-import { type Election, elect } from '../../pkg/records/lease/lease.ts'
+import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
+import { elect } from '../../pkg/records/lease/lease.ts'
 import { clusterObjects, watchStorageAnnotations } from '../../pkg/records/store/store.ts'
 import { compileBinding } from '../../pkg/registry/access/access.ts'
 import { WorkWhileHeld } from './work.ts'
@@ -44,13 +39,13 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
   const log = createLogger(options.logLevel)
   const metrics = createMetrics({ version })
   const { apiGroup, namespace, leaseName, watchNamespaces: namespaces } = options
-  const connection = connectionOf(options)
-  const cluster: Cluster = openCluster({ connection, apiGroup, log, metrics })
+  const connection = loadConnection({ kubeconfig: options.kubeconfig, env: process.env })
+  const cluster = openCluster({ connection, apiGroup, log, metrics })
   const identity = `${hostname()}-${randomBytes(4).toString('hex')}`
 
   let isFilled = false
   const work = new WorkWhileHeld(log)
-  const election: Election = elect({
+  const election = elect({
     client: cluster.client,
     namespace,
     name: leaseName,
@@ -162,14 +157,5 @@ function adminPart({
     stop() {
       running?.stop()
     },
-  }
-}
-
-/** @throws OptionsError */
-function connectionOf({ kubeconfig }: ControllerCommandOptions): Connection {
-  try {
-    return loadConnection({ kubeconfig, env: process.env })
-  } catch (error) {
-    throw new OptionsError([messageOf(error)])
   }
 }

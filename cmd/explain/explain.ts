@@ -1,4 +1,4 @@
-import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ExplainCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { folderProblem } from '../../pkg/base/run/run.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
@@ -69,37 +69,19 @@ async function readBindings(options: ExplainCommandOptions): Promise<GroupBindin
     await source.close()
     return bindings
   }
-  const connection = connectionOf(kubeconfig)
+  const connection = loadConnection({ kubeconfig, env: process.env })
   const cluster = openCluster({ connection, apiGroup, log, metrics })
   const { ready } = cluster.watch({
     kinds: ['GroupBinding'],
     scope: { bindingsNamespace: namespace },
     sink: bindings,
   })
-  const late = AbortSignal.timeout(timeoutMs)
-  const timedOut = new Promise<never>((_, reject) => {
-    late.addEventListener('abort', () =>
-      reject(
-        new OptionsError([
-          `the cluster did not answer within ${timeoutMs / 1000} seconds: check --kubeconfig, and that you may list and watch the GroupBindings of namespace ${namespace}`,
-        ]),
-      ),
-    )
-  })
-  try {
-    await Promise.race([ready, timedOut])
-  } finally {
-    await cluster.close()
-  }
-  return bindings
-}
-
-function connectionOf(kubeconfig: string | undefined): ReturnType<typeof loadConnection> {
-  try {
-    return loadConnection({ kubeconfig, env: process.env })
-  } catch (error) {
-    throw new OptionsError([messageOf(error)])
-  }
+  const answered = Promise.race([ready.then(() => true), sleep(timeoutMs, false)])
+  const isReady = await answered.finally(() => cluster.close())
+  if (isReady) return bindings
+  throw new OptionsError([
+    `the cluster did not answer within ${timeoutMs / 1000} seconds: check --kubeconfig, and that you may list and watch the GroupBindings of namespace ${namespace}`,
+  ])
 }
 
 function noArchive(): Promise<never> {

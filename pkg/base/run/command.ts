@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import { RegistryError } from '../errors/errors.ts'
 import {
   type Command,
   OptionsError,
@@ -24,7 +25,7 @@ export interface CommandRun<T extends OptionTable, S extends SecretTable> {
    * Does the work.
    *
    * @returns text for standard output, or the exit status, where it is not 0
-   * @throws OptionsError with every mistake: exit status 2
+   * @throws OptionsError with every mistake, or RegistryError NotConfigured: exit status 2
    */
   readonly main: (
     given: Extract<Parsed<T, S>, { kind: 'options' }>,
@@ -53,8 +54,8 @@ export async function runCommand<T extends OptionTable, S extends SecretTable>({
       else status = result ?? 0
     }
   } catch (error) {
-    if (!(error instanceof OptionsError)) throw error
-    const problems = [...error.problems, ...((await alsoWrong?.(error.readable)) ?? [])]
+    const mistaken = asOptionsError(error)
+    const problems = [...mistaken.problems, ...((await alsoWrong?.(mistaken.readable)) ?? [])]
     // The chart sets it, for mistakes in Secrets.
     const sources = process.env['DEPOT_SECRET_SOURCES']
     const mistakes = problems.map((problem) => `depot: ${withSecretSources(problem, sources)}\n`)
@@ -67,6 +68,15 @@ export async function runCommand<T extends OptionTable, S extends SecretTable>({
   // What is still under way, such as a list that was being read when a signal came, must not keep the process. Text that
   // was just written to a pipe has to leave first.
   process.stdout.write('', () => process.exit(status))
+}
+
+/** @throws every error that other options would not mend */
+function asOptionsError(error: unknown): OptionsError {
+  if (error instanceof OptionsError) return error
+  if (error instanceof RegistryError && error.reason === 'NotConfigured') {
+    return new OptionsError([error.message])
+  }
+  throw error
 }
 
 /** The reader of a pipe is gone, as after `| head`: ends as a program does that such a write kills. @throws any other error */
