@@ -1,7 +1,6 @@
 import { Hono } from 'hono'
 import { RegistryError } from '../base/errors/errors.ts'
-import { fetchSiteOf } from './headers.ts'
-import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'
+import { type ExplorerContext, type ExplorerEnv, fetchSiteOf, note } from './request.ts'
 import { bearerOf } from './session.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -49,8 +48,8 @@ export function browsePathOf(target: string): string {
 
 /** Nothing but the explorer's own pages, and what a person typed, gets an answer in a person's name. */
 async function authorizationOf(c: ExplorerContext): Promise<string | undefined> {
-  const site = fetchSiteOf((name) => c.req.header(name))
-  if (site !== 'same-origin' && site !== 'none' && site !== 'unsaid') return undefined
+  const site = fetchSiteOf(c)
+  if (site !== 'same-origin' && site !== 'none' && site !== undefined) return undefined
   const token = bearerOf(await c.var.session())
   return token === undefined ? undefined : `Bearer ${token}`
 }

@@ -1,12 +1,12 @@
 import { type Handler, Hono } from 'hono'
 import { buildEndSessionUrl } from 'openid-client'
+import { isRecord } from '../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../base/errors/errors.ts'
 import type { Clock } from '../base/pacing/pacing.ts'
-import { fetchSiteOf } from './headers.ts'
 import type { Issuer } from './issuer.ts'
 import { packToken, unpackToken } from './packed-token.ts'
-import type { Refresher } from './refresh.ts'
-import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'
+import type { Grant } from './refresh.ts'
+import { type ExplorerContext, type ExplorerEnv, fetchSiteOf, note } from './request.ts'
 import type { Seal } from './seal.ts'
 import type { Session, Sessions } from './session.ts'
 
@@ -15,7 +15,7 @@ export interface AuthRoutesOptions {
   readonly seal: Seal
   /** Undefined where there is no login. */
   readonly issuer: Issuer | undefined
-  readonly refresher: Refresher | undefined
+  readonly refresh: Grant | undefined
   readonly devTokenInput: boolean
   readonly clock: Clock
 }
@@ -28,7 +28,7 @@ const tokenPattern = /^[\w.~+/-]+=*$/
 
 /** What the pages do with a session: refresh it, end it, put a developer's token into it. */
 export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
-  const { sessions, seal, issuer, refresher, devTokenInput, clock } = options
+  const { sessions, seal, issuer, refresh, devTokenInput, clock } = options
   const app = new Hono<ExplorerEnv>()
   app.on(['POST', 'DELETE', 'PUT', 'PATCH'], '/auth/*', async (c, next) => {
     requireOwnPage(c)
@@ -39,10 +39,10 @@ export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
     const session = await c.var.session()
     const state = stateOf(session, sessions)
     const isKnown = (state.expiresAt ?? 0) <= endIn(parsed(await readBody(c)))
-    if (!isKnown || refresher === undefined || session?.refreshToken === undefined) {
+    if (!isKnown || refresh === undefined || session?.refreshToken === undefined) {
       return c.json(state)
     }
-    const renewed = await refresher.refresh(session).catch((cause: unknown) => {
+    const renewed = await refresh(session).catch((cause: unknown) => {
       throw new RegistryError(
         'Unavailable',
         'the identity provider cannot be reached: the session goes on until it expires',
@@ -138,15 +138,15 @@ export function stateOf(session: Session | undefined, sessions: Sessions) {
 
 /** When the session ends as far as the page knows; where another tab has refreshed it since, it ends later than that. */
 function endIn(body: unknown): number {
-  const known = typeof body === 'object' && body !== null && 'expiresAt' in body && body.expiresAt
+  const known = isRecord(body) && body['expiresAt']
   return typeof known === 'number' ? known : Number.POSITIVE_INFINITY
 }
 
 /** @throws RegistryError Forbidden for what another site, or no page at all, sends in this browser's name */
 function requireOwnPage(c: ExplorerContext): void {
-  const site = fetchSiteOf((name) => c.req.header(name))
+  const site = fetchSiteOf(c)
   const isOwn =
-    site === 'unsaid' ? c.req.header('origin') === c.var.external.origin : site === 'same-origin'
+    site === undefined ? c.req.header('origin') === c.var.external.origin : site === 'same-origin'
   if (!isOwn) {
     throw new RegistryError('Forbidden', 'only the pages of this explorer may ask for that')
   }
@@ -155,8 +155,7 @@ function requireOwnPage(c: ExplorerContext): void {
 async function devTokenOf(c: ExplorerContext): Promise<string> {
   const isJson = /^application\/json\s*(?:;|$)/i.test(c.req.header('content-type') ?? '')
   const body = isJson ? parsed(await readBody(c)) : undefined
-  const token =
-    typeof body === 'object' && body !== null && 'token' in body ? body.token : undefined
+  const token = isRecord(body) && body['token']
   const text = typeof token === 'string' ? token.trim().replace(/^Bearer +/i, '') : ''
   if (!tokenPattern.test(text)) {
     throw new RegistryError('BadRequest', 'send {"token": "…"} as JSON, with a bearer token in it')
@@ -188,10 +187,9 @@ function parsed(text: string): unknown {
 
 /** The token of a sealed logout; undefined where it has none that can be read, as another release may have written it. */
 function hintOf(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || !('token' in value)) return undefined
-  if (typeof value.token !== 'string') return undefined
+  if (!isRecord(value) || typeof value['token'] !== 'string') return undefined
   try {
-    return unpackToken(value.token)
+    return unpackToken(value['token'])
   } catch {
     return undefined
   }

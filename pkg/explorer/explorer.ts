@@ -19,7 +19,7 @@ import { Issuer, type OidcOptions } from './issuer.ts'
 import { issuerFetch } from './issuer-fetch.ts'
 import { loginRoutes } from './login.ts'
 import { proxyRoutes } from './proxy.ts'
-import { issuerGrant, Refresher } from './refresh.ts'
+import { issuerGrant, sharedGrant } from './refresh.ts'
 import type { ExplorerEnv } from './request.ts'
 import { Seal } from './seal.ts'
 import { type Session, Sessions } from './session.ts'
@@ -94,7 +94,7 @@ export function createExplorer(options: ExplorerOptions): Explorer {
       fetch: issuerFetch({ issuerUrl: oidc.issuerUrl, baseUrl, server: upstream, broker }),
       log,
     })
-  const refresher = issuer && new Refresher(issuerGrant(issuer, log), clock)
+  const refresh = issuer && sharedGrant(issuerGrant(issuer, log), clock)
   const { devTokenInput, version } = options
 
   const app = new Hono<ExplorerEnv>()
@@ -111,7 +111,7 @@ export function createExplorer(options: ExplorerOptions): Explorer {
       app.route('/', loginRoutes({ issuer, seal, sessions, onLogin, log, clock }))
     }
     app.route('/', authErrorRoutes(files.stylesheets))
-    app.route('/', authRoutes({ sessions, seal, issuer, refresher, devTokenInput, clock }))
+    app.route('/', authRoutes({ sessions, seal, issuer, refresh, devTokenInput, clock }))
   }
   app.all('/auth/*', () => {
     throw new RegistryError('NotFound', 'no such endpoint: there is no login here')
@@ -126,7 +126,7 @@ export function createExplorer(options: ExplorerOptions): Explorer {
       firstView: readFirstView(options.dist, log),
       upstream,
       sessions,
-      refresher,
+      refresh,
       oidc: issuer !== undefined,
       devTokenInput,
       version,

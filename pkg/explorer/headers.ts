@@ -36,24 +36,6 @@ export const inertHeaders = {
   'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
 } as const
 
-/** How the browser says a request came about. */
-export type FetchSite = 'same-origin' | 'same-site' | 'cross-site' | 'none' | 'unsaid' | 'unknown'
-
-export function fetchSiteOf(header: (name: string) => string | undefined): FetchSite {
-  const said = header('sec-fetch-site')
-  switch (said) {
-    case undefined:
-      return 'unsaid'
-    case 'same-origin':
-    case 'same-site':
-    case 'cross-site':
-    case 'none':
-      return said
-    default:
-      return 'unknown'
-  }
-}
-
 /** The encodings that a browser takes. @param header `Accept-Encoding`; weights are not looked at */
 export function encodingsIn(header: string | undefined): readonly string[] {
   return (header ?? '').split(',').map((it) => it.trim())

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { encodingsIn, fetchSiteOf } from './headers.ts'
-import type { ExplorerContext } from './request.ts'
+import { encodingsIn } from './headers.ts'
+import { type ExplorerContext, fetchSiteOf } from './request.ts'
 
 const compress = promisify(gzip)
 /** A page has 40 kB, of which rows that are much alike are most: more effort makes it hardly smaller. */
@@ -17,7 +17,7 @@ export async function packPage(
   c: ExplorerContext,
   html: string,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const site = fetchSiteOf((name) => c.req.header(name))
+  const site = fetchSiteOf(c)
   if (site !== 'none' && site !== 'same-origin') return undefined
   const accepted = encodingsIn(c.req.header('accept-encoding'))
   return accepted.includes('gzip') ? new Uint8Array(await compress(html, { level })) : undefined

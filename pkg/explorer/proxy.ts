@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { foreignCookies, setsOurCookie } from './cookies.ts'
-import { fetchSiteOf, inertHeaders } from './headers.ts'
-import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'
+import { inertHeaders } from './headers.ts'
+import { type ExplorerContext, type ExplorerEnv, fetchSiteOf, note } from './request.ts'
 import { bearerOf } from './session.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -40,7 +40,7 @@ async function authorizationOf(c: ExplorerContext, prefix: string): Promise<stri
   const own = c.req.header('authorization')
   if (own !== undefined || prefix !== '/depot') return own
   const isRead = c.req.method === 'GET' || c.req.method === 'HEAD'
-  if (!isRead || fetchSiteOf((name) => c.req.header(name)) !== 'same-origin') return undefined
+  if (!isRead || fetchSiteOf(c) !== 'same-origin') return undefined
   const token = bearerOf(await c.var.session())
   return token === undefined ? undefined : `Bearer ${token}`
 }

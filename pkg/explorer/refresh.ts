@@ -7,10 +7,10 @@ import type { Issuer } from './issuer.ts'
 import type { Session } from './session.ts'
 import { sessionOf } from './tokens.ts'
 
-/** How long a result is kept for requests that still carry the cookie of before. */
+/** How long a result is kept for requests that still carry the previous cookie. */
 const keptMs = 30_000
 
-/** Gives new tokens for the refresh token of a session. @throws Error where the issuer cannot say */
+/** Gives new tokens for the refresh token of a session. @throws Error if the issuer is unreachable; the session stays as it is */
 export type Grant = (session: Session) => Promise<Session>
 
 /**
@@ -51,43 +51,28 @@ interface Flight {
 }
 
 /** Refreshes each session once, however many requests ask for it at the same time or a moment later. */
-export class Refresher {
-  readonly #grant: Grant
-  readonly #clock: Clock
-  readonly #flights = new Map<string, Flight>()
-
-  constructor(grant: Grant, clock: Clock) {
-    this.#grant = grant
-    this.#clock = clock
-  }
-
-  /** @throws Error where the issuer is away; the session is as good as before then */
-  refresh(session: Session): Promise<Session> {
-    const now = this.#clock()
-    for (const [key, { endsAt }] of this.#flights) if (endsAt <= now) this.#flights.delete(key)
+export function sharedGrant(grant: Grant, clock: Clock): Grant {
+  const flights = new Map<string, Flight>()
+  return (session) => {
+    const now = clock()
+    for (const [key, { endsAt }] of flights) if (endsAt <= now) flights.delete(key)
     const key = createHash('sha256')
-      // Some issuers never change the refresh token: the id token tells one cookie from the next.
+      // Some issuers never change the refresh token: the ID token tells one cookie from the next.
       .update(`${session.refreshToken} ${session.idToken}`)
       .digest('base64url')
-    const known = this.#flights.get(key)
+    const known = flights.get(key)
     if (known !== undefined) return withOwn(known.result, session)
-    const flight: Flight = { result: this.#grant(session), endsAt: Number.POSITIVE_INFINITY }
-    this.#flights.set(key, flight)
-    void this.#forgetLater(key, flight)
+    const flight: Flight = { result: grant(session), endsAt: Number.POSITIVE_INFINITY }
+    flights.set(key, flight)
+    flight.result.then(
+      () => (flight.endsAt = clock() + keptMs),
+      () => flights.delete(key),
+    )
     return withOwn(flight.result, session)
-  }
-
-  async #forgetLater(key: string, flight: Flight): Promise<void> {
-    try {
-      await flight.result
-      flight.endsAt = this.#clock() + keptMs
-    } catch {
-      this.#flights.delete(key)
-    }
   }
 }
 
-/** The tokens of a result, and what else is in the cookie that asks. */
+/** The tokens of a result with the developer token of the cookie that asks. */
 async function withOwn(result: Promise<Session>, { devToken }: Session): Promise<Session> {
   return { ...(await result), devToken }
 }

@@ -22,6 +22,11 @@ export function note(c: ExplorerContext, route: string): void {
   if (facts !== undefined) facts.route = route
 }
 
+/** The page that asks, as the browser says: `same-origin`, `none` for a person, or another; undefined without a browser. */
+export function fetchSiteOf(c: ExplorerContext): string | undefined {
+  return c.req.header('sec-fetch-site')
+}
+
 export function remoteAddressOf(c: ExplorerContext): string | undefined {
   return c.env?.incoming?.socket.remoteAddress
 }

@@ -4,13 +4,12 @@ import { keep, stateOf } from './auth.ts'
 import { errorPath } from './auth-error.ts'
 import { type Boot, dataBlock, type Prime } from './boot.ts'
 import type { FirstView } from './first-view.ts'
-import { fetchSiteOf } from './headers.ts'
 import { arrivedCookie } from './login.ts'
 import { packPage } from './packed-page.ts'
 import { claimsOf } from './packed-token.ts'
 import { fetchPrime } from './prime.ts'
-import type { Refresher } from './refresh.ts'
-import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'
+import type { Grant } from './refresh.ts'
+import { type ExplorerContext, type ExplorerEnv, fetchSiteOf, note } from './request.ts'
 import { bearerOf, type Session, type Sessions } from './session.ts'
 import { themeAttribute } from './theme.ts'
 import type { Upstream } from './upstream.ts'
@@ -22,7 +21,7 @@ export interface ShellOptions {
   readonly firstView: FirstView
   readonly upstream: Upstream
   readonly sessions: Sessions | undefined
-  readonly refresher: Refresher | undefined
+  readonly refresh: Grant | undefined
   /** Whether there is a login. */
   readonly oidc: boolean
   readonly devTokenInput: boolean
@@ -39,13 +38,13 @@ const justSignedInMs = 60_000
 
 /** Every page: the same HTML, with the configuration, who looks at it, and the first answer of the API in it. */
 export function shellRoutes(options: ShellOptions): Hono<ExplorerEnv> {
-  const { sessions, refresher, oidc, clock } = options
+  const { sessions, refresh, oidc, clock } = options
 
   async function currentSession(c: ExplorerContext): Promise<Session | undefined> {
     const session = await c.var.session()
     if (sessions === undefined || session?.refreshToken === undefined) return session
     if ((session.expiresAt ?? 0) - clock() > soonMs) return session
-    const renewed = await refresher?.refresh(session).catch(() => undefined)
+    const renewed = await refresh?.(session).catch(() => undefined)
     if (renewed === undefined) return session
     await keep(c, sessions, renewed)
     return renewed.idToken === undefined && renewed.devToken === undefined ? undefined : renewed
@@ -97,7 +96,7 @@ export function shellRoutes(options: ShellOptions): Hono<ExplorerEnv> {
 
 /** Whether a person opens the page, and no page of another site embeds or reads it. */
 function isNavigation(c: ExplorerContext): boolean {
-  const site = fetchSiteOf((name) => c.req.header(name))
+  const site = fetchSiteOf(c)
   const dest = c.req.header('sec-fetch-dest')
   return site === 'same-origin' || dest === undefined || dest === 'document'
 }
