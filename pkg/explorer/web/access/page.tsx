@@ -3,6 +3,7 @@ import { boot } from '../api/boot.ts'
 import type { WhoAmI } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
 import { ErrorCard } from '../parts/error-card.tsx'
+import { Fact } from '../parts/fact.tsx'
 import { plural } from '../parts/format.ts'
 import { Lines } from '../parts/skeleton.tsx'
 import { TimeAgo } from '../parts/time-ago.tsx'
@@ -132,13 +133,6 @@ function Rule({ who }: { readonly who: WhoAmI }) {
     </section>
   )
 }
-
-const Fact = (props: { readonly words: string; readonly children: preact.ComponentChildren }) => (
-  <div>
-    <dt>{props.words}</dt>
-    <dd>{props.children}</dd>
-  </div>
-)
 
 const shown = 12
 

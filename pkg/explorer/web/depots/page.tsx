@@ -3,6 +3,7 @@ import type { DepotGraph, NamespaceList } from '../api/records.ts'
 import { type Query, useQuery } from '../api/use-query.ts'
 import { fullTime, number, plural } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
+import { IconButton } from '../parts/icon-button.tsx'
 import { nameOptions, Pick } from '../parts/pick.tsx'
 import { Region } from '../parts/region.tsx'
 import { SearchField } from '../parts/search-field.tsx'
@@ -60,14 +61,14 @@ export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
         </SearchField>
         {hits.length > 0 && (
           <div class="group" role="group" aria-label="Hits">
-            <JumpButton icon="up" words="Previous hit" onPress={() => jump(-1)} />
-            <JumpButton icon="down" words="Next hit" onPress={() => jump(1)} />
+            <IconButton icon="up" words="Previous hit" onClick={() => jump(-1)} />
+            <IconButton icon="down" words="Next hit" onClick={() => jump(1)} />
           </div>
         )}
         <Pick
           label="Namespace"
           value={values.namespace}
-          options={nameOptions('All namespaces', names, values.namespace)}
+          options={nameOptions('All namespaces', names)}
           onChoose={(namespace) => change({ namespace, node: '' })}
         />
         <Pick
@@ -152,13 +153,6 @@ function hitCount(hits: readonly FleetHit[], at: number): string {
   if (at < 0) return `${plural(hits.length, 'hit')} in ${depots}`
   return `${number(at + 1)} of ${number(hits.length)}, in ${depots}`
 }
-
-const JumpButton = (props: { icon: string; words: string; onPress: () => void }) => (
-  <button type="button" class="btn icon" title={props.words} onClick={props.onPress}>
-    <Icon name={props.icon} />
-    <Hidden>{props.words}</Hidden>
-  </button>
-)
 
 const countsOf = ({ summary }: DepotGraph): string =>
   [

@@ -2,7 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { SyncChip } from '../parts/badge.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { number, plural } from '../parts/format.ts'
-import { Hidden, Icon, kindIcon } from '../parts/icon.tsx'
+import { Icon, kindIcon } from '../parts/icon.tsx'
+import { IconButton } from '../parts/icon-button.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
 import { resourceHref } from '../url/pages.ts'
 import type { DepotNode, FleetNode, ResourceNode } from './fleet.ts'
@@ -36,10 +37,7 @@ export function Panel({ node, typed, current, hits, hrefOf, onClose }: Props) {
         <h2 id="panel" tabIndex={-1}>
           <NodeName of={node} />
         </h2>
-        <button type="button" class="btn bare small icon" title="Close" onClick={onClose}>
-          <Icon name="close" />
-          <Hidden>Close</Hidden>
-        </button>
+        <IconButton icon="close" words="Close" look="bare small" onClick={onClose} />
       </header>
       {node.kind === 'depot' ? (
         <>

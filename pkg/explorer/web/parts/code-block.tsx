@@ -1,6 +1,6 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
 import { CopyButton } from './copy-button.tsx'
 import { hclTokens } from './hcl.ts'
+import { useScrolls } from './use-scrolls.ts'
 
 interface Props {
   readonly text: string
@@ -14,20 +14,10 @@ const tones = { key: 'k', string: 'q', comment: 'n', plain: '' }
 const longestColoured = 20_000
 
 export function CodeBlock({ text, what, hcl = false }: Props) {
-  const pre = useRef<HTMLPreElement>(null)
-  const [scrolls, setScrolls] = useState(false)
-  useEffect(() => {
-    const element = pre.current
-    if (element === null) return undefined
-    const observer = new ResizeObserver(() =>
-      setScrolls(element.scrollWidth > element.clientWidth + 1),
-    )
-    observer.observe(element)
-    return () => observer.disconnect()
-  }, [])
+  const { box, scrolls } = useScrolls<HTMLPreElement>()
   return (
     <div class="code">
-      <pre ref={pre} {...(scrolls && { tabIndex: 0, role: 'group', 'aria-label': what })}>
+      <pre ref={box} {...(scrolls && { tabIndex: 0, role: 'group', 'aria-label': what })}>
         {hcl && text.length <= longestColoured ? <Coloured text={text} /> : text}
       </pre>
       <CopyButton text={text} what={what} look="small" />

@@ -3,15 +3,16 @@ import { Icon } from './icon.tsx'
 interface Props {
   readonly label: string
   readonly value: string
-  /** Value and words; the first is what is chosen while nothing is. */
+  /** Value and words. The first is the default; a value that is not listed is added. */
   readonly options: readonly (readonly [value: string, words: string])[]
-  /** Undefined where the server draws: the app that would listen has not started. */
+  /** Undefined in HTML that the server draws, where nothing listens yet. */
   readonly onChoose: ((value: string) => void) | undefined
-  /** Whether it is tinted where it is not on the first option. */
+  /** Whether any option but the first tints it. */
   readonly tinted?: boolean
 }
 
 export function Pick({ label, value, options, onChoose, tinted = true }: Props) {
+  const isListed = options.some(([option]) => option === value)
   const on = tinted && value !== options[0]?.[0]
   return (
     <span class={on ? 'pick on' : 'pick'} inert={onChoose === undefined}>
@@ -21,7 +22,7 @@ export function Pick({ label, value, options, onChoose, tinted = true }: Props) 
         value={value}
         onChange={(event) => onChoose?.(event.currentTarget.value)}
       >
-        {options.map(([option, words]) => (
+        {(isListed ? options : [...options, [value, value] as const]).map(([option, words]) => (
           <option key={option} value={option} selected={option === value}>
             {words}
           </option>
@@ -32,12 +33,11 @@ export function Pick({ label, value, options, onChoose, tinted = true }: Props) 
   )
 }
 
-/** Options of names, after one that stands for all of them; the name in use is there although it is not listed. */
-export function nameOptions(
+/** Options of names, after one for all of them. */
+export const nameOptions = (
   all: string,
   names: readonly string[],
-  used = '',
-): (readonly [string, string])[] {
-  const known = used === '' || names.includes(used) ? names : [...names, used]
-  return [['', all], ...known.map((name) => [name, name] as const)]
-}
+): (readonly [value: string, words: string])[] => [
+  ['', all],
+  ...names.map((name) => [name, name] as const),
+]

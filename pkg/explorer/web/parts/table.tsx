@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useScrolls } from './use-scrolls.ts'
 
 export interface Head {
   readonly words: preact.ComponentChildren
@@ -18,18 +18,7 @@ interface Props {
 
 /** A table whose roles hold where CSS draws it as a list. It takes the focus only while it scrolls. */
 export function Table({ label, heads, children, look = 'stack', busy = false }: Props) {
-  const box = useRef<HTMLDivElement>(null)
-  const [scrolls, setScrolls] = useState(false)
-  useEffect(() => {
-    const element = box.current
-    if (element === null) return undefined
-    const observer = new ResizeObserver(() =>
-      setScrolls(element.scrollWidth > element.clientWidth + 1),
-    )
-    observer.observe(element)
-    for (const child of element.children) observer.observe(child)
-    return () => observer.disconnect()
-  }, [])
+  const { box, scrolls } = useScrolls<HTMLDivElement>()
   return (
     <div
       ref={box}

@@ -7,12 +7,13 @@ setInterval(() => {
 }, 60_000)
 
 /** How long ago, with the whole date in the title. Follows the clock without being announced. */
-export function TimeAgo({ at }: { readonly at: string | number }) {
+export function TimeAgo({ at }: { readonly at: string | number | undefined }) {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {
     listeners.add(setNow)
     return () => void listeners.delete(setNow)
   }, [])
+  if (at === undefined) return <span class="quiet">never</span>
   const moment = typeof at === 'number' ? at : Date.parse(at)
   if (!Number.isFinite(moment)) return <span class="quiet">unknown</span>
   return (

@@ -1,56 +1,7 @@
 import { Hidden, Icon } from '../parts/icon.tsx'
-import { severityOptions } from '../parts/severity-options.ts'
 import type { ResourcesValues } from '../url/pages.ts'
+import { activeFilters } from './choices.ts'
 import type { Change } from './filters.tsx'
-
-interface Active {
-  readonly key: keyof ResourcesValues
-  readonly label: string
-  readonly words: string
-  /** What removes it. */
-  readonly without: Partial<ResourcesValues>
-}
-
-/** The filters that are on, one by one. */
-export function activeFilters(values: ResourcesValues): Active[] {
-  const { q, namespace, kind, synced, severity, os, arch, public_only } = values
-  const all: (Active | false)[] = [
-    q !== '' && { key: 'q', label: 'Name', words: q, without: { q: '' } },
-    ...namespace.map((name) => ({
-      key: 'namespace' as const,
-      label: 'Namespace',
-      words: name,
-      without: { namespace: namespace.filter((it) => it !== name) },
-    })),
-    kind !== '' && {
-      key: 'kind',
-      label: 'Kind',
-      words: kind === 'module' ? 'Modules' : 'Providers',
-      without: { kind: '' },
-    },
-    synced !== '' && {
-      key: 'synced',
-      label: 'Status',
-      words: synced === 'true' ? 'Synced' : 'Not synced',
-      without: { synced: '' },
-    },
-    severity !== '' && {
-      key: 'severity',
-      label: 'Severity',
-      words: severityOptions.find(([it]) => it === severity)?.[1] ?? severity,
-      without: { severity: '' },
-    },
-    os !== '' && { key: 'os', label: 'OS', words: os, without: { os: '' } },
-    arch !== '' && { key: 'arch', label: 'Arch', words: arch, without: { arch: '' } },
-    public_only !== '' && {
-      key: 'public_only',
-      label: 'Visibility',
-      words: 'Public only',
-      without: { public_only: '' },
-    },
-  ]
-  return all.filter((it) => it !== false)
-}
 
 const noFilters = {
   q: '',

@@ -3,9 +3,8 @@ import type { NamespaceList } from '../api/records.ts'
 import { Icon } from '../parts/icon.tsx'
 import { nameOptions, Pick } from '../parts/pick.tsx'
 import { SearchField } from '../parts/search-field.tsx'
-import { severityOptions } from '../parts/severity-options.ts'
 import type { ResourcesValues } from '../url/pages.ts'
-import { activeFilters } from './chips.tsx'
+import { activeFilters, kindChoice, otherChoices } from './choices.ts'
 import { NamespaceDialog } from './namespace-dialog.tsx'
 
 export type Change = (changed: Partial<ResourcesValues>, how?: 'push' | 'replace') => void
@@ -15,9 +14,6 @@ interface Props {
   readonly namespaces: NamespaceList | undefined
   readonly change: Change
 }
-
-const systems = ['darwin', 'freebsd', 'linux', 'windows']
-const architectures = ['386', 'amd64', 'arm', 'arm64']
 
 const sortOptions = [
   ['name', 'Sort: name'],
@@ -43,6 +39,17 @@ export function Filters({ values, namespaces, change }: Props) {
   const [naming, setNaming] = useState(false)
   const names = namespaces?.items.map(({ name }) => name) ?? []
   const [namespace = ''] = values.namespace
+  const anyNamespace =
+    values.namespace.length > 1 ? `${values.namespace.length} namespaces` : 'Any namespace'
+  const choicePick = ({ key, label, options }: typeof kindChoice) => (
+    <Pick
+      key={key}
+      label={label}
+      value={values[key]}
+      options={options}
+      onChoose={(it) => change({ [key]: it } as Partial<ResourcesValues>)}
+    />
+  )
   const active = activeFilters(values).filter(({ key }) => key !== 'q').length
   return (
     <search class="filters" aria-label="Filter the registry">
@@ -57,61 +64,16 @@ export function Filters({ values, namespaces, change }: Props) {
           <Icon name="filter" />
           {active === 0 ? 'Filters' : `Filters, ${active} active`}
         </summary>
-        <Pick
-          label="Kind"
-          value={values.kind}
-          options={[
-            ['', 'Any kind'],
-            ['module', 'Modules'],
-            ['provider', 'Providers'],
-          ]}
-          onChoose={(kind) => change({ kind: kind as ResourcesValues['kind'] })}
-        />
+        {choicePick(kindChoice)}
         <Pick
           label="Namespace"
           value={namespace}
-          options={[
-            ...nameOptions(
-              values.namespace.length > 1
-                ? `${values.namespace.length} namespaces`
-                : 'Any namespace',
-              names,
-              namespace,
-            ),
-            [another, 'Another…'],
-          ]}
+          options={[...nameOptions(anyNamespace, names), [another, 'Another…']]}
           onChoose={(name) =>
             name === another ? setNaming(true) : change({ namespace: name === '' ? [] : [name] })
           }
         />
-        <Pick
-          label="Status"
-          value={values.synced}
-          options={[
-            ['', 'Any status'],
-            ['true', 'Synced'],
-            ['false', 'Not synced'],
-          ]}
-          onChoose={(synced) => change({ synced: synced as ResourcesValues['synced'] })}
-        />
-        <Pick
-          label="Severity"
-          value={values.severity}
-          options={severityOptions}
-          onChoose={(it) => change({ severity: it as ResourcesValues['severity'] })}
-        />
-        <Pick
-          label="OS"
-          value={values.os}
-          options={nameOptions('Any OS', systems, values.os)}
-          onChoose={(os) => change({ os })}
-        />
-        <Pick
-          label="Arch"
-          value={values.arch}
-          options={nameOptions('Any arch', architectures, values.arch)}
-          onChoose={(arch) => change({ arch })}
-        />
+        {otherChoices.map(choicePick)}
         <label class="check">
           <input
             type="checkbox"

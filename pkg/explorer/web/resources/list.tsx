@@ -5,7 +5,7 @@ import { Pagination } from '../parts/pagination.tsx'
 import { writeChoice } from '../shell/choices.ts'
 import { type ResourcesValues, resourcesHref } from '../url/pages.ts'
 import { Cards } from './card.tsx'
-import { activeFilters } from './chips.tsx'
+import { activeFilters } from './choices.ts'
 import { ResourceTable } from './table.tsx'
 
 /* The parts of the page that the server draws as well: neither a URL nor a window here. */

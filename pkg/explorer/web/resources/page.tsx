@@ -11,7 +11,8 @@ import {
   resourcesUrl,
 } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
-import { ActiveFilters, activeFilters } from './chips.tsx'
+import { ActiveFilters } from './chips.tsx'
+import { activeFilters } from './choices.ts'
 import { EmptyRegistry, NothingMatches } from './empty.tsx'
 import { Filters } from './filters.tsx'
 import { ListHead, ResourceList } from './list.tsx'

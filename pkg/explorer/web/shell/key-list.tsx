@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { Hidden, Icon } from '../parts/icon.tsx'
+import { IconButton } from '../parts/icon-button.tsx'
 import { readChoice, writeChoice } from './choices.ts'
 import { Dialog } from './dialog.tsx'
 
@@ -20,10 +20,7 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
       <form method="dialog">
         <header>
           <h2>Keys</h2>
-          <button type="submit" class="btn bare small icon" title="Close">
-            <Icon name="close" />
-            <Hidden>Close</Hidden>
-          </button>
+          <IconButton type="submit" icon="close" words="Close" look="bare small" />
         </header>
         <dl class="facts-list one">
           {keys.map(([combination, words]) => (

@@ -1,5 +1,6 @@
 import { boot } from '../api/boot.ts'
 import { forgetAnswers } from '../api/use-query.ts'
+import { readStored, writeStored } from './storage.ts'
 import { forgetVisits } from './visits.ts'
 
 /* Signing in and out, and the developer token. Tokens stay with the server; only the typed one passes by here. */
@@ -14,13 +15,7 @@ const leftKey = 'depot-login'
 export const justSignedIn = (): boolean =>
   boot.signedInAt !== undefined && Date.now() - Math.max(boot.signedInAt, leftAt()) < justMs
 
-function leftAt(): number {
-  try {
-    return Number(sessionStorage.getItem(leftKey) ?? 0)
-  } catch {
-    return 0
-  }
-}
+const leftAt = (): number => Number(readStored('sessionStorage', leftKey) ?? 0)
 
 const here = (): string => location.pathname + location.search + location.hash
 
@@ -29,11 +24,7 @@ export const loginHref = (): string => `/auth/login?returnTo=${encodeURIComponen
 /** Leads to the login where there is one; false where a 401 must be explained instead. */
 export function goToLogin(): boolean {
   if (!boot.oidc || boot.devTokenInUse || justSignedIn()) return false
-  try {
-    sessionStorage.setItem(leftKey, String(Date.now()))
-  } catch {
-    // Storage can be switched off; the clocks must agree then.
-  }
+  writeStored('sessionStorage', leftKey, String(Date.now()))
   location.assign(loginHref())
   return true
 }

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { boot } from '../api/boot.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
+import { IconButton } from '../parts/icon-button.tsx'
 import { TokenForm } from '../parts/token-form.tsx'
 import type { Page } from '../routes.ts'
 import { accessHref, depotsHref, resourcesHref, statsHref } from '../url/pages.ts'
@@ -40,15 +41,9 @@ export function Sidebar({ page, path, onFind }: Props) {
   return (
     <>
       <header class="topbar">
-        <button type="button" class="btn bare icon" popovertarget="side">
-          <Icon name="menu" />
-          <Hidden>Menu</Hidden>
-        </button>
+        <IconButton icon="menu" words="Menu" look="bare" popovertarget="side" />
         <Brand />
-        <button type="button" class="btn bare icon" onClick={onFind}>
-          <Icon name="search" />
-          <Hidden>Go to</Hidden>
-        </button>
+        <IconButton icon="search" words="Go to" look="bare" onClick={onFind} />
       </header>
       <nav ref={side} class="side" id="side" popover="auto" aria-label="Depot">
         <Brand />
@@ -127,15 +122,12 @@ function Identity() {
       <a href={accessHref()} title="What may I see?">
         <span class="txt">{boot.email ?? boot.name ?? 'Signed in'}</span>
       </a>
-      <button
-        type="button"
-        class="btn bare small icon"
-        title="Sign out"
+      <IconButton
+        icon="leave"
+        words="Sign out"
+        look="bare small"
         onClick={() => void signOut().catch(() => setProblem(true))}
-      >
-        <Icon name="leave" />
-        <Hidden>Sign out</Hidden>
-      </button>
+      />
       {problem && <Hidden>Signing out failed. Reload the page and try again.</Hidden>}
     </div>
   )

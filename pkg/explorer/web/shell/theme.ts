@@ -12,8 +12,4 @@ export function chooseTheme(theme: Theme | undefined): void {
   document.cookie = `${themeCookie}=${theme ?? ''}; Path=/; Max-Age=${age}; SameSite=Lax${secure}`
   if (theme === undefined) delete document.documentElement.dataset['theme']
   else document.documentElement.dataset['theme'] = theme
-  dispatchEvent(new Event(themeEvent))
 }
-
-/** What drawings listen to, beside the system's own change. */
-export const themeEvent = 'depot-theme'

@@ -1,4 +1,5 @@
 import type { Address } from '../url/pages.ts'
+import { readStored, writeStored } from './storage.ts'
 
 /* The resources looked at last, for the palette. Kept for this tab, and gone at sign-out. */
 
@@ -12,7 +13,7 @@ const most = 8
 
 export function visits(): Visit[] {
   try {
-    const found = JSON.parse(sessionStorage.getItem(key) ?? '[]') as unknown
+    const found = JSON.parse(readStored('sessionStorage', key) ?? '[]') as unknown
     return Array.isArray(found) ? found.filter(isVisit) : []
   } catch {
     return []
@@ -33,10 +34,4 @@ export function rememberVisit(visit: Visit): void {
 
 export const forgetVisits = (): void => write('[]')
 
-function write(text: string): void {
-  try {
-    sessionStorage.setItem(key, text)
-  } catch {
-    // Storage can be switched off; the palette then knows no visits.
-  }
-}
+const write = (text: string): void => writeStored('sessionStorage', key, text)

@@ -53,11 +53,7 @@ export function MostDownloaded({ rows }: { readonly rows: Rows }) {
                 <ThinBar share={row.downloadCount / most} />
               </Cell>
               <Cell label="Last" class="nowrap">
-                {row.lastDownloadedAt === undefined ? (
-                  <span class="quiet">never</span>
-                ) : (
-                  <TimeAgo at={row.lastDownloadedAt} />
-                )}
+                <TimeAgo at={row.lastDownloadedAt} />
               </Cell>
             </tr>
           ))}

@@ -36,7 +36,7 @@ export function StatsPage({ search }: { readonly search: URLSearchParams }) {
           <Pick
             label="Namespace"
             value={namespace}
-            options={nameOptions('All namespaces', names, namespace)}
+            options={nameOptions('All namespaces', names)}
             onChoose={(name) => navigate(statsHref(name))}
           />
         </span>

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks'
 import type { Finding, ScanFindings } from '../../api/records.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { number, plural } from '../../parts/format.ts'
-import { Hidden, Icon } from '../../parts/icon.tsx'
+import { IconButton } from '../../parts/icon-button.tsx'
 import { Pick } from '../../parts/pick.tsx'
 import { Region } from '../../parts/region.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
@@ -45,16 +45,12 @@ export function FindingsSection({ address, detail, values, change }: SectionProp
               }
             />
           )}
-          <button
-            type="button"
-            class="btn icon"
-            title="Refresh findings"
+          <IconButton
+            icon="refresh"
+            words="Refresh findings"
             aria-busy={query.fetching}
             onClick={query.refetch}
-          >
-            <Icon name="refresh" />
-            <Hidden>Refresh findings</Hidden>
-          </button>
+          />
         </span>
       </header>
       <Region

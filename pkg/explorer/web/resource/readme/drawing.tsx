@@ -12,14 +12,27 @@ import type { ComponentChildren } from 'preact'
 import { CodeBlock } from '../../parts/code-block.tsx'
 import { safeHref } from '../safe-href.ts'
 import { collect, Ids, textOf } from './nodes.ts'
+import { parseMarkdown } from './parse.ts'
 import type { ReadmeHeading } from './readme.tsx'
 
 const hcl = new Set(['hcl', 'terraform', 'tf', 'tofu', 'terragrunt'])
 /** The card's own heading is an h2. */
 const below = 2
 
+export interface DrawnReadme {
+  readonly content: ComponentChildren
+  readonly headings: readonly ReadmeHeading[]
+}
+
+/** Draws a README as elements. It never becomes HTML text, so none of it can run. */
+export function drawReadme(markdown: string): DrawnReadme {
+  const drawing = new Drawing(parseMarkdown(markdown))
+  const content = drawing.root()
+  return { content, headings: drawing.sections }
+}
+
 /** Turns a tree of Markdown into elements: a list of what is allowed, everything else is dropped or plain text. */
-export class Drawing {
+class Drawing {
   readonly sections: ReadmeHeading[] = []
   readonly #tree: Root
   readonly #ids = new Ids()

@@ -2,8 +2,8 @@ import { Fragment, isValidElement } from 'preact'
 import { expect, it } from 'vitest'
 import { cpuTimeMs } from '../../../../../hack/testbed/cpu-time.ts'
 import { CodeBlock } from '../../parts/code-block.tsx'
+import { drawReadme } from './drawing.tsx'
 import { heavyTexts, hostileTexts } from './hostile.fixture.ts'
-import { drawReadme } from './markdown.tsx'
 
 interface Drawn {
   readonly type: string

@@ -1,7 +1,6 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { ErrorBoundary } from '../../parts/error-boundary.tsx'
 import { Lines } from '../../parts/skeleton.tsx'
-import type { DrawnReadme } from './markdown.tsx'
 
 export interface ReadmeHeading {
   readonly id: string
@@ -16,9 +15,6 @@ interface Props {
   readonly onHeadings: (headings: readonly ReadmeHeading[]) => void
 }
 
-interface Chunk {
-  readonly drawReadme: (markdown: string) => DrawnReadme
-}
 /** Longer ones are shown as they are written. */
 const longestMarkdown = 512 * 1024
 
@@ -47,14 +43,19 @@ export function Readme({ content, version, onHeadings }: Props) {
 }
 
 function Markdown({ content, onHeadings }: Pick<Props, 'content' | 'onHeadings'>) {
-  const [chunk, setChunk] = useState<Chunk | 'loading' | 'failed'>('loading')
+  const [chunk, setChunk] = useState<typeof import('./drawing.tsx') | 'loading' | 'failed'>(
+    'loading',
+  )
   useEffect(() => {
-    import('./markdown.tsx').then(setChunk, () => setChunk('failed'))
+    import('./drawing.tsx').then(setChunk, () => setChunk('failed'))
   }, [])
-  const drawn = typeof chunk === 'string' ? undefined : chunk.drawReadme(content)
+  const drawn = useMemo(
+    () => (typeof chunk === 'string' ? undefined : chunk.drawReadme(content)),
+    [chunk, content],
+  )
   useEffect(() => {
     if (drawn !== undefined) onHeadings(drawn.headings)
-  }, [drawn?.headings])
+  }, [drawn])
   if (chunk === 'failed')
     return <Plain content={content} why="What draws it could not be loaded." />
   if (drawn === undefined) {

@@ -52,13 +52,13 @@ export function VersionsSection({ address, detail, values, change }: SectionProp
             <Pick
               label="OS"
               value={values.v_os}
-              options={nameOptions('Any OS', query.data?.availableOS ?? [], values.v_os)}
+              options={nameOptions('Any OS', query.data?.availableOS ?? [])}
               onChoose={(it) => filter({ v_os: it })}
             />
             <Pick
               label="Arch"
               value={values.v_arch}
-              options={nameOptions('Any arch', query.data?.availableArch ?? [], values.v_arch)}
+              options={nameOptions('Any arch', query.data?.availableArch ?? [])}
               onChoose={(it) => filter({ v_arch: it })}
             />
           </>
@@ -176,11 +176,7 @@ function Row({ row, address, values, repeated, chosen }: RowProps) {
         {number(row.downloadCount ?? 0)}
       </Cell>
       <Cell label="Last" class="nowrap">
-        {lastDownloadedAt === undefined ? (
-          <span class="quiet">never</span>
-        ) : (
-          <TimeAgo at={lastDownloadedAt} />
-        )}
+        <TimeAgo at={lastDownloadedAt} />
       </Cell>
       <Cell label="Size" class={archiveSizeBytes === undefined ? `num ${empty}` : 'num'}>
         {archiveSizeBytes === undefined ? <None /> : bytes(archiveSizeBytes)}
