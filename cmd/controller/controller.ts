@@ -29,8 +29,7 @@ export function controller(args: readonly string[]): Promise<void> {
 }
 
 /**
- * Fills the registry of a cluster until SIGTERM or SIGINT. Of several replicas one works, the others wait with everything in
- * memory.
+ * Fills the registry of a cluster until SIGTERM or SIGINT. One replica works; the others wait with all records in memory.
  *
  * @throws OptionsError naming everything that keeps it from starting
  */
@@ -87,7 +86,8 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
         grants: annotations && {
           text: options.storageGrants,
           annotationOf: (of) => annotations.of(of),
-          onInvalid: (of, part) => log.warn({ namespace: of, part }, 'grant of storage ignored'),
+          onInvalid: (of, part) =>
+            log.warn({ namespace: of, part }, 'storage grant ignored: not a valid location'),
         },
         log,
         metrics,
@@ -138,7 +138,7 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
   return undefined
 }
 
-/** Health, readiness and metrics. @throws OptionsError from `start`, where its address cannot be had */
+/** Health, readiness and metrics. `start` throws OptionsError if the address cannot be used. */
 function adminPart({
   onListening,
   ...admin

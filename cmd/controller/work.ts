@@ -1,31 +1,31 @@
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import type { Logger } from '../../pkg/base/telemetry/telemetry.ts'
 
-/** What runs while the lease is held. */
+/** Work that is stopped when the lease is lost. */
 interface Running {
   stop(): Promise<void>
 }
 
-/** Runs the reconcilers while the lease is held: never twice at a time, and not before everything is in memory. */
+/** Runs the reconcilers while the lease is held, one set at a time, once all records are in memory. */
 export class WorkWhileHeld {
   readonly #log: Logger
   #start: (() => Promise<Running>) | undefined
   #signal: AbortSignal | undefined
   #running: Running | undefined
-  /** What was begun last; the next one waits for its end. */
+  /** The last start or stop; the next one waits until it has ended. */
   #turn: Promise<void> = Promise.resolve()
 
   constructor(log: Logger) {
     this.#log = log
   }
 
-  /** Everything is in memory. */
+  /** Call it once all records are in memory. */
   begin(start: () => Promise<Running>): void {
     this.#start = start
     this.#next()
   }
 
-  /** The lease was won. */
+  /** Call it when the lease is won. @param signal aborted when it is lost */
   held(signal: AbortSignal): void {
     this.#signal = signal
     signal.addEventListener('abort', () => this.#next(), { once: true })
@@ -41,7 +41,9 @@ export class WorkWhileHeld {
   #next(): void {
     this.#turn = this.#turn
       .then(() => this.#settle())
-      .catch((err: unknown) => this.#log.error({ err, error: messageOf(err) }, 'work not begun'))
+      .catch((err: unknown) =>
+        this.#log.error({ err, error: messageOf(err) }, 'reconcilers could not be started'),
+      )
   }
 
   async #settle(): Promise<void> {

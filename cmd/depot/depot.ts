@@ -11,7 +11,7 @@ import {
 } from '../../pkg/base/options/options.ts'
 import { runCommand } from '../../pkg/base/run/run.ts'
 
-/** A command of `depot`. What it needs is loaded when it is asked for: most of it is large. */
+/** A command of `depot`. Its modules are large, so they are imported when it runs. */
 interface DepotCommand {
   readonly summary: string
   run(args: readonly string[]): Promise<void>

@@ -10,9 +10,9 @@ import { GroupBindings } from '../../pkg/registry/access/access.ts'
 const timeoutMs = 30_000
 
 /**
- * Tells an operator what the GroupBindings make of a caller's groups, each of them and all together.
+ * Explains how each GroupBinding evaluates a caller's groups, and which one decides.
  *
- * @throws OptionsError where the bindings cannot be read
+ * @throws OptionsError if the bindings cannot be read
  */
 export async function explain(options: ExplainCommandOptions): Promise<string> {
   const { manifests } = options
@@ -25,7 +25,7 @@ export async function explain(options: ExplainCommandOptions): Promise<string> {
   const failed = decision.kind === 'failed' ? decision.name : undefined
   const lines = [
     `Groups: ${groups.length === 0 ? 'none' : groups.map((group) => JSON.stringify(group)).join(', ')}`,
-    `GroupBindings in namespace ${namespace}, in the order in which they are asked:`,
+    `GroupBindings in namespace ${namespace}, in the order of evaluation:`,
     ...bindings.explain(groups).map(({ name, result }) => {
       const said = result instanceof ExpressionError ? `${result.code}: ${result.summary}` : result
       const mark = name === decider || name === failed ? '   <- decides' : ''
@@ -39,14 +39,14 @@ export async function explain(options: ExplainCommandOptions): Promise<string> {
   if (decision.kind === 'matched') {
     const { moduleResources = [], providerResources = [] } = decision.binding.spec
     lines.push(
-      `Result: ${decision.binding.name} matches. Beside what is public the caller sees`,
+      `Result: ${decision.binding.name} matches. In addition to what is public, the caller sees`,
       `  modules: ${moduleResources.join(', ') || 'none'}`,
       `  providers: ${providerResources.join(', ') || 'none'}`,
     )
   } else if (decision.kind === 'failed') {
     lines.push(`Result: denied (403), because ${decision.name} could not be evaluated.`)
   } else {
-    lines.push('Result: none matches. The caller sees what is public.')
+    lines.push('Result: no GroupBinding matches. The caller sees what is public.')
   }
   return `${lines.join('\n')}\n`
 }

@@ -1,5 +1,5 @@
-// Checks an installed registry from inside the cluster; `helm test` runs it. Prints a line for each check and exits
-// with 1 where one failed.
+// Checks an installed registry from inside the cluster; `helm test` runs it. Prints a line for each check and exits with 1
+// if one failed.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { request } from 'node:https'
@@ -24,7 +24,7 @@ interface Answer {
   readonly body: string
 }
 
-/** GET over HTTPS with an authority of one's own, which fetch cannot. */
+/** Sends a GET over HTTPS with a custom certificate authority, which fetch does not support. */
 function getSecurely(
   url: string,
   { ca, token }: { readonly ca?: Buffer | undefined; readonly token?: string },
@@ -57,7 +57,7 @@ async function discovery(url: string): Promise<string> {
   if (status !== 200) throw new Error(`answered ${status}, expected 200: ${body}`)
   const document: unknown = JSON.parse(body)
   if (!(document instanceof Object) || !('modules.v1' in document)) {
-    throw new Error(`names no module registry: ${body}`)
+    throw new Error(`does not name a module registry: ${body}`)
   }
   return 'names the module registry'
 }
@@ -93,7 +93,7 @@ function ping(address: string): Promise<string> {
   socket.on('data', (data) => {
     socket.end()
     const answer = data.toString().trim()
-    // One that wants a password answers as well; the password is the server's.
+    // A Valkey that asks for a password is reachable too; only the server has the password.
     if (answer === '+PONG' || answer.startsWith('-NOAUTH')) resolve('answers PING')
     else reject(new Error(`answered ${answer}, expected +PONG`))
   })
@@ -101,7 +101,7 @@ function ping(address: string): Promise<string> {
   return promise
 }
 
-/** fetch says only that it failed, and keeps the reason for itself. */
+/** Errors of fetch have the reason in their cause. */
 function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown)
   return thrown.cause instanceof Error

@@ -2,7 +2,7 @@ import type { Archives } from '../../pkg/archives/storage/storage.ts'
 import { RegistryError } from '../../pkg/base/errors/errors.ts'
 import type { ArchiveProbe } from '../../pkg/records/folder/folder.ts'
 
-/** Lets the manifests look at archives on the filesystem backend, whose files all have a fingerprint. */
+/** Lets the manifest scanner look at archives on the filesystem backend, where every file has a fingerprint. */
 export function archiveProbe(archives: Archives): ArchiveProbe {
   return {
     async stat(location) {

@@ -3,7 +3,7 @@ import type { AuditLog } from '../../pkg/base/telemetry/telemetry.ts'
 
 type Outcome = Parameters<AuditLog['write']>[0]['outcome']
 
-/** Writes a line for each request that is for an archive, or for where one is. */
+/** Writes an audit line for each request for an archive or its location. */
 export function auditOf(audit: AuditLog): OnRequest {
   return (request) => {
     const { facts, requestId, status, remoteAddress: remoteAddr, url } = request

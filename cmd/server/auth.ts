@@ -9,12 +9,12 @@ import { Auth, type ClusterAddress } from '../../pkg/registry/auth/auth.ts'
 import { type Broker, createBroker } from '../../pkg/registry/broker/broker.ts'
 import type { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 
-/** Everything about callers, wired. */
+/** Authentication, access rules and the broker. */
 export interface Access {
   readonly auth: Auth
-  /** Only with a broker to pass logins on to. */
+  /** Undefined unless logins are passed on to a broker. */
   readonly broker: Broker | undefined
-  /** Where resources have to go: the catalog, and what watches GroupBindings. */
+  /** Sink for resources: feeds the catalog and the GroupBindings. */
   readonly sink: ResourceSink
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ export function openAccess({
   metrics,
 }: {
   readonly options: ServerCommandOptions
-  /** The ways out to the issuer and the broker. */
+  /** Proxies for requests to the issuer and the broker. */
   readonly proxies: ProxyRules
   readonly catalog: Catalog
   readonly log: Logger
@@ -64,7 +64,7 @@ export function openAccess({
   }
 }
 
-/** What cannot work between these options, beyond what their table tells. */
+/** Conflicts between options that the option table cannot express. */
 export function accessProblems(options: ServerCommandOptions): string[] {
   const { manifests, brokerProxyUrl, oidcIssuerUrl } = options
   const problems: string[] = []
@@ -113,12 +113,12 @@ function needsCluster(options: ServerCommandOptions): boolean {
   return mode === 'kubeconfig' || mode === 'bearer' || options.oidcAllowSaFallback
 }
 
-/** Where the server's own cluster is, without what lets the server in: callers bring that themselves. */
+/** Address of the server's cluster without the server's credentials: callers bring their own. */
 function clusterAddress({ kubeconfig }: ServerCommandOptions): () => Promise<ClusterAddress> {
   const connection = loadConnection({ kubeconfig, env: process.env })
   return async () => {
     const { server, tls, proxyUrl } = await connection.credentials()
-    // Behind plain http stands a proxy such as kubectl's, which would let every caller in as itself.
+    // Plain http means a proxy such as kubectl's, which would authenticate every caller as itself.
     if (!server.startsWith('https:')) {
       throw new RegistryError(
         'NotConfigured',

@@ -2,7 +2,7 @@ import { kindNames } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { gauge, type Metrics } from '../../pkg/base/telemetry/telemetry.ts'
 import type { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 
-/** Counts what is in the catalog at each scrape: that is cheaper than to keep count of every change. */
+/** Counts the objects of the catalog at each scrape, which is cheaper than counting every change. */
 export function observeCatalog(catalog: Catalog, metrics: Metrics): void {
   gauge(
     metrics,
@@ -15,7 +15,7 @@ export function observeCatalog(catalog: Catalog, metrics: Metrics): void {
     metrics,
     {
       name: 'catalog_conflicts',
-      help: 'What is not served because of something else: parents without their address, duplicates of Versions, Versions without a parent.',
+      help: 'Objects that are not served because of another one: parents whose address is taken, duplicate Versions, Versions without a parent.',
       labels: ['reason'],
     },
     (conflicts) => {
@@ -28,7 +28,7 @@ export function observeCatalog(catalog: Catalog, metrics: Metrics): void {
     metrics,
     {
       name: 'catalog_versions',
-      help: 'Versions by the kind of their parent and what can be had of them.',
+      help: 'Versions by the kind of their parent and by whether they can be downloaded.',
       labels: ['kind', 'state'],
     },
     (versions) => {

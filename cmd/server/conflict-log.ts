@@ -1,12 +1,12 @@
 import type { Logger } from '../../pkg/base/telemetry/telemetry.ts'
 import type { Conflict } from '../../pkg/registry/catalog/catalog.ts'
 
-/** What comes in a list in the wrong order is in conflict for a moment only. */
+/** Objects that arrive in an unlucky order are in conflict for a moment only. */
 const delayMs = 5000
-/** Lines at a time: a folder full of copies must not fill the log. */
+/** Most lines at a time, because a folder full of copies must not fill the log. */
 const maxLines = 100
 
-/** Logs what is still in conflict a moment after it was reported. */
+/** Logs objects that are still in conflict a moment after they were reported. */
 export function conflictLog(log: Logger): (conflict: Conflict) => void {
   const reported = new Map<string, Conflict>()
   let timer: NodeJS.Timeout | undefined

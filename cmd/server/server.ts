@@ -39,7 +39,7 @@ interface RunOptions {
   readonly version: string
 }
 
-/** How long the last download events may take on their way to the store; after that they wait on disk. */
+/** How long the last download events may take to reach the store; later ones wait on disk. */
 const downloadsCloseMs = 5_000
 
 /** `depot server`. */
@@ -89,7 +89,7 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
     onReadme: readmes.note,
     onConflict: conflictLog(log.child({ component: 'catalog' })),
     apiGroup: options.apiGroup,
-    // Anybody may write a time of creation into a file.
+    // In a file anyone can write any creation time.
     firstBy: options.manifests === undefined ? 'creation' : 'arrival',
   })
   observeCatalog(catalog, metrics)

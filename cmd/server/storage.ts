@@ -8,11 +8,11 @@ import { OptionsError, type ServerCommandOptions } from '../../pkg/base/options/
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * How the archives are reached: options, and what the tools of each cloud read from the environment. What is not named
- * here, the SDKs look up themselves.
+ * Storage settings from the options and from the environment variables that each cloud's own tools read. The SDKs look up
+ * the rest.
  *
- * @param annotationOf places that a namespace was granted by its annotation
- * @throws OptionsError naming every variable that is no URL, and every grant that is none
+ * @param annotationOf locations that the annotation of a namespace grants
+ * @throws OptionsError naming every variable that is not a URL, and every invalid grant
  */
 export function storageSettings(
   options: ServerCommandOptions,

@@ -8,8 +8,8 @@ import { loadConnection } from '../../pkg/records/kube/kube.ts'
 const defaultMountPath = serverCommand.options.filesystemMountPath.default
 
 /**
- * What is wrong with the files and folders that the options name. They are tried before anything is opened, whatever
- * else is wrong, so that all mistakes come in one message.
+ * Problems with the files and folders that the options name. They are checked before anything is opened, so that one
+ * message lists all mistakes.
  */
 export async function unusableFiles(
   named: Partial<ServerCommandOptions> & { readonly gpgPassphrase?: string | undefined },
@@ -45,7 +45,7 @@ export async function unusableFiles(
   return problems
 }
 
-/** What is wrong with the way to the cluster, where the server is to read from one. */
+/** Problems with the connection to the cluster, unless the server reads a folder. */
 export function clusterProblems({
   manifests,
   kubeconfig,

@@ -16,11 +16,11 @@ export interface Given {
 type Settings = Omit<ExplorerOptions, 'version' | 'log' | 'metrics'>
 
 const leastPassword = 32
-/** Where `make ui` builds the pages. */
+/** The folder that `make ui` builds the pages in. */
 const builtHere = join(import.meta.dirname, '../../pkg/explorer/dist')
 
 /**
- * What the explorer needs, with the files that the options name read.
+ * Settings of the explorer, with the content of the files that the options name.
  *
  * @throws OptionsError naming everything that is missing
  */

@@ -53,9 +53,7 @@ async function serveExplorer({ options, secrets, version }: RunOptions): Promise
       }),
     onListening: (ports) => {
       if (options.devTokenInput) {
-        log.warn(
-          'any bearer token can be pasted into the pages: --dev-token-input is not for production',
-        )
+        log.warn('the pages accept any bearer token: --dev-token-input is not for production')
       }
       log.info({ ...ports, serverUrl: options.serverUrl, version }, 'listening')
     },

@@ -7,7 +7,7 @@ import type { Upstream } from './upstream.ts'
 const apiPath = '/-/api'
 const browsePath = '/depot/ui/v1'
 
-/** Of the server's answer, what the page uses. */
+/** Headers of the server's answer that the page uses. */
 const passed: ReadonlySet<string> = new Set([
   'content-type',
   'content-length',
@@ -17,8 +17,8 @@ const passed: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The app's own way to the browse API. Unlike `/depot/*`, it reaches the explorer whatever an ingress sends straight to the
- * server, so the session's token is always there; and no other page can use it.
+ * The browse API for the explorer's own pages. An ingress may send `/depot/*` straight to the server, but these requests
+ * always reach the explorer, which adds the session's token. Pages of other sites cannot use it.
  */
 export function apiRoutes(upstream: Upstream): Hono<ExplorerEnv> {
   return new Hono<ExplorerEnv>().all(`${apiPath}/*`, async (c) => {
@@ -40,13 +40,13 @@ export function apiRoutes(upstream: Upstream): Hono<ExplorerEnv> {
   })
 }
 
-/** @throws RegistryError NotFound where it is not below the API */
+/** @throws RegistryError NotFound for a path outside the API */
 export function browsePathOf(target: string): string {
   if (!target.startsWith(`${apiPath}/`)) throw new RegistryError('NotFound', 'no such endpoint')
   return browsePath + target.slice(apiPath.length)
 }
 
-/** Nothing but the explorer's own pages, and what a person typed, gets an answer in a person's name. */
+/** The session's token, but only for the explorer's own pages and for addresses that a person typed. */
 async function authorizationOf(c: ExplorerContext): Promise<string | undefined> {
   const site = fetchSiteOf(c)
   if (site !== 'same-origin' && site !== 'none' && site !== undefined) return undefined

@@ -5,22 +5,21 @@ import { themeAttribute } from './theme.ts'
 
 const path = '/auth/error'
 
-/** Why a login did not succeed, in words that are ours: nothing of the URL is shown but the number. */
+/** Texts about failed sign-ins. Nothing of the URL is shown except the count. */
 const problems = {
   SignInDenied: ['Sign-in was cancelled', () => 'You, or your identity provider, refused access.'],
   SignInRefused: [
     'Sign-in failed',
-    () =>
-      'What the identity provider answered could not be accepted. The log of the explorer says why.',
+    () => 'The explorer could not accept the answer of the identity provider. Its log says why.',
   ],
   NoSignInAttempt: [
     'Sign-in was not finished',
     () =>
-      'This browser began no such sign-in, or it took longer than 10 minutes, or the link was used before.',
+      'This browser did not start the sign-in, it took longer than 10 minutes, or the link was used before.',
   ],
   IssuerUnavailable: [
     'The identity provider cannot be reached',
-    () => 'Public pages go on working. Try again in a moment.',
+    () => 'Public pages still work. Try again in a moment.',
   ],
   NoSession: [
     'Your browser did not keep the session',
@@ -39,7 +38,7 @@ export function errorPath(problem: LoginProblem, count?: number): string {
   return `${path}?reason=${problem}${count === undefined ? '' : `&count=${count}`}`
 }
 
-/** A page without script. @param stylesheet path of the explorer's own, where it is built */
+/** A page without scripts. @param stylesheets paths of the built style sheets */
 export function authErrorRoutes(stylesheets: readonly string[]): Hono<ExplorerEnv> {
   return new Hono<ExplorerEnv>().get(path, (c: ExplorerContext) => {
     note(c, path)

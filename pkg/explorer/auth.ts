@@ -13,7 +13,7 @@ import type { Session, Sessions } from './session.ts'
 export interface AuthRoutesOptions {
   readonly sessions: Sessions
   readonly seal: Seal
-  /** Undefined where there is no login. */
+  /** Undefined without a login. */
   readonly issuer: Issuer | undefined
   readonly refresh: Grant | undefined
   readonly devTokenInput: boolean
@@ -23,10 +23,10 @@ export interface AuthRoutesOptions {
 const largestBodyBytes = 64 * 1024
 const logoutCookie = 'logout'
 const logoutSeconds = 60
-/** What may be in an Authorization header. */
+/** Characters that an Authorization header may contain. */
 const tokenPattern = /^[\w.~+/-]+=*$/
 
-/** What the pages do with a session: refresh it, end it, put a developer's token into it. */
+/** Routes of the pages for their session: refresh, sign-out, developer token. */
 export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
   const { sessions, seal, issuer, refresh, devTokenInput, clock } = options
   const app = new Hono<ExplorerEnv>()
@@ -45,7 +45,7 @@ export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
     const renewed = await refresh(session).catch((cause: unknown) => {
       throw new RegistryError(
         'Unavailable',
-        'the identity provider cannot be reached: the session goes on until it expires',
+        'the identity provider cannot be reached: the session stays valid until it expires',
         { cause },
       )
     })
@@ -59,7 +59,7 @@ export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
     sessions.clear(c.var.cookies)
     c.header('Clear-Site-Data', '"cache", "storage"')
     if (issuer === undefined || session?.idToken === undefined) return c.json({ location: '/' })
-    // The next page needs the id token, which must not pass through this page's script.
+    // The next page needs the ID token, which scripts of this page must not see.
     const hint = await seal.seal('logout', { token: packToken(session.idToken) }, logoutSeconds)
     const fits = c.var.cookies.setLong(logoutCookie, hint, logoutSeconds)
     return c.json({ location: fits ? '/auth/logged-out' : '/' })
@@ -107,7 +107,7 @@ export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
   return app
 }
 
-/** Writes what is left of a session, or clears the cookie where nothing is. */
+/** Writes the session, or clears its cookies if it has no token. */
 export async function keep(
   c: ExplorerContext,
   sessions: Sessions,
@@ -122,7 +122,7 @@ export async function keep(
   }
 }
 
-/** What the page may know of a session. */
+/** The part of a session that the page may know. */
 export function stateOf(session: Session | undefined, sessions: Sessions) {
   const signedIn = session?.idToken !== undefined
   return {
@@ -136,19 +136,19 @@ export function stateOf(session: Session | undefined, sessions: Sessions) {
   }
 }
 
-/** When the session ends as far as the page knows; where another tab has refreshed it since, it ends later than that. */
+/** The end of the session as the page knows it; another tab may have extended it since. */
 function endIn(body: unknown): number {
   const known = isRecord(body) && body['expiresAt']
   return typeof known === 'number' ? known : Number.POSITIVE_INFINITY
 }
 
-/** @throws RegistryError Forbidden for what another site, or no page at all, sends in this browser's name */
+/** @throws RegistryError Forbidden unless a page of this explorer sends the request */
 function requireOwnPage(c: ExplorerContext): void {
   const site = fetchSiteOf(c)
   const isOwn =
     site === undefined ? c.req.header('origin') === c.var.external.origin : site === 'same-origin'
   if (!isOwn) {
-    throw new RegistryError('Forbidden', 'only the pages of this explorer may ask for that')
+    throw new RegistryError('Forbidden', 'only pages of this explorer may send this request')
   }
 }
 
@@ -163,7 +163,7 @@ async function devTokenOf(c: ExplorerContext): Promise<string> {
   return text
 }
 
-/** @throws RegistryError TooLarge beyond the bound */
+/** @throws RegistryError TooLarge */
 async function readBody(c: ExplorerContext): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -185,7 +185,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The token of a sealed logout; undefined where it has none that can be read, as another release may have written it. */
+/** The token of a sealed logout; undefined if it is unreadable, because another release may have written it. */
 function hintOf(value: unknown): string | undefined {
   if (!isRecord(value) || typeof value['token'] !== 'string') return undefined
   try {

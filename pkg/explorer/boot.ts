@@ -1,48 +1,48 @@
 /*
- * What the explorer's server tells its page: types and parsing, for both sides. No DOM and no Node here.
+ * Data that the explorer's server puts into its page: types and parsing for both sides, without DOM and Node.
  */
 
-/** The page's configuration and who looks at it, as JSON in `<script type="application/json" id="boot">`. No token. */
+/** Configuration and user of the page, as JSON in `<script type="application/json" id="boot">`. Contains no token. */
 export interface Boot {
   /** `host[:port]` that source addresses of modules and providers begin with. */
   readonly registryHost: string
-  /** Origin that the page is reached by, without a slash at the end. */
+  /** Origin of the page, without a trailing slash. */
   readonly baseUrl: string
   /** Whether there is a login. */
   readonly oidc: boolean
   /** Whether the sidebar has a field for a bearer token. */
   readonly devTokenInput: boolean
-  /** Whether such a token is in the session; it wins over the one of the login. */
+  /** Whether the session has such a token; it takes precedence over the token of the login. */
   readonly devTokenInUse: boolean
   readonly signedIn: boolean
   readonly name?: string | undefined
   readonly email?: string | undefined
-  /** Milliseconds since 1970: when the login ends, unless it is refreshed before. */
+  /** End of the login unless it is refreshed, in milliseconds since 1970. */
   readonly expiresAt?: number | undefined
-  /** Whether `POST /auth/refresh` can make the login longer. */
+  /** Whether `POST /auth/refresh` can extend the login. */
   readonly refreshable: boolean
   /** Milliseconds since 1970. A 401 within 60 s of it must not lead to another login. */
   readonly signedInAt?: number | undefined
-  /** Of the token, to say what the registry did not accept. */
+  /** Issuer of the token, shown if the registry refuses the token. */
   readonly issuer?: string | undefined
   readonly audience?: readonly string[] | undefined
-  /** Of the explorer. */
+  /** Version of the explorer. */
   readonly version: string
 }
 
 /**
  * The page's first API answer, as JSON in `<script type="application/json" id="prime" data-key=… data-status=…>`. It is
- * absent where the server did not answer in time; the page then asks by itself.
+ * absent if the server did not answer in time; the page then asks by itself.
  */
 export interface Prime {
-  /** The URL that the page would have fetched, such as `/-/api/resources?page_size=20`. */
+  /** The URL that the page would otherwise fetch, such as `/-/api/resources?page_size=20`. */
   readonly key: string
-  /** Of the answer: 200, or 400, 401, 403 or 404 with `{"errors": […]}` as body. */
+  /** HTTP status: 200, or 400, 401, 403 or 404 with `{"errors": […]}` as body. */
   readonly status: number
   readonly body: unknown
 }
 
-/** Values of the cookie `depot-theme`; System is the absence of it. */
+/** Values of the cookie `depot-theme`; without the cookie the theme is System. */
 export type Theme = 'light' | 'dark'
 export const themeCookie = 'depot-theme'
 
@@ -50,7 +50,7 @@ export function parseTheme(text: string | undefined): Theme | undefined {
   return text === 'light' || text === 'dark' ? text : undefined
 }
 
-/** @throws SyntaxError where the text is no JSON */
+/** @throws SyntaxError if the text is not JSON */
 export function parseBoot(text: string): Boot {
   const found = JSON.parse(text) as Partial<Boot>
   return {
@@ -66,7 +66,7 @@ export function parseBoot(text: string): Boot {
   }
 }
 
-/** JSON that may stand in a script element: no `<` in it can end the element or open a comment. */
+/** JSON for a script element: without `<`, so that it cannot end the element or open a comment. */
 export function dataBlock(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c')
 }

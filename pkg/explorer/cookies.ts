@@ -1,13 +1,13 @@
 import { parse, serialize } from 'hono/utils/cookie'
 
-/** One cookie of at most 4096 bytes is what browsers take, name and attributes included. */
+/** Browsers accept cookies of at most 4096 bytes, including name and attributes. */
 const largestValue = 3800
 const mostParts = 2
 
-/** Every cookie of ours starts like this, after the prefix that browsers reserve for https. */
+/** Names of the explorer's cookies begin with this, after the prefix that browsers reserve for https. */
 const ours = /^(?:__Host-)?depot-/i
 
-/** Cookies of one request and those of its answer. Over https they are bound to this very host by `__Host-`. */
+/** Cookies of a request and of its answer. Over https, the prefix `__Host-` binds them to this host. */
 export class Cookies {
   readonly #known: Record<string, string>
   readonly #isHttps: boolean
@@ -51,13 +51,13 @@ export class Cookies {
     this.set(name, '', 0)
   }
 
-  /** A value that may be too long for one cookie, put together from its parts. */
+  /** A value that may be split over two cookies. */
   getLong(name: string): string | undefined {
     const first = this.get(name)
     return first === undefined ? undefined : first + (this.get(`${name}.1`) ?? '')
   }
 
-  /** @returns false, and sets nothing, where it does not fit into two cookies */
+  /** @returns false, and sets nothing, if the value does not fit into two cookies */
   setLong(name: string, value: string, maxAgeSeconds: number): boolean {
     if (value.length > largestValue * mostParts) return false
     this.set(name, value.slice(0, largestValue), maxAgeSeconds)
@@ -77,7 +77,7 @@ export class Cookies {
   }
 }
 
-/** A Cookie header without the explorer's own cookies, whatever case or spaces; undefined where nothing is left. */
+/** A Cookie header without the explorer's cookies, in any letter case; undefined if no cookie is left. */
 export function foreignCookies(header: string | undefined): string | undefined {
   const kept = (header ?? '')
     .split(';')
@@ -86,5 +86,5 @@ export function foreignCookies(header: string | undefined): string | undefined {
   return kept.length === 0 ? undefined : kept.join('; ')
 }
 
-/** Whether a `Set-Cookie` line of another server would replace a cookie of ours. */
+/** Whether a `Set-Cookie` line of another server would replace one of the explorer's cookies. */
 export const setsOurCookie = (line: string): boolean => ours.test(line.trim())

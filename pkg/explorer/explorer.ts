@@ -1,6 +1,6 @@
 /**
- * The explorer: the registry as web pages, for people. It holds the sessions of those who sign in, and is the entrance of a
- * small deployment: what belongs to the server is passed on to it.
+ * The explorer: web pages of the registry. It keeps the sessions of people who sign in. In a small deployment it is also the
+ * entrance: requests for the server are passed on to it.
  */
 
 import { Hono, type MiddlewareHandler } from 'hono'
@@ -32,11 +32,11 @@ export type { Boot } from './boot.ts'
 export interface ExplorerOptions {
   /** The server: scheme, host and port. */
   readonly serverUrl: string
-  /** PEM certificates that the server's must come from. Default: the authorities of this machine. */
+  /** PEM certificates of the authorities of the server. Default: those of this machine. */
   readonly serverCa?: string | undefined
-  /** The OIDC broker inside the cluster, where logins need not go out to reach it. */
+  /** Address of the OIDC broker inside the cluster, so that logins need not leave it. */
   readonly brokerUrl?: string | undefined
-  /** Origin by which browsers reach the explorer. Default: what the request says. Needed with `oidc`. */
+  /** Origin by which browsers reach the explorer. Default: from the request. Required with `oidc`. */
   readonly baseUrl?: string | undefined
   /** Believe `X-Forwarded-Proto` and `X-Forwarded-Host`. */
   readonly trustProxy: boolean
@@ -51,9 +51,9 @@ export interface ExplorerOptions {
   readonly version: string
   readonly log: Logger
   readonly metrics: Metrics
-  /** How long a page waits for the first answer of the API, which it asks for itself then. Default: 300. */
+  /** How long a page waits for the first answer of the API; after that the browser asks. Default: 300. */
   readonly firstAnswerMs?: number
-  /** Of requests to the server. Default: 5 s for a connection, 30 s for what comes next of an answer. */
+  /** Timeouts of requests to the server. Default: 5 s to connect, 30 s for each next part of an answer. */
   readonly deadlines?: Deadlines
   /** Default: the clock of the machine. */
   readonly clock?: Clock
@@ -64,7 +64,7 @@ export interface Explorer {
   readonly close: () => Promise<void>
 }
 
-/** @throws Error where the pages are not built */
+/** @throws Error if the pages are not built */
 export function createExplorer(options: ExplorerOptions): Explorer {
   const { trustProxy, baseUrl, oidc, log, clock = Date.now } = options
   const upstream = new Upstream({
@@ -99,7 +99,7 @@ export function createExplorer(options: ExplorerOptions): Explorer {
 
   const app = new Hono<ExplorerEnv>()
   app.use(whoAsks(options, sessions))
-  // What belongs to the server keeps its own headers.
+  // Answers of the server keep its headers.
   app.route('/', proxyRoutes(upstream))
   app.use(withOwnHeaders)
   app.route('/', apiRoutes(upstream))
@@ -117,7 +117,7 @@ export function createExplorer(options: ExplorerOptions): Explorer {
     throw new RegistryError('NotFound', 'no such endpoint: there is no login here')
   })
   app.all('/-/assets/*', () => {
-    throw new RegistryError('NotFound', 'no such file: the page was built again, load it again')
+    throw new RegistryError('NotFound', 'no such file: the pages were rebuilt, reload the page')
   })
   app.route(
     '/',
@@ -148,7 +148,7 @@ export function createExplorer(options: ExplorerOptions): Explorer {
   }
 }
 
-/** Sets what all routes know of a request: by which address it came, its cookies, and the session that they hold. */
+/** Gives all routes the address, the cookies and the session of a request. */
 function whoAsks(
   { baseUrl, trustProxy }: ExplorerOptions,
   sessions: Sessions | undefined,

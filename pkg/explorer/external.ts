@@ -1,6 +1,6 @@
-/** How browsers reach the explorer. */
+/** The address by which browsers reach the explorer. */
 export interface External {
-  /** Scheme, host and port, without a slash at the end. */
+  /** Scheme, host and port, without a trailing slash. */
   readonly origin: string
   /** `host[:port]`. */
   readonly host: string
@@ -8,16 +8,16 @@ export interface External {
 }
 
 export interface ExternalOptions {
-  /** The origin that was configured; it holds whatever a request says. */
+  /** The configured origin; it takes precedence over the request. */
   readonly baseUrl?: string | undefined
   /** Whether `X-Forwarded-Proto` and `X-Forwarded-Host` are believed. */
   readonly trustProxy: boolean
 }
 
-/** Letters of names and addresses: nothing else of a Host header gets into a page. */
+/** Characters of host names and addresses; a Host header with others never gets into a page. */
 const plainHost = /^[\w.:[\]-]{1,255}$/
 
-/** From the configuration, else from the request. */
+/** From the configuration, or otherwise from the request. */
 export function externalOf(
   request: { readonly url: string; readonly header: (name: string) => string | undefined },
   { baseUrl, trustProxy }: ExternalOptions,
@@ -36,7 +36,7 @@ export function externalFrom({ origin, host, protocol }: URL): External {
   return { origin, host, isHttps: protocol === 'https:' }
 }
 
-/** What the outermost of several proxies said. */
+/** The value that the outermost of several proxies set. */
 function firstOf(header: string | undefined): string | undefined {
   return header?.split(',')[0]?.trim() || undefined
 }

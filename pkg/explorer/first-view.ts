@@ -3,25 +3,25 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Logger } from '../base/telemetry/telemetry.ts'
 
-/** Draws the list of resources as HTML, which stands in the page until the app draws the same. */
+/** Draws the list of resources as HTML, which the page shows until the app draws the same. */
 export interface FirstView {
   /**
    * @param search of the page's URL
    * @param answer of the API to the page's first request
-   * @returns what stands in `<main>`; undefined where there is no list in the answer, or it cannot be drawn
+   * @returns the content of `<main>`; undefined if the answer has no list or drawing fails
    */
   readonly draw: (search: URLSearchParams, answer: unknown) => Promise<string | undefined>
 }
 
 type Draw = (search: URLSearchParams, answer: unknown) => string | undefined
 
-/** @param dist where `make ui` built the components for Node. Without them pages begin with a skeleton. */
+/** @param dist folder with the components that `make ui` built for Node. Without them pages begin with a skeleton. */
 export function readFirstView(dist: string, log: Logger): FirstView {
   const file = join(dist, 'first-view.mjs')
   const loading: Promise<{ drawFirstView?: Draw }> = existsSync(file)
     ? import(pathToFileURL(file).href)
     : Promise.resolve({})
-  // Reported by the first page that would draw.
+  // The first page that needs it reports the error.
   loading.catch(() => undefined)
   return {
     draw: async (search, answer) => {

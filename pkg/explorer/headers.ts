@@ -12,7 +12,7 @@ const policy = [
   "trusted-types 'none'",
 ].join('; ')
 
-/** Beside `nosniff`, which every answer of this process has. */
+/** In addition to `nosniff`, which every answer of this process has. */
 const everywhere = {
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'same-origin',
@@ -23,7 +23,7 @@ const everywhere = {
   'Content-Security-Policy': policy,
 } as const
 
-/** Of everything that the explorer itself answers: no script but its own, no frame around it, no pictures of others. */
+/** Headers of the explorer's own answers: they forbid foreign scripts, frames and pictures. */
 export function ownHeaders({ isHttps }: { readonly isHttps: boolean }): Record<string, string> {
   return {
     ...everywhere,
@@ -31,12 +31,12 @@ export function ownHeaders({ isHttps }: { readonly isHttps: boolean }): Record<s
   }
 }
 
-/** Of what the server answers by way of the explorer: a file of a tenant must not become a page of this origin. */
+/** Headers of the server's answers through the explorer: a tenant's file must not run as a page of this origin. */
 export const inertHeaders = {
   'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
 } as const
 
-/** The encodings that a browser takes. @param header `Accept-Encoding`; weights are not looked at */
+/** The encodings that a browser accepts. @param header `Accept-Encoding`; weights are ignored */
 export function encodingsIn(header: string | undefined): readonly string[] {
   return (header ?? '').split(',').map((it) => it.trim())
 }

@@ -4,21 +4,21 @@ import { textOf, type Upstream } from './upstream.ts'
 
 export interface IssuerFetchOptions {
   readonly issuerUrl: string
-  /** Origin of the explorer; undefined where it is not configured. */
+  /** Origin of the explorer; undefined if it is not configured. */
   readonly baseUrl: string | undefined
   /** The server, which passes `/broker/*` on. */
   readonly server: Upstream
-  /** The broker itself, where it can be reached inside the cluster. */
+  /** The broker itself, if it can be reached inside the cluster. */
   readonly broker: Upstream | undefined
 }
 
-/** Discovery, keys and tokens are far smaller. */
+/** Far more than discovery documents, keys and tokens need. */
 const largestBytes = 1024 * 1024
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
 /**
- * How the issuer is asked. One that lives behind the explorer's own address is asked inside the cluster, instead of out
- * through the ingress and in again; it still hears its external name.
+ * Sends requests to the issuer. An issuer behind the explorer's own address is asked inside the cluster instead of through
+ * the ingress, but by its external name.
  */
 export function issuerFetch(options: IssuerFetchOptions): CustomFetch {
   const { issuerUrl, baseUrl, server, broker } = options

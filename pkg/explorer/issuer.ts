@@ -16,20 +16,20 @@ import type { Logger } from '../base/telemetry/telemetry.ts'
 
 export interface OidcOptions {
   readonly issuerUrl: string
-  /** Where browsers are sent. Default: from discovery. */
+  /** Authorization endpoint for browsers. Default: from discovery. */
   readonly authzUrl?: string | undefined
   readonly clientId: string
   /** Without it the client is public. */
   readonly clientSecret?: string | undefined
-  /** Separated by blanks. */
+  /** Separated by spaces. */
   readonly scopes: string
-  /** Where the issuer sends browsers back to. */
+  /** Path that the issuer sends browsers back to. */
   readonly callbackPath: string
 }
 
 export interface IssuerOptions {
   readonly oidc: OidcOptions
-  /** How the issuer is asked. */
+  /** Sends requests to the issuer. */
   readonly fetch: CustomFetch
   readonly log: Logger
   /** Default: Math.random. */
@@ -38,7 +38,7 @@ export interface IssuerOptions {
 
 const timeoutSeconds = 10
 const clockSkewSeconds = 30
-/** A metadata document is asked for again after this time, at the next login. */
+/** A login reads the metadata again if it is older than this. */
 const freshMs = 3_600_000
 /** Waits after failures. */
 const firstMs = 500
@@ -49,7 +49,7 @@ interface Known {
   readonly since: number
 }
 
-/** What the issuer says of itself. While it is away, this process goes on without logins and asks again and again. */
+/** Metadata of the issuer. While the issuer is unreachable, this process serves pages without logins and keeps retrying. */
 export class Issuer {
   readonly oidc: OidcOptions
   readonly #fetch: CustomFetch
@@ -66,7 +66,7 @@ export class Issuer {
     this.#backoff = new Backoff({ firstMs, capMs, jitter: 'equal', random })
   }
 
-  /** Looks for the issuer, so that the first login need not wait. */
+  /** Reads the metadata in advance, so that the first login need not wait. */
   start(): void {
     void this.configuration().catch(() => undefined)
   }
@@ -75,7 +75,7 @@ export class Issuer {
     clearTimeout(this.#retry)
   }
 
-  /** @throws Error while the issuer is away and was never seen */
+  /** @throws Error while the issuer is unreachable and was never read */
   async configuration(): Promise<Configuration> {
     const known = this.#known
     if (known !== undefined && performance.now() - known.since < freshMs) return known.configuration
@@ -113,7 +113,7 @@ export class Issuer {
       [customFetch]: this.#fetch,
     })
     const metadata: ServerMetadata = {
-      // A plain copy: what it has besides is a method.
+      // A plain copy without its method.
       ...(JSON.parse(JSON.stringify(found.serverMetadata())) as ServerMetadata),
       ...(authzUrl !== undefined && { authorization_endpoint: authzUrl }),
     }

@@ -19,7 +19,7 @@ import type { Seal } from './seal.ts'
 import { type Session, type Sessions, SessionTooLarge } from './session.ts'
 import { sessionOf } from './tokens.ts'
 
-/** One login that was begun, kept in a cookie of its own, so that two tabs can log in at once. */
+/** A login in progress, in its own cookie, so that two tabs can log in at once. */
 interface Attempt {
   readonly state: string
   readonly nonce: string
@@ -40,9 +40,9 @@ export interface LoginOptions {
 
 const attemptCookie = 'login-'
 const attemptSeconds = 600
-/** Older ones are dropped: what other sites can make a browser begin must not fill its cookies. */
+/** Older ones are dropped, because other sites can make a browser begin logins, which must not fill its cookies. */
 const mostAttempts = 5
-/** Says for a minute that a person has just signed in, so that a browser that keeps no session is not sent round. */
+/** Marks for a minute that a person has just signed in, so that a browser that loses its session is not redirected in a loop. */
 export const arrivedCookie = 'arrived'
 const arrivedSeconds = 60
 
@@ -81,7 +81,7 @@ export function loginRoutes(options: LoginOptions): Hono<ExplorerEnv> {
       nonce: attempt.nonce,
       code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
       code_challenge_method: 'S256',
-      // Without it an issuer gives no refresh token to a person who agreed before.
+      // Without it an issuer gives no refresh token to a person who has consented before.
       ...(scopes.split(' ').includes('offline_access') && { prompt: 'consent' }),
     })
     return c.redirect(url.href)

@@ -4,14 +4,14 @@ import { encodingsIn } from './headers.ts'
 import { type ExplorerContext, fetchSiteOf } from './request.ts'
 
 const compress = promisify(gzip)
-/** A page has 40 kB, of which rows that are much alike are most: more effort makes it hardly smaller. */
+/** A page has 40 kB of similar rows: a higher level hardly makes it smaller. */
 const level = 3
 
 /**
- * A page compressed, for a browser that takes it: a slow network brings 5 kB sooner than 40. What another site leads to is
- * sent as it is: the size of a compressed page would tell that site, which chooses the URL, what else stands in the page.
+ * Compresses a page for browsers that accept it: 5 kB instead of 40. Pages that another site links to are not compressed:
+ * that site chooses the URL, so the compressed size would reveal what else is in the page.
  *
- * @returns undefined where the page is to be sent as it is
+ * @returns undefined if the page has to be sent uncompressed
  */
 export async function packPage(
   c: ExplorerContext,

@@ -1,14 +1,14 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 
-/** Beyond any header that a server takes. */
+/** More than any server accepts in a header. */
 const largestBytes = 1024 * 1024
-/** Whether it is a JWT, how long its header is, and what is compressed. */
+/** A flag for JWTs, the length of the header, and the length of the compressed part. */
 const headBytes = 9
 
 /**
- * A JWT without the double base64: header and claims compressed, and the signature as it is. Three hundred groups take
- * 1.5 KB instead of 20. A signature looks random: together with it the names would sometimes be compressed a twentieth worse.
- * What is no JWT, or would not come back letter by letter, is compressed as text.
+ * Packs a JWT without double base64: header and claims compressed, the signature as it is. Three hundred groups take 1.5 KB
+ * instead of 20. Signatures look random, so compressing them together with the names would make the result larger.
+ * Anything that is not a JWT, or would not be restored exactly, is compressed as text.
  */
 export function packToken(token: string): string {
   const parts = token.split('.')
@@ -28,7 +28,7 @@ export function packToken(token: string): string {
   return Buffer.concat([lengths, compressed, signature]).toString('base64url')
 }
 
-/** @throws Error where it was not packed by `packToken` */
+/** @throws Error if `packToken` did not pack it */
 export function unpackToken(packed: string): string {
   const bytes = Buffer.from(packed, 'base64url')
   const isJwt = bytes.readUInt8() === 1
@@ -43,7 +43,7 @@ export function unpackToken(packed: string): string {
     .join('.')
 }
 
-/** The claims of a token that was checked before, or `{}`. Only for showing: nothing is decided by them here. */
+/** The claims of a token that was checked before, or `{}`. For display only: no decision depends on them. */
 export function claimsOf(token: string): Readonly<Record<string, unknown>> {
   try {
     const claims: unknown = JSON.parse(

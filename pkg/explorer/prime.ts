@@ -5,28 +5,28 @@ import type { Prime } from './boot.ts'
 import { type ExplorerContext, remoteAddressOf } from './request.ts'
 import { textOf, type Upstream } from './upstream.ts'
 
-/** A larger answer is left for the page to ask for. */
+/** The page asks by itself for a larger answer. */
 const largestBytes = 1024 * 1024
-/** What the page can start from. */
+/** Statuses of answers that the page can start from. */
 const useful: ReadonlySet<number> = new Set([200, 400, 401, 403, 404])
 
-/** How a server, or what stands before it, says that it cannot answer now. */
-const away: ReadonlySet<number> = new Set([502, 503, 504])
+/** Statuses by which a server, or a proxy before it, says that it is unavailable. */
+const unavailable: ReadonlySet<number> = new Set([502, 503, 504])
 
 /**
- * What the page's first request would be answered: `late` leaves it to the page, as do all other errors, `away` is for the
- * page to say.
+ * The answer to the page's first request. After `late` the page asks by itself, `unavailable` makes the page say that the
+ * registry is unavailable.
  */
 export type Primed =
   | { readonly kind: 'answer'; readonly prime: Prime }
-  | { readonly kind: 'late' | 'away' | 'none' }
+  | { readonly kind: 'late' | 'unavailable' | 'none' }
 
 /**
- * Asks the server what the page will ask first, so that the page need not.
+ * Sends the page's first request for it, so that the page need not wait for a second round trip.
  *
- * @param key the page's own URL of that request; undefined where it has none
- * @param token in whose name
- * @param waitMs after which it is left to the page
+ * @param key the page's URL for that request; undefined if the page has none
+ * @param token of the caller
+ * @param waitMs after which the page has to ask
  */
 export async function fetchPrime(
   c: ExplorerContext,
@@ -53,13 +53,13 @@ export async function fetchPrime(
     const { status } = answer
     if (!useful.has(status)) {
       discard(answer.body)
-      return { kind: away.has(status) ? 'away' : 'late' }
+      return { kind: unavailable.has(status) ? 'unavailable' : 'late' }
     }
     const text = await textOf(answer, largestBytes)
     return { kind: 'answer', prime: { key, status, body: JSON.parse(text) } }
   } catch (error) {
     const isThere = deadline.aborted || error instanceof SyntaxError || isTooLarge(error)
-    return { kind: isThere ? 'late' : 'away' }
+    return { kind: isThere ? 'late' : 'unavailable' }
   }
 }
 

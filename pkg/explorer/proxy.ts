@@ -5,12 +5,12 @@ import { type ExplorerContext, type ExplorerEnv, fetchSiteOf, note } from './req
 import { bearerOf } from './session.ts'
 import type { Upstream } from './upstream.ts'
 
-/** What belongs to the server, each a whole path element: `/depots` is a page of the explorer. */
+/** Paths of the server. Each is a whole path element: `/depots` is a page of the explorer. */
 const prefixes = ['/depot', '/.well-known', '/v1/modules', '/v1/providers', '/broker'] as const
 
 /**
- * Passes what belongs to the server on as it is, streamed both ways, so that the explorer's address serves as the
- * registry's. A request keeps its own Authorization; the session stands in only for what the explorer's own pages read.
+ * Passes requests for the server on unchanged, streamed both ways, so that the explorer's address also works as the
+ * registry's. A request keeps its own Authorization; only reads by the explorer's own pages get the session's token.
  */
 export function proxyRoutes(upstream: Upstream): Hono<ExplorerEnv> {
   const app = new Hono<ExplorerEnv>()
@@ -25,7 +25,7 @@ export function proxyRoutes(upstream: Upstream): Hono<ExplorerEnv> {
         },
       })
       keepOurCookies(answer.headers, isBroker)
-      // This process says both itself.
+      // This process sets both itself.
       for (const name of ['x-request-id', 'x-content-type-options']) answer.headers.delete(name)
       if (!isBroker) {
         for (const [name, value] of Object.entries(inertHeaders)) answer.headers.set(name, value)
@@ -45,7 +45,7 @@ async function authorizationOf(c: ExplorerContext, prefix: string): Promise<stri
   return token === undefined ? undefined : `Bearer ${token}`
 }
 
-/** Cookies of another server are the broker's own or none's, and never one of the explorer's names. */
+/** Only the broker may set cookies, and never one with a name of the explorer's cookies. */
 function keepOurCookies(headers: Headers, isBroker: boolean): void {
   const lines = headers.getSetCookie()
   headers.delete('set-cookie')

@@ -28,7 +28,7 @@ export function issuerGrant(issuer: Issuer, log: Logger): Grant {
         return withoutTokens(session)
       }
       const renewed = sessionOf(tokens, session.signedInAt, session)
-      // One that brings no new id token would be asked for again and again.
+      // A refresh that brings no new ID token would be repeated for every page.
       return tokens.id_token === undefined ? { ...renewed, refreshToken: undefined } : renewed
     } catch (error) {
       if (error instanceof ResponseBodyError && error.status < 500) return withoutTokens(session)

@@ -4,12 +4,12 @@ import type { Cookies } from './cookies.ts'
 import type { External } from './external.ts'
 import type { Session } from './session.ts'
 
-/** What every handler of the explorer finds in its context. */
+/** Context of every handler of the explorer. */
 export interface ExplorerEnv extends ServingEnv {
   Variables: {
     readonly external: External
     readonly cookies: Cookies
-    /** Opens the session at the first call. */
+    /** Opens the session on the first call. */
     readonly session: () => Promise<Session | undefined>
   }
 }

@@ -1,19 +1,19 @@
 const longest = 2048
 
 /**
- * Where a login may lead back to: a path of the explorer itself. Anything else becomes `/`.
+ * A path of the explorer that a login may lead back to. Anything else becomes `/`.
  *
- * @param asked as it stands in the query
+ * @param asked value of the query parameter
  * @param origin of the explorer
  */
 export function safeReturnTo(asked: string | undefined, origin: string): string {
   if (asked === undefined || asked.length > longest) return '/'
-  // One slash, then something that no browser reads as a second one; nothing that browsers drop or turn around.
+  // One slash, not followed by a character that browsers read as a second one, and no characters that browsers drop or convert.
   if (!/^\/(?![/\\])/.test(asked) || /[\\\p{Cc}\u2028\u2029]/u.test(asked)) return '/'
   const url = URL.parse(asked, origin)
   if (url === null || url.origin !== origin) return '/'
   const path = url.pathname + url.search + url.hash
-  // `/.//host` becomes `//host` when it is resolved.
+  // Resolving turns `/.//host` into `//host`.
   if (path.startsWith('//') || isBelow(decoded(url.pathname), '/auth')) return '/'
   return path
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { sealData, unsealData } from 'iron-session'
 
-/** What a sealed text is for: one made for something else is not taken. */
+/** Purpose of a sealed text; a text that was sealed for another purpose is refused. */
 type Use = 'session' | 'login' | 'logout'
 
 /**
- * Encrypts and signs what the browser keeps for us. The first password seals, all of them open, so that they can be
- * changed one after the other without signing anybody out.
+ * Encrypts and signs data that the browser keeps. The first password seals and all of them open, so that passwords can be
+ * rotated without signing anybody out.
  */
 export class Seal {
   readonly #sealing: Record<string, string>
@@ -18,12 +18,12 @@ export class Seal {
     this.#opening = Object.fromEntries(passwords.map((password) => [idOf(password), password]))
   }
 
-  /** @param ttlSeconds from 1 */
+  /** @param ttlSeconds 1 or more */
   async seal(use: Use, value: object, ttlSeconds: number): Promise<string> {
     return sealData({ use, value }, { password: this.#sealing, ttl: Math.ceil(ttlSeconds) })
   }
 
-  /** Undefined where the text was not sealed by us for this use, or too long ago. */
+  /** Undefined if the text was not sealed with these passwords for this purpose, or too long ago. */
   async open(use: Use, text: string, ttlSeconds: number): Promise<unknown> {
     const opened = await unsealData<{ use?: Use; value?: unknown }>(text, {
       password: this.#opening,
@@ -33,7 +33,7 @@ export class Seal {
   }
 }
 
-/** The same for the same password wherever it stands in the list, and no help in guessing a long one. */
+/** Depends only on the password, not on its place in the list, and does not help to guess a long password. */
 function idOf(password: string): string {
   return String(createHash('sha256').update(`depot session ${password}`).digest().readUInt32BE())
 }

@@ -3,16 +3,16 @@ import type { Cookies } from './cookies.ts'
 import { claimsOf, packToken, unpackToken } from './packed-token.ts'
 import type { Seal } from './seal.ts'
 
-/** Who looks at the explorer. It lives in the browser, sealed; this process keeps nothing. */
+/** A person's session. The browser keeps it sealed; this process keeps nothing. */
 export interface Session {
-  /** Of the login; absent where there is a developer token only, or where a refresh failed. */
+  /** From the login; absent if there is only a developer token, or after a failed refresh. */
   readonly idToken?: string | undefined
   readonly refreshToken?: string | undefined
-  /** When the id token expires, in milliseconds since 1970. */
+  /** Expiry of the ID token, in milliseconds since 1970. */
   readonly expiresAt?: number | undefined
-  /** Pasted into the sidebar; it wins over the id token. */
+  /** Pasted into the sidebar; it takes precedence over the ID token. */
   readonly devToken?: string | undefined
-  /** Milliseconds since 1970; the session's longest life counts from here. */
+  /** Milliseconds since 1970; the maximum lifetime of the session counts from here. */
   readonly signedInAt: number
 }
 
@@ -30,7 +30,7 @@ const cookie = 'session'
 
 export interface SessionsOptions {
   readonly seal: Seal
-  /** Longest life of a session, in milliseconds. */
+  /** Maximum lifetime of a session, in milliseconds. */
   readonly ttlMs: number
   readonly clock: Clock
 }
@@ -47,12 +47,12 @@ export class Sessions {
     this.#clock = clock
   }
 
-  /** When a session ends, whatever its tokens say. */
+  /** The latest end of a session, regardless of its tokens. */
   endOf({ signedInAt }: Session): number {
     return signedInAt + this.#ttlMs
   }
 
-  /** Undefined where there is none, or none that can be believed. */
+  /** Undefined if there is no session, or its cookies are not valid. */
   async read(cookies: Cookies): Promise<Session | undefined> {
     const text = cookies.getLong(cookie)
     if (text === undefined) return undefined
@@ -72,7 +72,7 @@ export class Sessions {
     }
   }
 
-  /** @throws SessionTooLarge, and writes nothing, where it does not fit into what browsers keep */
+  /** @throws SessionTooLarge, and writes nothing, if the session does not fit into two cookies */
   async write(cookies: Cookies, session: Session): Promise<void> {
     const { idToken, devToken, ...rest } = session
     const content: Content = {
@@ -90,10 +90,10 @@ export class Sessions {
   }
 }
 
-/** Browsers silently drop cookies that are too large, so the login says so instead. */
+/** Browsers silently drop cookies that are too large, so the login reports it instead. */
 export class SessionTooLarge extends Error {
   override readonly name = 'SessionTooLarge'
-  /** How many groups the token names, where it names them in a claim of that name. */
+  /** Number of groups in the claim `groups`; 0 without that claim. */
   readonly groups: number
 
   constructor({ idToken }: Session) {

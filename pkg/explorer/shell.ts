@@ -22,7 +22,7 @@ export interface ShellOptions {
   readonly upstream: Upstream
   readonly sessions: Sessions | undefined
   readonly refresh: Grant | undefined
-  /** Whether there is a login. */
+  /** Whether people can sign in. */
   readonly oidc: boolean
   readonly devTokenInput: boolean
   readonly version: string
@@ -33,10 +33,10 @@ export interface ShellOptions {
 
 /** A session that ends sooner than this is refreshed before the page is sent. */
 const soonMs = 10_000
-/** A 401 so soon after a login is not answered by another one. */
+/** A 401 so soon after a login does not lead to another login. */
 const justSignedInMs = 60_000
 
-/** Every page: the same HTML, with the configuration, who looks at it, and the first answer of the API in it. */
+/** Serves every page: the same HTML with the configuration, the user and the first answer of the API in it. */
 export function shellRoutes(options: ShellOptions): Hono<ExplorerEnv> {
   const { sessions, refresh, oidc, clock } = options
 
@@ -94,14 +94,14 @@ export function shellRoutes(options: ShellOptions): Hono<ExplorerEnv> {
   })
 }
 
-/** Whether a person opens the page, and no page of another site embeds or reads it. */
+/** Whether a person opens the page, instead of another site embedding or reading it. */
 function isNavigation(c: ExplorerContext): boolean {
   const site = fetchSiteOf(c)
   const dest = c.req.header('sec-fetch-dest')
   return site === 'same-origin' || dest === undefined || dest === 'document'
 }
 
-/** Where a 401 leads to; undefined where the page must say itself what is wrong, because a login would not help. */
+/** The redirect after a 401; undefined if a login would not help, so that the page has to explain the problem. */
 function loginOrReason(
   c: ExplorerContext,
   session: Session | undefined,
@@ -118,7 +118,7 @@ type Primed = Awaited<ReturnType<typeof fetchPrime>>
 
 function statusOf(route: Route, answer: Primed): 200 | 403 | 404 | 503 {
   if (route.status === 404) return 404
-  if (answer.kind === 'away') return 503
+  if (answer.kind === 'unavailable') return 503
   const status = answer.kind === 'answer' ? answer.prime.status : 200
   return status === 403 || status === 404 ? status : 200
 }
@@ -155,13 +155,13 @@ interface Filling {
   readonly route: Route
   readonly boot: Boot
   readonly prime: Prime | undefined
-  /** HTML that our own components drew; without it the skeleton stays. */
+  /** HTML that the server drew with the components of the app; without it the skeleton stays. */
   readonly view: string | undefined
 }
 
 const skeleton = /<!--skeleton-->.*<!--\/skeleton-->/s
 
-/** Puts the data of a request into the page: JSON in data blocks, one of a few words, and what our components drew. */
+/** Puts the data of a request into the page: attributes, JSON in data blocks, and the first view. */
 function fill(page: string, c: ExplorerContext, { route, boot, prime, view }: Filling): string {
   const attributes = `${themeAttribute(c)} data-page="${route.page}"`
   const blocks = [

@@ -13,7 +13,7 @@ const types: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** Content encodings in the order of preference, and how the build names files that are in them. */
+/** Content encodings in order of preference, with the file endings that the build gives them. */
 const encodings = { br: '.br', gzip: '.gz' } as const
 
 interface StaticFile {
@@ -24,7 +24,7 @@ interface StaticFile {
   readonly packed: ReadonlyMap<string, Buffer<ArrayBuffer>>
 }
 
-/** What vite built, in memory: a few small files. */
+/** The files that vite built, in memory, because they are few and small. */
 export interface StaticFiles {
   /** The page, without the data of a request. */
   readonly page: string
@@ -33,7 +33,7 @@ export interface StaticFiles {
   readonly routes: Hono<ExplorerEnv>
 }
 
-/** @param dist where `make ui` builds the pages. @throws Error where they are not built */
+/** @param dist the folder that `make ui` builds. @throws Error if the pages are not built */
 export function readStaticFiles(dist: string): StaticFiles {
   const page = readPage(dist)
   const paths = globSync('**/*.*', { cwd: dist })

@@ -4,10 +4,10 @@ import type { Session } from './session.ts'
 type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers
 
 /**
- * What a session keeps of the tokens that the issuer gave: not the access token, which is not used.
+ * A session of the tokens that the issuer gave. The access token is not used, so it is not kept.
  *
  * @param signedInAt milliseconds since 1970
- * @param before of the session that is refreshed: what the issuer does not give again stays
+ * @param before the session that is refreshed; tokens that the issuer does not give again are kept
  */
 export function sessionOf(tokens: Tokens, signedInAt: number, before?: Session): Session {
   const claims = tokens.claims()

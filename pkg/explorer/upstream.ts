@@ -5,9 +5,9 @@ import type { External } from './external.ts'
 export interface UpstreamOptions {
   /** Scheme, host and port. */
   readonly url: string
-  /** What to call it in errors, such as `the registry`. */
+  /** Name for errors, such as `the registry`. */
   readonly name: string
-  /** PEM certificates that its own must come from. Default: the authorities of this machine. */
+  /** PEM certificates of its authorities. Default: those of this machine. */
   readonly ca?: string | undefined
   readonly trustProxy: boolean
   /** Default: `deadlines`. */
@@ -17,17 +17,17 @@ export interface UpstreamOptions {
 export interface Deadlines {
   /** For a connection. */
   readonly connectMs: number
-  /** How long the head of an answer may take and a body may stand still; one that moves may take as long as it likes. */
+  /** How long the server may send nothing, before or within an answer. A body that keeps moving has no limit. */
   readonly silentMs: number
 }
 
 export const deadlines: Deadlines = { connectMs: 5_000, silentMs: 30_000 }
-/** Downloads by slow clients keep theirs for long. */
+/** Downloads by slow clients occupy connections for a long time. */
 const connections = 1_000
-/** Logins bring forms and tokens; the registry itself takes no bodies. */
+/** Logins send forms and tokens; the registry itself accepts no bodies. */
 const largestRequestBytes = 1024 * 1024
 
-/** Of a request that this process makes itself. */
+/** A request that this process makes itself. */
 export interface Question {
   readonly method: 'GET' | 'POST'
   /** With the query. */
@@ -68,7 +68,7 @@ export class Upstream {
     })
   }
 
-  /** Asks for something itself, by the name that clients use. @throws Error where there is no answer */
+  /** Sends a request of this process, with the host name that clients use. @throws Error without an answer */
   ask(external: External, { headers, ...question }: Question): Promise<Answer> {
     const { url: origin, ca } = this.#options
     return this.#pool.send(
@@ -91,7 +91,7 @@ export async function textOf({ body }: Answer, maxBytes: number): Promise<string
   return (await readBounded(body, maxBytes)).toString()
 }
 
-/** The same in both logs; undefined where no listener gave one. */
+/** Request id for both logs; undefined without a listener that assigns one. */
 function requestIdOf({ env }: Incoming): string | undefined {
   const { outgoing } = (env ?? {}) as { readonly outgoing?: { readonly requestId?: string } }
   return outgoing?.requestId

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vite'
 
-/** What the explorer's server draws pages with, built beside the pages as one file without imports of packages. */
+/** Builds the components that the explorer's server draws pages with, as one file that imports no packages. */
 export default defineConfig({
   root: import.meta.dirname,
   publicDir: false,

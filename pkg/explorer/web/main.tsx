@@ -1,6 +1,6 @@
 /*
- * The page's script. What the server drew is painted before the app starts, because a browser paints nothing while a
- * script runs: on a slow machine that is most of what a reader waits for.
+ * The page's script. It lets the browser paint the server's HTML before the app starts, because a browser paints nothing
+ * while a script runs: on a slow machine that is most of the waiting time.
  */
 
 async function startAfterFirstPaint(): Promise<void> {
@@ -9,12 +9,12 @@ async function startAfterFirstPaint(): Promise<void> {
   await import('./start.tsx')
 }
 
-/** Where the browser holds frames back. */
+/** For browsers that hold frames back. */
 const longestWaitMs = 2000
 
 /**
- * Until the first name of the list is on the screen. A frame that is only on its way is not enough: names that the app
- * replaces before they are shown count as never painted.
+ * Resolves when the first name of the list is on the screen. A requested frame is not enough: names that the app replaces
+ * before they are shown count as never painted.
  */
 function painted(): Promise<void> {
   return new Promise((resolve) => {
@@ -33,5 +33,5 @@ function painted(): Promise<void> {
   })
 }
 
-// Not awaited: the app imports from this file's chunk, and would wait for it in turn.
+// Not awaited: the app imports from this file's chunk, so each would wait for the other.
 void startAfterFirstPaint()

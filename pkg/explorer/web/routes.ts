@@ -1,6 +1,6 @@
 /*
- * The explorer's pages by path, for the browser's router and for the server, which sends a page's status and first API
- * answer along. No DOM here.
+ * The explorer's pages by path, for the browser's router and for the server, which sends the status and the first API answer
+ * of a page. Works without DOM.
  */
 import {
   type Address,
@@ -19,11 +19,11 @@ export type Page = 'resources' | 'resource' | 'depots' | 'stats' | 'access' | 'n
 
 export interface Route {
   readonly page: Page
-  /** HTTP status of the page, before the API was asked. */
+  /** HTTP status of the page before the API has answered. */
   readonly status: 200 | 404
-  /** The page's first request, where it has one that follows from the URL. */
+  /** URL of the page's first request, if it has one. */
   readonly primeUrl?: string
-  /** Of a resource. */
+  /** Address of a resource's page. */
   readonly resource?: Address
 }
 
@@ -61,7 +61,7 @@ function resourceRoute(groups: Record<string, string | undefined>): Route {
   return { ...route('resource', resourceUrl(resource)), resource }
 }
 
-/** Undefined for a path segment that no name can be: badly encoded, or one that would change the path. */
+/** Undefined for a path segment that cannot be a name: badly encoded, or one that would change the path. */
 function decoded(segment = ''): string | undefined {
   try {
     const name = decodeURIComponent(segment)

@@ -1,4 +1,4 @@
-/* The app: reads what the server put into the page, then draws the page of the URL. */
+/* The app: reads the data in the page, then draws the page of the URL. */
 import { render } from 'preact'
 import { startFromPrime } from './api/use-query.ts'
 import { matchRoute } from './routes.ts'
@@ -12,18 +12,18 @@ if (root === null) throw new Error('the page has no element with the id app')
 
 async function start(into: HTMLElement): Promise<void> {
   const { page } = matchRoute(new URL(location.href))
-  // Until its code is there, the page that the server sent stays: drawing twice would only flicker.
+  // Keep the server's page until the code has loaded: drawing twice would flicker.
   if (isLazy(page)) await loadPage(page).catch(() => undefined)
   startFromPrime()
   startRouter()
   const focused = document.activeElement?.closest('a')?.getAttribute('href')
   into.replaceChildren()
   render(<App />, into)
-  // Who was at a link of what the server drew goes on from there.
+  // Keep the focus on the link that had it in the server's HTML.
   if (focused) into.querySelector<HTMLElement>(`a[href="${CSS.escape(focused)}"]`)?.focus()
   keepSignedIn()
   loadOtherPages()
 }
 
-// Not awaited: pages import from this file's chunk, and would wait for it in turn.
+// Not awaited: pages import from this file's chunk, so each would wait for the other.
 void start(root)

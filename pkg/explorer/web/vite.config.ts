@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 import { defineConfig, type Plugin } from 'vite'
 
-/** Puts icons.svg into the page, so that an icon is a `<use>` and no request. */
+/** Puts icons.svg into the page, so that an icon is a `<use>` and needs no request. */
 function inlineIcons(): Plugin {
   const icons = readFileSync(join(import.meta.dirname, 'icons.svg'), 'utf8').trim()
   return {
@@ -15,8 +15,8 @@ function inlineIcons(): Plugin {
 }
 
 /**
- * Puts scripts behind the styles and asks for them with low priority: a reader waits for the styles, and sees the page before
- * the app starts. Every file of the app is asked for along with the page all the same.
+ * Puts scripts after the styles with low priority: readers need the styles first and see the page before the app starts.
+ * The page still names every file of the app, so that browsers load all of them at once.
  */
 function stylesFirst(): Plugin {
   return {
@@ -37,10 +37,10 @@ function stylesFirst(): Plugin {
   }
 }
 
-/** Smaller files do not get smaller. */
+/** Compressing smaller files is not worth it. */
 const leastBytes = 512
 
-/** Writes every file compressed as well, so that no process has to do it. */
+/** Writes a compressed copy of every file, so that no process has to compress it. */
 function compressed(): Plugin {
   return {
     name: 'compressed',
@@ -77,17 +77,17 @@ export default defineConfig({
     assetsDir: '-/assets',
     assetsInlineLimit: 0,
     target: 'es2024',
-    // What is wanted early is named in the page; the rest is one file each.
+    // The page names the files that are needed early; every other page is one file.
     modulePreload: false,
     reportCompressedSize: false,
     rolldownOptions: {
-      // That compressing takes longest is known.
+      // Compressing takes longest, which is intended.
       checks: { bundlerTimings: false },
       output: {
-        // What every page needs is one file, not a dozen small ones that wait for each other.
+        // The code that every page needs is one file, not a dozen small ones that wait for each other.
         codeSplitting: {
           groups: [
-            // Else what waits for the first paint would load the app to do so.
+            // Otherwise the code that waits for the first paint would load the app.
             { name: 'index', test: /preload-helper|web\/main\.tsx/, priority: 1 },
             {
               name: 'app',

@@ -14,7 +14,7 @@ interface Asked {
 
 const label = 'depot.internal/public=true'
 
-/** Reads `namespace/kind/name` of names as clusters allow them; undefined for anything else. */
+/** Reads `namespace/kind/name` with names that clusters allow; undefined for anything else. */
 function readAddress(text: string): Asked | undefined {
   const found = /^([a-z0-9-]{1,63})\/(module|provider)\/([a-z0-9.-]{1,253})$/.exec(text.trim())
   const [, namespace, kind, name] = found ?? []
@@ -22,7 +22,7 @@ function readAddress(text: string): Asked | undefined {
   return { namespace, kind: kind === 'provider' ? 'provider' : 'module', name }
 }
 
-/** What would make one resource visible. Never says whether it exists. */
+/** Explains how a resource becomes visible, without revealing whether it exists. */
 export function AboutResource(props: { resource: string; who: WhoAmI | undefined }) {
   const { resource, who } = props
   const [typed, setTyped] = useState(resource)
@@ -58,7 +58,7 @@ export function AboutResource(props: { resource: string; who: WhoAmI | undefined
       </form>
       {resource !== '' && asked === undefined && (
         <p class="mt" role="alert">
-          That is no address. Type namespace, module or provider, and name, such as{' '}
+          That is not an address. Type namespace, module or provider, and name, such as{' '}
           <code>network/module/vpc</code>.
         </p>
       )}
@@ -68,7 +68,7 @@ export function AboutResource(props: { resource: string; who: WhoAmI | undefined
   )
 }
 
-/** Where nothing hides anything, labels and bindings change nothing. */
+/** For a registry that shows everything, where labels and bindings have no effect. */
 const Open = ({ asked }: { readonly asked: Asked }) => (
   <p class="mt">
     This registry shows everything to everyone. If it exists, it is at{' '}

@@ -13,7 +13,7 @@ import { accessParams, whoAmIUrl } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
 import { AboutResource } from './about-resource.tsx'
 
-/** Who the registry takes the caller for, and what that lets them see. */
+/** The caller as the registry sees them, and what they may see. */
 export function AccessPage({ search }: { readonly search: URLSearchParams }) {
   const { resource } = parse(accessParams, search)
   const who = useQuery<WhoAmI>(whoAmIUrl)

@@ -2,10 +2,10 @@ import { type Boot, type Prime, parseBoot } from '../../boot.ts'
 
 const block = (id: string): HTMLElement | null => document.getElementById(id)
 
-/** What the server said of itself and of who is looking. */
+/** Configuration and user, as the server put them into the page. */
 export const boot: Boot = parseBoot(block('boot')?.textContent || '{}')
 
-/** The page's first answer, where the server sent it along. */
+/** The page's first answer, if the server sent it with the page. */
 export function readPrime(): Prime | undefined {
   const element = block('prime')
   const { key, status = '200' } = element?.dataset ?? {}

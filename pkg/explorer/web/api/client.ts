@@ -1,13 +1,13 @@
 import { hasShape } from './shapes.ts'
 
-/* Requests to the explorer's own server, and what can be wrong with an answer. */
+/* Requests to the explorer's own server, and errors of their answers. */
 
 export interface Failure {
-  /** HTTP status; none where there was no answer that can be read. */
+  /** HTTP status; undefined without a readable answer. */
   readonly status?: number
   readonly requestId?: string | undefined
   readonly retryAfterSeconds?: number | undefined
-  /** Whether there was no answer in the time that one may take. */
+  /** Whether the request timed out. */
   readonly isLate?: boolean
 }
 
@@ -31,7 +31,7 @@ const deadlineMs = 30_000
 
 /**
  * @param url below `/-/api`
- * @throws ApiError for every answer but a successful one of JSON
+ * @throws ApiError unless the answer is successful and JSON
  */
 export async function getJson(url: string, signal?: AbortSignal): Promise<unknown> {
   const deadline = AbortSignal.timeout(deadlineMs)
@@ -66,21 +66,21 @@ function readAnswer(url: string, response: Response, text: string): unknown {
   try {
     body = JSON.parse(text)
   } catch {
-    if (response.ok) throw new ApiError('The answer is no JSON, or it was cut.', failure)
+    if (response.ok) throw new ApiError('The answer is not JSON, or it was cut off.', failure)
   }
   if (!response.ok) throw new ApiError(messageOf(status, body), failure)
   if (!hasShape(url, body)) throw new ApiError('The answer is not what this page expects.', failure)
   return body
 }
 
-/** What an error answer says, in its own words where it has some. */
+/** The message of an error answer, or a default. */
 export function messageOf(status: number, body: unknown): string {
   const errors = (body as { errors?: unknown } | null | undefined)?.errors
   const first: unknown = Array.isArray(errors) ? errors[0] : undefined
   return typeof first === 'string' && first !== '' ? first : `The registry answered ${status}.`
 }
 
-/** Seconds, 1 to 60; undefined where the server names no time. */
+/** Seconds, 1 to 60; undefined if the server names no time. */
 function retryAfter(headers: Headers): number | undefined {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)
   return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 1), 60) : undefined

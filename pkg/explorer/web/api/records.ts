@@ -1,4 +1,4 @@
-/* What the browse API answers, by the names of its document. */
+/* Answers of the browse API, named as in its OpenAPI document. */
 import type { output } from 'zod'
 import type {
   BrowseResource,
@@ -33,7 +33,7 @@ export interface NamespaceList {
   readonly items: readonly { readonly name: string }[]
 }
 
-/** How the server understood the caller. */
+/** The caller as the server identified them. */
 export interface WhoAmI {
   readonly mode: string
   readonly kind: string

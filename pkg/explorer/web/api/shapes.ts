@@ -1,4 +1,4 @@
-/* The least that a page relies on: an answer without it is reported, instead of being drawn as nonsense. */
+/* The fields that the pages rely on: an answer without them is reported as an error instead of being drawn as nonsense. */
 
 type Check = (value: unknown) => boolean
 
@@ -55,7 +55,7 @@ const shapes: readonly (readonly [path: RegExp, check: Check])[] = [
   [/^\/-\/api\/whoami$/, has({ groups: listOf(isText), access: isText })],
 ]
 
-/** @param url below `/-/api`. Answers that nothing is known of are taken as they are, as long as they are objects. */
+/** @param url below `/-/api`. Without a known shape any object is accepted. */
 export function hasShape(url: string, body: unknown): boolean {
   const [path = ''] = url.split('?')
   const check = shapes.find(([pattern]) => pattern.test(path))?.[1]

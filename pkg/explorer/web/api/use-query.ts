@@ -4,15 +4,15 @@ import { readPrime } from './boot.ts'
 import { ApiError, getJson, messageOf } from './client.ts'
 import { hasShape } from './shapes.ts'
 
-/** A region's answer: what it has, what went wrong last, and whether it is asking. */
+/** State of a region's request: its data, its last error, and whether it is running. */
 export interface Query<T> {
   readonly data: T | undefined
-  /** Of the last request, where it failed. */
+  /** Error of the last request, if it failed. */
   readonly error: ApiError | undefined
   readonly fetching: boolean
   /** When the data was fetched, in milliseconds since 1970. */
   readonly updatedAt: number
-  /** Whether the data is of the request before, shown until the new one is answered. */
+  /** Whether the data is of the previous request, shown until the new answer arrives. */
   readonly previous: boolean
   readonly refetch: () => void
 }
@@ -21,7 +21,7 @@ const freshMs = 30_000
 
 const mayBeTransient = (error: unknown): boolean => {
   if (!(error instanceof ApiError) || error.retryAfterSeconds !== undefined) return false
-  // Who waited for half a minute is told so, and not after three times as long.
+  // After waiting half a minute, people see the error instead of waiting for two more attempts.
   if (error.isLate) return false
   return error.status === undefined || [502, 503, 504].includes(error.status)
 }
@@ -48,7 +48,7 @@ client.mount()
 
 const primedErrors = new Map<string, ApiError>()
 
-/** Starts from the answer in the page, which is one request less. */
+/** Starts from the answer in the page, which saves a request. */
 export function startFromPrime(): void {
   const prime = readPrime()
   if (prime === undefined) return
@@ -61,7 +61,7 @@ export function startFromPrime(): void {
 /** Forgets every answer, as after signing out. */
 export const forgetAnswers = (): void => client.clear()
 
-/** @param url below `/-/api`, or undefined while there is nothing to ask */
+/** @param url below `/-/api`; undefined to send no request */
 export function useQuery<T>(url: string | undefined): Query<T> {
   const options = {
     queryKey: [url ?? ''],

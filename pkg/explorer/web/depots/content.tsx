@@ -7,7 +7,7 @@ import { Panel } from './panel.tsx'
 
 interface Props {
   readonly fleet: Fleet
-  /** Those with the health that is asked for. */
+  /** The depots that match the health filter. */
   readonly depots: readonly DepotNode[]
   readonly values: DepotsValues
   readonly view: 'graph' | 'list'

@@ -76,7 +76,7 @@ interface Line {
   readonly path: string
 }
 
-/** Measured after each layout: names wrap where they must, so no height is known before. */
+/** Lines are measured after each layout, because names may wrap and change the height of their boxes. */
 function useLines(
   root: { readonly current: HTMLElement | null },
   depots: readonly DepotNode[],
@@ -112,7 +112,7 @@ const boxesIn = (root: HTMLElement): HTMLElement[] => [
   ...root.querySelectorAll<HTMLElement>('[data-node]'),
 ]
 
-/** Arrows go up and down among depots or resources, right to what a depot manages, left to the depot of a resource. */
+/** Up and down move within depots or resources, right to a depot's first resource, left to a resource's first depot. */
 function moveFocus(root: HTMLElement, depots: readonly DepotNode[], key: string): boolean {
   const boxes = boxesIn(root)
   const focused = boxes.find((box) => box === document.activeElement)

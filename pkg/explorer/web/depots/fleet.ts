@@ -64,7 +64,7 @@ export const canBeDrawn = (depots: readonly DepotNode[]): boolean =>
   depots.length <= mostDrawnDepots &&
   new Set(depots.flatMap(({ items }) => items)).size <= mostDrawnResources
 
-/** A depot or resource that matches a search, in the depot it is listed under. */
+/** A depot or resource that matches a search, and the depot that lists it. */
 export interface FleetHit {
   readonly depot: DepotNode
   readonly node: FleetNode
@@ -82,8 +82,8 @@ export function search(depots: readonly DepotNode[], text: string): FleetHit[] {
 }
 
 /**
- * Each depot with the resources that are drawn beside it. A resource of several depots is beside the first, at the end
- * that is nearest to the others, so that few lines cross.
+ * Each depot with the resources that are drawn beside it. A resource of several depots is drawn once, beside
+ * the first of them and nearest to the others, so that few lines cross.
  */
 export function groupsOf(depots: readonly DepotNode[]): [DepotNode, ResourceNode[]][] {
   const rank = new Map(depots.map((depot, at) => [depot, at]))

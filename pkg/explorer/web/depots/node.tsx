@@ -2,7 +2,7 @@ import { Hidden, Icon } from '../parts/icon.tsx'
 import { Marked } from '../parts/marked.tsx'
 import { type DepotNode, type FleetNode, nameOf } from './fleet.ts'
 
-/** A filter or choice of this page as a URL. */
+/** The URL of this page with a node chosen. */
 export type HrefOf = (node: FleetNode) => string
 
 export const WaitIcon = () => (
@@ -12,7 +12,7 @@ export const WaitIcon = () => (
   </>
 )
 
-/** As wide where there is nothing to say, so that versions stand below each other. */
+/** Has the same width without an icon, so that versions are aligned. */
 export const SyncSlot = ({ synced }: { readonly synced: boolean }) => (
   <span class="slot">{!synced && <WaitIcon />}</span>
 )

@@ -40,7 +40,7 @@ interface Props {
   readonly chosen: FleetNode | undefined
   readonly health: Health
   readonly hrefOf: HrefOf
-  /** Of the depots that need a look. */
+  /** URL of the list of all depots that need a look. */
   readonly unsyncedHref: string
 }
 

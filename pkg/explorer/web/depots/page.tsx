@@ -21,7 +21,7 @@ import { parse } from '../url/search-params.ts'
 import { Content } from './content.tsx'
 import { canBeDrawn, type FleetHit, fleetOf, search as searchFleet, withHealth } from './fleet.ts'
 
-/** Which depot manages what, whether it is healthy, and where something is. */
+/** Shows which depot manages what, whether it is healthy, and where a module or provider is. */
 export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
   const values = parse(depotsParams, search)
   const query = useQuery<DepotGraph>(graphUrl(values.namespace))
@@ -125,7 +125,7 @@ export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
 
 type Change = (changed: Partial<DepotsValues>, how?: 'push' | 'replace') => void
 
-/** The hit that was jumped to, and the node that was chosen before a search began. */
+/** Jumps between hits, and restores the node that was chosen before the search. */
 function useFinding(values: DepotsValues, hits: readonly FleetHit[], change: Change) {
   const [at, setAt] = useState(-1)
   const before = useRef(values.node)
@@ -183,7 +183,7 @@ function RefreshButton({ query }: { readonly query: Query<DepotGraph> }) {
   )
 }
 
-/** Whether the list is the better default. */
+/** Whether the window is so narrow that the list is the default view. */
 function useNarrow(): boolean {
   const [query] = useState(() => matchMedia('(max-width: 40rem)'))
   const [isNarrow, setNarrow] = useState(query.matches)

@@ -11,7 +11,7 @@ import { type HrefOf, NodeName, SyncSlot, unsyncedCount } from './node.tsx'
 
 interface Props {
   readonly node: FleetNode
-  /** Text that the listed resources are searched for. */
+  /** The search text, marked in the list. */
   readonly typed: string
   /** The hit that was jumped to. */
   readonly current: FleetNode | undefined
@@ -26,7 +26,7 @@ export function Panel({ node, typed, current, hits, hrefOf, onClose }: Props) {
   const first = useRef(true)
   useEffect(() => {
     panel.current?.scrollTo(0, 0)
-    // A link to an open panel begins at the top of the page.
+    // A page that opens with a panel stays at its top.
     if (!first.current) panel.current?.scrollIntoView({ block: 'nearest' })
     first.current = false
   }, [node.id])
@@ -155,7 +155,7 @@ interface ListProps {
   readonly hrefOf: HrefOf
 }
 
-/** How many rows are drawn at first, and more each time. */
+/** Rows that are drawn at first, and added by each click. */
 const slice = 100
 
 function NodeList({ nodes, typed = '', current, hrefOf }: ListProps) {

@@ -1,7 +1,7 @@
 import { type Address as Path, resourceHref } from '../url/pages.ts'
 import { Hidden, Icon, kindIcon } from './icon.tsx'
 
-/** Kind, namespace and name, the name being the link. */
+/** Kind, namespace and name; the name is the link. */
 export function AddressLink({ of, version }: { readonly of: Path; readonly version?: string }) {
   return (
     <span class="addr">
@@ -13,7 +13,7 @@ export function AddressLink({ of, version }: { readonly of: Path; readonly versi
         </span>
         <a
           href={resourceHref(of, version === undefined ? {} : { version })}
-          // The browser tells when the name is on the screen: main.tsx waits for it.
+          // Makes the browser report when the name is painted: main.tsx waits for it.
           elementtiming="name"
         >
           <b>{of.name}</b>

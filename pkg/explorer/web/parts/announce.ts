@@ -1,4 +1,4 @@
-/** Says something to screen readers, in the page's one live region for short messages. */
+/** Announces a short message to screen readers in the live region of the page. */
 export function announce(words: string): void {
   const region = document.getElementById('announcements')
   if (region === null) return

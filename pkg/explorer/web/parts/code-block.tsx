@@ -4,13 +4,13 @@ import { useScrolls } from './use-scrolls.ts'
 
 interface Props {
   readonly text: string
-  /** What it is, as in `usage block`. */
+  /** Name of the code, such as `usage block`. */
   readonly what: string
   readonly hcl?: boolean
 }
 
 const tones = { key: 'k', string: 'q', comment: 'n', plain: '' }
-/** Longer code stays in one colour: it is not read by colour, and every token is an element. */
+/** Longer code is not coloured, because every token is an element. */
 const longestColoured = 20_000
 
 export function CodeBlock({ text, what, hcl = false }: Props) {

@@ -6,9 +6,9 @@ type Outcome = 'none' | 'copied' | 'failed'
 
 interface Props {
   readonly text: string
-  /** What is copied, after the word Copy. */
+  /** Name of the copied text, shown after the word Copy. */
   readonly what: string
-  /** `icon` has no word beside it. */
+  /** `icon` shows no words. */
   readonly look?: 'icon' | 'small' | 'main'
   readonly icon?: string
 }

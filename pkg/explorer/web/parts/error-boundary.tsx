@@ -1,13 +1,13 @@
 import { Component } from 'preact'
 
 interface Props {
-  /** Another value starts afresh. */
+  /** A new value clears the error. */
   readonly resetOn: string
   readonly what: string
   readonly children: preact.ComponentChildren
 }
 
-/** Keeps what cannot be drawn to its own region. */
+/** Limits an error in drawing to its region. */
 export class ErrorBoundary extends Component<Props, { failed: boolean }> {
   override state = { failed: false }
 
@@ -25,8 +25,8 @@ export class ErrorBoundary extends Component<Props, { failed: boolean }> {
       <div class="void" role="alert">
         <h2 class="h3">{what} cannot be shown.</h2>
         <p>
-          The answer is not what this page expects. Reload it; if that does not help, the explorer
-          and the server may be of different versions.
+          The answer is not what this page expects. Reload the page. If that does not help, check
+          that the explorer and the server have the same version.
         </p>
         <button type="button" class="btn" onClick={() => location.reload()}>
           Reload

@@ -16,7 +16,7 @@ interface Props {
   readonly resetHref?: string | undefined
 }
 
-/** What stands in a region's place when there is nothing to show: what happened, and what to do next. */
+/** Replaces a region without data: says what happened and what to do next. */
 export function ErrorCard({ error, what, refetch, resetHref }: Props) {
   if (error.status === 401) return <Unauthenticated />
   if (error.status === 403) return <Forbidden error={error} />
@@ -86,7 +86,7 @@ function Unauthenticated() {
     return (
       <div class="note" role="status">
         <Icon name="key" />
-        <p>Leading to the sign-in.</p>
+        <p>You are being sent to the sign-in.</p>
         <a class="btn" href={loginHref()}>
           Sign in
         </a>
@@ -96,11 +96,11 @@ function Unauthenticated() {
   return (
     <div class="lone" role="alert">
       <p>
-        <strong>This registry wants a token.</strong>
+        <strong>This registry requires a token.</strong>
       </p>
       <p class="quiet">
         {boot.devTokenInUse
-          ? 'It did not accept the developer token that is in use. Paste another one.'
+          ? 'It did not accept the current developer token. Paste another one.'
           : boot.devTokenInput
             ? 'Paste a bearer token to see what it may see.'
             : 'This explorer has no sign-in. Ask its operator to configure one.'}
@@ -128,7 +128,7 @@ const Forbidden = ({ error }: { readonly error: ApiError }) => (
   </div>
 )
 
-/** Never says which of the two it is. */
+/** Does not reveal which of the two it is. */
 export function NotVisible() {
   const { resource } = matchRoute(currentUrl())
   const address =
@@ -138,7 +138,7 @@ export function NotVisible() {
       <p role="alert">
         <strong>Not found, or not visible to you.</strong>
       </p>
-      <p class="quiet">Depot does not say which, so that names stay private.</p>
+      <p class="quiet">Depot does not reveal which, so that names stay private.</p>
       <div class="actions">
         <a class="btn main" href={accessHref(address)}>
           Why can I not see it?

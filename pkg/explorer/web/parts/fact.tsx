@@ -1,4 +1,4 @@
-/** A term and what holds for it, in a list of facts. */
+/** A term and its value in a list of facts. */
 export const Fact = (props: {
   readonly words: string
   readonly children: preact.ComponentChildren

@@ -1,4 +1,4 @@
-/* Numbers, sizes and times in words. */
+/* Numbers, sizes and times as text. */
 
 const grouped = new Intl.NumberFormat('en')
 export const number = (value: number): string => grouped.format(value)
@@ -16,7 +16,7 @@ export function bytes(value: number): string {
   return `${(value / 1024 ** power).toFixed(1)} ${units[power]}`
 }
 
-/** Of a whole, with one decimal; never 0.0 % or 100.0 % of what is not none or all. */
+/** A percentage with one decimal. Only nothing is 0 %, and only the whole is 100 %. */
 export function percent(part: number, whole: number): string {
   if (whole === 0) return '0%'
   const share = (part / whole) * 100

@@ -1,4 +1,4 @@
-/* Colours for HCL: words, strings and comments. Not a parser; what it does not know stays plain. */
+/* Colours for HCL: keywords, strings and comments. It is not a parser; unknown text stays plain. */
 
 export interface Token {
   readonly kind: 'plain' | 'key' | 'string' | 'comment'

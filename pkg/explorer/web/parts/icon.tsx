@@ -1,4 +1,4 @@
-/** A picture of icons.svg, which stands in the page once. Always beside text, or with hidden text. */
+/** An icon of icons.svg, which the page contains once. Use it with text, or with hidden text. */
 export function Icon({ name, tone = '' }: { readonly name: string; readonly tone?: string }) {
   return (
     <svg class={`i ${tone}`.trim()} aria-hidden="true">
@@ -10,7 +10,7 @@ export function Icon({ name, tone = '' }: { readonly name: string; readonly tone
 export const kindIcon = (kind: string): string =>
   kind === 'provider' ? 'provider' : kind === 'depot' ? 'depot' : 'module'
 
-/** Words for screen readers only. */
+/** Text for screen readers only. */
 export const Hidden = ({ children }: { readonly children: preact.ComponentChildren }) => (
   <span class="vh">{children}</span>
 )

@@ -1,4 +1,4 @@
-/** Words with the part that was typed marked: the last one, because names end with what tells them apart. */
+/** Marks the last place of the typed text, because the ends of names tell them apart. */
 export function Marked({ words, typed }: { readonly words: string; readonly typed: string }) {
   const at = typed === '' ? -1 : words.toLowerCase().lastIndexOf(typed.toLowerCase())
   if (at < 0) return <>{words}</>

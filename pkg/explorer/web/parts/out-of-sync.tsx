@@ -5,7 +5,7 @@ import { Hidden, Icon } from './icon.tsx'
 export function OutOfSync() {
   const [shown, setShown] = useState(false)
   const id = useId()
-  // Before the page is painted, so that no key that follows what is seen is lost.
+  // Before the page is painted, so that a key pressed right after it is not lost.
   useLayoutEffect(() => {
     if (!shown) return undefined
     const onKey = (event: KeyboardEvent): void => {

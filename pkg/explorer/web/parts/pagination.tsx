@@ -4,17 +4,17 @@ import { Hidden, Icon } from './icon.tsx'
 import { Pick } from './pick.tsx'
 
 interface Props {
-  /** Items, as in `results`. */
+  /** Plural name of the items, such as `results`. */
   readonly what: string
   readonly page: number
   readonly pageSize: number
   readonly total: number
   readonly hrefOf: (page: number) => string
-  /** Undefined where the server draws: the app that would listen has not started. */
+  /** Undefined in HTML that the server draws, where nothing listens yet. */
   readonly onRows: ((rows: number) => void) | undefined
 }
 
-/** First, last, the page and its neighbours; 0 stands for pages left out. */
+/** First, last, the current page and its neighbours; 0 marks a gap. */
 export function pageNumbers(page: number, last: number): number[] {
   const wanted = [1, page - 1, page, page + 1, last]
   if (page <= 3) wanted.push(2, 3)

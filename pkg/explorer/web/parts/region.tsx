@@ -6,15 +6,15 @@ import { ErrorCard, StaleBanner } from './error-card.tsx'
 
 interface Props<T> {
   readonly query: Query<T>
-  /** What it shows, as in `The findings`. */
+  /** Name of the content, such as `The findings`. */
   readonly what: string
   readonly skeleton: preact.ComponentChildren
   readonly children: (data: T) => preact.ComponentChildren
-  /** What resets the filters, for an answer that says that a parameter is wrong. */
+  /** URL without filters, offered if the server refuses a parameter. */
   readonly resetHref?: string
 }
 
-/** A part of a page that has its own answer, and every state that such an answer can be in. */
+/** A part of a page with its own request, in any state of that request. */
 export function Region<T>({ query, what, skeleton, children, resetHref }: Props<T>) {
   const { data, error, fetching, refetch } = query
   const denied = error?.status === 401
@@ -41,7 +41,7 @@ export function Region<T>({ query, what, skeleton, children, resetHref }: Props<
   )
 }
 
-/** A component of its own, so that the boundary sees what its drawing throws. */
+/** A separate component, so that the boundary catches errors in drawing it. */
 function Content<T>({ draw, data }: { draw: (data: T) => preact.ComponentChildren; data: T }) {
   return <>{draw(data)}</>
 }

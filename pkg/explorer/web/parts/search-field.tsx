@@ -6,7 +6,7 @@ interface Props {
   readonly value: string
   /** Called 250 ms after the last key, or at once on Enter. */
   readonly onSearch: (value: string) => void
-  /** Whether `/` leads here. */
+  /** Whether the key `/` focuses it. */
   readonly main?: boolean
   readonly placeholder?: string
   /** Called by Enter when the text was searched already: forward, or back with Shift. */
@@ -22,7 +22,7 @@ export function SearchField(props: Props) {
   const { label, value, onSearch, main = false, placeholder = label, onJump } = props
   const [typed, setTyped] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  // Before the page is painted, so that nothing is lost that is typed at once; a space that ends a word stays.
+  // Before the page is painted, so that keys typed right after it are not lost. A trailing space stays.
   useLayoutEffect(() => setTyped((text) => (text.trim() === value ? text : value)), [value])
   useEffect(() => () => clearTimeout(timer.current), [])
   const search = (text: string): void => {

@@ -11,15 +11,15 @@ export const ranks = [
 ] as const
 
 interface Props {
-  /** Undefined where nothing was scanned. */
+  /** Undefined if nothing was scanned. */
   readonly counts: ScanCounts | undefined
-  /** Keeps a place for every severity, so that a column can be compared downwards. */
+  /** Reserves a place for every severity, so that rows can be compared. */
   readonly slots?: boolean
-  /** Where the counts lead to. */
+  /** Target of the counts as links. */
   readonly href?: string
 }
 
-/** Findings by severity: a letter and a count to see, words to hear. */
+/** Findings by severity: a letter and a count, with words for screen readers. */
 export function SeverityCounts({ counts, slots = false, href }: Props) {
   if (counts === undefined) return <span class="quiet">Not scanned</span>
   if (ranks.every(({ key }) => counts[key] === 0)) return <span class="quiet">No findings</span>

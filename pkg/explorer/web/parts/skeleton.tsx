@@ -1,4 +1,4 @@
-/** A tone in the place of words that are not there yet. */
+/** A placeholder for words that are still loading. */
 export const Bone = ({
   width,
   tall = false,
@@ -7,7 +7,7 @@ export const Bone = ({
   readonly tall?: boolean
 }) => <span class={`sk ${width}${tall ? ' tall' : ''}`} />
 
-/** Lines of a text that is not there yet. */
+/** Placeholders for the lines of a text. */
 export const Lines = ({ count }: { readonly count: number }) => (
   <>
     {Array.from({ length: count }, (_, at) => (

@@ -10,13 +10,13 @@ interface Props {
   readonly label: string
   readonly heads: readonly Head[]
   readonly children: preact.ComponentChildren
-  /** `stack` becomes rows with labels where it is narrow; `flow` lets them share lines. */
+  /** `stack` shows labelled values instead of columns in narrow windows; `flow` lets them share lines. */
   readonly look?: string
-  /** Its rows stand for those that are not there yet, and say nothing. */
+  /** Whether the rows are placeholders, which screen readers skip. */
   readonly busy?: boolean
 }
 
-/** A table whose roles hold where CSS draws it as a list. It takes the focus only while it scrolls. */
+/** A table that keeps its roles when CSS draws it as a list. It takes the focus only while it scrolls. */
 export function Table({ label, heads, children, look = 'stack', busy = false }: Props) {
   const { box, scrolls } = useScrolls<HTMLDivElement>()
   return (
@@ -44,7 +44,7 @@ export function Table({ label, heads, children, look = 'stack', busy = false }: 
 }
 
 interface CellProps {
-  /** Stands before the value where there are no heads. */
+  /** Shown before the value in narrow windows, where the heads are hidden. */
   readonly label?: string
   readonly class?: string | undefined
   readonly children?: preact.ComponentChildren
@@ -62,7 +62,7 @@ export const RowHead = ({ class: name, children }: CellProps) => (
   </th>
 )
 
-/** A dash that is read as none. */
+/** A dash that screen readers read as none. */
 export const None = () => (
   <>
     <span class="quiet" aria-hidden="true">

@@ -6,7 +6,7 @@ setInterval(() => {
   for (const listener of listeners) listener(Date.now())
 }, 60_000)
 
-/** How long ago, with the whole date in the title. Follows the clock without being announced. */
+/** Relative time with the full date in the title. It follows the clock without announcing it. */
 export function TimeAgo({ at }: { readonly at: string | number | undefined }) {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {

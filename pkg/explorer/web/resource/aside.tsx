@@ -21,7 +21,7 @@ interface Section {
   readonly sub?: boolean
 }
 
-/** What people came for, the block to paste, and the way to every section. */
+/** The usage block to copy, and links to all sections. */
 export function Aside({ detail, values, version, headings }: Props) {
   const sections = sectionsOf(detail, headings)
   const current = useCurrentSection(sections.map(({ id }) => id))

@@ -1,16 +1,16 @@
 import type { ResourceDetail } from '../api/records.ts'
 
 export interface ChosenVersion {
-  /** The version that usage and links are about; none where the resource has none. */
+  /** The version for Usage and links; undefined if the resource has no version. */
   readonly shown: string | undefined
-  /** The version to write into the usage block: none while it is not synced. */
+  /** The version in the usage block; undefined while it is not synced. */
   readonly pinned: string | undefined
   readonly isLatest: boolean
-  /** Asked for in the URL, but the resource does not have it. */
+  /** The version of the URL if the resource does not have it. */
   readonly unknown: string | undefined
 }
 
-/** @param asked by the URL; empty for the latest */
+/** @param asked version of the URL; empty for the latest */
 export function chosenVersion(
   { versions, latestVersion }: Pick<ResourceDetail, 'versions' | 'latestVersion'>,
   asked: string,

@@ -11,7 +11,7 @@ import { addressOf } from './snippets.ts'
 
 interface Props {
   readonly detail: ResourceDetail
-  /** Of the version that is shown. */
+  /** Platforms of the version that is shown. */
   readonly platforms: readonly string[]
   readonly shown: string | undefined
 }

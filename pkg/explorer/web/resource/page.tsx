@@ -27,7 +27,7 @@ import { Readme, type ReadmeHeading } from './readme/readme.tsx'
 import { Usage } from './usage.tsx'
 import { VersionsSection } from './versions/versions.tsx'
 
-/** A change of this page's parameters. Filters begin at the first page again. */
+/** Changes parameters of this page's URL. */
 export type Change = (changed: Partial<ResourceValues>, how?: 'push' | 'replace') => void
 
 export interface SectionProps {
@@ -37,7 +37,7 @@ export interface SectionProps {
   readonly change: Change
 }
 
-/** One module or provider: README, facts, how to use it, its versions and what scans found. */
+/** A module or provider: README, facts, usage, versions and findings. */
 export function ResourcePage(props: {
   readonly address: Address
   readonly search: URLSearchParams
@@ -73,7 +73,7 @@ export function ResourcePage(props: {
   )
 }
 
-/** Scrolls to the section of the URL once there is one. */
+/** Scrolls to the section of the URL when the page has loaded. */
 function useScrollToHash(found: boolean): void {
   const done = useRef(false)
   useEffect(() => {
@@ -84,10 +84,10 @@ function useScrollToHash(found: boolean): void {
   }, [found])
 }
 
-/** How long what is above a section may still grow. */
+/** How long content above a section may keep growing. */
 const longestMs = 4000
 
-/** Scrolls to a section, and again while what is above it grows, until the person does something. */
+/** Scrolls to a section, and again while content above it grows, until the person does something. */
 function stayAt(id: string): void {
   const stop = new AbortController()
   const go = (): void => document.getElementById(id)?.scrollIntoView()

@@ -3,7 +3,7 @@ import type { VersionPage } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
 import { type Address, resourceUrl } from '../url/pages.ts'
 
-/** `os/arch` of every archive of a provider's version, as far as they are known. */
+/** `os/arch` of the archives of a provider's version; empty until they are loaded. */
 export function usePlatforms(address: Address, version: string | undefined): readonly string[] {
   const url =
     address.kind === 'provider' && version !== undefined

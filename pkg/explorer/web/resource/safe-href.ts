@@ -1,6 +1,6 @@
 const allowed = new Set(['http:', 'https:', 'mailto:'])
 
-/** An address that a link may lead to: whole, and of a scheme that runs nothing. Undefined for every other one. */
+/** An absolute URL with a scheme that runs no code; undefined for any other text. */
 export function safeHref(text: string): string | undefined {
   try {
     const url = new URL(text.trim())

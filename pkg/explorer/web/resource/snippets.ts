@@ -1,4 +1,4 @@
-/* What one pastes into a configuration to use a module or provider. */
+/* Blocks to paste into a configuration to use a module or provider. */
 
 export interface Used {
   readonly registryHost: string
@@ -7,13 +7,13 @@ export interface Used {
   readonly name: string
   /** Target system of a module. */
   readonly provider?: string | undefined
-  /** `name/system` of a module, or the type of a provider, where they differ from the object's name. */
+  /** `name/system` of a module, or the type of a provider, if they differ from the object's name. */
   readonly address?: string | undefined
 }
 
 export type Tool = 'terraform' | 'tofu' | 'terragrunt'
 
-/** What stands for the system of a module that names none; the server takes it. */
+/** System in addresses of modules without a system; the server accepts it. */
 const anySystem = 'generic'
 
 /** `namespace/name/system` of a module, `namespace/type` of a provider. */
@@ -24,20 +24,20 @@ export function addressOf({ namespace, kind, name, provider, address }: Used): s
     : `${namespace}/${name}/${provider ?? anySystem}`
 }
 
-/** A name as HCL takes it for a label: bad characters are `_`, and so is what stands before a digit. */
+/** A name as an HCL label: other characters become `_`, and a leading digit gets a `_` before it. */
 export function labelOf(name: string): string {
   const label = name.replaceAll(/[^\p{L}\p{N}_-]/gu, '_')
   return /^[\p{L}_]/u.test(label) ? label : `_${label}`
 }
 
-/** A quoted string, in which nothing is a template. */
+/** A quoted HCL string in which templates are escaped. */
 function quoted(text: string): string {
   const escaped = text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
   return `"${escaped.replaceAll(/([$%])\{/g, '$1$1{')}"`
 }
 
 /**
- * @param version undefined where there is none to pin, as long as the latest one is not synced
+ * @param version undefined if no version can be pinned, while the latest is not synced
  */
 export function usageBlock(used: Used, tool: Tool, version: string | undefined): string {
   const address = addressOf(used)

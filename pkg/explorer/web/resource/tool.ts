@@ -5,7 +5,7 @@ import type { Tool } from './snippets.ts'
 export const toolsFor = (kind: string): readonly Tool[] =>
   kind === 'provider' ? tools.filter((it) => it !== 'terragrunt') : tools
 
-/** The tool of the URL, else the one chosen last, as far as it can use such a resource. */
+/** The tool of the URL or the one chosen last, if it can use such a resource; otherwise Terraform. */
 export function chosenTool(asked: ResourceValues['tool'], kind: string): Tool {
   const wanted = asked === '' ? readChoice('tool') : asked
   return toolsFor(kind).find((it) => it === wanted) ?? 'terraform'

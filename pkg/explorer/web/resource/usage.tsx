@@ -14,7 +14,7 @@ interface Props extends SectionProps {
   readonly platforms: readonly string[]
 }
 
-/** The block to paste, and the commands that follow. */
+/** The block to paste, and the commands to run next. */
 export function Usage({ address, detail, values, change, version, platforms }: Props) {
   const tool = chosenTool(values.tool, detail.kind)
   const used = { ...detail, registryHost: boot.registryHost }
@@ -93,7 +93,7 @@ interface TabsProps {
   readonly onChoose: (tool: Tool) => void
 }
 
-/** Arrows move between the tabs, as screen readers expect of them. */
+/** Arrow keys move between tabs, as users of screen readers expect. */
 function Tabs({ tool, tools, onChoose }: TabsProps) {
   const list = useRef<HTMLDivElement>(null)
   const choose = (at: number): void => {

@@ -17,7 +17,7 @@ export const NothingMatches = (props: { count: number; view: ResourcesValues['vi
 const commands = `kubectl label namespace NAMESPACE depot.internal/public=true
 kubectl label module NAME -n NAMESPACE depot.internal/public=true`
 
-/** What to do where there is nothing to see. */
+/** Next steps for a caller who sees nothing. */
 export const EmptyRegistry = () => (
   <div class="lone">
     <p>
@@ -26,7 +26,7 @@ export const EmptyRegistry = () => (
     </p>
     <ol class="ways">
       <li>
-        <h2>Publish what is there</h2>
+        <h2>Make a resource public</h2>
         <p class="quiet">
           Label the namespace, then the module or provider. It appears here within seconds.
         </p>

@@ -25,7 +25,7 @@ const sortOptions = [
   ['synced', 'Sort: status'],
 ] as const
 
-/** Sorting that begins with the most, the newest or the worst. */
+/** Columns that sort with the most, the newest or the worst first. */
 export const startsDescending = new Set<string>([
   'severity',
   'totalDownloads',

@@ -8,10 +8,10 @@ import { Cards } from './card.tsx'
 import { activeFilters } from './choices.ts'
 import { ResourceTable } from './table.tsx'
 
-/* The parts of the page that the server draws as well: neither a URL nor a window here. */
+/* The parts of the page that the server draws too: they use neither URL nor window. */
 
 interface HeadProps {
-  /** Undefined while it is not known. */
+  /** Undefined while loading. */
   readonly data: ResourcePage | undefined
   readonly values: ResourcesValues
 }
@@ -59,7 +59,7 @@ const ViewSwitch = ({ values }: { readonly values: ResourcesValues }) => (
 interface ListProps {
   readonly data: ResourcePage
   readonly values: ResourcesValues
-  /** Undefined where the server draws: the app that would listen has not started. */
+  /** Undefined in HTML that the server draws, where nothing listens yet. */
   readonly onRows: ((rows: number) => void) | undefined
 }
 

@@ -6,7 +6,7 @@ interface Props {
   readonly onName: (name: string) => void
 }
 
-/** Private namespaces are listed nowhere, so their names are typed. */
+/** Private namespaces are not listed, so people type their names. */
 export function NamespaceDialog({ onClose, onName }: Props) {
   const [name, setName] = useState('')
   return (

@@ -18,7 +18,7 @@ import { Filters } from './filters.tsx'
 import { ListHead, ResourceList } from './list.tsx'
 import { CardsSkeleton, TableSkeleton } from './skeleton.tsx'
 
-/** Everything that the caller may see: filtered, sorted, as a table or as cards. */
+/** All resources that the caller may see, filtered and sorted, as a table or as cards. */
 export function ResourcesPage({ search }: { readonly search: URLSearchParams }) {
   const values = parse(resourcesParams, search)
   const query = useQuery<ResourcePage>(resourcesUrl(values))

@@ -16,7 +16,7 @@ interface Props {
 }
 
 export function ResourceTable({ items, values }: Props) {
-  // The same elements while the items are the same: what else the page learns does not draw them again.
+  // The same elements while the items stay the same, so that other changes of the page do not redraw them.
   const rows = useMemo(
     () =>
       items.map((item) => <Row key={`${item.namespace}/${item.kind}/${item.name}`} item={item} />),
@@ -39,7 +39,7 @@ const heads = (values: ResourcesValues): Head[] => [
   { words: 'Visibility', class: 'mid-hide' },
 ]
 
-/** A head that sorts by its column, and the other way round once it does. */
+/** A head that sorts by its column, and reverses the order if it already does. */
 function sortable(
   values: ResourcesValues,
   by: ResourcesValues['sort_by'],

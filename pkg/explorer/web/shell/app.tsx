@@ -14,7 +14,7 @@ import { Palette } from './palette.tsx'
 import { clearDevToken } from './session.ts'
 import { Sidebar } from './sidebar.tsx'
 
-/** The page of the URL, in its frame. */
+/** The page of the URL with sidebar and dialogs. */
 export function App() {
   const url = useUrl()
   const route = matchRoute(url)

@@ -1,6 +1,6 @@
 import { readStored, writeStored } from './storage.ts'
 
-/* Choices that a reader finds again: the view of the list, the tool of the usage block, single keys. */
+/* Remembered choices: the view of the list, the tool of the usage block, single keys. */
 
 type Choice = 'view' | 'tool' | 'keys'
 

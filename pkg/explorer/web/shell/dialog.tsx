@@ -7,10 +7,10 @@ interface Props {
   readonly children: preact.ComponentChildren
 }
 
-/** A native modal dialog: Escape and a click beside it close it, and nothing behind it can be reached. */
+/** A native modal dialog. Escape or a click outside closes it, and nothing behind it can be reached. */
 export function Dialog({ label, class: name, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
-  // Before the page is painted, so that the keys that follow are the dialog's.
+  // Before the page is painted, so that the next keys go to the dialog.
   useLayoutEffect(() => dialog.current?.showModal(), [])
   return (
     <dialog

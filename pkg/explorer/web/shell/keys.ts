@@ -4,7 +4,7 @@ import { depotsHref, statsHref } from '../url/pages.ts'
 import { readChoice } from './choices.ts'
 import { homeHref } from './sidebar.tsx'
 
-/** Whether keys without Ctrl do anything; speech input can press them by accident, so they can be switched off. */
+/** Whether single keys are shortcuts. Speech input can press them by accident, so people can switch them off. */
 const singleKeysOn = (): boolean => readChoice('keys') !== 'off'
 
 const inField = (target: EventTarget | null): boolean =>
@@ -19,7 +19,7 @@ const goTo: Readonly<Record<string, () => string>> = {
 const sequenceMs = 1500
 
 export function useKeys(show: (what: 'palette' | 'keys') => void): void {
-  // Before the page is painted: a key may follow what is seen at once.
+  // Before the page is painted, so that a key pressed right after it works.
   useLayoutEffect(() => {
     let pressedG = 0
     const onKey = (event: KeyboardEvent): void => {

@@ -5,11 +5,11 @@ import type { Address } from '../url/pages.ts'
 
 export interface PageProps {
   readonly search: URLSearchParams
-  /** Of a resource's page. */
+  /** Address of a resource, for its page. */
   readonly address: Address
 }
 
-/* Pages beside the first one come as files of their own: asked for by the URL at once, by a click, or when idle. */
+/* Other pages are separate files, which are loaded for their URL, by a click, or when the browser is idle. */
 const loaders = {
   resource: async () => (await import('../resource/page.tsx')).ResourcePage,
   depots: async () => (await import('../depots/page.tsx')).DepotsPage,
@@ -22,7 +22,7 @@ const loaded = new Map<LazyName, ComponentType<PageProps>>()
 
 export const isLazy = (page: Page): page is LazyName => Object.hasOwn(loaders, page)
 
-/** Brings a page's code, once. */
+/** Loads a page's code once. */
 export async function loadPage(name: LazyName): Promise<void> {
   if (!loaded.has(name)) loaded.set(name, await loaders[name]())
 }

@@ -1,7 +1,7 @@
 import { NotVisible } from '../parts/error-card.tsx'
 import { useTitle } from './title.ts'
 
-/** A URL that is no page. */
+/** Shown for a URL that is not a page. */
 export function NotFoundPage() {
   useTitle('Not found')
   return (

@@ -24,7 +24,7 @@ export interface Group {
 const matches = (words: string, typed: string): boolean =>
   words.toLowerCase().includes(typed.toLowerCase())
 
-/** What the palette offers for a text: found resources, those seen last, and pages. */
+/** Suggestions of the palette: found resources, recent visits, and pages. */
 export function hitsFor(typed: string, found: ResourcePage | undefined): Group[] {
   const groups = [
     { label: 'Modules and providers', hits: typed === '' ? [] : resourceHits(found) },

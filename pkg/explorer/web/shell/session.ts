@@ -3,14 +3,14 @@ import { forgetAnswers } from '../api/use-query.ts'
 import { readStored, writeStored } from './storage.ts'
 import { forgetVisits } from './visits.ts'
 
-/* Signing in and out, and the developer token. Tokens stay with the server; only the typed one passes by here. */
+/* Sign-in, sign-out and the developer token. Tokens stay with the server; only a typed one passes through here. */
 
 const justMs = 60_000
 const leftKey = 'depot-login'
 
 /**
- * Whether a login has just ended, so that another one would end the same way. `signedInAt` is a time of the server: where the
- * clock of this machine is ahead of it, the time at which this tab last left for the login says so too.
+ * Whether a login has just ended, so that another one would end the same way. `signedInAt` is a time of the server. In case
+ * the clock of this machine is ahead, the time at which this tab last left for the login counts too.
  */
 export const justSignedIn = (): boolean =>
   boot.signedInAt !== undefined && Date.now() - Math.max(boot.signedInAt, leftAt()) < justMs
@@ -21,7 +21,7 @@ const here = (): string => location.pathname + location.search + location.hash
 
 export const loginHref = (): string => `/auth/login?returnTo=${encodeURIComponent(here())}`
 
-/** Leads to the login where there is one; false where a 401 must be explained instead. */
+/** Goes to the login; returns false if a 401 has to be explained instead. */
 export function goToLogin(): boolean {
   if (!boot.oidc || boot.devTokenInUse || justSignedIn()) return false
   writeStored('sessionStorage', leftKey, String(Date.now()))
@@ -40,7 +40,7 @@ async function send(path: string, method: 'POST' | 'DELETE', body?: object): Pro
   return text === '' ? {} : (JSON.parse(text) as unknown)
 }
 
-/** Ends the session here, then with the issuer, where that has a page for it. */
+/** Ends the session here, then at the issuer if it has a page for that. */
 export async function signOut(): Promise<void> {
   const answer = (await send('/auth/logout', 'POST', {})) as Record<string, unknown>
   forgetAnswers()
@@ -63,7 +63,7 @@ const beforeMs = 60_000
 const soonestMs = 5000
 const longestTimer = 2 ** 31 - 1
 
-/** Makes the login longer shortly before it ends, once for all tabs. */
+/** Extends the login shortly before it ends, once for all tabs. */
 export function keepSignedIn(): void {
   if (!boot.signedIn || !boot.refreshable || boot.expiresAt === undefined) return
   schedule(boot.expiresAt)
@@ -74,18 +74,18 @@ function schedule(expiresAt: number): void {
   setTimeout(() => void refresh(expiresAt), wait)
 }
 
-/** @param known when the login ends, which is later than that where another tab was first */
+/** @param known end of the login; another tab may have extended it already */
 async function refresh(known: number): Promise<void> {
   try {
     const answer = await inOneTab(() => send('/auth/refresh', 'POST', { expiresAt: known }))
     const { expiresAt } = answer as { expiresAt?: unknown }
     if (typeof expiresAt === 'number' && expiresAt > known) schedule(expiresAt)
   } catch {
-    // While the issuer is away, the login is good until it ends.
+    // While the issuer is unreachable, the login stays valid until it ends.
     if (Date.now() < known) schedule(known)
   }
 }
 
-/** One after the other; at an address of http elsewhere than on this machine, browsers have no locks. */
+/** One tab at a time. Browsers have no locks on http pages of other machines. */
 const inOneTab = <T>(work: () => Promise<T>): Promise<T> =>
   'locks' in navigator ? navigator.locks.request('depot-refresh', work) : work()

@@ -15,7 +15,7 @@ const themes = [
   { value: 'dark', words: 'Dark', icon: 'moon' },
 ] as const
 
-/** The registry in the view that was chosen last. */
+/** URL of the registry in the view that was chosen last. */
 export const homeHref = (): string =>
   resourcesHref(readChoice('view') === 'cards' ? { view: 'cards' } : {})
 

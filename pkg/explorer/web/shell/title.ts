@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
 
-/** The page's title: what it shows, then the registry. */
+/** Sets the title of the page, which ends with the name of the product. */
 export function useTitle(...parts: readonly string[]): void {
   const title = [...parts, 'Depot'].join(' · ')
   useEffect(() => {

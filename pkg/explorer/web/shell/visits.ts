@@ -1,7 +1,7 @@
 import type { Address } from '../url/pages.ts'
 import { readStored, writeStored } from './storage.ts'
 
-/* The resources looked at last, for the palette. Kept for this tab, and gone at sign-out. */
+/* Recently visited resources, for the palette. They are kept for this tab until sign-out. */
 
 export interface Visit extends Address {
   readonly version?: string

@@ -21,7 +21,7 @@ import { parse } from '../url/search-params.ts'
 import { SyncBar } from './bars.tsx'
 import { MostDownloaded } from './most-downloaded.tsx'
 
-/** Sums over what the caller may see. */
+/** Totals of everything that the caller may see. */
 export function StatsPage({ search }: { readonly search: URLSearchParams }) {
   const { namespace } = parse(statsParams, search)
   const stats = useQuery<BrowseStats>(statsUrl(namespace))
@@ -162,7 +162,7 @@ function Posture(props: {
   )
 }
 
-/** The list has no filter by storage: it leads to all of it. */
+/** The list has no storage filter, so the links lead to the whole list. */
 function Backends({ stats, href }: { readonly stats: BrowseStats; readonly href: string }) {
   const most = Math.max(1, ...stats.storageDistribution.map(({ count }) => count))
   return (

@@ -2,8 +2,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { matchRoute } from '../routes.ts'
 
 /*
- * The URL is the state of every page. Choosing pushes an entry, typing replaces it. Scroll positions are kept for each
- * entry of the history, because the browser's own restoring comes before a page is drawn.
+ * The URL is the state of every page. Choices push a history entry, typing replaces it. Scroll positions are kept for each
+ * entry, because the browser restores them before a page is drawn.
  */
 
 const positions = new Map<string, number>()
@@ -21,7 +21,7 @@ function update(): void {
   for (const listener of listeners) listener()
 }
 
-/** @param href of this origin */
+/** @param href a URL of this origin */
 export function navigate(href: string, how: 'push' | 'replace' = 'push'): void {
   const url = new URL(href, location.href)
   if (how === 'replace') history.replaceState(history.state, '', url)
@@ -31,7 +31,7 @@ export function navigate(href: string, how: 'push' | 'replace' = 'push'): void {
 
 export const currentUrl = (): URL => current
 
-/** The URL, and again whenever it changes. */
+/** The current URL; redraws when it changes. */
 export function useUrl(): URL {
   const [url, setUrl] = useState(current)
   useEffect(() => {
@@ -43,7 +43,7 @@ export function useUrl(): URL {
   return url
 }
 
-/** Draws links to known pages without a request. Everything else about links stays the browser's. */
+/** Opens links to known pages without loading a document. The browser handles all other links. */
 function onClick(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
@@ -60,7 +60,7 @@ function onClick(event: MouseEvent): void {
   if (follows && path !== url.pathname) scrollTo(0, 0)
 }
 
-/** Scrolls to where the entry of the history was left, as soon as the page is long enough. */
+/** Restores the scroll position of the history entry as soon as the page is long enough. */
 function restoreScroll(): void {
   const top = positions.get(entryKey()) ?? 0
   const reach = (): boolean => {

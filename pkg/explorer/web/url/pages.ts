@@ -1,6 +1,6 @@
 import { count, oneOf, print, rows, text, texts, type Values } from './search-params.ts'
 
-/* The parameters of every page, in the order of the URL. Names are those of the API where the API has them. */
+/* The parameters of every page, in the order of the URL. Names are those of the API, if it has them. */
 
 export const severities = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'] as const
 const anySeverity = ['', ...severities] as const
@@ -38,7 +38,7 @@ export type ResourcesValues = Values<typeof resourcesParams>
 export const tools = ['terraform', 'tofu', 'terragrunt'] as const
 
 export const resourceParams = {
-  /** The version that Usage and links are about; none is the latest. */
+  /** The version for Usage and links; empty for the latest. */
   version: text,
   tool: oneOf(['', ...tools], ''),
   v_q: text,
@@ -74,7 +74,7 @@ export interface Address {
   readonly name: string
 }
 
-/** Where the browser asks the explorer's server for an answer of the browse API. */
+/** Path of the browse API on the explorer's server. */
 const api = '/-/api'
 
 export const resourcesUrl = (values: ResourcesValues): string =>
@@ -122,10 +122,10 @@ export const statsUrl = (namespace: string): string =>
 export const namespacesUrl = `${api}/namespaces`
 export const whoAmIUrl = `${api}/whoami`
 
-/** Names that paths of the server begin with: a namespace of that name has its pages below `/-/r`. */
+/** First path elements of the server; namespaces with such a name have their pages below `/-/r`. */
 const taken = new Set(['depot', 'broker'])
 
-/** The page of a module or provider. */
+/** URL of the page of a module or provider. */
 export function resourceHref(
   { namespace, kind, name }: Address,
   values: Partial<ResourceValues> = {},

@@ -1,12 +1,12 @@
 /*
- * Parameters of a page's URL: what they mean, which values they may have, and the order in which they are written.
- * Unknown parameters are dropped and bad values fall back, so what is printed is always the shortest way to say it.
- * No DOM here: the server asks for the same first answer as the page.
+ * Parameters of a page's URL: their values, and the order in which they are written. Unknown parameters are dropped and bad
+ * values become the default, so a printed URL is always the shortest one. Works without DOM, because the server asks for the
+ * same first answer as the page.
  */
 
 export interface Param<T> {
   readonly fallback: T
-  /** Undefined for what cannot be read. */
+  /** Undefined for invalid values. */
   parse(values: readonly string[]): T | undefined
   print(value: T): readonly string[]
 }
@@ -30,7 +30,7 @@ export const texts: Param<readonly string[]> = {
   print: (values) => values,
 }
 
-/** One of some words; the empty word is the fallback unless another is named. */
+/** One of several words. */
 export const oneOf = <const T extends string>(words: readonly T[], fallback: T): Param<T> => ({
   fallback,
   parse: ([value]) => words.find((word) => word === value),
@@ -63,7 +63,7 @@ export function parse<S extends Shape>(shape: S, search: URLSearchParams): Value
   return Object.fromEntries(entries) as Values<S>
 }
 
-/** @returns the query with its question mark, or nothing where every value is the fallback */
+/** @returns the query with its question mark; empty if every value is the default */
 export function print<S extends Shape>(shape: S, values: Partial<Values<S>>): string {
   const search = new URLSearchParams()
   for (const [name, param] of Object.entries(shape)) {

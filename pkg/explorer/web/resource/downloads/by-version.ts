@@ -7,7 +7,7 @@ export interface VersionDownloads {
 
 const most = 10
 
-/** The versions with the most downloads, in the order of the rows: what is newest stands first. */
+/** The versions with the most downloads, newest first, as the rows are. */
 export function downloadsByVersion(
   rows: readonly Pick<VersionRow, 'version' | 'downloadCount'>[],
 ): VersionDownloads[] {

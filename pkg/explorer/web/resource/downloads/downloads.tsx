@@ -14,7 +14,7 @@ interface Props {
   readonly detail: ResourceDetail
 }
 
-/** Which versions are in use: how often each of them was downloaded. Left out where nothing was. */
+/** Downloads of each version, to show which are in use. Left out without downloads. */
 export function DownloadsSection({ address, detail }: Props) {
   const wanted = detail.totalDownloads > 0
   const query = useQuery<VersionPage>(
@@ -38,7 +38,7 @@ export function DownloadsSection({ address, detail }: Props) {
 interface ChartProps {
   readonly rows: readonly VersionRow[]
   readonly address: Address
-  /** Rows on all pages. */
+  /** Number of rows on all pages. */
   readonly total: number
 }
 

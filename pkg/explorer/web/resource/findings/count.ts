@@ -14,7 +14,7 @@ export function countsOf(findings: readonly Finding[]): ScanCounts {
   return counts
 }
 
-/** All findings of the latest version; none where it was not scanned. */
+/** Number of findings of the latest version; 0 if it was not scanned. */
 export function countOf({ scanCounts }: Pick<ResourceDetail, 'scanCounts'>): number {
   return scanCounts === undefined
     ? 0
@@ -22,13 +22,13 @@ export function countOf({ scanCounts }: Pick<ResourceDetail, 'scanCounts'>): num
 }
 
 export interface FindingFilter {
-  /** At or above; empty for any. */
+  /** The lowest severity; empty for any. */
   readonly severity: string
   readonly text: string
   readonly fixable: boolean
 }
 
-/** Worst first, then as the scanner gave them. */
+/** Worst first, then in the order of the scanner. */
 export function filterFindings(findings: readonly Finding[], filter: FindingFilter): Finding[] {
   const worst = filter.severity === '' ? severities.length : rankOf(filter.severity)
   const text = filter.text.toLowerCase()

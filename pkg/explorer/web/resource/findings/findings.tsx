@@ -14,10 +14,10 @@ import { countOf, filterFindings } from './count.ts'
 import { Matrix } from './matrix.tsx'
 import { FindingsTable } from './table.tsx'
 
-/** The name of the source scan, where platforms have names of their own. */
+/** Name of the source scan, beside the names of platforms. */
 const source = 'source'
 
-/** What scans found, of the version that is chosen. */
+/** Findings of the chosen version. */
 export function FindingsSection({ address, detail, values, change }: SectionProps) {
   const query = useQuery<ScanFindings>(findingsUrl(address, values))
   const versions = useMemo(() => scannedVersions(query.data), [query.data])
@@ -111,7 +111,7 @@ function Scans({ data, address, detail, values, change }: ScansProps) {
   )
 }
 
-/** Findings by where they were found: the source first, then platforms. */
+/** Findings by scan: the source first, then platforms. */
 function scansOf(data: ScanFindings): (readonly [string, readonly Finding[]])[] {
   const binary = Object.entries(data.binaryScanFindings ?? {}).toSorted(([a], [b]) =>
     a < b ? -1 : 1,

@@ -6,14 +6,14 @@ import { SeverityWord } from '../../parts/severity-counts.tsx'
 import { Cell, type Head, None, RowHead, Table } from '../../parts/table.tsx'
 
 const first = 20
-/** How many more are drawn at a time. */
+/** Rows that each click adds. */
 const slice = 200
 
 interface Props {
   readonly findings: readonly Finding[]
-  /** Platform, where there are several. */
+  /** The platform, if there are several. */
   readonly of: string | undefined
-  /** Before they were filtered. */
+  /** Number before filtering. */
   readonly total: number
 }
 

@@ -31,7 +31,7 @@ export function drawReadme(markdown: string): DrawnReadme {
   return { content, headings: drawing.sections }
 }
 
-/** Turns a tree of Markdown into elements: a list of what is allowed, everything else is dropped or plain text. */
+/** Turns a Markdown tree into elements. Only listed nodes become elements; all others are dropped or shown as text. */
 class Drawing {
   readonly sections: ReadmeHeading[] = []
   readonly #tree: Root
@@ -131,7 +131,7 @@ class Drawing {
     }
   }
 
-  /** No level is left out, however the document counts them. */
+  /** Levels are never skipped, even if the document skips them. */
   #heading({ depth, children }: Heading): ComponentChildren {
     const words = textOf(children).trim()
     if (words === '') return null
@@ -202,7 +202,7 @@ class Drawing {
     )
   }
 
-  /** Markup is dropped, but for line breaks and the names of places that terraform-docs links to. */
+  /** Drops markup except line breaks and the anchors that terraform-docs links to. */
   #html(markup: string): ComponentChildren {
     if (/^<br\s*\/?>$/i.test(markup)) return <br />
     const name = /^<a\s+(?:name|id)="([\w.-]{1,120})"\s*\/?>/i.exec(markup)?.[1]
@@ -228,7 +228,7 @@ class Drawing {
     )
   }
 
-  /** A picture would tell another host who reads this, so it is a link. */
+  /** Pictures are shown as links, because loading them would tell another host who reads this. */
   #picture(url: string, alt: string | null | undefined): ComponentChildren {
     const words = (alt ?? '').trim() || 'picture'
     const href = this.#inLink ? undefined : safeHref(url)

@@ -1,6 +1,6 @@
 /*
- * Stands in for the package `decode-named-character-reference` in the built pages. Its version for browsers writes into
- * innerHTML, which the pages' policy rightly refuses, and its other version is a table of 2,000 names.
+ * Replaces the package `decode-named-character-reference` in the built pages. Its browser version writes into innerHTML,
+ * which the policy of the pages forbids, and its other version is a table of 2,000 names.
  */
 
 const names: Readonly<Record<string, string>> = {
@@ -72,7 +72,7 @@ const names: Readonly<Record<string, string>> = {
   zwnj: '\u200C',
 }
 
-/** @param name without `&` and `;`. False for names that are shown as they are written. */
+/** @param name without `&` and `;`. Returns false for unknown names, which are shown as written. */
 export function decodeNamedCharacterReference(name: string): string | false {
   return Object.hasOwn(names, name) ? (names[name] ?? false) : false
 }

@@ -1,6 +1,6 @@
 import type { Definition, FootnoteDefinition, Nodes } from 'mdast'
 
-/** What is referred to from elsewhere in the document. The first of two with one name counts. */
+/** Definitions and footnotes of a document. If two have the same name, the first counts. */
 export function collect(tree: Nodes): {
   definitions: Map<string, Definition>
   footnotes: Map<string, FootnoteDefinition>
@@ -18,7 +18,7 @@ export function collect(tree: Nodes): {
   return { definitions, footnotes }
 }
 
-/** The words of some nodes, without their form. */
+/** The plain text of nodes. */
 export function textOf(nodes: readonly Nodes[]): string {
   return nodes
     .map((node) => {
@@ -29,13 +29,13 @@ export function textOf(nodes: readonly Nodes[]): string {
     .join('')
 }
 
-/** Ids inside the README. All begin with `readme-`, so that none is one of the page's own. */
+/** Ids inside the README. All begin with `readme-`, so that none collides with an id of the page. */
 export class Ids {
   readonly #used = new Set(['readme'])
-  /** The last number that a heading got, so that thousands of one name are quick to name. */
+  /** The last number of each heading, so that thousands of equal headings get ids quickly. */
   readonly #repeated = new Map<string, number>()
 
-  /** As GitHub names headings, with a number where a name comes again. */
+  /** An id as GitHub writes it, with a number if the heading is repeated. */
   forHeading(words: string): string {
     const slug = words
       .toLowerCase()
@@ -52,7 +52,7 @@ export class Ids {
     return id
   }
 
-  /** Undefined for a name that is taken. */
+  /** Undefined if the name is taken. */
   forName(name: string): string | undefined {
     const id = `readme-${name}`
     if (this.#used.has(id)) return undefined
@@ -60,13 +60,13 @@ export class Ids {
     return id
   }
 
-  /** The target of a link within the document, as an id may be written. */
+  /** The id that a link within the document refers to. */
   targetOf(link: string): string {
     let name = link.slice(1)
     try {
       name = decodeURIComponent(name)
     } catch {
-      // A target that is badly encoded leads nowhere, which is what it did before.
+      // A badly encoded target leads nowhere.
     }
     return encodeURIComponent(name.replaceAll('\\', '').slice(0, 120))
   }

@@ -4,14 +4,14 @@ import { gfmFromMarkdown } from 'mdast-util-gfm'
 import { gfm } from 'micromark-extension-gfm'
 import { definitionsOf, type Piece, piecesOf, withDefinitions } from './pieces.ts'
 
-/** Deeper pieces are attacks or accidents, and drawing goes as deep as they do. */
+/** Deeper nesting is an attack or an accident, and drawing is recursive. */
 const deepest = 60
-/** What is left after that long is shown as it is written. */
+/** The rest of a document that takes longer is shown as written. */
 const longestMs = 1500
 
 const options = { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }
 
-/** A document as a tree. What cannot be read in reasonable time stands in it as code, so that nothing is lost. */
+/** Parses a document. Parts that would take too long become code blocks, so that nothing is lost. */
 export function parseMarkdown(markdown: string): Root {
   const began = performance.now()
   const definitions = definitionsOf(markdown)

@@ -1,16 +1,16 @@
 /*
- * A document in pieces. Reading Markdown costs the square of its length where an attacker wants it to, so it is read in
- * pieces of a few kilobytes, cut where nothing is lost: between blocks, else between lines.
+ * Splits a document into pieces of a few kilobytes, because an attacker can make parsing take time quadratic in the length.
+ * It is cut between blocks, or otherwise between lines, so that nothing is lost.
  */
 
 export interface Piece {
   /**
-   * `rows` continue the table of the piece before, under its head written again; `code` is the inside of a fence; `text` is
-   * shown as it is written.
+   * `rows` continue the previous piece's table and repeat its head; `code` is the content of a fence; `text` is shown as
+   * written.
    */
   readonly kind: 'markdown' | 'rows' | 'code' | 'text'
   readonly text: string
-  /** Of code. */
+  /** Language of the code. */
   readonly language?: string
 }
 
@@ -49,7 +49,7 @@ export function piecesOf(markdown: string): Piece[] {
   return pieces
 }
 
-/** The line that closes it, or the one after the last. */
+/** The line that closes the fence, or the one after the last. */
 function endOfFence(lines: readonly string[], start: number, marks: string): number {
   const mark = marks.charAt(0)
   const closing = new RegExp(`^ {0,3}${mark}{${marks.length},}[ \\t]*$`)
@@ -82,7 +82,7 @@ function cut(block: readonly string[]): Piece[] {
 const definition = /^ {0,3}\[((?:[^\]\\\n]|\\.){1,200})\]:[ \t]*\S.*$/gm
 const mostDefinitions = 500
 
-/** Definitions of links and footnotes by label, wherever they stand: every piece may refer to them. */
+/** Definitions of links and footnotes by label. Every piece may refer to them. */
 export function definitionsOf(markdown: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   for (const [line, label = ''] of markdown.matchAll(definition)) {
@@ -92,7 +92,7 @@ export function definitionsOf(markdown: string): ReadonlyMap<string, string> {
   return found
 }
 
-/** A piece with what it refers to. */
+/** A piece with the definitions that it refers to. */
 export function withDefinitions(text: string, definitions: ReadonlyMap<string, string>): string {
   const used = [...definitions].filter(
     ([label, line]) => text.includes(`[${label}]`) && !text.includes(line),

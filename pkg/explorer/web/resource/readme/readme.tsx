@@ -9,16 +9,16 @@ export interface ReadmeHeading {
 
 interface Props {
   readonly content: string
-  /** The version it is of. */
+  /** The version that the README belongs to. */
   readonly version: string | undefined
-  /** Called with the headings of its sections, once it is drawn. */
+  /** Called with the headings of the sections after drawing. */
   readonly onHeadings: (headings: readonly ReadmeHeading[]) => void
 }
 
-/** Longer ones are shown as they are written. */
+/** Longer READMEs are shown as written. */
 const longestMarkdown = 512 * 1024
 
-/** The README as its authors wrote it. What draws it is loaded when there is one to draw. */
+/** The README as its authors wrote it. The Markdown code is loaded when a page needs it. */
 export function Readme({ content, version, onHeadings }: Props) {
   const isPlain = content.length > longestMarkdown
   return (
@@ -57,7 +57,7 @@ function Markdown({ content, onHeadings }: Pick<Props, 'content' | 'onHeadings'>
     if (drawn !== undefined) onHeadings(drawn.headings)
   }, [drawn])
   if (chunk === 'failed')
-    return <Plain content={content} why="What draws it could not be loaded." />
+    return <Plain content={content} why="The code that draws READMEs could not be loaded." />
   if (drawn === undefined) {
     return (
       <div class="prose" aria-busy="true">

@@ -17,7 +17,7 @@ import type { Change, SectionProps } from '../page.tsx'
 
 const clear = { v_q: '', v_synced: '', v_os: '', v_arch: '', v_page: 1 } as const
 
-/** Every archive of every version: filtered and paged by the server. */
+/** All archives of all versions, filtered and paged by the server. */
 export function VersionsSection({ address, detail, values, change }: SectionProps) {
   const query = useQuery<VersionPage>(versionsUrl(address, values))
   const isProvider = detail.kind === 'provider'
@@ -127,9 +127,9 @@ interface RowProps {
   readonly row: VersionRow
   readonly address: Address
   readonly values: ResourceValues
-  /** Whether the row above is of the same version. */
+  /** Whether the row above has the same version. */
   readonly repeated: boolean
-  /** Whether the usage block is about it. */
+  /** Whether the usage block shows this version. */
   readonly chosen: boolean
 }
 
