@@ -19,7 +19,7 @@ it('says that it needs a cluster', () => {
   expect(stderr).toContain('not in a cluster and no kubeconfig: name one with --kubeconfig FILE')
 })
 
-it('names everything that it cannot fetch with, at once', () => {
+it('lists every option that it cannot use in one message', () => {
   const dir = mkdtempSync(join(tmpdir(), 'depot-controller-'))
   onTestFinished(() => rmSync(dir, { recursive: true }))
   const kubeconfig = join(dir, 'kubeconfig')

@@ -30,7 +30,7 @@ it.each(Object.keys(commands))('%s has help and a version', (name) => {
   expect(depot(name, '--version')).toMatchObject({ status: 0, stdout: `${packageJson.version}\n` })
 })
 
-it('says that it does not know a command, and lists those it knows', () => {
+it('refuses an unknown command and lists the known ones', () => {
   const { status, stderr } = depot('serve')
   expect(status).toBe(2)
   expect(stderr).toMatch(/^depot: there is no command "serve"\n/)

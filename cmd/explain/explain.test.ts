@@ -36,14 +36,14 @@ spec: {expression: '${expression}', moduleResources: ['vpc-*'], providerResource
     ['b', [/a: false\n/, /b: true +<- decides/, /c: InvalidSyntax/]],
     ['x', [/c: InvalidSyntax.* +<- decides/, /groups\[\n/, /denied \(403\)/]],
     ['', [/Groups: none/, /denied/]],
-  ])('tells what is made of the groups %j', (groups, patterns) => {
+  ])('explains the result for the groups %j', (groups, patterns) => {
     const { status, stdout } = start('explain', ...manifests, '--groups', groups)
     expect(status).toBe(0)
     for (const pattern of patterns) expect(stdout).toMatch(pattern)
     expect(stdout).not.toContain('elsewhere')
   })
 
-  it('needs bindings from somewhere', () => {
+  it('needs a folder or a cluster to read bindings from', () => {
     const { status, stderr } = start('explain', '--groups', 'a')
     expect([status, stderr]).toEqual([2, expect.stringContaining('--manifests')])
   })

@@ -52,9 +52,9 @@ async function all(): Promise<Ended> {
   return selftest(url, `--admin-url=${url}`, `--valkey-addr=127.0.0.1:${portOf(valkey)}`)
 }
 
-it('prints a line for each check, and fails where one does', async () => {
+it('prints a line for each check, and fails if one fails', async () => {
   const { code, stdout } = await all()
-  // There is no cluster around this test.
+  // This test runs outside a cluster.
   expect(code).toBe(1)
   expect(stdout).toMatch(
     /^ok +discovery at .* names the module registry\nok +server at .* is ready\n/,
@@ -65,7 +65,7 @@ it('prints a line for each check, and fails where one does', async () => {
   expect(stdout).toMatch(/ok +Valkey at .* answers PING\n$/)
 })
 
-it('says what it found in the place of what it expected', async () => {
+it('prints the answer that it got and the one that it expected', async () => {
   discovery = '{}'
   isReady = false
   const { stdout } = await all()
@@ -73,13 +73,13 @@ it('says what it found in the place of what it expected', async () => {
   expect(stdout).toContain('answered 503, expected 200: the caches are not filled')
 })
 
-it('says why nothing could be reached', async () => {
+it('prints why it could not connect', async () => {
   const { code, stdout } = await selftest('http://127.0.0.1:1', '--valkey-addr=127.0.0.1:1')
   expect(code).toBe(1)
   expect(stdout).toMatch(/failed +discovery at http:\/\/127\.0\.0\.1:1 .*(ECONNREFUSED|bad port)/)
   expect(stdout).toMatch(/failed +Valkey at 127\.0\.0\.1:1 .*ECONNREFUSED/)
 })
 
-it('asks for an address', async () => {
+it('requires an address', async () => {
   expect((await selftest()).code).toBe(2)
 })

@@ -12,7 +12,7 @@ const dir = mkdtempSync(join(tmpdir(), 'depot-audit-'))
 afterAll(() => rmSync(dir, { recursive: true }))
 const anyPort = { host: '127.0.0.1', port: 0 }
 
-it('says who asked for an archive, by which binding, and what came of it', async () => {
+it('records who requested an archive, the binding that allowed it, and the outcome', async () => {
   const path = join(dir, 'new folder/audit.log')
   const issuer = await TestIssuer.start()
   using fixture = new AccessFixture()
@@ -67,7 +67,7 @@ it('says who asked for an archive, by which binding, and what came of it', async
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-it('cannot start where the file cannot be written', () => {
+it('does not start if the file cannot be written', () => {
   using fixture = new AccessFixture()
   const { log, metrics } = fixture
   expect(() => openAuditLog({ path: dir, log, metrics })).toThrow(/EISDIR/)

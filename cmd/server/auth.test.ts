@@ -29,7 +29,7 @@ it.each([
     [...manifests, '--oidc-issuer-url', 'http://login.example', '--oidc-client-id', 'x'],
     /without encryption/,
   ],
-  ['an override that is no URL', [...oidc, '--oidc-authz-url', 'login'], /--oidc-authz-url/],
+  ['an override that is not a URL', [...oidc, '--oidc-authz-url', 'login'], /--oidc-authz-url/],
   ['an override of another scheme', [...oidc, '--oidc-token-url', 'ftp://a/t'], /--oidc-token-url/],
   ['a broker with a path', [...oidc, '--broker-proxy-url', 'http://b:5556/broker'], /has a path/],
   [
@@ -38,12 +38,12 @@ it.each([
     /--broker-proxy-url.*without encryption/,
   ],
   ['a broker of another issuer', [...oidc, '--broker-proxy-url', 'http://b:5556'], /path \/broker/],
-])('%s: ends with 2 and says why', (_, args, message) => {
+])('%s: exits with 2 and prints why', (_, args, message) => {
   const { status, stderr } = start(...args, '--listen', '127.0.0.1:0', '--admin-listen', ':0')
   expect([status, stderr]).toEqual([2, expect.stringMatching(message)])
 })
 
-it('an issuer that calls itself otherwise ends the start with 2', async () => {
+it('exits with 2 if the issuer calls itself differently', async () => {
   const issuer = await TestIssuer.start()
   issuer.metadata = { issuer: 'https://other.example', jwks_uri: 'https://other.example/keys' }
   const child = spawn(
@@ -71,7 +71,7 @@ it('an issuer that calls itself otherwise ends the start with 2', async () => {
   expect([code, stderr]).toEqual([2, expect.stringContaining('calls itself')])
 })
 
-it('a proxy that is no address ends the start with 2, and shows no credentials', () => {
+it('exits with 2 for a malformed proxy address, and prints no credentials', () => {
   const { status, stderr } = spawnSync(
     process.execPath,
     [main, ...manifests, '--anonymous-auth', '--listen', '127.0.0.1:0', '--admin-listen', ':0'],
@@ -81,7 +81,7 @@ it('a proxy that is no address ends the start with 2, and shows no credentials',
   expect(stderr).not.toContain('hunter2')
 })
 
-it('an issuer that is away leaves guests their registry, and /readyz says why it is away', async () => {
+it('serves guests while the issuer is unreachable, and /readyz says why', async () => {
   const issuer = await TestIssuer.start()
   issuer.away = true
   const args = [

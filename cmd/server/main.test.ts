@@ -36,7 +36,7 @@ it('prints its options', () => {
   })
 })
 
-describe('a start that cannot work ends with 2 and says why', () => {
+describe('a start with bad options exits with 2 and prints why', () => {
   const key = file('file', 'neither a key nor a folder')
   it.each([
     ['unknown flag', [...anonymous, '--manifest', dir], ['--manifest is unknown']],

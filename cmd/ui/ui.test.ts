@@ -26,7 +26,7 @@ function file(name: string, content: string): string {
   return path
 }
 
-/** Starts it as an operator does, and waits for its end. */
+/** Starts it as an operator does, and waits until it exits. */
 async function endOf(flags: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...flags], {
     env: { ...bareEnvironment, ...env },
@@ -44,7 +44,7 @@ it.each([
     '--session-password-path (or DEPOT_SESSION_PASSWORD): line 1 has 31 characters',
   ],
   [
-    'a short one behind a long one',
+    'a short password after a long one',
     ['--dev-token-input'],
     { DEPOT_SESSION_PASSWORD: `${password}\nshort` },
     'line 2 has 5 characters',
@@ -61,12 +61,17 @@ it.each([
   ['an issuer without a client', oidc.slice(0, 1), {}, 'needs --oidc-client-id'],
   ['a login without a base URL', oidc.slice(0, 2), {}, 'needs --base-url'],
   ['an issuer over http', ['--oidc-issuer-url=http://login.example.com'], {}, 'without encryption'],
-  ['a callback that is of the server', ['--oidc-callback-path=/depot/x'], {}, 'keep out of /depot'],
-  ['a callback that is a login', ['--oidc-callback-path=/auth/login'], {}, 'belongs to something'],
+  ['a callback path of the server', ['--oidc-callback-path=/depot/x'], {}, 'keep out of /depot'],
+  [
+    'a callback path of the login',
+    ['--oidc-callback-path=/auth/login'],
+    {},
+    'belongs to something',
+  ],
   ['scopes without openid', ['--oidc-scopes=profile'], {}, 'lacks openid'],
-  ['pages that are not built', [`--dist-path=${folder}`], {}, 'run `make ui`'],
+  ['a folder without built pages', [`--dist-path=${folder}`], {}, 'run `make ui`'],
   ['a password as a flag', ['--session-password=x'], {}, 'DEPOT_SESSION_PASSWORD_FILE'],
-])('%s ends it with 2 and says which option', async (_what, flags, env, message) => {
+])('%s makes it exit with 2 and name the option', async (_what, flags, env, message) => {
   const { code, errors } = await endOf(
     flags.some((flag) => flag.startsWith('--dist-path'))
       ? flags
@@ -90,7 +95,7 @@ it('takes its base URL from NEXT_PUBLIC_BASE_URL when it starts, without a build
   }
 })
 
-it('warns of the developer token, and reads its password from a file', async () => {
+it('warns about the developer token, and reads the password from a file', async () => {
   const explorer = await startExplorer({
     serverUrl: 'http://127.0.0.1:9',
     flags: [

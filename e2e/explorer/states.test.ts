@@ -54,12 +54,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     ],
     ['404', json(404, { errors: ['no'] }), [404], /Not found, or not visible to you\./],
     ['400', json(400, { errors: ['page must be a number'] }), [400], /page must be a number/],
-    [
-      '401 without a login',
-      json(401, { errors: ['no'] }),
-      [401],
-      /This registry requires a token\./,
-    ],
+    ['401 without a login', json(401, { errors: ['no'] }), [401], /This registry wants a token\./],
     [
       '429 with a time to wait',
       json(429, { errors: ['no'] }, { 'retry-after': '60' }),
@@ -292,7 +287,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
       if (request.url().endsWith('/auth/dev-token')) wanted -= 1
     })
     const card = main(page).getByRole('alert')
-    await card.getByText('This registry requires a token.').waitFor()
+    await card.getByText('This registry wants a token.').waitFor()
     await card.getByText('Paste a bearer token to see what it may see.').waitFor()
     await card.getByLabel('Bearer token').fill('first.of.two')
     await card.getByRole('button', { name: 'Save' }).click()

@@ -5,7 +5,7 @@ import { packToken } from './packed-token.ts'
 import { Seal } from './seal.ts'
 import { Sessions } from './session.ts'
 
-/** An explorer whose issuer has a page that ends sessions there, and refreshes none. */
+/** An explorer whose issuer has a sign-out page and refreshes no session. */
 async function withIssuer() {
   const asked: string[] = []
   const issuer = await listening((request, response) => {
@@ -48,7 +48,7 @@ async function withIssuer() {
   }
 }
 
-it('a sign-out ends at the page of the issuer, with the token that began it', async () => {
+it('a sign-out leads to the sign-out page of the issuer, with the ID token as hint', async () => {
   const { issuer, signedOut } = await withIssuer()
   const { status, headers } = await signedOut({ token: packToken('a.b.c') })
   const target = new URL(String(headers['location']))
@@ -65,7 +65,7 @@ it.each([
   ['an empty token', { token: '' }],
   ['no token', {}],
   ['a token of another type', { token: 1 }],
-])('a sign-out of %s ends at the first page, and its cookie is gone', async (_what, content) => {
+])('a sign-out of %s leads to the first page and clears its cookie', async (_what, content) => {
   const { signedOut } = await withIssuer()
   const { status, headers } = await signedOut(content)
   expect([status, headers['location']]).toEqual([302, '/'])
@@ -79,10 +79,10 @@ it.each([
   ['knows of the same end', (end: number) => JSON.stringify({ expiresAt: end }), false],
   ['knows of a later end', (end: number) => JSON.stringify({ expiresAt: end + 1 }), false],
   ['does not say what it knows', () => undefined, false],
-  ['sends what is no JSON', () => '{"expiresAt"', false],
+  ['sends text that is not JSON', () => '{"expiresAt"', false],
   ['sends text as a time', () => '{"expiresAt":"1"}', false],
 ])(
-  'a session is refreshed unless another tab was first, for a page that %s',
+  'refreshes a session unless another tab was first, for a page that %s',
   async (_what, body, isRefreshed) => {
     const { explorer, asked } = await withIssuer()
     const expiresAt = Date.now() + hour

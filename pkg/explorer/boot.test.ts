@@ -14,13 +14,13 @@ const boot: Boot = {
   version: '1.0.0',
 }
 
-it('reads what was written, and markup in a name cannot end the script element', () => {
+it('reads what it wrote, and markup in a name cannot end the script element', () => {
   const text = dataBlock(boot)
   expect(text).not.toContain('<')
   expect(parseBoot(text)).toEqual(boot)
 })
 
-it('reads what is missing as switched off', () => {
+it('reads missing values as switched off', () => {
   expect(parseBoot('{}')).toEqual({
     registryHost: '',
     baseUrl: '',

@@ -19,7 +19,7 @@ import { createExplorer, type ExplorerOptions } from './explorer.ts'
 
 export const sessionPassword = 'a password of more than 32 letters'
 
-/** What reached the server behind the explorer. */
+/** A request that reached the server behind the explorer. */
 interface Reached {
   readonly method: string
   readonly url: string
@@ -59,7 +59,7 @@ const answersJson: Listener = (_request, response) => {
   response.end('{"items":[]}')
 }
 
-/** An explorer on a port of its own, and a server behind it that answers as the test says. */
+/** An explorer on its own port, before a server that answers as the test says. */
 export async function startExplorer(
   answer: Listener = answersJson,
   options: Partial<ExplorerOptions> = {},
@@ -90,7 +90,7 @@ export async function startExplorer(
     version: '1.2.3',
     log: logger,
     metrics,
-    // The answer comes at once, but a busy machine may take longer than a person is let wait.
+    // The answer comes at once, but a busy machine may take longer than people should wait.
     firstAnswerMs: 20_000,
     ...options,
   })
@@ -159,7 +159,7 @@ export async function listening(listener: RequestListener) {
   }
 }
 
-/** A server that listens and takes no connection: it does nothing else from then on, and its queue is full. */
+/** A server that listens but accepts no connection, because its process is blocked and its queue is full. */
 export async function neverAccepting(): Promise<AsyncDisposable & { readonly url: string }> {
   const worker = new Worker(
     `const { parentPort } = require('node:worker_threads')
@@ -171,7 +171,7 @@ export async function neverAccepting(): Promise<AsyncDisposable & { readonly url
     { eval: true },
   )
   const [port] = (await once(worker, 'message')) as [number]
-  // The kernel takes two for such a queue; the others wait.
+  // The kernel accepts two connections for such a queue; the others wait.
   const waiting = Array.from({ length: 4 }, () => connect(port, '127.0.0.1'))
   for (const socket of waiting) socket.on('error', () => undefined)
   await Promise.all(waiting.slice(0, 2).map((socket) => once(socket, 'connect')))

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { writeBarePages } from '../../hack/testbed/explorer/pages.ts'
 import { startExplorer } from './explorer.fixture.ts'
 
-/** Pages with a skeleton, and components that are the code given. */
+/** Pages with a skeleton, and components with the given code. */
 function pagesWith(code: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'depot-first-view-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -21,7 +21,7 @@ function pagesWith(code: string): string {
 const draws =
   'export const drawFirstView = (search, { items }) => `${search.get("q")}: ${items.join()} $& $1`'
 
-it('stands in the place of the skeleton, drawn from the answer that this caller got', async () => {
+it('replaces the skeleton, drawn from the answer for this caller', async () => {
   await using explorer = await startExplorer(
     (_request, response, { headers }) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -41,7 +41,7 @@ it.each([
   ['/nowhere', 200],
   ['/', 403],
   ['/', 400],
-])('leaves the skeleton of %s where the server answers %i', async (path, status) => {
+])('keeps the skeleton of %s if the server answers %i', async (path, status) => {
   await using explorer = await startExplorer(
     (_request, response) => {
       response.writeHead(status, { 'content-type': 'application/json' })
@@ -55,14 +55,14 @@ it.each([
 it.each([
   'throw new Error("broken")',
   'export const drawFirstView = () => { throw new Error("x") }',
-])('leaves the skeleton and a line in the log where it fails: %s', async (code) => {
+])('keeps the skeleton and logs the error if drawing fails: %s', async (code) => {
   await using explorer = await startExplorer(undefined, { dist: pagesWith(code) })
   const { status, text } = await explorer.get('/')
   expect([status, text.includes('>bones<')]).toEqual([200, true])
   expect(explorer.log.join('')).toContain('the first view of a page cannot be drawn')
 })
 
-it('is no file of the pages', async () => {
+it('is not served as a file', async () => {
   await using explorer = await startExplorer(undefined, { dist: pagesWith(draws) })
   const { status, text } = await explorer.get('/first-view.mjs')
   expect([status, text.includes('drawFirstView')]).toEqual([404, false])

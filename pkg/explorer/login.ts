@@ -42,7 +42,7 @@ const attemptCookie = 'login-'
 const attemptSeconds = 600
 /** Older ones are dropped, because other sites can make a browser begin logins, which must not fill its cookies. */
 const mostAttempts = 5
-/** Marks for a minute that a person has just signed in, so that a browser that loses its session is not redirected in a loop. */
+/** Marks for a minute that a person has just signed in, so that a browser that loses its session is not sent in a loop. */
 export const arrivedCookie = 'arrived'
 const arrivedSeconds = 60
 

@@ -17,7 +17,7 @@ async function signedIn(...args: Parameters<typeof startExplorer>) {
   return { explorer, cookie: cookies }
 }
 
-describe('what belongs to the server', () => {
+describe('a request for the server', () => {
   it.each([
     ['/depot', true],
     ['/depot/x', true],
@@ -38,7 +38,7 @@ describe('what belongs to the server', () => {
     expect(explorer.reached.some(({ url }) => url === path)).toBe(isServers)
   })
 
-  it('comes with the method, the body, the host and the caller as they were', async () => {
+  it('arrives with its method, body, host and caller unchanged', async () => {
     await using explorer = await startExplorer()
     const host = new URL(explorer.url).host
     await explorer.send('POST', '/broker/token?a=1', { ...json, 'x-own': 'kept' }, '{"a":1}')
@@ -56,7 +56,7 @@ describe('what belongs to the server', () => {
     })
   })
 
-  it('has one request id, in both logs and in the answer', async () => {
+  it('has the same request id in both logs and in the answer', async () => {
     await using explorer = await startExplorer((_request, response, { headers }) => {
       response.writeHead(200, {
         'x-request-id': String(headers['x-request-id']),
@@ -74,7 +74,7 @@ describe('what belongs to the server', () => {
     expect(explorer.reached.at(-1)?.headers['x-request-id']).toBe('mine')
   })
 
-  it('is answered as the server answers, redirects included', async () => {
+  it('gets the answer of the server, including redirects', async () => {
     await using explorer = await startExplorer((_request, response) => {
       response.writeHead(307, { location: 'https://storage.example/a', 'x-registry-get': 'b' })
       response.end()
@@ -87,7 +87,7 @@ describe('what belongs to the server', () => {
     ])
   })
 
-  it('keeps the length that HEAD asks for', async () => {
+  it('keeps the length in answers to HEAD', async () => {
     await using explorer = await startExplorer((_request, response) => {
       response.writeHead(200, { 'content-length': '1234', 'content-type': 'application/zip' })
       response.end()
@@ -96,7 +96,7 @@ describe('what belongs to the server', () => {
     expect([headers['content-length'], text]).toEqual(['1234', ''])
   })
 
-  it('loses what belongs to one connection, and what strangers say of proxies', async () => {
+  it('loses connection headers, and proxy headers of untrusted clients', async () => {
     await using explorer = await startExplorer((_request, response) => {
       response.writeHead(200, { connection: 'close, x-mine', 'x-mine': '1', 'keep-alive': 'a=1' })
       response.end()
@@ -123,7 +123,7 @@ describe('what belongs to the server', () => {
     expect(answer.headers).not.toHaveProperty('x-mine')
   })
 
-  it('never becomes a page of this origin', async () => {
+  it('never gets an answer that runs as a page of this origin', async () => {
     await using explorer = await startExplorer((_request, response) => {
       response.writeHead(200, {
         'content-type': 'text/html',
@@ -140,7 +140,7 @@ describe('what belongs to the server', () => {
   })
 
   it.each(['/depot/a/%2e%2e%2fb', '/depot/a%2f..%2fb', '/depot/%252e%252e/b', '/-/api/a%5c..%5cb'])(
-    'is not asked for %s',
+    'does not pass %s on',
     async (path) => {
       await using explorer = await startExplorer()
       expect((await explorer.get(path)).status).toBe(400)
@@ -149,7 +149,7 @@ describe('what belongs to the server', () => {
   )
 })
 
-describe('the session of a reader', () => {
+describe('the session of a person', () => {
   it.each([
     ['same-origin', true],
     ['same-site', false],
@@ -157,7 +157,7 @@ describe('the session of a reader', () => {
     ['none', false],
     ['', false],
     ['nonsense', false],
-  ])('stands in at /depot/* for a request that is %j: %j', async (site, isUsed) => {
+  ])('authorizes /depot/* for a request that is %j: %j', async (site, isUsed) => {
     const { explorer, cookie } = await signedIn()
     await using _ = explorer
     await explorer.get('/depot/ui/v1/stats', { cookie, ...(site && { 'sec-fetch-site': site }) })
@@ -173,7 +173,7 @@ describe('the session of a reader', () => {
     ['none', true],
     ['', true],
     ['nonsense', false],
-  ])('is used at /-/api/* for a request that is %j: %j', async (site, isUsed) => {
+  ])('authorizes /-/api/* for a request that is %j: %j', async (site, isUsed) => {
     const { explorer, cookie } = await signedIn()
     await using _ = explorer
     await explorer.get('/-/api/stats', { cookie, ...(site && { 'sec-fetch-site': site }) })
@@ -183,7 +183,7 @@ describe('the session of a reader', () => {
     )
   })
 
-  it('never takes the place of what a request says itself', async () => {
+  it('never replaces the Authorization of a request', async () => {
     const { explorer, cookie } = await signedIn()
     await using _ = explorer
     await explorer.get('/depot/x', { cookie, ...sameOrigin, authorization: 'Bearer own' })
@@ -196,14 +196,14 @@ describe('the session of a reader', () => {
     ['GET', '/.well-known/terraform.json'],
     ['GET', '/v1/modules/a/b/c/versions'],
     ['GET', '/broker/auth'],
-  ])('is not used for %s %s', async (method, path) => {
+  ])('does not authorize %s %s', async (method, path) => {
     const { explorer, cookie } = await signedIn()
     await using _ = explorer
     await explorer.send(method, path, { cookie, ...sameOrigin })
     expect(explorer.reached[0]?.headers.authorization).toBeUndefined()
   })
 
-  it('never leaves with its cookie, and other cookies go to the broker only', async () => {
+  it('keeps its cookie here, and only the broker gets other cookies', async () => {
     const { explorer, cookie } = await signedIn()
     await using _ = explorer
     const sent = { cookie: `${cookie}; _session=broker; depot-theme=dark`, ...sameOrigin }
@@ -219,7 +219,7 @@ describe('the session of a reader', () => {
     ])
   })
 
-  it('cannot be replaced by what the server or the broker sets', async () => {
+  it('cannot be replaced by cookies of the server or the broker', async () => {
     await using explorer = await startExplorer((_request, response) => {
       response.writeHead(200, {
         'set-cookie': ['depot-session=evil', '__Host-depot-session=evil', '_session=fine; Path=/'],
@@ -233,28 +233,28 @@ describe('the session of a reader', () => {
 })
 
 describe('headers', () => {
-  /** As large as a session gets, with what else a browser and a company's gateway send. */
+  /** The largest session, with other headers that a browser and a company's gateway send. */
   const large = {
     cookie: `depot-session=${'a'.repeat(3800)}; depot-session.1=${'b'.repeat(3800)}; _broker=${'c'.repeat(4000)}`,
     'x-forwarded-client-cert': 'd'.repeat(20 * 1024),
   }
 
   it.each(['/stats', '/-/api/stats', '/depot/x', '/broker/x', '/robots.txt'])(
-    'of 32 KiB are taken at %s',
+    'are accepted up to 32 KiB at %s',
     async (path) => {
       await using explorer = await startExplorer()
       expect((await explorer.get(path, large)).status).toBe(200)
     },
   )
 
-  it('that are larger than a server takes are refused, and the next request is served', async () => {
+  it('are refused if they are too large, and the next request is served', async () => {
     await using explorer = await startExplorer()
     expect((await explorer.get('/stats', { 'x-much': 'a'.repeat(100 * 1024) })).status).toBe(431)
     expect((await explorer.get('/stats')).status).toBe(200)
   })
 })
 
-describe("the app's own way to the API", () => {
+describe("the app's route to the API", () => {
   it('answers for this reader only, and only to this origin', async () => {
     await using explorer = await startExplorer()
     const { status, headers, text } = await explorer.get('/-/api/resources?page=2')
@@ -268,7 +268,7 @@ describe("the app's own way to the API", () => {
     })
   })
 
-  it('passes on the tag of an answer that is known', async () => {
+  it('passes on the entity tag of a known answer', async () => {
     await using explorer = await startExplorer((request, response) => {
       response.writeHead(request.headers['if-none-match'] === '"tag"' ? 304 : 200)
       response.end()
@@ -283,7 +283,7 @@ describe("the app's own way to the API", () => {
     expect(explorer.reached).toEqual([])
   })
 
-  it('leads nowhere else', async () => {
+  it('reaches nothing outside the API', async () => {
     await using explorer = await startExplorer()
     for (const path of ['/-/api/../../metrics', '/-/api/%2e%2e/%2e%2e/metrics', '/-/api']) {
       await explorer.get(path)
@@ -295,7 +295,7 @@ describe("the app's own way to the API", () => {
 const tookTooLong = { errors: ['the registry took too long: try again in a moment'] }
 
 describe('a server that misbehaves', () => {
-  it('that is away is said to be away, and comes back by itself', async () => {
+  it('is reported while it is unreachable, and works again when it is back', async () => {
     const gone = await listening((_request, response) => response.end())
     gone.stop()
     await using explorer = await startExplorer(undefined, { serverUrl: gone.url })
@@ -311,7 +311,7 @@ describe('a server that misbehaves', () => {
   it.each([
     ['of a known length', { 'content-length': '1000' }],
     ['of unknown length', {}],
-  ])('that breaks off an answer %s has the connection broken off here too', async (_, headers) => {
+  ])('aborts its clients after it breaks off an answer %s', async (_, headers) => {
     await using explorer = await startExplorer((_request, response) => {
       response.writeHead(200, headers)
       response.write('the beginning', () => response.destroy())
@@ -319,12 +319,12 @@ describe('a server that misbehaves', () => {
     await expect(explorer.get('/depot/x')).rejects.toThrow(/terminated|closed|aborted/)
   })
 
-  it('has 5 s for a connection, and 30 s for what comes next of an answer', () => {
+  it('gets 5 s to accept a connection, and 30 s for each next part of an answer', () => {
     expect(deadlines).toEqual({ connectMs: 5000, silentMs: 30_000 })
   })
 
   it.each(['/-/api/stats', '/depot/x'])(
-    'that takes no connection is given up, and %s says so',
+    'times out if it accepts no connection, and %s says so',
     async (path) => {
       await using busy = await neverAccepting()
       await using explorer = await startExplorer(undefined, {
@@ -336,7 +336,7 @@ describe('a server that misbehaves', () => {
     },
   )
 
-  it('that takes a connection and says nothing is given up', async () => {
+  it('times out if it accepts a connection and sends nothing', async () => {
     await using explorer = await startExplorer(() => undefined, {
       deadlines: { connectMs: 600_000, silentMs: 100 },
     })
@@ -345,7 +345,7 @@ describe('a server that misbehaves', () => {
     expect(explorer.reached).toHaveLength(1)
   })
 
-  it('whose answer stands still has the connection broken off here too', async () => {
+  it('aborts its client if its answer stalls', async () => {
     await using explorer = await startExplorer(
       (_request, response) => void response.writeHead(200).write('the beginning'),
       { deadlines: { connectMs: 600_000, silentMs: 100 } },
@@ -353,7 +353,7 @@ describe('a server that misbehaves', () => {
     await expect(explorer.get('/depot/x')).rejects.toThrow(/terminated|closed|aborted/)
   })
 
-  it('whose answer moves may take as long as it likes', async () => {
+  it('may send a moving answer for any time', async () => {
     const silentMs = 1500
     await using explorer = await startExplorer(
       (_request, response) => {
@@ -370,7 +370,7 @@ describe('a server that misbehaves', () => {
     expect((await explorer.get('/depot/x')).text).toMatch(/^\.+the end$/)
   })
 
-  it('learns when a client goes away', async () => {
+  it('learns when a client disconnects', async () => {
     const gone = Promise.withResolvers<void>()
     await using explorer = await startExplorer((_request, response) => {
       response.on('close', () => gone.resolve())
@@ -384,7 +384,7 @@ describe('a server that misbehaves', () => {
     await expect(gone.promise).resolves.toBeUndefined()
   })
 
-  it('that closes a kept connection is asked again', async () => {
+  it('is asked again after it closed an idle connection', async () => {
     await using explorer = await startExplorer((request, response) => {
       response.end('fine')
       setImmediate(() => request.socket.destroy())

@@ -34,7 +34,7 @@ it('asks the issuer once for requests at the same time', async () => {
   expect(other).toMatchObject({ idToken: 'new', devToken: 'mine' })
 })
 
-it('gives the same result for 30 s to requests that carry the old cookie', async () => {
+it('gives the same result for 30 s to requests with the previous cookie', async () => {
   const { refresh, asked, waiting, at } = started()
   const first = refresh(session)
   waiting[0]?.resolve({ ...session, idToken: 'new', refreshToken: 'second' })
@@ -47,11 +47,11 @@ it('gives the same result for 30 s to requests that carry the old cookie', async
   expect(asked).toHaveLength(2)
 })
 
-it('asks again after the issuer was away', async () => {
+it('asks again after the issuer was unreachable', async () => {
   const { refresh, asked, waiting } = started()
   const first = refresh(session)
-  waiting[0]?.reject(new Error('away'))
-  await expect(first).rejects.toThrow('away')
+  waiting[0]?.reject(new Error('unreachable'))
+  await expect(first).rejects.toThrow('unreachable')
   void refresh(session)
   expect(asked).toHaveLength(2)
 })

@@ -10,7 +10,7 @@ import { sessionOf } from './tokens.ts'
 /** How long a result is kept for requests that still carry the previous cookie. */
 const keptMs = 30_000
 
-/** Gives new tokens for the refresh token of a session. @throws Error if the issuer is unreachable; the session stays as it is */
+/** Gets new tokens for a session. @throws Error if the issuer is unreachable; the session stays as it is */
 export type Grant = (session: Session) => Promise<Session>
 
 /**

@@ -65,7 +65,7 @@ const attacks = [
   `/${'a'.repeat(3000)}`,
 ]
 
-it('is tried with at least forty attacks', () => {
+it('is tested with at least forty attacks', () => {
   expect(attacks.length).toBeGreaterThanOrEqual(40)
 })
 
@@ -74,7 +74,7 @@ it.each(attacks)('leads to the first page instead of %j', (asked) => {
 })
 
 it.each(attacks.map((asked) => safeReturnTo(asked, origin)))(
-  'stays at the origin whatever resolves %j',
+  'stays at the origin however %j is resolved',
   (path) => {
     expect(new URL(path, origin).origin).toBe(origin)
   },

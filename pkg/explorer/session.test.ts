@@ -12,7 +12,7 @@ const hour = 3_600_000
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** A token with names as they are in companies, and a signature of 256 bytes. */
+/** A token with realistic group names and a signature of 256 bytes. */
 function tokenWith(groups: number): string {
   const names = Array.from(
     { length: groups },
@@ -27,7 +27,7 @@ function sessionsOf(passwords: readonly [string, ...string[]], clock = () => Dat
   return new Sessions({ seal: new Seal(passwords), ttlMs: 8 * hour, clock })
 }
 
-/** What a browser sends after it got the lines. */
+/** The Cookie header that a browser sends after these lines. */
 function kept(cookies: Cookies): string {
   return cookies.lines
     .filter((line) => !line.includes('Max-Age=0'))
@@ -53,7 +53,7 @@ describe('a session', () => {
     signedInAt: Date.now(),
   }
 
-  it('comes back from its cookie', async () => {
+  it('is restored from its cookie', async () => {
     expect(await read(await written(session))).toEqual(session)
   })
 
@@ -66,14 +66,14 @@ describe('a session', () => {
     }
   })
 
-  it('is bound to this host over https, and out of reach for scripts', async () => {
+  it('is bound to this host over https and hidden from scripts', async () => {
     const cookies = new Cookies(undefined, true)
     await sessionsOf([one]).write(cookies, session)
     expect(cookies.lines[0]).toMatch(/; Path=\/; HttpOnly; Secure; SameSite=Lax$/)
     expect(cookies.lines[0]).not.toContain('Domain')
   })
 
-  it('has a plain name over http, where browsers take no prefix', async () => {
+  it('has a plain name over http, where browsers accept no prefix', async () => {
     const cookies = new Cookies(undefined, false)
     await sessionsOf([one]).write(cookies, session)
     expect(cookies.lines[0]).toMatch(/^depot-session=/)
@@ -88,12 +88,12 @@ describe('a session', () => {
     expect((await read(header))?.idToken).toBe(token)
   })
 
-  it('is as long whatever the signature is', () => {
+  it('has the same size for every signature', () => {
     const lengths = Array.from({ length: 20 }, () => packToken(tokenWith(300)).length)
     expect(new Set(lengths).size).toBe(1)
   })
 
-  it('takes a second cookie where one is too small', async () => {
+  it('uses a second cookie if one is too small', async () => {
     const idToken = tokenOfNoise(3_000)
     const header = await written({ idToken, signedInAt: Date.now() })
     expect(header.split('; ').map((pair) => pair.split('=')[0])).toEqual([
@@ -114,14 +114,14 @@ describe('a session', () => {
     expect(cookies.lines).toEqual([])
   })
 
-  it('forgets the second cookie when it is not needed any more', async () => {
+  it('clears the second cookie when it is no longer needed', async () => {
     const long = await written({ idToken: tokenOfNoise(3_000), signedInAt: Date.now() })
     const cookies = new Cookies(long, true)
     await sessionsOf([one]).write(cookies, { idToken: tokenWith(1), signedInAt: Date.now() })
     expect(cookies.lines.at(-1)).toMatch(/^__Host-depot-session\.1=; Max-Age=0/)
   })
 
-  it('ends with its time, whatever its tokens say', async () => {
+  it('ends at its maximum lifetime, regardless of its tokens', async () => {
     const clock = () => signedInAt
     const header = await written({ ...session, signedInAt }, sessionsOf([one], clock))
     expect(
@@ -136,14 +136,14 @@ describe('a session', () => {
 describe('a cookie that was tampered with', () => {
   const session: Session = { idToken: tokenOfNoise(3_000), signedInAt: Date.now() }
 
-  it('opens nothing when it is cut', async () => {
+  it('is refused if it is cut off', async () => {
     const header = await written(session)
     for (const length of [25, 100, 1_000, header.length - 3]) {
       expect(await read(header.slice(0, length))).toBeUndefined()
     }
   })
 
-  it('opens nothing without its second part, or with that of another session', async () => {
+  it('is refused without its second part, or with that of another session', async () => {
     const [first = '', second = ''] = (await written(session)).split('; ')
     const [, other = ''] = (await written({ ...session, idToken: tokenOfNoise(3_000) })).split('; ')
     expect(await read(`${first}; ${second}`)).toBeDefined()
@@ -152,7 +152,7 @@ describe('a cookie that was tampered with', () => {
     expect(await read(second.replace('.1=', '='))).toBeUndefined()
   })
 
-  it('opens nothing when a letter is another one', async () => {
+  it('is refused if a letter was changed', async () => {
     const header = await written({ devToken: 'token', signedInAt: Date.now() })
     for (let at = 30; at < header.length; at += 37) {
       const letter = header[at] === 'A' ? 'B' : 'A'
@@ -160,20 +160,20 @@ describe('a cookie that was tampered with', () => {
     }
   })
 
-  it('opens nothing when it was sealed for something else', async () => {
+  it('is refused if it was sealed for another purpose', async () => {
     const seal = new Seal([one])
     const attempt = await seal.seal('login', { signedInAt: Date.now(), dev: packToken('a') }, 600)
     expect(await read(`__Host-depot-session=${attempt}`)).toBeUndefined()
   })
 
   it.each(['', 'x', '__proto__', 'Fe26.2**', 'Fe26.2*1*2*3*4*5*6*7~2', 'a'.repeat(8_000)])(
-    'opens nothing when it is %j',
+    'is refused if it is %j',
     async (value) => {
       expect(await read(`__Host-depot-session=${value}`)).toBeUndefined()
     },
   )
 
-  it('opens nothing under the name without prefix', async () => {
+  it('is refused under the name without prefix', async () => {
     const header = await written({ devToken: 'token', signedInAt: Date.now() })
     expect(await read(header.replace('__Host-', ''))).toBeUndefined()
   })
@@ -182,14 +182,14 @@ describe('a cookie that was tampered with', () => {
 describe('passwords', () => {
   const session: Session = { devToken: 'token', signedInAt: Date.now() }
 
-  it('are changed one after the other without ending a session', async () => {
+  it('can be rotated without ending a session', async () => {
     const old = await written(session, sessionsOf([one]))
     expect(await read(old, sessionsOf([two, one]))).toEqual(session)
     const fresh = await written(session, sessionsOf([two, one]))
     expect(await read(fresh, sessionsOf([two]))).toEqual(session)
   })
 
-  it('that are gone open nothing: a cookie replayed after the rotation is worth nothing', async () => {
+  it('stop working after the rotation: a replayed cookie is refused', async () => {
     const old = await written(session, sessionsOf([one]))
     expect(await read(old, sessionsOf([two]))).toBeUndefined()
     const fresh = await written(session, sessionsOf([two, one]))
@@ -198,7 +198,7 @@ describe('passwords', () => {
 })
 
 it.each(['a.b', 'a.b.c.d', 'YQ.YQ.YR', '', 'é.ü.ß', `${part({})}.${part({})}.`, '....'])(
-  'packs the token %j so that it comes back letter by letter',
+  'restores the packed token %j exactly',
   (token) => {
     expect(unpackToken(packToken(token))).toBe(token)
   },
@@ -211,11 +211,11 @@ it.each([
   ['a=1; __host-DEPOT-session=x ;b=2', 'a=1; b=2'],
   ['a="1; depot-session=x"; b', 'a="1; b'],
   ['depot=1; xdepot-session=2', 'depot=1; xdepot-session=2'],
-])('takes its own cookies out of %j', (header, rest) => {
+])('removes its own cookies from %j', (header, rest) => {
   expect(foreignCookies(header)).toBe(rest)
 })
 
-it('knows its own names in what another server sets', () => {
+it('recognizes its own names in cookies of another server', () => {
   expect(setsOurCookie(' __Host-depot-session=x; Path=/')).toBe(true)
   expect(setsOurCookie('_session=depot-session')).toBe(false)
 })

@@ -188,7 +188,7 @@ describe('a 401', () => {
       response.end('{"errors":["no token"]}')
     }, options)
 
-  it('leads to the login where there is one, and back to the page', async () => {
+  it('redirects to the login, which leads back to the page', async () => {
     await using explorer = await refusing({ oidc, baseUrl: 'https://a.example' })
     const { status, headers } = await explorer.get('/stats?namespace=a&x=%26')
     expect([status, headers['location']]).toEqual([
@@ -197,13 +197,13 @@ describe('a 401', () => {
     ])
   })
 
-  it('is for the page to say where there is no login', async () => {
+  it('is reported by the page if there is no login', async () => {
     await using explorer = await refusing({})
     const { status, text } = await explorer.get('/stats')
     expect([status, blockOf(text, 'prime')]).toEqual([200, '{"errors":["no token"]}'])
   })
 
-  it('leads nowhere while a developer token is in use, which a login would not replace', async () => {
+  it('does not redirect while a developer token is in use, which a login would not replace', async () => {
     await using explorer = await refusing({
       oidc,
       baseUrl: 'https://a.example',
@@ -218,7 +218,7 @@ describe('a 401', () => {
     expect((await explorer.get('/stats', { cookie: cookies })).status).toBe(200)
   })
 
-  it('does not lead round and round where the browser keeps no session', async () => {
+  it('does not cause a redirect loop if the browser keeps no session', async () => {
     await using explorer = await refusing({ oidc, baseUrl: 'https://a.example' })
     const { headers } = await explorer.get('/stats', { cookie: '__Host-depot-arrived=1' })
     expect(headers['location']).toBe('/auth/error?reason=NoSession')
@@ -229,7 +229,7 @@ describe('the developer token', () => {
   const withInput = () => startExplorer(undefined, { devTokenInput: true })
   const body = JSON.stringify({ token: 'Bearer a.b.c' })
 
-  it('is kept sealed, used, shown to no script, and taken away again', async () => {
+  it('is sealed, used, hidden from scripts, and removed on request', async () => {
     await using explorer = await withInput()
     const set = await explorer.send('POST', '/auth/dev-token', { ...json, ...sameOrigin }, body)
     expect([set.status, JSON.parse(set.text)]).toMatchObject([200, { devTokenInUse: true }])
@@ -249,7 +249,7 @@ describe('the developer token', () => {
     expect(String(cleared.headers['set-cookie'])).toContain('depot-session=; Max-Age=0')
   })
 
-  it('has no field and no route where it is off', async () => {
+  it('has no field and no route if it is disabled', async () => {
     await using explorer = await startExplorer()
     expect(await bootOf(explorer)).toMatchObject({ devTokenInput: false })
     for (const method of ['POST', 'DELETE', 'GET']) {
@@ -268,7 +268,7 @@ describe('the developer token', () => {
     [{ origin: 'null' }, 403],
     [{ origin: 'https://a.example' }, 200],
     [{ origin: 'https://a.example', 'sec-fetch-site': 'cross-site' }, 403],
-  ])('is not taken from other sites: %j is answered %i', async (headers, status) => {
+  ])('is not accepted from other sites: %j gets %i', async (headers, status) => {
     await using explorer = await startExplorer(undefined, {
       devTokenInput: true,
       baseUrl: 'https://a.example',
@@ -285,7 +285,7 @@ describe('the developer token', () => {
     ['a list', '[]', 400],
     ['more than 64 KiB', JSON.stringify({ token: 'a'.repeat(70_000) }), 413],
     ['more than cookies hold', JSON.stringify({ token: noise(12_000) }), 413],
-  ])('is refused where it is %s', async (_what, bad, status) => {
+  ])('is refused if it is %s', async (_what, bad, status) => {
     await using explorer = await withInput()
     const answer = await explorer.send('POST', '/auth/dev-token', { ...json, ...sameOrigin }, bad)
     expect(answer.status).toBe(status)
@@ -300,7 +300,7 @@ describe('static files', () => {
     ['br;q=0, deflate', undefined],
     ['identity', undefined],
   ])(
-    'come as they were compressed by the build where the browser takes %s',
+    'are sent as the build compressed them if the browser accepts %s',
     async (accepted, encoding) => {
       await using explorer = await startExplorer()
       const { headers } = await explorer.get('/-/assets/main-abc.css', {
@@ -312,7 +312,7 @@ describe('static files', () => {
     },
   )
 
-  it('are kept for ever under their hash', async () => {
+  it('are cached for a year under their hash', async () => {
     await using explorer = await startExplorer()
     const { headers, text } = await explorer.get('/-/assets/main-abc.css')
     expect(headers).toMatchObject({
@@ -325,14 +325,14 @@ describe('static files', () => {
     expect((await explorer.get('/-/assets/../index.html')).status).toBe(404)
   })
 
-  it('tell search engines to stay away', async () => {
+  it('exclude search engines', async () => {
     await using explorer = await startExplorer()
     expect((await explorer.get('/robots.txt')).text).toBe('User-agent: *\nDisallow: /\n')
     expect((await explorer.get('/favicon.svg')).headers['content-type']).toBe('image/svg+xml')
   })
 })
 
-it('has no login where none is configured', async () => {
+it('has no login unless one is configured', async () => {
   await using explorer = await startExplorer()
   for (const path of ['/auth/login', '/auth/callback', '/auth/nothing']) {
     expect((await explorer.get(path)).status).toBe(404)

@@ -36,7 +36,7 @@ it.each(['name', 'namespace', 'provider', 'latestVersion'])(
   },
 )
 
-it('has no list of an answer that is none', () => {
+it('draws nothing without a list in the answer', () => {
   for (const body of [
     null,
     'text',
@@ -49,7 +49,7 @@ it('has no list of an answer that is none', () => {
     expect(draw('', body)).toBeUndefined()
 })
 
-it('draws a page of any odd URL', () => {
+it('draws a page for any odd URL', () => {
   for (const query of [
     'page=-1',
     'view=cards&view=table',

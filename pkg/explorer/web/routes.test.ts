@@ -30,7 +30,7 @@ it.each([
   '/a/module/b/c',
   '/a/module/%ff',
   '/-/r/a/module',
-])('%s is no page', (path) => {
+])('%s is not a page', (path) => {
   expect(matchRoute(new URL(path, 'http://localhost'))).toEqual({
     page: 'not-found',
     status: 404,

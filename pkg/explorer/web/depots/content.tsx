@@ -61,7 +61,12 @@ export function Content({ fleet, depots, values, view, hits, current, change }: 
               clearHref={hrefWith({ q: '' })}
             />
           ) : depots.length === 0 ? (
-            <p class="void">Nothing matches these filters.</p>
+            <div class="void">
+              <h2 class="h3">Nothing matches these filters.</h2>
+              <a class="btn" href={hrefWith({ health: '' })}>
+                Clear
+              </a>
+            </div>
           ) : view === 'graph' ? (
             <Drawing depots={depots} chosen={chosen} hrefOf={hrefOf} />
           ) : (

@@ -8,7 +8,7 @@ const depotsOf = (managed: Readonly<Record<string, string[]>>, unsynced: string[
   fleetOf(graphOf(managed, unsynced)).depots
 
 describe('a fleet', () => {
-  it('knows what each depot manages, what is not in sync first, and who manages a resource', () => {
+  it('lists what each depot manages, resources that are not in sync first, and who manages a resource', () => {
     const fleet = fleetOf(graphOf({ one: ['x', 'y'], two: ['y'], three: [] }, ['y']))
     expect(fleet.depots.map(({ items }) => items.map(({ name }) => name))).toEqual([
       ['y', 'x'],
@@ -67,7 +67,7 @@ describe('a search', () => {
     expect(found('storage')).toEqual(['storage depot a/storage'])
   })
 
-  it.each(['', 'nothing'])('for %j finds nothing', (text) => {
+  it.each(['', 'nothing'])('finds nothing for %j', (text) => {
     expect(found(text)).toEqual([])
   })
 })

@@ -96,7 +96,7 @@ function Unauthenticated() {
   return (
     <div class="lone" role="alert">
       <p>
-        <strong>This registry requires a token.</strong>
+        <strong>This registry wants a token.</strong>
       </p>
       <p class="quiet">
         {boot.devTokenInUse

@@ -31,7 +31,7 @@ it.each([
   expect(timeAgo(seconds * 1000, 0)).toBe(words)
 })
 
-it('says one of one thing', () => {
+it('uses the singular for one', () => {
   expect([plural(1, 'version'), plural(1234, 'entry', 'entries')]).toEqual([
     '1 version',
     '1,234 entries',

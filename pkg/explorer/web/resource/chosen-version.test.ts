@@ -19,7 +19,7 @@ it('pins a version only once it is synced', () => {
   expect(chosenVersion(detail, '1.0.0')).toMatchObject({ pinned: '1.0.0', isLatest: false })
 })
 
-it('takes a leading v, and the latest in place of a version that is not there', () => {
+it('accepts a leading v, and falls back to the latest for an unknown version', () => {
   expect(chosenVersion(detail, 'v1.0.0')).toMatchObject({ shown: '1.0.0', unknown: undefined })
   expect(chosenVersion(detail, '9.9.9')).toMatchObject({ shown: '2.0.0', unknown: '9.9.9' })
   expect(chosenVersion({ versions: [], latestVersion: undefined }, '')).toMatchObject({

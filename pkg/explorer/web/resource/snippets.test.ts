@@ -23,7 +23,7 @@ it('writes the block of a module', () => {
 }`)
 })
 
-it('leaves the version out where there is none to pin', () => {
+it('leaves the version out if none can be pinned', () => {
   expect(usageBlock(module, 'terraform', undefined)).not.toContain('version')
   expect(usageBlock(provider, 'terraform', undefined)).not.toContain('version')
   expect(usageBlock(module, 'terragrunt', undefined)).toContain('/vpc/aws"')
@@ -35,7 +35,7 @@ it('writes the source of terragrunt', () => {
 }`)
 })
 
-it('takes the address where it differs from the name of the object', () => {
+it('uses the address if it differs from the name of the object', () => {
   expect(addressOf({ ...module, name: 'vpc-aws', address: 'vpc/aws' })).toBe('network/vpc/aws')
   expect(usageBlock({ ...module, name: 'x', address: 'vpc/aws' }, 'terraform', '1.0.0')).toContain(
     'module "vpc"',
@@ -43,7 +43,7 @@ it('takes the address where it differs from the name of the object', () => {
   expect(addressOf({ ...provider, name: 'mirror', address: 'aws' })).toBe('hashicorp/aws')
 })
 
-it('says generic for a module without a system', () => {
+it('writes generic for a module without a system', () => {
   expect(addressOf({ ...module, provider: undefined })).toBe('network/vpc/generic')
 })
 

@@ -1,6 +1,6 @@
 import type { BrowseStats } from '../api/records.ts'
 
-/* Bars are SVG with width attributes, because the policy of the page forbids inline styles. The text beside them has the numbers. */
+/* Bars are SVG with width attributes, because the policy of the page forbids inline styles. Text shows the numbers. */
 
 const whole = 1000
 const gap = 3

@@ -3,7 +3,7 @@ import { matchRoute } from '../routes.ts'
 import { resourceHref, resourcesHref, resourcesParams } from './pages.ts'
 import { parse } from './search-params.ts'
 
-/* Names in URLs: each character that there is, legal in a name or not, comes back as it was. */
+/* Names in URLs: every character, legal in a name or not, is restored from the URL. */
 
 const everyByte = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code))
 const others = [
@@ -30,7 +30,7 @@ const names = [
 ]
 const at = (href: string): URL => new URL(href, 'https://depot.example')
 
-it.each(['module', 'provider'])('a %s of any name and namespace has a page of its own', (kind) => {
+it.each(['module', 'provider'])('a %s with any name and namespace has its own page', (kind) => {
   for (const name of names) {
     for (const address of [
       { namespace: 'team', kind, name },
@@ -44,21 +44,18 @@ it.each(['module', 'provider'])('a %s of any name and namespace has a page of it
   }
 })
 
-it.each(['.', '..', '', 'a'.repeat(254)])('no page is that of the name %j', (name) => {
+it.each(['.', '..', '', 'a'.repeat(254)])('the name %j has no page', (name) => {
   const url = at(resourceHref({ namespace: 'team', kind: 'module', name }))
   expect(matchRoute(url).page).not.toBe('resource')
 })
 
-it.each(['depot', 'broker'])(
-  'a namespace %s does not stand in the way of the server',
-  (namespace) => {
-    const href = resourceHref({ namespace, kind: 'module', name: 'vpc' })
-    expect(href).toBe(`/-/r/${namespace}/module/vpc`)
-    expect(matchRoute(at(href)).resource).toEqual({ namespace, kind: 'module', name: 'vpc' })
-  },
-)
+it.each(['depot', 'broker'])('a namespace %s does not hide paths of the server', (namespace) => {
+  const href = resourceHref({ namespace, kind: 'module', name: 'vpc' })
+  expect(href).toBe(`/-/r/${namespace}/module/vpc`)
+  expect(matchRoute(at(href)).resource).toEqual({ namespace, kind: 'module', name: 'vpc' })
+})
 
-it('filters of any text come back from their URL', () => {
+it('filters with any text are restored from their URL', () => {
   for (const q of names) {
     const url = at(resourcesHref({ q, namespace: [q, 'other'], os: q }))
     expect(parse(resourcesParams, url.searchParams)).toMatchObject({

@@ -25,14 +25,14 @@ it.each(Object.entries(shapes))(
   },
 )
 
-it('writes parameters in one order, and none that say the default', () => {
+it('writes parameters in a fixed order, and leaves out defaults', () => {
   const given = 'page=3&view=table&q=net&namespace=b&namespace=a&page_size=20&kind=module'
   expect(print(resourcesParams, parse(resourcesParams, new URLSearchParams(given)))).toBe(
     '?q=net&namespace=b&namespace=a&kind=module&page=3',
   )
 })
 
-it('takes the first of a parameter that may be given once', () => {
+it('uses the first value of a parameter that may occur once', () => {
   const search = new URLSearchParams('kind=provider&kind=module')
   expect(parse(resourcesParams, search).kind).toBe('provider')
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { downloadsByVersion } from './by-version.ts'
 
-it('adds up the platforms of a version, and leaves out what was not downloaded', () => {
+it('adds up the platforms of a version, and leaves out versions without downloads', () => {
   const rows = [
     { version: '2.0.0', downloadCount: 3 },
     { version: '2.0.0', downloadCount: 4 },
@@ -14,7 +14,7 @@ it('adds up the platforms of a version, and leaves out what was not downloaded',
   ])
 })
 
-it('keeps the ten with the most, newest first', () => {
+it('keeps the ten versions with the most downloads, newest first', () => {
   const rows = Array.from({ length: 30 }, (_, at) => ({
     version: `${30 - at}.0.0`,
     downloadCount: at % 2 === 0 ? 1 : 100 + at,

@@ -28,7 +28,7 @@ it.each([
   ['a fix', { fixable: true }, ['CVE-2026-1', 'CVE-2026-3']],
   ['a severity or a worse one', { severity: 'HIGH' }, ['GHSA-aaaa', 'CVE-2026-2']],
   ['all of these', { severity: 'LOW', text: 'cve', fixable: true }, ['CVE-2026-1']],
-])('findings that have %s, worst first', (_what, filter, ids) => {
+])('lists findings that have %s, worst first', (_what, filter, ids) => {
   const found = filterFindings(findings, { severity: '', text: '', fixable: false, ...filter })
   expect(found.map(({ vulnerabilityID }) => vulnerabilityID)).toEqual(ids)
 })

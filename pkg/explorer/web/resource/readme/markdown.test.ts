@@ -10,7 +10,7 @@ interface Drawn {
   readonly props: Readonly<Record<string, unknown>>
 }
 
-/** Of the only component that a README is drawn with, or a fragment. */
+/** Props of the only component in a README, or of a fragment. */
 const nameOf = (type: unknown): string =>
   type === CodeBlock ? 'CodeBlock' : type === Fragment ? 'Fragment' : 'unknown'
 
@@ -52,12 +52,12 @@ const attributes = new Set(
   ),
 )
 
-it(`is attacked by a hundred documents or more`, () => {
+it('is tested with at least a hundred attacks', () => {
   expect(hostileTexts.length + heavyTexts.length).toBeGreaterThanOrEqual(100)
 })
 
 it.each(hostileTexts.map((text) => [text.slice(0, 100), text] as const))(
-  'lets nothing through of %j',
+  'draws nothing harmful of %j',
   (_start, markdown) => {
     const drawn = elementsOf(drawReadme(markdown).content).filter(
       (node) => typeof node !== 'string',
@@ -76,7 +76,7 @@ const isHarmless = (href: unknown): boolean =>
   /^(?:https?:\/\/|mailto:|#readme-)/.test(href as string)
 
 it.each(heavyTexts.map((text, at) => [at, text.slice(0, 12), text] as const))(
-  'reads the heavy document %i, %j…, in short time',
+  'parses the heavy document %i, %j…, in short time',
   (_at, _start, markdown) => {
     const began = cpuTimeMs()
     drawReadme(markdown)
@@ -89,7 +89,7 @@ it('draws tables, task lists, strikethrough and footnotes', () => {
   expect(tags).toEqual(expect.arrayContaining(['table', 'input', 'del', 'sup']))
 })
 
-it('shifts headings below the heading of the card, and leaves out no level', () => {
+it('shifts headings below the heading of the card, and skips no level', () => {
   const markdown = '# One\n\n#### Deep\n\n## Two\n\n## Two'
   expect(tagsOf(markdown).filter((tag) => tag.startsWith('h'))).toEqual(['h3', 'h4', 'h4', 'h4'])
   expect(drawReadme(markdown).headings).toEqual([
@@ -99,7 +99,7 @@ it('shifts headings below the heading of the card, and leaves out no level', () 
   ])
 })
 
-it('makes pictures links, and relative links text', () => {
+it('draws pictures as links, and relative links as text', () => {
   const drawn = elementsOf(drawReadme('![alt](https://a.example/b.png) [here](docs/a.md)').content)
   const links = drawn.flatMap((node) =>
     typeof node === 'string' ? [] : (node.props['href'] ?? []),
@@ -108,7 +108,7 @@ it('makes pictures links, and relative links text', () => {
   expect(textOf('![alt](https://a.example/b.png) [here](docs/a.md)')).toBe('alt here')
 })
 
-it('keeps what terraform-docs writes: line breaks and names to link to', () => {
+it('keeps line breaks and anchors of terraform-docs', () => {
   const markdown = '| n |\n|-|\n| <a name="input_a"></a> [a](#input\\_a) x<br>y<br/>z |'
   const drawn = elementsOf(drawReadme(markdown).content).filter((node) => typeof node !== 'string')
   expect(drawn.filter(({ type }) => type === 'br')).toHaveLength(2)
@@ -116,12 +116,12 @@ it('keeps what terraform-docs writes: line breaks and names to link to', () => {
   expect(drawn.some(({ props }) => props['href'] === '#readme-input_a')).toBe(true)
 })
 
-it('shows what is nested too deeply as it is written, and draws the rest', () => {
+it('shows deeply nested parts as written, and draws the rest', () => {
   const deep = '> '.repeat(1000)
   expect(tagsOf(`# Fine\n\n${deep}\n\n## Fine too`)).toEqual(['h3', 'CodeBlock', 'h4'])
 })
 
-it('keeps a long table in one piece, and code as it is written', () => {
+it('keeps a long table in one piece, and code as written', () => {
   const rows = Array.from({ length: 500 }, (_item, at) => `| input_${at} | [text][ref] | \`x\` |`)
   const code = `# not a heading\n\n${'x'.repeat(9000)}`
   const markdown = `| a | b | c |\n|---|---|---|\n${rows.join('\n')}\n\n\`\`\`hcl\n${code}\n\`\`\`\n\n[ref]: https://a.example`
@@ -132,7 +132,7 @@ it('keeps a long table in one piece, and code as it is written', () => {
   expect(drawn.find(({ type }) => type === 'CodeBlock')?.props['text']).toBe(code)
 })
 
-it('shows what is left as it is written after reading for too long', () => {
+it('shows the rest as written if parsing takes too long', () => {
   const began = cpuTimeMs()
   const { content } = drawReadme(`${'- a\n  - *b*\n'.repeat(20_000)}\n\nthe end`)
   expect(cpuTimeMs() - began).toBeLessThan(6000)
