@@ -69,7 +69,7 @@ it('prints the answer that it got and the one that it expected', async () => {
   discovery = '{}'
   isReady = false
   const { stdout } = await all()
-  expect(stdout).toContain('names no module registry: {}')
+  expect(stdout).toContain('does not name a module registry: {}')
   expect(stdout).toContain('answered 503, expected 200: the caches are not filled')
 })
 

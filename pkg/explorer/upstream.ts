@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { type Answer, createPool, type Pool, readBounded } from '../base/http/http.ts'
 import { type Forwarding, type Incoming, ReverseProxy } from '../base/proxy/proxy.ts'
 import type { External } from './external.ts'
@@ -93,8 +94,8 @@ export async function textOf({ body }: Answer, maxBytes: number): Promise<string
 
 /** Request id for both logs; undefined without a listener that assigns one. */
 function requestIdOf({ env }: Incoming): string | undefined {
-  const { outgoing } = (env ?? {}) as { readonly outgoing?: { readonly requestId?: string } }
-  return outgoing?.requestId
+  const { outgoing } = (env ?? {}) as { readonly outgoing?: ServerResponse }
+  return outgoing?.getHeader('x-request-id')?.toString()
 }
 
 function hostHeaders({ host, isHttps }: External): Record<string, string> {
