@@ -76,9 +76,11 @@ async function readBindings(options: ExplainCommandOptions): Promise<GroupBindin
     scope: { bindingsNamespace: namespace },
     sink: bindings,
   })
-  const answered = Promise.race([ready.then(() => true), sleep(timeoutMs, false)])
-  const isReady = await answered.finally(() => cluster.close())
-  if (isReady) return bindings
+  try {
+    if (await Promise.race([ready.then(() => true), sleep(timeoutMs, false)])) return bindings
+  } finally {
+    await cluster.close()
+  }
   throw new OptionsError([
     `the cluster did not answer within ${timeoutMs / 1000} seconds: check --kubeconfig, and that you may list and watch the GroupBindings of namespace ${namespace}`,
   ])

@@ -47,7 +47,7 @@ export function Filters({ values, namespaces, change }: Props) {
       label={label}
       value={values[key]}
       options={options}
-      onChoose={(it) => change({ [key]: it } as Partial<ResourcesValues>)}
+      onChoose={(it) => change({ [key]: it })}
     />
   )
   const active = activeFilters(values).filter(({ key }) => key !== 'q').length

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { ErrorBoundary } from '../../parts/error-boundary.tsx'
 import { Lines } from '../../parts/skeleton.tsx'
+import type * as drawing from './drawing.tsx'
 
 export interface ReadmeHeading {
   readonly id: string
@@ -14,6 +15,8 @@ interface Props {
   /** Called with the headings of the sections after drawing. */
   readonly onHeadings: (headings: readonly ReadmeHeading[]) => void
 }
+
+type Chunk = Pick<typeof drawing, 'drawReadme'>
 
 /** Longer READMEs are shown as written. */
 const longestMarkdown = 512 * 1024
@@ -43,9 +46,7 @@ export function Readme({ content, version, onHeadings }: Props) {
 }
 
 function Markdown({ content, onHeadings }: Pick<Props, 'content' | 'onHeadings'>) {
-  const [chunk, setChunk] = useState<typeof import('./drawing.tsx') | 'loading' | 'failed'>(
-    'loading',
-  )
+  const [chunk, setChunk] = useState<Chunk | 'loading' | 'failed'>('loading')
   useEffect(() => {
     import('./drawing.tsx').then(setChunk, () => setChunk('failed'))
   }, [])
