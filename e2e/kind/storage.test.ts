@@ -181,7 +181,7 @@ it('a signing key is added and replaced without a restart', async () => {
   expect(await keyOf()).toBe(first)
   const second = await secretWith()
   expect(second).not.toBe(first)
-  // The kubelet looks at Secrets once a minute.
+  // The kubelet updates mounted Secrets from time to time.
   await kubectlHere('annotate', 'pod', '-l', 'app.kubernetes.io/component=server', 'touched=now')
   await expect.poll(keyOf, { timeout: 120_000 }).toBe(second)
 })
