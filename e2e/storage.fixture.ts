@@ -7,22 +7,11 @@ import {
   startGcs,
   startS3,
 } from '../hack/testbed/object-stores/object-stores.ts'
-import { toolPath } from '../hack/testbed/tools.ts'
+import { findForTests, toolPath } from '../hack/testbed/tools.ts'
 
-const onCi = !['', '0', 'false'].includes(process.env['CI'] ?? '')
 export const region = 'eu-west-1'
 
-/** On a laptop a missing tool skips its tests and says so; in CI it fails the run. */
-function isMissing(tool: string): boolean {
-  try {
-    toolPath(tool)
-    return false
-  } catch (err) {
-    if (onCi) throw new Error(`the end-to-end tests need ${tool}`, { cause: err })
-    console.warn(`e2e: every test that needs ${tool} is SKIPPED: it is missing here`)
-    return true
-  }
-}
+const isMissing = (tool: string) => findForTests(tool, () => toolPath(tool)) === undefined
 
 export const missing = { s3: isMissing('versitygw'), gcs: isMissing('fake-gcs-server') }
 

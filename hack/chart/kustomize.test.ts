@@ -1,5 +1,6 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { expect, it } from 'vitest'
+import { findForTests } from '../testbed/tools.ts'
 import { objectsOf } from './helm.fixture.ts'
 import { kustomizeFiles, staleManifests } from './kustomize.ts'
 import { conformance } from './schemas/conform.fixture.ts'
@@ -19,9 +20,9 @@ it('holds what Kubernetes takes, and nothing of Helm', () => {
   schemas.dispose()
 })
 
-const kubectl = spawnSync('kubectl', ['version', '--client']).status === 0
+const kubectl = findForTests('kubectl', () => execFileSync('kubectl', ['version', '--client']))
 
-it.skipIf(!kubectl)('kubectl puts all of it together', () => {
+it.skipIf(kubectl === undefined)('kubectl kustomize renders all of it', () => {
   const built = execFileSync('kubectl', ['kustomize', 'config/default'], { encoding: 'utf8' })
   const names = objectsOf(built).map(({ kind, metadata }) => `${kind} ${metadata.name}`)
   expect(names).toContain('Namespace depot-system')
