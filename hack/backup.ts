@@ -70,7 +70,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** A file is complete or not there. */
+/** Writes the file completely or not at all. */
 function write(text: string, file: string | undefined): void {
   if (file === undefined) {
     process.stdout.write(text)

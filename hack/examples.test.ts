@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { type Kind, mistakesIn, parseResource } from '../pkg/api/v1alpha1/v1alpha1.ts'
 
-it.each(globSync('docs/examples/*.yaml'))('%s holds nothing that cannot work', (file) => {
+it.each(globSync('docs/examples/*.yaml'))('%s has no mistakes', (file) => {
   const documents = parseAllDocuments(readFileSync(file, 'utf8'))
   const problems = documents.flatMap((document) => {
     const object = document.toJS() as { kind: Kind }
@@ -13,7 +13,7 @@ it.each(globSync('docs/examples/*.yaml'))('%s holds nothing that cannot work', (
   expect(problems).toEqual([])
 })
 
-it('the first example is the one that is printed', () => {
+it('the first example is the one that the documentation prints', () => {
   const example = readFileSync('docs/examples/first-depot.yaml', 'utf8')
   expect(readFileSync('docs/sync.md', 'utf8')).toContain(example)
 })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { generatedFiles, staleFiles } from './generate.ts'
 
-it('has nothing to generate again (make generate)', () => {
+it('generated files are up to date (make generate)', () => {
   expect(staleFiles()).toEqual([])
 })
 

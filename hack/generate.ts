@@ -64,7 +64,7 @@ export function generatedFiles(): Map<string, string> {
   return files
 }
 
-/** Paths of files that are missing, differ, or belong to a kind that is gone. */
+/** Paths of files that are missing, differ, or belong to a removed kind. */
 export function staleFiles(): string[] {
   const files = generatedFiles()
   const differing = [...files].filter(([path, content]) => read(path) !== content)

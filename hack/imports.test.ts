@@ -4,18 +4,18 @@ import { expect, it } from 'vitest'
 
 type Plane = readonly [name: string, is: string, may: readonly string[]]
 
-/** Each plane of the code, what it is, and the planes it may import: those below it, never those beside it. */
+/** Each plane of the code, its purpose, and the planes that it may import: only those below it. */
 const planes: readonly Plane[] = [
   ['cmd', 'The programs: each reads options, wires, runs and stops.', ['pkg/*']],
   ['pkg/explorer', 'What people look at: the pages and their server.', ['pkg/base', 'pkg/api']],
   [
     'pkg/registry',
-    'What answers: catalog, access, callers, protocols, browse API, download counts.',
+    'Answers requests: catalog, access, callers, protocols, browse API, download counts.',
     ['pkg/archives', 'pkg/expr', 'pkg/base', 'pkg/api'],
   ],
   [
     'pkg/fill',
-    'What fills a registry: sources, reconcilers, import, lint.',
+    'Fills a registry: sources, reconcilers, import, lint.',
     ['pkg/records', 'pkg/archives', 'pkg/base', 'pkg/api'],
   ],
   ['pkg/records', 'Where records are read, watched and written.', ['pkg/base', 'pkg/api']],
@@ -81,7 +81,7 @@ it('has no circle of packages', () => {
     }
     imports.set(name, others)
   }
-  // Packages that import nothing that is left are taken out until only circles are left.
+  // Packages without remaining imports are removed until only circles remain.
   let removed: boolean
   do {
     removed = false
@@ -100,7 +100,7 @@ const opening = /^\/\*\*\s+(?:\* )?[A-Z](?:(?!\*\/).)*\*\/\n(?:\n|import |export
 const names = [...new Set(production.map((file) => packageOf(file) ?? ''))]
 
 it.each(names.filter((name) => name.startsWith('pkg/')))(
-  'the entry file of %s opens with what the package is',
+  'the entry file of %s begins with a description of the package',
   (name) => {
     expect(readFileSync(entryOf(name), 'utf8')).toMatch(opening)
   },

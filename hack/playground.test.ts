@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { preparePlayground } from './playground.ts'
 
-it('two servers of one folder share archives and key, and nothing that the other would change', async () => {
+it('two servers of one folder share only the archives and the key', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'depot-playground-'))
   onTestFinished(() => rmSync(dir, { recursive: true }))
   const [one, other] = [await preparePlayground(dir, 8080), await preparePlayground(dir, 9000)]

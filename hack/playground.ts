@@ -56,7 +56,7 @@ export function portOf(variable: string, text: string): number {
 export const onPath = (command: string): boolean =>
   (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, command)))
 
-/** A path as a shell takes it. */
+/** A path, quoted for a shell. */
 export const quoted = (path: string): string =>
   /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 
@@ -80,7 +80,7 @@ function writeExample(folder: string): void {
   if (!existsSync(main)) copyFileSync(join(repository, 'config/samples/example/main.tf'), main)
 }
 
-/** Lock files of other archives than those served now would only be in the way, whatever the port was. */
+/** Removes lock files of archives that are no longer served, for any port. */
 function forgetInstalled(dir: string): void {
   for (const example of globSync(join(dir, 'example*'))) {
     rmSync(join(example, '.terraform.lock.hcl'), { force: true })

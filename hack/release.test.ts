@@ -13,7 +13,7 @@ it('actionlint accepts every workflow', () => {
   execFileSync(toolPath('actionlint'), [...flags, ...workflows], { encoding: 'utf8' })
 })
 
-it('hadolint accepts the Dockerfile, and sees a tag that may move', () => {
+it('hadolint accepts the Dockerfile, and refuses a tag that can change', () => {
   const hadolint = toolPath('hadolint')
   execFileSync(hadolint, [join(repository, 'Dockerfile')], { encoding: 'utf8' })
   const moving = spawnSync(hadolint, ['-'], { input: 'FROM debian\n', encoding: 'utf8' })

@@ -11,7 +11,7 @@ const samples = join(repository, 'config/samples')
 
 /**
  * Builds the archive of every Version in config/samples: of a module from its folder in config/samples/sources, of the
- * provider from hack/testbed/sample-provider. Files that are right already stay as they are.
+ * provider from hack/testbed/sample-provider. Correct files are not written again.
  *
  * @param archives the folder that the server gets as `--filesystem-mount-path`
  * @returns how many archives were written
@@ -83,7 +83,7 @@ async function archiveOf(version: Version): Promise<{ path: string; content: Buf
   return { path, content: await (fileName.endsWith('.zip') ? zipOf(entries) : tarGzOf(entries)) }
 }
 
-/** The same script for every platform, so that the samples need no compiler; Terraform starts what has the right name. */
+/** One script for every platform, so that the samples need no compiler. Terraform starts the file with the right name. */
 async function providerEntries(name: string, version: string, platform: string): Promise<Entry[]> {
   const bundle = await bundleOf(version)
   const launcher = '#!/bin/sh\nexec node "$(dirname "$0")/provider.cjs"\n'
@@ -119,7 +119,7 @@ function bundleOf(version: string): Promise<Buffer> {
   return made
 }
 
-/** Renamed into place, so that a running server never sees half an archive. */
+/** Writes a file and renames it, so that a running server never sees a partial archive. */
 function write(path: string, content: Buffer): boolean {
   if (existsSync(path) && readFileSync(path).equals(content)) return false
   mkdirSync(dirname(path), { recursive: true })

@@ -12,7 +12,7 @@ import { type Server, startAs, startServer } from './testbed/server/server.ts'
 
 /*
  * `make screenshots`: pictures of the explorer for the documentation, of the registry that `make run` serves. With `--all` a
- * picture of every page of a registry as a company has one, in both themes and at three widths, below .depot/screenshots, to
+ * picture of every page of a large registry, in both themes and at three widths, below .depot/screenshots, to
  * look at.
  */
 

@@ -10,7 +10,7 @@ export interface Api {
   close(): Promise<void>
 }
 
-/** The API server said no. */
+/** An error answer of the API server. */
 export class ApiError extends Error {
   readonly status: number
 
@@ -87,7 +87,7 @@ function messageIn(text: string): string {
     const status: unknown = JSON.parse(text)
     if (status instanceof Object && 'message' in status) return String(status.message)
   } catch {
-    // No JSON: a proxy answered.
+    // Not JSON: a proxy has answered.
   }
   return text.slice(0, 200)
 }

@@ -17,7 +17,7 @@ export interface BackedUp {
   readonly data?: object
 }
 
-/** Every kind of a backup, in the order in which they come back. */
+/** Every kind of a backup, in the order of a restore. */
 export const order = ['Namespace', 'ConfigMap', ...customResourceKinds]
 
 /** Path of the objects of a kind, in a namespace or in all. */

@@ -10,14 +10,14 @@ export interface RestoreOptions {
   readonly apiGroup: string
   /** Group of the backup that becomes `apiGroup`. */
   readonly mapGroup?: string | undefined
-  /** Asks the API server about everything and changes nothing. */
+  /** Sends everything to the API server as a dry run. */
   readonly dryRun: boolean
 }
 
 export interface Restored {
   readonly objects: number
   readonly statuses: number
-  /** Objects that could not be tried, because their namespace would come first. */
+  /** Objects that a dry run cannot try, because their namespace does not exist yet. */
   readonly unchecked: number
   readonly failures: readonly string[]
 }
@@ -27,7 +27,7 @@ const applyPatch = 'application/apply-patch+yaml'
 
 /**
  * Puts the objects of a backup into a cluster, parents before their Versions, then their statuses. Owner references are
- * dropped: they name objects of a cluster that is gone, and the garbage collector would delete what has them.
+ * dropped: they name objects of another cluster, and the garbage collector would delete the restored objects.
  *
  * @throws Error if the backup is unusable; single objects that fail are returned
  */
@@ -158,7 +158,7 @@ async function exists(api: Api, path: string): Promise<boolean> {
   }
 }
 
-/** Does the same to many objects, several at a time; one that fails does not stop the others. */
+/** Runs a function for many objects, several at a time. A failure does not stop the others. */
 async function each(
   objects: readonly BackedUp[],
   act: (object: BackedUp) => Promise<void>,

@@ -23,7 +23,7 @@ const own = new Set([
 ])
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** The last line of a backup, so that one that was cut short is noticed. */
+/** The last line of a backup, by which a truncated one is noticed. */
 export const endOf = (count: number): string => `# end of backup, ${count} objects\n`
 
 /** Every record with its status, the READMEs that records name, and the labels of their namespaces, as YAML. */
@@ -69,7 +69,7 @@ function readmeOf({ metadata: { namespace }, status }: BackedUp): string[] {
     : [`${collection('ConfigMap', '', namespace)}/${ref.name}`]
 }
 
-/** A README may have gone since the Version was read. */
+/** A README may have been deleted since the Version was read. */
 async function getOrNone(api: Api, path: string): Promise<unknown[]> {
   try {
     return [await api.request('GET', path)]
@@ -95,7 +95,7 @@ function withoutSpec({ metadata, apiVersion, kind }: BackedUp): BackedUp {
   return { apiVersion, kind, metadata: rest }
 }
 
-/** In the order that manifests have. */
+/** Sorts fields in the order of manifests. */
 function sorted({ apiVersion, kind, metadata, ...rest }: BackedUp): object {
   return { apiVersion, kind, metadata, ...rest }
 }

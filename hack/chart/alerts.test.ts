@@ -55,12 +55,12 @@ type Series = Readonly<Record<string, string>>
 
 interface Case {
   readonly alert: string
-  /** Which of several rules of that name. */
+  /** Selects one of several rules with that name. */
   readonly window?: string | undefined
   /** Input in promtool's notation, one value a minute. */
   readonly fires: Series
   readonly quiet: Series
-  /** When to look. Default: 30m */
+  /** Time of the check. Default: 30m */
   readonly at?: string
   /** The interval of evaluation, longer for alerts that take days. Default: 1m */
   readonly every?: string
@@ -298,7 +298,7 @@ function firing(
 }
 
 describe('alerts', () => {
-  it('are rules that Prometheus reads', () => {
+  it('are valid rules of Prometheus', () => {
     expect(promtool('check', 'rules', join(folder, 'rules.yaml'))).toBe('')
   })
 
@@ -359,10 +359,10 @@ describe('alerts', () => {
   })
 })
 
-/** Metrics that nothing of ours writes. */
+/** Metrics of other programs. */
 const foreign = /^(up|ALERTS|kubelet_volume_stats_\w+|process_\w+|nodejs_\w+|depot:\w+)$/
 
-describe('every metric that is asked for', () => {
+describe('every metric of the alerts and the dashboard', () => {
   const sources = globSync('{pkg,cmd}/**/*.ts', { cwd: join(chart, '../..') })
     .filter((path) => !path.endsWith('.test.ts'))
     .map((path) => readFileSync(join(chart, '../..', path), 'utf8'))
@@ -378,7 +378,7 @@ describe('every metric that is asked for', () => {
 })
 
 describe('the dashboard', () => {
-  it('asks what Prometheus understands', () => {
+  it('has only queries that Prometheus can parse', () => {
     const asked = dashboardQueries.map((query, index) => ({
       record: `query:${index}`,
       expr: query.replaceAll('$__rate_interval', '5m').replace(/\$(namespace|job|pod)/g, 'x'),
@@ -391,7 +391,7 @@ describe('the dashboard', () => {
     expect(dashboardQueries.length).toBeGreaterThan(30)
   })
 
-  it('is what Grafana gets', () => {
+  it('is the file that Grafana gets', () => {
     const objects = render({ ...values, monitoring: { dashboard: { enabled: true } } })
     const { panels } = parse(
       find(objects, 'ConfigMap', 'depot-dashboard').data?.['depot.json'] ?? '',

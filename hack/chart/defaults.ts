@@ -7,7 +7,7 @@ interface Leaf {
   readonly initial: unknown
 }
 
-/** values.yaml: every value with its default, and above it what it means. */
+/** values.yaml: every value with its default, and its meaning above it. */
 export function defaultsOf(sections: readonly Section[]): string {
   return sections
     .map(({ title, values }) => ({ title, values: values.filter((value) => !value.retired) }))

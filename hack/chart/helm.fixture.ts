@@ -20,7 +20,7 @@ import { parseAllDocuments } from 'yaml'
 const root = join(import.meta.dirname, '../..')
 export const chart = join(root, 'config/chart')
 
-/** Both that are in use. */
+/** Both major versions. */
 export const helms = ['helm', 'helm3'] as const
 export type Helm = (typeof helms)[number]
 
@@ -92,7 +92,7 @@ export interface Rendered {
   }
 }
 
-/** The pods of all objects, with the name of what makes them. */
+/** The pods of all objects, with the name of their workload. */
 export function podsOf(objects: readonly Rendered[]): { name: string; spec: PodSpec }[] {
   return objects.flatMap(({ metadata: { name }, spec }) => {
     if (spec?.template?.spec.containers !== undefined) return [{ name, spec: spec.template.spec }]

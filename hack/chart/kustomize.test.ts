@@ -5,11 +5,11 @@ import { objectsOf } from './helm.fixture.ts'
 import { kustomizeFiles, staleManifests } from './kustomize.ts'
 import { conformance } from './schemas/conform.fixture.ts'
 
-it('has nothing to generate again (make generate)', () => {
+it('is up to date (make generate)', () => {
   expect(staleManifests()).toEqual([])
 })
 
-it('holds what Kubernetes takes, and nothing of Helm', () => {
+it('is valid for Kubernetes and has no labels of Helm', () => {
   const schemas = conformance()
   const files = [...kustomizeFiles()].filter(
     ([path]) => path.endsWith('.yaml') && !path.endsWith('kustomization.yaml'),

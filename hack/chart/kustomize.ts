@@ -24,7 +24,7 @@ interface Manifest {
 
 type Files = Map<string, string>
 
-/** Folders that hold nothing but what comes from here. */
+/** Folders whose files are all written here. */
 const folders = ['rbac', 'manager', 'network-policy', 'prometheus', 'grafana', 'default'] as const
 
 const place: Readonly<Record<string, string>> = {
@@ -38,7 +38,7 @@ const place: Readonly<Record<string, string>> = {
   PrometheusRule: 'prometheus/rules',
 }
 
-/** Which file of config/ an object belongs to. */
+/** The file of config/ for an object. */
 function fileOf({ kind, metadata: { name, labels } }: Manifest): string {
   const component = labels?.['app.kubernetes.io/component'] ?? name
   const known = place[kind] ?? 'manager/'
@@ -66,7 +66,7 @@ function render(...flags: readonly string[]): Manifest[] {
     .filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === undefined)
 }
 
-/** Without the labels that say that Helm owns an object. */
+/** Removes the labels that say that Helm owns an object. */
 function withoutHelm(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutHelm)
   if (!(value instanceof Object)) return value

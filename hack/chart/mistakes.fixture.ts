@@ -36,7 +36,7 @@ const prefer =
 const counters =
   'V20 download counts would be in one SQLite file per pod, and each replica would show different numbers; enable valkey, set server.stats.valkeyAddr, or use one replica'
 
-/** Values that contradict each other, and what the render says of them. */
+/** Values that contradict each other, with the message of the render. */
 export const cases: readonly (readonly [what: string, values: Values, message: string])[] = [
   ['V01', { broker: { enabled: true }, server: { oidc: { enabled: true } } }, prefer],
   [

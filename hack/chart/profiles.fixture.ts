@@ -36,7 +36,7 @@ const broker: Values = {
   },
 }
 
-/** Everything that can be on at once. */
+/** Everything that can be enabled at once. */
 const everything: Values = {
   global: {
     image: { digest },

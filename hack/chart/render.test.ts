@@ -82,11 +82,11 @@ const matrix = Object.entries(modes).flatMap(([mode, modeValues], row) =>
 )
 
 describe('the rendered chart', () => {
-  it.each(matrix)('is what Kubernetes takes: %s', (_, values) => {
+  it.each(matrix)('is valid for Kubernetes: %s', (_, values) => {
     expect(schemas.check(renderText(values))).toEqual([])
   })
 
-  it.each(Object.entries(profiles))('is what Kubernetes takes: profile %s', (_, values) => {
+  it.each(Object.entries(profiles))('is valid for Kubernetes: profile %s', (_, values) => {
     expect(schemas.check(renderText(values))).toEqual([])
   })
 
@@ -110,7 +110,7 @@ describe('the rendered chart', () => {
     },
   )
 
-  it('names every image by digest where digests are given', () => {
+  it('names every image by digest if digests are given', () => {
     const images = podsOf(render(profiles['everything'])).flatMap(({ spec }) =>
       spec.containers.map(({ image }) => image),
     )
@@ -155,7 +155,7 @@ describe('the rendered chart', () => {
 describe('pods', () => {
   const all = podsOf(render(profiles['everything']))
 
-  it('there is one of each component, and the self-test', () => {
+  it('include one of each component, and the self-test', () => {
     expect(all.map(({ name }) => name).toSorted()).toEqual([
       'depot-broker',
       'depot-controller',
@@ -184,7 +184,7 @@ describe('pods', () => {
     expect(spec.automountServiceAccountToken).toBe(false)
   })
 
-  it('keep a port open for five seconds after they were asked to end', () => {
+  it('keep their port open for five seconds after SIGTERM', () => {
     for (const name of ['depot-server', 'depot-ui']) {
       const { spec } = all.find((pod) => pod.name === name) ?? {}
       expect(spec?.containers[0]?.lifecycle).toEqual({ preStop: { sleep: { seconds: 5 } } })
@@ -258,7 +258,7 @@ describe('pods', () => {
 })
 
 describe('values', () => {
-  it('that look like numbers or hold blanks stay text', () => {
+  it('stay text if they look like numbers or contain blanks', () => {
     const odd = '0123'
     const text = renderText({
       ...withoutDefinitions,

@@ -106,7 +106,7 @@ describe('with the explorer', () => {
     }).toEqual({ ingress: `depot-${to}`, route: `depot-${to}`, istio: `depot-${to}` })
   })
 
-  it('an encoded letter is another one, but for Istio, which decodes it and sends it on so', async () => {
+  it('an encoded letter makes a different path, except for Istio, which decodes it', async () => {
     const path = '/%64epot'
     expect(ofIngress(find(objects, 'Ingress', 'depot-ui'), path)).toBe('depot-ui')
     expect(ofRoute(find(objects, 'HTTPRoute', 'depot-ui'), path)).toBe('depot-ui')

@@ -8,7 +8,7 @@ export interface Value {
   readonly schema: Schema
   readonly default: unknown
   readonly meaning: string
-  /** Accepted so that a message can say what took its place; in no file but the schema. */
+  /** Accepted so that a message can name its replacement. It is only in the schema. */
   readonly retired?: true
 }
 

@@ -49,7 +49,7 @@ it('every value changes the rendered chart', () => {
   expect(rest.map(({ name }) => name)).toEqual(Object.keys(without))
 })
 
-it('a value that no template asks for has no effect', () => {
+it('a value that no template uses has no effect', () => {
   const unknown = text('server.unheardOf', '', 'Nothing.')
   const known = text('server.priorityClassName', '', 'Priority class.')
   expect([...effective([unknown, known], withoutDefinitions)]).toEqual(['server.priorityClassName'])

@@ -30,7 +30,7 @@ const rulesOf = (service: Rendered): readonly object[] =>
     })),
   )
 
-/** Settings of an Envoy that answers each path with the name of the Service that it would ask. */
+/** Settings of an Envoy that answers each path with the name of its Service. */
 const settings = (port: number, service: Rendered): object => ({
   static_resources: {
     listeners: [
@@ -69,7 +69,7 @@ const settings = (port: number, service: Rendered): object => ({
   },
 })
 
-/** The path goes out as it is, where `fetch` would write it again. */
+/** Sends the path unchanged, which `fetch` would normalize. */
 async function answerOf(port: number, path: string): Promise<string> {
   const asked = request({ host: '127.0.0.1', port, path, agent: false }).end()
   const [answer] = await once(asked, 'response')

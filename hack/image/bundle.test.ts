@@ -8,7 +8,7 @@ const folder = mkdtempSync(join(tmpdir(), 'depot-bundle-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 const { inputs, outputs } = await bundleCommands(folder)
 
-it('nothing of ours imports a CommonJS package on first use, for the bundle has only its default', () => {
+it('no dynamic import names a CommonJS package, because the bundle has only its default export', () => {
   const onFirstUse = Object.entries(inputs)
     .filter(([file]) => !file.includes('node_modules/'))
     .flatMap(([file, { imports }]) =>
@@ -20,7 +20,7 @@ it('nothing of ours imports a CommonJS package on first use, for the bundle has 
   expect(onFirstUse.filter(({ path }) => inputs[path]?.format === 'cjs')).toEqual([])
 })
 
-it('the bundle leaves out what nothing uses of zod: import it with `* as z`, not `{ z }`', () => {
+it('the bundle leaves out unused parts of zod: import it with `* as z`, not `{ z }`', () => {
   const parts = Object.values(outputs).flatMap((output) =>
     Object.entries(output.inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0),
   )

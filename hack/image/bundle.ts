@@ -12,13 +12,13 @@ const repository = join(import.meta.dirname, '../..')
 /** Each command's entry file becomes a file of this name in the image. */
 const everyCommand = ['server', 'ui', 'controller', 'sync', 'selftest']
 
-/** Packages from CommonJS ask for Node's own modules with require, which ESM files lack. */
+/** CommonJS packages load modules of Node with require, which ESM files lack. */
 const requireForCommonJs =
   "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);"
 
 const entryOf = (command: string): string => join(repository, 'cmd', command, 'main.ts')
 
-/** Writes `server.mjs` and its siblings into a folder. @returns which source files went into them. */
+/** Writes `server.mjs` and its siblings into a folder. @returns the source files that they contain. */
 export function bundleCommands(
   folder: string,
   commands: readonly string[] = everyCommand,
@@ -27,7 +27,7 @@ export function bundleCommands(
   return bundle(Object.fromEntries(there.map((command) => [command, entryOf(command)])), folder)
 }
 
-/** Writes a bundle of each entry file, by the name that it gets, as the image has them. */
+/** Writes a bundle of each entry file, under the name that it has in the image. */
 export async function bundle(
   entryPoints: Readonly<Record<string, string>>,
   folder: string,

@@ -17,7 +17,7 @@ it.each(['GPL-3.0-only', 'MIT AND GPL-2.0-only', 'NOASSERTION', 'SEE LICENSE IN 
   },
 )
 
-it('an exception is for one package under one licence', () => {
+it('an exception applies to one package under one licence', () => {
   const license = 'LGPL-3.0+'
   expect(refusedLicenses([{ name: 'openpgp', license }])).toEqual([])
   expect(refusedLicenses([{ name: 'another', license }])).toHaveLength(1)

@@ -30,7 +30,7 @@ function isPermissive(expression: string): boolean {
   return inner.split(/ AND /i).every((part) => permissive.has(part.trim().replace(/^\(|\)$/g, '')))
 }
 
-/** Says of each package that may not be in the image which licence it has. */
+/** Names each package that may not be in the image, and its licence. */
 export function refusedLicenses(
   packages: readonly { readonly name: string; readonly license: string }[],
 ): string[] {

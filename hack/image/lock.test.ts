@@ -36,7 +36,7 @@ describe('a lock of digests', () => {
   })
 
   it.each(['broker', 'valkey'])(
-    "is written into the chart's table of %s, again and again",
+    "is written into the chart's table of %s, also over an existing digest",
     async (name) => {
       const text = readFileSync(join(root, `hack/chart/values/${name}.ts`), 'utf8')
       const once = await locked(text, async () => digest('a'))

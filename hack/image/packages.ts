@@ -24,7 +24,7 @@ export type SpdxPackage = z.infer<typeof spdxPackage>
 async function npmSbom(...flags: string[]): Promise<SpdxPackage[]> {
   const { stdout } = await promisify(execFile)('npm', ['sbom', '--sbom-format=spdx', ...flags], {
     cwd: repository,
-    // Vite sets it to production in this process, and npm would leave out what the bundler took from elsewhere.
+    // Vite sets it to production in this process, and npm would leave out development packages that the bundler has included.
     env: { ...process.env, NODE_ENV: '' },
     maxBuffer: 2 ** 28,
   })

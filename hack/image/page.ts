@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { build } from 'vite'
 
-/* The explorer's page, and what its server draws it with, built by Vite. */
+/* The explorer's page, and the code with which its server draws it, built by Vite. */
 
 const repository = join(import.meta.dirname, '../..')
 const web = join(repository, 'pkg/explorer/web')

@@ -41,7 +41,7 @@ function originOf(host: string): string {
 const ask = (url: string, headers: Readonly<Record<string, string>>): Promise<Response> =>
   fetch(url, { method: 'HEAD', headers, signal: AbortSignal.timeout(deadlineMs) })
 
-/** For pulling without a login. */
+/** A token for pulling without a login. */
 async function tokenFor(challenge: string, name: string): Promise<string> {
   const field = (key: string) => new RegExp(`${key}="([^"]*)"`).exec(challenge)?.[1]
   const realm = field('realm')

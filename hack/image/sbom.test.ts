@@ -40,7 +40,7 @@ it('the bill of materials names every package, and the same inputs give the same
   expect(document(1_700_000_000)).toBe(document(1_700_000_000))
 })
 
-it('the system packages are those of status.d, checksums left out', () => {
+it('the system packages are those of status.d, without checksums', () => {
   const folder = join(dir, 'status.d')
   mkdirSync(folder)
   const control = 'Package: libc6\nArchitecture: amd64\nVersion: 2.36-9\nDescription: C\n more\n'
@@ -63,7 +63,7 @@ it('notices print a text once for all packages that share it', () => {
   expect(text).toContain('libstdc++6 1:12.2+b1\n')
 })
 
-it('takes in what the bundler took, also after Vite has set the environment to production', async () => {
+it('includes everything that the bundler includes, even after Vite has set the environment to production', async () => {
   vi.stubEnv('NODE_ENV', 'production')
   onTestFinished(() => {
     vi.unstubAllEnvs()

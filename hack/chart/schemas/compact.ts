@@ -3,7 +3,7 @@ export type Components = Record<string, unknown>
 
 const dropped = new Set(['description', 'default', 'example', 'title', 'nullable'])
 
-/** A schema of OpenAPI 3 as JSON Schema, without what validates nothing; fields that it does not name are refused. */
+/** A schema of OpenAPI 3 as JSON Schema, without keywords that validate nothing. Unknown fields are refused. */
 export function compact(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(compact)
   if (!(schema instanceof Object)) return schema
@@ -41,7 +41,7 @@ function isAnnotation(key: string, schema: object): boolean {
   return dropped.has(key)
 }
 
-/** Those that the roots lead to. */
+/** The schemas that the roots refer to. */
 export function reachable(components: Components, roots: readonly string[]): Components {
   const found: Components = {}
   const open = [...roots]

@@ -8,7 +8,7 @@ import { parseAllDocuments } from 'yaml'
 import { startControlPlane } from '../../testbed/control-plane/control-plane.ts'
 import { type Components, compact, reachable } from './compact.ts'
 
-/** Groups of the API server that the chart has objects of. */
+/** Groups of the API server with objects in the chart. */
 const groups = [
   'api/v1',
   'apis/apps/v1',

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
 
-/** The CLIs that the same tests run with, and their word for a signature that they checked against the registry's key. */
+/** The CLIs that run the same tests, with their word for a signature by the registry's key. */
 export const clis = [
   { name: 'terraform', path: inject('terraform'), trust: 'self-signed' },
   { name: 'tofu', path: inject('tofu'), trust: 'signed' },
@@ -24,7 +24,7 @@ export interface Outcome {
   readonly output: string
 }
 
-/** A configuration in a folder of its own, with nothing of this machine's user in it. */
+/** A configuration in its own folder, without any settings of this machine's user. */
 export class Workspace {
   readonly #dir = mkdtempSync(join(tmpdir(), 'depot-e2e-cli-'))
   readonly #cli: string

@@ -5,12 +5,12 @@ import { bareEnvironment } from '../environment.ts'
 
 interface Terminal {
   readonly command: readonly string[]
-  /** 0: a terminal that does not know its width. */
+  /** The width; 0 for a terminal that does not know it. */
   readonly columns: number
   readonly env?: Readonly<Record<string, string>>
-  /** Other columns from the moment that the output holds a text. */
+  /** Changes the columns when the output contains a text. */
   readonly resize?: { readonly at: string; readonly columns: number }
-  /** Sends what a keyboard sends when the output holds a text, such as `\x03` for Ctrl-C. */
+  /** Sends bytes of a keyboard when the output contains a text, such as `\x03` for Ctrl-C. */
   readonly keys?: { readonly at: string; readonly bytes: string }
 }
 

@@ -13,7 +13,7 @@ export interface Certificate {
 export interface Authority extends Certificate {
   /** A server's certificate for 127.0.0.1, localhost and further names. */
   server(name: string, names?: readonly string[]): Certificate
-  /** A client's certificate: who it is, and its groups. */
+  /** A client's certificate, with its name and its groups. */
   client(name: string, groups?: readonly string[]): Certificate
 }
 
@@ -61,7 +61,7 @@ export function createAuthority(directory: string, commonName = 'depot test'): A
   }
 }
 
-/** An RSA key as service-account tokens are signed with. */
+/** An RSA key for signing service account tokens. */
 export function createSigningKey(file: string): void {
   openssl('genrsa', '-out', file, '2048')
 }

@@ -22,7 +22,7 @@ interface VersionObject {
   readonly status?: { readonly checksum?: string; readonly archiveSizeBytes?: number }
 }
 
-/** Modules in a cluster whose Versions come, change and go. */
+/** Modules in a cluster whose Versions are added, changed and deleted. */
 export class ChangingVersions {
   readonly namespace = 'changing'
   readonly modules = Array.from({ length: 10 }, (_, index) => `module-${index}`)
@@ -34,7 +34,7 @@ export class ChangingVersions {
     this.#cluster = cluster
   }
 
-  /** Changes that the cluster took. */
+  /** Changes that the cluster accepted. */
   get written(): number {
     return this.#written
   }
@@ -108,7 +108,7 @@ export class ChangingVersions {
     else await this.#put(module, minor)
   }
 
-  /** No two alike, so that an old one differs from a new one. */
+  /** Each one is different, so that an old one differs from a new one. */
   async #put(module: string, minor: number): Promise<void> {
     const fileName = `${module}-1.${minor}.0-${this.#step}.zip`
     const checksum = createHash('sha256').update(fileName).digest('hex')

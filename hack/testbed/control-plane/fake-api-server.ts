@@ -130,7 +130,7 @@ export class FakeApiServer {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  /** Ends every watch as a server does whose time is over. */
+  /** Ends every watch as a server does after its timeout. */
   endWatches(): void {
     for (const { response } of this.#watchers) response.end()
   }
@@ -153,7 +153,7 @@ export class FakeApiServer {
     this.#publish({ path, revision: this.#revision, type: 'DELETED', object: stored })
   }
 
-  /** Changes the store, and tells no watch: as if the line had been lost. */
+  /** Changes the store without an event, as if it had been lost. */
   putSilently(path: string, object: FakeObject): void {
     this.#collection(path).set(keyOf(object), this.#stamped(object))
   }
@@ -164,7 +164,7 @@ export class FakeApiServer {
     this.#compacted = this.#revision
   }
 
-  /** Goes back in time, as an etcd that was restored from a backup. */
+  /** Returns to an older revision, as an etcd that was restored from a backup. */
   restoreRevision(revision: number): void {
     this.#revision = revision
     this.#history.length = 0
@@ -184,7 +184,7 @@ export class FakeApiServer {
     return [...this.#watchers].filter((watcher) => watcher.path === path).length
   }
 
-  /** Lists and watches, of whatever resource. */
+  /** The number of lists and watches of all resources. */
   get requestCount(): number {
     return this.requests.filter((request) => !isProbe(request)).length
   }
@@ -194,7 +194,7 @@ export class FakeApiServer {
     return this.requests.filter((request) => request.path === path && !isProbe(request))
   }
 
-  /** Lists of one, which ask for the newest resourceVersion. */
+  /** Lists with one item, which ask for the newest resourceVersion. */
   probesOf(path: string): FakeRequest[] {
     return this.requests.filter((request) => request.path === path && isProbe(request))
   }

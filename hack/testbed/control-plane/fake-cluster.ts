@@ -6,7 +6,7 @@ import { FakeApiServer, type FakeObject } from './fake-api-server.ts'
 import { kubeconfigOf } from './kubeconfig.ts'
 import { type Watched, type WatchOptions, watchKubeconfig } from './watched.ts'
 
-/** Waits that a test can sit through, and no chance in them. */
+/** Short waits without randomness. */
 export const fastTimings = {
   backoffMs: 10,
   backoffCapMs: 80,
@@ -36,7 +36,7 @@ export async function startFakeCluster({
   /** Makes the content of the kubeconfig file from the server's address and authority. */
   kubeconfig?: (server: { url: string; ca: string; directory: string }) => string
 } = {}): Promise<FakeCluster> {
-  // It loads for longer than a test waits for an answer.
+  // Loading it takes longer than a test waits for an answer.
   await import('@kubernetes/client-node')
   const directory = mkdtempSync(join(tmpdir(), 'depot-fake-cluster-'))
   const authority = createAuthority(join(directory, 'pki'))

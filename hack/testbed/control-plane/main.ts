@@ -9,7 +9,7 @@ import { applyAsController, applyManifests } from './manifests.ts'
 import { sampleStatus } from './sample-status.ts'
 
 /*
- * `make run-cluster`: a cluster without nodes for those who have none, with the samples in it as if a controller had seen to
+ * `make run-cluster`: a cluster without nodes for people without a cluster, with the samples in it as if a controller had reconciled
  * them. Prints how to start the server on it and what to type then. Lasts until Ctrl-C.
  */
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Keeps what the cluster sends inside of it, before the kubelet starts: image pulls, look-ups of names and connections to
+# Keeps the cluster's traffic inside of it. It runs before the kubelet starts: image pulls, DNS queries and connections to
 # pods that have just gone are rejected here, and never take the machine's default route.
 set -eu
 # The kubelet sets these for the whole machine. It is shown files of this node that have the values it wants.
