@@ -29,7 +29,7 @@ const rules: readonly Rule[] = [
       /\b(?:stands?|stood) (?:in|on|there|here|still|beside|by|below|above|before|behind|between|first|last|open)\b/gi,
     instead: '"is in"',
   },
-  { pattern: /\bof before\b/gi, instead: '"existing" or "previous"' },
+  { pattern: /\bof before\b(?!\)|\.\w)/gi, instead: '"existing" or "previous"' },
   {
     pattern:
       /[;,:] else\b|(?<!(?:thing|one|body|where|what|who|all|or) )\belse[.;,)](?!\s*[{)}])/gi,
