@@ -1,6 +1,6 @@
 import type { Binary, Call, Comparison, Node } from './ast.ts'
 import { leftSpine } from './ast.ts'
-import { builtinNames, predicates, refused } from './builtin-names.ts'
+import { builtinNames, predicates, refused } from './builtins.ts'
 import { Fault } from './expression-error.ts'
 import { resultOfBinary } from './operator-types.ts'
 import { compilePattern } from './pattern.ts'

@@ -1,6 +1,6 @@
 /**
- * The expression language of GroupBindings: expr-lang over `groups`, compiled to closures, with bounds on source,
- * nesting and work. It stands on nothing of the project.
+ * The expression language of GroupBindings: expr-lang over `groups`, compiled to closures, with limits on source, nesting and
+ * work. It imports nothing of the project.
  */
 
 import { check } from './checker.ts'
@@ -13,10 +13,9 @@ import { described, typedList } from './value.ts'
 
 export { ExpressionError } from './expression-error.ts'
 export { Run } from './run.ts'
-export { compareCodePoints } from './text.ts'
 
 /**
- * Whether a caller with the groups of a run is meant. It leaves it to its caller to count what it costs.
+ * Whether the rule holds for the groups of a run. The run counts the work.
  *
  * @throws ExpressionError EvaluationFailed or WorkExceeded
  */
@@ -25,11 +24,10 @@ export type Rule = (run: Run) => boolean
 /**
  * Compiles an expression of the expr-lang language over `groups`, such as `"platform" in groups`.
  *
- * The language is that of Go's github.com/expr-lang/expr v1.17 without clocks, encodings and bit operations. What it
- * can cost is bounded: 16 KiB of source, 10,000 nodes, about 200 levels of nesting, and per evaluation one million steps
- * and one million list elements.
+ * The language is that of Go's github.com/expr-lang/expr v1.17 without clocks, encodings and bit operations. Its limits are
+ * 16 KiB of source, 10,000 nodes, about 200 levels of nesting, and one million steps and list elements in one evaluation.
  *
- * @throws ExpressionError with the place in the source, where the expression does not compile
+ * @throws ExpressionError with the place in the source
  */
 export function compileRule(source: string): Rule {
   const evaluate = bindErrors(source, 'TooLarge', () => {
@@ -39,7 +37,7 @@ export function compileRule(source: string): Rule {
     const value = compile(optimized, hints)
     return (run: Run): boolean => {
       const result = value(run)
-      // A rule that comes out as nil, such as a key that a map does not have, does not hold.
+      // A rule does not hold if its result is nil, such as a missing key of a map.
       if (result === null) return false
       if (typeof result === 'boolean') return result
       return failAt(root.at, `the expression must be true or false, but it is ${described(result)}`)
@@ -48,8 +46,8 @@ export function compileRule(source: string): Rule {
   return (run) => bindErrors(source, 'WorkExceeded', () => evaluate(run))
 }
 
-/** Groups as an expression sees them: a surrogate without its other half becomes U+FFFD, as in UTF-8. */
-export function listOf(groups: readonly string[]): readonly string[] {
+/** Groups as expressions see them: a surrogate without its other half becomes U+FFFD, as in UTF-8. */
+export function groupList(groups: readonly string[]): readonly string[] {
   return typedList(
     'string',
     groups.map((group) => group.toWellFormed()),

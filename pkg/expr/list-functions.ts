@@ -1,6 +1,5 @@
-import type { BuiltinFunction } from './builtin-function.ts'
 import { failAt } from './expression-error.ts'
-import type { Run } from './run.ts'
+import type { BuiltinFunction, Run } from './run.ts'
 import { sorted } from './sort.ts'
 import {
   elementAt,

@@ -1,7 +1,6 @@
-import type { BuiltinFunction } from './builtin-function.ts'
 import { failAt } from './expression-error.ts'
 import { maxInt, parseDecimal } from './number-literal.ts'
-import type { Run } from './run.ts'
+import type { BuiltinFunction, Run } from './run.ts'
 import { lengthOf } from './text.ts'
 import {
   compare,

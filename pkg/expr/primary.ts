@@ -1,5 +1,5 @@
 import type { Node, UnaryOperator } from './ast.ts'
-import { builtinNames, predicates, refused } from './builtin-names.ts'
+import { builtinNames, predicates, refused } from './builtins.ts'
 import type { Cursor } from './cursor.ts'
 import { Fault } from './expression-error.ts'
 import { readFloat, readInt } from './number-literal.ts'

@@ -54,3 +54,6 @@ export class Run {
     }
   }
 }
+
+/** A builtin without a closure. The number of arguments, and their types as far as known, were checked before. */
+export type BuiltinFunction = (args: readonly Value[], run: Run, at: number) => Value

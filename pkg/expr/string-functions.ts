@@ -1,6 +1,6 @@
-import type { BuiltinFunction } from './builtin-function.ts'
 import { failAt } from './expression-error.ts'
 import { format } from './format.ts'
+import type { BuiltinFunction } from './run.ts'
 import { byteLength, lowerText, replaceText, splitText, trimText, upperText } from './text.ts'
 import {
   elementTypeOf,

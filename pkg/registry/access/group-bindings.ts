@@ -8,7 +8,7 @@ import type {
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { Bounded } from '../../base/memory/memory.ts'
 import { gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
-import { compareCodePoints, listOf } from '../../expr/expr.ts'
+import { groupList } from '../../expr/expr.ts'
 import {
   type AccessDecision,
   ask,
@@ -61,7 +61,7 @@ export class GroupBindings implements ResourceSink {
   /** In the order in which they are asked: by the bytes of their names. */
   get ordered(): readonly Binding[] {
     this.#ordered ??= [...this.#byName.values()].toSorted((left, right) =>
-      compareCodePoints(left.name, right.name),
+      Buffer.compare(Buffer.from(left.name), Buffer.from(right.name)),
     )
     return this.#ordered
   }
@@ -78,7 +78,7 @@ export class GroupBindings implements ResourceSink {
 
   /** What each of them says, whatever comes before it. */
   explain(groups: readonly string[]): BindingOutcome[] {
-    const list = listOf(groups)
+    const list = groupList(groups)
     let left = maxSteps
     return this.ordered.map((binding) => {
       const { result, steps } = ask(binding, list, left)
@@ -111,7 +111,7 @@ export class GroupBindings implements ResourceSink {
   }
 
   #search(groups: readonly string[]): AccessDecision {
-    const list = listOf(groups)
+    const list = groupList(groups)
     let left = maxSteps
     for (const binding of this.ordered) {
       const { result, steps } = ask(binding, list, left)

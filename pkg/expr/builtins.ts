@@ -1,4 +1,16 @@
-/** The builtins that take a closure, and what they take; a question mark marks what may be left out. */
+import { lists } from './list-functions.ts'
+import { numbers } from './number-functions.ts'
+import type { BuiltinFunction } from './run.ts'
+import { strings } from './string-functions.ts'
+
+/** The builtins that take no closure. */
+export const functions: ReadonlyMap<string, BuiltinFunction> = new Map([
+  ...strings,
+  ...lists,
+  ...numbers,
+])
+
+/** The builtins that take a closure, with their parameters. Those with a question mark are optional. */
 export const predicates: ReadonlyMap<string, readonly string[]> = new Map([
   ['all', ['value', 'closure']],
   ['any', ['value', 'closure']],
@@ -17,11 +29,7 @@ export const predicates: ReadonlyMap<string, readonly string[]> = new Map([
   ['reduce', ['value', 'closure', 'value?']],
 ])
 
-const functions =
-  'len type abs ceil floor round int float string trim trimPrefix trimSuffix upper lower split replace repeat join ' +
-  'indexOf lastIndexOf hasPrefix hasSuffix max min first last get take keys values reverse uniq concat flatten sort'
-
-/** Clocks, encodings and bits have no place in a rule about groups. */
+/** Functions of expr-lang that rules about groups do not need: clocks, encodings and bits. */
 export const refused: ReadonlySet<string> = new Set(
   (
     'splitAfter mean median toJSON fromJSON toBase64 fromBase64 now date duration timezone toPairs fromPairs ' +
@@ -32,5 +40,5 @@ export const refused: ReadonlySet<string> = new Set(
 /** Every name that can be called. */
 export const builtinNames: ReadonlySet<string> = new Set([
   ...predicates.keys(),
-  ...functions.split(' '),
+  ...functions.keys(),
 ])
