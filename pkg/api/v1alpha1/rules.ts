@@ -12,10 +12,23 @@ export interface FieldRule<T> {
   readonly holds: (value: T) => boolean
 }
 
-/** The rules of a field, as a definition carries them, with the bounds by which an API server reckons their cost. */
+/** The rules behind what a definition carries: a list of validations, or a pattern. */
+const rulesBehind = new Map<unknown, readonly FieldRule<never>[]>()
+
+/** The rules of a field for its definition, with bounds from which an API server estimates their cost. */
 export function ruled<T>(rules: readonly FieldRule<T>[], bounds: Readonly<Record<string, number>>) {
   const validations = rules.map(({ rule, message }) => ({ rule, message }))
+  rulesBehind.set(validations, rules)
   return { ...bounds, 'x-kubernetes-validations': validations }
+}
+
+/** The rules that `ruled` or `patterned` put into the metadata of a schema. */
+export function rulesOf(
+  meta: Readonly<Record<string, unknown>> = {},
+): readonly FieldRule<unknown>[] {
+  const rules =
+    rulesBehind.get(meta['x-kubernetes-validations']) ?? rulesBehind.get(meta['pattern'])
+  return (rules ?? []) as readonly FieldRule<unknown>[]
 }
 
 /** A rule that is one pattern, written once for both. */
@@ -113,8 +126,9 @@ export interface PlainPattern extends FieldRule<string> {
 }
 
 /** A field with such a rule. */
-export function patterned({ pattern: source }: PlainPattern, maxLength: number) {
-  return { pattern: source, maxLength }
+export function patterned(rule: PlainPattern, maxLength: number) {
+  rulesBehind.set(rule.pattern, [rule])
+  return { pattern: rule.pattern, maxLength }
 }
 
 function plainPattern(source: string, message: string): PlainPattern {
