@@ -88,3 +88,48 @@ export function sha256Bytes(digest: string): Buffer | undefined {
   if (/^[0-9a-f]{64}$/i.test(digest)) return Buffer.from(digest, 'hex')
   return /^[\w+/-]{43}=?$/.test(digest) ? Buffer.from(digest, 'base64') : undefined
 }
+
+/** Where a Version or its parent says that archives are. */
+interface Place {
+  readonly storage: StorageConfig | undefined
+  /** Name in storage. */
+  readonly configName: string | undefined
+}
+
+/**
+ * The location of an archive. Storage and name come from the Version's own copy of the config, otherwise from its parent's
+ * config. Without either, the name is that of the parent.
+ *
+ * @param parentName the name by which the Version refers to its parent
+ * @returns undefined where a part is not known
+ */
+export function locationFrom(
+  fileName: string | undefined,
+  own: Place | undefined,
+  inherited: Place | undefined,
+  parentName: string | undefined,
+): ArchiveLocation | undefined {
+  const storage = own?.storage ?? inherited?.storage
+  const configName = own?.configName ?? inherited?.configName ?? parentName
+  if (fileName === undefined || storage === undefined || configName === undefined) return undefined
+  return { storage, configName, fileName }
+}
+
+/**
+ * As {@link locationFrom}, for whole objects.
+ *
+ * @param parent as `parentOf` finds it
+ */
+export function locationOf(
+  version: Version,
+  parent: Module | Provider | undefined,
+): ArchiveLocation | undefined {
+  const own = configOfVersion(version)
+  const inherited = parent && configOfParent(parent)
+  return locationFrom(
+    fileNameOf(version),
+    own && { storage: own.storageConfig, configName: own.name },
+    parent && { storage: inherited?.storageConfig, configName: inherited?.name },
+    parent?.metadata.name ?? parentRefOf(version)?.name,
+  )
+}

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type Kind, kinds } from './kinds.ts'
 import { rulesOf } from './rules.ts'
-import type { FieldIssue, Resource } from './v1alpha1.ts'
+import type { FieldIssue, Resource } from './types.ts'
 
 type Path = readonly (string | number)[]
 type Check = (value: unknown, path: Path) => Generator<FieldIssue>

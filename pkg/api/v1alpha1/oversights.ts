@@ -1,5 +1,5 @@
 import { namespaceName, objectName } from './rules.ts'
-import type { FieldIssue, Resource } from './v1alpha1.ts'
+import type { FieldIssue, Resource } from './types.ts'
 
 /** The label that makes something public says nothing, because its value is not one that counts. */
 export function publicLabelIssue(

@@ -1,9 +1,8 @@
 import * as z from 'zod'
 import { Metadata, SyncState } from './metadata.ts'
 import { VersionRefs } from './module.ts'
-import { Protocols } from './protocols.ts'
 import * as rules from './rules.ts'
-import { SharedConfig } from './shared-config.ts'
+import { Protocols, SharedConfig } from './shared-config.ts'
 import {
   ForceSync,
   LatestVersion,

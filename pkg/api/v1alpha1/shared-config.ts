@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import { GithubClientConfig } from './metadata.ts'
+import * as rules from './rules.ts'
 import { StorageConfig } from './storage-config.ts'
 
-/** What the configs of modules and providers have in common. */
+/** The fields that configs of modules and providers share. */
 export const SharedConfig = {
   versionConstraints: z.string().optional().describe('Version constraints, such as >= 1.2, < 2.'),
   versionHistoryLimit: z
@@ -13,3 +14,6 @@ export const SharedConfig = {
   githubClientConfig: GithubClientConfig.optional(),
   storageConfig: StorageConfig.optional(),
 }
+
+/** Plugin protocol versions. */
+export const Protocols = z.array(z.string().meta(rules.ruled([rules.protocol], { maxLength: 16 })))

@@ -45,7 +45,7 @@ const Presign = z
   })
   .describe('Pre-signed downloads.')
 
-const backends = ['s3', 'azureStorage', 'gcs', 'fileSystem'] as const
+const fields = ['s3', 'azureStorage', 'gcs', 'fileSystem'] as const
 
 /** Storage of the archives: exactly one backend. */
 export const StorageConfig = z
@@ -58,16 +58,26 @@ export const StorageConfig = z
     fileSystem: FileSystem.optional().describe('Directory that is mounted into the server.'),
     presign: Presign.optional(),
   })
-  .refine((config) => backends.filter((name) => config[name] !== undefined).length === 1, {
-    error: `must name exactly one backend of ${backends.join(', ')}`,
+  .refine((config) => fields.filter((name) => config[name] !== undefined).length === 1, {
+    error: `must name exactly one backend of ${fields.join(', ')}`,
   })
   .meta({
     description: 'Storage of the archives: exactly one backend.',
     'x-kubernetes-validations': [
       {
-        rule: `[${backends.map((name) => `has(self.${name})`).join(', ')}].filter(x, x).size() == 1`,
-        message: `storageConfig must name exactly one backend of ${backends.join(', ')}`,
+        rule: `[${fields.map((name) => `has(self.${name})`).join(', ')}].filter(x, x).size() == 1`,
+        message: `storageConfig must name exactly one backend of ${fields.join(', ')}`,
       },
     ],
   })
 export type StorageConfig = z.infer<typeof StorageConfig>
+
+/** The names of backends in statistics, in URLs of archives, and as a label of metrics. */
+export const backends = ['s3', 'azure', 'gcs', 'filesystem'] as const
+export type Backend = (typeof backends)[number]
+
+export function backendOf({ s3, azureStorage, gcs }: StorageConfig): Backend {
+  if (s3) return 's3'
+  if (azureStorage) return 'azure'
+  return gcs ? 'gcs' : 'filesystem'
+}

@@ -1,7 +1,7 @@
 import { type Kind, kinds } from './kinds.ts'
 import { isRecord } from './record.ts'
 import { type StructuralSchema, structuralSchema } from './structural-schema.ts'
-import type { FieldIssue } from './v1alpha1.ts'
+import type { FieldIssue } from './types.ts'
 
 type Path = readonly (string | number)[]
 

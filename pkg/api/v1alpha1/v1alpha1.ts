@@ -1,6 +1,6 @@
 /**
- * The custom resources: a schema for each kind, from which come types, parser, definition and rules; and the interface by
- * which a source hands on what changed.
+ * The custom resources: a schema for each kind, from which types, parser, definition and rules are derived; and the interface
+ * by which sources report changes.
  */
 
 import type { z } from 'zod'
@@ -12,6 +12,7 @@ import type { Namespace } from './namespace.ts'
 import { plainVersion } from './plain-version.ts'
 import type { Provider } from './provider.ts'
 import { isRecord } from './record.ts'
+import type { FieldIssue, ParsedResource, Resource, ResourceOf } from './types.ts'
 import type { Version } from './version.ts'
 
 export {
@@ -21,6 +22,8 @@ export {
   configOfParent,
   configOfVersion,
   fileNameOf,
+  locationFrom,
+  locationOf,
   normalizeVersion,
   type ParentRef,
   parentRefOf,
@@ -28,14 +31,12 @@ export {
   sha256Hex,
 } from './archive.ts'
 export type { Artifact } from './artifact.ts'
-export { type Backend, backendOf, backends } from './backend.ts'
 export type { Condition } from './condition.ts'
 export { customResourceDefinition, customResourceKinds } from './crd.ts'
 export { fanOut } from './fan-out.ts'
 export { secondsOf } from './go-duration.ts'
 export { JsonReader } from './json-reader.ts'
 export { apiVersion, type Kind, kindNames, kinds } from './kinds.ts'
-export { locationFrom, locationOf } from './location.ts'
 export { mistakesIn } from './mistakes.ts'
 export type { ModuleConfig } from './module.ts'
 export { ignoredBindingIssue, nameIssue, publicLabelIssue } from './oversights.ts'
@@ -43,58 +44,10 @@ export { fitsSystem, type ParentKind, parentOf } from './parent.ts'
 export type { ProviderConfig } from './provider.ts'
 export { isRecord } from './record.ts'
 export { CheckedFinding, type Scan, type SecurityFinding } from './scan.ts'
-export { StorageConfig } from './storage-config.ts'
+export { type Backend, backendOf, backends, StorageConfig } from './storage-config.ts'
+export type * from './types.ts'
 export { unknownFieldsIn } from './unknown-fields.ts'
 export type { Depot, GroupBinding, Module, Namespace, Provider, Version }
-
-/** An object of one of the kinds, checked, with nothing in it that Depot does not read. */
-export type Resource = { [K in Kind]: z.infer<(typeof kinds)[K]['schema']> }[Kind]
-export type ResourceOf<K extends Kind> = Extract<Resource, { kind: K }>
-
-/** What identifies an object; the namespace of a Namespace is empty. */
-export interface ObjectKey {
-  readonly kind: Kind
-  readonly namespace: string
-  readonly name: string
-}
-
-/** What happened to one object. */
-export type Change =
-  | { readonly type: 'upsert'; readonly resource: Resource }
-  | ({ readonly type: 'delete' } & ObjectKey)
-
-/**
- * Where a source of resources writes to. Every call takes effect at once.
- */
-export interface ResourceSink {
-  apply(change: Change): void
-  /**
-   * Begins to replace every object of a kind by those of a fresh list. What was there stays and is served until it is
-   * added again or `commit` removes it; an abandoned replacement needs no clean-up.
-   *
-   * @param options.rewound the source went back in time: a resourceVersion that is known may be another write
-   */
-  beginReplace(kind: Kind, options?: { readonly rewound?: boolean }): Replacement
-}
-
-/** A fresh list of one kind on its way into a sink. */
-export interface Replacement {
-  add(resource: Resource): void
-  /** The list has the object, in a state that is not valid: what is known of it stays. */
-  keep(key: ObjectKey): void
-  /** Removes what the list did not have. Nothing else of this kind may be written until it resolves. */
-  commit(): void | Promise<void>
-}
-
-/** One thing that is wrong with an object: `spec.storageConfig.s3.bucket`, and what it should be. */
-export interface FieldIssue {
-  readonly path: readonly (string | number)[]
-  readonly message: string
-}
-
-export type ParsedResource<R> =
-  | { readonly ok: true; readonly resource: R }
-  | { readonly ok: false; readonly issues: readonly FieldIssue[] }
 
 /** The `apiVersion` that manifests of a kind carry. */
 export function apiVersionOf(kind: Kind, apiGroup: string): string {
@@ -102,10 +55,10 @@ export function apiVersionOf(kind: Kind, apiGroup: string): string {
 }
 
 /**
- * Checks an object and keeps what Depot reads of it. Unknown fields pass; null counts as absent, as it does for the
- * API server; a wrong type is named by its path.
+ * Checks an object and keeps the fields that Depot reads. Unknown fields are dropped. Null counts as absent, as it does for the
+ * API server. A wrong type is reported with its path.
  *
- * @param raw one object as it came out of JSON or YAML
+ * @param raw one object as parsed from JSON or YAML
  */
 export function parseResource<K extends Kind>(
   kind: K,
@@ -159,7 +112,7 @@ export function formatPath(path: readonly (string | number)[]): string {
   }, '')
 }
 
-/** Kinds of other groups may have the same names. */
+/** Drops owners of other API groups, whose kinds may have the same names. */
 function dropForeignOwners({ metadata }: Resource, raw: unknown): void {
   const own = isRecord(raw) ? raw['apiVersion'] : undefined
   if (metadata.ownerReferences.length === 0 || typeof own !== 'string') return
@@ -169,7 +122,7 @@ function dropForeignOwners({ metadata }: Resource, raw: unknown): void {
   )
 }
 
-/** @param raw the object, to say what stands there */
+/** @param raw the object, to say which value is wrong */
 function toFieldIssue(issue: z.core.$ZodIssue, raw: unknown): FieldIssue {
   const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
   const found = valueAt(raw, path)

@@ -2,10 +2,10 @@ import * as z from 'zod'
 import { Artifact, Attempt, Drift, ReleaseDocuments, Replaced } from './artifact.ts'
 import { Metadata, SyncState } from './metadata.ts'
 import { ModuleConfig } from './module.ts'
-import { Protocols } from './protocols.ts'
 import { ProviderConfig } from './provider.ts'
 import * as rules from './rules.ts'
 import { Scan } from './scan.ts'
+import { Protocols } from './shared-config.ts'
 import { ForceSync, Reconciled, Suspend } from './sync-status.ts'
 
 const ReadmeConfigMapRef = z.object({

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { backendOf, backends } from './backend.ts'
-import type { StorageConfig } from './storage-config.ts'
+import { backendOf, backends, type StorageConfig } from './storage-config.ts'
 
 const storages: readonly StorageConfig[] = [
   { s3: { bucket: 'b', region: 'r' } },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { locationOf } from './location.ts'
+import { locationOf } from './archive.ts'
 import { parseResource } from './v1alpha1.ts'
 
 const storageIn = (directoryPath: string) => ({ fileSystem: { directoryPath } })
