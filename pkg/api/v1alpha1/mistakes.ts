@@ -45,7 +45,7 @@ function innerCheckOf(schema: z.ZodType): Check | undefined {
     )
   }
   if (!(schema instanceof z.ZodObject)) return undefined
-  const fields = Object.entries(schema.shape as Record<string, z.ZodType>)
+  const fields = Object.entries(schema.shape)
   const checked = fields.flatMap(([name, field]) => {
     const check = checkOf(field)
     return check === undefined ? [] : [{ name, check }]

@@ -2,7 +2,7 @@ import { type Reason, ReasonError } from '../../base/errors/errors.ts'
 
 const maxMessageLength = 256
 
-/** An archive that is refused. The message says what to change; it has at most 256 printable characters. */
+/** A refused archive. The message says what to change and has at most 256 printable characters. */
 export class ArchiveError extends ReasonError {
   override readonly name = 'ArchiveError'
 
@@ -11,23 +11,23 @@ export class ArchiveError extends ReasonError {
   }
 }
 
-/** A name out of an archive as a message shows it: in quotes, and no longer than 100 characters. */
+/** A name from an archive for a message: in quotes, at most 100 characters. */
 export const quoted = (name: string): string => JSON.stringify(printable(name, 100))
 
-/** Text from outside with everything replaced that a terminal, a log or a page could stumble over. */
+/** Replaces everything that could break a terminal, a log or a page. */
 function printable(text: string, maxLength: number): string {
   const clean = text.toWellFormed().replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
   const characters = Array.from(clean)
   return characters.length <= maxLength ? clean : `${characters.slice(0, maxLength - 1).join('')}…`
 }
 
-/** Bytes that are not what a zip says of itself. */
+/** The bytes contradict the zip's own headers. */
 export const damagedZip = (what: string, cause?: unknown): ArchiveError =>
   new ArchiveError('NotAnArchive', `the zip is damaged: ${what}. Build or fetch it again`, {
     cause,
   })
 
-/** Bytes that readers can take for different archives. */
+/** Readers could take the bytes for different archives. */
 export const ambiguousZip = (what: string): ArchiveError =>
   new ArchiveError(
     'UnsafeArchive',

@@ -1,6 +1,6 @@
 /**
- * Archives from outside: read safely whatever is in them, modules rewritten so that the same files always give the same
- * bytes, providers read through and left as they are. Nothing is ever unpacked under a name that an archive chose.
+ * Reads untrusted archives. Modules are rewritten so that the same files always give the same bytes; providers are read and
+ * not changed. Nothing is ever unpacked under a name from an archive.
  */
 export { ArchiveError } from './archive-error.ts'
 export { inspectProvider } from './inspect-provider.ts'

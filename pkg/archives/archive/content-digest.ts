@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 
 interface DigestedFile {
   readonly path: string
-  /** Of the content, in lower-case hexadecimal. */
+  /** Digest of the content, in lower-case hexadecimal. */
   readonly sha256: string
 }
 
-/** By the bytes of UTF-8, which is not how JavaScript compares strings. */
+/** Sorts by the bytes of UTF-8, which is not how JavaScript compares strings. */
 export function sortedByPath<File extends { readonly path: string }>(
   files: readonly File[],
 ): File[] {
-  // A character for each byte: strings of those are compared as the bytes are.
+  // One character for each byte, so that strings compare as their bytes do.
   const keyed = files.map((file) => ({ file, key: Buffer.from(file.path).toString('latin1') }))
   keyed.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)))
   return keyed.map(({ file }) => file)

@@ -4,10 +4,10 @@ import type { ArchiveEntry } from './entry.ts'
 type Named = Pick<ArchiveEntry, 'path' | 'kind'>
 
 /**
- * Refuses an archive in which two names are one file somewhere: twice the same, names that differ only in case or in how
- * Unicode writes them, and a file that has others below it. Such an archive unpacks to different files on different systems.
+ * Refuses an archive in which two names are the same file on some system: duplicates, names that differ only in case or
+ * Unicode form, and a file with others below it. Such an archive unpacks to different files on different systems.
  *
- * Sorted by how they look without these differences, names that clash stand side by side, so that each is compared once.
+ * Clashing names are neighbours when sorted without these differences, so each is compared once.
  *
  * @throws ArchiveError UnsafeArchive
  */
@@ -22,8 +22,8 @@ export function checkDistinct(entries: readonly Named[]): void {
 }
 
 /**
- * No name has a NUL, so that what is below a directory comes right behind it. V8's `replaceAll` takes ten times as long: it
- * makes a string of each part.
+ * Names contain no NUL, so files below a directory sort directly after it. V8's `replaceAll` takes ten times as long,
+ * because it creates a string for each part.
  */
 const folded = (path: string): string =>
   path.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC').split('/').join('\0')
@@ -46,7 +46,7 @@ function compare(first: Named & { folded: string }, second: Named & { folded: st
   }
 }
 
-/** Most names are plain, and what they share is written the same: a long list of deep paths must not cost much. */
+/** Most names are plain ASCII with the same prefix: a long list of deep paths must not cost much. */
 function differAsTheyAre(
   first: Named & { folded: string },
   second: Named & { folded: string },

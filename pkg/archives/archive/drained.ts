@@ -3,7 +3,7 @@ interface Filled {
   off(event: 'drain' | 'close', listener: () => void): unknown
 }
 
-/** Waits until a stream of tar-stream takes more, or is over. */
+/** Waits until a stream of tar-stream accepts more or is closed. */
 export function drained(stream: Filled): Promise<void> {
   return new Promise((resolve) => {
     const go = () => {

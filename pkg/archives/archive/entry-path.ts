@@ -2,13 +2,13 @@ import { ArchiveError, quoted } from './archive-error.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Control characters, the separators that are line breaks to some, and what stands for bytes that are no UTF-8. */
+/** Control characters, Unicode line separators, and the replacement character of bytes that are not UTF-8. */
 const unprintable = /[\p{Cc}\u2028\u2029\ufffd]/u
 
 /**
- * The path of an entry, where every reader on every system takes it for the same place inside of the directory.
+ * The path of an entry, if every reader on every system takes it for the same place inside the directory.
  *
- * @param name as the archive has it; `./` at its beginning and `/` at its end are taken off
+ * @param name as in the archive; a leading `./` and a trailing `/` are removed
  * @throws ArchiveError UnsafeArchive
  */
 export function entryPath(name: string | Uint8Array, maxBytes: number): string {
@@ -26,13 +26,13 @@ export function entryPath(name: string | Uint8Array, maxBytes: number): string {
 function mistakeIn(path: string, maxBytes: number): string | undefined {
   if (Buffer.byteLength(path) > maxBytes) return `is longer than ${maxBytes} bytes`
   if (unprintable.test(path) || !path.isWellFormed())
-    return 'has control characters or bytes that are no UTF-8'
+    return 'has control characters or bytes that are not UTF-8'
   if (path.startsWith('/')) return 'is absolute'
   if (path.includes('\\')) return 'has a backslash'
   const segments = path.split('/')
   if (segments.includes('..')) return 'leads out of the archive'
   if (segments.includes('.') || segments.includes('')) return 'has an empty part'
-  // A directory around it may be taken off later, so each part may come first.
+  // A wrapping directory may be removed later, so each part may come first.
   if (segments.some((segment) => /^[a-z]:/i.test(segment))) return 'has the letter of a drive'
   return undefined
 }
@@ -44,7 +44,7 @@ function decode(bytes: Uint8Array): string {
     const shown = Buffer.from(bytes).toString('latin1')
     throw new ArchiveError(
       'UnsafeArchive',
-      `the name ${quoted(shown)} is no UTF-8: rename the file, or pack it with a tool that writes UTF-8`,
+      `the name ${quoted(shown)} is not UTF-8: rename the file, or pack it with a tool that writes UTF-8`,
       { cause: error },
     )
   }

@@ -3,7 +3,7 @@ import { damagedZip } from './archive-error.ts'
 
 const windowBytes = 256 * 1024
 
-/** A file that is read from its beginning to its end, in small pieces that lie beside each other. */
+/** Reads a file from beginning to end, in small pieces that lie next to each other. */
 export class FileWindow {
   readonly #file: FileHandle
   #start = 0
@@ -14,8 +14,8 @@ export class FileWindow {
   }
 
   /**
-   * @returns a view that stays as it is
-   * @throws ArchiveError where the file ends before
+   * @returns a view that does not change later
+   * @throws ArchiveError where the file is too short
    */
   async read(start: number, length: number): Promise<Buffer> {
     const at = start - this.#start

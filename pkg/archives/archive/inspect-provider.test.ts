@@ -44,14 +44,14 @@ it.each([
     type: 'random',
     reason: 'NoProviderInArchive',
     message:
-      'the zip holds no "terraform-provider-random*": it is not the archive of this provider',
+      'the zip does not contain "terraform-provider-random*": it is not the archive of this provider',
   },
   {
     what: 'that is a tar',
     bytes: () => tarGzOf(files),
     type: 'null',
     reason: 'NotAnArchive',
-    message: 'this is no zip, and both CLIs install providers from zips only',
+    message: 'this is not a zip, and both CLIs install providers from zips only',
   },
   {
     what: 'with a link',

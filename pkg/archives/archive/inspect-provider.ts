@@ -8,17 +8,17 @@ import { formatOfFile } from './reading.ts'
 import { readZip } from './zip-reading.ts'
 
 export interface ProviderArchive {
-  /** Of the zip, in lower-case hexadecimal; `zh:` and this are what lock files hold. */
+  /** Digest of the zip, in lower-case hexadecimal. Lock files hold it, and hold it after `zh:`. */
   readonly sha256: string
   readonly sizeBytes: number
-  /** The other digest of lock files, `h1:` and base64: of the files in the zip. */
+  /** The other digest in lock files, `h1:` and base64: of the files in the zip. */
   readonly h1: string
-  /** For providers the SHA-256 of the zip: its bytes are never changed. */
+  /** The SHA-256 of the zip, because the bytes of providers are never changed. */
   readonly contentDigest: string
 }
 
 /**
- * Reads the zip of a provider from end to end; its bytes are not changed.
+ * Reads the whole zip of a provider without changing it.
  *
  * @param options.file path of the zip
  * @param options.type type of the provider: the zip must hold `terraform-provider-{type}*`
@@ -37,7 +37,7 @@ export async function inspectProvider(options: {
   if ((await formatOfFile(reading)) !== 'zip') {
     throw new ArchiveError(
       'NotAnArchive',
-      'this is no zip, and both CLIs install providers from zips only',
+      'this is not a zip, and both CLIs install providers from zips only install providers from zips only',
     )
   }
   const sha256 = await digestOf(file, signal)
@@ -61,7 +61,7 @@ async function filesOf(reading: ArchiveReading, type: string) {
   if (!files.some(({ path }) => path.startsWith(executable))) {
     throw new ArchiveError(
       'NoProviderInArchive',
-      `the zip holds no ${quoted(`${executable}*`)}: it is not the archive of this provider`,
+      `the zip does not contain ${quoted(`${executable}*`)}: it is not the archive of this provider`,
     )
   }
   return files
@@ -70,7 +70,7 @@ async function filesOf(reading: ArchiveReading, type: string) {
 async function digestOf(file: string, signal: AbortSignal | undefined): Promise<string> {
   const hash = createHash('sha256')
   await using source = await open(file)
-  // One buffer for all of it: a stream makes a new one for every read, and they pile up until they are collected.
+  // One buffer for the whole file: a stream allocates one for every read, and they pile up until they are collected.
   const buffer = Buffer.allocUnsafe(256 * 1024)
   for (;;) {
     signal?.throwIfAborted()

@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { ArchiveError, quoted } from './archive-error.ts'
 import type { Extent } from './scratch.ts'
 
-/** A file of an archive, whose bytes are in the scratch file. */
+/** A file of an archive. Its bytes are in the scratch file. */
 export interface TreeFile extends Extent {
   readonly path: string
   readonly executable: boolean
@@ -16,9 +16,9 @@ export interface TreeLink {
 const maxLinks = 10
 
 /**
- * Puts a copy of its file in the place of every link.
+ * Replaces every link by a copy of its target.
  *
- * @throws ArchiveError UnsafeArchive where a link leads out of the archive, to nothing, to a directory or in a circle
+ * @throws ArchiveError UnsafeArchive where a link leads out of the archive, to a directory, in a circle or nowhere
  */
 export function resolveLinks(files: readonly TreeFile[], links: readonly TreeLink[]): TreeFile[] {
   const fileAt = new Map(files.map((file) => [file.path, file]))
@@ -30,7 +30,7 @@ export function resolveLinks(files: readonly TreeFile[], links: readonly TreeLin
       const file = fileAt.get(path)
       if (file !== undefined) return { ...file, path: link.path }
       at = linkAt.get(path)
-      if (at === undefined) throw unusable(link, 'which is no file of this archive')
+      if (at === undefined) throw unusable(link, 'which is not a file of this archive')
     }
     throw unusable(link, 'and on, through more than 10 links')
   })
@@ -52,7 +52,10 @@ const unusable = ({ path, target }: TreeLink, why: string): ArchiveError =>
     `the link ${quoted(path)} leads to ${quoted(target)}, ${why}: replace it by the file`,
   )
 
-/** What a repository or a working directory has beside the module: history, installed modules and providers, states. */
+/**
+ * Files of a repository or working directory that are not part of the module: history, installed modules and providers,
+ * states.
+ */
 export function isLeftOut(path: string): boolean {
   return path
     .toLowerCase()
@@ -61,7 +64,7 @@ export function isLeftOut(path: string): boolean {
 }
 
 /**
- * The files of the module: without a directory that wraps all of them, and those below a path only.
+ * The files of the module: without a directory that wraps all of them, and only those below a path.
  *
  * @throws ArchiveError NoModuleAtRoot
  */
@@ -73,7 +76,7 @@ export function moduleFiles(files: readonly TreeFile[], path: string | undefined
     .join('/')
   const found = directory === '' ? unwrapped : below(unwrapped, directory)
   if (found.some((file) => isConfiguration(file.path))) return found
-  // A path may name the directory that wraps all others, as places that registries name do.
+  // The path may name the wrapping directory, as addresses in registries do.
   const inWrapper = directory === '' ? [] : below(files, directory)
   if (inWrapper.some((file) => isConfiguration(file.path))) return inWrapper
   const where = directory === '' ? 'at the root of the archive' : `in ${quoted(directory)}`

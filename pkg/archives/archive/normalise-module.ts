@@ -7,19 +7,19 @@ import { readTree } from './read-tree.ts'
 import { readmeOf } from './readme.ts'
 import { Scratch } from './scratch.ts'
 
-/** What a normalised module is packed as. */
+/** The format of a normalised module. */
 export type ArchiveFormat = 'zip' | 'tar.gz'
 
-/** Part of what names the content of an artifact: changes whenever the same input may give other bytes. */
+/** Part of the key of an artifact. Changes whenever the same input may give other bytes. */
 export const normaliserVersion = '1'
 
 export interface NormaliseOptions {
-  /** Path of the archive as it was fetched. What it is, zip, tar or tar.gz, is found from its bytes. */
+  /** Path of the fetched archive. Its format, zip, tar or tar.gz, is found from its bytes. */
   readonly file: string
-  /** Path of the archive to be written; there must be nothing. Scratch space beside it is freed before this answers. */
+  /** Path of the new archive, which must not exist. Scratch space next to it is freed before the function returns. */
   readonly into: string
   readonly format: ArchiveFormat
-  /** Directory of the module inside of the archive, with forward slashes; default: its root. */
+  /** Directory of the module in the archive, with forward slashes; default: the root. */
   readonly path?: string | undefined
   /** Default: `moduleLimits`. */
   readonly limits?: ArchiveLimits | undefined
@@ -29,21 +29,21 @@ export interface NormaliseOptions {
 export interface ModuleArchive {
   /** Path of the normalised archive, which is `into`. */
   readonly file: string
-  /** How the name of the stored archive ends. */
+  /** Extension of the stored archive. */
   readonly extension: '.zip' | '.tar.gz'
-  /** Of the normalised archive, in lower-case hexadecimal. */
+  /** Digest of the normalised archive, in lower-case hexadecimal. */
   readonly sha256: string
   readonly sizeBytes: number
-  /** `tree1:` and the base64 digest of files, modes and paths; the same however they were packed. */
+  /** `tree1:` and the base64 digest of files, modes and paths, which does not depend on the packing. */
   readonly contentDigest: string
-  /** Entries that were left out: `.git`, `.terraform` and state files. */
+  /** Number of excluded entries: `.git`, `.terraform` and state files. */
   readonly leftOut: number
-  /** The README at the root of the module, cut after 512 KiB; absent where there is none. */
+  /** The README at the root of the module, cut after 512 KiB. */
   readonly readme?: { readonly path: string; readonly text: string }
 }
 
 /**
- * Reads the archive of a module and writes it again: sorted, without times and owners, so that the same files give the
+ * Reads the archive of a module and writes it again: sorted and without times and owners, so that the same files give the
  * same bytes anywhere.
  *
  * @throws ArchiveError

@@ -7,7 +7,7 @@ import { pack } from 'tar-stream'
 import { ZipFile } from 'yazl'
 import { type ModuleArchive, type NormaliseOptions, normaliseModule } from './normalise-module.ts'
 
-/** What goes into an archive: a file, or a link where it has a target. */
+/** An entry to pack: a file, or a link if it has a target. */
 export interface Packed {
   readonly path: string
   readonly content?: string | Buffer
@@ -15,7 +15,7 @@ export interface Packed {
   readonly target?: string
 }
 
-/** A folder for the archives of a test, and what becomes of them. */
+/** A folder for the archives of a test. */
 export function archiveFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'depot-archive-'))
   let count = 0
@@ -39,7 +39,7 @@ export function archiveFolder() {
   }
 }
 
-/** The same entries give the same bytes, whenever they are packed: a digest must not depend on the clock. */
+/** The same entries give the same bytes at any time: a digest must not depend on the clock. */
 const mtime = new Date(1980, 0, 1)
 
 /** A zip as common tools write it. */

@@ -20,12 +20,12 @@ interface Packing {
   readonly signal: AbortSignal | undefined
 }
 
-/** A file that holds nothing but names, modes and bytes: the same files always give the same archive. */
+/** Packs only names, modes and bytes, so the same files always give the same archive. */
 export function packZip({ files, read, into, signal }: Packing): Promise<Packed> {
   return write(Readable.from(zipBytes(files, read), { objectMode: false }), into, signal)
 }
 
-/** As `packZip`. */
+/** Like `packZip`. */
 export async function packTarGz({ files, read, into, signal }: Packing): Promise<Packed> {
   const tar = pack()
   const filling = fill().catch((error: unknown) =>

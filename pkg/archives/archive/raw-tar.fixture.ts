@@ -1,8 +1,8 @@
-/** A header of a tar that may tell any lie, and its content. */
+/** A tar header, which may contain any lie, and its content. */
 export interface RawTarEntry {
   readonly name: string | Buffer
   readonly content?: Buffer
-  /** Default: that of a file. */
+  /** Default: the type of a file. */
   readonly type?: string
   readonly target?: string
   readonly sizeBytes?: number
@@ -12,7 +12,7 @@ export interface RawTarEntry {
 
 const blockBytes = 512
 
-/** @param end what stands behind the entries; default: the two empty blocks that end a tar */
+/** @param end the bytes after the entries; default: the two empty blocks that end a tar */
 export function rawTar(
   entries: readonly RawTarEntry[],
   end = Buffer.alloc(2 * blockBytes),
@@ -44,7 +44,7 @@ function partsOf(entry: RawTarEntry): Buffer[] {
   return [header, content, filling]
 }
 
-/** Attributes for the entry that follows. */
+/** Attributes of the following entry. */
 export function paxHeader(attributes: Readonly<Record<string, string>>): RawTarEntry {
   const lines = Object.entries(attributes).map(([key, value]) => {
     const rest = Buffer.byteLength(` ${key}=${value}\n`)

@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-/** What headers say of an entry. */
+/** The values in the headers of an entry. */
 interface Said {
   name?: string | Buffer
   flags?: number
@@ -21,11 +21,11 @@ export interface RawEntry {
   readonly both?: Said
   readonly local?: Said
   readonly central?: Said
-  /** Bytes behind the data. */
+  /** Bytes after the data. */
   readonly after?: Buffer
-  /** Takes the place of the data. */
+  /** Replaces the data. */
   readonly data?: Buffer
-  /** Leaves the local part out, as where two entries share it. */
+  /** Omits the local header, as if two entries shared it. */
   readonly centralOnly?: boolean
 }
 
@@ -39,7 +39,7 @@ interface RawEnd {
   readonly offset?: number
 }
 
-/** A zip byte by byte, so that it may tell any lie. */
+/** Writes a zip byte by byte, so that it may contain any lie. */
 export function rawZip(entries: readonly RawEntry[], end: RawEnd = {}): Buffer {
   const locals: Buffer[] = [end.before ?? Buffer.alloc(0)]
   const centrals: Buffer[] = []
@@ -115,7 +115,7 @@ function common(header: Buffer, said: Required<Said>, at: number): void {
   header.writeUInt32LE(said.sizeBytes, at + 16)
 }
 
-/** What stands behind data whose size was not known before. */
+/** The record after data whose size was not known before. */
 export function descriptor(content: Buffer, { signed = true, large = false } = {}): Buffer {
   const packedBytes = deflateRawSync(content).length
   const bytes = Buffer.alloc(large ? 20 : 12)

@@ -7,7 +7,7 @@ import { isLeftOut, resolveLinks, type TreeFile, type TreeLink } from './module-
 import { readArchive } from './reading.ts'
 import type { Scratch } from './scratch.ts'
 
-/** The files of an archive, links replaced by what they lead to, with their content in the scratch file. */
+/** The files of an archive, with links replaced by their targets and the content in the scratch file. */
 export async function readTree(
   reading: ArchiveReading,
   scratch: Scratch,
@@ -37,12 +37,12 @@ export async function readTree(
   checkDistinct(seen)
   const resolved = resolveLinks(files, links)
   const sizeBytes = resolved.reduce((sum, file) => sum + file.sizeBytes, 0)
-  // The copies that links stand for count in full; nothing was packed for them, so that there is no ratio.
+  // Copies for links count in full. Nothing was packed for them, so there is no ratio.
   checkUnpacked(sizeBytes, sizeBytes, limits)
   return { files: resolved, leftOut }
 }
 
-/** What a symbolic link of a zip leads to. */
+/** The target of a symbolic link in a zip. */
 async function targetIn(
   { path, content }: ArchiveEntry,
   { pathBytes }: ArchiveLimits,

@@ -31,9 +31,9 @@ export async function formatOfFile({
 const blockBytes = 512
 
 /**
- * What the bytes of a file are, whatever its name says.
+ * The format of a file by its bytes, whatever its name.
  *
- * @throws ArchiveError NotAnArchive, which says what it looks like instead
+ * @throws ArchiveError NotAnArchive that names what the file looks like
  */
 async function formatOf(file: FileHandle): Promise<'zip' | 'tar' | 'gzip'> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(blockBytes), 0, blockBytes, 0)
@@ -45,7 +45,7 @@ async function formatOf(file: FileHandle): Promise<'zip' | 'tar' | 'gzip'> {
   throw new ArchiveError('NotAnArchive', `${looksLike(first)}: zip, tar and tar.gz can be read`)
 }
 
-/** The sum of a header over itself, with blanks in the place of the sum. */
+/** A header holds the sum of its own bytes, with blanks in place of the sum. */
 function isTarHeader(block: Uint8Array): boolean {
   const text = Buffer.from(block.subarray(148, 156)).toString('latin1')
   const sum = block.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 32 : byte), 0)
@@ -60,5 +60,5 @@ function looksLike(first: string): string {
   if (first.startsWith('\xfd7zXZ')) return 'this is packed with xz'
   if (first.startsWith('\x28\xb5\x2f\xfd')) return 'this is packed with zstd'
   if (first.startsWith('7z\xbc\xaf')) return 'this is packed with 7z'
-  return `this is no archive; it begins with ${quoted(first.slice(0, 16))}`
+  return `this is not an archive; it begins with ${quoted(first.slice(0, 16))}`
 }

@@ -4,7 +4,7 @@ import type { TreeFile } from './module-tree.ts'
 const maxBytes = 512 * 1024
 const cutNote = '\n\n*The rest of this README is left out: it has more than 512 KiB.*\n'
 
-/** The README among the files of a module: one that is Markdown before others. */
+/** Finds the README of a module. Markdown is preferred. */
 export async function readmeOf(
   files: readonly TreeFile[],
   read: (file: TreeFile) => AsyncIterable<Uint8Array>,
@@ -17,7 +17,7 @@ export async function readmeOf(
   for await (const chunk of read({ ...file, sizeBytes: Math.min(file.sizeBytes, maxBytes) })) {
     chunks.push(chunk)
   }
-  // A character that is cut at the end is left out, too.
+  // Drops a character that was cut in half at the end.
   const text = new TextDecoder().decode(Buffer.concat(chunks), { stream: cut })
   return { path: file.path, text: cut ? text + cutNote : text }
 }

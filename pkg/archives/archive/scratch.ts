@@ -9,17 +9,17 @@ export interface Extent {
 }
 
 /**
- * Where the content of an archive is kept while it is looked at: one file after the other in a single file that has lost
- * its name already. So no name of an archive ever reaches the file system, and nothing is left after a kill. Small files
- * are written together, and read together where they follow each other.
+ * Keeps the content of an archive while it is inspected, in a single unlinked file. So names from an archive never reach
+ * the file system, and nothing is left after a kill. Small files are written together, and read together if they follow
+ * each other.
  */
 export class Scratch {
   readonly #file: FileHandle
   #end = 0
-  /** What stands at the end and is not written yet. */
+  /** Bytes at the end that are not written yet. */
   #pending = Buffer.alloc(0)
   #pendingBytes = 0
-  /** What was read last. */
+  /** The bytes of the last read. */
   #window = Buffer.alloc(0)
   #windowStart = 0
   #lastEnd = 0
@@ -79,7 +79,7 @@ export class Scratch {
     }
   }
 
-  /** @returns a view that stays as it is */
+  /** @returns a view that does not change later */
   async #readAt(start: number, length: number): Promise<Buffer> {
     const inWindow = start - this.#windowStart
     const follows = start === this.#lastEnd
@@ -87,7 +87,7 @@ export class Scratch {
     if (inWindow >= 0 && inWindow + length <= this.#window.length) {
       return this.#window.subarray(inWindow, inWindow + length)
     }
-    // Where files are not read in the order that they came in, more than is asked for would be read in vain.
+    // If files are read in another order than they were written, reading ahead is useless.
     const wanted = follows ? Math.min(chunkBytes, this.#end - start) : length
     const buffer = Buffer.allocUnsafeSlow(Math.max(wanted, length))
     const { bytesRead } = await this.#file.read(buffer, 0, buffer.length, start)

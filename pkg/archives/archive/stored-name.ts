@@ -1,13 +1,13 @@
-/** What file systems take, and what the schema of a Version allows. */
+/** The limit of file systems and of the schema of a Version. */
 const maxNameBytes = 255
 
 /**
- * The name of a stored file, whose stem is cut where both are too long together: a version may have 256 characters.
+ * The name of a stored file. The stem is cut if the name would be too long: a version may have 256 characters.
  *
- * @param tail stays whole: it holds the digest, by which names differ
+ * @param tail is never cut: it holds the digest that makes names differ
  */
 export function storedName(stem: string, tail: string): string {
   const bytes = Buffer.from(stem).subarray(0, maxNameBytes - Buffer.byteLength(tail))
-  // A character that is cut at the end is left out, too.
+  // Drops a character that was cut in half at the end.
   return new TextDecoder().decode(bytes, { stream: true }) + tail
 }

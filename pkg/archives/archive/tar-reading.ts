@@ -12,13 +12,13 @@ import { checkEntries, checkUnpacked } from './limits.ts'
 
 const chunkBytes = 256 * 1024
 const blockBytes = 512
-/** What may stand between two entries: names that are too long for a header, attributes, the zeros at the end. */
+/** Limit of the bytes between two entries: long names, attributes, the zeros at the end. */
 const maxBetweenBytes = 8 * 1024 * 1024
 
-/** Counts what a tar holds beside its entries; a reader keeps such headers in memory. */
+/** Counts the bytes of a tar outside its entries: a reader keeps such headers in memory. */
 class Position {
   fedBytes = 0
-  /** Where the content of the last entry ends, filled up to a block. */
+  /** End of the last entry's content, padded to a block. */
   entryEnd = 0
 
   entry(offset: number, { size }: Header): void {
@@ -48,7 +48,7 @@ export async function* readTar(
   format: 'tar' | 'gzip',
 ): AsyncGenerator<ArchiveEntry> {
   const { size: fileBytes } = await stat(file)
-  // Most modules are small, and buffers that are far larger cost more than all that is done with them.
+  // Most modules are small, and buffers that are much larger cost more than the work.
   const bufferBytes = (wanted: number) => Math.min(chunkBytes, Math.max(16 * 1024, wanted))
   const packed = createReadStream(file, { highWaterMark: bufferBytes(fileBytes), signal })
   const chunkSize = bufferBytes(4 * fileBytes)
@@ -66,7 +66,7 @@ export async function* readTar(
         if (!tar.write(chunk)) await drained(tar)
         if (tar.destroyed) return
       }
-      // Several streams one after the other are one; anything else behind them would not be looked at.
+      // Concatenated gzip streams are one stream. Any other bytes after them would not be checked.
       if (packedBytes() !== fileBytes) throw damaged('there are bytes behind its end')
       tar.end(null)
     } catch (thrown) {
@@ -126,7 +126,7 @@ function entryOf(
     const what =
       type === 'link'
         ? 'a hard link, which tar --hard-dereference packs as a file'
-        : `no file (${sparse ? 'sparse' : (type ?? 'of an unknown type')})`
+        : `not a regular file (${sparse ? 'sparse' : (type ?? 'of an unknown type')})`
     throw new ArchiveError('UnsafeArchive', `${quoted(path)} is ${what}: leave it out`)
   }
   const executable = (mode & 0o100) !== 0

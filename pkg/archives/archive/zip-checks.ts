@@ -11,8 +11,8 @@ const maxRecordBytes = 4096
 const elsewhere = 0xffffffff
 
 /**
- * The directory must fill what is between the last entry and the records at the end of the file, and these must say the
- * same of it: some readers count from the end.
+ * The directory must fill the space between the last entry and the records at the end of the file. These must agree with
+ * it, because some readers count from the end.
  *
  * @throws ArchiveError
  */
@@ -40,7 +40,7 @@ export async function checkDirectoryEnd(
   await checkLargeRecord(await file.read(end, between), start, end, zip.entryCount)
 }
 
-/** The record of a zip with more entries or bytes than 16 and 32 bits count, and its locator. */
+/** Checks the zip64 record and its locator, which count more than 16 and 32 bits. */
 async function checkLargeRecord(bytes: Buffer, start: number, end: number, count: number) {
   const locator = bytes.length - locatorBytes
   const whole =
@@ -59,11 +59,11 @@ async function checkLargeRecord(bytes: Buffer, start: number, end: number, count
 const hidden = () => ambiguousZip('it has bytes that belong to no entry')
 
 /**
- * Compares the header in front of an entry with the directory, and what follows its data.
+ * Compares the local header of an entry with the directory, and checks the bytes after its data.
  *
- * @param next where the next thing in the file begins
- * @returns where the data begins
- * @throws ArchiveError where they tell different things
+ * @param next offset of the next thing in the file
+ * @returns offset of the data
+ * @throws ArchiveError where they disagree
  */
 export async function readLocalHeader(
   file: FileWindow,
@@ -82,7 +82,7 @@ export async function readLocalHeader(
     header.subarray(headerBytes).equals(record.fileNameRaw)
   if (!sameName) throw differs('names')
   const described = (record.generalPurposeBitFlag & 8) !== 0
-  // The flags that change how data is read; that of a UTF-8 name does not.
+  // Only flags that change how data is read; the flag of UTF-8 names does not.
   const flags = (header.readUInt16LE(6) ^ record.generalPurposeBitFlag) & ~0x0806
   if (flags !== 0 || header.readUInt16LE(8) !== record.compressionMethod) throw differs('methods')
 
@@ -99,12 +99,12 @@ export async function readLocalHeader(
   if (dataEnd > next) throw ambiguousZip(`${quoted(path)} overlaps what follows it`)
   const after = await file.read(dataEnd, Math.min(next - dataEnd, 25))
   if (after.length > 0 && !(described && isDescriptor(after, record))) {
-    throw ambiguousZip(`there are bytes behind ${quoted(path)}`)
+    throw ambiguousZip(`there are bytes after ${quoted(path)}`)
   }
   return dataStart
 }
 
-/** CRC and sizes once more, behind data whose size was not known when it was written; of 32 or 64 bits, signed or not. */
+/** The data descriptor repeats CRC and sizes after data of unknown size, with 32 or 64 bits, with or without a signature. */
 function isDescriptor(bytes: Buffer, { crc32, compressedSize, uncompressedSize }: Record): boolean {
   const signed = bytes.length === 16 || bytes.length === 24
   if (!signed && bytes.length !== 12 && bytes.length !== 20) return false

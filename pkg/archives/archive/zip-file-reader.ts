@@ -4,7 +4,7 @@ import { RandomAccessReader } from 'yauzl'
 import { Turns } from '../../base/pacing/pacing.ts'
 import type { FileWindow } from './file-window.ts'
 
-/** What yauzl reads a zip through: its directory is read in large pieces, instead of twice for every entry. */
+/** Reads the directory of a zip for yauzl in large pieces, instead of twice for every entry. */
 export class ZipFileReader extends RandomAccessReader {
   readonly #window: FileWindow
   readonly #turns = new Turns()
@@ -25,7 +25,7 @@ export class ZipFileReader extends RandomAccessReader {
     callbackify(() => this.#copy(into, position))(callback)
   }
 
-  /** Only contents are asked for as streams, and those are read elsewhere. */
+  /** yauzl streams only contents, which are read elsewhere. */
   override _readStreamForRange(): Readable {
     throw new Error('no content of a zip is read through here')
   }

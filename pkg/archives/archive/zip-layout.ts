@@ -10,7 +10,7 @@ import { type ArchiveLimits, checkEntries, checkUnpacked } from './limits.ts'
 import { checkDirectoryEnd, readLocalHeader } from './zip-checks.ts'
 import { ZipFileReader } from './zip-file-reader.ts'
 
-/** What the directory of a zip says of an entry, and where its data is. */
+/** The directory's record of an entry, and the offset of its data. */
 export interface ZipEntry extends Pick<ArchiveEntry, 'path' | 'kind' | 'executable'> {
   readonly compressed: boolean
   readonly dataStart: number
@@ -20,8 +20,8 @@ export interface ZipEntry extends Pick<ArchiveEntry, 'path' | 'kind' | 'executab
 }
 
 /**
- * Reads the directory of a zip and every header that it points to, and makes sure that both tell the same: each byte of
- * the file belongs to one thing, so that no reader can find other files in it than we do.
+ * Reads the directory of a zip and every local header, and checks that they agree. Each byte of the file belongs to exactly
+ * one thing, so no reader can find other files in it.
  *
  * @throws ArchiveError
  */
@@ -80,7 +80,7 @@ async function openZip(file: FileHandle, window: FileWindow): Promise<ZipFile> {
   })
 }
 
-/** Where the directory is read next; the types of the library have it wrong. */
+/** The offset of the next directory record. The types of the library are wrong here. */
 const cursorOf = (zip: ZipFile): number => Number(zip.readEntryCursor)
 
 function recordsOf(zip: ZipFile): Promise<Record[]> {
@@ -106,7 +106,7 @@ const encrypted = (): ArchiveError =>
   new ArchiveError('Encrypted', 'the zip is encrypted: pack it without a password')
 
 function checkReadable(path: string, record: Record): void {
-  // Encrypted in the old way, in the strong way, or with an encrypted directory.
+  // Traditional encryption, strong encryption, or an encrypted directory.
   if ((record.generalPurposeBitFlag & 0x2041) !== 0) throw encrypted()
   if (![0, 8].includes(record.compressionMethod)) {
     throw new ArchiveError(
@@ -114,7 +114,7 @@ function checkReadable(path: string, record: Record): void {
       `${quoted(path)} is packed with method ${record.compressionMethod}: use deflate, which is what every tool reads`,
     )
   }
-  // Some readers take the name from here instead.
+  // Some readers use this name instead.
   const other = record.extraFields.find(({ id }) => id === 0x7075)?.data.subarray(5)
   if (other !== undefined && !other.equals(record.fileNameRaw)) {
     throw ambiguousZip(`${quoted(path)} has two names`)
@@ -124,7 +124,7 @@ function checkReadable(path: string, record: Record): void {
 function kindOf(path: string, record: Record): Pick<ArchiveEntry, 'kind' | 'executable'> {
   const slash = record.fileNameRaw.at(-1) === 0x2f
   const system = record.versionMadeBy >> 8
-  // Unix and macOS keep a mode there.
+  // Unix and macOS store the mode here.
   const mode = system === 3 || system === 19 ? record.externalFileAttributes >>> 16 : 0
   const type = mode & 0o170000
   const executable = (mode & 0o100) !== 0
@@ -136,5 +136,5 @@ function kindOf(path: string, record: Record): Pick<ArchiveEntry, 'kind' | 'exec
   }
   if (type === 0o120000) return { kind: 'symlink', executable: false }
   if (type === 0 || type === 0o100000) return { kind: 'file', executable }
-  throw new ArchiveError('UnsafeArchive', `${quoted(path)} is no file: leave it out`)
+  throw new ArchiveError('UnsafeArchive', `${quoted(path)} is not a regular file: leave it out`)
 }

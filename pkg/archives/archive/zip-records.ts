@@ -1,6 +1,4 @@
-/*
- * The records of a zip that are not content (APPNOTE.TXT 4.3). Names are UTF-8, and sizes and sums follow the content.
- */
+/* The headers and records of a zip (APPNOTE.TXT 4.3). Names are UTF-8; sizes and CRC follow the content. */
 
 /** 1980-01-01 00:00, the earliest time of the format; the second word is the date. */
 const dosTime = 0
@@ -18,7 +16,7 @@ interface Sizes {
   readonly sizeBytes: number
 }
 
-/** What stands before the content of a file. */
+/** The header before the content of a file. */
 export function fileHeader(name: Buffer): Buffer {
   const header = Buffer.alloc(30 + name.length)
   header.writeUInt32LE(0x04034b50, 0)
@@ -29,7 +27,7 @@ export function fileHeader(name: Buffer): Buffer {
   return header
 }
 
-/** What stands behind the content of a file. */
+/** The record after the content of a file. */
 export function descriptor(sizes: Sizes): Buffer {
   const record = Buffer.alloc(16)
   record.writeUInt32LE(0x08074b50, 0)
@@ -37,7 +35,7 @@ export function descriptor(sizes: Sizes): Buffer {
   return record
 }
 
-/** What the directory says of a file. */
+/** The directory's record of a file. */
 export function directoryRecord(
   name: Buffer,
   file: Sizes & { readonly start: number; readonly executable: boolean },

@@ -3,23 +3,23 @@ import { crc32, createDeflateRaw, deflateRawSync } from 'node:zlib'
 import { Turns } from '../../base/pacing/pacing.ts'
 import * as records from './zip-records.ts'
 
-/** A file on its way into a zip. */
+/** A file to pack. */
 export interface ZipFile {
   readonly path: string
   readonly executable: boolean
   readonly sizeBytes: number
 }
 
-/** Files up to this size are deflated in one go: a stream for each costs far more than what is done in it. */
+/** Files up to this size are deflated in one call: a stream costs far more than the work. */
 const smallBytes = 256 * 1024
-/** How much is gathered before it is handed on. */
+/** Bytes that are collected before they are passed on. */
 const chunkBytes = 256 * 1024
-/** Another level is other bytes of the same files. */
+/** Another level would give other bytes for the same files. */
 const level = 6
 
 /**
- * The bytes of a zip, in pieces of at least 256 KiB. They are those that yazl writes of streams: sizes and sums stand behind each
- * file, and there are no times. What would need zip64 is larger than a module may be.
+ * Writes a zip in pieces of at least 256 KiB. The bytes are those that yazl writes for streams: sizes and CRC follow each
+ * file, and there are no times. A module is always too small for zip64.
  *
  * @throws RangeError for 65,535 files or 4 GiB
  */
@@ -48,7 +48,7 @@ export async function* zipBytes<File extends ZipFile>(
       const [first = Buffer.alloc(0)] = chunks
       const content = chunks.length > 1 ? Buffer.concat(chunks) : first
       count(content)
-      // A buffer of the default size for each would be work for the garbage collector.
+      // The default buffer for each file would be work for the garbage collector.
       const chunkSize = Math.max(256, content.length)
       gathered.add(deflateRawSync(content, { level, chunkSize }))
     } else {
@@ -87,11 +87,11 @@ async function* deflated(
   }
 }
 
-/** Small pieces become large ones. */
+/** Collects small pieces into large ones. */
 class Gathered {
   #pieces: Buffer[] = []
   #bytes = 0
-  /** How many bytes there have been in all. */
+  /** Total number of bytes. */
   position = 0
 
   add(piece: Buffer): void {

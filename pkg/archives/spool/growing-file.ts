@@ -7,21 +7,20 @@ import { noAnswer } from './byte-source.ts'
 import { chunkBuffers } from './chunk-buffers.ts'
 import { release } from './release.ts'
 
-/** How long a follower waits for the next bytes; the source itself gives up before. */
+/** How long a follower waits for the next bytes. The source itself times out before. */
 const progressDeadlineMs = 120_000
 
 /**
- * One source on its way into a file that grows. Any number of readers follow it: each gets what has arrived, at its own
- * pace, from the file. The source holds its last chunk back until the digest is right, so no follower ever gets the
- * last byte of an archive that is wrong.
+ * A source that is copied into a growing file. Any number of readers follow it, each at its own pace. The source holds its
+ * last chunk back until the digest is verified, so no follower ever gets the last byte of a wrong archive.
  */
 export class GrowingFile {
   readonly sizeBytes: number
-  /** Resolves when the file is in its place, complete and right, to what it is then. */
+  /** Resolves to the attributes of the file when it is complete, verified and in its place. */
   readonly done: Promise<BigIntStats>
   readonly #file: FileHandle
   #writtenBytes = 0
-  /** The file as it was when all had been written. */
+  /** The attributes of the file after the last write. */
   #complete: BigIntStats | undefined
   #over = false
   #failure: unknown
@@ -29,7 +28,7 @@ export class GrowingFile {
   #progress = Promise.withResolvers<void>()
 
   /**
-   * @param source checked; it is closed in the end, and the file once it is not read any more
+   * @param source checked; closed in the end. The file is closed when nobody reads it any more.
    * @param keep puts the complete file where it belongs
    */
   constructor(source: ByteSource, file: FileHandle, sizeBytes: number, keep: () => Promise<void>) {
@@ -79,7 +78,7 @@ export class GrowingFile {
     }
   }
 
-  /** Nothing but this process may have written into the file meanwhile. */
+  /** Only this process may have written into the file. */
   async #checkUntouched(): Promise<BigIntStats> {
     const stats = await this.#file.stat({ bigint: true })
     const { mtimeNs, size } = stats
@@ -93,9 +92,9 @@ export class GrowingFile {
   }
 
   /**
-   * The archive from its first byte; nothing where the fetch is over and its file was given back.
+   * The archive from its first byte; undefined if the fetch has ended and the file is closed.
    *
-   * @param instead opens the archive elsewhere, from the given byte, where the disk fails
+   * @param instead opens the archive elsewhere, from the given byte, if the disk fails
    */
   follow(instead: (fromByte: number) => Promise<ByteSource>): ByteSource | undefined {
     if (this.#over && this.#followers === 0) return undefined

@@ -4,31 +4,31 @@ import { join } from 'node:path'
 import { ReasonError } from '../../base/errors/errors.ts'
 
 export interface SpoolOptions {
-  /** Made where it is missing. What a process that is gone left there is removed. */
+  /** Created if missing. Files of processes that have ended are removed. */
   readonly dir: string
-  /** What all files together may take. */
+  /** Limit of all files together. */
   readonly sizeBytes: number
 }
 
-/** A folder for files on their way, whose room is handed out before anything is written. */
+/** A folder for temporary files. Space is reserved before anything is written. */
 export interface Spool {
   readonly sizeBytes: number
-  /** What is handed out now. */
+  /** Space that is reserved now. */
   readonly reservedBytes: number
-  /** How many wait for room. */
+  /** Number of waiting reservations. */
   readonly waiting: number
   /**
-   * Calls back whenever somebody has to wait, so that files that could be done without are given up.
+   * Calls back whenever a reservation has to wait, so that dispensable files can be removed.
    *
-   * @returns what takes it back
+   * @returns a function that removes the listener
    */
   onFull(listener: () => void): () => void
   /**
-   * Waits, first come first served, until there is room. A file that is small beside an archive is not counted: it reserves
-   * nothing and never waits, for what waits behind others while it holds an archive could wait for itself.
+   * Waits for space, first come first served. A file that is small compared with an archive reserves 0 bytes and never
+   * waits: while it holds an archive, it could otherwise wait for itself.
    *
-   * @param onWaiting called once where there is none at this moment
-   * @throws ReasonError ArchiveTooLarge where it could never fit; the reason of the signal where that ends the waiting
+   * @param onWaiting called once if there is no space now
+   * @throws ReasonError ArchiveTooLarge if it can never fit; the reason of the signal if that ends the wait
    */
   reserve(
     bytes: number,
@@ -38,17 +38,17 @@ export interface Spool {
   close(): Promise<void>
 }
 
-/** Room for one file, which does not exist yet. */
+/** Space for one file, which does not exist yet. */
 export interface SpoolFile {
   readonly path: string
   readonly reservedBytes: number
-  /** Gives back what the file turned out not to need. */
+  /** Returns the space that the file does not need. */
   shrink(bytes: number): void
-  /** Removes the file and gives its room back; twice is fine. */
+  /** Removes the file and returns its space. May be called twice. */
   remove(): Promise<void>
 }
 
-/** @throws Error where the folder cannot be made or written */
+/** @throws Error where the folder cannot be created or written */
 export async function openSpool({ dir, sizeBytes }: SpoolOptions): Promise<Spool> {
   await mkdir(dir, { recursive: true, mode: 0o700 })
   await removeLeftOvers(dir)
@@ -57,7 +57,7 @@ export async function openSpool({ dir, sizeBytes }: SpoolOptions): Promise<Spool
 
 const prefix = 'fetch-'
 
-/** A process in a container is always number 1, so a folder with our own number is from one that was before us. */
+/** A process in a container always has the id 1, so a folder with our own id belongs to a previous process. */
 async function removeLeftOvers(dir: string): Promise<void> {
   for (const name of await readdir(dir)) {
     const [, pid] = /^fetch-(\d+)-/.exec(name) ?? []
@@ -66,7 +66,7 @@ async function removeLeftOvers(dir: string): Promise<void> {
   }
 }
 
-/** Spools that this process has open now. */
+/** Open spools of this process. */
 const own = new Set<string>()
 
 function isOtherProcess(pid: number): boolean {
@@ -177,7 +177,7 @@ class ReservedSpool implements Spool {
     }
   }
 
-  /** Lets those go on who have waited longest, as far as there is room. */
+  /** Continues those that have waited longest, as far as there is space. */
   #giveBack(bytes: number): void {
     this.#reservedBytes -= bytes
     for (;;) {

@@ -3,35 +3,35 @@ import type { WritableDriver } from './driver.ts'
 import { type GrantOptions, StorageGrants } from './grants.ts'
 import { createPlaces, type StorageSettings } from './places.ts'
 
-/** Where the archives of one module or provider are. */
+/** The storage of the archives of one module or provider. */
 export interface ArchivePlace {
   readonly backend: Backend
   readonly driver: WritableDriver
-  /** What the names of all its objects begin with; ends with `/`, or is empty where it has a container of its own. */
+  /** The prefix of all its object names. Ends with `/`, or is empty if it has a container of its own. */
   readonly prefix: string
   /** The object of an archive, as `driver` names it. */
   readonly object: (fileName: string) => string
-  /** Whether what a namespace asks for may be stored and removed here. Reading needs no grant. */
+  /** Whether archives of a namespace may be stored and removed here. Reading needs no grant. */
   isGrantedTo(namespace: string): boolean
-  /** Whether the operator granted the place of an archive to some of these namespaces, and to no other. */
+  /** Whether the operator granted the place of an archive only to some of these namespaces. */
   isReservedFor(namespaces: readonly string[], fileName: string): boolean
 }
 
-/** Which places namespaces may fill and clear. */
+/** The places that namespaces may write to. */
 export type StoreGrants = Pick<GrantOptions, 'text' | 'annotationOf' | 'onInvalid'>
 
-/** The places that a server reads from, to be written: the same StorageConfig leads both to the same object. */
+/** The places that a server reads from, for writing: the same StorageConfig leads both to the same object. */
 export interface ArchiveStore {
   /**
    * @param configName name of the module or provider in its config
-   * @throws RegistryError NotFound where there cannot be such a place
+   * @throws RegistryError NotFound where such a place cannot exist
    */
   for(storage: StorageConfig, configName: string): ArchivePlace
 }
 
 /**
- * @param settings as the server has them
- * @param grants as the server has them; default: every namespace may use every place
+ * @param settings those of the server
+ * @param grants those of the server; default: every namespace may use every place
  */
 export function openArchiveStore(settings: StorageSettings, grants?: StoreGrants): ArchiveStore {
   const placeOf = createPlaces(settings)

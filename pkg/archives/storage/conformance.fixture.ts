@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { ByteSource } from '../spool/spool.ts'
 import type { Driver } from './driver.ts'
 
-/** A driver with a place of its own to be tried in. */
+/** A driver with a place of its own for tests. */
 export interface DriverUnderTest {
   readonly driver: Driver
-  /** Stores an object, in the way users of the backend do. */
+  /** Stores an object as users of the backend do. */
   put(object: string, bytes: Uint8Array): Promise<void>
-  /** How many files or connections the driver holds at the moment. */
+  /** How many files or connections the driver holds now. */
   held(): number
   close(): Promise<void>
 }
@@ -49,9 +49,9 @@ export const impossibleNames = [
 ]
 
 /**
- * What every driver must do, as tests: a driver's own test is this suite and what only it can do wrong.
+ * What every driver must do. The test of a driver is this suite and the mistakes that only it can make.
  *
- * @param make called once before all tests; an empty place each time
+ * @param make called once before all tests; gives an empty place each time
  */
 export function driverConformance(name: string, make: () => Promise<DriverUnderTest>): void {
   describe(`${name} as a driver`, () => {
@@ -177,7 +177,7 @@ export function driverConformance(name: string, make: () => Promise<DriverUnderT
       )
       await Promise.all(opened.map(({ body }) => body.read()))
       await new Promise((resolve) => setTimeout(resolve, 200))
-      // Read to the end, 20 objects would take 600 MB.
+      // Read completely, 20 objects would take 600 MB.
       expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100e6)
       for (const { body } of opened) body.close()
       await nothingHeld()
@@ -211,7 +211,7 @@ export function driverConformance(name: string, make: () => Promise<DriverUnderT
   })
 }
 
-/** Everything that a source gives; it is closed then. */
+/** All bytes of a source, which is closed then. */
 export async function bytesOf(source: ByteSource): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   try {

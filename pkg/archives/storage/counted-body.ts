@@ -3,11 +3,11 @@ import type { ByteSource } from '../spool/spool.ts'
 export interface Counting {
   /** Called with the size of each chunk as it is given. */
   readonly onBytes: (sizeBytes: number) => void
-  /** Called with a copy of all bytes when the last one is given; not given where no copy is wanted. */
+  /** Called with a copy of all bytes when the last one is given; undefined where no copy is wanted. */
   readonly onWhole?: ((bytes: Uint8Array<ArrayBuffer>) => void) | undefined
 }
 
-/** Passes a body on, counts what is given, and may keep a copy of it. @param sizeBytes of the body */
+/** Passes a body on, counts its bytes, and may keep a copy of it. @param sizeBytes of the body */
 export function countedBody(
   body: ByteSource,
   sizeBytes: number,
@@ -19,7 +19,7 @@ export function countedBody(
   return {
     async read() {
       const chunk = await body.read()
-      // The buffer of a body that was closed may hold the bytes of another one by now.
+      // The buffer of a closed body may already hold bytes of another one.
       if (chunk === undefined || closed) return undefined
       copy?.set(chunk, givenBytes)
       givenBytes += chunk.length

@@ -1,9 +1,9 @@
 import type { StorageSettings } from './places.ts'
 
 /**
- * What the tools of each cloud read from the environment. What is not named here, the SDKs look up themselves.
+ * The variables that the tools of each cloud read. The SDKs read others themselves.
  *
- * @returns with every variable that is no URL, in words
+ * @returns the settings, and a problem for each variable that is not a valid URL
  */
 export function storageOfEnvironment(env: Readonly<Record<string, string | undefined>>): {
   readonly settings: Pick<StorageSettings, 's3' | 'azure' | 'gcs'>
@@ -12,7 +12,7 @@ export function storageOfEnvironment(env: Readonly<Record<string, string | undef
   const endpoints = ['DEPOT_S3_ENDPOINT', 'DEPOT_GCS_ENDPOINT'] as const
   const problems = endpoints
     .filter((name) => !isEndpoint(env[name]))
-    .map((name) => `${name} is no URL such as http://127.0.0.1:9000`)
+    .map((name) => `${name} is not a URL such as http://127.0.0.1:9000`)
   const [s3Endpoint, gcsEndpoint] = endpoints.map((name) => env[name] || undefined)
   const settings = {
     s3: {

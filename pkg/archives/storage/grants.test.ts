@@ -52,7 +52,7 @@ describe('an annotation', () => {
     expect(allows({ annotation }, 's3://one/x/1.zip')).toBe(false)
   })
 
-  it('reports what is no place and keeps the rest', () => {
+  it('reports invalid locations and keeps the rest', () => {
     const invalid: string[] = []
     const onInvalid = (namespace: string, part: string) => invalid.push(`${namespace} ${part}`)
     const annotationOf = () => 's3:/bucket s3://bucket'
@@ -86,10 +86,10 @@ describe('--storage-grants', () => {
   })
 
   it.each([
-    ['s3://bucket', 'names no namespace'],
-    ['team-a=bucket', 'is no place'],
-    ['team-a=', 'is no place'],
-    ['team-a=http://bucket', 'is no place'],
+    ['s3://bucket', 'has no namespace'],
+    ['team-a=bucket', 'is not a valid location'],
+    ['team-a=', 'is not a valid location'],
+    ['team-a=http://bucket', 'is not a valid location'],
   ])('%j is refused', (text, problem) => {
     expect(parseGrants(text).problems.join()).toContain(problem)
     expect(() => new StorageGrants({ text, mountPath })).toThrow(problem)

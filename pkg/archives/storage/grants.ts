@@ -3,15 +3,15 @@ import type { ArchiveLocation } from '../../api/v1alpha1/v1alpha1.ts'
 import { CappedMap } from '../../base/memory/memory.ts'
 import { compileWildcard, type Wildcard } from './wildcard.ts'
 
-/** Which places each namespace may use without a proof that it knows what is there. */
+/** The places that each namespace may use without proving that it knows their content. */
 export interface GrantOptions {
   /** Entries `NAMESPACE=URL …`, both with `*`; default: none. @see parseGrants */
   readonly text?: string | undefined
-  /** Value of the annotation `{api_group}/storage` of a namespace, as it is now. */
+  /** The current value of the annotation `{api_group}/storage` of a namespace. */
   readonly annotationOf?: ((namespace: string) => string | undefined) | undefined
   /** Root of the filesystem backend; URLs may be absolute or relative to it. */
   readonly mountPath: string
-  /** Called with every part of an annotation that is not a URL of a place. */
+  /** Called with every part of an annotation that is not a valid location. */
   readonly onInvalid?: (namespace: string, part: string) => void
 }
 
@@ -19,7 +19,7 @@ export interface GrantOptions {
 type PlacePattern = readonly Wildcard[]
 
 interface Grant {
-  /** As it was written, with its `*`. */
+  /** As written, with its `*`. */
   readonly name: string
   readonly namespace: Wildcard
   readonly place: PlacePattern
@@ -32,14 +32,14 @@ interface NamespaceGrants {
 
 const everywhere: PlacePattern = []
 const schemes = ['s3:', 'azure:', 'gs:', 'file:']
-/** An annotation may hold 256 kB, and each of its places is compared with each archive. */
+/** An annotation may have 256 kB, and each of its places is compared with each archive. */
 const maxPlaces = 1000
-/** Of namespaces whose annotation was parsed. */
+/** Number of namespaces with a parsed annotation. */
 const maxNamespaces = 100_000
 
 /**
- * The places that namespaces were granted. An administrator writes them, never a tenant: into the annotations of
- * Namespace objects, which only administrators may change, or into an option of the server.
+ * The places that were granted to namespaces. Administrators write grants, never tenants: into annotations of Namespace
+ * objects, which only administrators may change, or into an option of the server.
  */
 export class StorageGrants {
   readonly #options: GrantOptions
@@ -69,8 +69,8 @@ export class StorageGrants {
   }
 
   /**
-   * Whether the option grants a place to some of these namespaces, and to no other. An annotation says nothing about
-   * that: those of other namespaces may be out of sight.
+   * Whether the option grants a place only to some of these namespaces. Annotations say nothing about that, because those
+   * of other namespaces may be invisible.
    *
    * @param url of {@link placeUrl}
    */
@@ -96,10 +96,10 @@ export class StorageGrants {
   }
 }
 
-/** What is wrong with the text of grants. */
+/** The problems in the text of grants. */
 export const grantProblems = (text = ''): readonly string[] => parseGrants(text).problems
 
-/** Entries of `NAMESPACE=URL`; a URL that stands alone belongs to the namespace before it. */
+/** Entries of `NAMESPACE=URL`. A URL without a namespace belongs to the namespace before it. */
 export function parseGrants(text: string): {
   readonly grants: readonly { readonly namespace: string; readonly url: string }[]
   readonly problems: readonly string[]
@@ -112,10 +112,10 @@ export function parseGrants(text: string): {
     if (name !== undefined) namespace = name
     const url = rest ?? part
     if (namespace === undefined) {
-      problems.push(`"${part}" names no namespace: write NAMESPACE=URL, such as team-a=${part}`)
+      problems.push(`"${part}" has no namespace: write NAMESPACE=URL, such as team-a=${part}`)
     } else if (placePattern(url, '/') === undefined) {
       problems.push(
-        `"${url}" is no place: write s3://BUCKET/PREFIX, azure://ACCOUNT/CONTAINER, gs://BUCKET/PREFIX, file:///FOLDER or *`,
+        `"${url}" is not a valid location: write s3://BUCKET/PREFIX, azure://ACCOUNT/CONTAINER, gs://BUCKET/PREFIX, file:///FOLDER or *`,
       )
     } else grants.push({ namespace, url })
   }
@@ -124,7 +124,7 @@ export function parseGrants(text: string): {
 
 const partsOf = (text: string): string[] => text.split(/[\s,]+/).filter((part) => part !== '')
 
-/** Nothing where it is no URL of a place. */
+/** Undefined where it is not a URL of a place. */
 function placePattern(url: string, mountPath: string): PlacePattern | undefined {
   if (url === '*') return everywhere
   const [scheme = '', empty, first, ...rest] = segmentsOf(url)
@@ -139,7 +139,7 @@ function placePattern(url: string, mountPath: string): PlacePattern | undefined 
   return [scheme, '', ...names].map(compileWildcard)
 }
 
-/** An absolute path inside of the mounted directory means the same as the path below it. */
+/** An absolute path inside the mounted directory means the same as the path below it. */
 function belowMount(names: readonly string[], mountPath: string): readonly string[] {
   const mount = resolve(mountPath).split('/').filter(Boolean)
   return mount.every((name, depth) => names[depth] === name) ? names.slice(mount.length) : names
@@ -154,7 +154,7 @@ function isBelow(segments: readonly string[], place: PlacePattern): boolean {
   )
 }
 
-/** The URL of an object, as grants name it. @param object as the driver is asked for it */
+/** The URL of an object in grants. @param object the name for the driver */
 export function placeUrl({ storage, configName }: ArchiveLocation, object: string): string {
   const { s3, azureStorage: azure, gcs } = storage
   if (s3) return `s3://${s3.bucket}/${object}`

@@ -10,7 +10,7 @@ import type { ObjectInfo, OpenObject } from './driver.ts'
 import type { Place } from './places.ts'
 import type { VerifiedObjects } from './verified-objects.ts'
 
-/** A CLI gives up after a while; what it asked for is read on, and there when it asks again. */
+/** CLIs time out. The reading continues, and the result is there for the next request. */
 export const checkDeadlineMs = 25_000
 const busy = 'too many archives are being checked'
 
@@ -19,7 +19,7 @@ export interface ArchiveDigest extends ObjectInfo {
   readonly sha256: string
 }
 
-/** Digests of whole objects, read from end to end without keeping them; what is read is remembered as verified. */
+/** Digests of whole objects. An object that was read is remembered as verified. */
 export function createHashing(options: {
   open: (place: Place) => Promise<OpenObject>
   verified: VerifiedObjects
@@ -53,16 +53,15 @@ export function createHashing(options: {
   }
 
   return {
-    /** Two at a time; the rest waits, and its list is the caller's to bound. */
+    /** Two at a time. Others wait, and the caller has to limit them. */
     digest: (place: Place, signal?: AbortSignal): Promise<ArchiveDigest> =>
       background(() => read(place, signal)),
 
     /**
-     * Reads an object once for however many requests ask at the same time. No request waits for longer than 25 s, but the
-     * reading goes on.
+     * Reads an object once for all concurrent requests. A request waits for at most 25 s, but the reading continues.
      *
-     * @param owner whose archive it is: one owner's large archives never hold up another's
-     * @param seen what the object was when the request looked: it never joins the reading of what was replaced before
+     * @param owner of the archive: large archives of one owner never delay those of another
+     * @param seen the object when the request looked at it: the request never joins the reading of an older object
      */
     async sharedDigest(
       place: Place,

@@ -1,10 +1,10 @@
 import { Bounded, keptBytes } from '../../base/memory/memory.ts'
 
-/** Larger ones gain little: reading a file costs about as much as sending this much. */
+/** Larger archives gain little: to read a file costs about as much as to send this much. */
 const maxArchiveBytes = 256 * 1024
 const maxRemembered = 10_000
 
-/** Small archives that were asked for more than once, in memory within a bound; those go first that were not used lately. */
+/** Small archives in memory that were requested more than once. The least recently used ones are dropped. */
 export class HotArchives {
   readonly #archives: Bounded<Uint8Array<ArrayBuffer>>
   readonly #askedOnce = new Set<string>()
@@ -22,7 +22,7 @@ export class HotArchives {
     return this.#archives.get(sha256)
   }
 
-  /** Whether an archive that is about to be read should be kept; it has to be asked for a second time. */
+  /** Whether to keep an archive that is about to be read: it must have been requested before. */
   wants(sha256: string, sizeBytes: number): boolean {
     if (sizeBytes === 0 || sizeBytes > Math.min(maxArchiveBytes, this.#limitBytes)) return false
     if (this.#askedOnce.delete(sha256)) return true

@@ -10,12 +10,12 @@ import {
 import type { AbortReason } from '../spool/spool.ts'
 
 export type Operation = 'stat' | 'open' | 'presign'
-/** Where bytes that a client got came from; memory counts as cache. */
+/** The source of the bytes for a client. Memory counts as cache. */
 export type Source = 'cache' | 'backend'
 
 export type ArchiveMetrics = ReturnType<typeof createArchiveMetrics>
 
-/** What the storage of archives counts. */
+/** The metrics of archive storage. */
 export function createArchiveMetrics(metrics: Metrics) {
   const duration = histogram(
     metrics,
@@ -51,7 +51,7 @@ export function createArchiveMetrics(metrics: Metrics) {
       if (reason !== 'ClientGone') errors.inc({ backend, reason })
     },
 
-    /** Measures one request; its result is `ok` or the reason of the RegistryError. */
+    /** Measures one request. The result is `ok` or the reason of the RegistryError. */
     async timed<T>(backend: Backend, operation: Operation, request: Promise<T>): Promise<T> {
       const stop = duration.startTimer({ backend, operation })
       try {

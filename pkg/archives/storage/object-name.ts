@@ -4,8 +4,8 @@ const maxSegmentBytes = 255
 const maxNameBytes = 1024
 
 /**
- * Refuses names that mean something else to one of the backends than to another: those that climb, those with empty
- * parts, and those that are too long for a file.
+ * Refuses names that backends understand differently: names that leave the directory, have empty parts, or are too long for
+ * a file.
  *
  * @returns the name
  * @throws RegistryError NotFound

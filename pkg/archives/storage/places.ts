@@ -11,41 +11,41 @@ import type { RemoteStore } from './remote/remote-store.ts'
 import { createS3Stores, type S3Settings } from './remote/s3.ts'
 import { createTransport, defaultTimings, type RemoteTimings } from './remote/transport.ts'
 
-/** Where an archive is to be read, and by whom. */
+/** Where to read an archive, and with which driver. */
 export interface Place {
   readonly backend: Backend
   readonly driver: Driver
   readonly object: string
   /** The object as grants name it. */
   readonly url: string
-  /** Unlike that of any other object. */
+  /** Unique for each object. */
   readonly key: string
 }
 
-/** The same place, for those that fill it. */
+/** The same place, for writing. */
 export interface WritablePlace extends Place {
   readonly driver: WritableDriver
 }
 
-/** How each backend is reached. Nothing here comes from a request or from a Version. */
+/** How to reach each backend. No value comes from a request or a Version. */
 export interface StorageSettings {
   /** Root of the filesystem backend. */
   readonly filesystemMountPath: string
   readonly s3?: S3Settings
   readonly azure?: AzureSettings
   readonly gcs?: GcsSettings
-  /** The ways out to the stores. Default: direct. */
+  /** Proxies for the stores. Default: none. */
   readonly proxies?: ProxyRules | undefined
   readonly timings?: Partial<RemoteTimings>
 }
 
-/** Drivers that are kept, one for each bucket or container. */
+/** Limit of drivers, one for each bucket or container. */
 const maxDrivers = 1000
 
 /**
  * Turns a location of any backend into a driver and the name of an object there.
  *
- * @throws RegistryError NotFound where there cannot be such an object
+ * @throws RegistryError NotFound where such an object cannot exist
  */
 export function createPlaces(
   settings: StorageSettings,
@@ -111,7 +111,7 @@ function keyOf({ storage, configName }: ArchiveLocation, object: string): string
   return JSON.stringify(gcs ? ['gcs', gcs.bucket, object] : ['filesystem', object])
 }
 
-/** The name of an object behind a prefix, with or without slashes around it. */
+/** The name of an object below a prefix, with or without slashes around it. */
 function below(prefix: string, object: string): string {
   const inner = prefix.replaceAll(/^\/+|\/+$/g, '')
   return inner === '' ? object : `${inner}/${object}`

@@ -4,7 +4,7 @@ import type { Logger } from '../../base/telemetry/telemetry.ts'
 import type { Place } from './places.ts'
 
 const defaultTtlSeconds = 900
-/** What S3, Azure and Google allow at most. */
+/** The maximum of S3, Azure and Google. */
 export const maxTtlSeconds = 7 * 86_400
 
 /** A Go duration such as `1h30m` in whole seconds, 1 to 604,800. */
@@ -14,11 +14,11 @@ export function ttlSecondsOf(ttl: string | undefined): number {
 }
 
 /**
- * The URL that a client is sent to, or nothing where the server streams the archive itself: because the storage does not
- * say presign, or because it failed and may fall back.
+ * The URL to redirect a client to. Undefined where the server streams the archive itself: presigning is off, or it failed
+ * and the fallback is allowed.
  *
- * @param mostTtlSeconds what the storage says does not count beyond that
- * @param sign asks the backend, and counts
+ * @param mostTtlSeconds limits the ttl of the storage config
+ * @param sign measures the request to the backend
  * @throws RegistryError NotConfigured where the backend cannot presign, BadGateway or GatewayTimeout where it fails
  */
 export async function presignedUrl(

@@ -2,7 +2,7 @@ import { RegistryError } from '../../base/errors/errors.ts'
 import type { ByteRange } from './driver.ts'
 
 /**
- * The bytes of an object that a range means.
+ * The bytes of an object that a range selects.
  *
  * @throws RegistryError RangeNotSatisfiable
  */
@@ -14,7 +14,7 @@ export function satisfiable(range: ByteRange | undefined, sizeBytes: number): By
   throw notSatisfiable(sizeBytes)
 }
 
-/** Whether some object could have such bytes. */
+/** Whether an object could have such bytes. */
 export const isRange = ({ start, end }: ByteRange): boolean =>
   Number.isSafeInteger(start) && start >= 0 && end >= start
 

@@ -1,4 +1,4 @@
-/** Where archives are: read and checked for callers of the registry, and written by what fills it. */
+/** The storage of archives: read and checked for callers of the registry, written by what fills it. */
 export {
   type ArchivePlace,
   type ArchiveStore,

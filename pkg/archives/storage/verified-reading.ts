@@ -4,11 +4,11 @@ import type { ArchiveDigest } from './hashing.ts'
 import type { VerifiedObjects } from './verified-objects.ts'
 
 /**
- * Opens a local file, or part of it, once the whole of it was found right; what was found right before and did not change
- * is not read again.
+ * Opens a local file, or part of it, after the whole file was verified. A verified file that has not changed is not read
+ * again.
  *
  * @param digest reads the whole file, which was seen when it was opened
- * @returns nothing where the file is wrong
+ * @returns undefined where the file is wrong
  * @throws RegistryError as `open` and `digest`; Unavailable where the file changes meanwhile
  */
 export async function openVerified({

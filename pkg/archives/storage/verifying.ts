@@ -5,9 +5,9 @@ import type { Driver, WritableDriver } from './driver.ts'
 type Expected = Parameters<WritableDriver['check']>[1]
 
 /**
- * What tells whether an object is the one that was stored.
+ * Checks whether an object is the one that was stored.
  *
- * @param reported the digest that the backend itself gives for a whole object; undefined where it gives none
+ * @param reported the digest that the backend reports for a whole object; undefined where it reports none
  */
 export function createVerifying(
   driver: Pick<Driver, 'open' | 'stat'>,
@@ -31,13 +31,13 @@ export function createVerifying(
   }
 }
 
-/** What one side does not say is not held against the other. */
+/** Values that one side does not report are not compared. */
 function matches(known: Expected, expected: Expected): boolean {
   const { sizeBytes = known.sizeBytes, sha256 = known.sha256 } = expected
   return known.sizeBytes === sizeBytes && (known.sha256 ?? sha256) === sha256
 }
 
-/** Reads an object from end to end and keeps nothing of it. */
+/** Reads a whole object and keeps nothing of it. */
 async function matchesRead(
   driver: Pick<Driver, 'open'>,
   object: string,

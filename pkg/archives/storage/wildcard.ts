@@ -1,4 +1,4 @@
-/** Whether a text matches; compiled once. */
+/** Whether a text matches a pattern; compiled once. */
 export type Wildcard = (text: string) => boolean
 
 /** A pattern where `*` means any text. A match takes time proportional to text and pattern. */

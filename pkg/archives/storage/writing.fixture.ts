@@ -6,15 +6,15 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { bytesOf, impossibleNames, oddNames } from './conformance.fixture.ts'
 import type { ListedObject, LocalFile, WritableDriver } from './driver.ts'
 
-/** A driver with an empty place of its own to be written. */
+/** A driver with an empty place to write to. */
 export interface WritableDriverUnderTest {
   readonly driver: WritableDriver
-  /** How many files or connections the driver holds at the moment. */
+  /** How many files or connections the driver holds now. */
   held(): number
   close(): Promise<void>
 }
 
-/** Files to be stored, in a folder of their own. */
+/** Files to store, in a folder of their own. */
 export function localFiles() {
   const folder = mkdtempSync(join(tmpdir(), 'depot-stored-'))
   return {
@@ -29,7 +29,7 @@ export function localFiles() {
   }
 }
 
-/** What every driver must do that is written to; `driverConformance` has the reading half. */
+/** What every driver that can write must do; `driverConformance` has the reading half. */
 export function writingConformance(
   name: string,
   make: () => Promise<WritableDriverUnderTest>,

@@ -7,39 +7,39 @@ import { createFilesystemDriver, infoOf } from '../file/filesystem.ts'
 import { CacheFiles } from './cache-files.ts'
 import { CacheIndex } from './cache-index.ts'
 
-/** For how long the disk is left alone after it failed. */
+/** Pause after the disk failed. */
 const pauseMs = 60_000
-/** Archives that are fetched at a time; further ones are streamed. */
+/** Archives that are fetched at a time. Further ones are streamed. */
 const maxFetches = 64
 const maxAttempts = 3
 
 export interface CacheOptions {
   readonly dir: string
   readonly sizeBytes: number
-  /** Opens a cached file once it was found right; nothing where it is wrong or gone. */
+  /** Opens a cached file after verifying it; undefined if it is wrong or missing. */
   readonly openChecked: (
     driver: Driver,
     object: string,
     sha256: string,
     range?: ByteRange,
   ) => Promise<OpenObject | undefined>
-  /** Takes note of a file that was written just now, and checked on the way. */
+  /** Remembers a file that was just written and verified. */
   readonly remember: (info: ObjectInfo, sha256: string) => void
   readonly log: Logger
   readonly clock: Clock
 }
 
-/** How an archive that is not cached is to be had. */
+/** How to read an archive that is not cached. */
 export interface Origin {
-  /** Unlike that of any other place: a fetch is shared by those alone who ask for the same. */
+  /** Identifies the place: a fetch is shared only by requests for the same place. */
   readonly key: string
-  /** The whole archive, checked: it fails rather than give the last chunk of a wrong one. */
+  /** The whole archive. Fails instead of giving the last chunk of a wrong one. */
   open(): Promise<{ readonly sizeBytes: number; readonly body: ByteSource }>
-  /** The same from some byte on; the bytes before are read again and checked too. */
+  /** The archive from some byte on. The bytes before are read and checked too. */
   openFrom(fromByte: number): Promise<ByteSource>
 }
 
-/** Archives of remote backends on local disk, by digest. One process to a directory. */
+/** Archives of remote backends on local disk, by digest. Processes cannot share a directory. */
 export class ArchiveCache {
   readonly #options: CacheOptions
   readonly #files: CacheFiles
@@ -49,7 +49,7 @@ export class ArchiveCache {
   readonly #opened: Promise<void>
   #pausedUntilMs = 0
 
-  /** Reads in the background what the directory holds; until then, what is there counts as missing. */
+  /** Reads the directory in the background. Until then all archives count as missing. */
   constructor(options: CacheOptions) {
     this.#options = options
     this.#files = new CacheFiles(options.dir)
@@ -78,7 +78,7 @@ export class ArchiveCache {
     return this.#index.sizeOf(sha256)
   }
 
-  /** A cached archive, or part of it, known to be right. A file that was damaged is deleted, and nothing is given. */
+  /** A verified archive, or part of it, from the cache. A damaged file is deleted. */
   async open(sha256: string, range?: ByteRange): Promise<OpenObject | undefined> {
     await this.#opened
     if (this.#index.sizeOf(sha256) === undefined) return undefined
@@ -89,11 +89,11 @@ export class ArchiveCache {
         this.#index.used(sha256)
         return opened
       }
-      this.#options.log.warn({ sha256 }, 'archive in the cache was damaged, it is fetched again')
+      this.#options.log.warn({ sha256 }, 'archive in the cache is damaged, fetching it again')
     } catch (err) {
       if (err instanceof RegistryError && err.reason === 'RangeNotSatisfiable') throw err
       this.#options.log.warn({ sha256, err }, 'archive in the cache cannot be read')
-      // A disk that is slow or busy says nothing about the file.
+      // A slow disk says nothing about the file.
       if (!(err instanceof RegistryError && err.reason === 'NotFound')) return undefined
     }
     this.#index.remove(sha256)
@@ -102,10 +102,10 @@ export class ArchiveCache {
   }
 
   /**
-   * The whole archive: from disk, or from its origin with a copy on the way to disk. However many ask at once, the origin
-   * is read once.
+   * The whole archive: from disk, or from its origin with a copy to disk. The origin is read once for all concurrent
+   * requests.
    *
-   * @returns nothing where it cannot be cached: too large, too many at once, or a disk that fails
+   * @returns undefined where it cannot be cached: too large, too many at once, or a failed disk
    * @throws RegistryError of the origin
    */
   async read(
@@ -123,16 +123,16 @@ export class ArchiveCache {
       const body = fetch.follow((fromByte) => origin.openFrom(fromByte))
       const { sizeBytes } = fetch
       if (body !== undefined) return { sizeBytes, body, source: joined ? 'cache' : 'backend' }
-      // It ended before it could be followed.
+      // The fetch ended before it could be followed.
       await fetch.done.catch(unlessDisk)
     }
     return undefined
   }
 
   /**
-   * Waits until an archive is cached; it may be that it cannot be.
+   * Waits until an archive is cached, if it can be.
    *
-   * @throws RegistryError of the origin; Unavailable after `deadlineMs`, while the fetch goes on
+   * @throws RegistryError of the origin; Unavailable after `deadlineMs`, while the fetch continues
    */
   async fill(sha256: string, origin: Origin, deadlineMs: number): Promise<void> {
     const fetch = await this.#join(sha256, origin)
@@ -200,7 +200,7 @@ export class ArchiveCache {
 
 const fetchKey = (sha256: string, { key }: Origin): string => `${sha256} ${key}`
 
-/** Without its disk the cache is only slower. */
+/** The cache works without its disk, only slower. */
 function unlessDisk(error: unknown): void {
   if (!hasReason(error, 'DiskFailed')) throw error
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** The files of the cache: `archives/ab/abcd…` by digest, and `partial/…` for those that are being written. */
+/** The files of the cache: `archives/ab/abcd…` by digest, and `partial/…` while they are written. */
 export class CacheFiles {
   readonly archivesDir: string
   readonly #partialDir: string
@@ -18,9 +18,9 @@ export class CacheFiles {
   }
 
   /**
-   * Deletes what a process that ended left half written.
+   * Deletes partial files of previous processes.
    *
-   * @returns what is there, the least recently used first
+   * @returns the cached archives, the least recently used first
    */
   async open(): Promise<{ sha256: string; sizeBytes: number }[]> {
     await rm(this.#partialDir, { recursive: true, force: true })
@@ -40,7 +40,7 @@ export class CacheFiles {
     return { path, file: await open(path, 'wx+', 0o600) }
   }
 
-  /** Puts a complete file in its place, at once. */
+  /** Moves a complete file to its place, atomically. */
   async keep(path: string, sha256: string): Promise<void> {
     const target = join(this.archivesDir, this.objectOf(sha256))
     await mkdir(dirname(target), { recursive: true, mode: 0o700 })

@@ -1,4 +1,4 @@
-/** What is in the cache, in order of use, and how much room is taken. */
+/** The content of the cache in order of use, and the space that it takes. */
 export class CacheIndex {
   readonly #sizes = new Map<string, number>()
   readonly #limitBytes: number
@@ -9,7 +9,7 @@ export class CacheIndex {
     this.#limitBytes = limitBytes
   }
 
-  /** Of archives that are complete. */
+  /** Size of complete archives. */
   get storedBytes(): number {
     return this.#storedBytes
   }
@@ -26,9 +26,9 @@ export class CacheIndex {
   }
 
   /**
-   * Takes room for an archive before it is written, and says which others have to go for it.
+   * Reserves space for an archive before it is written.
    *
-   * @returns nothing where there cannot be enough room
+   * @returns the archives to delete for it; undefined where there cannot be enough space
    */
   reserve(sizeBytes: number): string[] | undefined {
     if (this.#reservedBytes + sizeBytes > this.#limitBytes) return undefined
@@ -36,7 +36,7 @@ export class CacheIndex {
     return this.shrink()
   }
 
-  /** Makes room for what is reserved; the archives that it names are forgotten, and to be deleted. */
+  /** Makes space for reservations. The returned archives are forgotten and must be deleted. */
   shrink(): string[] {
     const evicted: string[] = []
     for (const sha256 of this.#sizes.keys()) {

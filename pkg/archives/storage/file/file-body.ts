@@ -20,7 +20,7 @@ export class FileSource implements ByteSource {
   readonly #end: number
   #position: number
   #first: Uint8Array | undefined
-  /** Two, used in turns. */
+  /** Two, used alternately. */
   readonly #buffers: Buffer[] = []
   #turn = 0
   #reading: Promise<unknown> | undefined

@@ -5,13 +5,13 @@ import { setImmediate } from 'node:timers/promises'
 const maxRounds = 20_000
 
 /**
- * Attempts something below the directory `vpc` of a mount, round by round, while that directory and a link to `outside`
- * change places. They do so at any moment of an attempt, and now and then rest in either place for a whole attempt, so
- * that what is awaited is seen however slow the machine is.
+ * Repeats an attempt below the directory `vpc` of a mount, while that directory and a link to `outside` keep changing
+ * places. They change at any moment of an attempt, and sometimes stay for a whole attempt, so every awaited outcome is seen
+ * on slow machines too.
  *
- * @param options.rounds how many attempts there are at least
- * @param options.awaited outcomes to go on for
- * @returns the outcomes that were seen
+ * @param options.rounds the least number of attempts
+ * @param options.awaited outcomes to continue for
+ * @returns all outcomes
  */
 export async function outcomesWhileSwapped(
   mountPath: string,
@@ -46,12 +46,12 @@ export async function outcomesWhileSwapped(
     }
   }
 
-  /** Until an attempt has begun and ended. */
+  /** Waits until an attempt has begun and ended. */
   async function rest(): Promise<void> {
     const end = progress.round + 2
     while (!progress.over && progress.round < end) await setImmediate()
   }
 }
 
-/** Fails where what is attempted has just made the directory again. */
+/** Fails if the attempt has just created the directory again. */
 const move = (from: string, to: string): Promise<void> => rename(from, to).catch(() => undefined)

@@ -4,7 +4,7 @@ import { notFound } from '../../../base/errors/errors.ts'
 import type { RemoteStore, StoreRequest } from './remote-store.ts'
 
 export interface AzureSettings {
-  /** Names an account, its endpoint and its key, as in the portal. Other accounts are reached with a token. */
+  /** Account, endpoint and key, as shown in the portal. Other accounts are reached with a token. */
   readonly connectionString?: string | undefined
 }
 
@@ -13,7 +13,7 @@ type Account = NonNullable<StorageConfig['azureStorage']>
 const scope = 'https://storage.azure.com/.default'
 const apiVersion = '2023-11-03'
 const ownTtlSeconds = 900
-/** A key for signatures outlives the longest of them by this much, so that one key serves for many. */
+/** A key for signatures outlives the longest of them by this much, so one key serves many. */
 const keyMarginMs = 3_600_000
 const dayMs = 86_400_000
 
@@ -24,13 +24,13 @@ const advice =
 const hostPattern =
   /^([a-z0-9]{3,24})(?:\.z\d{2})?(?:\.privatelink)?\.blob\.(?:core\.windows\.net|core\.usgovcloudapi\.net|core\.chinacloudapi\.cn|storage\.azure\.net)$/
 
-/** To read, write or delete. */
+/** Read, write or delete. */
 type Permission = 'r' | 'w' | 'd'
 
-/** What is shared by all containers of an account. */
+/** Access that all containers of an account share. */
 interface AccountAccess {
   readonly service: BlobServiceClient
-  /** Headers for a request to a URL that is not signed; none where a key signs URLs. */
+  /** Token for requests with unsigned URLs; absent where a key signs URLs. */
   readonly token?: () => Promise<string>
   readonly sign: (
     container: string,
@@ -40,7 +40,7 @@ interface AccountAccess {
   ) => Promise<string>
 }
 
-/** Makes stores for containers. @throws RegistryError NotFound where the account's URL is none of Azure's */
+/** Makes stores for containers. @throws RegistryError NotFound where the account's URL does not belong to Azure */
 export function createAzureStores(
   settings: AzureSettings,
 ): (account: Account) => (container: string) => RemoteStore {
@@ -98,7 +98,7 @@ export function createAzureStores(
                 }))
               }
             } catch (error) {
-              // Nothing was stored for this module or provider yet.
+              // No archive of this module or provider was stored yet.
               if ((error as { code?: unknown }).code !== 'ContainerNotFound') throw error
             }
           },
@@ -111,7 +111,7 @@ export function createAzureStores(
   }
 }
 
-/** A token of the server must not go to a host that is named in a Version. */
+/** The server's token must not go to a host that a Version names. */
 function checkedUrl(accountName: string, accountUrl: string): string {
   const url = URL.parse(accountUrl)
   const [, account] = hostPattern.exec(url?.hostname ?? '') ?? []
@@ -165,7 +165,7 @@ async function openWithToken(url: string): Promise<AccountAccess> {
   }
 }
 
-/** Fetches a key that signs until a time, and uses it as long as it lasts; Azure gives none for more than seven days. */
+/** Fetches a delegation key and uses it until it expires. Azure limits keys to seven days. */
 function rememberKey(fetch: (start: Date, end: Date) => Promise<UserDelegationKey>) {
   let key: Promise<UserDelegationKey> | undefined
   let endsAtMs = 0
@@ -173,7 +173,7 @@ function rememberKey(fetch: (start: Date, end: Date) => Promise<UserDelegationKe
     if (key !== undefined && until.getTime() <= endsAtMs) return key
     const nowMs = Date.now()
     endsAtMs = Math.min(until.getTime() + keyMarginMs, nowMs + 7 * dayMs - 60_000)
-    // Clocks differ: a key that is valid from now on is not valid yet at a clock that is behind.
+    // Clocks differ: a key that is valid from now on is not yet valid for a clock that is late.
     const fetched = fetch(new Date(nowMs - 300_000), new Date(endsAtMs))
     key = fetched
     fetched.catch(() => {

@@ -3,7 +3,7 @@ import { notFound } from '../../../base/errors/errors.ts'
 import type { RemoteStore, StoreRequest } from './remote-store.ts'
 
 export interface GcsSettings {
-  /** URL of an emulator, which is asked without credentials; default: Google. */
+  /** URL of an emulator, which needs no credentials; default: Google. */
   readonly endpoint?: string | undefined
 }
 
@@ -44,7 +44,7 @@ export function createGcsStores(settings: GcsSettings): (bucket: string) => Remo
         }
         const path = object.split('/').map(encodeURIComponent).join('/')
         const url = `${apiUrl}/${bucket}/${path}`
-        // Objects that are stored compressed must come as they are: their digest is that of the compressed bytes.
+        // Compressed objects must arrive compressed: their digest is that of the compressed bytes.
         const raw = { 'accept-encoding': 'gzip' }
         return authorized(url, raw)
       },

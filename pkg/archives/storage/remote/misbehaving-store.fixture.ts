@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What a stand-in for S3 does with one request for bytes `start` to `end` of an object. */
+/** How a fake S3 answers one request for bytes `start` to `end` of an object. */
 export type Behaviour = (
   response: ServerResponse,
   request: IncomingMessage,
@@ -18,7 +18,7 @@ export interface MisbehavingStore {
   stop(): void
 }
 
-/** Listens on a free port of 127.0.0.1 and has one object, whatever name is asked for. */
+/** Listens on a free port of 127.0.0.1 and serves one object under every name. */
 export async function startMisbehavingStore(bytes: Buffer): Promise<MisbehavingStore> {
   let requests = 0
   let behaviour: Behaviour = serve(bytes)
@@ -49,7 +49,7 @@ export async function startMisbehavingStore(bytes: Buffer): Promise<MisbehavingS
   }
 }
 
-/** As it should be. */
+/** Answers correctly. */
 export const serve =
   (bytes: Buffer): Behaviour =>
   (response, request, part) => {
@@ -57,7 +57,7 @@ export const serve =
     response.end(bytes.subarray(part.start, part.end + 1))
   }
 
-/** Promises the rest and sends no more than some bytes of it, then does something else. */
+/** Promises the rest, sends only some bytes of it, then does something else. */
 export const serveSome =
   (bytes: Buffer, sentBytes: number, then: (response: ServerResponse) => void): Behaviour =>
   (response, request, part) => {

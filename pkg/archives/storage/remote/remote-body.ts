@@ -6,27 +6,27 @@ import { type ByteSource, noAnswer } from '../../spool/spool.ts'
 import type { ByteRange } from '../driver.ts'
 import type { StoreAnswer } from './transport.ts'
 
-/** After so many bytes other work gets its turn: a fast store fills the buffers of the kernel faster than they are read. */
+/** After this many bytes other work gets a turn: a fast store fills kernel buffers faster than they are read. */
 const turnBytes = 64 * 1024
-/** How often in a row a body may break without a single byte. */
+/** Breaks in a row without a single byte. */
 const maxFailures = 4
-/** How often it may break in all: once every few MB is a line that works, once every chunk is not. */
+/** Breaks in total: one every few MB is a working line, one every chunk is not. */
 const maxBreaks = 50
 
 export interface Resuming {
-  /** What the answer holds and the reader wants; both ends included. */
+  /** The bytes of the answer that the reader wants, both ends included. */
   readonly range: ByteRange
   /** Whether the store sends more than that. */
   readonly excess: boolean
   readonly idleMs: number
   /** How long to wait before the next attempt, in ms. */
   readonly pauseMs: (failures: number) => number
-  /** Asks for the rest of the same object. @throws RegistryError where it is not the same any more, or does not answer */
+  /** Requests the rest of the same object. @throws RegistryError where the object has changed or there is no answer */
   readonly resume: (range: ByteRange) => Promise<StoreAnswer>
   readonly errorOf: (error: unknown) => Error
 }
 
-/** The body of an answer. Where it breaks, it goes on at the byte where it stopped. */
+/** The body of an answer. If it breaks, it resumes at the byte where it stopped. */
 export class RemoteSource implements ByteSource {
   readonly #options: Resuming
   readonly #end: number
@@ -75,7 +75,7 @@ export class RemoteSource implements ByteSource {
     return undefined
   }
 
-  /** A chunk, or nothing where the body broke and may be tried again. */
+  /** A chunk, or undefined where the body broke and may be retried. */
   async #attempt(): Promise<Uint8Array | undefined> {
     let failure: unknown = new Error('the body ended too early')
     try {
@@ -107,24 +107,24 @@ export class RemoteSource implements ByteSource {
     return undefined
   }
 
-  /** Not more than was asked for, whatever the store sends. */
+  /** Never more than was requested. */
   #counted(chunk: Uint8Array): Uint8Array {
     const wanted = chunk.subarray(0, this.#end + 1 - this.#position)
     this.#position += wanted.length
     return wanted
   }
 
-  /** Lets the end of the answer arrive, so that its connection can be used again. */
+  /** Waits for the end of the answer, so that its connection can be reused. */
   #finish(): void {
     if (this.#options.excess) discard(this.#body)
     else this.#body.resume()
   }
 }
 
-/** The next bytes of a stream, nothing at its end. */
+/** The next bytes of a stream, undefined at its end. */
 async function nextChunk(body: Readable, idleMs: number): Promise<Uint8Array | undefined> {
   for (;;) {
-    // What is there and no more: a read without a size asks for more first, and copies both into one.
+    // Reads only what is buffered: a read without a size asks for more first, and copies both into one.
     const chunk = body.read(body.readableLength || undefined) as Buffer | null
     if (chunk !== null) return chunk
     if (body.readableEnded) return undefined
@@ -133,7 +133,7 @@ async function nextChunk(body: Readable, idleMs: number): Promise<Uint8Array | u
   }
 }
 
-/** Resolves when there is something to read, or the end; rejects when it breaks. */
+/** Resolves when there is something to read, or at the end; rejects when the stream breaks. */
 function readable(body: Readable): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const onClose = () => resolve()

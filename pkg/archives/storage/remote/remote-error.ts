@@ -8,8 +8,8 @@ const maxDetailBytes = 4096
 const maxRetryAfterSeconds = 120
 
 /**
- * What a refusal means to the one who asked for an archive. What the store said, about which bucket, and what the operator
- * can do about it is the cause, which only the log shows.
+ * The error for a refused request. The answer of the store, the bucket and advice for the operator are in the cause, which
+ * only the log shows.
  */
 export async function refusalError(
   store: RemoteStore,
@@ -47,7 +47,7 @@ export async function refusalError(
   return badGateway('the archive storage failed; try again in a moment', cause)
 }
 
-/** What a connection that failed means. */
+/** The error for a failed connection. */
 export function connectionError(store: RemoteStore, thrown: unknown): RegistryError {
   if (thrown instanceof RegistryError) return thrown
   const { code, message } = thrown as { code?: string; message?: string }
@@ -58,7 +58,7 @@ export function connectionError(store: RemoteStore, thrown: unknown): RegistryEr
   return unavailable('the archive storage cannot be reached', cause)
 }
 
-/** What credentials that could not be had, or could not sign, mean. */
+/** The error for credentials that could not be fetched, or could not sign. */
 export function credentialsError(store: RemoteStore, thrown: unknown): RegistryError {
   if (thrown instanceof RegistryError && thrown.reason !== 'Unavailable') return thrown
   const cause = new Error(`${store.backend} ${store.name}: ${store.credentialsAdvice}`, {
@@ -78,7 +78,7 @@ function timeout(cause: unknown): RegistryError {
   return new RegistryError('GatewayTimeout', message, { cause })
 }
 
-/** The code in the XML that S3, Azure and Google send with an error; empty where there is none. */
+/** The error code in the XML of S3, Azure and Google; empty where there is none. */
 export async function errorCodeOf({
   body,
   header,
@@ -99,7 +99,7 @@ async function beginningOf(body: Readable): Promise<string> {
       if (text.length > maxDetailBytes) break
     }
   } catch {
-    // What is there has to do.
+    // The part that arrived has to do.
   }
   return text.slice(0, maxDetailBytes)
 }

@@ -19,8 +19,8 @@ const Page = z.object({
 })
 
 /**
- * Pages of a bucket's objects. Keys are asked for as they are: stores differ in whether they encode them, whatever they are
- * asked for, so that the library's list has some names wrong.
+ * Pages of a bucket's objects. Keys are requested without encoding: stores differ in whether they encode them, so the
+ * library's list gets some names wrong.
  *
  * @param fetchPage answers with the XML for a query
  */

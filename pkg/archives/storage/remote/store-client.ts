@@ -7,7 +7,7 @@ import { connectionError, credentialsError } from './remote-error.ts'
 import type { RemoteStore, StoreRequest } from './remote-store.ts'
 import type { RemoteTimings, StoreAnswer, StoreTransport, UploadBody } from './transport.ts'
 
-/** What a driver for one bucket or container is made of. */
+/** The parts of a driver for one bucket or container. */
 export interface RemoteOptions {
   readonly store: RemoteStore
   readonly transport: StoreTransport
