@@ -64,7 +64,7 @@ export const power: Operation = (left, right, _run, at) => {
 
 export const range: Operation = (left, right, run, at) => {
   const [from, to] = [toInt(left, at), toInt(right, at)]
-  // The size wraps as well: from the least to the greatest int there is nothing.
+  // The size wraps too: the range from the least to the greatest int is empty.
   const size = Number(BigInt.asIntN(64, to - from + 1n))
   if (size <= 0) return typedList('int', [])
   run.grow(size, at)

@@ -42,7 +42,7 @@ export type Node = { readonly at: number } & (
 
 export type UnaryOperator = 'not' | '-' | '+'
 
-/** `and`, `or` and `^` are parsed into their other spelling. */
+/** `and`, `or` and `^` are parsed as their other spelling. */
 export type BinaryOperator =
   | '||'
   | '&&'
@@ -86,15 +86,15 @@ export interface Call {
   readonly at: number
   readonly name: string
   readonly args: readonly Node[]
-  /** Of `find` and `findLast`: not to find anything is an error. */
+  /** For `find` and `findLast`: no match is an error. */
   readonly throws?: boolean
-  /** Of `count`: stop when so many are found. */
+  /** For `count`: stop at so many matches. */
   readonly threshold?: bigint
 }
 
 /**
- * The left-deep chain of binary operators that ends in a node, innermost first. Long rules are such chains, so what
- * walks the tree loops over them instead of recursing.
+ * The left-deep chain of binary operators that ends in a node, innermost first. Long rules are such chains, so tree walks
+ * loop over them instead of recursing.
  */
 export function leftSpine(node: Binary): { first: Node; chain: Binary[] } {
   const chain: Binary[] = []

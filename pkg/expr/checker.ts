@@ -9,8 +9,8 @@ import type { StaticType } from './static-type.ts'
 import * as T from './static-type.ts'
 
 /**
- * How an operator works because of the types of its operands, beyond what the values themselves tell:
- * `==` between two strings or two ints does not take nil, and a list of literals is looked up like a map.
+ * How an operator works because of the static types of its operands: `==` between two strings or two ints does not take
+ * nil, and a list of literals is looked up like a set.
  */
 export type Hint = 'strings' | 'ints' | 'stringSet' | 'intSet' | 'intInList'
 export type Hints = Map<Node, Hint>
@@ -20,7 +20,7 @@ interface Scope {
   readonly pointers: ReadonlyMap<string, StaticType>
 }
 
-/** Checks that an expression means something and may be true or false. @throws Fault TypeMismatch, UnknownName or Unsupported */
+/** Checks that an expression has a meaning and can be true or false. @throws Fault TypeMismatch, UnknownName or Unsupported */
 export function check(root: Node): Hints {
   const checker = new Checker()
   const type = checker.visit(root)
@@ -122,7 +122,7 @@ class Checker {
 
   #hint(node: Binary, left: StaticType, right: StaticType): void {
     if (node.operator === 'matches' && node.right.kind === 'string') {
-      // A bad pattern is one even where it will never be used.
+      // A bad pattern is an error even if it is never used.
       compilePattern(node.right.value, node.right.at, 'InvalidPattern')
     }
     if (node.operator === '==' || node.operator === '!=') {
@@ -156,7 +156,7 @@ class Checker {
     if (type.kind !== 'bool' && !T.isUnknown(type)) {
       throw mismatch(condition.at, `a condition must be true or false, not ${T.describe(type)}`)
     }
-    // In a ?: b the condition is the first branch too, and need not be looked at again.
+    // In a ?: b the condition is also the first branch, and is checked already.
     return T.either(consequent === condition ? type : this.visit(consequent), this.visit(alternate))
   }
 
@@ -203,7 +203,7 @@ class Checker {
   #slice(object: Node, bounds: readonly (Node | undefined)[], at: number): StaticType {
     const type = this.visit(object)
     if (T.isUnknown(type)) {
-      // Nothing is asked of the bounds then; that they have a meaning, is.
+      // The bounds may have any type here, but must be valid expressions.
       for (const bound of bounds) if (bound !== undefined) this.visit(bound)
       return type
     }
@@ -280,7 +280,7 @@ class Checker {
     return type
   }
 
-  /** The order of sortBy and the start of reduce: what `#` would mean there is not clear, so it means nothing. */
+  /** The order of sortBy and the start of reduce. The meaning of `#` would be unclear there, so it has none. */
   #outsideClosures(name: string, node: Node): void {
     const scopes = this.#scopes
     this.#scopes = []

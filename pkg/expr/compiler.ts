@@ -9,10 +9,10 @@ import type { Run } from './run.ts'
 import { slice } from './slice.ts'
 import { compare, fetch, isNil, noList, noStrings, toBool, toText, type Value } from './value.ts'
 
-/** A part of an expression, ready to run. */
+/** A compiled part of an expression. */
 export type Evaluate = (run: Run) => Value
 
-/** What a chain of `?.` has instead of a value once its base is nil, by that base. */
+/** The values that stand for a skipped chain of `?.` once its base is nil, by that base. */
 const skipped = new Map<Value, Value>([null, noList, noStrings].map((base) => [base, new Map()]))
 const skippedBase = new Map(Array.from(skipped, ([base, skip]) => [skip, base]))
 
@@ -23,7 +23,7 @@ export function compile(root: Node, hints: Hints): Evaluate {
 
 class Compiler {
   readonly #hints: Hints
-  /** The visible variables; each has its place among the variables of a run. */
+  /** The visible variables, with their slots in a run. */
   readonly #visible: { name: string; slot: number }[] = []
   #slots = 0
 
@@ -124,7 +124,7 @@ class Compiler {
     }
   }
 
-  /** At the end of a chain, a list that is nothing becomes nil; not so right of `??`. */
+  /** A nil list at the end of a chain becomes nil, but not to the right of `??`. */
   #right({ operator, right }: Binary): Evaluate {
     if (operator !== '??' || right.kind !== 'chain') return this.compile(right)
     const inner = this.compile(right.inner)
@@ -151,7 +151,7 @@ class Compiler {
   #conditional(conditionNode: Node, consequentNode: Node, alternateNode: Node): Evaluate {
     const condition = this.compile(conditionNode)
     const { at } = conditionNode
-    // In a ?: b the condition is the first branch too, and need not run again: it is true.
+    // In a ?: b the condition is also the first branch. It is true there, and does not run again.
     const consequent = consequentNode === conditionNode ? () => true : this.compile(consequentNode)
     const alternate = this.compile(alternateNode)
     return (run) => (toBool(condition(run), at) ? consequent(run) : alternate(run))

@@ -2,21 +2,21 @@ import type { Node } from './ast.ts'
 import { Fault } from './expression-error.ts'
 import { type SyntaxToken, tokenize } from './lexer.ts'
 
-/** Of source, in bytes of UTF-8. */
+/** Limit of the source, in bytes of UTF-8. */
 const maxSourceBytes = 16 * 1024
 const maxNodes = 10_000
-/** Of brackets, operators and branches within each other; leaves room for 200 nested brackets. */
+/** Limit of nested brackets, operators and branches; leaves room for 200 nested brackets. */
 const maxDepth = 400
-/** Of members or pipes in a row, which nest as well. */
+/** Limit of members or pipes in a row, which nest as well. */
 const maxRun = 200
 
-/** A place in the tokens of an expression, and the bounds of what is built from them. */
+/** A position in the tokens of an expression, with the limits of what is built from them. */
 export class Cursor {
   readonly #tokens: readonly SyntaxToken[]
   #index = 0
   #nodes = 0
   #depth = 0
-  /** How many closures are around this place; `#` is known inside them only. */
+  /** Number of closures around this position. `#` is known only inside them. */
   closures = 0
 
   constructor(source: string) {
@@ -44,7 +44,7 @@ export class Cursor {
     return token
   }
 
-  /** Moves on if the token is this one. */
+  /** Skips the token if it is this one. */
   skip(kind: 'operator' | 'bracket', text: string): boolean {
     const found = this.is(kind, text)
     if (found) this.#index += 1
@@ -67,7 +67,7 @@ export class Cursor {
     return new Fault('InvalidSyntax', at, `unexpected ${found}${hint}`)
   }
 
-  /** Counts what becomes a node; parentheses do not. */
+  /** Counts nodes. Parentheses are not nodes. */
   node(node: Node): Node {
     this.countNode(node.at)
     return node

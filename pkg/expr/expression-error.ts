@@ -1,4 +1,4 @@
-/** What went wrong, stable and greppable. The last two arise while evaluating, the others while compiling. */
+/** A stable code for searching. The last two arise during evaluation, the others during compilation. */
 export type ExpressionErrorCode =
   | 'InvalidSyntax'
   | 'UnknownName'
@@ -24,7 +24,7 @@ export class ExpressionError extends Error {
   override readonly name = 'ExpressionError'
   readonly code: ExpressionErrorCode
   readonly position: Position
-  /** What is wrong, in one line, without the place. */
+  /** The mistake in one line, without the place. */
   readonly summary: string
 
   constructor(code: ExpressionErrorCode, summary: string, source: string, offset: number) {
@@ -37,7 +37,7 @@ export class ExpressionError extends Error {
   }
 }
 
-/** An ExpressionError that does not know the source yet: what the parts of the compiler throw. */
+/** An ExpressionError without the source, thrown by the parts of the compiler. */
 export class Fault extends Error {
   readonly code: ExpressionErrorCode
   readonly offset: number
@@ -55,9 +55,9 @@ export function failAt(offset: number, message: string): never {
 }
 
 /**
- * Runs a part of the compiler or of an expression and turns what it throws into an ExpressionError.
+ * Runs a part of the compiler or of an expression, and turns its errors into an ExpressionError.
  *
- * @param overflow the code where the stack overflows in spite of the bounds
+ * @param overflow the code for a stack overflow
  */
 export function bindErrors<T>(source: string, overflow: ExpressionErrorCode, part: () => T): T {
   try {
@@ -83,7 +83,7 @@ function positionOf(source: string, offset: number): Position {
   }
 }
 
-/** How much of a long line is shown on either side of the place, in characters. */
+/** Characters of a long line that are shown on either side of the place. */
 const margin = 60
 
 function snippetOf(source: string, { line, column }: Position): string {

@@ -4,7 +4,7 @@ import { Fault } from './expression-error.ts'
 import { Run } from './run.ts'
 import type { Value } from './value.ts'
 
-/** Computes what needs no groups: operators between literals, and `&&` and `||` with a literal on either side. */
+/** Computes operators between literals, and `&&` and `||` with a literal on either side. */
 export function fold(node: Node): Node {
   if (node.kind === 'unary') return foldUnary(node.operator, node.operand, node)
   if (node.kind === 'binary') return foldBinary(node)
@@ -43,7 +43,7 @@ function foldBinary(node: Binary): Node {
   return operation === undefined ? node : foldNumbers(node, operation)
 }
 
-/** What the other side does no longer matters, even if it would fail. */
+/** The other side no longer matters, even if it would fail. */
 function foldLogic({ operator, left, right, at, ...node }: Binary): Node {
   const neutral = operator === '&&'
   if (left.kind === 'bool' && left.value === neutral) return right
@@ -66,7 +66,7 @@ function foldNumbers(node: Binary, operation: typeof add): Node {
   return literal(operation(left.value, right.value, new Run([]), at), node)
 }
 
-/** A filtered list that is filtered again is filtered once. */
+/** Joins two filters of a list into one. */
 function foldFilter(node: Node): Node {
   if (node.kind !== 'call' || node.name !== 'filter') return node
   const [inner, closure] = node.args

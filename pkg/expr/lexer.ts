@@ -3,13 +3,13 @@ import { readQuoted, readRaw } from './string-literal.ts'
 
 export interface SyntaxToken {
   readonly kind: 'name' | 'operator' | 'bracket' | 'number' | 'string' | 'end'
-  /** As written; of a string, its value. */
+  /** As written; for a string its value. */
   readonly text: string
   /** Offset in the source. */
   readonly at: number
 }
 
-// What Go's unicode.IsSpace holds, which is neither what \s nor what trim() of JavaScript holds.
+// The characters of Go's unicode.IsSpace, which differ from those of \s and trim() in JavaScript.
 const blank = /[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/y
 const comment = /\/\/[^\n]*|\/\*[\s\S]*?\*\//y
 const word = /[\p{L}\p{Nd}_$]+/uy
@@ -57,7 +57,7 @@ export function tokenize(source: string): SyntaxToken[] {
       push('number', readNumber(source, at))
     } else if (first === '#') {
       push('operator', take(pointer) ?? first)
-      // What follows at once is the pointer's name, even where it is a keyword.
+      // A name directly after it is the pointer's name, even if it is a keyword.
       const name = take(word)
       if (name !== undefined) push('name', name)
     } else {

@@ -39,7 +39,7 @@ export const lists: readonly (readonly [string, BuiltinFunction])[] = [
   [
     'sort',
     ([value = null, order], run, at) => {
-      // What turns out to be no list is sorted to nothing.
+      // A value that is not a list is sorted to a nil list.
       const list = isList(value) ? value : noList
       run.grow(list.length, at)
       const keyed = list.map((item) => ({ key: item }))
@@ -49,7 +49,7 @@ export const lists: readonly (readonly [string, BuiltinFunction])[] = [
   ],
 ]
 
-/** nil where there is no such element, whatever the value is. */
+/** nil if there is no such element, whatever the value is. */
 function edge(value: Value, index: bigint, at: number, run: Run): Value {
   if (isMap(value) && isGrouped(value)) return inMap(value, index, at) ?? noList
   const hasItems = isList(value) || typeof value === 'string'
@@ -84,7 +84,7 @@ function concat(args: readonly Value[], run: Run, at: number): Value {
   return all.length === 0 ? noList : all
 }
 
-/** Strings are found at once; for what needs `==`, everything seen before is compared. */
+/** Strings are looked up in a set. Other values are compared with everything seen before. */
 function uniq(list: readonly Value[], run: Run, at: number): Value {
   run.work(list.length, at)
   const seen = new Set<string>()

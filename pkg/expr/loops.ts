@@ -14,7 +14,7 @@ export function compileLoop(call: Call, args: readonly Evaluate[]): Evaluate {
   return (run) => {
     const from = collection(run)
     if (call.name === 'reduce' && typeof from === 'string') {
-      // What Go makes of a byte depends on what it expected, and is an error in places.
+      // In Go the result depends on the expected type, and is sometimes an error.
       return failAt(at, 'reduce takes a list, and this is a string: use split to take it apart')
     }
     const items = toItems(from, at, run)
@@ -35,7 +35,7 @@ export function compileLoop(call: Call, args: readonly Evaluate[]): Evaluate {
 
 interface Loop {
   readonly items: readonly Value[]
-  /** What the closure makes of an element, or the element where there is none. */
+  /** The result of the closure for an element, or the element if there is no closure. */
   readonly each: (index: number, acc?: Value) => Value
   readonly test: (index: number) => boolean
   readonly extra: Evaluate | undefined

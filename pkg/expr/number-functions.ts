@@ -13,7 +13,7 @@ import {
   wrongType,
 } from './value.ts'
 
-/** The builtins that make numbers, and the names of types. */
+/** The builtins for numbers, sizes and names of types. */
 export const numbers: readonly (readonly [string, BuiltinFunction])[] = [
   ['len', ([value = null], run, at) => size(value, run, at)],
   ['type', ([value = null], run, at) => typeOf(value, run, at)],
@@ -31,7 +31,7 @@ export const numbers: readonly (readonly [string, BuiltinFunction])[] = [
   ['min', (args, run, at) => greatest(args, -1, run, at)],
 ]
 
-/** Of bytes Go says otherwise, and which ints are bytes is not known here. */
+/** Go has another type for bytes, and here it is unknown which ints are bytes. */
 function typeOf(value: Value, run: Run, at: number): Value {
   if (typeof value !== 'bigint' || !run.hasBytes) return typeName(value)
   return failAt(at, 'this may be a byte of a string, whose type is not known: compare it by value')
@@ -68,19 +68,19 @@ function abs(value: Value, at: number): Value {
   return Math.abs(toNumber(value, at))
 }
 
-/** Half away from zero, unlike Math.round. */
+/** Rounds half away from zero, unlike Math.round. */
 function round(value: number): number {
   const whole = Math.trunc(value)
   return Math.abs(value - whole) < 0.5 ? whole : whole + Math.sign(value)
 }
 
-/** A single value is the greatest and the least of itself, whatever it is. */
+/** A single value is its own maximum and minimum, whatever it is. */
 function greatest(args: readonly Value[], sign: 1 | -1, run: Run, at: number): Value {
   const [only = null] = args
   return args.length === 1 && !isList(only) ? only : extreme(args, sign, run, at)
 }
 
-/** The greatest or the least of numbers and of the numbers in lists; nil where there is none. */
+/** The greatest or least of numbers and of the numbers in lists; nil if there is none. */
 function extreme(values: readonly Value[], sign: 1 | -1, run: Run, at: number): Value {
   run.work(values.length, at)
   let best: Value = null

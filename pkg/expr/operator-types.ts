@@ -3,7 +3,7 @@ import { Fault } from './expression-error.ts'
 import type { StaticType } from './static-type.ts'
 import * as T from './static-type.ts'
 
-/** The type of what an operator makes of two operands. @throws Fault TypeMismatch where it does not take them */
+/** The result type of an operator. @throws Fault TypeMismatch where it does not take the operands */
 export function resultOfBinary(node: Binary, left: StaticType, right: StaticType): StaticType {
   const type = resultOf(node.operator, left, right)
   if (type !== undefined) return type
@@ -65,7 +65,7 @@ function contains(needle: StaticType, container: StaticType): boolean {
   return T.isUnknown(container) || (container.kind === 'string' && T.isUnknown(needle))
 }
 
-/** The mistakes that are made most. */
+/** Hints for the most frequent mistakes. */
 function hintFor({ operator }: Binary, left: StaticType, right: StaticType): string {
   if (operator === 'in' && right.kind === 'string') return '; for a part of a string, use contains'
   if (operator === 'contains' && left.kind === 'array') return '; for a list, use in'

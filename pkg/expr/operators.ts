@@ -18,7 +18,7 @@ import {
   type Value,
 } from './value.ts'
 
-/** An operator with its right operand: what it makes of a left one. */
+/** An operator with its right operand, applied to a left one. */
 export type Step = (left: Value, run: Run) => Value
 
 export function compileStep(node: Binary, hint: Hint | undefined, right: Evaluate): Step {
@@ -103,7 +103,7 @@ function isIn(needle: Value, container: Value, run: Run, at: number): boolean {
   return container.some((item) => equal(item, needle, run, at))
 }
 
-/** A list of literals is a set of one type; nil looks up the zero value. */
+/** A list of literals is a set of one type. nil looks up the zero value. */
 function inSet(node: Binary, hint: 'stringSet' | 'intSet'): Step {
   const { at } = node
   const items = node.right.kind === 'array' ? node.right.items : []

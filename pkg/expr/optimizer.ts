@@ -4,15 +4,15 @@ import { fold } from './fold.ts'
 import { rewrite } from './rewrite.ts'
 
 /**
- * Does what the reference does before it runs an expression. None of it is done for speed here: a call that stops early,
- * or a part that is dropped, does not fail either, and whether a rule fails or not decides who gets in.
+ * Applies the optimizations of the reference. They are not for speed here: a call that stops early and a part that is
+ * dropped cannot fail, and failing rules decide who gets access.
  */
 export function optimize(root: Node, hints: Hints): Node {
   const passes = [fold, (node: Node) => inRange(node, hints), filtered, combined, counted]
   return passes.reduce((node, rule) => rewrite(node, hints, rule), root)
 }
 
-/** `x in 1..9` makes no list. */
+/** `x in 1..9` creates no list. */
 function inRange(node: Node, hints: Hints): Node {
   if (node.kind !== 'binary' || hints.get(node) !== 'intInList') return node
   const { at, left, right } = node
@@ -22,7 +22,7 @@ function inRange(node: Node, hints: Hints): Node {
   return { kind: 'comparison', at, operands, operators: ['<=', '<='] }
 }
 
-/** What is taken from a filtered list is searched for instead. */
+/** Elements that are taken from a filtered list are searched for instead. */
 function filtered(node: Node): Node {
   if (node.kind === 'member') {
     const { object, property, optional } = node
@@ -75,7 +75,7 @@ function isCall(node: Node, name: string): node is Call {
   return node.kind === 'call' && node.name === name
 }
 
-/** Whether two nodes say the same, wherever they stand. */
+/** Whether two nodes have the same source, wherever they are. */
 function sameSource(left: Node, right: Node | undefined): boolean {
   const text = (node: Node | undefined) =>
     JSON.stringify(node, (key, value: unknown) => {

@@ -45,7 +45,7 @@ export function parse(source: string): Node {
   return node
 }
 
-/** `a; b; c`: the value is the last one's. A semicolon may end the whole expression, but no inner sequence. */
+/** `a; b; c` has the value of the last part. A semicolon may end the whole expression, but not an inner sequence. */
 export function parseSequence(cursor: Cursor): Node {
   const first = parseExpression(cursor, 0)
   const nodes = [first]

@@ -2,11 +2,11 @@ import { RE2JS, RE2JSException } from 're2js'
 import { type ExpressionErrorCode, Fault } from './expression-error.ts'
 import type { Run } from './run.ts'
 
-/** Of a pattern, in code units. */
+/** Limit of a pattern, in code units. */
 const maxLength = 512
-/** Of a compiled pattern, in instructions; `(.{0,1000}x)` forty times has 80,000 and takes seconds. */
+/** Limit of a compiled pattern, in instructions: `(.{0,1000}x)` forty times has 80,000 and takes seconds. */
 const maxProgram = 2_000
-/** What it costs to compile a pattern while evaluating, in steps, beside those for its size. */
+/** Steps for compiling a pattern during evaluation, in addition to those for its size. */
 const compileSteps = 500
 
 export interface Pattern {
@@ -14,9 +14,9 @@ export interface Pattern {
 }
 
 /**
- * A regular expression in the syntax of RE2, which takes linear time: as Go's, and unlike JavaScript's.
+ * A regular expression in the syntax of RE2, matched in linear time as in Go, and unlike JavaScript.
  *
- * @param code of the error, which depends on whether the pattern stands in the source or is computed
+ * @param code of the error, which depends on whether the pattern is a literal or computed
  */
 export function compilePattern(source: string, at: number, code: ExpressionErrorCode): Pattern {
   if (source.length > maxLength) {
@@ -35,7 +35,7 @@ export function compilePattern(source: string, at: number, code: ExpressionError
   }
 }
 
-/** A pattern that is known only now. */
+/** A pattern that is computed during evaluation. */
 export function compileComputed(source: string, at: number, run: Run): Pattern {
   run.step(compileSteps + 4 * estimateSize(source), at)
   return compilePattern(source, at, 'EvaluationFailed')
@@ -44,7 +44,7 @@ export function compileComputed(source: string, at: number, run: Run): Pattern {
 const repetition = /\{\d+(?:,\d*)?\}/y
 const atom = /\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[^]/suy
 
-/** About how many instructions a pattern has, so that a giant is refused before it is built: what is repeated counts often. */
+/** Estimates the instructions of a pattern, with all repetitions, to refuse a giant before it is built. */
 function estimateSize(source: string): number {
   const groups: number[] = []
   let size = 0

@@ -12,7 +12,7 @@ const unary = new Map<string, { precedence: number; means: UnaryOperator }>([
   ['+', { precedence: 90, means: '+' }],
 ])
 
-/** A value with what is taken from it: `groups[0]`, `-x`, `(a; b).c`. */
+/** A value with its members, indexes and unary operators: `groups[0]`, `-x`, `(a; b).c`. */
 export function parsePrimary(cursor: Cursor): Node {
   const { token } = cursor
   const operator = token.kind === 'operator' ? unary.get(token.text) : undefined
@@ -28,7 +28,7 @@ export function parsePrimary(cursor: Cursor): Node {
     return parsePostfix(cursor, node)
   }
   if (cursor.closures > 0 && (cursor.is('operator', '#') || cursor.is('operator', '.'))) {
-    // A dot without anything before it is a member of the element: `.name` is `#.name`.
+    // A leading dot is a member of the element: `.name` is `#.name`.
     const named = cursor.skip('operator', '#') && cursor.token.kind === 'name'
     const name = named ? cursor.next().text : ''
     return parsePostfix(cursor, cursor.node({ kind: 'pointer', at: token.at, name }))
@@ -39,7 +39,7 @@ export function parsePrimary(cursor: Cursor): Node {
   return parseOperand(cursor)
 }
 
-/** Numbers, `true`, `false` and `nil` have no members, so nothing may be taken from them. */
+/** Numbers, `true`, `false` and `nil` have no members. */
 function parseOperand(cursor: Cursor): Node {
   const { token } = cursor
   const { at, text } = token
@@ -78,7 +78,7 @@ function parseOperand(cursor: Cursor): Node {
   throw cursor.unexpected('a value')
 }
 
-/** What follows `|`: a call, whose first argument is what stands before. */
+/** The call after `|`. Its first argument is the value before it. */
 export function parsePipe(cursor: Cursor, input: Node): Node {
   const { text, at } = cursor.name()
   if (!cursor.is('bracket', '(')) throw cursor.unexpected("'('")
@@ -105,7 +105,7 @@ function parseArguments(cursor: Cursor): Node[] {
   return parseList(cursor, ')', () => parseExpression(cursor, 0))
 }
 
-/** Items between commas up to a bracket; a comma may end them. */
+/** Items separated by commas up to a bracket, with an optional trailing comma. */
 function parseList<T>(cursor: Cursor, end: string, parseItem: () => T): T[] {
   const items: T[] = []
   while (!cursor.is('bracket', end)) {
@@ -199,7 +199,7 @@ function parsePostfix(cursor: Cursor, start: Node): Node {
   }
 }
 
-/** Once a chain holds `?.`, all of its further members belong to it. */
+/** After a `?.`, all further members belong to the chain. */
 function parseMember(cursor: Cursor, object: Node, optional: boolean): Node {
   const { kind, text, at } = cursor.token
   const isName = kind === 'name' || (kind === 'operator' && /^[a-z]/i.test(text))

@@ -2,12 +2,12 @@ import { type Binary, leftSpine, type Node } from './ast.ts'
 import type { Hints } from './checker.ts'
 
 /**
- * Rebuilds a tree from its leaves up, with a rule applied to every node once its children are done.
+ * Rebuilds a tree from its leaves up, and applies a rule to every node after its children.
  *
- * @param rule gives the same node where it has nothing to change
+ * @param rule returns the same node if it changes nothing
  */
 export function rewrite(root: Node, hints: Hints, rule: (node: Node) => Node): Node {
-  /** A rebuilt operator works as the one it replaces. */
+  /** A rebuilt operator keeps the hint of the old one. */
   const keep = (old: Node, fresh: Node): Node => {
     const hint = hints.get(old)
     if (hint !== undefined) hints.set(fresh, hint)

@@ -1,11 +1,11 @@
 import { Fault } from './expression-error.ts'
 import type { Value } from './value.ts'
 
-/** Of list elements, map entries and repeated bytes that one evaluation makes: the language's own bound. */
+/** Limit of list elements, map entries and repeated bytes that one evaluation creates: the language's own limit. */
 const maxMemory = 1_000_000
-/** Of steps in one evaluation, which take well below a second. */
+/** Limit of steps in one evaluation, which take well below a second. */
 const maxSteps = 1_000_000
-/** How many characters or elements are handled in one step where no closure is called for each. */
+/** Characters or elements that count as one step where no closure is called for each. */
 const bulk = 16
 
 /** One round of a closure. */
@@ -15,12 +15,12 @@ export interface LoopScope {
   readonly acc: Value
 }
 
-/** One evaluation of an expression: its input, its variables, and how much of its bounds is used up. */
+/** One evaluation of an expression: its input, its variables, and the work so far. */
 export class Run {
   readonly groups: readonly Value[]
   readonly variables: Value[] = []
   scope: LoopScope = { item: null, index: 0n, acc: null }
-  /** Whether bytes were taken out of a string: they have a type of their own in Go, and are ints here. */
+  /** Whether bytes were read from a string. Go has a type for them; here they are ints. */
   hasBytes = false
   #memory = 0
   #steps = 0
@@ -41,12 +41,12 @@ export class Run {
     }
   }
 
-  /** Counts characters and elements that are looked at in bulk. */
+  /** Counts characters and elements that are processed in bulk. */
   work(size: number, at: number): void {
     this.step(Math.ceil(size / bulk), at)
   }
 
-  /** Counts what is made, before it is made. It is never given back. */
+  /** Counts values before they are created. They are never subtracted. */
   grow(size: number, at: number): void {
     this.#memory += size
     if (this.#memory >= maxMemory) {

@@ -2,13 +2,13 @@ import { Fault } from './expression-error.ts'
 import type { StaticType } from './static-type.ts'
 import * as T from './static-type.ts'
 
-/** What a parameter takes; unknown values are taken by all of them. */
+/** The values that a parameter takes. Every parameter takes unknown values. */
 type Parameter = 'string' | 'int' | 'number' | 'list' | 'map' | 'sized' | 'numeric' | 'any'
 
 interface Signature {
   readonly required: readonly Parameter[]
   readonly optional?: readonly Parameter[]
-  /** Takes any number of what the last parameter takes. */
+  /** Takes any number of arguments like the last parameter. */
   readonly variadic?: true
   readonly result: StaticType | ((args: readonly StaticType[]) => StaticType)
 }
@@ -76,7 +76,7 @@ export function resultOfFunction(
   const parameters = [...required, ...optional]
   if (args.length < required.length) throw wrongNumber(name, 'few', at)
   if (args.length > parameters.length && !variadic) throw wrongNumber(name, 'many', at)
-  // A list among the numbers of max and min ends what is known of the rest.
+  // After a list among the arguments of max and min, the types of the rest are not checked.
   const open = (type: StaticType) => type.kind === 'array' || T.isUnknown(type)
   const end = signature === extreme ? args.findIndex(open) : -1
   for (const [index, arg] of (end < 0 ? args : args.slice(0, end)).entries()) {
@@ -103,7 +103,7 @@ function takes(parameter: Parameter, { kind }: StaticType): boolean {
   return parameter === 'any' || kindsOf[parameter].includes(kind)
 }
 
-/** The key depends on what it is looked up in. */
+/** The type of the key depends on the container. */
 function signatureOfGet([from = T.nil]: readonly StaticType[]): Signature {
   if (T.isUnknown(from)) return { required: ['any', 'any'], result: T.unknown }
   if (from.kind === 'array') return { required: ['list', 'int'], result: from.element }

@@ -2,7 +2,7 @@ import type { Run } from './run.ts'
 import { byteLength, sliceBytes } from './text.ts'
 import { isList, partOf, toInt, type Value, wrongType } from './value.ts'
 
-/** Bounds beyond the ends are moved to them, negative ones count from the end, and what is left may be nothing. */
+/** Bounds beyond the ends are moved to them, and negative bounds count from the end. The result may be empty. */
 export function slice(
   value: Value,
   from: Value | undefined,

@@ -3,7 +3,7 @@ import type { Run } from './run.ts'
 import { compare, toText, type Value } from './value.ts'
 
 /**
- * Sorts by key; what has the same key keeps its order.
+ * Sorts by key. Entries with equal keys keep their order.
  *
  * @param order asc (default) or desc
  */

@@ -1,12 +1,15 @@
-/** What is known of a value before it is there. */
+/** The type of a value before evaluation. */
 export type StaticType =
   | { readonly kind: Scalar }
-  /** Only `groups` and what is cut from strings are lists of strings; every other list is a list of anything. */
-  /** What `groupBy` makes has keys of any kind, and lists. */
+  /** Only `groups` and results of `split` are lists of strings; every other list is a list of anything. */
+  /** Results of `groupBy` have keys of any kind, and lists as values. */
   | { readonly kind: 'map'; readonly grouped: boolean }
   | { readonly kind: 'array'; readonly strings: boolean; readonly element: StaticType }
 
-/** `any` is what a map or a list of anything holds, `unknown` what is not known: only `any` takes every other type. */
+/**
+ * `any` is the type of elements of maps and lists of anything, `unknown` is an unknown type: only `any` takes every other
+ * type.
+ */
 type Scalar = 'unknown' | 'any' | 'nil' | 'bool' | 'int' | 'float' | 'string'
 
 export const unknown: StaticType = { kind: 'unknown' }
@@ -38,7 +41,7 @@ export function isNumber(type: StaticType): boolean {
   return type.kind === 'int' || type.kind === 'float'
 }
 
-/** The element of a list as its Go type tells it, without what was seen of the elements. */
+/** The element type of a list in Go, without what is known about the elements. */
 export function goElement(type: StaticType): StaticType {
   return type.kind === 'array' && type.strings ? string : any
 }
@@ -70,7 +73,7 @@ export function comparable(left: StaticType, right: StaticType): boolean {
   )
 }
 
-/** Both are unknown, or one is and the other is of one of the kinds. */
+/** Whether both are unknown, or one is unknown and the other is of one of the kinds. */
 export function maybe(
   left: StaticType,
   right: StaticType,
@@ -80,7 +83,7 @@ export function maybe(
   return isUnknown(right) && kinds.includes(left.kind)
 }
 
-/** What a choice between two values is. */
+/** The type of a choice between two values. */
 export function either(left: StaticType, right: StaticType): StaticType {
   if (left.kind === 'nil') return right
   if (right.kind === 'nil') return left

@@ -70,7 +70,7 @@ export const strings: readonly (readonly [string, BuiltinFunction])[] = [
   ['string', ([value = null], run, at) => format(value, run, at)],
 ]
 
-/** Going through a text character by character takes so much longer than in one piece. */
+/** Work factor of processing a text character by character instead of in one piece. */
 const byCharacter = 4
 
 function ofTexts(apply: (...texts: string[]) => Value): BuiltinFunction {

@@ -20,7 +20,7 @@ const simpleEscapes: Readonly<Record<string, string>> = {
 const numericEscape =
   /\\(?:(?<octal>[0-3][0-7]{2})|x(?<byte>[\da-fA-F]{2})|u(?<short>[\da-fA-F]{4})|U(?<long>[\da-fA-F]{8})|u\{(?<braced>[\da-fA-F]{1,6})\})/y
 
-/** Reads a string in single or double quotes; raw line feeds are not allowed in it, carriage returns become them. */
+/** Reads a string in single or double quotes. Raw line feeds are not allowed, and carriage returns become line feeds. */
 export function readQuoted(source: string, start: number): Literal {
   const quote = source.charAt(start)
   let value = ''
@@ -42,7 +42,7 @@ export function readQuoted(source: string, start: number): Literal {
   return { value, length: at + 1 - start }
 }
 
-/** Reads a string in backticks: no escapes, a doubled backtick stands for one. */
+/** Reads a string in backticks: no escapes, and a doubled backtick is a backtick. */
 export function readRaw(source: string, start: number): Literal {
   let at = start + 1
   for (;;) {

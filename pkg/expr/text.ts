@@ -1,6 +1,6 @@
 import { failAt } from './expression-error.ts'
 
-/** By code points, which is the order of the bytes of UTF-8; `<` of JavaScript puts U+FFFF after an emoji. */
+/** Compares by code points, which is the order of the bytes of UTF-8. `<` in JavaScript sorts U+FFFF after an emoji. */
 export function compareCodePoints(left: string, right: string): number {
   const end = Math.min(left.length, right.length)
   for (let index = 0; index < end; index += 1) {
@@ -11,7 +11,7 @@ export function compareCodePoints(left: string, right: string): number {
   return left.length - right.length
 }
 
-/** Surrogates stand for code points above all others. */
+/** Surrogates represent code points above all others. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit
 }
@@ -28,7 +28,7 @@ export function lengthOf(text: string): number {
 const leadingBlanks = /^[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/
 const blank = new RegExp(leadingBlanks.source.slice(1, -1))
 
-/** @param cutset the characters to drop from both ends; default: white space, which is not the same as in trim() */
+/** @param cutset the characters to drop from both ends; default: white space as in Go, which differs from trim() */
 export function trimText(text: string, cutset?: string): string {
   const characters = Array.from(text)
   const dropped = cutset === undefined ? undefined : new Set(cutset)
@@ -38,7 +38,7 @@ export function trimText(text: string, cutset?: string): string {
   return first < 0 ? '' : characters.slice(first, characters.findLastIndex(keeps) + 1).join('')
 }
 
-/** @param limit at most so many parts, the last of which keeps the rest; negative: all */
+/** @param limit most parts, the last of which keeps the rest; negative: no limit */
 export function splitText(text: string, separator: string, limit: number): string[] {
   const parts = separator === '' ? Array.from(text) : text.split(separator)
   if (limit < 0 || parts.length <= limit) return parts
@@ -46,7 +46,7 @@ export function splitText(text: string, separator: string, limit: number): strin
   return [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(separator)]
 }
 
-/** @param limit replace at most so many; negative: all. An empty `old` is found before each character and at the end. */
+/** @param limit most replacements; negative: no limit. An empty `old` is found before each character and at the end. */
 export function replaceText(text: string, old: string, by: string, limit: number): string {
   if (old !== '') return splitText(text, old, limit < 0 ? -1 : limit + 1).join(by)
   const characters = Array.from(text)
@@ -77,15 +77,15 @@ export function lowerText(text: string): string {
   return mapCharacters(text, (character) => character.toLowerCase())
 }
 
-// Letters whose full mapping has several characters, so that JavaScript cannot be asked for the simple one:
-// the dotted I, and Greek vowels with an iota, whose simple upper case is their title case.
+// JavaScript has no simple case mapping of letters whose full mapping has several characters: the dotted I, and Greek
+// vowels with an iota, whose simple upper case is their title case.
 const titles = 'ᾈᾉᾊᾋᾌᾍᾎᾏᾘᾙᾚᾛᾜᾝᾞᾟᾨᾩᾪᾫᾬᾭᾮᾯᾼῌῼ'
 const simpleMappings = new Map([
   ['\u0130', 'i'],
   ...Array.from(titles, (title) => [title.toLowerCase(), title] as const),
 ])
 
-/** Character by character, as Go does: no rule looks at the neighbours, no character becomes two. */
+/** Maps character by character as Go does: without context, and one character to one. */
 function mapCharacters(text: string, change: (character: string) => string): string {
   let changed = ''
   for (const character of text) {

@@ -2,9 +2,9 @@ import { failAt } from './expression-error.ts'
 import type { Run } from './run.ts'
 import { compareCodePoints } from './text.ts'
 
-/** What an expression computes with: nil is null, an int is a bigint (64 bits), a float is a number. */
+/** The values of expressions: nil is null, an int is a bigint (64 bits), a float is a number. */
 export type Value = null | boolean | bigint | number | string | readonly Value[] | ValueMap
-/** The keys are strings, unless `groupBy` made it. */
+/** The keys are strings, except in maps of `groupBy`. */
 export type ValueMap = ReadonlyMap<Value, Value>
 
 export function isList(value: Value): value is readonly Value[] {
@@ -15,16 +15,16 @@ export function isMap(value: Value): value is ValueMap {
   return value instanceof Map
 }
 
-/** Lists that are nothing, as Go has them beside lists without elements: `concat()` of nothing, `split(…, 0)`. */
+/** Nil lists, which Go distinguishes from empty lists: `concat()` without arguments, `split(…, 0)`. */
 export const noList: readonly Value[] = Object.freeze([])
 export const noStrings: readonly Value[] = Object.freeze([])
 
-/** nil, and lists that are nothing: what `== nil`, `??` and `?.` ask. */
+/** nil or a nil list, as tested by `== nil`, `??` and `?.`. */
 export function isNil(value: Value): boolean {
   return value === null || value === noList || value === noStrings
 }
 
-/** Lists of strings and of ints are other types in Go than lists of anything, even where they are empty. */
+/** Go has other types for lists of strings and of ints than for lists of anything, even if they are empty. */
 const typedLists = new WeakMap<readonly Value[], 'string' | 'int'>([[noStrings, 'string']])
 
 export function typedList<V extends Value>(
@@ -39,7 +39,7 @@ export function elementTypeOf(list: readonly Value[]): 'string' | 'int' | 'any' 
   return typedLists.get(list) ?? 'any'
 }
 
-/** A part of a list, of the type of the list; of nothing there is no other part than nothing. */
+/** A part of a list, with the type of the list. A nil list has no other part than itself. */
 export function partOf(list: readonly Value[], from: number, to: number): readonly Value[] {
   if (isNil(list)) return list
   const type = typedLists.get(list)
@@ -47,7 +47,7 @@ export function partOf(list: readonly Value[], from: number, to: number): readon
   return type === undefined ? part : typedList(type, part)
 }
 
-/** Maps that `groupBy` made: their keys can be anything. */
+/** Maps of `groupBy`, whose keys can be anything. */
 const groupedMaps = new WeakSet<ValueMap>()
 
 export function isGrouped(map: ValueMap): boolean {
@@ -63,7 +63,7 @@ export function isNumeric(value: Value): value is bigint | number {
   return typeof value === 'bigint' || typeof value === 'number'
 }
 
-/** As the builtin `type` names it. */
+/** The name that the builtin `type` returns. */
 export function typeName(value: Value): string {
   if (value === null) return 'nil'
   if (isList(value)) return 'array'
@@ -93,8 +93,8 @@ export function toList(value: Value, at: number): readonly Value[] {
 }
 
 /**
- * What is gone through, or chosen from by number. Where it was not clear before that it would be a string, Go takes its
- * bytes; a map without entries is nothing to go through.
+ * The items to loop over or to index. If the static type was unknown, Go uses the bytes of a string. An empty map has no
+ * items.
  */
 export function toItems(value: Value, at: number, run: Run): readonly Value[] {
   if (typeof value === 'string') {
@@ -104,7 +104,7 @@ export function toItems(value: Value, at: number, run: Run): readonly Value[] {
   return isMap(value) && value.size === 0 ? [] : toList(value, at)
 }
 
-/** A float is cut, as in Go. */
+/** A float is truncated, as in Go. */
 export function toInt(value: Value, at: number): bigint {
   if (typeof value === 'bigint') return value
   if (typeof value !== 'number') return wrongType(value, 'an int', at)
@@ -138,7 +138,7 @@ export function equal(left: Value, right: Value, run: Run, at: number): boolean 
   return left === right || (isNil(left) && isNil(right))
 }
 
-/** Inside of maps, 1 and 1.0 differ. */
+/** Inside maps, 1 and 1.0 differ. */
 function sameMap(left: ValueMap, right: ValueMap, run: Run, at: number): boolean {
   run.work(left.size, at)
   if (groupedMaps.has(left) !== groupedMaps.has(right)) return false
@@ -151,7 +151,7 @@ function sameMap(left: ValueMap, right: ValueMap, run: Run, at: number): boolean
   return true
 }
 
-/** Values of one type that are equal, and lists of one type whose elements are: a list that is nothing is not an empty one. */
+/** Equal values of one type, and lists of one type with equal elements. A nil list does not equal an empty one. */
 function identical(left: Value, right: Value, run: Run, at: number): boolean {
   if (isMap(left) && isMap(right)) return sameMap(left, right, run, at)
   if (!isList(left) || !isList(right)) return left === right
@@ -164,7 +164,7 @@ function identical(left: Value, right: Value, run: Run, at: number): boolean {
   )
 }
 
-/** Negative, zero or positive, as `left` is before, like or after `right`; NaN where a number is none. */
+/** Negative, zero or positive, as `left` is before, equal to or after `right`; NaN if one is NaN. */
 export function compare(left: Value, right: Value, run: Run, at: number): number {
   if (typeof left === 'string' && typeof right === 'string') {
     run.work(Math.min(left.length, right.length), at)
@@ -200,12 +200,12 @@ export function elementAt(list: readonly Value[], index: bigint): Value | undefi
   return list.at(Number(BigInt.asIntN(53, index) === index ? index : list.length))
 }
 
-/** What a map has under a key; undefined where it has not. */
+/** The value of a key in a map; undefined if there is none. */
 export function inMap(map: ValueMap, key: Value, at: number): Value | undefined {
   return map.get(groupedMaps.has(map) ? toAnyKey(key, at) : toKey(key, at))
 }
 
-/** What can be a key of `groupBy`: all but lists and maps. */
+/** A key of `groupBy`: anything but lists and maps. */
 export function toAnyKey(key: Value, at: number): Value {
   return isList(key) || isMap(key) ? wrongType(key, 'a key', at) : key
 }

@@ -1,11 +1,11 @@
 /**
- * The records of the API for browsing, as schemas: pkg/registry/browse makes the OpenAPI document of them, and the pages take their
- * types.
+ * The records of the browse API, as schemas: pkg/registry/browse creates the OpenAPI document from them, and the explorer
+ * takes its types from them.
  */
 
 import * as z from 'zod'
 
-/** The records that answers are made of, under the names that the document gives them. */
+/** The records of the answers, under their names in the OpenAPI document. */
 export const components = z.registry<{ id: string }>()
 
 const name = z.string()

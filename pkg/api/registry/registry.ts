@@ -1,10 +1,10 @@
 /**
- * What the registry protocols of Terraform and OpenTofu send, as types: pkg/registry/protocol composes its answers by them. Nothing is
- * parsed here; what other registries send is read in pkg/fill/sources.
+ * The answers of the registry protocols of Terraform and OpenTofu, as types for pkg/registry/protocol. Nothing is parsed
+ * here: answers of other registries are read in pkg/fill/sources.
  */
 
 /**
- * What `login.v1` of service discovery says.
+ * `login.v1` of service discovery.
  *
  * @see https://developer.hashicorp.com/terraform/internals/login-protocol
  */

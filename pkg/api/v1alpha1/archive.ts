@@ -4,13 +4,13 @@ import type { Provider } from './provider.ts'
 import type { StorageConfig } from './storage-config.ts'
 import type { Version } from './version.ts'
 
-/** The config of a module or provider, as far as it says where archives are. */
+/** The part of a module's or provider's config that says where archives are. */
 export interface ArchiveConfig {
   readonly name?: string | undefined
   readonly storageConfig?: StorageConfig | undefined
 }
 
-/** Where an archive is: the object is `{configName}/{fileName}` there, or `{fileName}` in an Azure container. */
+/** The location of an archive: the object `{configName}/{fileName}`, or `{fileName}` in an Azure container. */
 export interface ArchiveLocation {
   readonly storage: StorageConfig
   /** Name of the module or provider in storage. */
@@ -18,17 +18,17 @@ export interface ArchiveLocation {
   readonly fileName: string
 }
 
-/** Who a Version belongs to, in its own namespace. */
+/** The parent of a Version, in the same namespace. */
 export interface ParentRef {
   readonly kind: ParentKind
   readonly name: string
   /** False where the name comes from a config, which may differ from the parent's `metadata.name`. */
   readonly owned: boolean
-  /** Of the owner; empty where it is not known. */
+  /** Of the owner; empty if unknown. */
   readonly uid: string
 }
 
-/** The config that a Version carries as a copy of its parent's. */
+/** The copy of its parent's config in a Version. */
 export function configOfVersion(version: Version): ArchiveConfig | undefined {
   const { type, moduleConfigRef, providerConfigRef } = version.spec
   return type === 'Module' ? moduleConfigRef : providerConfigRef
@@ -39,8 +39,8 @@ export function configOfParent(parent: Module | Provider): ArchiveConfig {
 }
 
 /**
- * By owner reference, else by the name in the Version's own copy of the config. Owners of another API group are none:
- * `parseResource` leaves them out.
+ * The parent by owner reference, otherwise by the name in the Version's own copy of the config. Owners of other API groups
+ * do not count: `parseResource` drops them.
  */
 export function parentRefOf(version: Version): ParentRef | undefined {
   const kind = version.spec.type
@@ -56,7 +56,7 @@ export function fileNameOf(version: Version): string | undefined {
   return status?.artifact?.fileName ?? spec.upload?.fileName ?? spec.fileName
 }
 
-/** The SHA-256 of the archive, as it was written; undefined where it was not. */
+/** The SHA-256 of the archive as written; undefined if absent. */
 export function checksumOf({ spec, status }: Version): string | undefined {
   return status?.checksum || spec.upload?.sha256
 }
@@ -65,9 +65,7 @@ export function archiveSizeOf({ spec, status }: Version): number | undefined {
   return status?.archiveSizeBytes ?? spec.upload?.sizeBytes
 }
 
-/**
- * Normalised version string: surrounding blanks and one leading `v` dropped. Whether it is semver is another question.
- */
+/** The version without surrounding blanks and one leading `v`. It may still be invalid semver. */
 export function normalizeVersion(version: string): string {
   const trimmed = version.trim()
   return /^v\d/i.test(trimmed) ? trimmed.slice(1) : trimmed

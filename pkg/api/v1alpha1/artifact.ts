@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** The archive that is served, as the controller stored it. Written in one update with `checksum`. */
+/** The archive that is served, as stored by the controller. Written in one update with `checksum`. */
 export const Artifact = z.object({
   fileName: z.string().optional().describe('Name of the archive that is served.'),
   sha256: z.string().optional().describe('SHA-256 of the archive, in hexadecimal.'),
@@ -30,7 +30,7 @@ export const Artifact = z.object({
 })
 export type Artifact = z.infer<typeof Artifact>
 
-/** The documents of a provider's upstream, stored beside its archives. */
+/** The documents of a provider's upstream, stored next to its archives. */
 export const ReleaseDocuments = z.object({
   fileName: z.string().optional().describe('Name of the archive upstream.'),
   shasums: z.string().optional().describe('Object in storage with SHA256SUMS.'),
@@ -53,7 +53,7 @@ export const Drift = z.object({
   since: z.string().optional().describe('Time when it was first seen, RFC 3339.'),
 })
 
-/** What failed for good, so that it is not fetched again before something changed. */
+/** A failure that is not retried until something changes. */
 export const Attempt = z.object({
   sourceKey: z.string().describe('Digest of the source that the archive is made from.'),
   revision: z.string().describe('Upstream revision.'),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** A condition as Kubernetes has them, read leniently: what others wrote of an object must not keep it from being served. */
+/** A condition of Kubernetes, parsed leniently: conditions that others wrote must not keep an object from being served. */
 const Condition = z.object({
   type: z.string().describe('Name of the condition.'),
   status: z.enum(['True', 'False', 'Unknown']).describe('Whether the condition is true.'),

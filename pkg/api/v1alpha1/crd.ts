@@ -1,7 +1,7 @@
 import { apiVersion, type Kind, kindNames, kinds } from './kinds.ts'
 import { type StructuralSchema, structuralSchema } from './structural-schema.ts'
 
-/** A kind that the cluster learns from Depot. */
+/** A kind with a CustomResourceDefinition of Depot. */
 type CustomResourceKind = Exclude<Kind, 'Namespace'>
 
 export const customResourceKinds = kindNames.filter((kind) => kind !== 'Namespace')
@@ -10,7 +10,7 @@ interface PrinterColumn {
   readonly name: string
   readonly type: 'string' | 'integer' | 'boolean' | 'date'
   readonly jsonPath: string
-  /** 0 is always shown, 1 with `-o wide` only. Default 0. */
+  /** 0 is always shown, 1 only with `-o wide`. Default 0. */
   readonly priority?: number
 }
 
@@ -30,7 +30,7 @@ const reason = {
   jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
   priority: 1,
 } as const
-/** The other kinds say it in `syncStatus`. */
+/** Other kinds report this in `syncStatus`. */
 const message = {
   name: 'Status',
   type: 'string',
@@ -38,7 +38,7 @@ const message = {
 } as const
 const age = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' } as const
 
-/** What `kubectl` shows of each kind. Short names of their own: other products have modules and providers too. */
+/** The columns of `kubectl get`. The short names are unusual because other products have modules and providers too. */
 const presentation: Readonly<
   Record<
     CustomResourceKind,
@@ -100,7 +100,7 @@ const presentation: Readonly<
   },
 }
 
-/** The CustomResourceDefinition of a kind, in the API group that the server is run with. */
+/** The CustomResourceDefinition of a kind, in the server's API group. */
 export function customResourceDefinition(kind: CustomResourceKind, apiGroup: string) {
   const { plural } = kinds[kind]
   const { shortNames, columns } = presentation[kind]
@@ -116,7 +116,7 @@ export function customResourceDefinition(kind: CustomResourceKind, apiGroup: str
         plural,
         singular: kind.toLowerCase(),
         ...(shortNames.length > 0 && { shortNames }),
-        // kubectl looks for categories before names, so no kind may be called like one.
+        // kubectl looks up categories before names, so no kind may have the name of a category.
         categories: ['depots-all'],
       },
       scope: 'Namespaced',
@@ -134,7 +134,7 @@ export function customResourceDefinition(kind: CustomResourceKind, apiGroup: str
   }
 }
 
-/** API servers check `metadata` themselves, and want no more said about it here than its type. */
+/** API servers check `metadata` themselves, and accept only its type here. */
 function rootSchema(kind: CustomResourceKind): StructuralSchema {
   const { spec, status } = structuralSchema(kinds[kind].schema).properties ?? {}
   return {

@@ -7,10 +7,10 @@ import { DepotReport, ForceSync, Reconciled, Suspend } from './sync-status.ts'
 
 const names = z.array(z.string())
 
-/** So that the API server can tell that the rule on every storageConfig stays cheap. */
+/** A limit, so that the API server can tell that the rule on every storageConfig is cheap. */
 const maxItems = 1000
 
-/** A set of modules and providers that are kept in step with their sources. */
+/** A set of modules and providers that follow their sources. */
 export const Depot = z.object({
   kind: z.literal('Depot'),
   metadata: Metadata,

@@ -10,7 +10,7 @@ const secondsOfUnit: Readonly<Record<string, number>> = {
   ns: 1e-9,
 }
 
-/** @param duration one that `goDuration` matches @returns seconds, and parts of them */
+/** @param duration matches `goDuration` @returns seconds, with fractions */
 export function secondsOf(duration: string): number {
   let seconds = 0
   for (const [, amount, unit = ''] of duration.matchAll(/([\d.]+)(ns|us|ms|s|m|h)/g)) {

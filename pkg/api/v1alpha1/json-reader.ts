@@ -1,32 +1,32 @@
 import { type CheckedFinding, checkFinding, scanFields } from './scan.ts'
 import { TextTable } from './text-table.ts'
 
-/** Brackets are rare, quotes are not: so the place is found by the former. */
+/** Brackets are rare and quotes are not, so the place is found by the bracket. */
 const [name, opening] = ['"findings":', '[{']
 const [comma, closingBracket] = [44, 93]
-/** To read new findings one by one takes twice as long as to read all of the text once more. */
+/** Reading new findings one by one takes twice as long as parsing the whole text again. */
 const defaultMaxNewFindings = 500
 
 /**
- * Reads JSON as `JSON.parse` does, but a finding that was read before not again: lists of findings are cut out by position
- * and each finding is looked up by its text. Nine tenths of what a cluster sends of Versions is findings, and most of them
- * repeat. They come as what the schema makes of them. Whatever does not look as expected is left to `JSON.parse`.
+ * Reads JSON like `JSON.parse`, but parses no finding twice: lists of findings are cut out by position, and each finding is
+ * looked up by its text. Nine tenths of the data that a cluster sends for Versions is findings, and most of them repeat.
+ * Findings are returned as parsed by their schema. Unexpected text is left to `JSON.parse`.
  */
 export class JsonReader {
   readonly #known = new TextTable<CheckedFinding>()
-  /** Stands for a list; random, so that no object can hold it by itself. */
+  /** Replaces a list in the text. Random, so that no object can contain it. */
   readonly #mark = `${crypto.randomUUID().slice(0, 18)}:`
   readonly #maxNewFindings: number
   #newFindings = 0
 
-  /** @param maxNewFindings of one text; where it has more, `JSON.parse` reads all of it */
+  /** @param maxNewFindings limit for one text; beyond it, `JSON.parse` reads the whole text */
   constructor(maxNewFindings = defaultMaxNewFindings) {
     this.#maxNewFindings = maxNewFindings
   }
 
   /**
    * @param text of an object, of an event of a watch, or of a list
-   * @throws SyntaxError where it is no JSON
+   * @throws SyntaxError where the text is not JSON
    */
   parse(text: string): unknown {
     const lists: CheckedFinding[][] = []
@@ -37,7 +37,7 @@ export class JsonReader {
     return this.#putBack(raw, lists) ? raw : JSON.parse(text)
   }
 
-  /** @returns the text with a mark in place of each list; undefined where that cannot be done */
+  /** @returns the text with a mark in place of each list; undefined if that is impossible */
   #cut(text: string, lists: CheckedFinding[][]): string | undefined {
     let rest = ''
     let end = 0
@@ -55,7 +55,7 @@ export class JsonReader {
     return rest + text.slice(end)
   }
 
-  /** @returns undefined where it is not what was expected */
+  /** @returns undefined where the text is unexpected */
   #readList(text: string, start: number, ends: readonly number[]): CheckedFinding[] | undefined {
     const known = this.#known.findAll(text, start, ends)
     const list: CheckedFinding[] = []
@@ -80,7 +80,7 @@ export class JsonReader {
     return checked
   }
 
-  /** @returns whether every list is in its place */
+  /** @returns whether every list was put in its place */
   #putBack(raw: unknown, lists: readonly CheckedFinding[][]): boolean {
     let put = 0
     for (const object of objectsIn(raw)) {
@@ -100,11 +100,11 @@ export class JsonReader {
 }
 
 /**
- * Where each finding of a list ends. A brace may stand in a string: then what is cut there is no JSON, because an object
+ * The ends of the findings of a list. A brace may be part of a string: then the cut text is not JSON, because an object
  * ends where it is complete.
  *
- * @param start where the first finding begins
- * @returns nothing where the list is not what was expected
+ * @param start offset of the first finding
+ * @returns an empty list where the text is unexpected
  */
 function endsFrom(text: string, start: number): readonly number[] {
   const ends: number[] = []
@@ -120,8 +120,8 @@ function endsFrom(text: string, start: number): readonly number[] {
 }
 
 /**
- * A slice keeps the whole text alive that it was cut from. Half of a surrogate pair does not survive the copy: then nothing
- * is found under it, and the finding is read again.
+ * Copies the text, because a slice keeps the whole text alive. Half of a surrogate pair does not survive the copy: then
+ * nothing is found under it, and the finding is parsed again.
  */
 function copyOf(text: string): string {
   return Buffer.from(text).toString()
@@ -135,7 +135,7 @@ function parsed(text: string): object | undefined {
   }
 }
 
-/** The objects of an answer: itself, that of an event, those of a list. */
+/** The objects of an answer: a single one, that of an event, or those of a list. */
 function objectsIn(raw: unknown): readonly unknown[] {
   const items = member(raw, 'items')
   return Array.isArray(items) ? items : [raw, member(raw, 'object')]

@@ -9,8 +9,8 @@ const OwnerReference = z.object({
 })
 
 /**
- * The part of a Kubernetes object's metadata that Depot reads; everything else is dropped as it arrives.
- * An object without a namespace is taken to be in `default`, as kubectl does.
+ * The part of a Kubernetes object's metadata that Depot reads; the rest is dropped. An object without a namespace is in
+ * `default`, as for kubectl.
  */
 export const Metadata = z.object({
   name: z.string().min(1),
@@ -25,7 +25,7 @@ export const Metadata = z.object({
   finalizers: z.array(z.string()).optional(),
 })
 
-/** The fields of `status` by which a controller tells how the last synchronisation went. */
+/** The fields of `status` that report the last synchronisation. */
 export const SyncState = {
   synced: z.boolean().optional().describe('Whether the last sync succeeded.'),
   syncStatus: z

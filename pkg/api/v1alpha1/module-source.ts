@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import * as rules from './rules.ts'
 
-/** Where the versions of a module come from. */
+/** The source of a module's versions. */
 export const ModuleSource = z
   .object({
     type: z.enum(['github', 'git', 'archive', 'registry']).describe('Kind of source.'),

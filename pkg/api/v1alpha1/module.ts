@@ -57,10 +57,10 @@ const VersionRef = z.object({
   ...SyncedVersion,
 })
 
-/** `status.*VersionRefs`: a version string names its Version object. */
+/** `status.*VersionRefs`: the Version object of each version string. */
 export const VersionRefs = z.record(z.string(), VersionRef).meta({
   description: 'The Version object of each of the newest 1,000 versions.',
-  // Else the API server keeps a record of every field in it, which is as large again.
+  // Otherwise the API server records the owner of every field in it, which is as large again.
   'x-kubernetes-map-type': 'atomic',
 })
 

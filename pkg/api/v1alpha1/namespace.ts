@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Metadata } from './metadata.ts'
 
-/** Of the annotations, those alone that say which places of storage a namespace may use: `{api_group}/storage`. */
+/** Only the annotations that grant places of storage to a namespace: `{api_group}/storage`. */
 const Annotations = z
   .record(z.string(), z.string())
   .default({})
@@ -9,7 +9,7 @@ const Annotations = z
     Object.fromEntries(Object.entries(all).filter(([name]) => name.endsWith('/storage'))),
   )
 
-/** The core Namespace, of which only labels and grants matter here. */
+/** The core Namespace, with only its labels and grants. */
 export const Namespace = z.object({
   kind: z.literal('Namespace'),
   metadata: Metadata.extend({

@@ -1,7 +1,7 @@
 import { namespaceName, objectName } from './rules.ts'
 import type { FieldIssue, Resource } from './types.ts'
 
-/** The label that makes something public says nothing, because its value is not one that counts. */
+/** A public label without effect, because its value does not count. */
 export function publicLabelIssue(
   { metadata: { labels } }: Resource,
   apiGroup: string,
@@ -15,7 +15,7 @@ export function publicLabelIssue(
   }
 }
 
-/** A GroupBinding is where none is read. @param namespace the one whose GroupBindings count */
+/** A GroupBinding in a namespace where none is read. @param namespace the one whose GroupBindings count */
 export function ignoredBindingIssue(
   { kind, metadata }: Resource,
   namespace: string,
@@ -27,7 +27,7 @@ export function ignoredBindingIssue(
   }
 }
 
-/** The name or namespace is one that no cluster takes. */
+/** A name or namespace that clusters refuse. */
 export function nameIssue({ kind, metadata }: Resource): FieldIssue | undefined {
   const { name, namespace } = metadata
   const [rule, place] = kind === 'Namespace' ? [namespaceName, ''] : [objectName, namespace]

@@ -1,32 +1,32 @@
 /** The kinds of objects that Versions belong to. */
 export type ParentKind = 'Module' | 'Provider'
 
-/** What decides whether an object may be the parent of a Version. */
+/** The traits that decide whether an object may be the parent of a Version. */
 export interface ParentTraits<P> {
   /** The target system of a module; undefined: any. */
   readonly system: (parent: P) => string | undefined
-  /** Empty where it is not known. */
+  /** Empty if unknown. */
   readonly uid: (parent: P) => string
 }
 
-/** What a Version says of its parent. */
+/** What a Version says about its parent. */
 export interface ParentWanted {
-  /** Of the owner; empty where the owner's is not known, undefined where there is no owner. */
+  /** Uid of the owner; empty if the owner's is unknown, undefined if there is no owner. */
   readonly ownerUid: string | undefined
   readonly system: string | undefined
 }
 
-/** Whether a module of one system may stand where another is asked for; what says nothing fits everything. */
+/** Whether a module of one system matches a requested system. Undefined matches everything. */
 export function fitsSystem(own: string | undefined, asked: string | undefined): boolean {
   return own === undefined || asked === undefined || own === asked
 }
 
 /**
- * The parent of a Version: its owner; without one the object of that `metadata.name`, where its system fits; else the one
- * object that fits by the name in its config. Where none or several fit there is none.
+ * The parent of a Version: 1. its owner; 2. without an owner, the object with that `metadata.name` and a matching system;
+ * 3. the only matching object whose config has that name. Otherwise there is none.
  *
  * @param named the object of the name that the Version refers to, in its namespace
- * @param configured gives the objects whose config has that name
+ * @param configured returns the objects whose config has that name
  */
 export function parentOf<P>(
   { ownerUid, system }: ParentWanted,

@@ -11,7 +11,7 @@ type Fields = Readonly<Record<string, unknown>>
 type Metadata = z.infer<typeof Metadata>
 
 const [Spec, Status] = [Version.shape.spec, Version.shape.status]
-/** What is read here; a part that holds more is read by its schema. */
+/** The fields that are read here. A part with other fields is read by its schema. */
 const usual = {
   spec: new Set([
     'type',
@@ -29,10 +29,10 @@ const usual = {
 }
 
 /**
- * Reads a valid Version as its schema does, in a fifth of the time and with next to no garbage: there may be 200,000 to
- * read. The usual fields are checked here, and each part that holds others by its own schema.
+ * Reads a valid Version as its schema does, in a fifth of the time and almost without garbage: there may be 200,000. The
+ * usual fields are checked here, and each part with other fields by its own schema.
  *
- * @returns undefined where it may not be valid: then the schema has to say why
+ * @returns undefined where it may be invalid: then the schema has to say why
  */
 export function plainVersion(raw: Fields): Version | undefined {
   const metadata = read(raw['metadata'], metadataOf, Metadata)
@@ -51,7 +51,7 @@ function read<T>(
   return (isRecord(raw) ? plain(raw) : undefined) ?? schema.safeParse(raw).data
 }
 
-/** Clusters write much into it that is not read, so that other fields do not matter. */
+/** Clusters write many fields that Depot does not read, so other fields do not matter. */
 function metadataOf(raw: Fields): Metadata | undefined {
   const { name, namespace = 'default', uid = '', resourceVersion = '', generation } = raw
   const { creationTimestamp = '', labels, deletionTimestamp, finalizers } = raw

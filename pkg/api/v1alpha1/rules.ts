@@ -1,8 +1,8 @@
 import type { ParentKind } from './parent.ts'
 
 /**
- * A rule for one value that the API server checks when an object is written, and that Depot checks by itself where no
- * API server did. Depot serves what it can of an object that breaks one: it may be older than the rule.
+ * A rule for one value. The API server checks it when an object is written; Depot checks it where no API server did. An
+ * object that breaks a rule may be older than it, so Depot serves as much of the object as possible.
  */
 export interface FieldRule<T> {
   /** In CEL, over `self`. */
@@ -12,7 +12,7 @@ export interface FieldRule<T> {
   readonly holds: (value: T) => boolean
 }
 
-/** The rules behind what a definition carries: a list of validations, or a pattern. */
+/** The rules of validations and patterns in definitions. */
 const rulesBehind = new Map<unknown, readonly FieldRule<never>[]>()
 
 /** The rules of a field for its definition, with bounds from which an API server estimates their cost. */
@@ -31,14 +31,14 @@ export function rulesOf(
   return (rules ?? []) as readonly FieldRule<unknown>[]
 }
 
-/** A rule that is one pattern, written once for both. */
+/** A rule with one pattern for both CEL and TypeScript. */
 function pattern(source: string, message: string): FieldRule<string> {
   const expression = new RegExp(source)
   const literal = source.replaceAll('\\', '\\\\').replaceAll("'", "\\'")
   return { rule: `self.matches('${literal}')`, message, holds: (value) => expression.test(value) }
 }
 
-/** API servers have it for all kinds, so that no definition says it. */
+/** API servers check this for all kinds, so definitions do not contain it. */
 export const objectName = pattern(
   '^[0-9a-z]([0-9a-z.-]{0,251}[0-9a-z])?$',
   'must be a name as Kubernetes has it, of lower-case letters, digits, - and ., such as network-1.0.0',
@@ -49,13 +49,13 @@ export const namespaceName = pattern(
   'must be a namespace as Kubernetes has it, of lower-case letters, digits and -, such as team-a',
 )
 
-/** What a CLI accepts as the second part of a module's address. */
+/** The second part of a module's address, as CLIs accept it. */
 export const moduleName = pattern(
   '^[0-9A-Za-z]([0-9A-Za-z_-]{0,62}[0-9A-Za-z])?$',
   'must be a module name of letters, digits, - and _, such as network, and not start or end with - or _: CLIs refuse other names',
 )
 
-/** What a CLI accepts as the third part of a module's address. */
+/** The third part of a module's address, as CLIs accept it. */
 export const targetSystem = pattern(
   '^[0-9a-z]{0,64}$',
   'must be a target system of lower-case letters and digits, such as aws: CLIs refuse other names, so write awsgov instead of aws-gov',
@@ -85,7 +85,7 @@ export const architecture: readonly FieldRule<string>[] = [
   ),
 ]
 
-/** It is a part of a path in storage, and of what clients unpack. */
+/** A file name is a part of a path in storage, and of a path that clients unpack. */
 export const fileName: readonly FieldRule<string>[] = [
   pattern(
     '^[^/\\\\\\x00-\\x1f\\x7f]+$',
@@ -118,8 +118,8 @@ export const digest = pattern(
 )
 
 /**
- * A rule that definitions carry as a plain `pattern`: what an API server reckons a rule in CEL to cost is too much for
- * long values in long lists.
+ * A rule that definitions carry as a plain `pattern`: API servers estimate that CEL costs too much for long values in long
+ * lists.
  */
 export interface PlainPattern extends FieldRule<string> {
   readonly pattern: string
@@ -135,7 +135,7 @@ function plainPattern(source: string, message: string): PlainPattern {
   return { ...pattern(source, message), pattern: source }
 }
 
-/** Of what a controller asks. Nothing that could hold a password, because specs are read by many. */
+/** URL that the controller requests. It must not contain a password, because specs are read by many. */
 export const sourceUrl = plainPattern(
   '^(https://)?[^\\s/@:]+(:[0-9]{1,5})?(/[^\\s]*)?$',
   'must be an https URL without a name or password in it: credentials belong into the Secret of secretRef',
@@ -161,7 +161,7 @@ export const trustedKey = plainPattern(
   'must be the fingerprint of a key in 40 hexadecimal digits (gpg --fingerprint KEY) or an armored public key; a short key id can be forged',
 )
 
-/** The fields of a source that have to agree. */
+/** The fields of a source that must agree. */
 interface SourceFields {
   readonly type: 'github' | 'git' | 'archive' | 'registry'
   readonly url?: string | undefined
@@ -193,7 +193,7 @@ function noneOf(names: readonly string[], message: string): FieldRule<string> {
   return { rule: `!(self in [${list}])`, message, holds: (value) => !names.includes(value) }
 }
 
-/** The fields of a Version that have to agree. */
+/** The fields of a Version that must agree. */
 interface VersionFields {
   readonly type: ParentKind
   readonly moduleConfigRef?: object | undefined

@@ -2,10 +2,10 @@ import * as z from 'zod'
 // Not z.core: that would bring all of zod into the bundle.
 import { $constructor } from 'zod/v4/core'
 
-/** Of one scan. The rest is not read: no object may be so much work that everything else waits for it. */
+/** Limit of one scan; the rest is not read. No object may take so much work that everything waits for it. */
 const maxFindings = 2_000
 
-/** Fields of a Version's status that are scans. */
+/** The scans in a Version's status. */
 export const scanFields = ['sourceScan', 'binaryScan'] as const
 
 const SecurityFinding = z.object({
@@ -19,8 +19,8 @@ const SecurityFinding = z.object({
 export type SecurityFinding = z.infer<typeof SecurityFinding>
 
 /**
- * A finding that was checked once and need not be again. Many objects share it, and a table that keeps it remembers at
- * it where: to look it up by its text would cost more than all else that is done with it.
+ * A finding that is already checked. Many objects share it. A table that keeps it stores its index here, because a lookup
+ * by its text would cost more than all other work on it.
  */
 export class CheckedFinding implements SecurityFinding {
   readonly vulnerabilityID: string
@@ -44,7 +44,7 @@ export class CheckedFinding implements SecurityFinding {
     return typeof value === 'object' && value !== null && #place in value
   }
 
-  /** Where a table put it last, which may be another table or long ago; -1: nowhere. */
+  /** Its last index in a table, which may be another table; -1: none. */
   static placeOf(finding: SecurityFinding): number {
     return #place in finding ? finding.#place : -1
   }
@@ -54,7 +54,7 @@ export class CheckedFinding implements SecurityFinding {
   }
 }
 
-/** Undefined where it is not valid. */
+/** Undefined if it is invalid. */
 export function checkFinding(raw: object): CheckedFinding | undefined {
   const { data } = SecurityFinding.safeParse(raw)
   if (data === undefined) return undefined
@@ -65,10 +65,10 @@ export function checkFinding(raw: object): CheckedFinding | undefined {
 
 type Findings = z.ZodArray<typeof SecurityFinding>
 
-// What asserts a type has to have a type of its own.
+// A type assertion needs a variable with an explicit type.
 const arrays: typeof z.ZodArray = z.ZodArray
 
-/** An array of which no more is read than the limit, and nothing that was checked before. */
+/** An array that is read up to the limit, and whose checked items are not checked again. */
 const Findings = $constructor<Findings>('Findings', (schema, def) => {
   arrays.init(schema, def)
   const { _zod: own } = schema
@@ -82,7 +82,7 @@ const Findings = $constructor<Findings>('Findings', (schema, def) => {
   }
 })
 
-/** Findings that were all checked before; undefined for others. */
+/** Findings that are all checked; undefined for others. */
 export function checkedFindings(value: unknown): CheckedFinding[] | undefined {
   if (!Array.isArray(value) || value.length > maxFindings) return undefined
   return value.every((one) => CheckedFinding.is(one)) ? value : undefined

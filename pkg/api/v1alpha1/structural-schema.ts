@@ -13,10 +13,11 @@ export interface StructuralSchema {
 }
 
 /**
- * The structural schema of what a zod schema reads, as API servers want it. Defaults are left to the reader: written
- * into stored objects, they would stay there when Depot's change, and show up as drift in GitOps tools.
+ * The structural schema of a zod schema's input, as API servers want it. Defaults are omitted: written into stored objects,
+ * they would stay there when Depot's defaults change, and appear as drift in GitOps tools.
  *
- * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
+ * @see
+ *   https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
  */
 export function structuralSchema(schema: z.ZodType): StructuralSchema {
   const json = z.toJSONSchema(schema, {
@@ -45,7 +46,7 @@ function structural(node: StructuralSchema): StructuralSchema {
   }
 }
 
-/** A format says it shorter than the bounds of an integer type or the pattern of a date. */
+/** A format is shorter than the bounds of an integer type or the pattern of a date. */
 function withFormat(type: string | undefined, keywords: StructuralSchema): StructuralSchema {
   const { minimum, maximum, pattern, ...rest } = keywords
   if (type === 'integer') {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { conditions } from './condition.ts'
 
-/** What the controller writes into the status of every kind that it reconciles. */
+/** The status of every kind that the controller reconciles. */
 export const Reconciled = {
   conditions: conditions(
     'Conditions that the controller sets: Ready, Reconciling, Stalled and others.',
@@ -34,7 +34,7 @@ export const Suspend = {
     ),
 }
 
-/** So that a status stays readable, and small. */
+/** A limit, so that a status stays small and readable. */
 const maxItems = 200
 
 const SkippedItem = z.object({
@@ -43,7 +43,7 @@ const SkippedItem = z.object({
   message: z.string().describe('Reason why there is no Version object for it.'),
 })
 
-/** A version that a parent's spec lists: what it is, and below, whether it is there. */
+/** A version in a parent's spec; below, whether it is stored. */
 export const ListedVersion = {
   version: z.string().describe('Semantic version. A leading v is dropped.'),
   name: z.string().optional().describe('Name of the Version object.'),
@@ -52,13 +52,13 @@ export const SyncedVersion = {
   synced: z.boolean().optional().describe('Whether the version is stored.'),
 }
 
-/** What parents report of their newest version. */
+/** The newest version of a parent. */
 export const LatestVersion = {
   latestVersion: z.string().optional().describe('The newest version.'),
   fileName: z.string().optional().describe('Name of the archive of the newest version.'),
 }
 
-/** What parents report of their children. */
+/** The children of a parent. */
 export const ParentCounts = {
   versionCounts: z
     .object({
@@ -88,7 +88,7 @@ const DepotItem = z.object({
   message: z.string().optional().describe('Error message. Absent if there was no error.'),
 })
 
-/** What a Depot reports of its configs. */
+/** The report of a Depot about its configs. */
 export const DepotReport = {
   items: z
     .array(DepotItem)

@@ -1,20 +1,20 @@
 const [fewestSlots, mostSlots] = [2 ** 10, 2 ** 16]
 const maxTextLength = 2_000
-/** Of all texts; they are ASCII as a rule, so that is their size in bytes. */
+/** Total length of all texts. They are usually ASCII, so this is their size in bytes. */
 const maxLength = 16_000_000
 /** Texts with the same hash are compared one by one. */
 const maxChain = 8
-/** Characters near the beginning and at the end tell most texts apart; to hash all of them costs four times as much. */
+/** Characters near the beginning and at the end tell most texts apart. To hash all characters takes four times as long. */
 const [headFrom, headTo, tailLength] = [24, 40, 16]
 
 /**
- * Remembers values by a text. It forgets them all when it is full, and of those that share a slot the oldest; so it is
- * bounded, and a writer who makes texts collide gets no more than a slow answer.
+ * Remembers values by a text. It forgets all of them when it is full, and the oldest of those that share a slot. So it is
+ * bounded, and colliding texts only make an answer slow.
  *
- * What is looked at to find a value is in few and dense arrays, because reading memory at random is most of what that costs.
+ * Lookups use few, dense arrays, because random reads of memory are most of their cost.
  */
 export class TextTable<T> {
-  /** The last value of each slot, by its index in the arrays below; 0 is none. Made with the first value. */
+  /** The last value of each slot, as index into the arrays below; 0 is none. Created with the first value. */
   #slots = new Int32Array()
   #next = new Int32Array()
   #hashes = new Int32Array()
@@ -23,12 +23,12 @@ export class TextTable<T> {
   #length = 0
 
   /**
-   * By parts of a text, one after the other with a character between. The memory that each needs is asked for before any
-   * of them is compared, so that they wait for it together: one by one takes twice as long.
+   * Looks up consecutive parts of a text that are separated by one character. The memory of all parts is requested before
+   * any of them is compared: one by one takes twice as long.
    *
    * @param start of the first part
    * @param ends of all parts
-   * @returns undefined also for the few that another with the same hash hides: `find` knows these
+   * @returns undefined also for the few that are hidden by another one with the same hash: `find` knows these
    */
   findAll(text: string, start: number, ends: readonly number[]): (T | undefined)[] {
     const indexes: number[] = []
@@ -52,7 +52,7 @@ export class TextTable<T> {
     return found
   }
 
-  /** By a part of a text. */
+  /** Looks up a part of a text. */
   find(text: string, from: number, to: number): T | undefined {
     const hash = hashOf(text, from, to)
     const hashes = this.#hashes
@@ -63,7 +63,7 @@ export class TextTable<T> {
     return undefined
   }
 
-  /** @param text no slice of a longer one, because it would keep that one alive */
+  /** @param text not a slice of a longer text, which it would keep alive */
   set(text: string, value: T): void {
     const { length } = text
     if (length > maxTextLength) return
@@ -74,7 +74,7 @@ export class TextTable<T> {
     this.#put(text, value)
   }
 
-  /** The first that has a hash; 0: none. */
+  /** The first entry with a hash; 0: none. */
   #candidate(hash: number): number {
     let index = this.#first(hash)
     while (index !== 0 && this.#hashes[index] !== hash) index = this.#next[index] as number
@@ -127,7 +127,7 @@ function isPart(part: string, text: string, from: number, to: number): boolean {
   return part.length === to - from && part === text.slice(from, to)
 }
 
-/** Of a part of a text, without cutting it out. */
+/** The hash of a part of a text, without cutting it out. */
 function hashOf(text: string, from: number, to: number): number {
   let hash = to - from
   const headEnd = Math.min(from + headTo, to)

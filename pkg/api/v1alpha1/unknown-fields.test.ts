@@ -6,30 +6,22 @@ const found = (kind: 'Module' | 'Version' | 'Depot' | 'Namespace', raw: object) 
 
 describe('a field that nothing reads', () => {
   it.each<[string, object, string]>([
-    [
-      'other capitals',
-      { filename: 'a.zip' },
-      'spec.filename is no field that is read: write fileName',
-    ],
-    [
-      'swapped letters',
-      { fileNmae: 'a' },
-      'spec.fileNmae is no field that is read: write fileName',
-    ],
+    ['other capitals', { filename: 'a.zip' }, 'spec.filename is not a known field: write fileName'],
+    ['swapped letters', { fileNmae: 'a' }, 'spec.fileNmae is not a known field: write fileName'],
     [
       'another separator',
       { file_name: 'a' },
-      'spec.file_name is no field that is read: write fileName',
+      'spec.file_name is not a known field: write fileName',
     ],
     [
       'another place',
       { storageConfig: {} },
-      'spec.storageConfig is no field that is read here: write it inside of moduleConfigRef or providerConfigRef',
+      'spec.storageConfig is not a known field here: write it inside moduleConfigRef or providerConfigRef',
     ],
     [
       'inside of a field',
       { upload: { sha: 'a' } },
-      'spec.upload.sha is no field that is read: there are fileName, sha256, sizeBytes, contentDigest',
+      'spec.upload.sha is not a known field: there are fileName, sha256, sizeBytes, contentDigest',
     ],
   ])('is named with what to write instead: %s', (_, spec, text) => {
     expect(found('Version', { spec: { type: 'Module', version: '1.0.0', ...spec } })).toEqual([
@@ -40,8 +32,8 @@ describe('a field that nothing reads', () => {
   it('is found beside spec, and in lists', () => {
     const moduleConfigs = [{ name: 'a' }, { name: 'b', Provider: 'aws' }]
     expect(found('Depot', { specs: 1, spec: { moduleConfigs } })).toEqual([
-      'specs is no field that is read: there are apiVersion, kind, metadata, spec, status',
-      'spec.moduleConfigs[1].Provider is no field that is read: write provider',
+      'specs is not a known field: there are apiVersion, kind, metadata, spec, status',
+      'spec.moduleConfigs[1].Provider is not a known field: write provider',
     ])
   })
 

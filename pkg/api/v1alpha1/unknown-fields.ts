@@ -6,15 +6,15 @@ import type { FieldIssue } from './types.ts'
 type Path = readonly (string | number)[]
 
 const specSchemas = new Map<Kind, StructuralSchema>()
-/** Mistakes of one object that are worth a message. */
+/** Limit of messages for one object. */
 const maxIssues = 10
 const topLevel = ['apiVersion', 'kind', 'metadata', 'spec', 'status']
 
 /**
- * Fields of an object that nothing reads, because they are misspelt or stand in the wrong place: `kubectl` refuses them, a
- * folder would drop them without a word. A status is for programs to write, newer ones too, and is not looked at.
+ * Fields of an object that nothing reads, because they are misspelt or misplaced. `kubectl` refuses them; in a folder they
+ * would be dropped silently. A status is not checked: newer programs may write it.
  *
- * @param raw one object as it came out of JSON or YAML
+ * @param raw one object as parsed from JSON or YAML
  */
 export function unknownFieldsIn(kind: Kind, raw: unknown): readonly FieldIssue[] {
   if (!isRecord(raw) || kinds[kind].core) return []
@@ -54,7 +54,7 @@ function look(value: unknown, schema: StructuralSchema, path: Path, issues: Fiel
   }
 }
 
-/** Fields beside an unknown one that have a field of that name. */
+/** Sibling fields of an unknown field that have a field of that name. */
 function placesOf(name: string, properties: Readonly<Record<string, StructuralSchema>>): string[] {
   return Object.entries(properties)
     .filter(([, { properties: inner }]) => inner !== undefined && Object.hasOwn(inner, name))
@@ -62,14 +62,14 @@ function placesOf(name: string, properties: Readonly<Record<string, StructuralSc
 }
 
 function advice(name: string, known: readonly string[], inside: readonly string[]): string {
-  const start = 'is no field that is read'
+  const start = 'is not a known field'
   const meant = known.find((other) => lettersOf(other) === lettersOf(name))
   if (meant !== undefined) return `${start}: write ${meant}`
-  if (inside.length > 0) return `${start} here: write it inside of ${inside.join(' or ')}`
+  if (inside.length > 0) return `${start} here: write it inside ${inside.join(' or ')}`
   return `${start}: there are ${known.join(', ')}`
 }
 
-/** The same for spellings that differ in capitals, separators, or the order of letters. */
+/** Equal for spellings that differ in case, separators, or the order of letters. */
 function lettersOf(name: string): string {
   const letters = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
   return letters.split('').toSorted().join('')

@@ -15,7 +15,7 @@ const ReadmeConfigMapRef = z.object({
 
 const FileName = z.string().meta(rules.ruled(rules.fileName, { maxLength: 255 }))
 
-/** So that an archive can be published by writing a spec alone, which is all that GitOps tools do. */
+/** Publishes an archive through a spec alone, which is all that GitOps tools can write. */
 const Upload = z
   .object({
     fileName: FileName.optional().describe('Name of the archive. Default: spec.fileName.'),
@@ -28,7 +28,7 @@ const Upload = z
   })
   .describe('Archive that was stored by hand or by CI. The status takes precedence.')
 
-/** A newer controller may write fields that an older definition in the cluster does not know: they must not get lost. */
+/** A newer controller may write fields that an older definition does not know. They must not be lost. */
 const openToNewFields = { 'x-kubernetes-preserve-unknown-fields': true }
 
 /** One archive: a module version, or a provider version for one operating system and architecture. */

@@ -37,7 +37,7 @@ export async function inspectProvider(options: {
   if ((await formatOfFile(reading)) !== 'zip') {
     throw new ArchiveError(
       'NotAnArchive',
-      'this is not a zip, and both CLIs install providers from zips only install providers from zips only',
+      'this is not a zip, and both CLIs install providers from zips only',
     )
   }
   const sha256 = await digestOf(file, signal)

@@ -1,4 +1,4 @@
-/** What a caller may see: GroupBindings, evaluated in the order of their names, and the globs in them. */
+/** What callers may see: GroupBindings, evaluated in the order of their names, and their globs. */
 
 export { type AccessDecision, allows, type Binding, compileBinding } from './binding.ts'
 export { compileGlob } from './glob.ts'

@@ -3,33 +3,33 @@ import { messageOf } from '../../base/errors/errors.ts'
 import { compileRule, ExpressionError, type Rule, Run } from '../../expr/expr.ts'
 import { compileGlob } from './glob.ts'
 
-/** A GroupBinding that is ready to be asked. */
+/** A compiled GroupBinding. */
 export interface Binding {
   readonly name: string
   readonly spec: GroupBinding['spec']
-  /** What is wrong with it, in words for its author: an expression that does not compile, globs that match nothing. */
+  /** Its mistakes, for its author: an expression that does not compile, malformed globs. */
   readonly problem: string | undefined
   readonly rule: Rule | ExpressionError
   readonly modules: readonly ((name: string) => boolean)[]
 }
 
-/** Whom the bindings let in. */
+/** The decision of the bindings about a caller. */
 export type AccessDecision =
   | { readonly kind: 'matched'; readonly binding: Binding }
   | { readonly kind: 'none' }
-  /** A binding before any match cannot be evaluated, so nothing is decided. */
+  /** A binding before any match cannot be evaluated, so access is denied. */
   | { readonly kind: 'failed'; readonly name: string; readonly error: ExpressionError }
 
-/** What one binding says, whatever the others do. */
+/** The result of one binding, independent of the others. */
 export interface BindingOutcome {
   readonly name: string
   readonly result: boolean | ExpressionError
 }
 
-/** Of steps for one list of groups, over all bindings: about a second, however many and bad they are. */
+/** Limit of steps for one list of groups, over all bindings: about a second. */
 export const maxSteps = 10_000_000
 
-/** Compiles what can be compiled; what cannot be denies, and is reported as the problem of the binding. */
+/** Compiles the valid parts. Invalid parts deny access, and are reported as the problem of the binding. */
 export function compileBinding({ metadata: { name }, spec }: GroupBinding): Binding {
   const rule = ruleOf(spec.expression)
   const problems = rule instanceof ExpressionError ? [`expression: ${rule.message}`] : []
@@ -54,8 +54,7 @@ function ruleOf(expression: string): Rule | ExpressionError {
 }
 
 /**
- * Whether a binding lets its callers see a module or provider. An empty list allows nothing, and neither does a
- * malformed glob.
+ * Whether a binding shows a module or provider. An empty list and a malformed glob allow nothing.
  *
  * @param name metadata.name of the resource
  */
@@ -65,7 +64,7 @@ export function allows(binding: Binding, kind: ParentKind, name: string): boolea
   return providers.includes('*') || providers.includes(name)
 }
 
-/** Asks one binding, with so many steps left for all of them. */
+/** Evaluates one binding with the remaining steps of all of them. */
 export function ask(
   { rule, spec }: Binding,
   groups: readonly string[],
@@ -85,7 +84,7 @@ export function ask(
   }
 }
 
-/** Whether nothing changed that matters here. */
+/** Whether two specs are equal for access. */
 export function sameSpec(left: GroupBinding['spec'], right: GroupBinding['spec']): boolean {
   const fields = ({ expression, moduleResources, providerResources }: GroupBinding['spec']) =>
     JSON.stringify([expression, moduleResources ?? [], providerResources ?? []])

@@ -1,22 +1,22 @@
 import { ReasonError } from '../../base/errors/errors.ts'
 
-/** Of a pattern, in characters; names are shorter than that. */
+/** Limit of a pattern, in characters. Names are shorter. */
 const maxLength = 1024
 
 type Term = (character: string) => boolean
 
-/** What stands between two stars, and whether there is a star before it. */
+/** The part between two stars, and whether a star is before it. */
 interface Chunk {
   readonly star: boolean
   readonly terms: readonly Term[]
 }
 
 /**
- * Compiles a pattern as Go's path.Match understands it: `*` is any run of characters but `/`, `?` one character but `/`,
- * `[a-z]` and `[^a-z]` one character in or not in a class, which may be `/`, and a backslash takes the next character as it is. The
- * whole name must match. A match takes time proportional to pattern times name at most.
+ * Compiles a pattern of Go's path.Match: `*` is any run of characters but `/`, `?` one character but `/`, `[a-z]` and
+ * `[^a-z]` one character in or not in a class, even `/`, and a backslash escapes the next character. The whole name must
+ * match. A match takes at most time proportional to pattern times name.
  *
- * Go tells a malformed pattern when it is matched, whatever the name is; here it is reported before.
+ * Go reports a malformed pattern when it is matched; this function reports it before.
  *
  * @throws ReasonError InvalidPattern where the pattern is malformed or longer than 1024 characters
  */
@@ -35,7 +35,7 @@ function parseChunks(pattern: string): Chunk[] {
   while (!reader.done) {
     const character = reader.next()
     if (character === '*') {
-      // Several stars in a row are one.
+      // Several stars in a row are like one.
       if (chunks.at(-1)?.terms.length !== 0 || chunks.length === 1) {
         chunks.push({ star: true, terms: [] })
       }
@@ -53,7 +53,7 @@ function parseTerm(reader: Reader, character: string): Term {
   return (other) => other === literal
 }
 
-/** The part of a class after its opening bracket; at least one range is needed, and `]` and `-` need a backslash. */
+/** The rest of a class after its opening bracket. At least one range is needed, and `]` and `-` need a backslash. */
 function parseClass(reader: Reader): Term {
   const negated = reader.skip('^')
   const ranges: { from: number; to: number }[] = []
@@ -104,7 +104,7 @@ class Reader {
 }
 
 /**
- * The first place where a chunk fits is as good as any later one, so nothing is tried twice; but the last chunk must
+ * The first position where a chunk fits is as good as any later one, so nothing is tried twice. Only the last chunk must
  * reach the end.
  */
 function matchChunks(chunks: readonly Chunk[], name: readonly string[]): boolean {
@@ -116,7 +116,7 @@ function matchChunks(chunks: readonly Chunk[], name: readonly string[]): boolean
       if (!star || at >= name.length || name[at] === '/') return false
       at += 1
     }
-    // A star at the end takes the rest, but for a slash.
+    // A star at the end matches the rest, unless there is a slash.
     if (last && star && terms.length === 0) return !name.slice(start).includes('/')
     start = at + terms.length
   }

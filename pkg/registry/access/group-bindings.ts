@@ -20,13 +20,13 @@ import {
 } from './binding.ts'
 
 export interface GroupBindingsOptions {
-  /** The one namespace whose GroupBindings count: who may write elsewhere must not grant access. */
+  /** The only namespace whose GroupBindings count: writers of other namespaces must not grant access. */
   readonly namespace: string
   readonly log: Logger
   readonly metrics: Metrics
 }
 
-/** How many lists of groups are remembered with what was decided about them. */
+/** Limit of remembered decisions, one for each list of groups. */
 const maxDecisions = 10_000
 
 const ignored: Replacement = {
@@ -35,9 +35,9 @@ const ignored: Replacement = {
   commit: () => undefined,
 }
 
-/** The GroupBindings in force, kept in step with where resources come from, and asked in the order of their names. */
+/** The current GroupBindings, in the order of their names. */
 export class GroupBindings implements ResourceSink {
-  /** Another one whenever a decision may come out otherwise than before. */
+  /** Changes whenever a decision may change. */
   revision = 0
   readonly #byName = new Map<string, Binding>()
   readonly #decisions = new Bounded<AccessDecision>({ maxEntries: maxDecisions })
@@ -58,7 +58,7 @@ export class GroupBindings implements ResourceSink {
     )
   }
 
-  /** In the order in which they are asked: by the bytes of their names. */
+  /** In the order of evaluation: by the bytes of their names. */
   get ordered(): readonly Binding[] {
     this.#ordered ??= [...this.#byName.values()].toSorted((left, right) =>
       Buffer.compare(Buffer.from(left.name), Buffer.from(right.name)),
@@ -67,16 +67,16 @@ export class GroupBindings implements ResourceSink {
   }
 
   /**
-   * The first binding whose expression is true. One that does not compile or evaluate ends the search.
+   * The first binding whose expression is true. One that cannot be compiled or evaluated ends the search.
    *
-   * @param groups in the order of the token, which an expression can tell
+   * @param groups in the order of the token, which matters to expressions
    */
   decide(groups: readonly string[]): AccessDecision {
     const key = hash('sha256', JSON.stringify(groups), 'base64')
     return this.#decisions.getOrMake(key, () => this.#search(groups))
   }
 
-  /** What each of them says, whatever comes before it. */
+  /** The result of each binding, whatever the bindings before it decide. */
   explain(groups: readonly string[]): BindingOutcome[] {
     const list = groupList(groups)
     let left = maxSteps
@@ -122,7 +122,7 @@ export class GroupBindings implements ResourceSink {
     return { kind: 'none' }
   }
 
-  /** @returns whether it is one that counts */
+  /** @returns whether the GroupBinding counts */
   #upsert(resource: Resource): boolean {
     if (resource.kind !== 'GroupBinding') return false
     if (resource.metadata.namespace !== this.#namespace) return false
@@ -140,7 +140,7 @@ export class GroupBindings implements ResourceSink {
     if (problem === undefined) return
     this.#log.error(
       { namespace: this.#namespace, name, problem },
-      'GroupBinding is not valid: callers who come to it are denied',
+      'GroupBinding is not valid: callers are denied if no binding before it matches',
     )
   }
 

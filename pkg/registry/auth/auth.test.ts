@@ -213,7 +213,7 @@ describe('an issuer that is away at the start', () => {
     await auth.started
     issuer.away = true
     await vi.waitFor(() =>
-      expect(auth.impaired()).toEqual([expect.stringMatching(/keys of before/)]),
+      expect(auth.impaired()).toEqual([expect.stringMatching(/previously fetched keys/)]),
     )
     expect(await ask(auth, await issuer.sign())).toBe(true)
   })

@@ -1,6 +1,6 @@
 /**
- * Who is calling: tokens of an issuer, kubeconfigs and tokens of a cluster, callers without any; and which view each of them
- * gets. What a view shows is worked out in pkg/registry/access and pkg/registry/catalog.
+ * Identifies callers by tokens of an issuer, or by kubeconfigs and tokens of a cluster, and decides what each of them sees.
+ * Views come from pkg/registry/access and pkg/registry/catalog.
  */
 
 import type { WhoAmI } from '../../api/browse/browse.ts'
@@ -36,27 +36,27 @@ export { type AccessNow, type AuthRequest, requestOf } from './known-callers.ts'
 
 export interface OidcAuthOptions extends LoginSettings {
   readonly issuerUrl: string
-  /** Where the issuer is reached instead of at its own address: scheme, host and port. */
+  /** Address of the issuer inside the network: scheme, host and port. */
   readonly reachedAt?: string | undefined
-  /** The explorer's: a second audience of people. */
+  /** Client of the explorer: a second audience of people. */
   readonly uiClientId?: string | undefined
   readonly groupsClaim: string
-  /** Callers without a token are guests, who see what is public. */
+  /** Callers without a token are guests, who see public resources. */
   readonly allowGuests: boolean
-  /** Leaves tokens of other issuers to the cluster; needs `cluster`. */
+  /** The cluster decides about tokens of other issuers; needs `cluster`. */
   readonly allowFallback: boolean
-  /** Takes tokens of the issuer's other clients, as groups of one. */
+  /** Accepts tokens of other clients of the issuer, each as a group of its own. */
   readonly allowClientCredentials: boolean
-  /** The ways out to the issuer. Default: direct. */
+  /** Proxies for the issuer. Default: none. */
   readonly proxies?: ProxyRules | undefined
   readonly timings?: Partial<IssuerTimings>
 }
 
 export interface AuthOptions {
   readonly mode: AuthMode
-  /** Of mode oidc. */
+  /** For mode oidc. */
   readonly oidc?: OidcAuthOptions | undefined
-  /** Of modes kubeconfig and bearer, and of the fallback. */
+  /** For modes kubeconfig and bearer, and for the fallback. */
   readonly cluster?:
     | Pick<PassthroughOptions, 'apiGroup' | 'address' | 'ttlMs' | 'connections'>
     | undefined
@@ -71,24 +71,21 @@ export interface AuthOptions {
   readonly random?: Random
 }
 
-/**
- * Who may see what. Answers at once, without a promise, wherever nothing has to be asked for: for every token that was seen
- * before, and for callers who need none.
- */
+/** Decides who may see what. Answers without a promise for every token that was seen before, and for callers who need none. */
 export class Auth {
-  /** What is decided without waiting and without an error. */
+  /** Decisions without a wait and without an error. */
   readonly now: AccessNow
   readonly #options: AuthOptions
   readonly #metrics: AuthMetrics
   readonly #known: KnownCallers
-  /** Where tokens are looked at. */
+  /** Checks tokens. */
   readonly #callers: Callers | undefined
   readonly #issuer: TokenIssuer | undefined
   readonly #passthrough: Passthrough | undefined
-  /** Browsing where no credentials are looked at. */
+  /** The session of browsing without credentials. */
   readonly #anyGuest: CallerSession
   #login: Login | undefined
-  /** What the issuer said when that was made. */
+  /** The issuer's metadata when that was created. */
   #loginSource: TokenIssuer['metadata']
 
   constructor(options: AuthOptions) {
@@ -136,14 +133,14 @@ export class Auth {
     return this.#options.mode
   }
 
-  /** Resolves when callers can be recognized. @throws ReasonError WrongIssuer */
+  /** Resolves when callers can be identified. @throws ReasonError WrongIssuer */
   get started(): Promise<void> {
     return this.#issuer?.started ?? Promise.resolve()
   }
 
   /**
-   * What does not work for now, in words, with its last error: some callers get 503. The others need not wait for it, so a
-   * server is ready all the same.
+   * Current problems in words, with the last error: some callers get 503. Others are not affected, so the server is ready
+   * anyway.
    */
   impaired(): readonly string[] {
     const issuer = this.#issuer
@@ -153,11 +150,11 @@ export class Auth {
     const what =
       keys === undefined
         ? 'tokens of the OIDC issuer cannot be checked, because its keys are being fetched'
-        : 'tokens of the OIDC issuer are checked with the keys of before, because they cannot be fetched again'
+        : 'tokens of the OIDC issuer are checked with the previously fetched keys, because fetching them again failed'
     return [lastError === undefined ? what : `${what}: ${lastError}`]
   }
 
-  /** Where to log in, as soon as that is known; always the same object for the same answer. */
+  /** The login endpoints, once known. The same object as long as they do not change. */
   login(): Login | undefined {
     const { oidc } = this.#options
     if (oidc === undefined) return undefined
@@ -170,10 +167,10 @@ export class Auth {
   }
 
   /**
-   * Whether the caller may use a module or provider. False where there is none for this caller, whether it exists or not:
-   * the answer must then be the one for what does not exist.
+   * Whether the caller may use a module or provider. False if it is invisible or does not exist: the answer must be the
+   * same for both.
    *
-   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable where the cluster has to decide and is away
+   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable where the cluster that has to decide is unreachable
    */
   mayRead(
     request: AuthRequest,
@@ -190,13 +187,13 @@ export class Auth {
   }
 
   /**
-   * What browsing shows the caller.
+   * The view of the caller when browsing.
    *
-   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable where the cluster has to decide and is away
+   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable where the cluster that has to decide is unreachable
    */
   viewOf(request: AuthRequest): CallerView | Promise<CallerView> {
     if (this.#asksCluster()) {
-      // What these callers may read is up to the cluster, which is not asked for every page.
+      // The cluster decides what these callers may read, and is not asked for every page.
       this.#guest(request)
       return 'public'
     }
@@ -214,9 +211,9 @@ export class Auth {
   }
 
   /**
-   * How the caller was understood.
+   * How the server understood the caller.
    *
-   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable where the cluster has to decide and is away
+   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable where the cluster that has to decide is unreachable
    */
   whoAmI(request: AuthRequest): WhoAmI | Promise<WhoAmI> {
     if (this.#asksCluster() && request.authorization === undefined) return this.#guest(request)
@@ -237,7 +234,7 @@ export class Auth {
     await Promise.all([this.#issuer?.close(), this.#passthrough?.close()])
   }
 
-  /** Identifies the caller, has the question answered, and counts how it ended; waits only where either has to. */
+  /** Identifies the caller, answers the question and counts the result. Waits only if one of these has to. */
   #answer<T>(
     request: AuthRequest,
     answer: (session: CallerSession) => T | Promise<T>,
@@ -275,7 +272,7 @@ export class Auth {
     const token = presentedIn(authorization)
     if (token === undefined) throw refusedHeader(authorization)
     const hash = this.#known.hashOf(token)
-    // Of the token, until it is known whose it is.
+    // Hash of the token, until the caller is known.
     if (facts !== undefined) facts.callerHash = callerHashOf(hash)
     return this.#known.get(hash) ?? callers.identify(token, hash)
   }
@@ -341,13 +338,13 @@ export class Auth {
   }
 }
 
-/** Callers without a token, where they are let in. */
+/** The session of callers without a token, if they are allowed. */
 function tokenlessOf({ mode, oidc }: AuthOptions, guest: CallerSession): CallerSession | undefined {
   if (mode === 'anonymous') return unnamedSession(mode, 'anonymous')
   return mode === 'oidc' && oidc?.allowGuests === true ? guest : undefined
 }
 
-/** Tells the access log by what the caller is measured. */
+/** Sets the view in the access log. */
 function note({ facts }: AuthRequest, view: string): void {
   if (facts !== undefined) facts.view = view
 }

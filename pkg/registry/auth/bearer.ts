@@ -1,12 +1,12 @@
 import { decodeJwt, decodeProtectedHeader, type JWTPayload } from 'jose'
 import { Refusal } from './refusal.ts'
 
-/** Longer ones do not fit through most proxies either, and cost too much to look at. */
+/** Limit of the header: most proxies refuse longer ones, and checking them costs too much. */
 const maxHeaderCharacters = 48 * 1024
 
 /**
- * What stands behind the scheme of an Authorization header, without the blanks around it: one token has one spelling.
- * Undefined where the scheme is another one, or the header too long; `refusedHeader` says which.
+ * Credentials after the scheme of the Authorization header, without blanks around them: one token has one spelling.
+ * Undefined if the scheme is another one or the header is too long; `refusedHeader` says which.
  */
 export function presentedIn(header: string): string | undefined {
   if (header.length > maxHeaderCharacters || !hasScheme(header)) return undefined
@@ -31,10 +31,9 @@ function hasScheme(header: string): boolean {
 }
 
 /**
- * Makes sure that this can be a token (RFC 6750, section 2.1).
+ * Checks that this can be a token (RFC 6750, section 2.1).
  *
- * @param presented of several headers joined by commas, as `fetch` does; that is refused, because a proxy on the way may
- *   have looked at another one than we would
+ * @param presented may be several headers joined by commas. That is refused, because a proxy may have checked another one.
  * @throws Refusal
  */
 export function checkToken(presented: string): void {
@@ -48,8 +47,8 @@ export function checkToken(presented: string): void {
 }
 
 /**
- * Makes sure that a JWT is spelled as its issuer spelled it (RFC 7515, section 2): many texts decode to one signature, and
- * each of them would count as a token of its own.
+ * Checks that the signature of a JWT is spelled canonically (RFC 7515, section 2): many texts decode to one signature, and
+ * each of them would count as a different token.
  *
  * @throws Refusal
  */

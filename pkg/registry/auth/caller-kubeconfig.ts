@@ -5,7 +5,7 @@ import { Refusal } from './refusal.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What a caller shows to the API server. */
+/** Credentials of a caller for the API server. */
 export interface ClusterCredentials {
   readonly token?: string
   /** PEM. */
@@ -13,14 +13,14 @@ export interface ClusterCredentials {
   readonly key?: string
 }
 
-/** The cluster that the server itself reads, to compare. */
+/** The cluster that the server itself reads, for comparison. */
 export interface KnownCluster {
   readonly server: string
   /** PEM, one certificate or several. */
   readonly ca: string | undefined
 }
 
-/** Each would have the server run, read, trust or visit what a stranger names, or act as another user. */
+/** Fields that would make the server run, read, trust or visit something, or act as another user. */
 const refusedOfUser = [
   'exec',
   'auth-provider',
@@ -37,11 +37,11 @@ const refusedOfUser = [
 const refusedOfCluster = ['proxy-url', 'insecure-skip-tls-verify', 'certificate-authority']
 
 /**
- * Takes the credentials of the current context's user out of a kubeconfig, and nothing else: where the API server is and
- * whom to trust, the server knows by itself.
+ * Takes only the credentials of the current context's user from a kubeconfig. The server knows the address and certificate
+ * of the API server itself.
  *
  * @param token base64 of YAML or JSON
- * @throws Refusal naming what is not allowed; never a value
+ * @throws Refusal that names the forbidden fields, never a value
  */
 export function credentialsOfKubeconfig(token: string, known: KnownCluster): ClusterCredentials {
   const config = parse(token)
@@ -77,10 +77,10 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** How many lines and signs a YAML may be made of; one context needs about fifty. A parser takes its time for each. */
+/** Limit of lines and special characters in YAML: the parser's time grows with them. One context needs about fifty. */
 const maxYamlSigns = 1000
 
-/** Without tags, merge keys and aliases: a short text must not become a long one. */
+/** Parses YAML without tags, merge keys and aliases: a short text must not expand to a long one. */
 function yamlOf(text: string): unknown {
   const signs = text.match(/[\n[\]{},:"'&*!|>#%@`]|[-?] /g) ?? []
   if (signs.length > maxYamlSigns) {
@@ -107,7 +107,7 @@ function currentOf(config: Fields): { context: Fields; user?: Fields; cluster?: 
   return { context, ...(user && { user }), ...(cluster && { cluster }) }
 }
 
-/** @throws Refusal where two have the same name, so that it is not clear which one is meant */
+/** @throws Refusal where two entries have the same name */
 function entryOf(config: Fields, list: string, field: string, name: unknown): Fields | undefined {
   const entries = config[list]
   if (!Array.isArray(entries) || typeof name !== 'string') return undefined
@@ -126,7 +126,7 @@ function refuseFields(of: string, fields: Fields, refused: readonly string[]): v
   }
 }
 
-/** Clients write down what is not set in all of these ways. */
+/** Clients write unset fields in all of these ways. */
 function isNothing(value: unknown): boolean {
   if (value === undefined || value === null || value === '' || value === false) return true
   if (typeof value !== 'object') return false
@@ -134,8 +134,8 @@ function isNothing(value: unknown): boolean {
 }
 
 /**
- * Credentials of another cluster have no business here. From outside the API server has another address than from
- * inside, so the same authority will do; a kubeconfig may also name no server at all.
+ * Refuses credentials of another cluster. The API server has other addresses outside the cluster, so the same certificate
+ * authority is enough. A kubeconfig may also name no server.
  */
 function refuseOtherCluster(cluster: Fields, known: KnownCluster): void {
   const server = cluster['server']

@@ -4,7 +4,7 @@ import { createPool, discard, type Pool, readBounded, type Trust } from '../../b
 import type { ClusterCredentials } from './caller-kubeconfig.ts'
 import { Refusal } from './refusal.ts'
 
-/** Where the API server of the server's own cluster is, and whom to trust there; nothing that lets anybody in. */
+/** Address and certificate of the server's own API server, without credentials. */
 export interface ClusterAddress {
   /** Without a trailing slash; it may have a path. */
   readonly server: string
@@ -16,14 +16,14 @@ export interface ClusterAddress {
   readonly proxyUrl?: string | undefined
 }
 
-/** What the API server said. */
+/** An answer of the API server. */
 export interface ClusterAnswer {
   readonly status: number
-  /** Its own words where it refused. */
+  /** Its message if it refused. */
   readonly message: string
 }
 
-/** From the sending of a question to the end of its answer. */
+/** From sending a request to the end of its answer. */
 const timeoutMs = 5000
 const bounds = {
   connections: 128,
@@ -31,29 +31,29 @@ const bounds = {
   headersMs: timeoutMs,
   idleMs: timeoutMs,
   totalMs: timeoutMs,
-  // A slow API server must not fail those whose questions were never sent.
+  // Requests that wait for a slow API server must not fail before they are sent.
   waiting: { max: 1000, ms: 15_000 },
 }
 const maxStatusBytes = 64 * 1024
-/** The answer itself is not wanted, so the shortest form of it will do; the cluster has one for objects, one for lists. */
+/** The content does not matter, so the shortest form is requested. Objects and lists have different forms. */
 const acceptOf = (path: string): string => {
   const kind = path.includes('?limit=') ? 'PartialObjectMetadataList' : 'PartialObjectMetadata'
   return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`
 }
 
-/** Reads in the name of callers, with their credentials and none of the server's: over connections of their own. */
+/** Sends requests with the credentials of callers, never with those of the server, over separate connections. */
 export class CallerReads {
   readonly #address: () => Promise<ClusterAddress>
   readonly #pool: Pool
 
-  /** @param connections how many questions are under way at once. Default 128 */
+  /** @param connections limit of concurrent requests. Default 128 */
   constructor(address: () => Promise<ClusterAddress>, connections = bounds.connections) {
     this.#address = address
     this.#pool = createPool({ ...bounds, connections })
   }
 
   /**
-   * Asks for a path.
+   * Requests a path.
    *
    * @throws Refusal `cluster_away` where the API server cannot be reached, `busy` where too many ask, `kubeconfig` where a
    *   certificate is of no use
@@ -65,7 +65,7 @@ export class CallerReads {
       return send(this.#pool, address, {}, credentials, path)
     }
     checkKey(key)
-    // A connection is of the one whose certificate opened it, so it ends with the question.
+    // A connection belongs to the caller whose certificate opened it, so it is closed after the request.
     const pool = createPool(bounds)
     try {
       return await send(pool, address, { cert, key }, credentials, path)
@@ -81,7 +81,7 @@ export class CallerReads {
 
 const maxRsaBits = 4096
 
-/** The signature of the handshake is made on this thread, and takes a second with a key of four times that length. */
+/** The main thread signs the handshake, which takes a second with a key of four times that length. */
 function checkKey(key: string): void {
   try {
     const bits = createPrivateKey(key).asymmetricKeyDetails?.modulusLength
@@ -91,7 +91,7 @@ function checkKey(key: string): void {
   }
 }
 
-/** What OpenSSL says may quote from the key. */
+/** Messages of OpenSSL may quote the key. */
 function unusable(): Refusal {
   return new Refusal(
     'KubeconfigRefused',
@@ -123,7 +123,7 @@ async function send(
     )
     if (status >= 400)
       return { status, message: messageIn(await readBounded(body, maxStatusBytes)) }
-    // To its end, so that the connection can be used again; a long one is given up.
+    // Read to its end, so that the connection can be reused, unless it is long.
     await readBounded(body, maxStatusBytes).catch(() => discard(body))
     return { status, message: '' }
   } catch (cause) {
@@ -142,7 +142,7 @@ function failure(cause: unknown): Refusal {
   return unreachable(cause)
 }
 
-/** The cluster has to decide, and cannot be asked. */
+/** The refusal when the cluster has to decide but is unreachable. */
 export function unreachable(cause: unknown): Refusal {
   return new Refusal(
     'ClusterUnavailable',

@@ -1,25 +1,25 @@
 import type { Binding } from '../access/access.ts'
 
-/** How the server is configured to recognize callers. */
+/** How the server identifies callers. */
 export type AuthMode = 'anonymous' | 'kubeconfig' | 'bearer' | 'oidc'
 
 /**
- * `anonymous`: no caller is asked. `guest`: a caller without a token where that is allowed. `user`: a person with a token of
- * the issuer. `machine`: a program with one. `passthrough`: a caller whom only the cluster knows.
+ * `anonymous`: callers are not identified. `guest`: a caller without a token, if allowed. `user`: a person with a token of
+ * the issuer. `machine`: a program with such a token. `passthrough`: a caller that only the cluster knows.
  */
 export type CallerKind = 'anonymous' | 'guest' | 'user' | 'machine' | 'passthrough'
 
-/** Who sent a request, as far as that is known. */
+/** The sender of a request, as far as known. */
 export interface Caller {
   readonly mode: AuthMode
   readonly kind: CallerKind
-  /** `sub` of the token; undefined where no token of the issuer says it. */
+  /** `sub` of the token; undefined without a token of the issuer. */
   readonly subject: string | undefined
   /** In the order of the token. */
   readonly groups: readonly string[]
-  /** Tells callers apart in a log, and not who they are; another one in each process. */
+  /** Distinguishes callers in logs without identifying them. Different in each process. */
   readonly hash: string | undefined
 }
 
-/** What browsing shows a caller: everything, what is public, or that and what a binding allows. */
+/** What browsing shows a caller: everything, public resources, or these and what a binding allows. */
 export type CallerView = 'all' | 'public' | Binding

@@ -17,7 +17,7 @@ export interface ClusterCallersOptions {
   readonly mode: 'kubeconfig' | 'bearer'
   readonly cluster: Passthrough
   readonly hashOf: (token: string) => string
-  /** The caller of every page, because the cluster is not asked for every page. */
+  /** The caller of all pages, because the cluster is not asked for every page. */
   readonly guest: CallerSession
   readonly metrics: AuthMetrics
 }
@@ -29,7 +29,7 @@ const howTo = {
     'send "Authorization: Bearer" with a service-account token (kubectl create token NAME --namespace NAMESPACE)',
 }
 
-/** Callers whom the cluster knows: who they are is its business, and what they may. */
+/** Callers that only the cluster knows. The cluster decides what they may read. */
 export class ClusterCallers implements Callers, AccessNow {
   readonly #options: ClusterCallersOptions
 

@@ -2,14 +2,14 @@ import type { JWTPayload } from 'jose'
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import { quote, Refusal } from './refusal.ts'
 
-/** How many claims a message names. */
+/** Limit of claims in a message. */
 const maxNames = 20
 
 /**
- * The groups of a person, as the token has them.
+ * The groups of a person in a token.
  *
- * @param claim its name, or where no claim has that name, a path through objects such as `realm_access.roles`
- * @throws Refusal where it is missing, or neither a list of texts nor one text
+ * @param claim name of the claim, otherwise a path through objects such as `realm_access.roles`
+ * @throws Refusal where the claim is missing, or not a string or a list of strings
  */
 export function groupsIn(payload: JWTPayload, claim: string): readonly string[] {
   const value = valueAt(payload, claim)
@@ -38,7 +38,7 @@ function valueAt(payload: JWTPayload, claim: string): unknown {
 
 function missing(payload: JWTPayload, claim: string): Refusal {
   const start = `the token has no claim ${quote(claim)}`
-  // Entra ID leaves out more than 200 groups, and says where to ask for them instead.
+  // Entra ID omits more than 200 groups, and names a URL for them instead.
   if (Object.hasOwn(payload, '_claim_names') || payload['hasgroups'] === true) {
     return new Refusal(
       'GroupsMissing',

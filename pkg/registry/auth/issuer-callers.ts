@@ -8,13 +8,13 @@ import { type CallerSession, type Callers, callerHashOf, passthroughSession } fr
 import { type TokenRules, verifyToken } from './token-verifier.ts'
 
 export interface IssuerCallersOptions extends TokenRules {
-  /** Tokens of other issuers are for the cluster to judge. */
+  /** The cluster decides about tokens of other issuers. */
   readonly allowFallback: boolean
 }
 
 const maxVerifying = 1000
 
-/** Callers with a token of the OIDC issuer. Each token is checked once, and then known until it expires. */
+/** Callers with a token of the OIDC issuer. Each token is verified once and remembered until it expires. */
 export class IssuerCallers implements Callers {
   readonly #options: IssuerCallersOptions
   readonly #issuer: TokenIssuer
@@ -67,7 +67,7 @@ export class IssuerCallers implements Callers {
     const callerHash = callerHashOf(this.#known.hashOf(subject))
     const caller: Caller = { mode: 'oidc', kind, subject, groups, hash: callerHash }
     const session: CallerSession = { caller }
-    // Keys that came while it was being checked may be others than those that it was checked with.
+    // If new keys arrived meanwhile, the token was verified with old ones.
     if (this.#issuer.keys === keys) this.#known.keep(hash, session, expiresAtMs)
     return session
   }

@@ -14,7 +14,7 @@ export async function issuerKey(kid: string, alg = 'RS256'): Promise<IssuerKey> 
   return { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } }
 }
 
-/** Callers of an issuer, and no others. */
+/** Options for callers of an issuer only. */
 export function oidcOptions(
   issuerUrl: string,
   more: Partial<OidcAuthOptions> = {},
@@ -31,15 +31,15 @@ export function oidcOptions(
   }
 }
 
-/** A provider that signs whatever a test wants to have signed. */
+/** A provider that signs any token for a test. */
 export class TestIssuer {
   readonly #server: Server
-  /** Counts what was asked for. */
+  /** Counts requests. */
   readonly requests = new Map<string, number>()
   key: IssuerKey
-  /** What is published. */
+  /** The published keys. */
   published: JWK[]
-  /** Takes the place of its own metadata. */
+  /** Replaces its metadata. */
   metadata: object | undefined
   #port = 0
   #away = false
@@ -84,12 +84,12 @@ export class TestIssuer {
     return this.requests.get('/broker/keys') ?? 0
   }
 
-  /** Whether it hangs up on everybody. */
+  /** Whether it closes all connections. */
   set away(away: boolean) {
     this.#away = away
   }
 
-  /** A token for `alice` of the client `depot`, valid for an hour, unless the claims say otherwise; undefined takes one out. */
+  /** A token for `alice` of the client `depot`, valid for an hour unless the claims differ. Undefined removes a claim. */
   sign(
     claims: Readonly<Record<string, unknown>> = {},
     { key = this.key, header = {} }: { key?: IssuerKey; header?: object } = {},

@@ -12,9 +12,9 @@ import {
 
 export interface TokenIssuerOptions {
   readonly issuerUrl: string
-  /** Where the issuer is reached instead of at its own address: scheme, host and port. */
+  /** Address of the issuer inside the network: scheme, host and port. */
   readonly reachedAt?: string | undefined
-  /** The ways out. Default: direct. */
+  /** Proxies. Default: none. */
   readonly proxies?: ProxyRules | undefined
   readonly log: Logger
   readonly metrics: Metrics
@@ -25,9 +25,9 @@ export interface TokenIssuerOptions {
 
 /** All in milliseconds. */
 export interface IssuerTimings {
-  /** How old keys may become before they are fetched again, so that a withdrawn one is forgotten. */
+  /** Age at which keys are fetched again, so that a withdrawn key is forgotten. */
   readonly refreshMs: number
-  /** Least time between two attempts that unknown keys cause: anybody can make a key up. */
+  /** Least time between two attempts because of unknown keys: anyone can invent a key. */
   readonly unknownKeyMs: number
   readonly firstRetryMs: number
   readonly maxRetryMs: number
@@ -44,12 +44,10 @@ const defaultTimings: IssuerTimings = {
 
 const maxDocumentBytes = 1024 * 1024
 
-/**
- * What came of another look at the keys: there are others now; there are none, as of now; or it was not possible to look.
- */
+/** Result of fetching the keys again: there are new ones, they are unchanged, or fetching was impossible. */
 export type Look = 'changed' | 'unchanged' | 'impossible'
 
-/** The OIDC provider, as far as it is needed: its metadata and its keys, which outlive its absence. */
+/** The metadata and keys of the OIDC provider. They are kept while it is unreachable. */
 export class TokenIssuer {
   readonly #options: TokenIssuerOptions
   readonly #timings: IssuerTimings
@@ -91,7 +89,7 @@ export class TokenIssuer {
     )
   }
 
-  /** @param onChange called when the keys are other ones than before */
+  /** @param onChange called when the keys change */
   start(onChange: () => void): void {
     this.#onChange = onChange
     void this.#refresh()
@@ -110,7 +108,7 @@ export class TokenIssuer {
     return this.#keys
   }
 
-  /** Why the keys could not be fetched, where that was so the last time. */
+  /** The error if the last attempt to fetch the keys failed. */
   get lastError(): string | undefined {
     return this.#lastError
   }
@@ -120,15 +118,15 @@ export class TokenIssuer {
     return this.#succeededMs
   }
 
-  /** In how many seconds the keys are fetched again. */
+  /** Seconds until the keys are fetched again. */
   get retryAfterSeconds(): number {
     const seconds = Math.ceil((this.#dueMs - this.#options.clock()) / 1000)
     return Number.isFinite(seconds) ? Math.max(1, seconds) : 5
   }
 
   /**
-   * Fetches the keys because a token cannot be verified with those that are known; not too often, but then later. Never
-   * rejects. All who ask meanwhile wait for one answer.
+   * Fetches the keys because a token cannot be verified with the known ones, now or, after a recent attempt, later. Never
+   * rejects. Concurrent callers share one attempt.
    */
   async lookAgain(): Promise<Look> {
     const before = this.#keysText
@@ -148,7 +146,7 @@ export class TokenIssuer {
     await this.#pool.close()
   }
 
-  /** Sees to it that the next attempt is no later than this. */
+  /** Makes the next attempt no later than this. */
   #schedule(delayMs: number): void {
     const dueMs = this.#options.clock() + delayMs
     if (this.#closed || dueMs >= this.#dueMs) return
@@ -204,15 +202,15 @@ export class TokenIssuer {
     if (reachedAt === undefined || origin !== new URL(issuerUrl).origin) {
       return this.#json(url, origin, {})
     }
-    // As if it had come through the proxy: an issuer may name its endpoints after the address that it is asked by.
+    // Adds the headers of a proxy: an issuer may derive its endpoints from the requested address.
     const forwarded = { 'x-forwarded-host': host, 'x-forwarded-proto': protocol.slice(0, -1) }
     return this.#json(url, reachedAt, forwarded)
   }
 
   /**
-   * Redirects are not followed: the operator said whom to ask.
+   * Redirects are not followed: the operator named the address.
    *
-   * @throws Error that says what went wrong, without the content
+   * @throws Error that describes the failure, without the content
    */
   async #json(url: string, origin: string, own: Record<string, string>): Promise<unknown> {
     const { pathname, search } = new URL(url)
@@ -229,7 +227,7 @@ export class TokenIssuer {
     }
   }
 
-  /** With jitter, so that replicas do not ask together. */
+  /** With jitter, so that replicas do not ask at the same time. */
   #nextDelayMs(): number {
     const { refreshMs, firstRetryMs: firstMs, maxRetryMs: capMs } = this.#timings
     const { random } = this.#options
@@ -238,7 +236,7 @@ export class TokenIssuer {
   }
 }
 
-/** Undici hides some reasons behind others, and some have a code and no words. */
+/** Undici wraps some causes, and some errors have only a code. */
 function reasonOf(thrown: unknown): string {
   const cause = thrown instanceof Error ? thrown.cause : undefined
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''

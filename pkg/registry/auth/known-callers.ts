@@ -10,30 +10,30 @@ import type { CallerView } from './caller.ts'
 import type { AuthMetrics } from './metrics.ts'
 import { type CallerSession, createKeyedHash, noteCaller, Visibility } from './session.ts'
 
-/** What is looked at of a request, and where to note what came out. */
+/** The header of a request, and where to note the result. */
 export interface AuthRequest {
-  /** The header of that name; several joined by commas. */
+  /** The Authorization header; several are joined by commas. */
   readonly authorization: string | undefined
   readonly facts?: RequestFacts | undefined
 }
 
-/** What is decided without waiting and without an error. The rest is for `Auth`, which also says why not. */
+/** Decisions without a wait and without an error. `Auth` decides the rest, and explains refusals. */
 export interface AccessNow {
-  /** As `Auth.mayRead`; then the caller is counted. False: ask `Auth.mayRead`. */
+  /** As `Auth.mayRead`, and counts the caller. False: ask `Auth.mayRead`. */
   mayRead(request: AuthRequest, kind: ParentKind, namespace: string, name: string): boolean
-  /** As `Auth.viewOf`. The caller is not counted yet. Undefined: ask `Auth.viewOf`. */
+  /** As `Auth.viewOf`, without counting the caller. Undefined: ask `Auth.viewOf`. */
   viewOf(
     request: AuthRequest,
   ): { readonly view: CallerView; readonly count: () => void } | undefined
 }
 
 export interface KnownCallersOptions {
-  /** Callers without a token; undefined where they are not let in. */
+  /** The session of callers without a token; undefined if they are not allowed. */
   readonly tokenless: CallerSession | undefined
-  /** Whether tokens are looked at. */
+  /** Whether tokens are checked. */
   readonly readsTokens: boolean
   readonly bindings: {
-    /** Another one whenever a decision may come out otherwise than before. */
+    /** Changes whenever a decision may change. */
     readonly revision: number
     decide(groups: readonly string[]): AccessDecision
   }
@@ -44,15 +44,15 @@ export interface KnownCallersOptions {
 }
 
 const maxSessions = 50_000
-/** Of all sessions together: a token may carry 48 kB of groups. */
+/** Limit of all sessions together: a token may carry 48 kB of groups. */
 const maxSessionBytes = 48 * 1024 * 1024
 
 const everything = new Visibility('all')
 const whatIsPublic = new Visibility('public')
 
 /**
- * Callers who were recognized before, until their tokens expire: one lookup gives the caller with what it may see. Tokens
- * are not kept, but a hash of each.
+ * Callers that were identified before, until their tokens expire. One lookup finds a caller and what it may see. Only
+ * hashes of tokens are kept.
  */
 export class KnownCallers implements AccessNow {
   readonly hashOf = createKeyedHash()
@@ -92,7 +92,7 @@ export class KnownCallers implements AccessNow {
     return { view: visibility.view, count: () => void (allowed[caller.kind] += 1) }
   }
 
-  /** The caller, if known. A header that is spelled oddly is not looked at, though its token may be known. */
+  /** The caller, if known. Unusual spellings of the header are not looked up. */
   of({ authorization }: AuthRequest): CallerSession | undefined {
     if (authorization === undefined || !this.#options.readsTokens) return this.#options.tokenless
     if (!authorization.startsWith('Bearer ')) return undefined
@@ -108,12 +108,12 @@ export class KnownCallers implements AccessNow {
     this.#sessions.set(hash, session, expiresAtMs)
   }
 
-  /** Forgets every token, because a key may have been withdrawn. */
+  /** Forgets all tokens, because a key may have been withdrawn. */
   forget(): void {
     this.#sessions.clear()
   }
 
-  /** What a caller may see, as the GroupBindings are now; undefined where one of them cannot be evaluated. */
+  /** What a caller may see with the current GroupBindings; undefined if one of them cannot be evaluated. */
   visibilityOf(session: CallerSession): Visibility | undefined {
     const { revision } = this.#options.bindings
     const known = session.seen

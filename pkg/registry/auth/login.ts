@@ -4,12 +4,12 @@ import type { ProviderMetadata } from './provider-metadata.ts'
 export interface LoginSettings {
   readonly clientId: string
   readonly scopes: readonly string[]
-  /** Each takes the place of what the issuer says. */
+  /** Each overrides the issuer's metadata. */
   readonly authzUrl?: string | undefined
   readonly tokenUrl?: string | undefined
 }
 
-/** Undefined as long as it is not known where to log in. */
+/** Undefined until the endpoints are known. */
 export function loginOf(
   { clientId, scopes, authzUrl, tokenUrl }: LoginSettings,
   metadata: ProviderMetadata | undefined,

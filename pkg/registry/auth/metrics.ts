@@ -3,9 +3,9 @@ import { counter, type Metrics } from '../../base/telemetry/telemetry.ts'
 import type { AuthMode, CallerKind } from './caller.ts'
 import type { Refusal } from './refusal.ts'
 
-/** Counts who was let in and who was not; in plain numbers, because it does so at every request. */
+/** Counts allowed and refused callers in plain numbers, because it does so for every request. */
 export class AuthMetrics {
-  /** By kind of caller; counted where one is let in. */
+  /** Allowed callers by kind. */
   readonly allowed: Record<CallerKind, number> = {
     anonymous: 0,
     guest: 0,

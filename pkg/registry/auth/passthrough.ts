@@ -15,27 +15,27 @@ import type { Presented } from './session.ts'
 
 export interface PassthroughOptions {
   readonly apiGroup: string
-  /** Where the server's own cluster is. */
+  /** The address of the server's own cluster. */
   readonly address: () => Promise<ClusterAddress>
-  /** How long a decision holds, in milliseconds; 0: it is asked for every time. */
+  /** How long a decision is remembered, in milliseconds; 0: not at all. */
   readonly ttlMs: number
-  /** How many questions are under way at once. Default 128. */
+  /** Limit of concurrent requests. Default 128. */
   readonly connections?: number | undefined
   readonly metrics: Metrics
   readonly clock: Clock
 }
 
-/** What the cluster said about one caller and one thing. A refusal is a verdict too; that it was away is not. */
+/** The cluster's decision about one caller and one resource. A refusal is a decision; an unreachable cluster is not. */
 type Verdict = 'allowed' | 'absent' | Refusal
 
 const maxRemembered = 10_000
 const maxRunning = 500
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
-/** Everybody who is authenticated may read it, unless an administrator took that away: then the answer is 403. */
+/** Every authenticated caller may read it. If an administrator revoked that, the answer is 403. */
 const anyPath = '/api'
 const versionsQuery = '?limit=1'
 
-/** Lets the cluster decide, by reading with the caller's own credentials what the caller asks us for. */
+/** Lets the cluster decide by reading the requested resource with the caller's own credentials. */
 export class Passthrough {
   readonly #options: PassthroughOptions
   readonly #reads: CallerReads
@@ -63,8 +63,8 @@ export class Passthrough {
   }
 
   /**
-   * Whether the caller may read a module or provider and the Versions of its namespace; false where there is no such
-   * resource. At once where the cluster has decided that a moment ago.
+   * Whether the caller may read a module or provider and the Versions of its namespace; false if there is no such resource.
+   * Without a wait if the cluster has decided recently.
    *
    * @throws Refusal
    */
@@ -75,11 +75,11 @@ export class Passthrough {
     name: string,
   ): boolean | Promise<boolean> {
     if (!isName(namespace) || !isName(name)) {
-      // No object can be called so, and a path with it would lead elsewhere. Strangers still learn only that.
+      // Such names cannot exist, and would lead to another path. Unauthenticated callers get the same answer.
       return this.authenticate(presented).then(() => false)
     }
     const parent = this.#verdict(presented, this.#path(kind, namespace, `/${name}`))
-    // Once for all modules and providers of a namespace.
+    // One decision for all modules and providers of a namespace.
     const versions = this.#verdict(presented, this.#path('Version', namespace, versionsQuery))
     if (versions instanceof Promise || parent instanceof Promise) {
       return Promise.all([parent, versions]).then(allowed)
@@ -87,7 +87,7 @@ export class Passthrough {
     return allowed([parent, versions])
   }
 
-  /** Whether the cluster has allowed that a moment ago. */
+  /** Whether the cluster has recently allowed it. */
   allowedNow({ hash }: Presented, kind: ParentKind, namespace: string, name: string): boolean {
     const isAllowed = (path: string) => this.#verdicts.get(`${hash} ${path}`) === 'allowed'
     return (
@@ -96,7 +96,7 @@ export class Passthrough {
     )
   }
 
-  /** Makes sure that the cluster knows the caller at all. @throws Refusal */
+  /** Checks that the cluster knows the caller. @throws Refusal */
   async authenticate(presented: Presented): Promise<void> {
     allowed([await this.#verdict(presented, anyPath)])
   }
@@ -123,7 +123,7 @@ export class Passthrough {
     })
   }
 
-  /** @throws Refusal where the server itself does not get that far: that is not the caller's fault */
+  /** @throws Refusal where the server cannot reach the cluster, which is not the caller's fault */
   async #address(): Promise<ClusterAddress> {
     try {
       return await this.#options.address()
@@ -151,12 +151,12 @@ export class Passthrough {
   }
 }
 
-/** Names of namespaces and custom resources, generously: what may stand in a path without a second thought. */
+/** Names of namespaces and custom resources, and others that are safe in a path. */
 function isName(text: string): boolean {
   return text.length <= 253 && /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/.test(text)
 }
 
-/** @param anything whether only matters that the caller is known @throws Refusal where that decides nothing */
+/** @param anything whether it is enough that the cluster knows the caller @throws Refusal where the answer decides nothing */
 function verdictOf({ status, message }: ClusterAnswer, anything: boolean): Verdict {
   if (status === 401) {
     return new Refusal(
@@ -175,7 +175,7 @@ function verdictOf({ status, message }: ClusterAnswer, anything: boolean): Verdi
   )
 }
 
-/** That the cluster does not know the caller goes before that it forbids something. @throws Refusal */
+/** An unknown caller is reported before a forbidden resource. @throws Refusal */
 function allowed(verdicts: readonly Verdict[]): boolean {
   const refusals = verdicts.filter((verdict) => verdict instanceof Refusal)
   const [first] = refusals

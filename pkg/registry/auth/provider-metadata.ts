@@ -3,7 +3,7 @@ import { ReasonError } from '../../base/errors/errors.ts'
 
 const url = z.url({ protocol: /^https?$/ })
 
-/** What is read of an OpenID provider's metadata (OpenID Connect Discovery 1.0, section 3). */
+/** The fields of an OpenID provider's metadata that are read (OpenID Connect Discovery 1.0, section 3). */
 const Metadata = z.object({
   issuer: z.string(),
   jwks_uri: url,
@@ -15,8 +15,8 @@ export type ProviderMetadata = z.infer<typeof Metadata>
 /**
  * Checks the metadata of an issuer.
  *
- * @throws ReasonError WrongIssuer where it has another name (section 4.3: letter by letter), which only a person can correct
- * @throws Error where it is no metadata
+ * @throws ReasonError WrongIssuer where its name differs in any letter (section 4.3), which only a person can correct
+ * @throws Error where it is not valid metadata
  */
 export function parseMetadata(raw: unknown, issuerUrl: string): ProviderMetadata {
   const parsed = Metadata.safeParse(raw)
@@ -37,7 +37,7 @@ export function parseMetadata(raw: unknown, issuerUrl: string): ProviderMetadata
   return parsed.data
 }
 
-/** Asymmetric ones; what an issuer publishes can be no secret. */
+/** Asymmetric key types: a published key cannot be a secret. */
 const keyTypes: ReadonlySet<string> = new Set(['RSA', 'EC', 'OKP', 'AKP'])
 
 const KeySet = z.object({ keys: z.array(z.unknown()).max(200) })
@@ -47,7 +47,7 @@ export interface KeySet {
 }
 
 /**
- * The keys of an issuer that may sign tokens (RFC 7517, section 5: what is not understood among them is left out).
+ * The keys of an issuer that can sign tokens. Unknown types are omitted (RFC 7517, section 5).
  *
  * @throws Error where there are none
  */
@@ -55,7 +55,7 @@ export function parseKeySet(raw: unknown): KeySet {
   const published = KeySet.safeParse(raw).data?.keys
   if (published === undefined) {
     throw new Error(
-      'the keys of the issuer are no key set: it must have a list "keys" of 200 at most',
+      'the keys of the issuer are not a key set: it must have a list "keys" of at most 200',
     )
   }
   const keys = published.flatMap((key) => Key.safeParse(key).data ?? [])

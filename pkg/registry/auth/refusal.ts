@@ -1,15 +1,15 @@
 import { type CallerReason, RegistryError, statusOf } from '../../base/errors/errors.ts'
 
-/** The reason of the answer to one who is turned away, by its status. */
+/** The reason for a refused caller, by status. */
 const answers = { 401: 'Unauthenticated', 403: 'Forbidden', 503: 'Unavailable' } as const
 
 /**
- * Thrown within the package, so that its entry can count it before it becomes an answer. It shows claims, which are for the
- * eyes of the caller who has the token, and never a token or a part of one.
+ * Thrown inside the package, and counted before it becomes an answer. It may show claims, because the caller has the token,
+ * but never a token or a part of one.
  */
 export class Refusal extends Error {
   readonly reason: CallerReason
-  /** Seconds after which to ask again. */
+  /** Seconds until the next attempt. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(
@@ -22,7 +22,7 @@ export class Refusal extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds
   }
 
-  /** How the metric calls it. */
+  /** Name in the metric. */
   get result(): string {
     return answers[statusOf(this.reason)].toLowerCase()
   }
@@ -39,7 +39,7 @@ export class Refusal extends Error {
     })
   }
 
-  /** RFC 6750, section 3: no error code where nothing was presented. */
+  /** RFC 6750, section 3: without credentials there is no error code. */
   #challenge(): string {
     return this.reason === 'NoCredentials'
       ? 'Bearer realm="depot"'
@@ -49,7 +49,7 @@ export class Refusal extends Error {
 
 const longestQuote = 200
 
-/** A value of a claim for a message: as JSON, and no longer than can be read. */
+/** A value of a claim for a message, as JSON and shortened. */
 export function quote(value: unknown): string {
   let text: string
   try {

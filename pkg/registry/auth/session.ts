@@ -6,37 +6,37 @@ import { allows } from '../access/access.ts'
 import type { AuthMode, Caller, CallerKind, CallerView } from './caller.ts'
 import type { Refusal } from './refusal.ts'
 
-/** Credentials as they came, and what to call them. */
+/** Credentials of a request, and their hash. */
 export interface Presented {
   readonly format: 'token' | 'kubeconfig'
-  /** What stood behind the scheme of the header. */
+  /** Credentials after the scheme of the Authorization header. */
   readonly token: string
-  /** Of the token, keyed; stands for the credentials in every key. */
+  /** Keyed hash of the token. Identifies the credentials in all keys. */
   readonly hash: string
 }
 
-/** A caller, with what follows from who it is. */
+/** A caller, and what it may see. */
 export interface CallerSession {
   readonly caller: Caller
-  /** Only of `passthrough`: what the cluster will be shown. */
+  /** Only for `passthrough`: the credentials for the cluster. */
   readonly presented?: Presented
-  /** What the GroupBindings let it see, as of a revision of them; nothing where one cannot be evaluated. */
+  /** What the GroupBindings show the caller at a revision of them; undefined if one cannot be evaluated. */
   seen?: { readonly revision: number; readonly visibility: Visibility | undefined }
 }
 
-/** How many names a view remembers: more than most teams use. */
+/** Limit of remembered names of a view: more than most teams use. */
 const maxNames = 500
-/** What can be the name of a resource: the others are not remembered. */
+/** Possible names of resources. Other names are not remembered. */
 const isName = /^[\w.-]{1,253}$/
 
-/** What callers may see: all who have the same view share one. */
+/** What callers may see. All callers with the same view share one. */
 export class Visibility {
   readonly view: CallerView
-  /** How the view is called in logs. */
+  /** Name of the view in logs. */
   readonly name: string
   /**
-   * Of modules, whose names are compared with patterns. A plain map: thousands of callers take turns, and nothing that is
-   * between them and the answer is in the processor's caches.
+   * Decisions about modules, whose names are compared with patterns. A plain map: with thousands of callers, everything
+   * else between them and the answer is missing from the processor's caches.
    */
   readonly #known = new CappedMap<string, boolean>(maxNames)
 
@@ -45,12 +45,12 @@ export class Visibility {
     this.name = typeof view === 'string' ? view : `binding ${view.name}`
   }
 
-  /** How many names it remembers; for tests of the bound. */
+  /** Number of remembered names, for tests of the limit. */
   get remembered(): number {
     return this.#known.size
   }
 
-  /** Whether a module or provider is seen, public or not. */
+  /** Whether the view shows a module or provider, apart from public ones. */
   allows(kind: ParentKind, name: string): boolean {
     const { view } = this
     if (typeof view === 'string') return view === 'all'
@@ -64,24 +64,24 @@ export class Visibility {
   }
 }
 
-/** Finds out who sent a token that is not known. At once where nothing has to be asked for. */
+/** Identifies the caller of an unknown token. Without a wait if nothing has to be requested. */
 export interface Callers {
   /**
-   * @param token what stood behind `Bearer`
-   * @param hash of the token, keyed
+   * @param token the credentials after `Bearer`
+   * @param hash keyed hash of the token
    * @throws Refusal
    */
   identify(token: string, hash: string): CallerSession | Promise<CallerSession>
-  /** What callers without a token are told where they are not let in. */
+  /** The refusal of callers without a token. */
   missing(): Refusal
 }
 
-/** A caller about whom no more is known than how it came. */
+/** A caller without further identity. */
 export function unnamedSession(mode: AuthMode, kind: CallerKind): CallerSession {
   return { caller: { mode, kind, subject: undefined, groups: [], hash: undefined } }
 }
 
-/** A caller whom only the cluster knows. */
+/** A caller that only the cluster knows. */
 export function passthroughSession(
   mode: 'kubeconfig' | 'bearer' | 'oidc',
   presented: Presented,
@@ -91,14 +91,14 @@ export function passthroughSession(
 }
 
 /**
- * Names what must not be kept or shown. The key lives and dies with the process, so that it cannot be found out what was hashed
- * by trying. The digests are no signatures: that a hashed text could be extended is of no use here, and a plain hash
- * costs a quarter of an HMAC, at every request.
+ * Replaces texts that must not be kept or shown. The key exists only in this process, so hashed texts cannot be guessed.
+ * The digests are not signatures: length extension is harmless here, and a plain hash costs a quarter of an HMAC for every
+ * request.
  *
- * @returns a function to 43 characters of base64url
+ * @returns a function that returns 43 characters of base64url
  */
 export function createKeyedHash(): (text: string) => string {
-  // The text is put behind the key where the one before was, because a text of both would be garbage of a kilobyte or two.
+  // The text is written after the key in the same buffer: a new buffer for both would be a kilobyte or two of garbage.
   const bytes = Buffer.allocUnsafeSlow(keyBytes + longestInPlace * characterBytes)
   const key = randomBytes(keyBytes)
   bytes.set(key)
@@ -112,15 +112,15 @@ export function createKeyedHash(): (text: string) => string {
 }
 
 const keyBytes = 32
-/** Characters of a token. Few have more than 2000. */
+/** Length of a token in characters. Few have more than 2000. */
 const longestInPlace = 8192
 
-/** Enough of a hash to tell callers apart in a log. */
+/** A part of a hash that is enough to distinguish callers in a log. */
 export function callerHashOf(hashed: string): string {
   return hashed.slice(0, 12)
 }
 
-/** Tells the access log about a caller. @param view how it is called there */
+/** Describes a caller in the access log. @param view its name there */
 export function noteCaller(
   facts: RequestFacts | undefined,
   { mode, hash: callerHash, subject }: Caller,

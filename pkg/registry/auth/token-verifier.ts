@@ -11,7 +11,7 @@ import { groupsIn } from './groups-claim.ts'
 import type { TokenIssuer } from './issuer.ts'
 import { quote, Refusal } from './refusal.ts'
 
-/** Whom a token of the issuer speaks for. */
+/** The caller of a token of the issuer. */
 export interface VerifiedToken {
   readonly kind: 'user' | 'machine'
   readonly subject: string
@@ -22,15 +22,15 @@ export interface VerifiedToken {
 
 export interface TokenRules {
   readonly issuerUrl: string
-  /** Audiences of people: the client of `terraform login` and that of the explorer. */
+  /** Audiences of people: the clients of `terraform login` and of the explorer. */
   readonly clientIds: readonly string[]
   readonly groupsClaim: string
-  /** Also take tokens of other clients, as programs. */
+  /** Also accept tokens of other clients, as programs. */
   readonly allowClientCredentials: boolean
   readonly clock: Clock
 }
 
-/** Public keys only: with `none` or an HMAC of the public key, anybody could sign. */
+/** Public keys only: with `none` or an HMAC of the public key, anyone could sign. */
 const algorithms = [
   'RS256',
   'RS384',
@@ -44,18 +44,18 @@ const algorithms = [
   'EdDSA',
   'Ed25519',
 ]
-/** By how much the clocks of the issuer and of this machine may differ. */
+/** Tolerated difference between the clocks of the issuer and this machine. */
 const leewaySeconds = 30
-/** Of the group of a program. */
+/** Prefix of the group of a program. */
 const machinePrefix = 'client:'
-/** Of JWTs that an issuer signs, those that callers show. */
+/** Types of JWTs that callers present. */
 const tokenTypes: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt'])
 const maxCandidateKeys = 10
 const again = 'log in again, for example with terraform login'
 
 /**
- * Checks a token of the issuer (RFC 7519, RFC 9068): ID and access tokens alike, because `terraform login` keeps the
- * latter.
+ * Verifies a token of the issuer (RFC 7519, RFC 9068). Both ID and access tokens are accepted, because `terraform login`
+ * keeps the latter.
  *
  * @throws Refusal
  */
@@ -113,7 +113,7 @@ async function checkSignature(
     }
     missing = unmatched && !knowsKeyOf(token, issuer)
   }
-  // The key may be new, or another one may have its id now.
+  // The key may be new, or its id may have been reused.
   const look = await issuer.lookAgain()
   if (look === 'changed') {
     try {
@@ -137,14 +137,14 @@ async function checkSignature(
   )
 }
 
-/** Whether there is a key of that id at all, if only of another kind. */
+/** Whether there is a key with that id, of any kind. */
 function knowsKeyOf(token: string, issuer: TokenIssuer): boolean {
   const { kid } = headerOf(token)
   const known = issuer.keys?.jwks()?.keys ?? []
   return kid !== undefined && known.some((key) => key.kid === kid)
 }
 
-/** Whether the key of a token may have come after the keys were fetched. What a token says of its age is not checked yet. */
+/** Whether the key of a token may be newer than the fetched keys. The token's issue time is not verified yet. */
 function mayBeNewer(token: string, issuer: TokenIssuer, nowMs: number): boolean {
   const { iat } = unverifiedClaims(token) ?? {}
   if (typeof iat !== 'number') return false
@@ -182,7 +182,7 @@ async function verifyWithKeys(
         return await jwtVerify(token, key, options)
       } catch (err) {
         tried += 1
-        // A key that cannot be used says nothing about the others; a claim is wrong under every key.
+        // An unusable key says nothing about the others; a wrong claim is wrong with every key.
         const isOver =
           err instanceof errors.JWTExpired || err instanceof errors.JWTClaimValidationFailed
         if (isOver || tried >= maxCandidateKeys) throw err
@@ -210,7 +210,7 @@ function refusalOf(thrown: unknown, token: string, { issuerUrl, clock }: TokenRu
       `the token is signed with alg ${quote(alg)}, and must be signed with one of ${algorithms.join(', ')}: ${again}`,
     )
   }
-  // Whatever is wrong with a token is for its sender to fix: a key too short, a header that is not understood.
+  // All other mistakes are for the sender to correct: a short key, an unknown header.
   return new Refusal('InvalidTokenSignature', `the signature of the token is not valid: ${again}`)
 }
 
@@ -245,7 +245,7 @@ function headerOf(token: string): ProtectedHeaderParameters {
   }
 }
 
-/** A person does not get the group of a program, even if the issuer says so. */
+/** A person cannot have the group of a program, even if the issuer says so. */
 function withoutMachines(groups: readonly string[]): readonly string[] {
   return groups.filter((group) => !group.startsWith(machinePrefix))
 }

@@ -9,7 +9,7 @@ const access = {
     "what the cluster's RBAC rules let these credentials read; browsing shows what is public",
 }
 
-/** @param decision of the GroupBindings, for those whom they are about */
+/** @param decision of the GroupBindings, if they apply to the caller */
 export function describe(caller: Caller, decision: AccessDecision | undefined): WhoAmI {
   const { mode, kind, subject, groups } = caller
   const who = { mode, kind, ...(subject !== undefined && { subject }), groups }

@@ -4,7 +4,7 @@ import { KernelLock } from '../../base/folderlock/folderlock.ts'
 import type { JournalRecord } from './record.ts'
 import { type OnDropped, Segments } from './segments.ts'
 
-/** The journal of a process that is gone. */
+/** The journal of a process that has ended. */
 export class AdoptedJournal {
   readonly id: string
   applied = 0
@@ -19,9 +19,9 @@ export class AdoptedJournal {
     this.#lock = lock
   }
 
-  /** @returns undefined where the process lives, or another one took it over, or there is nothing to take over */
+  /** @returns undefined where the process is running, another one took the journal over, or it is empty */
   static async open(folder: string, onDropped: OnDropped): Promise<AdoptedJournal | undefined> {
-    // A process that has just made its folder may not have locked it yet.
+    // A process that has just created its folder may not have locked it yet.
     if (!(await readdir(folder)).some((name) => name.endsWith('.log'))) return undefined
     const lock = KernelLock.take(folder, 'lock')
     if (lock === undefined) return undefined
@@ -48,7 +48,7 @@ export class AdoptedJournal {
     return this.segments.next(this.applied, limit)
   }
 
-  /** Removes the folder, which must hold no segment any more. */
+  /** Removes the folder, which must not contain segments any more. */
   async remove(): Promise<void> {
     this.#lock.remove()
     await rmdir(this.#folder).catch(() => undefined)

@@ -8,18 +8,18 @@ import {
 } from './event.ts'
 import type { JournalRecord } from './record.ts'
 
-/** How long the hourly history reaches back. */
+/** Age of the hourly history. */
 export const historyDays = 90
 
-/** Consecutive events of one journal, added up: a store takes all of it or nothing. */
+/** The sum of consecutive events of one journal. A store applies all of it or nothing. */
 export interface Batch {
   readonly journal: string
-  /** The last event of this journal that the store has; it refuses the batch where that is wrong. */
+  /** The last event of this journal that the store has. A store with another one refuses the batch. */
   readonly after: number
   /** The last event of the batch. */
   readonly last: number
   readonly archives: readonly CountedDownload[]
-  /** Of each resource, and of each version that was downloaded. */
+  /** Counts of each resource and of each downloaded version. */
   readonly hours: readonly HourOf[]
 }
 
@@ -36,19 +36,19 @@ export const hourMs = 3_600_000
 /** Hours since 1970. */
 export const hourOf = (at: number): number => Math.floor(at / hourMs)
 
-/** Names an archive; the same text for the same archive. */
+/** Identifies an archive. */
 export function archiveKey(event: DownloadEvent): string {
   return JSON.stringify(fieldsOf(event))
 }
 
-/** The archive that a key names; undefined where it names none. */
+/** The archive of a key; undefined if the key is invalid. */
 export function archiveOf(key: string): DownloadEvent | undefined {
   return eventOf(listIn(key) ?? [])
 }
 
 /**
  * @param records in the order of their sequence, at least one
- * @param now milliseconds since 1970; history that would be pruned at once is left out
+ * @param now milliseconds since 1970; history that would expire at once is omitted
  */
 export function batchOf(
   journal: string,

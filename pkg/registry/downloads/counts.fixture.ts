@@ -15,17 +15,17 @@ export function folder(): string {
 
 export interface Counting {
   readonly downloads: DownloadCounter
-  /** What a server shows now, by archive. */
+  /** The counts that a server shows now, by archive. */
   readonly counts: Map<string, number>
   /** All archives together. */
   readonly total: () => number
-  /** Value of a metric, over all its labels or for one of them. */
+  /** Value of a metric, for all its labels or for one of them. */
   readonly metric: (name: string, label?: string) => Promise<number>
-  /** Constant message of each line that was logged. */
+  /** Message of each log line. */
   readonly logged: string[]
 }
 
-/** Counts downloads in a folder: in its file `stats.db`, unless there is another store. */
+/** Counts downloads in a folder, in its file `stats.db` unless another store is given. */
 export function startCounting(dir: string, options: Partial<DownloadsOptions> = {}): Counting {
   const counts = new Map<string, number>()
   const metrics = createMetrics({ version: 'test' })

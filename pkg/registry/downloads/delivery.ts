@@ -5,9 +5,9 @@ import type { CountedDownload } from './event.ts'
 import type { Journals } from './journals.ts'
 import type { CountStore } from './store.ts'
 
-/** What shows counts. */
+/** Receives counts. */
 export interface CountSink {
-  /** Replaces what is known of the archives that are named. */
+  /** Replaces the counts of these archives. */
   setDownloads(counts: readonly CountedDownload[]): void
 }
 
@@ -23,20 +23,20 @@ export interface DeliveryOptions {
 
 const batchEvents = 500
 const pageSize = 1_000
-/** Least time between two rounds, so that a busy server sends a few large batches. */
+/** Least time between two rounds, so that a busy server sends few, large batches. */
 const paceMs = 100
 const adoptIntervalMs = 60_000
 
-/** Brings events from the journals to the store, and counts from the store to the sink; one thing at a time. */
+/** Delivers events from the journals to the store, and counts from the store to the sink, one after the other. */
 export class Delivery {
   readonly #options: DeliveryOptions
   readonly #backoff: Backoff
   #up = false
-  /** Undefined until the first round ended. */
+  /** Undefined until the first round has ended. */
   #wasUp: boolean | undefined
   #generation = -1
   #revision = 0
-  /** On the clock of `performance.now`, which is never set back. */
+  /** In the time of `performance.now`, which never goes back. */
   #nextRefreshAt = 0
   #nextAdoptAt = 0
   #eventsWaiting = false
@@ -55,7 +55,7 @@ export class Delivery {
     })
   }
 
-  /** Whether the store answered last. */
+  /** Whether the last request to the store succeeded. */
   get isUp(): boolean {
     return this.#up
   }
@@ -65,7 +65,7 @@ export class Delivery {
     this.#running = this.#run()
   }
 
-  /** Brings what waits, if the store takes it, and ends. */
+  /** Delivers pending events, if the store is available, and stops. */
   async stop(): Promise<void> {
     this.#stopping = true
     this.#wakeForEnd()
@@ -73,7 +73,7 @@ export class Delivery {
     if (this.#up) await this.#round()
   }
 
-  /** There are events to bring. */
+  /** Called when there are events to deliver. */
   #announce(): void {
     this.#eventsWaiting = true
     this.#wakeForEvents()
@@ -124,7 +124,7 @@ export class Delivery {
     await journals.trim(clock())
   }
 
-  /** Asks a store that may have lost something what it has. */
+  /** Asks a store that may have lost events how many it has. */
   async #verify(): Promise<void> {
     const { store, journals, log } = this.#options
     const { generation } = store
@@ -144,7 +144,7 @@ export class Delivery {
     this.#generation = generation
   }
 
-  /** @returns whether there was anything */
+  /** @returns whether there were events */
   async #deliver(): Promise<boolean> {
     const { journals, store, clock } = this.#options
     let delivered = false
@@ -173,18 +173,19 @@ export class Delivery {
     }
   }
 
-  /** Logs what is new, not every attempt. */
+  /** Logs changes, not every attempt. */
   #report(err?: unknown): void {
     const { log, store } = this.#options
     if (this.#up === this.#wasUp) return
     const where = { store: store.name }
-    if (!this.#up) log.error({ ...where, err }, 'download store away, events wait on disk')
+    if (!this.#up)
+      log.error({ ...where, err }, 'download store unavailable, events are queued on disk')
     else if (this.#wasUp === undefined) log.info(where, 'download counts loaded')
-    else log.info(where, 'download store back')
+    else log.info(where, 'download store available again')
     this.#wasUp = this.#up
   }
 
-  /** Ends early when this ends, and, if asked to, when there are events. */
+  /** Ends early when the delivery stops and, if requested, when there are events. */
   async #pause(delayMs: number, until?: 'events'): Promise<void> {
     if (this.#stopping || delayMs <= 0) return
     const { promise, resolve } = Promise.withResolvers<void>()

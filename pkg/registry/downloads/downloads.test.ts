@@ -61,7 +61,7 @@ describe('while the store is away', () => {
 
     rmSync(join(dir, 'stats.db'), { recursive: true })
     await vi.waitFor(() => expect(total()).toBe(100))
-    expect(logged).toContain('download store away, events wait on disk')
+    expect(logged).toContain('download store unavailable, events are queued on disk')
   })
 
   it('downloads wait for the next process', async () => {
@@ -70,7 +70,7 @@ describe('while the store is away', () => {
     const first = startCounting(dir)
     recordMany(first.downloads, 10)
     await first.downloads.close(1_000)
-    expect(first.logged).toContain('downloads wait on disk to be counted after the next start')
+    expect(first.logged).toContain('downloads are queued on disk and counted after the next start')
 
     rmSync(join(dir, 'stats.db'), { recursive: true })
     const { total } = startCounting(dir)
@@ -125,7 +125,7 @@ describe('a store that', () => {
     const other = new DatabaseSync(join(dir, 'stats.db'))
     other.exec('BEGIN IMMEDIATE')
     recordMany(downloads, 5)
-    await vi.waitFor(() => expect(logged).toContain('download store away, events wait on disk'))
+    await vi.waitFor(() => expect(logged).toContain('download store unavailable, events are queued on disk'))
     other.exec('COMMIT')
     await vi.waitFor(() => expect(total()).toBe(6))
   })
@@ -158,7 +158,7 @@ describe('a journal on disk', () => {
     recordMany(second.downloads, 1)
     await vi.waitFor(() => expect(second.total()).toBe(1))
     expect(await second.metric('download_queue_events')).toBe(0)
-    expect(second.logged).not.toContain('took over the journal of a process that is gone')
+    expect(second.logged).not.toContain('took over the journal of a process that has ended')
   })
 
   it('may be removed while it is written to', async () => {

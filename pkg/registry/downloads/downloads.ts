@@ -1,6 +1,6 @@
 /**
- * Counts downloads: a journal on disk, the stores that several servers may share, and the counts on their way back. What
- * counts as a download is decided by who calls `record`.
+ * Counts downloads: a journal on disk, stores that several servers may share, and the way of the counts back. Callers of
+ * `record` decide what counts as a download.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -16,15 +16,15 @@ import { SqliteStore } from './sqlite-store.ts'
 import { type ValkeyAddress, ValkeyStore } from './valkey-store.ts'
 
 export interface DownloadsOptions {
-  /** A SQLite file for this server alone, or a Valkey for several. */
+  /** A SQLite file for this server, or a Valkey for several. */
   readonly store:
     | { readonly path: string }
     | { readonly valkey: ValkeyAddress; readonly password?: string | undefined }
-  /** Folder in which events wait; several servers may share it. */
+  /** Folder of the queued events; several servers may share it. */
   readonly journalDir: string
-  /** How often the counts of other servers are read, in milliseconds. */
+  /** Interval of reading the counts of other servers, in milliseconds. */
   readonly refreshIntervalMs: number
-  /** Where the counts go. */
+  /** Receives the counts. */
   readonly sink: CountSink
   readonly log: Logger
   readonly metrics: Metrics
@@ -37,21 +37,21 @@ export interface DownloadsOptions {
 }
 
 interface DownloadLimits extends JournalLimits {
-  /** Most bytes on disk; beyond it the oldest events are lost. */
+  /** Limit of bytes on disk. Beyond it the oldest events are lost. */
   readonly maxQueueBytes: number
 }
 
 export interface DownloadCounter {
-  /** Counts one download. Never waits and never throws; within 100 ms the event survives the death of this process. */
+  /** Counts one download. Never waits and never throws. Within 100 ms the event survives the end of this process. */
   record(event: DownloadEvent): void
   /**
    * Hours of the last 90 days in which a resource was downloaded, oldest first.
    *
-   * @param versions whose hours come too, each by itself. Default: none
-   * @throws Error while the store is away
+   * @param versions that are also counted separately. Default: none
+   * @throws Error while the store is unavailable
    */
   hourly(resource: DownloadedResource, versions?: readonly string[]): Promise<HourlyCount[]>
-  /** Brings what waits to the store if it answers in time; the rest waits on disk for the next start. */
+  /** Delivers pending events if the store answers in time. The rest stays on disk for the next start. */
   close(deadlineMs: number): Promise<void>
 }
 
@@ -65,8 +65,8 @@ const defaultLimits: DownloadLimits = {
 }
 
 /**
- * Counts downloads: each exactly once, whatever dies. An event goes to a journal on disk, from there in batches to the
- * store, and back as a count to the sink. While the store is away events wait and the sink keeps what it has.
+ * Counts each download exactly once, even after crashes. An event goes to a journal on disk, from there in batches to the
+ * store, and back as a count to the sink. While the store is unavailable, events are queued and the sink keeps its counts.
  */
 export function createDownloads(options: DownloadsOptions): DownloadCounter {
   const { journalDir, refreshIntervalMs, sink, metrics, clock = Date.now } = options
@@ -97,7 +97,7 @@ export function createDownloads(options: DownloadsOptions): DownloadCounter {
       else
         log.error(
           { err, journalDir },
-          'download events cannot be written to disk, they wait in memory',
+          'download events cannot be written to disk, they are queued in memory',
         )
     },
   })
@@ -107,7 +107,7 @@ export function createDownloads(options: DownloadsOptions): DownloadCounter {
     maxBytes: limits.maxQueueBytes,
     onDropped,
     onAdopted: (journal, events) =>
-      log.info({ journal, events }, 'took over the journal of a process that is gone'),
+      log.info({ journal, events }, 'took over the journal of a process that has ended'),
   })
   const delivery = new Delivery({ journals, store, sink, refreshIntervalMs, log, clock, random })
   meters.observe(journals, store, delivery, clock)
@@ -120,7 +120,7 @@ export function createDownloads(options: DownloadsOptions): DownloadCounter {
     await endsWithin(journals.close(), deadlineMs)
     const events = journals.pending
     if (events > 0)
-      log.warn({ events }, 'downloads wait on disk to be counted after the next start')
+      log.warn({ events }, 'downloads are queued on disk and counted after the next start')
   }
 
   let closing: Promise<void> | undefined

@@ -12,7 +12,7 @@ export interface DownloadEvent {
   readonly arch?: string | undefined
 }
 
-/** The archive of an event as JSON arrays hold it; a module's has no platform. */
+/** The archive of an event in JSON arrays. Modules have no platform. */
 type ArchiveFields = readonly [
   kind: DownloadEvent['kind'],
   namespace: string,
@@ -28,7 +28,7 @@ export function fieldsOf(event: DownloadEvent): ArchiveFields {
   return [kind, namespace, name, version, os ?? '', arch ?? '']
 }
 
-/** The event of fields that were read; undefined where they are not those of one. */
+/** The event with these fields; undefined if they are invalid. */
 export function eventOf(fields: readonly unknown[]): DownloadEvent | undefined {
   const [kind, ...texts] = fields
   if (kind !== 'Module' && kind !== 'Provider') return undefined
@@ -39,7 +39,7 @@ export function eventOf(fields: readonly unknown[]): DownloadEvent | undefined {
   return { kind, namespace, name, version, ...(os !== undefined && { os, arch }) }
 }
 
-/** What stands in a text of JSON; undefined where that is no array. */
+/** The array in a JSON text; undefined if it is not an array. */
 export function listIn(text: string): readonly unknown[] | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -49,14 +49,14 @@ export function listIn(text: string): readonly unknown[] | undefined {
   }
 }
 
-/** How often one archive was downloaded, by everybody and ever. */
+/** Number of all downloads of one archive. */
 export interface CountedDownload extends DownloadEvent {
   readonly count: number
   /** Time of the last one, in milliseconds since 1970. */
   readonly lastAt: number
 }
 
-/** Downloads of one resource, or of one version of it, within one hour. */
+/** Downloads of one resource, or of one version of it, in one hour. */
 export interface HourlyCount {
   /** Start of the hour, in milliseconds since 1970. */
   readonly startsAt: number
@@ -65,5 +65,5 @@ export interface HourlyCount {
   readonly count: number
 }
 
-/** A resource, whatever its versions. */
+/** A resource without its version. */
 export type DownloadedResource = Pick<DownloadEvent, 'kind' | 'namespace' | 'name'>

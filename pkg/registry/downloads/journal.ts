@@ -9,26 +9,26 @@ import { SegmentWriter } from './segment-writer.ts'
 import { emptySegment, extend, type OnDropped, type Segment, Segments } from './segments.ts'
 
 export interface JournalLimits {
-  /** Time between an event and its place on disk, in milliseconds. */
+  /** Time until an event is on disk, in milliseconds. */
   readonly flushMs: number
-  /** Time until a disk that failed is tried again, in milliseconds. */
+  /** Time until a failed disk is tried again, in milliseconds. */
   readonly retryMs: number
-  /** Time after which a disk that does not answer counts as failed, in milliseconds. */
+  /** Time after which a disk without an answer counts as failed, in milliseconds. */
   readonly stuckMs: number
-  /** Size at which another file is begun. */
+  /** Size at which a new file is started. */
   readonly segmentBytes: number
-  /** Most events in memory; more than one batch only while the disk fails. */
+  /** Limit of events in memory. Reached only while the disk fails. */
   readonly memoryEvents: number
 }
 
 export interface JournalOptions {
   readonly id: string
-  /** A folder for this journal alone; it is made when there is an event to write. */
+  /** The folder of this journal, created with the first event. */
   readonly folder: string
   readonly limits: JournalLimits
   readonly clock: Clock
   readonly onDropped: OnDropped
-  /** Called with an error when the disk begins to fail, and with nothing when it works again. */
+  /** Called with an error when the disk begins to fail, and without one when it works again. */
   readonly onDisk: (err?: unknown) => void
 }
 
@@ -37,7 +37,7 @@ interface ActiveSegment {
   readonly writer: SegmentWriter
 }
 
-/** The events of this process: first in memory, within `flushMs` on disk, and there until a store has them. */
+/** The events of this process: first in memory, within `flushMs` on disk, until a store has them. */
 export class Journal {
   readonly id: string
   readonly #options: JournalOptions
@@ -61,12 +61,12 @@ export class Journal {
     this.#segments = new Segments(options.onDropped)
   }
 
-  /** Has a function called whenever there is something for `next`. */
+  /** Registers a function that is called whenever `next` has events. */
   announceTo(onEvents: () => void): void {
     this.#onEvents = onEvents
   }
 
-  /** Up to where the store has the events. */
+  /** The last event that the store has. */
   get applied(): number {
     return this.#applied
   }
@@ -88,7 +88,7 @@ export class Journal {
     return this.#segments.oldestAt(this.applied) ?? this.#memory[0]?.at
   }
 
-  /** Takes an event; never waits and never throws. */
+  /** Adds an event. Never waits and never throws. */
   append(event: DownloadEvent): void {
     const { limits, clock, onDropped } = this.#options
     this.#sequence += 1
@@ -100,14 +100,14 @@ export class Journal {
     this.#schedule(this.#failed ? limits.retryMs : limits.flushMs)
   }
 
-  /** Events that no store has, in their order; those in memory only while the disk fails. */
+  /** Events that are not in a store yet, in order. Those in memory only while the disk fails. */
   async next(limit: number): Promise<JournalRecord[]> {
     const written = await this.#segments.next(this.applied, limit)
     if (written.length > 0 || !this.#isDiskFailing()) return written
     return this.#memory.slice(0, limit)
   }
 
-  /** Writes what is in memory to disk, if the disk lets it. */
+  /** Writes events from memory to disk, if the disk works. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -123,7 +123,7 @@ export class Journal {
     await this.#flushing
   }
 
-  /** Ends writing; what no store has stays on disk for the next process, what could not be written is lost. */
+  /** Stops writing. Undelivered events stay on disk for the next process; unwritten ones are lost. */
   async close(): Promise<void> {
     await this.flush()
     clearTimeout(this.#timer)
@@ -134,7 +134,7 @@ export class Journal {
     this.#lock?.release()
   }
 
-  /** Lets go of what is on disk or in the store. */
+  /** Drops events from memory that are on disk or in the store. */
   #forget(last: number): void {
     this.#memory = this.#memory.filter(({ sequence }) => sequence > last)
   }
@@ -180,7 +180,7 @@ export class Journal {
     this.#files += 1
     const path = join(folder, segmentName(this.#files))
     const writer = await SegmentWriter.create(path).catch((error: unknown) => {
-      // The folder may have been removed, and with it the lock.
+      // The folder may have been removed together with the lock.
       this.#lock?.release()
       this.#lock = undefined
       throw error
@@ -203,7 +203,7 @@ export class Journal {
   }
 }
 
-/** Sorts in the order of writing. */
+/** File names sort in the order of writing. */
 function segmentName(number: number): string {
   return `${String(number).padStart(12, '0')}.log`
 }

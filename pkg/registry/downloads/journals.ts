@@ -5,28 +5,25 @@ import type { Journal } from './journal.ts'
 import type { OnDropped } from './segments.ts'
 
 export interface JournalsOptions {
-  /** Holds a folder for each journal. */
+  /** Contains a folder for each journal. */
   readonly dir: string
   readonly own: Journal
-  /** Most bytes on disk, all journals together. */
+  /** Limit of bytes on disk, all journals together. */
   readonly maxBytes: number
   readonly onDropped: OnDropped
-  /** Called with a journal that was left behind, and how many events it holds that may wait to be counted. */
+  /** Called with a journal that was taken over, and its number of events. */
   readonly onAdopted: (journal: string, events: number) => void
 }
 
 const dayMs = 86_400_000
 
-/**
- * How long applied events stay on disk, in milliseconds: a store that comes back with an older state, because it was killed
- * before it had saved the last one, gets them again.
- */
+/** How long applied events stay on disk, in milliseconds. A store that lost its latest state in a crash gets them again. */
 const keepAppliedMs = 3_600_000
 
-/** Stores forget a journal after 90 days; what is nearly that old may be what they had already. */
+/** Stores forget a journal after 90 days. Older events might be counted already. */
 const keepMs = 60 * dayMs
 
-/** The journal of this process, and those that others left behind in the same folder. */
+/** The journal of this process, and those of ended processes in the same folder. */
 export class Journals {
   readonly #options: JournalsOptions
   #adopted: AdoptedJournal[] = []
@@ -39,7 +36,7 @@ export class Journals {
     return [...this.#adopted, this.#options.own]
   }
 
-  /** Has a function called whenever there are events of this process to bring. */
+  /** Registers a function that is called whenever this process has new events. */
   announceTo(onEvents: () => void): void {
     this.#options.own.announceTo(onEvents)
   }
@@ -48,13 +45,13 @@ export class Journals {
     return this.all.reduce((sum, { pending }) => sum + pending, 0)
   }
 
-  /** Time of the oldest event that waits, in milliseconds since 1970. */
+  /** Time of the oldest pending event, in milliseconds since 1970. */
   get oldestAt(): number | undefined {
     const times = this.all.flatMap(({ oldestAt }) => oldestAt ?? [])
     return times.length === 0 ? undefined : Math.min(...times)
   }
 
-  /** Takes over what dead processes left behind. A folder that cannot be read is tried again the next time. */
+  /** Takes over journals of ended processes. An unreadable folder is tried again the next time. */
   async adopt(): Promise<void> {
     const { dir, onDropped, onAdopted } = this.#options
     const mine = new Set(this.all.map(({ id }) => id))
@@ -67,7 +64,7 @@ export class Journals {
     }
   }
 
-  /** Removes what is no longer needed, and the oldest of what is where there is too much. */
+  /** Removes files that are no longer needed, and the oldest ones if there is too much. */
   async trim(now: number): Promise<void> {
     const before = { applied: now - keepAppliedMs, any: now - keepMs }
     for (const { segments, applied } of this.all) await segments.trim(applied, before)

@@ -6,7 +6,7 @@ import type { CountStore } from './store.ts'
 const dropReasons: readonly DropReason[] = ['QueueFull', 'DiskFailed', 'Corrupt', 'Expired']
 const kinds = ['Module', 'Provider'] as const
 
-/** What this package counts of itself. */
+/** The metrics of this package. */
 export function createMeters(metrics: Metrics) {
   const downloads = counter(metrics, {
     name: 'downloads_total',
@@ -25,7 +25,7 @@ export function createMeters(metrics: Metrics) {
     recorded: (kind: (typeof kinds)[number]) => downloads.inc({ kind }),
     dropped: (reason: DropReason, events: number) => dropped.inc({ reason }, events),
 
-    /** Shows a queue at each scrape. */
+    /** Reports a queue at each scrape. */
     observe(
       queue: { readonly pending: number; readonly oldestAt: number | undefined },
       store: Pick<CountStore, 'name'>,
@@ -60,7 +60,7 @@ export function createMeters(metrics: Metrics) {
 
 const logIntervalMs = 60_000
 
-/** Counts every event that is lost, and logs the first and then a sum a minute for each reason. */
+/** Counts every lost event, and logs the first one and then one sum a minute for each reason. */
 export function reportDrops(
   count: (reason: DropReason, events: number) => void,
   log: Logger,

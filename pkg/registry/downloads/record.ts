@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { type DownloadEvent, eventOf, fieldsOf, listIn } from './event.ts'
 
-/** One event as the journal keeps it. */
+/** One event in the journal. */
 export interface JournalRecord {
   /** Counts from 1 within its journal. */
   readonly sequence: number
@@ -16,7 +16,7 @@ export function encodeRecord({ sequence, at, event }: JournalRecord): string {
   return `${checksum(fields)} ${fields}\n`
 }
 
-/** Reads what is whole; `corrupt` counts the lines that are not. */
+/** Reads complete lines; `corrupt` counts the others. */
 export function decodeRecords(text: string): { records: JournalRecord[]; corrupt: number } {
   const records: JournalRecord[] = []
   let corrupt = 0
@@ -32,7 +32,7 @@ export function decodeRecords(text: string): { records: JournalRecord[]; corrupt
 function decodeRecord(line: string): JournalRecord | undefined {
   const fields = line.slice(9)
   if (line[8] !== ' ' || line.slice(0, 8) !== checksum(fields)) return undefined
-  // A checksum only says that nothing was lost, and not who wrote it, or which version of us.
+  // The checksum proves only that the line is complete, not which program or version wrote it.
   const [sequence, at, ...archive] = listIn(fields) ?? []
   if (typeof sequence !== 'number' || typeof at !== 'number') return undefined
   const event = eventOf(archive)

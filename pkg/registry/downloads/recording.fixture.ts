@@ -13,14 +13,14 @@ interface Report {
 
 export interface Recorder {
   readonly reports: Report[]
-  /** Ends it as a crash does. @returns how many downloads must have been counted, and how many may have been */
+  /** Kills it as a crash does. @returns how many downloads must have been counted, and how many may have been */
   readonly kill: () => Promise<{ least: number; most: number }>
-  /** Ends it gracefully. @returns its last words */
+  /** Stops it gracefully. @returns its last output */
   readonly stop: () => Promise<Report>
 }
 
 const script = fileURLToPath(new URL('./recorder.fixture.ts', import.meta.url))
-/** What may be lost in a crash is stated as 100 ms; a machine that is busy with other tests gets more. */
+/** At most 100 ms of events may be lost in a crash. A machine that is busy with other tests gets more. */
 export const windowMs = 500
 
 /** Starts test-recorder.ts; `shell` runs it as "$@". */
@@ -42,7 +42,7 @@ export function record(orders: object, shell = 'exec "$@"'): Recorder {
       const journaled = reports.filter(({ at }) => at < killedAt - windowMs)
       return {
         least: journaled.at(-1)?.recorded ?? 0,
-        // A burst may have been recorded and not yet reported.
+        // A burst may be recorded but not reported yet.
         most: (reports.at(-1)?.recorded ?? 0) + 10,
       }
     },

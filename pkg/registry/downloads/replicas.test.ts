@@ -23,7 +23,7 @@ describe.skipIf(noValkey)('servers that share a Valkey', () => {
     expect(totals()).toEqual([3, 3])
     expect(one.logged).toEqual([
       'download counts loaded',
-      'download store away, events wait on disk',
+      'download store unavailable, events are queued on disk',
     ])
   })
 

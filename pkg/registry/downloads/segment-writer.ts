@@ -2,8 +2,8 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Appends to a file of its own. What was written survives the death of this process at once; a sync that follows every
- * write, one at a time, makes it survive the death of the machine too.
+ * Appends to a file of its own. Written events survive the end of this process at once. A sync follows the writes, one at a
+ * time, so that they also survive a power failure.
  */
 export class SegmentWriter {
   readonly #file: FileHandle
@@ -26,7 +26,7 @@ export class SegmentWriter {
     return this.#sizeBytes
   }
 
-  /** Writes everything or, as far as can be seen later, nothing. */
+  /** Writes everything or, as far as readers can see, nothing. */
   async write(text: string): Promise<void> {
     if (this.#syncError !== undefined) throw this.#syncError
     const bytes = Buffer.from(text)
@@ -65,7 +65,7 @@ export class SegmentWriter {
   }
 }
 
-/** A new file is only found again once its folder is on disk. */
+/** A new file is found again only after its folder was synced. */
 async function syncFolder(path: string): Promise<void> {
   await using folder = await open(path, 'r')
   await folder.sync()

@@ -2,13 +2,13 @@ import { readFile, rm } from 'node:fs/promises'
 import type { ReasonOf } from '../../base/errors/errors.ts'
 import { decodeRecords, type JournalRecord } from './record.ts'
 
-/** Why an event will never be counted; label of a metric. */
+/** Reason why an event will never be counted; label of a metric. */
 export type DropReason = ReasonOf<'QueueFull' | 'DiskFailed' | 'Corrupt' | 'Expired'>
 
-/** Called with events that are lost. */
+/** Called with lost events. */
 export type OnDropped = (reason: DropReason, events: number, err?: unknown) => void
 
-/** One file of a journal. Its records are consecutive but for those that were dropped. */
+/** One file of a journal. Its records are consecutive, except for dropped ones. */
 export interface Segment {
   readonly path: string
   first: number
@@ -17,11 +17,11 @@ export interface Segment {
   firstAt: number
   lastAt: number
   sizeBytes: number
-  /** What is in the file, while it is written to. */
+  /** The content of the file, while it is written. */
   records?: JournalRecord[] | undefined
 }
 
-/** Adds records to what is known of a segment. */
+/** Adds records to the description of a segment. */
 export function extend(segment: Segment, records: readonly JournalRecord[]): void {
   const [first, last] = [records[0], records.at(-1)]
   if (first === undefined || last === undefined) return
@@ -52,7 +52,7 @@ export class Segments {
     return this.#segments.length === 0
   }
 
-  /** Whether the oldest file is the one that is written to. */
+  /** Whether the oldest file is still written. */
   get isOldestOpen(): boolean {
     return this.#segments[0]?.records !== undefined
   }
@@ -61,7 +61,7 @@ export class Segments {
     this.#segments.push(segment)
   }
 
-  /** Takes over a file that another process left behind. */
+  /** Takes over a file of another process. */
   async adopt(path: string): Promise<void> {
     const text = await readFile(path, 'utf8')
     const { records, corrupt } = decodeRecords(text)
@@ -81,7 +81,7 @@ export class Segments {
     return this.#firstPending(applied)?.firstAt
   }
 
-  /** The next events after `applied`, at most `limit`; none where there are no more. */
+  /** The next events after `applied`, at most `limit`. */
   async next(applied: number, limit: number): Promise<JournalRecord[]> {
     for (;;) {
       const segment = this.#firstPending(applied)
@@ -96,9 +96,9 @@ export class Segments {
   }
 
   /**
-   * Lets go of the oldest file.
+   * Removes the oldest file.
    *
-   * @param reason of the loss, where events in it were not applied yet
+   * @param reason of the loss of events that were not applied yet
    */
   async dropOldest(applied: number, reason: DropReason): Promise<void> {
     const [segment] = this.#segments
@@ -108,7 +108,7 @@ export class Segments {
     await this.#remove(segment)
   }
 
-  /** Removes files whose last event is older than `before` (milliseconds since 1970), but none that is written to. */
+  /** Removes files whose last event is older than `before` (milliseconds since 1970), except the one that is written. */
   async trim(applied: number, before: { applied: number; any: number }): Promise<void> {
     for (;;) {
       const [segment] = this.#segments

@@ -6,7 +6,7 @@ import { type Batch, historyDays, hourMs, hourOf } from './batch.ts'
 import type { CountedDownload, DownloadedResource, HourlyCount } from './event.ts'
 import { type CountStore, journalMemoryDays } from './store.ts'
 
-/** Layout of the file; docs/downloads.md explains it. */
+/** Layout version of the file, explained in docs/downloads.md. */
 const layout = 1
 const schema = `
   CREATE TABLE downloads (
@@ -26,7 +26,7 @@ const schema = `
   PRAGMA user_version = ${layout};
 `
 
-/** Came later, beside what older releases know: they can still open the file. */
+/** Added later, next to the tables of older releases, which can still open the file. */
 const addition = `
   CREATE TABLE IF NOT EXISTS version_hours (
     kind TEXT, namespace TEXT, name TEXT, version TEXT, hour INTEGER, count INTEGER NOT NULL,
@@ -61,8 +61,8 @@ type Statements = Record<keyof typeof statements, StatementSync>
 type Row = Readonly<Record<string, string | number>>
 
 /**
- * Counts in a SQLite file of this machine, for one server. It is opened when it is needed, and again after every error.
- * Commits are not synced one by one: what a power cut takes back is counted again from the journal, which is.
+ * Counts in a SQLite file of this machine, for one server. It is opened on demand, and again after every error. Commits are
+ * not synced one by one: events that a power failure reverts are counted again from the synced journal.
  */
 export class SqliteStore implements CountStore {
   readonly name = 'sqlite'
@@ -148,7 +148,7 @@ export class SqliteStore implements CountStore {
     }
   }
 
-  /** Closing takes back a transaction that is open. */
+  /** Closing reverts an open transaction. */
   #abandon(): void {
     this.generation += 1
     const database = this.#open?.database

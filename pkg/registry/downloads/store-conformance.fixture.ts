@@ -11,16 +11,16 @@ const provider: DownloadEvent = { ...module, kind: 'Provider', os: 'linux', arch
 const now = Date.UTC(2030, 0, 15, 12, 30)
 
 export interface OpenStore {
-  /** Nothing is in it. */
+  /** An empty store. */
   readonly store: CountStore
   /** A second connection to the same counts. */
   readonly again: () => Promise<CountStore>
 }
 
 /**
- * What every store does.
+ * Tests for every store.
  *
- * @param open with a clock that says `now`
+ * @param open creates a store with a clock that returns `now`
  */
 export function describeStore(open: (clock: Clock) => Promise<OpenStore>): void {
   const clock = () => now

@@ -1,2 +1,2 @@
-/** What is used of iovalkey, in a file of its own: names of a CommonJS package are lost where a bundle imports it on first use. */
+/** The used part of iovalkey in a file of its own: a bundle that imports a CommonJS package on demand loses its names. */
 export { Redis } from 'iovalkey'

@@ -8,7 +8,7 @@ import { applyScript } from './valkey-script.ts'
 export interface ValkeyAddress {
   readonly host: string
   readonly port: number
-  /** Its certificate must be that of `host`, by an authority that Node trusts. Default false. */
+  /** The certificate must be valid for `host` and issued by an authority that Node trusts. Default false. */
   readonly tls?: boolean
 }
 
@@ -19,7 +19,7 @@ export interface ValkeyOptions {
   readonly random: Random
 }
 
-/** All keys are in one slot of a cluster, because one script writes them; the version is that of their layout. */
+/** All keys are in one slot of a cluster, because one script writes them. The version is that of their layout. */
 const prefix = '{depot}:v1:'
 const daySeconds = 86_400
 const connectDeadlineMs = 5_000
@@ -28,11 +28,11 @@ type Client = Redis & {
   applyBatch?: (keys: number, ...args: (string | number)[]) => Promise<string>
 }
 
-/** Counts in a Valkey that several servers share. The client connects again by itself; a command is never sent twice. */
+/** Counts in a Valkey that several servers share. The client reconnects by itself. A command is never sent twice. */
 export class ValkeyStore implements CountStore {
   readonly name = 'valkey'
   generation = 0
-  /** The library is loaded with the first store: most servers have none. */
+  /** The library is loaded with the first store, because most servers have none. */
   readonly #client: Promise<Client>
   readonly #clock: Clock
   #failure: Error | undefined
@@ -40,7 +40,7 @@ export class ValkeyStore implements CountStore {
   constructor(options: ValkeyOptions) {
     this.#clock = options.clock
     this.#client = this.#connect(options)
-    // Who asks is told.
+    // The error is reported to callers.
     this.#client.catch(() => undefined)
   }
 
@@ -61,7 +61,7 @@ export class ValkeyStore implements CountStore {
       maxRetriesPerRequest: 0,
       retryStrategy: (attempt) =>
         backoffMs({ firstMs: 100, capMs: 3_000, jitter: 'equal', random }, attempt),
-      // What was promoted or demoted meanwhile is found by connecting again.
+      // Reconnecting finds the new primary after a failover.
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
     })
     client.defineCommand('applyBatch', { lua: applyScript })
@@ -155,7 +155,7 @@ export class ValkeyStore implements CountStore {
     return `${prefix}journal:${id}`
   }
 
-  /** Waits for a connection that is on its way; puts the reason why there is none in place of the client's words. */
+  /** Waits for a pending connection. Replaces errors of the client by the reason why there is no connection. */
   async #ask<T>(question: (client: Client) => Promise<T> | undefined): Promise<T> {
     try {
       const client = await this.#client
@@ -187,7 +187,7 @@ function resourceField(of: DownloadedResource & { readonly version?: string | un
   return JSON.stringify([kind, namespace, name, ...(version === undefined ? [] : [version])])
 }
 
-/** Reads one day of one resource: ` 9:2 17:1` is two at nine and one at five. */
+/** Reads one day of one resource: ` 9:2 17:1` is two at nine and one at five in the afternoon. */
 function hoursOf(day: number, text: string): { hour: number; count: number }[] {
   return Array.from(text.matchAll(/(\d+):(\d+)/g), ([, hour, count]) => ({
     hour: day * 24 + Number(hour),

@@ -12,10 +12,10 @@ const binary = ['valkey-server', 'redis-server'].find(
 const onCi = !['', '0', 'false'].includes(process.env['CI'] ?? '')
 if (binary === undefined && onCi) throw new Error('these tests need valkey-server or redis-server')
 
-/** Whether this machine, a laptop, lacks it. */
+/** Whether Valkey is missing on this machine, a laptop. */
 export const noValkey = binary === undefined
 
-/** A real Valkey, or the Redis that it came from, with a folder of its own. */
+/** A real Valkey, or Redis, with a folder of its own. */
 export class TestValkey implements AsyncDisposable {
   readonly host = '127.0.0.1'
   readonly port: number
@@ -34,7 +34,7 @@ export class TestValkey implements AsyncDisposable {
     return server
   }
 
-  /** Resolves when it takes connections; what it saved is there again. */
+  /** Resolves when it accepts connections with its saved data. */
   async start(): Promise<void> {
     const port = this.#flags.includes('--tls-port') ? [] : ['--port', String(this.port)]
     const flags = this.#flags.map((flag) => flag.replace('{port}', String(this.port)))
@@ -46,7 +46,7 @@ export class TestValkey implements AsyncDisposable {
     while (!(await accepts(this.port))) await sleep(20)
   }
 
-  /** As a power cut does, but for the disk's own cache. */
+  /** Like a power failure, except for the disk's own cache. */
   async kill(): Promise<void> {
     const child = this.#process
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
