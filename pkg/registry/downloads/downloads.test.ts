@@ -125,7 +125,9 @@ describe('a store that', () => {
     const other = new DatabaseSync(join(dir, 'stats.db'))
     other.exec('BEGIN IMMEDIATE')
     recordMany(downloads, 5)
-    await vi.waitFor(() => expect(logged).toContain('download store unavailable, events are queued on disk'))
+    await vi.waitFor(() =>
+      expect(logged).toContain('download store unavailable, events are queued on disk'),
+    )
     other.exec('COMMIT')
     await vi.waitFor(() => expect(total()).toBe(6))
   })
