@@ -23,7 +23,7 @@ export function printProgress(objects: Objects, print: (line: string) => void): 
   })
 }
 
-/** What is not as it should be, a line for each object that says why. */
+/** Lists the problems, one line for each object. */
 export function problemsOf(objects: FolderObjects): string[] {
   const unready = kinds.flatMap((kind) =>
     objects.list(kind).flatMap((object) => {

@@ -30,7 +30,7 @@ import { printProgress, problemsOf, summaryOf } from './report.ts'
 // Imports write to a folder, too.
 export { onlyOne } from './only-one.ts'
 
-/** How long what runs may take to end after a signal; it is cut off then. */
+/** Limit for running work to end after a signal; then it is cut off. */
 const graceMs = 5_000
 
 /** `depot sync`. */

@@ -21,7 +21,7 @@ export interface FolderLockOptions {
   readonly program: string
   /** Called once, when a person removed the file that names the holder: writing has to end. */
   readonly onLost: () => void
-  /** How often that file is looked at, in milliseconds. Default: 5,000. */
+  /** Interval at which that file is checked, in milliseconds. Default: 5,000. */
   readonly lookMs?: number
 }
 
@@ -29,7 +29,7 @@ export interface FolderLockOptions {
 export type FolderLock = AsyncDisposable
 
 /** Another process writes to the folder, or this one cannot. */
-export class FolderLockError extends Error {
+class FolderLockError extends Error {
   override readonly name = 'FolderLockError'
 }
 

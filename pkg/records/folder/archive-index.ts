@@ -15,7 +15,7 @@ import {
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { idOf } from './definitions.ts'
 
-/** Which Versions need their archive looked at, and where those archives are. */
+/** Versions without a checksum of their own, and the locations of their archives. */
 export class ArchiveIndex {
   readonly #parents = new Map<string, Module | Provider>()
   /** Names of parents by the name in their config, where it is another one. */
@@ -48,7 +48,7 @@ export class ArchiveIndex {
   }
 
   /**
-   * Where a Version's archive is.
+   * Finds the archive of a Version.
    *
    * @returns undefined where it is not on the filesystem backend, or it is not known
    */
@@ -71,7 +71,7 @@ export class ArchiveIndex {
     return parentOf(wanted, this.#parents.get(id), configured, traits)
   }
 
-  /** Those whose config has that name, and whose own is another one. */
+  /** Parents with that name in their config, and another metadata.name. */
   *#configured(kind: ParentKind, namespace: string, name: string): Generator<Module | Provider> {
     for (const alias of this.#aliases.get(idOf({ kind, namespace, name })) ?? []) {
       const parent = this.#parents.get(idOf({ kind, namespace, name: alias }))

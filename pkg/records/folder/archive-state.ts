@@ -5,9 +5,9 @@ import { codeOf } from './tree.ts'
 /** Looks at archives; cmd gives one that reads the mounted directory. */
 export interface ArchiveProbe {
   /**
-   * What is there now, at little cost.
+   * Looks at an archive without reading it.
    *
-   * @returns undefined where there is no such archive
+   * @returns undefined if the archive does not exist
    * @throws RegistryError where it may not be read; its message is shown in `syncStatus`
    */
   stat(location: ArchiveLocation): Promise<ArchiveStat | undefined>
@@ -27,7 +27,7 @@ interface ArchiveDigest extends ArchiveStat {
   readonly sha256: string
 }
 
-/** What is known about an archive. */
+/** The known state of an archive. */
 export type ArchiveState =
   | ({ readonly type: 'hashed' } & ArchiveDigest)
   | { readonly type: 'failed'; readonly message: string }

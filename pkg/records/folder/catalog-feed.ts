@@ -1,11 +1,20 @@
-import type { Resource, ResourceSink } from '../../api/v1alpha1/v1alpha1.ts'
+import { isDeepStrictEqual } from 'node:util'
+import {
+  kindNames,
+  type ObjectKey,
+  type Resource,
+  type ResourceSink,
+} from '../../api/v1alpha1/v1alpha1.ts'
 import { Turns } from '../../base/pacing/pacing.ts'
-import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
+import {
+  changeLagHistogram,
+  type Logger,
+  type Metrics,
+  syncedGauge,
+} from '../../base/telemetry/telemetry.ts'
 import type { ArchiveProbe } from './archive-state.ts'
 import type { Definitions, Resolution } from './definitions.ts'
 import { Digests } from './digests.ts'
-import { createManifestMetrics } from './metrics.ts'
-import { Publisher } from './publisher.ts'
 
 /** Objects of one file that change in one step; more than that would keep requests waiting. */
 const maxTogether = 1_000
@@ -21,25 +30,33 @@ interface CatalogFeedOptions {
 /** Hands what a folder holds to the catalog, with the digests of archives that the manifests do not say. */
 export class CatalogFeed {
   readonly #definitions: Pick<Definitions<Resource>, 'get'>
-  readonly #publisher: Publisher
+  readonly #sink: ResourceSink
   readonly #digests: Digests
-  readonly #metrics: ReturnType<typeof createManifestMetrics>
+  readonly #lag: ReturnType<typeof changeLagHistogram>
+  /** The objects that the sink has. */
+  readonly #handed = new Map<string, Resource>()
   #loaded = false
 
   constructor({ sink, probe, definitions, log, metrics }: CatalogFeedOptions) {
     this.#definitions = definitions
-    this.#publisher = new Publisher(sink)
+    this.#sink = sink
     this.#digests = new Digests({ probe, log, onChange: (ids) => this.#republish(ids) })
-    this.#metrics = createManifestMetrics(metrics, () => this.#loaded)
+    syncedGauge(metrics, () => kindNames.map((kind) => [kind, this.#loaded] as const))
+    this.#lag = changeLagHistogram(metrics)
   }
 
   /** Hands on a first list. Resolves when archives were hashed, or after `firstDigestsMs`. */
   async load(all: readonly Resolution<Resource>[], firstDigestsMs: number): Promise<void> {
     for (const { key, object } of all) this.#digests.set(key, object)
-    const resources = all.flatMap(({ id, object }) =>
-      object === undefined ? [] : [[id, object] as const],
-    )
-    await this.#publisher.replace(resources, new Turns())
+    const turns = new Turns()
+    const replacements = new Map(kindNames.map((kind) => [kind, this.#sink.beginReplace(kind)]))
+    for (const { id, object } of all) {
+      if (object === undefined) continue
+      this.#handed.set(id, object)
+      replacements.get(object.kind)?.add(object)
+      await turns.yieldIfDue()
+    }
+    for (const replacement of replacements.values()) await replacement.commit()
     await this.#digests.start(firstDigestsMs)
     this.#loaded = true
   }
@@ -52,8 +69,8 @@ export class CatalogFeed {
         const step = ofFile.slice(at, at + maxTogether)
         for (const { key, object } of step) this.#digests.set(key, object)
         for (const { id, key, object } of step) {
-          this.#publisher.publish(id, key, object && this.#digests.complete(object))
-          this.#metrics.published(key.kind, readMs)
+          this.#hand(id, key, object)
+          this.#lag.observe({ kind: key.kind }, (performance.now() - readMs) / 1000)
         }
         await turns.yieldIfDue()
       }
@@ -64,14 +81,26 @@ export class CatalogFeed {
     return this.#digests.close()
   }
 
-  /** Hands on Versions of which the archive has changed. */
+  /** Hands on Versions whose archive has changed. */
   #republish(ids: Iterable<string>): void {
     for (const id of ids) {
       const resource = this.#definitions.get(id)
       if (resource === undefined) continue
       const { kind, metadata } = resource
-      const key = { kind, namespace: metadata.namespace, name: metadata.name }
-      this.#publisher.publish(id, key, this.#digests.complete(resource))
+      this.#hand(id, { kind, namespace: metadata.namespace, name: metadata.name }, resource)
+    }
+  }
+
+  #hand(id: string, key: ObjectKey, resource: Resource | undefined): void {
+    const handed = this.#handed.get(id)
+    const whole = resource && this.#digests.complete(resource)
+    if (handed === whole || isDeepStrictEqual(handed, whole)) return
+    if (whole === undefined) {
+      this.#sink.apply({ type: 'delete', ...key })
+      this.#handed.delete(id)
+    } else {
+      this.#sink.apply({ type: 'upsert', resource: whole })
+      this.#handed.set(id, whole)
     }
   }
 }

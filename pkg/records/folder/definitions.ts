@@ -5,7 +5,7 @@ import type { Entry, ManifestFile } from './manifest-file.ts'
 import type { StatusReading } from './read-object.ts'
 import type { Rejection } from './rejections.ts'
 
-/** What one place in one file says about one object. */
+/** The definition of one object at one place in one file. */
 interface Claim<O> {
   readonly key: ObjectKey
   readonly file: string
@@ -22,7 +22,7 @@ interface Claim<O> {
   readonly status: StatusReading | undefined
 }
 
-/** What is to be served of an object, after a change. */
+/** The object to serve after a change. */
 export interface Resolution<O> {
   readonly id: string
   readonly key: ObjectKey
@@ -35,8 +35,8 @@ export interface Resolution<O> {
 }
 
 /**
- * The union of what all files say. Of several places that define an object, the first in order of path wins; and where
- * no place does because of a mistake, what was served last stays.
+ * The objects of all files. If several places define an object, the first in order of path wins. If a mistake leaves no
+ * valid definition, the last valid one stays.
  */
 export class Definitions<O> {
   readonly #keeper: Pick<Keeper<O, unknown>, 'withStatus'>
@@ -53,7 +53,7 @@ export class Definitions<O> {
     return this.#current.size
   }
 
-  /** Whether an object is in no file now, and is held until its absence counts. */
+  /** Tells whether an object is in no file now, and does not count as gone yet. */
   get hasAbsent(): boolean {
     return this.#dirty.size > 0
   }
@@ -62,7 +62,7 @@ export class Definitions<O> {
     return this.#current.get(id)
   }
 
-  /** Whether a place in this file defines this object as it should. */
+  /** Tells whether a file has a valid definition of an object. */
   defines(file: string, key: ObjectKey): boolean {
     const places = this.#places.get(idOf(key)) ?? []
     return places.some(
@@ -80,7 +80,7 @@ export class Definitions<O> {
     return this.#placesOf(idOf(key)).find(isStatus)?.file
   }
 
-  /** Statuses whose object is in no file, and is not held any more. */
+  /** Statuses whose object is in no file and counts as gone. */
   *strayStatuses(): Generator<{ readonly key: ObjectKey; readonly file: string }> {
     for (const [id, places] of this.#places) {
       const [first] = places
@@ -122,9 +122,9 @@ export class Definitions<O> {
   }
 
   /**
-   * Rules on every object that a change since the last call may have touched.
+   * Resolves every object that a change since the last call may have touched.
    *
-   * @param mayReappear whether an object that is nowhere now may be about to turn up elsewhere: then it stays for now
+   * @param mayReappear keep objects that are in no file now, because they may be moving between files
    */
   *resolve(mayReappear: boolean): Generator<Resolution<O>> {
     for (const [id, { key, file }] of this.#dirty) {
@@ -149,7 +149,7 @@ export class Definitions<O> {
     }
   }
 
-  /** Takes the word of this process for it that an object is gone. */
+  /** Removes an object that this process deleted, without waiting for its absence to count. */
   drop(key: ObjectKey): void {
     const id = idOf(key)
     if (this.#placesOf(id).some((place) => !isStatus(place))) return
@@ -157,12 +157,12 @@ export class Definitions<O> {
     this.#dirty.delete(id)
   }
 
-  /** Has these ruled on again, because they were not taken. */
+  /** Resolves these again, because they were not taken. */
   reopen(resolutions: readonly Resolution<O>[]): void {
     for (const { id, key, file } of resolutions) this.#dirty.set(id, { key, file })
   }
 
-  /** What is said of an object, in order of path. */
+  /** The places of an object, in order of path. */
   #placesOf(id: string): readonly Claim<O>[] {
     const places = this.#places.get(id) ?? []
     return places.toSorted((a, b) =>

@@ -63,7 +63,7 @@ export class Digests {
   readonly #onChange: (ids: Iterable<string>) => void
   readonly #index = new ArchiveIndex()
   readonly #archives = new Map<string, Archive>()
-  /** Where each Version's archive was at the last look. */
+  /** Archive of each Version at the last look. */
   #locations = new Map<string, string>()
   readonly #queue: Archive[] = []
   readonly #hashing = new Set<Promise<void>>()

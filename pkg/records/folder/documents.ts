@@ -10,7 +10,7 @@ export interface DocumentPart {
 
 export type FieldPath = readonly (string | number)[]
 
-/** What a document holds. Lines are counted from 0, from the beginning of its text. */
+/** A parsed document. Lines are counted from 0, from the beginning of its text. */
 export type Document =
   | {
       readonly ok: true
@@ -23,7 +23,7 @@ export type Document =
       readonly ok: false
       readonly message: string
       readonly line: number | undefined
-      /** As much as could be read. */
+      /** The part that could be read. */
       readonly value: unknown
     }
 
@@ -137,7 +137,7 @@ export function parseJson(text: string): Document | undefined {
   return { ok: true, value, lineOf, linesAreCheap: false }
 }
 
-/** Where the next line that starts a document begins, or the end of the text. */
+/** Finds the next line that starts a document, or the end of the text. */
 function markerFrom(text: string, from: number): number {
   for (let at = text.indexOf('\n---', from); at !== -1; at = text.indexOf('\n---', at + 1)) {
     const next = text[at + 4]
@@ -150,7 +150,7 @@ const blankOrComment = /^[ \t]*(?:#[^\n]*|\r)?$/
 const documentEnd = /^\.\.\.(?:[ \t]+#[^\n]*|[ \t]*\r?)$/
 
 /**
- * Where the directives right before a marker begin, with the comments among them: at the start, or behind a line of `...`.
+ * Finds the directives right before a marker, with the comments among them: at the start, or after a line of `...`.
  *
  * @returns the marker where there are none
  */

@@ -47,11 +47,11 @@ export interface ManifestOptions {
   readonly log: Logger
   readonly metrics: Metrics
   /**
-   * Whether a folder that is found empty all at once means that there is nothing to serve. Default false: it is taken for
-   * a volume that is not mounted, and what was served stays.
+   * Serve nothing if the folder is suddenly empty. Default false: it is taken for a volume that is not mounted, and the
+   * previous objects stay.
    */
   readonly allowEmpty?: boolean
-  /** How long the start waits for archives to be hashed, in milliseconds. Default 30000; 0 does not wait. */
+  /** Limit of the wait for archive digests at start, in milliseconds. Default 30000; 0 does not wait. */
   readonly firstDigestsMs?: number
 }
 

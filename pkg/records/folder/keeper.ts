@@ -2,7 +2,7 @@ import type { JsonReader, Resource } from '../../api/v1alpha1/v1alpha1.ts'
 import type { StatusReading } from './read-object.ts'
 import { type Readme, readmeIn } from './readme.ts'
 
-/** What a reader of a folder keeps of each object: O of those of our kinds, E of others, where they are of use. */
+/** The parts of objects that a reader of a folder keeps: O for our kinds, E for useful objects of other kinds. */
 export interface Keeper<O, E> {
   /** @param value as it is written */
   object(resource: Resource, value: Readonly<Record<string, unknown>>): O

@@ -2,7 +2,7 @@ import { type DocumentPart, newlinesIn } from './documents.ts'
 
 /** A list that was cut into its items, without being parsed. */
 export interface ListParts {
-  /** What stands around the items: apiVersion, kind and so on. */
+  /** The fields around the items: apiVersion, kind and so on. */
   readonly envelope: string
   /** Each holds a YAML sequence of one item. */
   readonly items: readonly DocumentPart[]
@@ -12,7 +12,7 @@ export interface ListParts {
  * Cuts what `kubectl get -o yaml` prints, a single document however many objects there are, so that each can be parsed
  * by itself. A line indented no deeper than the dash of an item cannot belong to that item.
  *
- * @returns undefined where the document is no such list, or written in another way
+ * @returns undefined if the document is not such a list, or is written differently
  */
 export function listItemsOf({ text, line }: DocumentPart): ListParts | undefined {
   if (!/^kind:[ \t]*["']?\w*List\b/m.test(text) || usesAliases(text)) return undefined

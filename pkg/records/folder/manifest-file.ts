@@ -17,7 +17,7 @@ import {
 import type { FileText } from './read-text.ts'
 import type { Rejection } from './rejections.ts'
 
-/** An object that a file says something about. */
+/** An object in a file. */
 export interface Entry<O> {
   readonly key: ObjectKey
   readonly line: number | undefined
@@ -26,22 +26,22 @@ export interface Entry<O> {
   readonly status?: StatusReading | undefined
   /** Fields of it that nothing reads. */
   readonly unknown?: readonly FieldIssue[] | undefined
-  /** What cannot work, or has no effect. */
+  /** A mistake in a valid object: a value that cannot work or has no effect. */
   readonly mistake?: FieldIssue | undefined
 }
 
-/** What a file holds. */
+/** The contents of a file. */
 export interface ManifestFile<O, E> {
   readonly entries: readonly Entry<O>[]
   readonly extras: readonly E[]
   readonly rejections: readonly Rejection[]
-  /** Whether some part could not be identified as any object: it may be one that the file held before. */
+  /** Some part could not be identified: it may be an object that the file contained before. */
   readonly incomplete: boolean
-  /** What became of each part, by the hash of its text, so that only parts that change are parsed again. */
+  /** Results by hash of the text of a part, so that only changed parts are parsed again. */
   readonly parts: ReadonlyMap<string, readonly Outcome<O, E>[]>
 }
 
-/** What became of one object. The line is counted from 0, from the beginning of its part. */
+/** The result for one object. Lines are counted from 0, from the beginning of its part. */
 interface Outcome<O, E> extends Partial<Omit<Entry<O>, 'key'>> {
   readonly line: number | undefined
   readonly key?: ObjectKey | undefined
@@ -52,9 +52,9 @@ interface Outcome<O, E> extends Partial<Omit<Entry<O>, 'key'>> {
 export interface ParseOptions<O, E> {
   readonly apiGroup: string
   readonly keeper: Keeper<O, E>
-  /** What of a valid object is to be reported. */
+  /** Finds a mistake in a valid object. */
   readonly mistakeIn?: (reading: Extract<Reading, { type: 'accepted' }>) => FieldIssue | undefined
-  /** What the file held before. */
+  /** The previous contents of the file. */
   readonly previous?: ManifestFile<O, E> | undefined
   /** Between two objects others get their turn. */
   readonly turns: Turns
@@ -63,7 +63,7 @@ export interface ParseOptions<O, E> {
 /** Files of this name may hold a status without its object. */
 const statusFile = /\.status\.(?:ya?ml|json)$/i
 
-/** Reads what a file holds. */
+/** Parses a file. */
 export async function parseManifest<O, E>(
   path: string,
   file: FileText,

@@ -13,7 +13,7 @@ import type { Entry, ParseOptions } from './manifest-file.ts'
 const maxLines = 100
 
 /**
- * What an API server would have refused of an object, or what is valid but has no effect.
+ * Finds a value that an API server would have refused, or that is valid but has no effect.
  *
  * @param namespace the one namespace whose GroupBindings count
  */

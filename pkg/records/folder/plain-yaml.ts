@@ -1,4 +1,4 @@
-/** What a document holds, and where in its text that begins. */
+/** The value of a document, and its offset in the text. */
 export interface PlainDocument {
   readonly value: unknown
   readonly offset: number
@@ -6,7 +6,7 @@ export interface PlainDocument {
 
 /** Tabs, other line breaks, marks and whatever else could mean something. */
 const odd = /[^\n\x20-\x7e\u00a1-\u1fff\u2010-\u2027\u2030-\ud7ff]/
-/** A key of a mapping, and what stands behind it. */
+/** A key of a mapping, and the rest of its line. */
 const entry = /^([A-Za-z_][\w./-]{0,200}|[0-9][\w./-]{0,200}|"[\w ./-]{0,200}"):(?: +(.*))?$/
 const plain = /^(?:[A-Za-z0-9_/+.]|-[A-Za-z0-9_])/
 /** Ends a plain text, or is a mistake in it. */
@@ -46,11 +46,11 @@ const unusual = new Error('is not plain')
 class PlainReader {
   readonly #text: string
   #start = 0
-  /** Where the next line begins. */
+  /** Offset of the next line. */
   #next = 0
-  /** Of the line looked at; -1 behind the last. */
+  /** Indentation of the current line; -1 after the last. */
   #indent = -1
-  /** What the line says, without its indentation. */
+  /** The current line without its indentation. */
   #content = ''
 
   constructor(text: string) {
@@ -133,7 +133,7 @@ class PlainReader {
     return fields
   }
 
-  /** What stands in the lines below a key; the items of a sequence may stand right below it. */
+  /** Reads the lines below a key; items of a sequence may have the same indentation as the key. */
   #below(indent: number, depth: number): unknown {
     if (this.#indent > indent) return this.#block(depth + 1)
     if (this.#indent === indent && this.#isItem()) return this.#sequence(depth + 1)
@@ -141,7 +141,7 @@ class PlainReader {
   }
 }
 
-/** @throws where it is no text, or not a usual one */
+/** @throws if it is not a text, or an unusual one */
 function keyOf(written: string | undefined): string {
   if (written === undefined) throw unusual
   const key = scalar(written)

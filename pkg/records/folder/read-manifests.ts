@@ -11,7 +11,7 @@ import type { Readme } from './readme.ts'
 import type { Rejection } from './rejections.ts'
 import { signatureOf, walk } from './tree.ts'
 
-/** What one file of manifests holds. */
+/** The contents of one file of manifests. */
 export interface ReadManifest {
   /** As it was asked for, or below the folder that was. */
   readonly file: string
@@ -61,7 +61,7 @@ async function read(
 
 function withStatuses(all: readonly ReadManifest[], keeper: ResourceKeeper): ReadManifest[] {
   const entries = all.flatMap((one) => one.entries)
-  // Of two the first counts.
+  // The first of two statuses counts.
   const statuses = new Map(
     entries
       .toReversed()

@@ -13,7 +13,7 @@ import {
 import { messageOf } from '../../base/errors/errors.ts'
 import type { FieldPath } from './documents.ts'
 
-/** What became of one object in a document. */
+/** The result of reading one object of a document. */
 export type Reading =
   | { readonly type: 'ignored' }
   | {
@@ -41,7 +41,7 @@ export interface StatusReading {
   readonly raw: unknown
 }
 
-/** An object, and where it stands in its document. */
+/** An object and its path in its document. */
 export interface Placed {
   readonly value: unknown
   readonly path: FieldPath
@@ -67,7 +67,7 @@ export function* objectsIn(value: unknown, path: FieldPath = []): Generator<Plac
   }
 }
 
-/** Whether a document is a list of objects. */
+/** Tells whether a document is a list of objects. */
 export function isList(value: unknown): value is Fields & ListHeader {
   if (!isRecord(value) || typeof value['kind'] !== 'string') return false
   const { kind } = value
@@ -124,7 +124,7 @@ export function guessOf(value: unknown): { kind: Kind | 'unknown'; key: ObjectKe
   return { kind, key: keyOf(kind, value) }
 }
 
-/** Where apiVersion or kind is missing, the rest tells: a mistake in one of ours must not go unnoticed. */
+/** Tells whether an object is probably ours if apiVersion or kind is missing: such a mistake must be reported. */
 function isOurs(value: Fields, kind: Kind | undefined, apiGroup: string): boolean {
   const version = value['apiVersion'] ?? undefined
   if (typeof version === 'string') {

@@ -5,7 +5,7 @@ import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 export interface Readme {
   readonly namespace: string
   readonly name: string
-  /** Whether it carries the README label, and so may be shown by every Version that names it. */
+  /** Has the README label, so that every Version that names it can show it. */
   readonly isLabelled: boolean
   /** Names of the Versions that own it. */
   readonly owners: readonly string[]
@@ -16,7 +16,7 @@ export interface Readme {
 /** A ConfigMap holds a megabyte at most. */
 const maxTextBytes = 4 * 1024 * 1024
 
-/** Undefined where an object is no ConfigMap that may be shown: one with the label, or one that a Version owns. */
+/** Reads a ConfigMap that can be shown: with the README label, or owned by a Version. Otherwise undefined. */
 export function readmeIn(value: unknown, apiGroup: string): Readme | undefined {
   if (!isRecord(value) || value['apiVersion'] !== 'v1' || value['kind'] !== 'ConfigMap')
     return undefined
@@ -65,7 +65,7 @@ export class FolderReadmes {
     this.#revision += 1
   }
 
-  /** They are all here already. */
+  /** All READMEs of a folder are in memory. */
   want(): void {}
 
   forget(): void {}

@@ -16,14 +16,14 @@ export interface Rejection {
   readonly object?: ObjectKey | undefined
   readonly field?: string | undefined
   readonly message: string
-  /** What else is wrong with it. */
+  /** Its other mistakes. */
   readonly others?: readonly string[]
 }
 
 /** Log lines per change; beyond that only their number is logged. */
 const maxLines = 100
 
-/** What is left out at present: logged as it comes and goes, and counted for the metric. */
+/** The current rejections: logged when they appear and disappear, and counted for the metric. */
 export class Rejections {
   readonly #log: Logger
   readonly #groups = new Map<string, readonly Rejection[]>()

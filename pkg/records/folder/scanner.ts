@@ -16,9 +16,9 @@ import { codeOf, identityOf, isGone, type Listing, signatureOf, walk } from './t
 
 /** Several events that belong together cause one scan. */
 const debounceMs = 50
-/** How long a file must look the same before it is read. */
+/** Time without changes after which a file is read. */
 const settleMs = 100
-/** How often a write looks at a folder that is changing. */
+/** Limit of scans while a write waits for a changing folder. */
 const maxLooks = 20
 /** Files that are read at a time. */
 const maxReading = 4
@@ -29,10 +29,10 @@ const maxScanMs = 30_000
 const retries = { firstMs: 2 * scanMs, capMs: 5_000, jitter: 'equal', random: Math.random } as const
 
 /** When an object that is in no file any more counts as gone. */
-export interface Absence {
-  /** How long nothing in the folder may have changed. */
+interface Absence {
+  /** Required time without changes in the folder. */
   readonly restMs: number
-  /** After how long it is gone although files go on changing. */
+  /** Limit of that wait while files keep changing. */
   readonly patienceMs: number
 }
 
@@ -43,7 +43,7 @@ export interface ScannerOptions<O, E> {
   readonly namespace?: string | undefined
   readonly keeper: Keeper<O, E>
   readonly absence: Absence
-  /** What a folder that is empty all at once is believed with, such as an option; undefined: it is believed. */
+  /** Advice for a folder that is suddenly empty, such as an option to set; undefined: every object counts as removed. */
   readonly emptyHint: string | undefined
   /** Takes what changed. What it throws has the same handed over again. */
   readonly take: (changes: readonly Resolution<O>[], readMs: number) => Promise<void>
@@ -56,8 +56,8 @@ export interface ScannerOptions<O, E> {
 }
 
 /**
- * Compares a folder with what was read of it, and hands on the difference. Everything that reads a folder for longer goes
- * through this: when a file counts as changed, when an object counts as gone, and what is reported is the same for all.
+ * Compares a folder with its last state, and hands on the difference. The server and sync share it, so that they agree when
+ * a file has changed, when an object is gone, and what is reported.
  */
 export class Scanner<O, E> {
   readonly definitions: Definitions<O>
@@ -86,7 +86,7 @@ export class Scanner<O, E> {
     this.#mistakes = new Mistakes(log)
   }
 
-  /** How long it takes until what is in no file counts as gone, unless something changes before; 0: it does now. */
+  /** Time until absent objects count as gone if nothing changes, in milliseconds; 0: they do now. */
   get restsInMs(): number {
     const { restMs } = this.#options.absence
     return Math.max(0, this.#changedAtMs + restMs - performance.now())
@@ -164,7 +164,7 @@ export class Scanner<O, E> {
     }
   }
 
-  /** Whether a file is the one that was read last, by its signature. */
+  /** Tells whether a file has not changed since it was read, by its signature. */
   async isCurrent(file: string): Promise<boolean> {
     return this.#settling.signatureOf(file) === (await this.#signatureAt(file))
   }
@@ -180,7 +180,7 @@ export class Scanner<O, E> {
     else {
       const signature = await this.#signatureAt(file)
       const isMine = signature !== undefined && identityOf(signature) === identity
-      // Where another program wrote it already, the next scan sees that.
+      // If another program has written it since, the next scan reads it.
       this.#takeOver(file, file, await this.#parse(file, file, { text }), isMine ? signature : '')
     }
     await this.#resolve(performance.now(), true)
@@ -325,7 +325,7 @@ function unreadable(file: string, error: unknown): Rejection {
   return { file, reason: 'Unreadable', kind: 'unknown', message }
 }
 
-/** Whether a path, or a folder above it, is among those. */
+/** Tells whether the places contain a path or a folder above it. */
 function isCovered(path: string, places: ReadonlyMap<string, unknown>): boolean {
   if (places.size === 0) return false
   for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {

@@ -1,9 +1,9 @@
-/** What differs from what was accepted, and has come to rest. */
+/** Differences from the accepted state that have settled. */
 export interface Difference {
   /** New and changed files with their signatures, in order. */
   readonly changed: ReadonlyMap<string, string>
   readonly removed: readonly string[]
-  /** Whether something else differs that may still be moving. */
+  /** Something else differs, but has not settled yet. */
   readonly waiting: boolean
 }
 

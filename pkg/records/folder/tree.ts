@@ -3,9 +3,9 @@ import { readdir, realpath, stat, statfs } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { eachLimited } from '../../base/pacing/pacing.ts'
 
-/** What is below a folder. Paths are relative to it, with `/`, in order. */
+/** The files below a folder. Paths are relative to it, with `/`, in order. */
 export interface Listing {
-  /** Changes when another folder stands in the place of this one, as when a volume is unmounted. */
+  /** Changes when another folder takes the place of this one, as when a volume is unmounted. */
   readonly root: string
   /** Manifests, each with its {@link signatureOf}. */
   readonly files: ReadonlyMap<string, string>
@@ -13,7 +13,7 @@ export interface Listing {
   readonly problems: ReadonlyMap<string, Error>
 }
 
-/** What lies behind one link is looked at up to here: a link to a whole disk must not stop everything else. */
+/** Limit of files behind one link: a link to a whole disk must not stop everything else. */
 const maxBehindLink = 20_000
 
 /** proc, sysfs, devpts, cgroup, cgroup2, debugfs, tracefs, securityfs, bpf: what is read there never ends, or never comes. */
@@ -62,7 +62,7 @@ async function walkRoot(root: string, identity: string): Promise<Listing> {
   const files: [path: string, signature: string][] = []
   const problems = new Map<string, Error>()
   const followed = new Set<string>()
-  /** What may still be looked at behind the link that is being followed. */
+  /** Remaining files of the link that is being followed. */
   let budget = Number.POSITIVE_INFINITY
 
   const visitFolder = async (folder: string): Promise<void> => {
@@ -130,7 +130,7 @@ async function walkRoot(root: string, identity: string): Promise<Listing> {
 async function refuseKernel(path: string): Promise<void> {
   const { type } = await statfs(path)
   if (kernelFileSystems.has(type))
-    throw new Error('is a link into the kernel, which holds no manifests')
+    throw new Error('is a link into a file system of the kernel, which has no manifests')
 }
 
 function isHidden(name: string): boolean {

@@ -30,7 +30,7 @@ interface ObjectToWrite {
 interface RequestOptions {
   /** Gives the request up. Default: none, the deadlines of the client hold. */
   readonly signal?: AbortSignal | undefined
-  /** Of what is written: asked when the first byte is about to be sent, which credentials and connections may delay. */
+  /** Decides right before the first byte whether a write is still allowed: credentials and connections may delay it. */
   readonly mayBegin?: (() => boolean) | undefined
 }
 
@@ -71,7 +71,7 @@ export interface KubeClient {
     options?: RequestOptions,
   ): Promise<ObservedObject>
   /**
-   * Deletes an object; one that is gone already is no error.
+   * Deletes an object; a missing one is not an error.
    *
    * @param options.uid only the object that has this uid
    * @returns the object, where it has to wait for its finalizers
@@ -116,7 +116,10 @@ export function createClient({
   const object = async (...request: Parameters<typeof exchange>): Promise<ObservedObject> => {
     const found = await exchange(...request)
     if (found !== undefined) return found
-    throw new ApiError('Unavailable', `${request[1]}: the answer is no object; is this a proxy?`)
+    throw new ApiError(
+      'Unavailable',
+      `${request[1]}: the answer is not an object; check whether a proxy answers instead of the API server`,
+    )
   }
 
   const complete = (given: ObjectToWrite): string =>

@@ -5,7 +5,7 @@ import { RegistryError } from '../../base/errors/errors.ts'
 import { connectByKubeconfig } from './kubeconfig.ts'
 import { connectFromPod } from './pod.ts'
 
-/** What one request needs to reach the API server and to be let in. */
+/** Address and credentials for one request to the API server. */
 export interface Credentials {
   /** Address of the API server without a trailing slash; it may have a path. */
   readonly server: string

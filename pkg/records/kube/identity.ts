@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { Credentials } from './connection.ts'
 
-/** Who the API server will take a caller for, as far as its credentials tell; for log lines. */
+/** Identity of a caller as far as its credentials tell, for log lines. */
 export function identityOf({ headers, tls }: Credentials): string {
   const claims = headers['Authorization']?.split('.')[1]
   try {

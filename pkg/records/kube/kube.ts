@@ -41,14 +41,14 @@ export interface ClusterOptions {
 export interface WatchRequest {
   readonly kinds: readonly Kind[]
   readonly scope: Scope
-  /** Where the objects go. */
+  /** Receives the objects. */
   readonly sink: ResourceSink
 }
 
 interface ObserveRequest<K extends Kind> {
   readonly kinds: readonly K[]
   readonly scope: Scope
-  /** Where the objects of a kind go, as they came out of JSON: nothing is checked. */
+  /** Store for the objects of a kind, as parsed from JSON, without any check. */
   readonly storeOf: (kind: K) => Store
 }
 

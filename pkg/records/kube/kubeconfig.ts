@@ -66,7 +66,7 @@ export function connectByKubeconfig(files: readonly string[]): Connection {
   }
 
   return {
-    // Who asks meanwhile gets the same answer: a plugin is not run six times at once.
+    // Concurrent requests share the answer, so that a plugin does not run six times at once.
     credentials: () => (asking ??= ask()),
     reload() {
       config = undefined

@@ -1,8 +1,8 @@
 import { apiVersion, type Kind, kinds } from '../../api/v1alpha1/v1alpha1.ts'
 
-/** What a reflector reads: a resource of the API, all of it or one namespace. */
+/** A resource of the API that a reflector reads, in all namespaces or one. */
 export interface ListTarget {
-  /** How metrics and log lines call it. */
+  /** Name in metrics and log lines. */
   readonly kind: string
   /** As kubectl names it: `modules.depot.internal`. */
   readonly resource: string
@@ -10,7 +10,7 @@ export interface ListTarget {
   readonly path: string
   /** Selectors. */
   readonly query?: Readonly<Record<string, string>>
-  /** Whether there is nothing to read, and no reason to wait, where the cluster does not define the resource. */
+  /** A cluster may lack the definition of the resource; then it counts as empty. */
   readonly optional?: boolean
 }
 

@@ -7,7 +7,7 @@ import type { Timings } from './timings.ts'
 import type { Transport } from './transport.ts'
 
 const firstLimit = 250
-/** What can be parsed without stopping everything else for long; pages that turn out larger are asked for in parts. */
+/** Size of a page that is parsed without blocking for long; larger pages are requested in parts. */
 const goodPageBytes = 2 * 1024 * 1024
 const maxPageBytes = 64 * 1024 * 1024
 

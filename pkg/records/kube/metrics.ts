@@ -11,7 +11,7 @@ import {
 import type { Reflector } from './reflector.ts'
 import type { ResourceStore } from './store.ts'
 
-/** What reflectors count. */
+/** Metrics of reflectors. */
 export function createWatchMetrics(metrics: Metrics) {
   return {
     restarts: counter(metrics, {

@@ -12,7 +12,7 @@ export interface ObservedObject {
   }
 }
 
-/** Undefined where it is no object with a name and a resourceVersion. */
+/** Returns undefined for anything but an object with a name and a resourceVersion. */
 export function observe(raw: unknown): ObservedObject | undefined {
   const { name, resourceVersion } = metadataOf(raw) ?? {}
   const complete = isText(name) && isText(resourceVersion)

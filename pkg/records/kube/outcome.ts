@@ -7,7 +7,7 @@ import { messageOf, type Reason, RegistryError } from '../../base/errors/errors.
  */
 const consequences = {
   StreamClosed: { relist: 'never', wait: false },
-  /** It closed a stream at once. Opening the next one at once would go on all the time. */
+  /** The server closed a stream at once. Opening the next one at once would go on all the time. */
   StreamTooShort: { relist: 'never', wait: true },
   StreamIdle: { relist: 'never', wait: false },
   Timeout: { relist: 'never', wait: true },
@@ -32,7 +32,7 @@ const consequences = {
 
 export type OutcomeReason = keyof typeof consequences
 
-/** How a watch ends that may have missed changes. */
+/** Ends of a watch after which changes may be missing. */
 const mayHide: readonly OutcomeReason[] = [
   'StreamClosed',
   'StreamTooShort',
@@ -41,7 +41,7 @@ const mayHide: readonly OutcomeReason[] = [
   'Unreachable',
 ]
 
-/** What can be wrong with an answer that came whole. */
+/** Mistakes in a complete answer. */
 const flaws = {
   NotJson: 'it is not JSON',
   NotAnEvent: 'a line is not an event',
@@ -92,7 +92,7 @@ export class Outcome {
     return consequences[this.reason].wait
   }
 
-  /** Whether a watch that ended so without anything newer may have missed changes: no bookmark said that there were none. */
+  /** Tells whether a watch that brought nothing newer may have missed changes: no bookmark proved otherwise. */
   get mayHideChanges(): boolean {
     return mayHide.includes(this.reason)
   }
@@ -150,7 +150,7 @@ function reasonOf(code: number, status: z.infer<typeof Status>, event: boolean):
   return 'ServerError'
 }
 
-/** What a failed connection, a broken body or a missing credential means. */
+/** Outcome of a failed connection, a broken body or a missing credential. */
 export function outcomeOfThrown(thrown: unknown): Outcome {
   if (thrown instanceof RegistryError && thrown.reason === 'Unauthenticated') {
     return new Outcome('NoCredentials', thrown.message, { err: thrown })

@@ -3,7 +3,7 @@ import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import { isText, type ObservedObject } from './object.ts'
 import type { Replacement, Store } from './store.ts'
 
-/** A ConfigMap holds a megabyte at most; what claims to be more is no README. */
+/** Limit of an unpacked README: a ConfigMap has one megabyte at most. */
 const maxTextBytes = 4 * 1024 * 1024
 
 interface Held {
@@ -44,13 +44,13 @@ export class ReadmeStore implements Store {
     this.#held.delete(`${namespace}/${name}`)
   }
 
-  /** Those that no watch brings, and that have to be asked for again to be known to be there still. */
+  /** READMEs that no watch brings, so that they have to be read again now and then. */
   get unwatched(): readonly (readonly [namespace: string, name: string])[] {
     const keys = [...this.#held].filter(([, held]) => !held.watched).map(([key]) => key)
     return keys.map((key) => [key.slice(0, key.indexOf('/')), key.slice(key.indexOf('/') + 1)])
   }
 
-  /** Whether the watch has it, which knows better than an answer to a question. */
+  /** Tells whether the watch brings a README, so that an answer to a request is not needed. */
   isWatched(namespace: string, name: string): boolean {
     return this.#held.get(`${namespace}/${name}`)?.watched === true
   }

@@ -2,9 +2,9 @@ import { backoffMs, type Random } from '../../base/pacing/pacing.ts'
 import type { Outcome } from './outcome.ts'
 import type { Timings } from './timings.ts'
 
-/** What the past of one watch says about its future. */
+/** History of one watch, on which its recovery depends. */
 export interface RecoveryState {
-  /** Whether the API server streams lists; an older one refuses. */
+  /** The API server streams lists; an older one refuses. */
   readonly streams: boolean
   /** Lists in a row that did not come to their end. */
   readonly failedLists: number
@@ -48,26 +48,26 @@ export function afterList(state: RecoveryState, nowMs: number): RecoveryState {
   return { ...state, failedLists: 0, failures: 0, doubts: 0, listedMs: nowMs }
 }
 
-/** How the next list is read. Where watches bring nothing a streamed one brings nothing either. */
+/** Chooses how the next list is read. If watches bring nothing, a streamed list brings nothing either. */
 export function nextList({ streams, failedLists, silences }: RecoveryState): 'stream' | 'pages' {
   const isPagesTurn = failedLists % pagesEvery === pagesEvery - 1
   return streams && !isPagesTurn && silences < silencesUntilList ? 'stream' : 'pages'
 }
 
-/** Whether changes come no longer over a watch, but with a list now and then. */
+/** Tells whether watches bring nothing, so that changes come by lists only. */
 export function isSilent({ silences }: RecoveryState): boolean {
   return silences >= silencesUntilList
 }
 
 export interface Recovery {
   readonly state: RecoveryState
-  /** Whether everything has to be read again. */
+  /** A list of everything is due. */
   readonly relist: boolean
   readonly delayMs: number
 }
 
 /**
- * What follows from how a request ended.
+ * Decides what follows the end of a request.
  *
  * @param listing whether it was a list that ended so, and not a watch
  * @param silent whether not one byte of a body came
@@ -114,7 +114,7 @@ export function recover(
     const failures = state.failures + 1
     return { state: { ...state, failures }, relist, delayMs: backoff(failures) }
   }
-  // Each restart of an API server makes watches expire; that is no reason to become slower each time.
+  // Each restart of an API server makes watches expire, which must not increase the delay each time.
   const [sinceMs, forgetMs] =
     reason === 'RevisionExpired'
       ? [state.listedMs, timings.shortWatchMs]

@@ -43,11 +43,11 @@ export class Reflector {
   readonly #options: ReflectorOptions
   readonly #synced = Promise.withResolvers<void>()
   #isSynced = false
-  /** Where the next watch begins; empty: a list is due. */
+  /** Start of the next watch; empty: a list is due. */
   #resourceVersion = ''
   /** The API server may have gone back in time: the list that is due replaces what looks newer. */
   #rewound = false
-  /** Whether the last watch brought nothing newer, and no bookmark has said yet that there was nothing. */
+  /** The last watch brought nothing newer, and no bookmark has proved that nothing changed. */
   #unproven = false
   #recovery: RecoveryState = untried
   #failures = 0
@@ -74,7 +74,7 @@ export class Reflector {
     return this.#lastContactMs
   }
 
-  /** Whether changes may have happened that are not known: nothing was heard for long, or watches bring nothing. */
+  /** Tells whether changes may be missing: the API server was silent for long, or watches bring nothing. */
   get isStale(): boolean {
     const { clock, timings } = this.#options
     if (!this.#isSynced || this.#lastContactMs === 0) return false
@@ -100,8 +100,8 @@ export class Reflector {
       }
       const verb = step === 'watch' || step === 'stream' ? 'watch' : 'list'
       const delayMs = this.#recover(outcome, verb, this.#bytesReadMs < startedMs)
-      const wasAway = outcome.reason === 'Unreachable' || outcome.reason === 'Timeout'
-      await pause(delayMs, signal, wasAway ? transport.onReached : undefined)
+      const wasUnreachable = outcome.reason === 'Unreachable' || outcome.reason === 'Timeout'
+      await pause(delayMs, signal, wasUnreachable ? transport.onReached : undefined)
     }
   }
 

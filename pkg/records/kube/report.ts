@@ -3,7 +3,7 @@ import type { ListTarget } from './list-target.ts'
 import type { Outcome } from './outcome.ts'
 import type { Transport } from './transport.ts'
 
-/** Logs how a list or a watch ended: what is usual quietly, what an operator has to see to with what to do. */
+/** Logs the end of a list or a watch: usual ends at debug, others with a remedy for the operator. */
 export function reportOutcome(
   { target, transport, log }: { target: ListTarget; transport: Transport; log: Logger },
   outcome: Outcome,

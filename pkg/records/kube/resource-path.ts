@@ -15,7 +15,7 @@ const others = {
 /** A kind that is written by name. */
 export type WrittenKind = Exclude<Kind, 'Namespace'> | keyof typeof others
 
-/** What a request names. */
+/** The object of a request. */
 export interface ObjectRef {
   readonly kind: WrittenKind
   readonly namespace: string
@@ -23,7 +23,7 @@ export interface ObjectRef {
 }
 
 interface Place {
-  /** Of the API, such as `/apis/depot.internal/v1alpha1`. */
+  /** Path of the API, such as `/apis/depot.internal/v1alpha1`. */
   readonly root: string
   /** As objects carry it. */
   readonly version: string

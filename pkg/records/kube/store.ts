@@ -13,7 +13,7 @@ import { messageOf } from '../../base/errors/errors.ts'
 import type { Logger, RejectReason } from '../../base/telemetry/telemetry.ts'
 import type { ObservedObject } from './object.ts'
 
-/** Where a reflector puts what it reads; none of these throws, `commit` apart. */
+/** Receives the objects that a reflector reads; only `commit` can throw. */
 export interface Store {
   /**
    * Begins to replace everything by a fresh list; an abandoned one needs no clean-up.
@@ -27,13 +27,13 @@ export interface Store {
 
 export interface Replacement {
   add(object: ObservedObject): void
-  /** The object went away while the list was read. */
+  /** The object was deleted while the list was read. */
   delete(object: ObservedObject): void
   /** @param resourceVersion the state of the cluster that the list is of */
   commit(resourceVersion: string): Promise<void>
 }
 
-/** Beyond that a log is no way to look through them. */
+/** Limit of log lines about mistakes; the rest is logged at debug. */
 const maxQuestionLines = 200
 
 /** Objects that are not taken in, by namespace and name: the change that was logged, and why. */
@@ -49,7 +49,7 @@ export class ResourceStore implements Store {
   readonly #log: Logger
   #rejected: Rejected = new Map()
   readonly #apiGroup: string
-  /** Of objects that cannot work as they are: the change that was logged. */
+  /** The logged resourceVersion of objects that cannot work as they are. */
   readonly #questioned = new Map<string, string>()
 
   constructor(options: { kind: Kind; apiGroup: string; sink: ResourceSink; log: Logger }) {

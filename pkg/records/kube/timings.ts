@@ -1,4 +1,4 @@
-/** How long a reflector waits for what. */
+/** Limits and intervals of a reflector. */
 export interface Timings {
   /** First wait after a failure, doubled each time up to the cap; the real wait is a random part of it. */
   readonly backoffMs: number
@@ -15,11 +15,11 @@ export interface Timings {
   readonly idleMs: number
   /** A watch is asked to last between this and twice this. */
   readonly watchMinSeconds: number
-  /** How much longer than that the server may take to end it. */
+  /** Additional time for the server to end a watch. */
   readonly watchGraceMs: number
   /** A watch that ends sooner and brought nothing is a failure. */
   readonly shortWatchMs: number
-  /** How often READMEs that no watch brings are asked for again. */
+  /** Interval at which READMEs without a watch are read again. */
   readonly readmeRefreshMs: number
 }
 

@@ -17,13 +17,13 @@ export interface Exchange {
   /** Path and query under the address of the API server. */
   readonly path: string
   readonly signal: AbortSignal
-  /** How long the body may take, from its first byte to its last. */
+  /** Limit from the first byte of the body to the last, in milliseconds. */
   readonly deadlineMs: number
-  /** How long the body may be silent. */
+  /** Limit between two chunks of the body, in milliseconds. */
   readonly idleMs: number
-  /** What is written. Default: a GET. */
+  /** The write. Default: a GET. */
   readonly write?: Write
-  /** Whether it may still be written, asked when the first byte is about to be sent. Default: it may. */
+  /** Decides right before the first byte whether the write is still allowed. Default: it is. */
   readonly mayBegin?: (() => boolean) | undefined
 }
 
@@ -47,7 +47,7 @@ export class Transport {
     this.#timings = timings
   }
 
-  /** Who the last request came from, for log lines. */
+  /** Identity of the last request, for log lines. */
   get identity(): string {
     return this.#identity
   }
@@ -63,9 +63,9 @@ export class Transport {
   }
 
   /**
-   * Calls back when some request gets an answer: who waits because the API server was away need wait no longer.
+   * Calls back when some request gets an answer, to end waits for an unreachable API server.
    *
-   * @returns what takes it back
+   * @returns a function that removes the callback
    */
   readonly onReached = (callback: () => void): (() => void) => {
     this.#waiting.add(callback)

@@ -26,7 +26,7 @@ export interface WatchOptions {
   readonly random: Random
   readonly signal: AbortSignal
   readonly json: JsonReader
-  /** Where to go on; undefined: first everything there is, as ADDED events. */
+  /** Start of the watch; undefined: all objects first, as ADDED events. */
   readonly resourceVersion: string | undefined
   /** Bytes have come. */
   readonly onContact: () => void
@@ -59,7 +59,7 @@ export async function watch(options: WatchOptions): Promise<Outcome> {
   })
 }
 
-/** @returns undefined where the server closed the stream, else what ended it */
+/** @returns the cause of the end; undefined if the server closed the stream */
 async function consume(
   body: AsyncIterable<Buffer>,
   { json, onContact, onEvent }: WatchOptions,

@@ -10,9 +10,9 @@ import { LeaseElection } from './election.ts'
 export interface ElectionOptions {
   readonly client: KubeClient
   readonly namespace: string
-  /** Of the Lease. */
+  /** Name of the Lease. */
   readonly name: string
-  /** Of this replica; another one each time it starts. */
+  /** Identity of this replica; a new one each time it starts. */
   readonly identity: string
   /**
    * Called each time the lease was won. The signal aborts when it is lost or given up: work has to end then, and every

@@ -1,6 +1,6 @@
 import type { ObservedObject } from '../kube/kube.ts'
 
-/** What a Lease says (coordination.k8s.io/v1). */
+/** The spec of a Lease (coordination.k8s.io/v1). */
 export interface LeaseRecord {
   readonly resourceVersion: string
   /** Empty: it is not held. */

@@ -13,7 +13,7 @@ const maxKnown = 10_000
 export class AppliedFields {
   readonly #known = new Bounded<FieldSet>({ maxEntries: maxKnown })
 
-  /** What a field manager has applied of an object; undefined where that is nothing. */
+  /** The fields of an object that a field manager has applied; undefined if there are none. */
   by(manager: string, raw: ObservedObject): FieldSet | undefined {
     const { managedFields } = record(record(raw)['metadata'])
     if (!Array.isArray(managedFields)) return undefined
@@ -33,8 +33,8 @@ export class AppliedFields {
 }
 
 /**
- * Whether applying an object would change nothing: it has every field already, and this field manager has applied no other
- * that it would give up now.
+ * Tells whether applying an object would change nothing: the object has every field, and this field manager has applied no
+ * field that it would now remove.
  */
 export function isApplied(
   wanted: AppliedObject,

@@ -10,7 +10,7 @@ import { wholeObject } from './whole-object.ts'
  */
 export class ClusterStore implements Store {
   readonly #kind: ObjectKind
-  /** Whose objects the watch brings; undefined: of every namespace. */
+  /** The namespace of the watch; undefined: all namespaces. */
   readonly #namespace: string | undefined
   readonly #memory: ObjectMemory
   readonly #fieldManager: string
@@ -65,7 +65,7 @@ export class ClusterStore implements Store {
       commit: async (resourceVersion) => {
         for (const object of this.#memory.list(this.#kind, this.#filter)) {
           const { namespace, name, resourceVersion: held } = object.metadata
-          // What was written after the list was made is reported by the watch that follows it.
+          // The watch that follows reports objects that were written after the list.
           const isLater = !rewound && isOlder(resourceVersion, held)
           if (!named.has(idOf(namespace, name)) && !isLater) this.#forget(object.metadata)
         }
@@ -83,7 +83,7 @@ export class ClusterStore implements Store {
     const { namespace = '', name, resourceVersion } = raw.metadata
     this.#seen = resourceVersion
     const held = this.#memory.get(this.#kind, namespace, name)
-    // It was made again already.
+    // A new object has its name already.
     if (held !== undefined && isOlder(resourceVersion, held.metadata.resourceVersion)) return
     this.#forget({ namespace, name })
   }

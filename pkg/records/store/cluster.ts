@@ -12,19 +12,19 @@ import { record } from './whole-object.ts'
 
 export interface ClusterObjectsOptions {
   readonly cluster: Pick<Cluster, 'observe'>
-  /** What writes; it may refuse to, while this replica must not. */
+  /** Client for writes; it may refuse while this replica must not write. */
   readonly client: KubeClient
   readonly apiGroup: string
-  /** Whose objects count. Default: those of every namespace. */
+  /** Namespaces whose objects count. Default: all. */
   readonly namespaces?: readonly string[] | undefined
-  /** Of this replica, for Events. */
+  /** Name of this replica, for Events. */
   readonly instance: string
   readonly log: Logger
   /** Default: Date.now. */
   readonly clock?: Clock
 }
 
-/** Who applied a field; one for each controller, which is recognized by what it applies. */
+/** Field managers: one for each controller, so that each recognizes the fields that it applied. */
 const fieldManagers: Readonly<Record<ObjectKind, string>> = {
   Depot: 'depot-controller',
   Module: 'depot-controller-depot',

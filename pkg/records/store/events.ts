@@ -6,9 +6,9 @@ import type { Logger } from '../../base/telemetry/telemetry.ts'
 import type { KubeClient } from '../kube/kube.ts'
 import type { ObjectEvent } from './types.ts'
 
-/** How long the same event of an object is not written again. */
+/** Interval in which the same event of an object is written once. */
 const quietMs = 600_000
-/** What waits to be written; an API server that is away must not fill the memory. */
+/** Limit of events in the queue: an unreachable API server must not fill the memory. */
 const maxWaiting = 1_000
 const maxNote = 1_024
 
@@ -22,7 +22,7 @@ export class RecentEvents {
     this.#recent = new Bounded({ maxEntries: 10_000, clock })
   }
 
-  /** Whether it is reported for the first time in ten minutes; it counts as reported then. */
+  /** Tells whether an event is new in the last ten minutes, and remembers it. */
   isNews({ object, type, reason, note }: ObjectEvent): boolean {
     const { namespace, name, uid } = object.metadata
     const id = hash(
@@ -37,9 +37,9 @@ export class RecentEvents {
 
 interface EventRecorderOptions {
   readonly client: KubeClient
-  /** Of the objects that events are about. */
+  /** API version of the objects in events. */
   readonly apiVersion: string
-  /** Of this replica. */
+  /** Name of this replica. */
   readonly instance: string
   readonly log: Logger
   readonly clock: Clock

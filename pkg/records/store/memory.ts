@@ -85,7 +85,7 @@ export class ObjectMemory {
     }
   }
 
-  /** What one listener throws must neither keep the others from hearing nor end a watch. */
+  /** An error of one listener must neither keep the change from other listeners nor end a watch. */
   #tell(
     { kind, metadata: { namespace, name } }: StoredObject,
     before: StoredObject | undefined,

@@ -1,7 +1,7 @@
 import type { Cluster, ObservedObject, Replacement, Store } from '../kube/kube.ts'
 import { record } from './whole-object.ts'
 
-/** What annotations of Namespaces say about places of storage. */
+/** Storage locations in the annotations of Namespaces. */
 export interface StorageAnnotations {
   /** Value of the annotation `{api_group}/storage` of a namespace, as it is now. */
   of(namespace: string): string | undefined

@@ -17,12 +17,12 @@ export interface ObjectMetadata {
   readonly name: string
   readonly namespace: string
   readonly uid: string
-  /** What this state is called; a later write may ask for it. */
+  /** Name of this state of the object; a later write can require it. */
   readonly resourceVersion: string
   /** Another number with each change of the spec. In a cluster they count up; in a folder they do not. */
   readonly generation: number
   readonly creationTimestamp: string
-  /** Set while the object waits for its finalizers to be taken away. */
+  /** Set while the object waits for its finalizers to be removed. */
   readonly deletionTimestamp?: string
   /**
    * In a folder: the object is about to be deleted, because the manifest of its owner is absent. Nothing is written of
@@ -64,7 +64,7 @@ export interface AppliedObject {
 
 export interface ObjectFilter {
   readonly namespace?: string
-  /** Of the object that one of the ownerReferences names. */
+  /** The uid in one of the ownerReferences. */
   readonly ownerUid?: string
   /** Name and value, or a name alone for any value. */
   readonly label?: { readonly name: string; readonly value?: string }
@@ -72,9 +72,9 @@ export interface ObjectFilter {
 
 export type ChangeListener = (
   ref: StoredRef,
-  /** Undefined: it was not there. */
+  /** Undefined: it did not exist. */
   before: StoredObject | undefined,
-  /** Undefined: it is gone. */
+  /** Undefined: it was removed. */
   after: StoredObject | undefined,
 ) => void
 
@@ -89,23 +89,23 @@ export interface ObjectEvent {
 
 /** Objects as reconcilers know them. Every method that writes throws ApiError. */
 export interface Objects {
-  /** Whose objects are in memory; undefined: those of every namespace. */
+  /** Namespaces whose objects are in memory; undefined: all. */
   readonly namespaces: readonly string[] | undefined
-  /** What cannot be read now and may hold any object, such as a file with a mistake. */
+  /** Something that cannot be read now and may contain any object, such as a file with a mistake. */
   unreadable(): string | undefined
-  /** From memory. What this process wrote is there at once. */
+  /** Reads from memory, which has the writes of this process at once. */
   get(kind: ObjectKind, namespace: string, name: string): StoredObject | undefined
-  /** From memory, in no order. */
+  /** Lists from memory, in no order. */
   list(kind: ObjectKind, filter?: ObjectFilter): StoredObject[]
   /**
-   * Calls back for every change, this process's own included; what was there before the call is not repeated.
+   * Calls back for every change from now on, including those of this process.
    *
-   * @returns what takes it back
+   * @returns a function that removes the listener
    */
   onChange(listener: ChangeListener): () => void
   /** Resolves once everything is in memory. */
   readonly ready: Promise<void>
-  /** Asks the place itself. */
+  /** Reads from the cluster or folder. */
   fresh(kind: ObjectKind, namespace: string, name: string): Promise<StoredObject | undefined>
   /**
    * Creates the object, or makes these fields what they are here. Labels, annotations, finalizers and fields of a spec that
@@ -134,21 +134,21 @@ export interface Objects {
     status: unknown,
     options?: { readonly isProgress?: boolean },
   ): Promise<StoredObject>
-  /** Whether an object waits for its finalizers when people delete it: a file that they remove does not. */
+  /** Tells whether an object waits for its finalizers when people delete it: a file that they remove does not. */
   waitsForFinalizers(object: StoredObject): boolean
-  /** One that is gone already is no error. */
+  /** Deletes an object; a missing one is not an error. */
   delete(ref: StoredRef, options?: { readonly uid?: string }): Promise<void>
   /** Never throws and never waits; the same one is written at most every ten minutes. */
   event(event: ObjectEvent): void
-  /** Values of a Secret by key; undefined where there is none. */
+  /** Values of a Secret by key; undefined if it does not exist. */
   secret(namespace: string, name: string): Promise<Readonly<Record<string, Buffer>> | undefined>
   close(): Promise<void>
 }
 
 /** The objects of a folder. */
 export interface FolderObjects extends Objects {
-  /** What is wrong with the manifests, a line each. */
+  /** Mistakes in the manifests, one per line. */
   mistakes(): string[]
-  /** Resolves once it is decided of everything that is absent whether it is gone. */
+  /** Resolves once no absent object is undecided: each counts as gone or has returned. */
   settled(): Promise<void>
 }

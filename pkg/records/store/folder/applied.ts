@@ -7,8 +7,8 @@ type Fields = Readonly<Record<string, unknown>>
 const fieldsOfPeople = ['forceSync', 'lifecycle', 'retain', 'suspend', 'upload']
 
 /**
- * What an object becomes when it is applied, where no record says who manages which field: all of the spec is the
- * controller's, but for the fields that people write; labels and annotations are added to what is there.
+ * Applies an object without a record of who manages which field: the controller owns the spec except the fields that
+ * people write, and adds labels and annotations to the existing ones.
  */
 export function applied(before: Fields, { metadata, spec }: AppliedObject): Fields {
   const held = record(before['metadata'])

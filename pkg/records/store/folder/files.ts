@@ -25,7 +25,7 @@ export class Files {
     this.#scanner = scanner
   }
 
-  /** Whether an object is in a file of its own that this process made, or is in no file yet. */
+  /** Tells whether sync created the file of an object, or the object has no file yet. */
   isOwn(ref: StoredRef): boolean {
     const { definitions } = this.#scanner
     const file = definitions.fileOf(ref)
@@ -148,7 +148,7 @@ export class Files {
 }
 
 /** The file of an object that is made: a name of its own, whatever characters it has. */
-export function fileOf({ kind, namespace, name }: StoredRef): string {
+function fileOf({ kind, namespace, name }: StoredRef): string {
   return `${kinds[kind].plural}/${encoded(namespace)}/${encoded(name)}.yaml`
 }
 

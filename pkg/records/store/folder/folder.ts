@@ -10,12 +10,12 @@ export interface FolderObjectsOptions {
   /** Every `*.yaml`, `*.yml` and `*.json` below it is read; what is made is written below it. */
   readonly dir: string
   readonly apiGroup: string
-  /** Whether changes that people make later are followed. */
+  /** Follow later changes of files. */
   readonly watch: boolean
   readonly log: Logger
   /** Default: Date.now. */
   readonly clock?: Clock
-  /** How long the folder has to rest until absent objects count as gone, in milliseconds. Default: 10,000. */
+  /** Time without changes in the folder after which absent objects count as gone, in milliseconds. Default: 10,000. */
   readonly restMs?: number
 }
 

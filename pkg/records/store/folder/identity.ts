@@ -4,8 +4,8 @@ import type { ObjectKind, StoredObject, StoredRef } from '../types.ts'
 import { record, wholeObject } from '../whole-object.ts'
 
 /**
- * An object of a file, with what an API server would have given it. The uid comes from the name, and the generation from
- * the spec, so that both are the same after a restart without being written down.
+ * Adds the fields to an object of a file that an API server would set. The uid is derived from the name, and the generation
+ * from the spec, so that both stay the same after a restart.
  */
 export function identified(
   kind: ObjectKind,
@@ -39,7 +39,7 @@ export function uidOf({
   return groups.join('-')
 }
 
-/** From 1 to 2^31. */
+/** Number from 1 to 2^31. */
 function generationOf(spec: unknown): number {
   return (Number.parseInt(hash('sha256', canonical(spec)).slice(0, 8), 16) >>> 1) + 1
 }

@@ -23,13 +23,13 @@ import { changed } from './write-file.ts'
 export interface FolderStateOptions {
   readonly dir: string
   readonly apiGroup: string
-  /** How long nothing in the folder may have changed before absent objects count as gone, in milliseconds. */
+  /** Time without changes in the folder after which absent objects count as gone, in milliseconds. */
   readonly restMs: number
   readonly log: Logger
   readonly clock: Clock
 }
 
-/** What a folder holds, and what is written into it; one write after the other. */
+/** The objects of a folder: reads them, and writes one after the other. */
 export class FolderState {
   readonly memory: ObjectMemory
   readonly scanner: Scanner<Fields, FiledSecret>
@@ -39,12 +39,12 @@ export class FolderState {
   readonly #files: Files
   /** Every object as it is in memory. */
   readonly #values = new Map<string, Fields>()
-  /** Of objects that are in memory as no file has them yet, what the file has; undefined: there is no file. */
+  /** File contents of objects whose state in memory is not written yet; undefined: there is no file. */
   readonly #bases = new Map<string, Fields | undefined>()
-  /** Since when objects wait to be deleted, because their owner is absent. */
+  /** Time at which the owner of an object counted as absent, by object. */
   readonly #ownerless = new Map<string, string>()
   #revision = 0
-  /** The revision up to which it is decided what has to go. */
+  /** The revision for which absent owners were last handled. */
   #collected = -1
 
   constructor(options: FolderStateOptions) {
@@ -57,7 +57,7 @@ export class FolderState {
       dir,
       apiGroup,
       keeper: wholeKeeper,
-      // Archives go with what is gone: a folder that goes on changing, as in a checkout, takes nothing away.
+      // Archives are removed with their objects, so a folder that keeps changing, as in a checkout, removes nothing.
       absence: { restMs, patienceMs: Infinity },
       emptyHint: 'start again if it is meant to be empty',
       take: async (changes) => this.#take(changes),
@@ -79,7 +79,7 @@ export class FolderState {
     return undefined
   }
 
-  /** A file of which some part cannot be read. */
+  /** The first file that cannot be read completely. */
   unreadable(): string | undefined {
     for (const { reason, file } of this.scanner.rejections.all()) {
       if (reason !== 'Duplicate') return file
@@ -95,7 +95,7 @@ export class FolderState {
     return this.#files.isOwn({ kind, namespace, name })
   }
 
-  /** Resolves once it is decided of everything that is absent whether it is gone. */
+  /** Resolves once no absent object is undecided: each counts as gone or has returned. */
   async settled(): Promise<void> {
     for (;;) {
       await this.scanner.exclusively(() => this.scanner.settle())
@@ -199,7 +199,7 @@ export class FolderState {
     }
   }
 
-  /** What this process made for an object, and nothing else needs. */
+  /** Objects that sync created for an owner. */
   #ownedBy(uid: string): StoredObject[] {
     return objectKinds
       .flatMap((kind) => this.memory.list(kind, { ownerUid: uid }))
@@ -210,7 +210,7 @@ export class FolderState {
     for (const { id, key, object } of changes) {
       const kind = objectKinds.find((one) => one === key.kind)
       if (kind === undefined) continue
-      // What is ahead of a file stays so, unless a person changes the file.
+      // Unwritten changes stay unless a person changes the file.
       if (this.#bases.has(id) && isDeepStrictEqual(this.#bases.get(id), object)) continue
       this.#bases.delete(id)
       this.#show({ ...key, kind }, object)
@@ -242,8 +242,8 @@ export class FolderState {
   }
 
   /**
-   * Decides what has to go with objects that are absent, once the folder has rested: what was made for them, and their
-   * statuses. While anything in the folder cannot be read, nothing is decided: the owner may be in there.
+   * Deletes what sync created for absent objects, and their statuses, once the folder has rested. A file that cannot be
+   * read may contain the owner, so nothing is deleted while there is one.
    */
   async #collect(): Promise<void> {
     if (this.scanner.restsInMs > 0 || this.#collected === this.#revision) return
@@ -284,7 +284,7 @@ export class FolderState {
     return this.#orphans().length > 0 || this.#strayStatuses().length > 0
   }
 
-  /** What this process made for an object that is absent, unless it is on its way already. */
+  /** Objects that sync created for an owner that is absent, unless their deletion has begun. */
   #orphans(): StoredObject[] {
     return objectKinds
       .flatMap((kind) => this.memory.list(kind))
@@ -317,7 +317,7 @@ export class FolderState {
     return this.memory.get(kind, namespace, name)
   }
 
-  /** An object as it is now, after whatever people did to its file. */
+  /** Returns the current object, after reading its file again if it changed. */
   async #current(ref: StoredRef): Promise<Fields | undefined> {
     const { definitions } = this.scanner
     const files = [definitions.fileOf(ref), definitions.statusFileOf(ref)]
@@ -337,7 +337,7 @@ export class FolderState {
     const { kind, namespace, name } = ref
     const held = this.#get(ref)?.metadata.resourceVersion
     if (found === undefined) {
-      // It may return: a file may be in the middle of being written.
+      // The file may just be written.
       if (held !== undefined) throw changed(`${kind} ${namespace}/${name}`)
       throw new ApiError('NotFound', `${kind} ${namespace}/${name} is not in the folder`)
     }
@@ -355,7 +355,7 @@ export class FolderState {
   }
 
   /**
-   * Makes an object what it is to be.
+   * Changes an object, in memory and in its file.
    *
    * @param when `later`: what this process made is written when there is something to report of it, so that a file is
    *   written once for what many steps do
@@ -412,7 +412,7 @@ export class FolderState {
     const isAhead = this.#bases.delete(id)
     try {
       await this.#files.write(ref, after)
-      // Where a file does not say it the way it was written, memory has what the file says.
+      // Memory has the object as the file contains it.
       this.#show(ref, this.scanner.definitions.get(id))
     } catch (error) {
       if (isAhead) this.#bases.set(id, base)

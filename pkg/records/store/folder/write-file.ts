@@ -76,7 +76,7 @@ function holds(path: string, expected: string): boolean {
   return 'text' in read && read.text === expected
 }
 
-/** Of a file or an object that is not what was read of it. */
+/** Error for a file or an object that changed since it was read. */
 export function changed(what: string, cause?: unknown): ApiError {
   const message = `${what} was changed in the meantime; read it again`
   return new ApiError('Conflict', message, { cause })
@@ -95,7 +95,7 @@ export function removeFile(path: string, expected: string): void {
   }
 }
 
-/** What a link points to is written, not the link. */
+/** Resolves links: the target is written, not the link. */
 async function existing(path: string): Promise<{ target: string; mode: number }> {
   try {
     const target = await realpath(path)
