@@ -30,7 +30,7 @@ async function seen(columns: number, env: Readonly<Record<string, string>> = {})
   const { output, status } = await onTerminal({ command, columns, env })
   const rows = output
     .split('\r\n')
-    // What stood in a row before it was cleared is not seen.
+    // Text before the row was cleared is not visible.
     .map((row) => row.split('\r\x1b[K').at(-1) ?? '')
   return { output, status, rows }
 }
@@ -44,7 +44,7 @@ describe('the progress of an import on a terminal', () => {
     ['wide', 120],
     ['narrow', 24],
     ['one that does not know its width', 0],
-  ])('is a line that is drawn again, and never wraps: %s', async (_, columns) => {
+  ])('redraws one line that never wraps: %s', async (_, columns) => {
     const { output, rows, status } = await seen(columns)
     expect(status).toBe(1)
     expect(rows).toEqual([failure, sum, ''])
@@ -56,14 +56,14 @@ describe('the progress of an import on a terminal', () => {
     expect(output.replaceAll('\r\x1b[K', '').replaceAll('\r\n', '')).not.toMatch(/[^ -~…]/)
   })
 
-  it('is plain lines where the terminal cannot clear one', async () => {
+  it('prints plain lines on a terminal that cannot clear a line', async () => {
     const { rows } = await seen(40, { TERM: 'dumb' })
     const stored = (version: string) =>
       `stored acme/a-module-with-quite-a-long-name/aws ${version} (1 kB)`
     expect(rows.toSorted()).toEqual(['', sum, failure, stored('1.0.0'), stored('1.1.0')].toSorted())
   })
 
-  it('is as wide as the terminal becomes', () => {
+  it('follows the width of the terminal', () => {
     const written: string[] = []
     const output = { isTTY: true, columns: 100, write: (text: string) => written.push(text) > 0 }
     const progress = createProgress(output, { sources: 1, dryRun: false }, 'xterm')
@@ -76,7 +76,7 @@ describe('the progress of an import on a terminal', () => {
     expect(written.slice(1).map((text) => text.replace('\r\x1b[K', '').length)).toEqual([99, 29])
   })
 
-  it('shows no control character of an upstream', () => {
+  it('removes control characters of an upstream', () => {
     const written: string[] = []
     const output = { write: (text: string) => written.push(text) > 0 }
     const progress = createProgress(output, { sources: 1, dryRun: false })
@@ -87,14 +87,14 @@ describe('the progress of an import on a terminal', () => {
   })
 })
 
-it('ends quietly where nobody reads its output any more', async () => {
+it('ends quietly when its output is closed', async () => {
   const command = [...depotCommand, 'import', '--manifests=m', '--archives=a', './in']
   const line = `cd ${dir} && ${command.join(' ')} | head -c 1 && echo "status $\{PIPESTATUS[0]}"`
   const { output } = await onTerminal({ command: ['bash', '-c', line], columns: 80 })
   expect(output).toMatch(/^[fs]status (1|141)\r\n$/)
 })
 
-it('changes nothing with --dry-run, and says the same as the import after it', async () => {
+it('changes nothing with --dry-run, and reports what the import then does', async () => {
   const args = ['--manifests', 'manifests', '--archives', 'archives', './in']
   await depot(dir, ['import', '--versions', '1.0.0', ...args])
   writeFileSync(join(dir, 'manifests/mine.txt'), 'mine')

@@ -16,7 +16,7 @@ const keygen = (...args: readonly string[]) =>
     timeout: 60_000,
   })
 
-it('writes a key that the server can sign with, for this user only, and never replaces one', async () => {
+it('writes a key that the server can use, readable by this user only, and never replaces a file', async () => {
   const out = join(dir, 'key.asc')
   expect(keygen('--out', out, '--name', 'Platform', '--email', 'p@example.com').status).toBe(0)
   expect(statSync(out).mode & 0o777).toBe(0o600)
@@ -30,11 +30,11 @@ it('writes a key that the server can sign with, for this user only, and never re
   expect(readFileSync(out, 'utf8')).toBe(first)
 })
 
-it('prints the key where no file is named', () => {
+it('prints the key if no file is named', () => {
   expect(keygen().stdout).toMatch(/^-----BEGIN PGP PRIVATE KEY BLOCK-----/)
 })
 
-it('says what is wrong with an address', () => {
+it('names the mistake in an address', () => {
   const { status, stderr } = keygen('--email', 'nowhere')
   expect([status, stderr]).toEqual([2, expect.stringContaining('is no e-mail address')])
 })

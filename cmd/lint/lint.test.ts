@@ -19,7 +19,7 @@ it('finds nothing in the samples of this project', () => {
   })
 })
 
-it('ends with 1 where something is wrong, and prints SARIF for a code host', () => {
+it('exits with 1 after an error, and prints SARIF for a code host', () => {
   const { status, stdout } = lint(
     'config/samples/hello.yaml',
     'config/samples/hello.yaml',
@@ -38,6 +38,6 @@ it.each([
     '--filesystem-mount-path: the folder nowhere does not exist',
   ],
   [['config/samples', '--format', 'xml'], 'is no format: write text, json or sarif'],
-])('ends with 2 where it cannot look: %j', (args, problem) => {
+])('exits with 2 if a path cannot be checked: %j', (args, problem) => {
   expect(lint(...args)).toMatchObject({ status: 2, stderr: expect.stringContaining(problem) })
 })

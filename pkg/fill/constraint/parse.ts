@@ -24,7 +24,7 @@ export interface Constraints {
 /** A constraint that is not valid. The message shows the clause. */
 export class ConstraintError extends Error {
   override readonly name = 'ConstraintError'
-  /** Where the clause begins in the text, from 0. */
+  /** Begin of the clause in the text, from 0. */
   readonly position: number
 
   constructor(message: string, position: number) {

@@ -63,7 +63,7 @@ const egress = openEgress({
   log: createLogger('silent'),
 })
 
-it.each(spellings)('https://%s is refused before anything is sent', async (host) => {
+it.each(spellings)('refuses https://%s before anything is sent', async (host) => {
   const { signal } = new AbortController()
   const request = egress.request(`https://${host}:1/`, { signal, namedByUpstream: true })
   await expect(request).rejects.toMatchObject({ reason: 'EgressRefused' })
@@ -83,15 +83,18 @@ it.each([
   'fe80::1%eth0',
   '2002:a00:1::1',
   'localhost',
-])('a name that leads to %s is refused', (address) => {
+])('refuses a name that resolves to %s', (address) => {
   expect(addressRules([]).refusal(address, true)).toBeDefined()
 })
 
-it.each(['1.1.1.1', '140.82.121.4', '2606:4700::1111'])('%s is public', (address) => {
-  expect(addressRules([]).refusal(address, false)).toBeUndefined()
-})
+it.each(['1.1.1.1', '140.82.121.4', '2606:4700::1111'])(
+  'allows the public address %s',
+  (address) => {
+    expect(addressRules([]).refusal(address, false)).toBeUndefined()
+  },
+)
 
-it('a private network that is named is open to hosts that are named, and to no other', () => {
+it('opens a named private network only to named hosts', () => {
   const rules = addressRules(['10.0.0.0/8', 'fd00::/8'])
   expect([rules.refusal('10.1.1.1', true), rules.refusal('fd00::1', true)]).toEqual([
     undefined,
@@ -102,6 +105,6 @@ it('a private network that is named is open to hosts that are named, and to no o
   expect(rules.refusal('192.168.1.1', true)).toBe('is not public (private)')
 })
 
-it.each(['10.0.0.0', '10.0.0.0/33', 'internal', ''])('%j is no network', (network) => {
-  expect(() => addressRules([network])).toThrow('is no network')
+it.each(['10.0.0.0', '10.0.0.0/33', 'internal', ''])('refuses %j as a network', (network) => {
+  expect(() => addressRules([network])).toThrow('is not a network')
 })

@@ -1,29 +1,29 @@
 import ipaddr from 'ipaddr.js'
 
-/** Which addresses may be connected to. */
+/** Decides which addresses Depot may connect to. */
 export interface AddressRules {
   /**
-   * Why an address is refused; undefined where it is fine.
+   * Explains why an address is refused; undefined if it is allowed.
    *
-   * @param named whether its host is named in the options, which opens the private networks that are named there too
+   * @param named whether an option names the host: then its address may be in a private network that an option names
    */
   refusal(address: string, named: boolean): string | undefined
 }
 
 /**
- * Lets through what is public unicast, and what lies in a network that was named.
+ * Allows public unicast addresses, and addresses in the given private networks.
  *
  * @param privateNetworks in CIDR notation, such as `10.0.0.0/8`
- * @throws Error for one that cannot be read
+ * @throws Error for an invalid network
  */
 export function addressRules(privateNetworks: readonly string[]): AddressRules {
   const networks = privateNetworks.map((network) => {
     if (ipaddr.isValidCIDR(network)) return ipaddr.parseCIDR(network)
-    throw new Error(`"${network}" is no network: write it as 10.0.0.0/8 or fd00::/8`)
+    throw new Error(`"${network}" is not a network: write it as 10.0.0.0/8 or fd00::/8`)
   })
   return {
     refusal(text, named) {
-      if (!ipaddr.isValid(text)) return 'is no address'
+      if (!ipaddr.isValid(text)) return 'is not an IP address'
       const address = ipaddr.process(text)
       if (isPublic(address)) return undefined
       if (named && networks.some((network) => isIn(address, network))) return undefined
@@ -41,7 +41,7 @@ function isIn(address: Address, [network, bits]: [Address, number]): boolean {
   return network instanceof ipaddr.IPv6 && address.match(network, bits)
 }
 
-/** `unicast` is what no special purpose was found for; of IPv6 only 2000::/3 is given out. */
+/** `unicast` means that no special purpose is known; of IPv6 only 2000::/3 is assigned. */
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast') return false
   return address instanceof ipaddr.IPv4 || address.match(globalUnicast)

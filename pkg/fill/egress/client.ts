@@ -1,18 +1,18 @@
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 
-/** Where requests may go. A host is `name` for port 443, or `name:port`. */
+/** The destinations that requests may have. A host is `name` for port 443, or `name:port`. */
 export interface EgressPolicy {
   readonly hosts: readonly string[]
-  /** Networks in CIDR notation that named hosts may have addresses in. */
+  /** Private networks in CIDR notation that hosts above may have addresses in. */
   readonly privateNetworks: readonly string[]
-  /** Whether a download that an upstream names may come from any public host. */
+  /** Whether downloads that an upstream names may come from any public host. */
   readonly publicDownloads: boolean
 }
 
-/** What opens an upstream. It is sent to the host that it is for and to no other. */
+/** A credential for an upstream. It is sent to its own host only. */
 export interface Credential {
-  /** Tells credentials apart without showing them: requests of one share a limit. */
+  /** Identifies the credential without showing it: its requests share a rate limit. */
   readonly id: string
   /** The header Authorization. */
   readonly authorization: string
@@ -24,15 +24,15 @@ export interface EgressRequest {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   readonly credential?: Credential | undefined
-  /** Authorities to believe besides the usual ones, PEM. */
+  /** Additional trusted authorities, PEM. */
   readonly ca?: string | undefined
-  /** Of the body. Default: 16 MiB. */
+  /** Maximum size of the body. Default: 16 MiB. */
   readonly maxBytes?: number
-  /** From the first byte sent to the last one received, redirects included. Default: 60 s. */
+  /** Deadline from the first sent to the last received byte, including redirects. Default: 60 s. */
   readonly deadlineMs?: number
-  /** Whether an upstream named the URL, so that any public host will do where the policy says so. */
+  /** Whether an upstream named the URL: then any public host is allowed if the policy allows public downloads. */
   readonly namedByUpstream?: boolean
-  /** Whether a person waits: such requests go on when little of a limit is left. */
+  /** Whether a person waits: such requests continue when little of a rate limit is left. */
   readonly urgent?: boolean | undefined
   readonly signal: AbortSignal
 }
@@ -42,19 +42,19 @@ export interface EgressAnswer {
   /** The first header of that name, in lower case. */
   readonly header: (name: string) => string | undefined
   readonly body: Buffer
-  /** Where the answer came from in the end. */
+  /** The URL after redirects. */
   readonly url: URL
 }
 
 export interface DownloadRequest extends EgressRequest {
   /**
-   * Called with the length that was announced, if any, before the first byte.
+   * Called before the first byte, with the announced length if there is one.
    *
    * @returns the path of a file that does not exist yet
    */
   readonly into: (announcedBytes: number | undefined) => Promise<string>
   readonly maxBytes: number
-  /** How long the body may be silent, or bring less than 8 kB a second. Default: 60 s. */
+  /** How long the body may pause, or bring less than 8 kB a second. Default: 60 s. */
   readonly stallMs?: number
 }
 
@@ -66,18 +66,18 @@ export interface DownloadedFile {
   readonly sha256: string
 }
 
-/** How another program reaches a host. */
+/** The way for another program to reach a host. */
 export type EgressRoute = {
-  /** Authorities to believe besides those of this machine, PEM. */
+  /** Trusted authorities in addition to those of this machine, PEM. */
   readonly ca: string | undefined
 } & ({ readonly addresses: readonly string[] } | { readonly proxyUrl: string })
 
 export interface Egress {
-  /** @throws EgressError; any status is an answer but 429 and what means the same */
+  /** Returns answers of any status. @throws EgressError; RateLimited for 429 and statuses that mean the same */
   request(url: string, request: EgressRequest): Promise<EgressAnswer>
-  /** Writes a body to a file. @throws EgressError; StatusError for any status but 200 */
+  /** Writes a body to a file. @throws EgressError; BadStatus for any status except 200 */
   download(url: string, request: DownloadRequest): Promise<DownloadedFile>
-  /** For programs that make connections of their own, such as git. @throws EgressError */
+  /** For programs that open their own connections, such as git. @throws EgressError */
   routeTo(url: string, options?: { readonly namedByUpstream?: boolean }): Promise<EgressRoute>
   close(): Promise<void>
 }
@@ -86,11 +86,11 @@ export interface EgressOptions {
   readonly policy: EgressPolicy
   readonly metrics: Metrics
   readonly log: Logger
-  /** Authorities to believe besides those of this machine, PEM. */
+  /** Trusted authorities in addition to those of this machine, PEM. */
   readonly ca?: string | undefined
-  /** Where proxies are named. Default: none. */
+  /** Environment variables that name proxies. Default: none. */
   readonly environment?: Readonly<Record<string, string | undefined>>
-  /** Default: that of the machine. */
+  /** Default: the resolver of the machine. */
   readonly resolve?: (hostname: string) => Promise<readonly string[]>
   readonly clock?: Clock
 }

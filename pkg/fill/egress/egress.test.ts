@@ -12,7 +12,7 @@ import {
 } from '../../../hack/testbed/upstream/https-server.ts'
 import { createMetrics } from '../../base/telemetry/telemetry.ts'
 import { localEgress } from './egress.fixture.ts'
-import { type Egress, EgressError, RateLimitedError } from './egress.ts'
+import { type Egress, EgressError } from './egress.ts'
 
 let authority: UpstreamAuthority
 let other: HttpsServer
@@ -68,7 +68,7 @@ const reasonOf = (work: Promise<unknown>) =>
   )
 
 describe('a request', () => {
-  it('brings credential, headers and body to a host that is allowed', async () => {
+  it('sends credential, headers and body to an allowed host', async () => {
     answerWith = () => ({ headers: { etag: '"1"' }, body: 'hello' })
     const answer = await open().request(`${server.origin}/a?b=c`, {
       credential,
@@ -85,7 +85,7 @@ describe('a request', () => {
     ])
   })
 
-  it('gives up a body that is too large, one that is silent, and one that takes too long', async () => {
+  it('aborts a body that is too large, pauses too long, or takes too long', async () => {
     answerWith = () => ({ body: 'x'.repeat(100) })
     const request = (options: object) => open().request(`${server.origin}/`, { signal, ...options })
     expect(await reasonOf(request({ maxBytes: 99 }))).toBe('TooLarge')
@@ -104,7 +104,7 @@ describe('a request', () => {
     await expect(request).rejects.toThrow('stopping')
   })
 
-  it('believes the usual authorities only, and one that is given for it', async () => {
+  it('trusts only the usual authorities and the given one', async () => {
     answerWith = () => ({})
     const unknown = open({ ca: undefined })
     const url = `${server.origin}/`
@@ -113,7 +113,7 @@ describe('a request', () => {
     expect(await reasonOf(unknown.request(url, { signal }))).toBe('Unreachable')
   })
 
-  it('is shown without query and userinfo in what goes wrong', async () => {
+  it('appears in errors without query and userinfo', async () => {
     const request = open().request('https://me:pass@example.com/a?token=secret', { signal })
     await expect(request).rejects.toThrow('https://example.com/a is refused')
     await expect(request).rejects.not.toThrow(/secret|pass/)
@@ -126,7 +126,7 @@ describe('a redirect', () => {
     return open().request(`${server.origin}/begin`, { signal, credential })
   }
 
-  it('is followed, with the credential on the same host and without it on another', async () => {
+  it('is followed, with the credential only on the same host', async () => {
     await redirectTo('/end')
     expect(server.seen.map(({ headers }) => headers.authorization)).toEqual([
       'Bearer secret',
@@ -137,7 +137,7 @@ describe('a redirect', () => {
     expect(other.seen.map(({ headers }) => headers.authorization)).toEqual([undefined])
   })
 
-  it('does not bring a credential back to the host that it left', async () => {
+  it('does not send the credential again when it returns to the first host', async () => {
     answerWith = (path) =>
       path === '/end'
         ? {}
@@ -168,7 +168,7 @@ describe('a redirect', () => {
 })
 
 describe('a download', () => {
-  it('is written to a file and hashed on the way', async () => {
+  it('is written to a file and hashed meanwhile', async () => {
     const body = Buffer.alloc(3_000_000, 'depot')
     answerWith = () => ({ headers: { 'content-length': String(body.length) }, body })
     let announced: number | undefined
@@ -191,7 +191,7 @@ describe('a download', () => {
   it.each([
     ['announces', { 'content-length': '50' }],
     ['only turns out to have', { 'transfer-encoding': 'chunked' }],
-  ])('that %s too much is given up', async (what, headers) => {
+  ])('that %s too much is aborted', async (what, headers) => {
     answerWith = () => ({ headers, body: 'x'.repeat(50) })
     const file = join(dir, what)
     const into = async () => file
@@ -200,7 +200,7 @@ describe('a download', () => {
     expect(existsSync(file)).toBe('transfer-encoding' in headers)
   })
 
-  it('needs status 200, and a file that can be written', async () => {
+  it('requires status 200 and a writable file', async () => {
     answerWith = (path) => ({ status: path === '/gone' ? 404 : 200 })
     const into = async () => join(dir, 'missing', 'file')
     const download = (path: string) =>
@@ -209,7 +209,7 @@ describe('a download', () => {
     expect(await reasonOf(download('/'))).toBe('DiskFailed')
   })
 
-  it('that an upstream names may come from any public host where the policy says so, and from no private one', async () => {
+  it('that an upstream names may come from any public host if the policy allows it, but never from a private one', async () => {
     answerWith = () => ({})
     const into = async () => join(dir, 'named')
     const request = { signal, maxBytes: 9, into, namedByUpstream: true }
@@ -228,7 +228,7 @@ describe('a download', () => {
 })
 
 describe('addresses', () => {
-  it('are checked at each connection, so that an answer that changes does not help', async () => {
+  it('are checked at each connection, so a changed DNS answer does not help an attacker', async () => {
     const answers = [
       ['127.0.0.1'],
       ['127.0.0.1', '10.0.0.1'],
@@ -251,7 +251,7 @@ describe('addresses', () => {
     expect([asked, server.seen.length]).toEqual([5, 1])
   })
 
-  it('say where git may connect to', async () => {
+  it('are given to git for its connections', async () => {
     const egress = open()
     expect(await egress.routeTo(`${server.origin}/x.git`)).toEqual({
       addresses: ['127.0.0.1'],
@@ -268,7 +268,7 @@ describe('addresses', () => {
     })
   })
 
-  it('are looked up by a proxy where there is one, which cannot read what it passes on', async () => {
+  it('are resolved by a proxy, which cannot read the traffic', async () => {
     answerWith = () => ({ body: 'through the proxy' })
     const tunnel = await startTunnel(server.origin)
     const egress = localEgress(['upstream.test'], authority.ca, {
@@ -282,7 +282,7 @@ describe('addresses', () => {
     tunnel.close()
   })
 
-  it('do not matter where a proxy makes the connection, but hosts do', async () => {
+  it('are not checked if a proxy connects, but hosts are', async () => {
     const egress = open({ environment: { HTTPS_PROXY: 'http://127.0.0.1:1' } })
     expect(await reasonOf(egress.request('https://example.com/', { signal }))).toBe('EgressRefused')
     const literal = egress.request('https://10.0.0.1/', { signal, namedByUpstream: true })
@@ -297,7 +297,8 @@ describe('limits of a host', () => {
   const untilOf = (work: Promise<unknown>) =>
     work.then(
       () => 'answered',
-      (error: unknown) => (error instanceof RateLimitedError ? error.untilMs - nowMs : error),
+      (error: unknown) =>
+        error instanceof EgressError && error.reason === 'RateLimited' ? error.retryAfterMs : error,
     )
 
   it.each([
@@ -320,7 +321,7 @@ describe('limits of a host', () => {
     },
   )
 
-  it('may be said in words only, and another refusal is an answer', async () => {
+  it('may be named in text only; other refusals are answers', async () => {
     answerWith = () => ({ status: 403, body: 'You have exceeded a secondary rate limit.' })
     const egress = open({ clock: () => nowMs })
     expect(await untilOf(get(egress))).toBe(60_000)
@@ -331,7 +332,7 @@ describe('limits of a host', () => {
     expect((await get(egress, { credential })).status).toBe(403)
   })
 
-  it('leave the last tenth to requests that a person waits for', async () => {
+  it('reserve the last tenth for requests that a person waits for', async () => {
     const headers = {
       'x-ratelimit-limit': '100',
       'x-ratelimit-remaining': '9',

@@ -1,6 +1,6 @@
 /**
- * The only way out to an upstream: which hosts may be asked, which addresses may be connected to, redirects that are
- * followed with care, bodies with a bound, and the patience that each host asks for.
+ * All requests to upstreams go through this package. It checks hosts and addresses, follows redirects safely, limits the size
+ * of bodies, and obeys the rate limits of each host.
  */
 export {
   type Credential,
@@ -11,7 +11,7 @@ export {
   type EgressPolicy,
   type EgressRequest,
 } from './client.ts'
-export { EgressError, RateLimitedError, StatusError } from './errors.ts'
+export { EgressError } from './errors.ts'
 export { openEgress } from './open.ts'
 export { causeOf, printable, shownUrl } from './printable.ts'
 export { writeBody } from './write-body.ts'

@@ -1,29 +1,19 @@
-import { ReasonError } from '../../base/errors/errors.ts'
+import { type Reason, ReasonError } from '../../base/errors/errors.ts'
 
-/** A request that got no answer to use. Its message is printable and has neither query nor credentials. */
+interface EgressErrorOptions {
+  readonly cause?: unknown
+  readonly retryAfterMs?: number
+  readonly status?: number
+}
+
+/** A request without a usable answer. Its message is printable and has neither query nor credentials. */
 export class EgressError extends ReasonError {
-  override readonly name: string = 'EgressError'
-}
+  override readonly name = 'EgressError'
+  /** BadStatus only: the status of the answer. */
+  readonly status: number | undefined
 
-/** The host has had enough of this credential until a time. */
-export class RateLimitedError extends EgressError {
-  override readonly name = 'RateLimitedError'
-  /** Milliseconds since 1970. */
-  readonly untilMs: number
-
-  constructor(message: string, untilMs: number) {
-    super('RateLimited', message)
-    this.untilMs = untilMs
-  }
-}
-
-/** What was to be downloaded was answered with another status than 200. */
-export class StatusError extends EgressError {
-  override readonly name = 'StatusError'
-  readonly status: number
-
-  constructor(message: string, status: number) {
-    super('BadStatus', message)
-    this.status = status
+  constructor(reason: Reason, message: string, options: EgressErrorOptions = {}) {
+    super(reason, message, options)
+    this.status = options.status
   }
 }

@@ -37,7 +37,7 @@ const download = (stallMs: number) =>
     into: async () => join(dir, String(++count)),
   })
 
-it('a body that never pauses, and brings a few bytes at a time, is given up', async () => {
+it('aborts a body that brings only a few bytes at a time without a pause', async () => {
   answer = (outgoing) => {
     const drip = setInterval(() => outgoing.write('x'.repeat(100)), 20)
     outgoing.once('close', () => clearInterval(drip))
@@ -48,7 +48,7 @@ it('a body that never pauses, and brings a few bytes at a time, is given up', as
   })
 })
 
-it('a packed answer is not unpacked', async () => {
+it('does not decompress an answer', async () => {
   const bomb = gzipSync(Buffer.alloc(50_000_000))
   answer = (outgoing) => {
     outgoing.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'application/json' })
@@ -58,14 +58,14 @@ it('a packed answer is not unpacked', async () => {
   expect(body.equals(bomb)).toBe(true)
 })
 
-it('a host without connections is not tried again for each request', async () => {
+it('does not retry an unreachable host for each request', async () => {
   const get = (urgent = false) =>
     egress
       .request('https://localhost:1/', { signal, urgent })
       .catch((error: Error) => error.message)
   for (let round = 0; round < 3; round += 1) expect(await get()).toContain('ECONNREFUSED')
   expect(await get()).toBe(
-    'localhost:1 cannot be reached: 3 tries in a row failed, the next is soon',
+    'localhost:1 cannot be reached: 3 attempts in a row failed, the next is soon',
   )
   expect(await get(true)).toContain('ECONNREFUSED')
   nowMs += 20_000

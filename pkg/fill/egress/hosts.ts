@@ -3,18 +3,18 @@ import type { EgressPolicy } from './client.ts'
 import { EgressError } from './errors.ts'
 import { shownUrl } from './printable.ts'
 
-/** How a URL may be asked: a host that is named may be private, where its network is named too. */
+/** Options name the host of a URL, or it has to be public. A named host may be private if its network is named, too. */
 export type HostAccess = 'named' | 'public'
 
-/** Which URLs may be asked. */
+/** Decides which URLs may be requested. */
 export interface HostRules {
   /** @throws EgressError Refused */
   accessTo(url: URL, namedByUpstream: boolean): HostAccess
-  /** For metrics: the host, or `other` where it was not named. */
+  /** For metrics: the host, or `other` if no option names it. */
   labelOf(url: URL): string
 }
 
-/** @throws Error for an entry that is no host */
+/** @throws Error for an entry that is not a host */
 export function hostRules({ hosts, publicDownloads }: EgressPolicy): HostRules {
   const named = new Set(hosts.map(keyOfEntry))
   return {
@@ -22,10 +22,7 @@ export function hostRules({ hosts, publicDownloads }: EgressPolicy): HostRules {
       if (url.protocol !== 'https:') throw refused(url, 'only https is allowed')
       if (named.has(keyOf(url))) return 'named'
       if (!namedByUpstream) {
-        throw refused(
-          url,
-          'its host is not among those of --source-hosts, --upstream-hosts and --egress-allow',
-        )
+        throw refused(url, 'its host is not in --source-hosts, --upstream-hosts or --egress-allow')
       }
       if (publicDownloads) return 'public'
       throw refused(url, 'its host is not allowed, and --egress-public-downloads is off')
@@ -38,7 +35,7 @@ export function refused(url: URL, why: string): EgressError {
   return new EgressError('EgressRefused', `${shownUrl(url)} is refused: ${why}`)
 }
 
-/** A host that is an address, without the brackets of a URL. */
+/** The address in a URL without a host name, without brackets. */
 export function literalOf(url: URL): string | undefined {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   return ipaddr.isValid(host) ? host : undefined
@@ -50,6 +47,7 @@ const keyOf = (url: URL): string =>
 function keyOfEntry(entry: string): string {
   const url = URL.parse(`https://${entry}`)
   const isHost = url !== null && !/[/?#@\\\s]/.test(entry) && url.hostname !== ''
-  if (!isHost) throw new Error(`"${entry}" is no host: write it as example.com or example.com:8443`)
+  if (!isHost)
+    throw new Error(`"${entry}" is not a host: write it as example.com or example.com:8443`)
   return keyOf(url)
 }

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
-import { messageOf, RegistryError } from '../../base/errors/errors.ts'
+import { hasReason, messageOf, RegistryError } from '../../base/errors/errors.ts'
 import {
   type Answer,
   discard,
@@ -11,6 +11,8 @@ import {
   type ResolvedAddress,
   readBounded,
 } from '../../base/http/http.ts'
+import { Bounded } from '../../base/memory/memory.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import { type AddressRules, addressRules } from './addresses.ts'
 import type {
@@ -23,12 +25,12 @@ import type {
   EgressRequest,
   EgressRoute,
 } from './client.ts'
-import { EgressError, StatusError } from './errors.ts'
+import { EgressError } from './errors.ts'
 import { type HostAccess, type HostRules, hostRules, literalOf, refused } from './hosts.ts'
 import { createEgressMetrics, type EgressMetrics } from './metrics.ts'
 import { Pools } from './pools.ts'
 import { printable, shownUrl } from './printable.ts'
-import { Allowances } from './rate-limits.ts'
+import { Allowance } from './rate-limits.ts'
 import { tooLarge, writeBody } from './write-body.ts'
 
 const maxRedirects = 5
@@ -36,14 +38,9 @@ const defaultDeadlineMs = 60_000
 const defaultStallMs = 60_000
 const defaultMaxBytes = 16 * 1024 * 1024
 
-/** @throws Error where the policy cannot be read */
+/** @throws Error if the policy is not valid */
 export function openEgress(options: EgressOptions): Egress {
   return new PolicedEgress(options)
-}
-
-interface Hop {
-  readonly answer: Answer
-  readonly url: URL
 }
 
 class PolicedEgress implements Egress {
@@ -51,7 +48,9 @@ class PolicedEgress implements Egress {
   readonly #addresses: AddressRules
   readonly #proxies: ProxyRules
   readonly #resolve: (hostname: string) => Promise<readonly string[]>
-  readonly #allowances: Allowances
+  readonly #clock: Clock
+  /** By host and credential. */
+  readonly #allowances = new Bounded<Allowance>({ maxEntries: 2000 })
   readonly #metrics: EgressMetrics
   readonly #log: Logger
   readonly #pools: Pools
@@ -62,7 +61,7 @@ class PolicedEgress implements Egress {
     this.#addresses = addressRules(options.policy.privateNetworks)
     this.#proxies = proxyRules(options.environment ?? {})
     this.#resolve = options.resolve ?? addressesOf
-    this.#allowances = new Allowances(options.clock ?? Date.now)
+    this.#clock = options.clock ?? Date.now
     this.#metrics = createEgressMetrics(options.metrics)
     this.#log = options.log.child({ component: 'egress' })
     this.#ca = options.ca
@@ -73,7 +72,7 @@ class PolicedEgress implements Egress {
 
   async request(url: string, request: EgressRequest): Promise<EgressAnswer> {
     const { maxBytes = defaultMaxBytes } = request
-    return this.#exchange(url, request, defaultStallMs, async ({ answer, url: at }) => {
+    return this.#exchange(url, request, defaultStallMs, async (answer, at) => {
       const { status, header } = answer
       return { status, header, url: at, body: await readBounded(answer.body, maxBytes) }
     })
@@ -81,11 +80,12 @@ class PolicedEgress implements Egress {
 
   async download(url: string, request: DownloadRequest): Promise<DownloadedFile> {
     const { into, maxBytes, stallMs = defaultStallMs } = request
-    return this.#exchange(url, request, stallMs, async ({ answer, url: at }) => {
+    return this.#exchange(url, request, stallMs, async (answer, at) => {
       const { status, header } = answer
       if (status !== 200) {
         discard(answer.body)
-        throw new StatusError(`${shownUrl(at)} answered with status ${status}`, status)
+        const message = `${shownUrl(at)} answered with status ${status}`
+        throw new EgressError('BadStatus', message, { status })
       }
       const length = header('content-length')
       const announced = length !== undefined && /^\d+$/.test(length) ? Number(length) : undefined
@@ -97,13 +97,8 @@ class PolicedEgress implements Egress {
         discard(answer.body)
         throw error
       })
-      const written = await writeBody(
-        answer.body,
-        path,
-        Math.min(maxBytes, announced ?? maxBytes),
-        stallMs,
-      )
-      return { header, url: at, ...written }
+      const limit = Math.min(maxBytes, announced ?? maxBytes)
+      return { header, url: at, ...(await writeBody(answer.body, path, limit, stallMs)) }
     })
   }
 
@@ -125,7 +120,7 @@ class PolicedEgress implements Egress {
     text: string,
     request: EgressRequest,
     stallMs: number,
-    read: (hop: Hop) => Promise<T>,
+    read: (answer: Answer, at: URL) => Promise<T>,
   ): Promise<T> {
     const { deadlineMs = defaultDeadlineMs } = request
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(deadlineMs)])
@@ -135,29 +130,31 @@ class PolicedEgress implements Egress {
       for (let redirects = 0; ; redirects += 1) {
         const answer = await this.#send(url, { ...request, credential, signal }, stallMs)
         const target = redirectOf(answer, request)
-        if (target === undefined) return await read({ answer, url })
+        if (target === undefined) return await read(answer, url)
         discard(answer.body)
         if (redirects === maxRedirects) {
-          throw new EgressError(
-            'BadRedirect',
-            `${shownUrl(text)} redirects more than ${maxRedirects} times`,
-          )
+          const message = `${shownUrl(text)} redirects more than ${maxRedirects} times`
+          throw new EgressError('BadRedirect', message)
         }
         const next = URL.parse(target, url.href)
-        if (next === null)
-          throw new EgressError('BadRedirect', `${shownUrl(url)} redirects to no URL`)
+        if (next === null) {
+          throw new EgressError('BadRedirect', `${shownUrl(url)} redirects to an invalid URL`)
+        }
         if (next.host !== url.host) credential = undefined
         url = next
       }
     } catch (thrown) {
-      throw this.#explained(thrown, url, request.signal)
+      throw egressError(thrown, url, request.signal)
     }
   }
 
   async #send(url: URL, request: EgressRequest, stallMs: number): Promise<Answer> {
     const { credential, urgent = false, signal } = request
     const access = this.#check(url, request.namedByUpstream ?? false)
-    const allowance = this.#allowances.of(url.host, credential?.id)
+    const allowance = this.#allowances.getOrMake(
+      JSON.stringify([url.host, credential?.id]),
+      () => new Allowance(url.host, this.#clock),
+    )
     await allowance.take(urgent, signal)
     const host = this.#hosts.labelOf(url)
     const { pool, trust } = this.#pools.for(access, request.ca)
@@ -175,15 +172,18 @@ class PolicedEgress implements Egress {
       )
       .catch((error: unknown) => {
         this.#metrics.requests.inc({ host, code: 'error' })
-        if (isAway(error)) allowance.lost()
+        if (isUnreachable(error)) allowance.lost()
         throw error
       })
     this.#metrics.requests.inc({ host, code: answer.status })
     try {
-      const checked =
-        answer.status === 403 ? await withText(answer) : { answer, saysLimited: false }
-      allowance.learn(answer, checked.saysLimited)
-      return checked.answer
+      if (answer.status !== 403) {
+        allowance.learn(answer, false)
+        return answer
+      }
+      const { body, saysLimited } = await readLimited(answer)
+      allowance.learn(answer, saysLimited)
+      return { ...answer, body }
     } catch (error) {
       discard(answer.body)
       throw error
@@ -211,7 +211,7 @@ class PolicedEgress implements Egress {
     this.#log.warn({ host: printable(host) }, 'request to an upstream refused')
   }
 
-  /** The addresses of a host, all of which must be fine. */
+  /** Resolves a host, and requires that all its addresses are allowed. */
   async #approved(hostname: string, access: HostAccess): Promise<readonly ResolvedAddress[]> {
     const found = isIP(hostname) === 0 ? await this.#resolve(hostname) : [hostname]
     if (found.length === 0) {
@@ -228,31 +228,33 @@ class PolicedEgress implements Egress {
     }
     return found.map((address) => ({ address, family: isIP(address) === 6 ? 6 : 4 }))
   }
+}
 
-  #explained(thrown: unknown, url: URL, asked: AbortSignal): unknown {
-    if (thrown instanceof EgressError) return thrown
-    if (asked.aborted) return asked.reason
-    const at = shownUrl(url)
-    if (thrown instanceof RegistryError && thrown.reason === 'TooLarge') {
-      return new EgressError('TooLarge', `${at}: ${thrown.message}`)
-    }
-    if (isTimeout(thrown))
-      return new EgressError('Timeout', `${at} took too long`, { cause: thrown })
-    if (!isConnectionError(thrown)) return thrown
-    const why = printable(messageOf(thrown), 120)
-    return new EgressError('Unreachable', `${at} cannot be reached: ${why}`, { cause: thrown })
+function egressError(thrown: unknown, url: URL, asked: AbortSignal): unknown {
+  if (thrown instanceof EgressError) return thrown
+  if (asked.aborted) return asked.reason
+  const at = shownUrl(url)
+  const cause = thrown
+  if (hasReason(thrown, 'TooLarge')) {
+    return new EgressError('TooLarge', `${at}: ${messageOf(thrown)}`, { cause })
   }
+  if (isTimeout(thrown)) return new EgressError('Timeout', `${at} took too long`, { cause })
+  // Errors of sockets, TLS and undici have a code.
+  const hasCode = thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
+  if (!hasCode && !(thrown instanceof RegistryError)) return thrown
+  const why = printable(messageOf(thrown), 120)
+  return new EgressError('Unreachable', `${at} cannot be reached: ${why}`, { cause })
 }
 
 function parse(text: string): URL {
   const url = URL.parse(text)
   if (url !== null) return url
-  throw new EgressError('EgressRefused', `${printable(JSON.stringify(text), 120)} is no URL`)
+  throw new EgressError('EgressRefused', `${printable(JSON.stringify(text), 120)} is not a URL`)
 }
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Where an answer sends on to. */
+/** The target of a redirect. */
 function redirectOf({ status, header }: Answer, { method }: EgressRequest): string | undefined {
   return redirects.has(status) && method !== 'POST' ? header('location') : undefined
 }
@@ -269,27 +271,27 @@ function headersOf(
   }
 }
 
-/** Some hosts say only in words that a refusal is about a limit. */
-async function withText(answer: Answer): Promise<{ answer: Answer; saysLimited: boolean }> {
-  const body = await readBounded(answer.body, 64 * 1024).catch((error: unknown) => {
-    // A whole page: no API says it so.
+/** Some hosts only say in the text of a refusal that it is about a limit. */
+async function readLimited({ body }: Answer): Promise<{ body: Readable; saysLimited: boolean }> {
+  const bytes = await readBounded(body, 64 * 1024).catch((error: unknown) => {
+    // A page this long is not the answer of an API.
     if (error instanceof RegistryError) return Buffer.alloc(0)
     throw error
   })
-  const saysLimited = /rate limit/i.test(body.toString('latin1'))
-  return { answer: { ...answer, body: Readable.from([body]) }, saysLimited }
+  const saysLimited = /rate limit/i.test(bytes.toString('latin1'))
+  return { body: Readable.from([bytes]), saysLimited }
 }
 
 async function addressesOf(hostname: string): Promise<readonly string[]> {
   return (await lookup(hostname, { all: true })).map(({ address }) => address)
 }
 
-/** The host itself gave no connection, whatever was asked of it. */
-function isAway(thrown: unknown): boolean {
-  return thrown instanceof Error && 'code' in thrown && awayCodes.has(thrown.code)
+/** Whether the host gave no connection at all. */
+function isUnreachable(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && unreachableCodes.has(thrown.code)
 }
 
-const awayCodes: ReadonlySet<unknown> = new Set([
+const unreachableCodes: ReadonlySet<unknown> = new Set([
   'EAI_AGAIN',
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -298,9 +300,3 @@ const awayCodes: ReadonlySet<unknown> = new Set([
   'ETIMEDOUT',
   'UND_ERR_CONNECT_TIMEOUT',
 ])
-
-/** Those of sockets, TLS and undici have a code. */
-function isConnectionError(thrown: unknown): boolean {
-  if (thrown instanceof RegistryError) return true
-  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
-}

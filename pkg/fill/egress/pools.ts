@@ -16,14 +16,14 @@ interface Opened {
 const maxPools = 64
 
 /**
- * Connections, apart by what their host may be and by whom they believe: none that was made for a private host or
- * under a tenant's authority serves another.
+ * Pools of connections, separate for each access and set of authorities: a connection to a private host, or trusted by a
+ * tenant's authority, is never used for other requests.
  */
 export class Pools {
   readonly #ca: string | undefined
   readonly #proxies: ProxyRules
   readonly #approved: (hostname: string, access: HostAccess) => Promise<readonly ResolvedAddress[]>
-  /** Used last at the end. */
+  /** The most recently used pool is last. */
   readonly #pools = new Map<string, Opened>()
 
   constructor(

@@ -1,28 +1,27 @@
 import { retryAfterMs } from '../../base/http/http.ts'
-import { Bounded } from '../../base/memory/memory.ts'
 import { type Clock, pause } from '../../base/pacing/pacing.ts'
-import { EgressError, RateLimitedError } from './errors.ts'
+import { EgressError } from './errors.ts'
 
-/** Requests a second in the long run, and at once after a rest. */
+/** Long-term rate of requests, and the size of a burst after a rest. */
 const perSecond = 50
 const burst = 100
-/** Hosts may ask for patience, but none for ever. */
+/** Longest wait that a host may ask for. */
 const maxWaitMs = 3_600_000
-/** Where a host does not say how long: what GitHub asks of those who met its secondary limit. */
+/** The wait if a host does not name one: GitHub asks for it after its secondary limit. */
 const defaultWaitMs = 60_000
-/** Below this part of a limit only urgent requests go on. */
+/** Below this part of a limit only urgent requests continue. */
 const reserve = 0.1
 
-/** A host that gave no connection so often in a row is left alone for a while: each try takes its ten seconds. */
+/** A host without a connection is not tried again for a while after so many attempts, which take ten seconds each. */
 const maxLost = 3
 const lostMs = 15_000
 
-interface Head {
+interface AnswerHead {
   readonly status: number
   readonly header: (name: string) => string | undefined
 }
 
-/** What a host lets a credential do. */
+/** The requests that a host allows a credential. */
 export class Allowance {
   readonly #host: string
   readonly #clock: Clock
@@ -39,16 +38,16 @@ export class Allowance {
     this.#clock = clock
   }
 
-  /** Requests that are left until the limit begins again; undefined where the host does not say. */
+  /** Requests left until the limit resets; undefined if the host does not report it. */
   get remaining(): number | undefined {
     return this.#clock() < this.#resetMs ? this.#remaining : undefined
   }
 
-  /** Waits for its turn. @throws RateLimitedError where the host wants none of it now, EgressError where it is away */
+  /** Waits for its turn. @throws EgressError RateLimited, or Unreachable after failed attempts */
   async take(urgent: boolean, signal: AbortSignal): Promise<void> {
     const nowMs = this.#clock()
     if (this.#lost >= maxLost && nowMs < this.#lostUntilMs && !urgent) {
-      const message = `${this.#host} cannot be reached: ${maxLost} tries in a row failed, the next is soon`
+      const message = `${this.#host} cannot be reached: ${maxLost} attempts in a row failed, the next is soon`
       throw new EgressError('Unreachable', message)
     }
     if (nowMs < this.#blockedUntilMs) throw this.#limited(this.#blockedUntilMs)
@@ -61,14 +60,14 @@ export class Allowance {
     signal.throwIfAborted()
   }
 
-  /** There was no connection. */
+  /** Notes that there was no connection. */
   lost(): void {
     this.#lost += 1
     this.#lostUntilMs = this.#clock() + lostMs
   }
 
-  /** Learns from an answer. @throws RateLimitedError where it says to wait */
-  learn({ status, header }: Head, saysLimited: boolean): void {
+  /** Learns from an answer. @throws EgressError RateLimited if it asks for a wait */
+  learn({ status, header }: AnswerHead, saysLimited: boolean): void {
     this.#lost = 0
     const nowMs = this.#clock()
     const number = (name: string) => {
@@ -94,25 +93,10 @@ export class Allowance {
     throw this.#limited(this.#blockedUntilMs)
   }
 
-  #limited(untilMs: number): RateLimitedError {
+  #limited(untilMs: number): EgressError {
     const time = new Date(untilMs).toISOString().slice(0, 19)
-    return new RateLimitedError(`${this.#host} limits requests until ${time}Z`, untilMs)
-  }
-}
-
-/** One allowance for each host and credential. */
-export class Allowances {
-  readonly #clock: Clock
-  readonly #known = new Bounded<Allowance>({ maxEntries: 2000 })
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
-  of(host: string, credentialId: string | undefined): Allowance {
-    return this.#known.getOrMake(
-      JSON.stringify([host, credentialId]),
-      () => new Allowance(host, this.#clock),
-    )
+    const waitMs = Math.max(0, untilMs - this.#clock())
+    const message = `${this.#host} limits requests until ${time}Z`
+    return new EgressError('RateLimited', message, { retryAfterMs: waitMs })
   }
 }

@@ -6,14 +6,14 @@ import { EgressError } from './errors.ts'
 
 const writtenBytes = 64 * 1024
 const defaultWindowMs = 60_000
-/** A download of 100 MiB has half an hour, which is seven times this. */
+/** A download of 100 MiB within half an hour is seven times as fast. */
 const leastBytesPerMs = 8
 
 /**
  * Writes a body to a new file and hashes it on the way.
  *
  * @param windowMs how long a body may bring less than 8 bytes a millisecond. Default: 60 s
- * @throws EgressError TooLarge, DiskFailed, Timeout; any Error of the body
+ * @throws EgressError TooLarge, DiskFailed, Timeout; errors of the body
  */
 export async function writeBody(
   body: Readable,
@@ -55,7 +55,7 @@ export async function writeBody(
   return { sizeBytes, sha256: digest.digest('hex') }
 }
 
-/** Gives up a body that is not silent, but would hold a worker and its room in the spool for half an hour. */
+/** Aborts a body that is so slow that it would hold a worker and its room in the spool for half an hour. */
 function watchRate(body: Readable, windowMs: number, read: () => number): () => void {
   let before = 0
   const timer = setInterval(() => {
@@ -69,7 +69,7 @@ function watchRate(body: Readable, windowMs: number, read: () => number): () => 
 }
 
 export function tooLarge(maxBytes: number): EgressError {
-  return new EgressError('TooLarge', `the upstream's answer has more than ${maxBytes} bytes`)
+  return new EgressError('TooLarge', `the upstream's answer is larger than ${maxBytes} bytes`)
 }
 
 async function onDisk<T>(work: Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Batches } from './batches.ts'
 
-it('writes what came meanwhile in one go, the first item at once and every one before it resolves', async () => {
+it('writes the first item at once, later items together, and resolves after the write', async () => {
   const written: string[][] = []
   const batches = new Batches<string>(async (file, items) => {
     written.push([file, ...items])
@@ -39,18 +39,18 @@ it('spends at most a tenth of the time on writing, and never writes a file twice
   expect(Math.min(...gaps)).toBeGreaterThan(10 * 20 * 0.9)
 })
 
-it('tells each that its write failed, and goes on', async () => {
-  let isAway = true
+it('rejects every item of a failed write, and continues', async () => {
+  let isFull = true
   const batches = new Batches<string>(async () => {
-    if (isAway) throw new Error('the disk is away')
+    if (isFull) throw new Error('the disk is full')
   })
   const results = await Promise.allSettled([batches.add('a', '1'), batches.add('a', '2')])
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-  isAway = false
+  isFull = false
   await batches.add('a', '3')
 })
 
-it('waits for nothing once it is to hurry', async () => {
+it('writes at once after hurry', async () => {
   let writes = 0
   const batches = new Batches<string>(async () => {
     writes += 1

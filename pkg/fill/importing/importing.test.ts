@@ -107,7 +107,7 @@ const archives = () =>
   readdirSync(join(dir, 'archives/archives'), { recursive: true }).map(String).toSorted()
 
 describe('another registry', () => {
-  it('gives modules and providers to those with its token, which goes nowhere else', async () => {
+  it('gives modules and providers for its token, which is sent nowhere else', async () => {
     const sources = [`${registry.host}/acme/vpc/aws`, `${registry.host}/acme/dns`]
     expect(await imported(sources)).toEqual([
       'stored platform/dns 2.0.0 darwin_arm64',
@@ -136,7 +136,7 @@ describe('another registry', () => {
     ])
   })
 
-  it('may list names that are no versions, and places in every form that is documented', async () => {
+  it('may list names that are not versions, and addresses in every documented form', async () => {
     git.authorization = undefined
     const commit = git.tag('flow', 'v1.0.0', { 'inner/main.tf': 'locals {}\n' })
     const archive = await tarGzOf([{ path: 'inner/main.tf', content: '# flow\n' }])
@@ -206,7 +206,7 @@ describe('another registry', () => {
     expect(lines.join('')).not.toContain('secret')
   })
 
-  it('that refuses the token fails alone', async () => {
+  it('fails alone if it refuses the token', async () => {
     const folder = join(dir, 'in/acme/net/aws')
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'v3.0.0.zip'), await zipOf([{ path: 'main.tf' }]))
@@ -218,7 +218,7 @@ describe('another registry', () => {
     ])
   })
 
-  it('that does not sign is refused where signatures are wanted', async () => {
+  it('is refused without signatures if they are required', async () => {
     const lines = await imported([`${registry.host}/acme/dns`], { unsigned: false })
     expect(lines).toHaveLength(2)
     expect(lines[0]).toMatch(/^failed platform\/dns 2\.0\.0 darwin_arm64 .*is not signed/)
@@ -227,7 +227,7 @@ describe('another registry', () => {
 })
 
 describe('the tags of a repository', () => {
-  it('are versions of the module that its directory holds', async () => {
+  it('are versions of the module in a directory', async () => {
     git.tag('monorepo', 'vpc/v1.0.0', { 'vpc/main.tf': 'locals {}\n', 'dns/main.tf': '' })
     git.tag('monorepo', 'dns/v7.0.0', { 'vpc/main.tf': 'locals {}\n', 'dns/main.tf': '' })
     git.authorization = 'Bearer sesame'
@@ -247,7 +247,7 @@ describe('a folder of archives', () => {
     writeFileSync(file, bytes)
   }
 
-  it('may be what terraform providers mirror wrote, and hold modules beside it', async () => {
+  it('may hold the output of terraform providers mirror and modules', async () => {
     const zip = await zipOf([{ path: 'terraform-provider-dns_v2.0.0', content: 'runs' }])
     const mirrored = 'registry.example.com/acme/dns/terraform-provider-dns_2.0.0_linux_amd64.zip'
     put(mirrored, zip)
@@ -259,7 +259,7 @@ describe('a folder of archives', () => {
     ])
   })
 
-  it('may have a version that another one has: the first is stored, whatever the second holds', async () => {
+  it('may have a version that another folder has: only the first is stored', async () => {
     for (const content of ['first', 'second']) {
       put(`${content}/acme/vpc/aws/1.0.0.tar.gz`, await tarGzOf([{ path: 'main.tf', content }]))
     }
@@ -271,7 +271,7 @@ describe('a folder of archives', () => {
     expect(archives().filter((name) => name.endsWith('.tar.gz'))).toHaveLength(1)
   })
 
-  it('is checked against the list of checksums beside it', async () => {
+  it('is checked against its list of checksums', async () => {
     put(
       'terraform-provider-dns_2.0.0_linux_amd64.zip',
       await zipOf([{ path: 'terraform-provider-dns' }]),
@@ -285,7 +285,7 @@ describe('a folder of archives', () => {
     ])
   })
 
-  it('is imported but for what is hostile or broken in it', async () => {
+  it('is imported except for hostile or broken archives', async () => {
     put('acme/bad/aws/1.0.0.zip', await zipOf([{ path: 'main.tf', target: '/etc/passwd' }]))
     put('acme/good/aws/1.0.0.zip', await zipOf([{ path: 'main.tf' }]))
     put('acme/page/aws/1.0.0.zip', '<html>')
@@ -297,7 +297,7 @@ describe('a folder of archives', () => {
     expect(archives()).toHaveLength(2)
   })
 
-  it('is imported again where what was stored is gone or was altered', async () => {
+  it('is imported again if a stored archive is missing or altered', async () => {
     put('acme/vpc/aws/1.0.0.zip', await zipOf([{ path: 'main.tf' }]))
     await imported([join(dir, 'in')])
     const stored = join(
@@ -315,7 +315,7 @@ describe('a folder of archives', () => {
     ])
   })
 
-  it('that holds no archive is a mistake', async () => {
+  it('is refused if it holds no archive', async () => {
     put('notes.txt', 'text')
     expect(await imported([join(dir, 'in')])).toEqual([
       expect.stringMatching(
@@ -324,7 +324,7 @@ describe('a folder of archives', () => {
     ])
   })
 
-  it('keeps apart what is named almost alike', async () => {
+  it('gives different names to similar addresses', async () => {
     const archive = await zipOf([{ path: 'main.tf' }])
     const modules = ['vpc-flow/aws', 'vpc/flow-aws', 'vpc_flow/aws']
     for (const module of modules) put(`acme/${module}/1.0.0.zip`, archive)
@@ -341,7 +341,7 @@ describe('a folder of archives', () => {
     })
   })
 
-  it('adds versions to what people wrote into a Module, and leaves the rest', async () => {
+  it('adds versions to a Module that people edited, and changes nothing else', async () => {
     put('acme/vpc/aws/1.0.0.zip', await zipOf([{ path: 'main.tf' }]))
     await imported([join(dir, 'in')])
     const file = join(dir, 'manifests/platform/module/vpc-aws.yaml')
@@ -368,7 +368,7 @@ describe('a folder of archives', () => {
     expect(readFileSync(file, 'utf8')).toBe('spec: [')
   })
 
-  it('is named in its Module again where that is gone', async () => {
+  it('is listed in its Module again if the Module was deleted', async () => {
     for (const version of ['1.0.0', '1.1.0']) {
       put(`acme/vpc/aws/${version}.zip`, await zipOf([{ path: 'main.tf' }]))
     }
@@ -383,7 +383,7 @@ describe('a folder of archives', () => {
     })
   })
 
-  describe('with what was stored before', () => {
+  describe('after an earlier import', () => {
     const stored = async (path: string) => {
       put(`acme/${path}.zip`, await zipOf([{ path: 'main.tf' }]))
       return imported([join(dir, 'in')])
@@ -406,7 +406,7 @@ describe('a folder of archives', () => {
         .filter((path) => path.endsWith('.yaml'))
         .toSorted()
 
-    it('leaves the Version alone that has the name of another one', async () => {
+    it('does not overwrite a Version with the same name', async () => {
       const folder = 'module/vpc-aws'
       await stored('vpc/aws/1.0.0-rc-1')
       const [digest = ''] = readdirSync(file(folder))
@@ -430,7 +430,7 @@ describe('a folder of archives', () => {
       )
     })
 
-    it('leaves Versions alone that people wrote, and says what is wrong with them', async () => {
+    it('does not overwrite Versions that people wrote, and names their mistakes', async () => {
       const version = 'module/vpc-aws/vpc-aws-1-0-0.yaml'
       const text = 'kind: Version\nspec: { type: Module, version: v1.0.0 } # Ours.\n'
       mkdirSync(dirname(file(version)), { recursive: true })
@@ -451,7 +451,7 @@ describe('a folder of archives', () => {
       expect(readFileSync(file(version), 'utf8')).toBe(another)
     })
 
-    it('takes no Module for one that is named almost alike', async () => {
+    it('does not confuse Modules with similar names', async () => {
       await stored('vpc_flow/aws/1.0.0')
       const [parent = '', version = ''] = files().toSorted((a, b) => a.length - b.length)
       move(`module/${parent}`, 'module/vpc-flow-aws.yaml')
@@ -482,7 +482,7 @@ describe('a folder of archives', () => {
       ])
     })
 
-    it('touches nothing that people wrote into the versions of a Module', async () => {
+    it('keeps the versions of a Module as people wrote them', async () => {
       await stored('vpc/aws/1.0.0')
       await stored('vpc/aws/1.2.0')
       edit('module/vpc-aws.yaml', [
@@ -503,7 +503,7 @@ describe('a folder of archives', () => {
       expect(readFileSync(file('module/vpc-aws.yaml'), 'utf8')).toBe(text)
     })
 
-    it('leaves out what people took out of a Module', async () => {
+    it('does not add versions that people removed from a Module', async () => {
       await stored('vpc/aws/1.0.0')
       await stored('vpc/aws/1.1.0')
       const text = edit('module/vpc-aws.yaml', [/ *- version: 1\.0\.0\n/, ''])
@@ -517,7 +517,7 @@ describe('a folder of archives', () => {
       expect(readFileSync(file('module/vpc-aws.yaml'), 'utf8')).toBe(text)
     })
 
-    it('imports again what its Module names without a Version', async () => {
+    it('imports a version again that has no Version object', async () => {
       await stored('vpc/aws/1.0.0')
       const before = files()
       rmSync(file('module/vpc-aws/vpc-aws-1-0-0.yaml'))

@@ -1,5 +1,5 @@
 import { backoffMs, pause } from '../../base/pacing/pacing.ts'
-import { SourceError } from '../sources/sources.ts'
+import { FillError } from '../sources/sources.ts'
 
 /** How often failed work is tried again. */
 const retries = 2
@@ -37,7 +37,7 @@ export async function retrying<T>(
       return await work()
     } catch (error) {
       signal.throwIfAborted()
-      if (!(error instanceof SourceError)) throw error
+      if (!(error instanceof FillError)) throw error
       const { reason, retryAfterMs: ms, message } = error
       if (reason === 'RateLimited' && ms !== undefined && ms <= longestWaitMs && waited < waits) {
         waited += 1

@@ -13,7 +13,7 @@ import { isStored, type StoreContext, storeItem } from './store-item.ts'
 export interface ImportOptions extends Omit<StoreContext, 'manifests'> {
   readonly addresses: readonly ImportAddress[]
   readonly sources: Sources
-  /** Where manifests are written, in folders by namespace. */
+  /** Folder of the manifests, with a folder for each namespace. */
   readonly manifestsDir: string
   readonly apiGroup: string
   /** Namespace of everything that is imported. Default: the one in its address. */

@@ -54,7 +54,7 @@ async function findingsIn(
   )
 }
 
-it('finds nothing in what can be served', async () => {
+it('finds nothing in manifests that can be served', async () => {
   const provider = network.replace('Module', 'Provider').replace('moduleConfig', 'providerConfig')
   const platform = 'operatingSystem: linux, architecture: amd64, providerConfigRef: {name: network}'
   expect(
@@ -72,7 +72,7 @@ it('finds nothing in what can be served', async () => {
 
 describe('finds', () => {
   it.each<[what: string, documents: readonly string[], found: readonly RegExp[]]>([
-    ['text that is no YAML', ['kind: [\n'], [/^error \| syntax \| line 2/]],
+    ['text that is not valid YAML', ['kind: [\n'], [/^error \| syntax \| line 2/]],
     [
       'a missing field',
       [network, version('v', 'fileName: n.zip, moduleConfigRef: {name: network}')],
@@ -163,7 +163,7 @@ describe('finds', () => {
   })
 })
 
-it('only warns of what may be elsewhere, when that is said', async () => {
+it('only warns about objects that may be elsewhere with partial', async () => {
   const findings = await findingsIn([version('v', good)], { partial: true })
   expect(findings.map((text) => text.split(' | ', 2).join(' '))).toEqual([
     'warning no-parent',
@@ -171,14 +171,14 @@ it('only warns of what may be elsewhere, when that is said', async () => {
   ])
 })
 
-it('knows two modules of one name and different systems apart', async () => {
+it('distinguishes modules of one name with different systems', async () => {
   const azure = module('network-azure', `name: network, provider: azurerm, ${storage}`)
   const config = 'moduleConfigRef: {name: network, provider: azurerm}'
   const own = version('azure-1', `version: 1.0.0, fileName: a.zip, ${config}`)
   expect(await findingsIn([network, azure, version('aws-1', good), own])).toEqual([])
 })
 
-it('looks at archives where it may', async () => {
+it('checks archives if a mount is given', async () => {
   const mount = join(dir, 'archives')
   mkdirSync(join(mount, 'modules/network'), { recursive: true })
   writeFileSync(join(mount, 'modules/network/n-1.0.0.zip'), 'content')
@@ -194,7 +194,7 @@ it('looks at archives where it may', async () => {
   ])
 })
 
-it('looks at no archive of a Version without a parent, unless that is elsewhere and does not matter', async () => {
+it('does not check the archive of a Version without parent, unless the parent may be elsewhere', async () => {
   const mount = join(dir, 'archives')
   mkdirSync(join(mount, 'modules/network'), { recursive: true })
   const config = `fileName: n-7.zip, moduleConfigRef: {name: network, provider: aws, ${storage}}`
@@ -214,7 +214,7 @@ it('looks at no archive of a Version without a parent, unless that is elsewhere 
   )
 })
 
-it('looks for an archive where the registry serves it: by the name in the Version first', async () => {
+it('looks for an archive in the place that the registry serves: the name in the Version comes first', async () => {
   const mount = join(dir, 'archives')
   mkdirSync(join(mount, 'modules/network'), { recursive: true })
   writeFileSync(join(mount, 'modules/network/n-1.0.0.zip'), 'content')
@@ -223,7 +223,7 @@ it('looks for an archive where the registry serves it: by the name in the Versio
   expect(await findingsIn([renamed, version('v', good)], options)).toEqual([])
 })
 
-it('looks for an archive in a directory that is named from the root', async () => {
+it('looks for an archive in an absolute directory', async () => {
   const mount = join(dir, 'archives')
   mkdirSync(join(mount, 'modules/network'), { recursive: true })
   writeFileSync(join(mount, 'modules/network/n-1.0.0.zip'), 'content')
@@ -246,7 +246,7 @@ it('looks for an archive in a directory that is named from the root', async () =
   ])
 })
 
-it('reads no archive that the registry would not: neither a pipe nor one outside of the mount', async () => {
+it('does not read pipes and archives outside of the mount, as the registry', async () => {
   const mount = join(dir, 'odd-archives')
   mkdirSync(join(mount, 'modules/network'), { recursive: true })
   execFileSync('mkfifo', [join(mount, 'modules/network/n-1.0.0.zip')])
@@ -287,7 +287,7 @@ describe('a report', () => {
     )
   })
 
-  it('as JSON has all that is known', () => {
+  it('as JSON has every field', () => {
     expect(JSON.parse(asJson(result))).toEqual(result)
   })
 

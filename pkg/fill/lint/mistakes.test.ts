@@ -142,7 +142,7 @@ const mistakes: readonly (readonly [what: string, object: object, says: RegExp])
     /write a path below --filesystem-mount-path without \.\./,
   ],
   [
-    'a digest that is none',
+    'an invalid digest',
     archive({ version: '1.1.4', ...network }, { checksum: 'nothex' }),
     /64 hexadecimal digits \(sha256sum FILE\)/,
   ],
@@ -208,7 +208,7 @@ beforeAll(async () => {
   ;({ findings } = await lint({ compileBinding, paths: [dir], ...options }))
 })
 
-it('every one of 32 mistakes is found', () => {
+it('finds each of 32 mistakes', () => {
   const named = new Set(findings.map((finding) => finding.object?.name))
   expect(named).toEqual(new Set(mistakes.map((_, index) => nameOf(index))))
 })

@@ -22,7 +22,7 @@ function queueOf(options: Partial<QueueOptions> & Pick<QueueOptions, 'reconcile'
   return queue
 }
 
-/** Work that is written down and lasts until it is let go. */
+/** Work that is recorded and lasts until it is released. */
 function heldWork() {
   const began: string[] = []
   const releases = new Map<string, () => void>()
@@ -38,7 +38,7 @@ function heldWork() {
 }
 
 describe('keys', () => {
-  it('are worked on once, however often they are asked for, and once more where that was meanwhile', async () => {
+  it('run once while they are queued, and once more if they were added again meanwhile', async () => {
     const { began, reconcile, release } = heldWork()
     const queue = queueOf({ workers: 4, reconcile })
     for (let i = 0; i < 3; i++) queue.add('a', 'user')
@@ -52,7 +52,7 @@ describe('keys', () => {
     expect(began).toEqual(['a', 'a'])
   })
 
-  it('of people come before what was listed, and that before polls', async () => {
+  it('run in the order of people, listings, polls', async () => {
     const { began, reconcile, release } = heldWork()
     const queue = queueOf({ reconcile })
     queue.add('first', 'poll')
@@ -69,7 +69,7 @@ describe('keys', () => {
     expect(began).toHaveLength(5)
   })
 
-  it('do not wait for each other beyond the number of workers', () => {
+  it('run at the same time, up to the number of workers', () => {
     const { began, reconcile } = heldWork()
     const queue = queueOf({ workers: 2, reconcile })
     for (const key of ['a', 'b', 'c']) queue.add(key, 'listing')
@@ -78,7 +78,7 @@ describe('keys', () => {
 })
 
 describe('namespaces', () => {
-  it('take turns, even where one has more to do', async () => {
+  it('take turns, even if one has more work', async () => {
     const { began, reconcile, release } = heldWork()
     const queue = queueOf({ reconcile })
     for (let i = 0; i < 100; i++) queue.add(`many/${i}`, 'listing')
@@ -99,7 +99,7 @@ describe('namespaces', () => {
     expect(began.slice(4)).toEqual(['other/a', 'other/b'])
   })
 
-  it('together have slow work up to a limit', async () => {
+  it('together have a limited amount of slow work', async () => {
     const { began, reconcile, release } = heldWork()
     const queue = queueOf({ reconcile })
     for (let i = 0; i < 200; i++) queue.add(`slow-${i}/x`, 'poll')
@@ -110,7 +110,7 @@ describe('namespaces', () => {
   })
 })
 
-describe('keys that wait for the same', () => {
+describe('keys that wait for a resource', () => {
   /** Work that needs the only slot of a host: `many/x 1` asks the host `x`. */
   function hostWork() {
     const taken = new Map<string, string>()
@@ -135,7 +135,7 @@ describe('keys that wait for the same', () => {
     return { began, finish, queue: queueOf({ workers: 2, reconcile, acquire }) }
   }
 
-  it('take turns by priority and namespace, whoever came to wait first', async () => {
+  it('take turns by priority and namespace, not by arrival', async () => {
     const { began, finish, queue } = hostWork()
     for (let i = 0; i < 200; i++) queue.add(`many/x ${i}`, 'listing')
     await vi.advanceTimersByTimeAsync(0)
@@ -155,7 +155,7 @@ describe('keys that wait for the same', () => {
     expect(began.at(-1)).toBe('few/x poll')
   })
 
-  it('keep no worker from what waits for nothing, or for something else', async () => {
+  it('do not block keys that need no resource or another one', async () => {
     const { began, queue } = hostWork()
     for (let i = 0; i < 10; i++) queue.add(`one/x ${i}`, 'user')
     queue.add('one/y 0', 'poll')
@@ -163,7 +163,7 @@ describe('keys that wait for the same', () => {
     expect(began).toEqual(['one/x 0', 'one/y 0'])
   })
 
-  it('are worked on where they are asked for, for they may wait for nothing any more', async () => {
+  it('run when they are added again, because they may need no resource by now', async () => {
     let isGone = false
     const began: string[] = []
     const reconcile = async (key: string) => {
@@ -180,7 +180,7 @@ describe('keys that wait for the same', () => {
     expect(began).toEqual(['a', 'a'])
   })
 
-  it('leave what is free to another namespace where theirs may not begin more', async () => {
+  it('leave a free resource to another namespace if their own is at its limit', async () => {
     const { began, finish, queue } = hostWork()
     queue.add('other/x 0', 'user')
     await vi.advanceTimersByTimeAsync(20_000)
@@ -197,12 +197,12 @@ describe('keys that wait for the same', () => {
 })
 
 describe('work that fails', () => {
-  it('comes again after a delay that doubles to 15 minutes, and starts again after a success', async () => {
+  it('returns after a delay that doubles to 15 minutes and resets after a success', async () => {
     const startedMs: number[] = []
     let fails = true
     const reconcile = async () => {
       startedMs.push(Date.now())
-      if (fails) throw new Error('away')
+      if (fails) throw new Error('unavailable')
     }
     const queue = queueOf({ reconcile })
     queue.add('a', 'user')
@@ -221,7 +221,7 @@ describe('work that fails', () => {
     expect((startedMs.at(-1) ?? 0) - (startedMs.at(-2) ?? 0)).toBe(1_000)
   })
 
-  it('is not forgotten where it was only put off', async () => {
+  it('keeps its failures while it waits for a resource', async () => {
     const delays: number[] = []
     let fails = true
     const queue = queueOf({
@@ -231,7 +231,7 @@ describe('work that fails', () => {
         delays.push(performance.now())
         fails = !fails
         if (fails) return { waitsFor: 'slot' }
-        throw new Error('away')
+        throw new Error('unavailable')
       },
     })
     queue.add('a', 'user')
@@ -244,7 +244,7 @@ describe('work that fails', () => {
     expect(delays).toHaveLength(4)
   })
 
-  it('comes when the error says, whatever the delay would be, unless that is at once', async () => {
+  it('returns at the time that the error names, unless that is at once', async () => {
     const failures = [90_000, 0, undefined]
     const startedMs: number[] = []
     const reconcile = async () => {
@@ -258,7 +258,7 @@ describe('work that fails', () => {
     expect(waitsMs).toEqual([90_000, 2_000, 4_000])
   })
 
-  it('never delays another key, and comes at once where a person changes the object', async () => {
+  it('never delays another key, and returns at once if a person changes the object', async () => {
     const began: string[] = []
     const reconcile = async (key: string) => {
       began.push(key)
@@ -275,7 +275,7 @@ describe('work that fails', () => {
 })
 
 describe('later', () => {
-  it('is when the work says, and the earlier of two times counts', async () => {
+  it('is the time that the work names; the earlier of two times wins', async () => {
     const began: number[] = []
     const startMs = Date.now()
     const queue = queueOf({
@@ -292,7 +292,7 @@ describe('later', () => {
     expect(began).toEqual([0, 30_010])
   })
 
-  it('may be further away than a timer of Node can be', async () => {
+  it('may be later than the longest timer of Node', async () => {
     let runs = 0
     const queue = queueOf({
       reconcile: async () => {
@@ -326,7 +326,7 @@ it('is idle when nothing waits, although something is due later', async () => {
   expect(isIdle).toBe(true)
 })
 
-it('aborts what runs when it is stopped, and begins nothing after that', async () => {
+it('aborts running work when it is stopped, and begins no other work', async () => {
   const began: string[] = []
   const queue = queueOf({
     reconcile: (key, signal) => {
@@ -345,7 +345,7 @@ it('aborts what runs when it is stopped, and begins nothing after that', async (
   expect(began).toEqual(['a'])
 })
 
-it('shows how much waits, for how long, and how often work was tried again', async () => {
+it('shows waiting keys, their age, and retries in metrics', async () => {
   const own = createMetrics({ version: 'test' })
   const { reconcile } = heldWork()
   const queue = queueOf({ metrics: own, reconcile })

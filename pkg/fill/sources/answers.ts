@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type EgressAnswer, printable, shownUrl } from '../egress/egress.ts'
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 
 const maxMessageBytes = 64 * 1024
 /** Parsing costs memory for each value, whatever its size. Lists of providers have 30,000 values. */
@@ -13,7 +13,7 @@ export function etagOf({ header }: EgressAnswer): { readonly etag?: string } {
   return etag !== undefined && /^[!-~]{1,255}$/.test(etag) ? { etag } : {}
 }
 
-/** @throws SourceError with the upstream's own message, for any other status */
+/** @throws FillError with the upstream's own message, for any other status */
 export function expectStatus(answer: EgressAnswer, ...expected: readonly number[]): EgressAnswer {
   const { status, url, header, body } = answer
   if (expected.includes(status)) return answer
@@ -25,36 +25,36 @@ export function expectStatus(answer: EgressAnswer, ...expected: readonly number[
 }
 
 /** @param what the request and its status, with a URL that may be shown */
-export function statusError(status: number, what: string, cause?: unknown): SourceError {
+export function statusError(status: number, what: string, cause?: unknown): FillError {
   if (status === 404 || status === 410) {
     // Many hosts answer so, too, if a caller may not read something.
     const message = `${what}: check its name, and whether reading it needs a credential`
-    return new SourceError('UpstreamNotFound', message, { cause })
+    return new FillError('UpstreamNotFound', message, { cause })
   }
   if (status === 401 || status === 403) {
     const message = `${what}: check that its credential is valid and may read it`
-    return new SourceError('AccessDenied', message, { cause })
+    return new FillError('AccessDenied', message, { cause })
   }
-  return new SourceError('FetchFailed', what, { cause })
+  return new FillError('FetchFailed', what, { cause })
 }
 
-/** @throws SourceError FetchFailed */
+/** @throws FillError FetchFailed */
 export function parseJson<T>({ body, url, header }: EgressAnswer, schema: z.ZodType<T>): T {
   const at = shownUrl(url)
   if (hasTooManyValues(body)) {
     const message = `${at} answered with JSON of more than ${maxValues} values`
-    throw new SourceError('FetchFailed', message)
+    throw new FillError('FetchFailed', message)
   }
   const value = jsonIn(body.toString())
   if (value === undefined) {
     const type = printable(header('content-type') ?? 'unknown', 60)
     const message = `${at} answered with status 200 and no JSON (content type ${type})`
-    throw new SourceError('FetchFailed', message)
+    throw new FillError('FetchFailed', message)
   }
   const { data, error } = schema.safeParse(value)
   if (error === undefined) return data
   const field = printable(error.issues[0]?.path.join('.') ?? '', 60)
-  throw new SourceError('FetchFailed', `${at} answered with unexpected JSON, at "${field}"`)
+  throw new FillError('FetchFailed', `${at} answered with unexpected JSON, at "${field}"`)
 }
 
 const Message = z.object({ message: z.string().optional(), errors: z.array(z.string()).optional() })

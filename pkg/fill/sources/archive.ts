@@ -1,6 +1,6 @@
 import { shownUrl } from '../egress/egress.ts'
 import { expectStatus } from './answers.ts'
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 import { type SourceAccess, shortHash } from './secrets.ts'
 import type { ModuleUpstream } from './types.ts'
 import type { UpstreamClient } from './upstream.ts'
@@ -22,7 +22,7 @@ export function archiveModule({ upstream, url, path, access }: ArchiveOptions): 
     identity: `archive:${shownUrl(url).replaceAll('%7Bversion%7D', '{version}')}`,
     type,
     async list() {
-      throw new SourceError(
+      throw new FillError(
         'NoListing',
         'a source of type archive has no list of versions: name them in a Module',
       )

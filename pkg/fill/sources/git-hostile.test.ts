@@ -61,7 +61,7 @@ const signatureOf = (kind: string) => `gpgsig -----BEGIN ${kind}-----
  -----END ${kind}-----
 `
 
-/** What the archive of v1.0.0 holds, by name. */
+/** The files in the archive of v1.0.0, by name. */
 async function fetched(repository: string): Promise<Record<string, string>> {
   const source = local.sources.module(
     { source: { type: 'git', url: server.urlOf(repository) } },
@@ -85,7 +85,7 @@ async function fetched(repository: string): Promise<Record<string, string>> {
 
 const ran = () => existsSync(join(dir, 'ran')) && readFileSync(join(dir, 'ran'), 'utf8')
 
-describe('a repository of somebody hostile', () => {
+describe('a hostile repository', () => {
   it.each(['PGP SIGNATURE', 'SSH SIGNATURE', 'SIGNED MESSAGE'])(
     'starts no program for filters, large files and a %s',
     async (kind) => {
@@ -111,7 +111,7 @@ describe('a repository of somebody hostile', () => {
     },
   )
 
-  it('brings no submodule along', async () => {
+  it('does not fetch submodules', async () => {
     server.tag('modules', 'v1.0.0', { 'main.tf': 'locals {}\n' })
     const gitmodules = `[submodule "x"]\n  path = x\n  url = ${server.urlOf('private')}\n`
     server.tag('modules', 'v1.0.0', { 'main.tf': 'locals {}\n', '.gitmodules': gitmodules })

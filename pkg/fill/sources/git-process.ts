@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { PassThrough, type Readable } from 'node:stream'
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 
 /** A running git process. */
 export interface RunningGit {
   readonly stdout: Readable
-  /** Resolves after exit status 0. @throws SourceError, or the reason of the signal */
+  /** Resolves after exit status 0. @throws FillError, or the reason of the signal */
   readonly ended: Promise<void>
 }
 
@@ -104,20 +104,20 @@ function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
   }
 }
 
-function cannotRun(error: Error): SourceError {
+function cannotRun(error: Error): FillError {
   const code = 'code' in error ? error.code : undefined
   if (code !== 'ENOENT' && code !== 'EACCES') {
     // For example too many processes or open files.
     const message = `git could not be started (${String(code)})`
-    return new SourceError('FetchFailed', message, { cause: error })
+    return new FillError('FetchFailed', message, { cause: error })
   }
   const message =
     'git is not installed where the controller runs: use another source, or an image with git'
-  return new SourceError('GitUnavailable', message, { cause: error })
+  return new FillError('GitUnavailable', message, { cause: error })
 }
 
 /** Reads the reason from git's last lines. Servers choose some of the words, so only known words count. */
-function failure(output: string, code: number | null): SourceError {
+function failure(output: string, code: number | null): FillError {
   const lines = output
     .split('\n')
     .map((line) => line.replaceAll(/https:\/\/[^\s']*/g, 'the URL').trim())
@@ -125,11 +125,11 @@ function failure(output: string, code: number | null): SourceError {
   const cause = new Error(last)
   if (/Authentication failed|could not read (Username|Password)|error: 40[13]/.test(output)) {
     const message = `git was refused (${last}): check the Secret of the source`
-    return new SourceError('AccessDenied', message, { cause })
+    return new FillError('AccessDenied', message, { cause })
   }
   if (/repository .*not found|couldn't find remote ref|error: 404|not our ref/i.test(output)) {
     const message = `git found nothing (${last}): check the URL and the tag`
-    return new SourceError('UpstreamNotFound', message, { cause })
+    return new FillError('UpstreamNotFound', message, { cause })
   }
-  return new SourceError('FetchFailed', `git failed: ${last}`, { cause })
+  return new FillError('FetchFailed', `git failed: ${last}`, { cause })
 }

@@ -66,7 +66,7 @@ describe('a git source', () => {
     await file.remove()
   })
 
-  it('says that nothing changed where nothing did', async () => {
+  it('reports an unchanged list', async () => {
     server.tag('same', 'v1.0.0', {})
     expect((await source('same').list({ signal })).unchanged).toBe(false)
     expect((await source('same').list({ signal })).unchanged).toBe(true)
@@ -76,7 +76,7 @@ describe('a git source', () => {
     expect((await restarted.list({ signal })).unchanged).toBe(false)
   })
 
-  it('sends what its Secret holds, and is refused with another one', async () => {
+  it('sends the credentials of its Secret, and fails with wrong ones', async () => {
     server.tag('private', 'v1.0.0', { 'main.tf': '' })
     server.authorization = `Basic ${Buffer.from('me:pa:ss').toString('base64')}`
     local.secrets.set('team/git', { username: Buffer.from('me'), password: Buffer.from('pa:ss') })
@@ -92,7 +92,7 @@ describe('a git source', () => {
     await expect(secret('none').list({ signal })).rejects.toMatchObject({ reason: 'SecretInvalid' })
   })
 
-  it('follows no redirect, so that its credential stays where it belongs', async () => {
+  it('follows no redirect, so its credential is not sent elsewhere', async () => {
     server.redirectTo = other.origin
     local.secrets.set('team/git', { token: Buffer.from('secret') })
     const moved = source('vpc', { secretRef: { name: 'git' } })
@@ -108,7 +108,7 @@ describe('a git source', () => {
     expect(local.spool.reservedBytes).toBe(0)
   })
 
-  it('gives up what is too large, leaving nothing behind', async () => {
+  it('aborts a fetch that is too large, and removes its files', async () => {
     // As random bytes cannot be packed.
     const random = Buffer.from(Array.from({ length: 60_000 }, () => Math.random() * 256)).toString(
       'base64',
@@ -120,7 +120,7 @@ describe('a git source', () => {
     expect(local.spool.reservedBytes).toBe(0)
   })
 
-  it('says what is wrong where repository, git or certificate is not there', async () => {
+  it('names the problem if repository, git or certificate is missing', async () => {
     await expect(source('nothing').list({ signal })).rejects.toMatchObject({
       reason: 'UpstreamNotFound',
     })
@@ -132,7 +132,7 @@ describe('a git source', () => {
     await without.close()
   })
 
-  it('ends with its signal', async () => {
+  it('aborts with its signal', async () => {
     const abort = new AbortController()
     const list = source('vpc').list({ signal: abort.signal })
     abort.abort(new Error('stopping'))
@@ -168,21 +168,24 @@ it.each([
   expect(make).not.toThrow(/me:secret/)
 })
 
-it('a host that is not named is refused', async () => {
+it('refuses a host that no option names', async () => {
   const url = 'https://git.example.com/x.git'
   const refused = local.sources.module({ source: { type: 'git', url } }, 'team').list({ signal })
   await expect(refused).rejects.toMatchObject({ reason: 'EgressRefused', terminal: true })
 })
 
-it('what git wrote is there for those who begin to read after its end', async () => {
+it('keeps the output of git for readers that begin after its end', async () => {
   const { stdout, ended } = runGit(['version'], { command: 'git', config: {}, signal })
   await ended
   expect(await text(stdout)).toContain('git version')
 })
 
-it.each(['v1.0.0', 'vpc/v1.0.0', 'a-b_c+d', 'ü/1.0.0'])('%s is the name of a ref', (name) => {
-  expect(isRefName(name)).toBe(true)
-})
+it.each(['v1.0.0', 'vpc/v1.0.0', 'a-b_c+d', 'ü/1.0.0'])(
+  'accepts %s as the name of a ref',
+  (name) => {
+    expect(isRefName(name)).toBe(true)
+  },
+)
 
 it.each([
   '',
@@ -206,6 +209,6 @@ it.each([
   'a\nb',
   'a//b',
   'x'.repeat(256),
-])('%j is no name of a ref', (name) => {
+])('refuses %j as the name of a ref', (name) => {
   expect(isRefName(name)).toBe(false)
 })

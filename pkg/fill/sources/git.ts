@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { rootCertificates } from 'node:tls'
 import type { Spool, SpoolFile } from '../../archives/spool/spool.ts'
 import { writeBody } from '../egress/egress.ts'
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 import { runGit } from './git-process.ts'
 import type { SourceAccess } from './secrets.ts'
 import type { FetchedFile, FetchOptions } from './types.ts'
@@ -57,7 +57,7 @@ export class Git {
     this.#command = command
   }
 
-  /** Lists every tag; an annotated tag has the commit that it leads to. @throws SourceError */
+  /** Lists every tag; an annotated tag has the commit that it leads to. @throws FillError */
   async tags(repository: GitRepository, signal: AbortSignal): Promise<Tag[]> {
     return within(listMs, signal, (limited) =>
       this.#connected(repository, limited, async (config) => {
@@ -67,7 +67,7 @@ export class Git {
     )
   }
 
-  /** Fetches the files of a ref as a tar. @throws SourceError */
+  /** Fetches the files of a ref as a tar. @throws FillError */
   async fetch(wanted: GitRef, { signal, onWaiting, maxBytes }: FetchOptions): Promise<FetchedFile> {
     const reservedBytes = Math.min(maxBytes * (1 + tarRatio), this.#spool.sizeBytes)
     const file = await this.#spool.reserve(reservedBytes, { signal, onWaiting })
@@ -119,7 +119,7 @@ export class Git {
     try {
       await fetch(first)
     } catch (error) {
-      const isMissing = error instanceof SourceError && error.reason === 'UpstreamNotFound'
+      const isMissing = error instanceof FillError && error.reason === 'UpstreamNotFound'
       if (second === undefined || !isMissing) throw error
       await fetch(second)
     }
@@ -130,7 +130,7 @@ export class Git {
     const verify = [place, 'rev-parse', '--verify', '--quiet', `${fetchedRef}^{commit}`]
     const found = (await this.#read(verify, signal)).trim()
     if (commit !== undefined && found !== commit) {
-      throw new SourceError('FetchFailed', 'the tag was moved while it was fetched')
+      throw new FillError('FetchFailed', 'the tag was moved while it was fetched')
     }
     // Archives of hosts have one folder around everything. Without it, a repository of one folder would look like one.
     // A tree is archived: for a commit, `$Format:%G?$` in a file would let git run a program to check its signature.
@@ -157,7 +157,7 @@ export class Git {
     let bytes = 0
     stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes > maxBytes) limit.abort(new SourceError('FetchFailed', 'git wrote too much'))
+      if (bytes > maxBytes) limit.abort(new FillError('FetchFailed', 'git wrote too much'))
     })
     const [output] = await Promise.all([text(stdout), ended])
     return output
@@ -190,7 +190,7 @@ export class Git {
   }
 }
 
-/** Gives work a deadline. @throws SourceError FetchFailed after it */
+/** Gives work a deadline. @throws FillError FetchFailed after it */
 async function within<T>(
   deadlineMs: number,
   asked: AbortSignal,
@@ -202,7 +202,7 @@ async function within<T>(
   } catch (cause) {
     if (asked.aborted || !deadline.aborted) throw cause
     const message = `git took longer than ${deadlineMs / 1000} s`
-    throw new SourceError('FetchFailed', message, { cause })
+    throw new FillError('FetchFailed', message, { cause })
   }
 }
 
@@ -211,11 +211,11 @@ function pinned({ hostname, port }: URL, addresses: readonly string[]): string {
   return `${hostname}:${port || '443'}:${shown.join(',')}`
 }
 
-/** @throws SourceError for a name that git does not allow, or would read as more than a name */
+/** @throws FillError for a name that git does not allow, or would read as more than a name */
 function refsFor(ref: string): string[] {
   if (ref === 'HEAD' || /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(ref)) return [ref]
   if (!isRefName(ref)) {
-    throw new SourceError('UpstreamNotFound', 'the source names a ref that git does not allow')
+    throw new FillError('UpstreamNotFound', 'the source names a ref that git does not allow')
   }
   return ref.startsWith('refs/') ? [ref] : [`refs/tags/${ref}`, `refs/heads/${ref}`]
 }
@@ -252,6 +252,6 @@ async function packedBytes(repository: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-function tooLarge(maxBytes: number): SourceError {
-  return new SourceError('ArchiveTooLarge', `the repository packs to more than ${maxBytes} bytes`)
+function tooLarge(maxBytes: number): FillError {
+  return new FillError('ArchiveTooLarge', `the repository packs to more than ${maxBytes} bytes`)
 }

@@ -5,7 +5,7 @@ import { Bounded } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Credential } from '../egress/egress.ts'
 import { expectStatus, parseJson } from './answers.ts'
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 import { bearer, invalid, type SecretData, shortHash, textOf } from './secrets.ts'
 import type { UpstreamClient } from './upstream.ts'
 
@@ -51,7 +51,7 @@ export class GithubApps {
    * Reads `token`, or the three keys of an app.
    *
    * @param read reads the Secret; called again if its token is refused
-   * @throws SourceError SecretInvalid
+   * @throws FillError SecretInvalid
    */
   async credentialOf(
     read: () => Promise<SecretData>,
@@ -113,7 +113,7 @@ export class GithubApps {
       },
     )
     if (answer.status === 401 || answer.status === 404) {
-      throw new SourceError(
+      throw new FillError(
         'SecretInvalid',
         `GitHub refuses app ${appId} with installation ${installId} (status ${answer.status}): check githubAppID, githubInstallID and githubPrivateKey`,
       )

@@ -61,7 +61,7 @@ it('lists the tags that are versions, with their commits', async () => {
   expect([skipped, unchanged, versions[0]?.commit?.length]).toEqual([2, false, 40])
 })
 
-it('asks with the ETag of the last list, also after a restart, and costs no quota then', async () => {
+it('sends the ETag of the last list, also after a restart, which costs no quota', async () => {
   for (let patch = 0; patch < 150; patch += 1) github.tag('acme/vpc', `v1.0.${patch}`, files)
   expect((await vpc().list({ signal })).versions.length).toBe(150)
   expect(github.remaining).toBe(4998)
@@ -73,7 +73,7 @@ it('asks with the ETag of the last list, also after a restart, and costs no quot
   expect([after.versions.length, after.unchanged]).toEqual([151, false])
 })
 
-it('takes what the process before it has listed where that is new enough', async () => {
+it('uses the list of the previous process if it is recent enough', async () => {
   github.tag('acme/vpc', 'v1.0.0', files)
   await vpc().list({ signal })
   const restarted = vpc({}, await local.restart())
@@ -81,7 +81,7 @@ it('takes what the process before it has listed where that is new enough', async
   expect([versions.length, github.asked.length]).toEqual([1, 1])
 })
 
-it('resolves many versions with one request, and asks again for one that is new', async () => {
+it('resolves many versions with one request, and lists again for a new version', async () => {
   github.tag('acme/vpc', 'v1.0.0', files)
   github.tag('acme/vpc', 'v1.1.0', files)
   await vpc().list({ signal })
@@ -97,7 +97,7 @@ it('resolves many versions with one request, and asks again for one that is new'
   })
 })
 
-it('fetches the archive of a commit by way of a redirect, without the token there', async () => {
+it('follows the redirect to the archive of a commit without sending the token there', async () => {
   github.repositories.set('acme/vpc', { isPrivate: true, tags: new Map() })
   github.tag('acme/vpc', 'v1.0.0', files)
   github.tokens.add('secret')
@@ -114,7 +114,7 @@ it('fetches the archive of a commit by way of a redirect, without the token ther
   await fetched.file.remove()
 })
 
-it('takes a repository, a prefix of tags and a folder from the config', async () => {
+it('reads repository, tag prefix and folder from the config', async () => {
   github.tag('acme/mono', 'vpc/v1.0.0', files)
   github.tag('acme/mono', 'dns/v2.0.0', files)
   const source = vpc({
@@ -127,7 +127,7 @@ it('takes a repository, a prefix of tags and a folder from the config', async ()
   expect(fetched.path).toBe('modules/vpc')
 })
 
-it('takes the token that its Secret holds by then, where that was changed meanwhile', async () => {
+it('uses the new token if its Secret was changed meanwhile', async () => {
   const token = (value: string) => ({ token: Buffer.from(value) })
   github.repositories.set('acme/vpc', { isPrivate: true, tags: new Map() })
   for (let minor = 0; minor < 150; minor += 1) github.tag('acme/vpc', `v1.${minor}.0`, files)
@@ -154,7 +154,7 @@ it('takes the token that its Secret holds by then, where that was changed meanwh
   await file.remove()
 })
 
-it('signs in as an app, keeps the token, and asks for another one when it is refused', async () => {
+it('signs in as an app, keeps the token, and requests another one when it is refused', async () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString()
   github.addApp('12', pem)
@@ -181,7 +181,7 @@ it('signs in as an app, keeps the token, and asks for another one when it is ref
   })
 })
 
-it('gives the token of an app to nobody who has not its key', async () => {
+it('shares the token of an app only between Secrets with its key', async () => {
   const keyOf = () =>
     generateKeyPairSync('rsa', { modulusLength: 2048 })
       .privateKey.export({ type: 'pkcs8', format: 'pem' })
@@ -215,7 +215,7 @@ it.each([
   [{ githubAppID: '1' }, '"githubInstallID"'],
   [{ githubAppID: '1', githubInstallID: '2', githubPrivateKey: 'no key' }, 'RSA private key'],
   [undefined, 'there is no Secret "depot-github" in the namespace team'],
-])('never asks without credentials where the Secret is %j', async (data, message) => {
+])('never sends a request without credentials if the Secret is %j', async (data, message) => {
   if (data !== undefined) {
     const entries = Object.entries(data).map(([key, value]) => [key, Buffer.from(value)] as const)
     local.secrets.set('team/depot-github', Object.fromEntries(entries))
@@ -259,7 +259,7 @@ it.each([
   },
 )
 
-it('waits for room in the spool, and says so', async () => {
+it('reports that it waits for room in the spool', async () => {
   github.tag('acme/vpc', 'v1.0.0', files)
   const resolved = await vpc().resolve('1.0.0', { signal })
   const taken = await local.spool.reserve(local.spool.sizeBytes, { signal })
@@ -271,7 +271,7 @@ it('waits for room in the spool, and says so', async () => {
   expect(local.spool.reservedBytes).toBe(0)
 })
 
-it('says of a repository that is not there what GitHub said', async () => {
+it("repeats GitHub's message about a missing repository", async () => {
   await expect(vpc().list({ signal })).rejects.toMatchObject({
     reason: 'UpstreamNotFound',
     message: expect.stringContaining('status 404 ("Not Found")'),
@@ -286,6 +286,6 @@ it.each([
   { repoOwner: 'acme/../..' },
   { repoOwner: undefined },
   { name: '..' },
-])('refuses the place %j', (origin) => {
+])('refuses the repository %j', (origin) => {
   expect(() => vpc(origin)).toThrow(expect.objectContaining({ reason: 'InvalidSpec' }))
 })

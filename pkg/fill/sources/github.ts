@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { EgressAnswer } from '../egress/egress.ts'
 import { etagOf, expectStatus, parseJson } from './answers.ts'
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 import type { GithubCredential } from './github-app.ts'
 import type { ListingCache } from './listing-cache.ts'
 import type { GithubPlace } from './places.ts'
@@ -81,7 +81,7 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
       value.push(page)
       if (!page.more) return { value, unchanged }
     }
-    throw new SourceError('FetchFailed', `${identity} has more than ${maxPages * pageSize} tags`)
+    throw new FillError('FetchFailed', `${identity} has more than ${maxPages * pageSize} tags`)
   }
 
   return {
@@ -108,7 +108,7 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
           headers,
         })
       const fetched = await get().catch(async (error: unknown) => {
-        const isDenied = error instanceof SourceError && error.reason === 'AccessDenied'
+        const isDenied = error instanceof FillError && error.reason === 'AccessDenied'
         if (isDenied && (await credential?.renew()) === true) return get()
         throw error
       })

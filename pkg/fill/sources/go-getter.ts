@@ -1,8 +1,8 @@
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 
 /** A module address in Terraform's syntax, of the kinds that Depot fetches. */
 export type ModuleAddress = {
-  /** Of the repository, or of the archive; https. */
+  /** URL of the repository or archive; https. */
   readonly url: string
   /** A folder in it. */
   readonly path: string | undefined
@@ -15,7 +15,7 @@ export type ModuleAddress = {
  * Reads the module address that a registry returns: `https://…/x.tar.gz//folder?archive=tar.gz` or
  * `git::https://…//folder?ref=…`, also relative to `base`.
  *
- * @throws SourceError FetchFailed for any other kind
+ * @throws FillError FetchFailed for any other kind
  * @see https://developer.hashicorp.com/terraform/language/modules/sources
  */
 export function moduleAddress(text: string, base: string): ModuleAddress {
@@ -77,8 +77,8 @@ function checksumIn(text: string | null): string | undefined {
   return sha256.toLowerCase()
 }
 
-function unusable(why: string): SourceError {
-  return new SourceError(
+function unusable(why: string): FillError {
+  return new FillError(
     'FetchFailed',
     `the registry names a module source ${why}; only https archives and git::https are fetched`,
   )

@@ -35,7 +35,7 @@ const sha = 'a'.repeat(40)
 const tag = (name: string) => ({ name, commit: { sha } })
 const listsOf = { github, registry, provider }
 
-/** What a list costs at most, whatever the upstream sends. */
+/** Maximum cost of a list, whatever the upstream sends. */
 const cheaply = async (work: Promise<unknown>) => {
   const before = process.memoryUsage().heapUsed
   let most = 0
@@ -60,7 +60,7 @@ it.each(Object.entries(listsOf))(
   },
 )
 
-it.each(Object.entries(listsOf))('a list of %s of 100 MB is refused', async (_, list) => {
+it.each(Object.entries(listsOf))('refuses a list of %s of 100 MB', async (_, list) => {
   answer = (_url, outgoing) => {
     const some = Buffer.alloc(mebibyte, ' ')
     const send = () => {
@@ -75,7 +75,7 @@ it.each(Object.entries(listsOf))('a list of %s of 100 MB is refused', async (_, 
   })
 })
 
-it('pages without end are given up, and each holds what was asked for', async () => {
+it('stops after 100 pages, and refuses pages that are too large', async () => {
   let pages = 0
   answer = (_url, outgoing) => {
     pages += 1
@@ -93,7 +93,7 @@ it('pages without end are given up, and each holds what was asked for', async ()
   await expect(github()).rejects.toMatchObject({ reason: 'FetchFailed' })
 })
 
-it('tags that are no versions are skipped, whatever they hold', async () => {
+it('skips tags that are not versions, whatever their text', async () => {
   const names = [
     '1.0.0',
     'v1.0.0',
@@ -118,7 +118,7 @@ it('tags that are no versions are skipped, whatever they hold', async () => {
   expect(skipped).toBe(names.length - 3)
 })
 
-it('an error that is a book is reported in a line', async () => {
+it('shortens a long error message to one line', async () => {
   const said = `{"message":"no\\u001b[31m\\nsuch thing ${'x'.repeat(1000)}"}`
   answer = (_url, outgoing) => {
     outgoing.writeHead(500, { 'content-type': 'application/json' }).end(said)
@@ -132,7 +132,7 @@ it('an error that is a book is reported in a line', async () => {
   expect(await cheaply(github())).toMatchObject({ reason: 'FetchFailed' })
 })
 
-it('a list that sends on to a private address or without end is not followed there', async () => {
+it('does not follow redirects to a private address, or without end', async () => {
   for (const location of ['http://169.254.169.254/latest/meta-data/', 'https://[fd00:ec2::254]/']) {
     answer = (_url, outgoing) => outgoing.writeHead(302, { location }).end()
     await expect(github()).rejects.toMatchObject({ reason: 'EgressRefused' })

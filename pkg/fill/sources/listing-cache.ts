@@ -6,7 +6,7 @@ import { messageOf } from '../../base/errors/errors.ts'
 import { Bounded } from '../../base/memory/memory.ts'
 import { type Clock, SingleFlight } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 import type { UpstreamOptions } from './types.ts'
 
 const maxFileBytes = 32 * 1024 * 1024
@@ -80,7 +80,7 @@ export class ListingCache {
       return await attempt()
     } catch (error) {
       // The request may have belonged to another caller, who aborted it.
-      if (error instanceof SourceError || signal.aborted) throw error
+      if (error instanceof FillError || signal.aborted) throw error
       return attempt()
     }
   }

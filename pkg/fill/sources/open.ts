@@ -3,7 +3,7 @@ import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { Egress } from '../egress/egress.ts'
 import { archiveModule } from './archive.ts'
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 import { Git } from './git.ts'
 import { gitModule } from './git-source.ts'
 import { githubModule } from './github.ts'
@@ -37,9 +37,9 @@ export interface SourcesOptions {
 }
 
 export interface Sources {
-  /** @param namespace where Secrets are read @throws SourceError InvalidSpec */
+  /** @param namespace where Secrets are read @throws FillError InvalidSpec */
   module(origin: ModuleOrigin, namespace: string): ModuleUpstream
-  /** @throws SourceError InvalidSpec */
+  /** @throws FillError InvalidSpec */
   provider(origin: ProviderOrigin, namespace: string): ProviderUpstream
 }
 
@@ -47,7 +47,7 @@ export function openSources(options: SourcesOptions): Sources {
   const { egress, spool, secrets, upstreamHosts, metrics, clock = Date.now } = options
   const { githubSecretName = 'depot-github', githubApiUrl = 'https://api.github.com' } = options
   const log = options.log.child({ component: 'sources' })
-  const upstream = new UpstreamClient({ egress, spool, metrics, clock })
+  const upstream = new UpstreamClient(egress, spool, metrics)
   const cache = new ListingCache(options.listingsDir, log, clock)
   const git = new Git(upstream, spool, options.gitCommand)
   const discovery = new ServiceDiscovery(upstream, clock)
@@ -95,12 +95,12 @@ const pathsOf = ({ source }: ModuleOrigin) => ({
   tagPrefix: source?.tagPrefix ?? '',
 })
 
-/** @throws SourceError InvalidSpec */
+/** @throws FillError InvalidSpec */
 function archiveUrl(text: string | undefined): string {
   const url = httpsUrl(text)
   // Parsing the URL has escaped the braces.
   if (text?.includes('{version}') === true) return url.replaceAll('%7Bversion%7D', '{version}')
-  throw new SourceError(
+  throw new FillError(
     'InvalidSpec',
     'source.url of an archive needs {version} in it, such as https://example.com/vpc-{version}.tar.gz',
   )

@@ -1,5 +1,5 @@
 import { printable } from '../egress/egress.ts'
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 import type { ModuleOrigin, ProviderOrigin } from './types.ts'
 
 export interface GithubPlace {
@@ -9,7 +9,7 @@ export interface GithubPlace {
   readonly repository: string
 }
 
-/** Reads the URL of the repository, otherwise owner and name. @throws SourceError InvalidSpec */
+/** Reads the URL of the repository, otherwise owner and name. @throws FillError InvalidSpec */
 export function githubPlace(origin: ModuleOrigin, publicApiUrl: string): GithubPlace {
   const { repoOwner, name, source, githubClientConfig } = origin
   const text = source?.url ?? origin.repoUrl
@@ -18,7 +18,7 @@ export function githubPlace(origin: ModuleOrigin, publicApiUrl: string): GithubP
   const [owner = '', repository = ''] = parts
   const bare = repository.replace(/\.git$/, '')
   if (parts.length !== 2 || !isName(owner) || !isName(bare)) {
-    throw new SourceError(
+    throw new FillError(
       'InvalidSpec',
       'the repository is not known: set repoUrl to https://github.com/OWNER/NAME, or repoOwner and name',
     )
@@ -30,19 +30,19 @@ export function githubPlace(origin: ModuleOrigin, publicApiUrl: string): GithubP
 
 const isName = (text: string): boolean => /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/.test(text)
 
-/** @throws SourceError InvalidSpec */
+/** @throws FillError InvalidSpec */
 export function httpsUrl(text: string | undefined): string {
-  if (text === undefined) throw new SourceError('InvalidSpec', 'source.url is missing')
+  if (text === undefined) throw new FillError('InvalidSpec', 'source.url is missing')
   const url = URL.parse(text)
   const shown = printable(text.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*$/, ''), 100)
   if (url?.protocol !== 'https:') {
-    throw new SourceError(
+    throw new FillError(
       'InvalidSpec',
       `"${shown}" is not an https URL: only https URLs are fetched`,
     )
   }
   if (url.username !== '' || url.password !== '') {
-    throw new SourceError(
+    throw new FillError(
       'InvalidSpec',
       `"${shown}" holds credentials: put them into a Secret and name it in secretRef`,
     )
@@ -50,7 +50,7 @@ export function httpsUrl(text: string | undefined): string {
   return url.href
 }
 
-/** @param text `[host/]namespace/name/system` @throws SourceError InvalidSpec */
+/** @param text `[host/]namespace/name/system` @throws FillError InvalidSpec */
 export function moduleAddressOf(
   text: string | undefined,
   upstreamHosts: readonly string[],
@@ -58,7 +58,7 @@ export function moduleAddressOf(
   const parts = (text ?? '').replace(/^https:\/\//, '').split('/')
   const [host = '', ...address] = parts.length === 3 ? [upstreamHosts[0] ?? '', ...parts] : parts
   if (address.length !== 3 || !address.every(isSegment)) {
-    throw new SourceError(
+    throw new FillError(
       'InvalidSpec',
       'source.url of a registry must be host/namespace/name/system, such as registry.opentofu.org/acme/vpc/aws',
     )
@@ -66,13 +66,13 @@ export function moduleAddressOf(
   return { host: knownHost(host, upstreamHosts), address: address.join('/') }
 }
 
-/** @throws SourceError InvalidSpec */
+/** @throws FillError InvalidSpec */
 export function providerAddressOf(
   { name, namespace = 'hashicorp', upstreamHost }: ProviderOrigin,
   upstreamHosts: readonly string[],
 ): { readonly host: string; readonly namespace: string; readonly providerType: string } {
   if (name === undefined || !isSegment(name) || !isSegment(namespace)) {
-    throw new SourceError(
+    throw new FillError(
       'InvalidSpec',
       `"${printable(`${namespace}/${name ?? ''}`, 100)}" is not the address of a provider, such as hashicorp/aws`,
     )
@@ -89,7 +89,7 @@ const isSegment = (text: string): boolean =>
 
 function knownHost(host: string | undefined, upstreamHosts: readonly string[]): string {
   if (host !== undefined && upstreamHosts.includes(host)) return host
-  throw new SourceError(
+  throw new FillError(
     'InvalidSpec',
     `the registry "${printable(host ?? '', 80)}" is not among --upstream-hosts: ${printable(upstreamHosts.join(', '), 100)}`,
   )

@@ -53,7 +53,7 @@ async function fetched(address: string, version: string) {
 }
 
 describe('a module of a registry', () => {
-  it('is listed, and fetched where the registry says', async () => {
+  it('is listed, and fetched from the place that the registry names', async () => {
     const archive = await tarGzOf(files)
     registry.addModule({ address: 'acme/vpc/aws', version: '1.0.0', archive })
     registry.addModule({ address: 'acme/vpc/aws', version: 'v1.1.0', archive, inBody: true })
@@ -67,7 +67,7 @@ describe('a module of a registry', () => {
     expect(await fetched('acme/vpc/aws', '1.1.0')).toMatchObject({ sizeBytes: archive.length })
   })
 
-  it('shows the token to the registry and to nobody else', async () => {
+  it('sends the token to the registry only', async () => {
     registry.addModule({
       address: 'acme/closed/aws',
       version: '1.0.0',
@@ -85,7 +85,7 @@ describe('a module of a registry', () => {
     })
   })
 
-  it('is believed by the authority of its Secret, for those who name that', async () => {
+  it('trusts the authority of a Secret only for resources that name the Secret', async () => {
     registry.addModule({
       address: 'acme/own/aws',
       version: '1.0.0',
@@ -132,7 +132,7 @@ describe('a module of a registry', () => {
     expect(await fetched(address, '1.2.0')).toMatchObject({ path: 'modules/vpc' })
   })
 
-  it('is refused with another checksum than the registry names', async () => {
+  it('is refused if its checksum differs from the one that the registry names', async () => {
     const place = `https://${registry.downloadHost}/modules/acme-sum-aws-1.0.0.tar.gz`
     const location = `${place}//*/sub?checksum=sha256:${'0'.repeat(64)}`
     registry.addModule({
@@ -157,7 +157,7 @@ describe('a module of a registry', () => {
     ['https://169.254.169.254/x.zip', 'EgressRefused'],
     ['git::https://127.0.0.1/x.git?ref=v1', 'EgressRefused'],
     ['https://example.com/x.zip?checksum=md5:abc', 'FetchFailed'],
-  ])('that is said to be at %s is refused', async (location, reason) => {
+  ])('at %s is refused', async (location, reason) => {
     registry.addModule({ address: 'acme/odd/aws', version: '1.0.0', location })
     await expect(fetched('acme/odd/aws', '1.0.0')).rejects.toMatchObject({ reason })
   })
@@ -179,7 +179,7 @@ it.each(['acme/vpc', 'a/b/c/d/e', '../../x/y', 'acme/vpc/aws?x', ''])(
   },
 )
 
-it('a registry that is not among the upstream hosts is refused', () => {
+it('refuses a registry that is not an upstream host', () => {
   const url = 'registry.example.com/acme/vpc/aws'
   const make = () => local.sources.module({ source: { type: 'registry', url } }, 'team')
   expect(make).toThrow('is not among --upstream-hosts')
@@ -200,7 +200,7 @@ describe('an archive at a URL', () => {
   })
   afterAll(() => server.close())
 
-  it('is fetched with what its Secret holds, and knows no list', async () => {
+  it('is fetched with the credentials of its Secret, and has no list', async () => {
     const files1 = await localSources(authority, [server.host])
     files1.secrets.set('team/files', { token: Buffer.from('secret') })
     const url = `${server.origin}/vpc-{version}.zip`

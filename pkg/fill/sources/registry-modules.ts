@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { shownUrl } from '../egress/egress.ts'
 import { expectStatus, parseJson } from './answers.ts'
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 import type { Git } from './git.ts'
 import { type ModuleAddress, moduleAddress } from './go-getter.ts'
 import { RegistryClient, type RegistryOptions } from './registry.ts'
@@ -37,7 +37,7 @@ export function registryModule(options: RegistryModuleOptions): ModuleUpstream {
     const location =
       header('x-terraform-get') ?? (body.length > 0 ? parseJson(answer, Location).location : '')
     if (location) return moduleAddress(location, url.href)
-    throw new SourceError('FetchFailed', `${shownUrl(url)} does not name the place of the module`)
+    throw new FillError('FetchFailed', `${shownUrl(url)} does not name the place of the module`)
   }
 
   return {
@@ -69,7 +69,7 @@ export function registryModule(options: RegistryModuleOptions): ModuleUpstream {
         return { ...fetched, revision, path }
       }
       await fetched.file.remove()
-      throw new SourceError(
+      throw new FillError(
         'ChecksumMismatch',
         `${shownUrl(place.url)} does not have the checksum that ${identity} names`,
       )

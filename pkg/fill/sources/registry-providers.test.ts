@@ -60,7 +60,7 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
   const release = (version: string, origin: Partial<ProviderOrigin> = {}) =>
     dns(origin).release(version, linux, { signal })
 
-  it('is listed to those who have the token, and to nobody who asks after them', async () => {
+  it('is listed only with the token, also right after a request with the token', async () => {
     offer('1.0.0')
     registry.token = 'secret'
     local.secrets.set('team/registry', { token: Buffer.from('secret') })
@@ -71,7 +71,7 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
     await expect(dns().list({ signal, maxAgeMs })).rejects.toMatchObject(denied)
   })
 
-  it('is listed with protocols and platforms, and asked for with the ETag after that', async () => {
+  it('is listed with protocols and platforms, then requested with the ETag', async () => {
     offer('1.0.0', { protocols: ['5.0', '6.0'] })
     const { versions } = await dns().list({ signal })
     expect(versions).toEqual([
@@ -129,7 +129,7 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
       'SHA-1',
     ],
     ['of another text', () => ({ sign: () => good.sign('other') }), 'refused'],
-    ['that is none', () => ({ sign: () => Buffer.from('<html>') }), 'cannot be read'],
+    ['that is not one', () => ({ sign: () => Buffer.from('<html>') }), 'cannot be read'],
     ['that is empty', () => ({ sign: () => Buffer.alloc(0) }), 'refused'],
   ])('is refused with a signature %s', async (what, more, message) => {
     const version = `3.0.0-${what.replaceAll(/\W/g, '')}`
@@ -141,7 +141,7 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
     })
   })
 
-  it('passes when its key expired after it was signed, and is refused when before', async () => {
+  it('is accepted if its key expired after it was signed, and refused if before', async () => {
     const at = (day: string) => ['--faked-system-time', `202001${day}T000000!`]
     const key = keys.create('expired', at('01'))
     const early = (sums: string) => key.sign(sums, at('02'))
@@ -155,14 +155,14 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
     await expect(release('4.1.0')).rejects.toThrow(/had expired .* without Depot/)
   })
 
-  it('is refused without a signature, unless that is wanted', async () => {
+  it('is refused without a signature, unless the config allows it', async () => {
     offer('5.0.0', { key: undefined })
     await expect(release('5.0.0')).rejects.toMatchObject({ reason: 'Unsigned', terminal: true })
     const taken = await release('5.0.0', { signature: 'IfPresent' })
     expect([taken.signatureState, taken.signer]).toEqual(['Unsigned', undefined])
   })
 
-  it('must be signed by a trusted key where there are some', async () => {
+  it('must be signed by a trusted key if there are any', async () => {
     offer('6.0.0')
     const spaced = good.fingerprint.toLowerCase().replaceAll(/(....)/g, '$1 ')
     for (const trusted of [good.fingerprint, spaced, `0x${good.fingerprint}`, good.armored]) {
@@ -184,7 +184,7 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
     expect(signer?.trusted).toBe(true)
   })
 
-  it('is refused where archive, package answer and list of checksums do not agree', async () => {
+  it('is refused if archive, package answer and list of checksums do not agree', async () => {
     offer('7.0.0')
     const found = await release('7.0.0')
     registry.faults.on(/7\.0\.0_linux_amd64\.zip/, 'altered')
@@ -221,7 +221,7 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
     },
   )
 
-  it('stays found while discovery fails, once it was found', async () => {
+  it('is still found while service discovery fails', async () => {
     let nowMs = Date.now()
     const clocked = await localSources(authority, [registry.host, registry.downloadHost], {
       clock: () => nowMs,
@@ -244,7 +244,7 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
     expect(() => dns(origin)).toThrow(expect.objectContaining({ reason: 'InvalidSpec' }))
   })
 
-  it('is refused for a platform or a version that is none', async () => {
+  it('is refused for an invalid platform or version', async () => {
     const odd = { os: '../..', arch: 'x' }
     await expect(dns().release('1.0.0', odd, { signal })).rejects.toMatchObject({
       reason: 'InvalidSpec',

@@ -4,7 +4,7 @@ import { Bounded } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import { type EgressAnswer, shownUrl } from '../egress/egress.ts'
 import { expectStatus, parseJson } from './answers.ts'
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 import { RegistryClient, type RegistryOptions } from './registry.ts'
 import { archiveHashes, readShasums } from './shasums.ts'
 import { verifySignature } from './signatures.ts'
@@ -116,18 +116,18 @@ export class RegistryProvider implements ProviderUpstream {
     const version = versionFrom(text)
     const { os, arch } = platform
     if (!word.test(os) || !word.test(arch)) {
-      throw new SourceError('InvalidSpec', `"${os}_${arch}" is not a platform, such as linux_amd64`)
+      throw new FillError('InvalidSpec', `"${os}_${arch}" is not a platform, such as linux_amd64`)
     }
     const answer = await this.#registry.ask(`${version}/download/${os}/${arch}`, options)
     const offer = { ...parseJson(expectStatus(answer, 200), Package), base: answer.url }
     if (offer.os !== os || offer.arch !== arch) {
-      throw new SourceError('FetchFailed', `${shownUrl(answer.url)} answers for another platform`)
+      throw new FillError('FetchFailed', `${shownUrl(answer.url)} answers for another platform`)
     }
     const shasums = await this.#document(offer.shasums_url, offer, options, documentBytes)
     const sums = readShasums(shasums)
     const shasum = offer.shasum.toLowerCase()
     if (sums.get(offer.filename) !== shasum) {
-      throw new SourceError(
+      throw new FillError(
         'ChecksumMismatch',
         `${this.identity} ${version}: the package answer and SHA256SUMS do not agree on ${offer.filename}`,
       )
@@ -153,7 +153,7 @@ export class RegistryProvider implements ProviderUpstream {
     const { file, sha256 } = fetched
     if (sha256 === shasum) return { ...fetched, fileName, revision }
     await file.remove()
-    throw new SourceError(
+    throw new FillError(
       'ChecksumMismatch',
       `${shownUrl(downloadUrl)} has SHA-256 ${sha256.slice(0, 16)}…, and ${shasum.slice(0, 16)}… was signed`,
     )
@@ -169,7 +169,7 @@ export class RegistryProvider implements ProviderUpstream {
     const url = offer.shasums_signature_url ?? ''
     if (url === '') {
       if (this.#options.signature === 'IfPresent') return { signatureState: 'Unsigned' }
-      throw new SourceError(
+      throw new FillError(
         'Unsigned',
         `${this.identity} is not signed: set signature: IfPresent to accept it nevertheless`,
       )
@@ -206,7 +206,7 @@ export class RegistryProvider implements ProviderUpstream {
 function absolute(url: string, { base }: Offer): string {
   const parsed = URL.parse(url, base.href)
   if (parsed !== null) return parsed.href
-  throw new SourceError('FetchFailed', `${shownUrl(base)} names a URL that cannot be read`)
+  throw new FillError('FetchFailed', `${shownUrl(base)} names a URL that cannot be read`)
 }
 
 const protocolsIn = (protocols: z.infer<typeof Protocols>): string[] =>

@@ -4,7 +4,7 @@ import { Bounded } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { EgressAnswer, EgressRequest } from '../egress/egress.ts'
 import { etagOf, expectStatus, parseJson } from './answers.ts'
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 import type { ListingCache } from './listing-cache.ts'
 import type { SourceAccess } from './secrets.ts'
 import type { UpstreamOptions } from './types.ts'
@@ -45,7 +45,7 @@ export class ServiceDiscovery {
    *
    * @param ca additional authorities, PEM; answers are not shared between callers that trust different ones
    * @returns a URL that ends in `/`
-   * @throws SourceError
+   * @throws FillError
    */
   async find(
     host: string,
@@ -57,7 +57,7 @@ export class ServiceDiscovery {
     const place = services[service]
     const url = place === undefined ? null : URL.parse(place, base)
     if (url === null || url.search !== '') {
-      throw new SourceError('FetchFailed', `the host ${host} has no service ${service}`)
+      throw new FillError('FetchFailed', `the host ${host} has no service ${service}`)
     }
     return url.href.endsWith('/') ? url.href : `${url.href}/`
   }
@@ -105,7 +105,7 @@ export class RegistryClient {
     this.#address = address
   }
 
-  /** Reads the list of versions, with a conditional request if a former one is known. @throws SourceError */
+  /** Reads the list of versions, with a conditional request if a former one is known. @throws FillError */
   async versions<T>(
     identity: string,
     schema: z.ZodType<T>,
@@ -129,7 +129,7 @@ export class RegistryClient {
     return { value: value.listed, unchanged }
   }
 
-  /** @throws SourceError */
+  /** @throws FillError */
   async ask(what: string, options: UpstreamOptions): Promise<EgressAnswer> {
     return this.#send(what, await this.#options.access(), options)
   }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Credential } from '../egress/egress.ts'
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 
 export type SecretData = Readonly<Record<string, Buffer>>
 
@@ -14,7 +14,7 @@ export interface SourceAccess {
   readonly ca?: string | undefined
 }
 
-/** @throws SourceError SecretInvalid */
+/** @throws FillError SecretInvalid */
 export async function readSecret(
   read: ReadSecret,
   namespace: string,
@@ -22,13 +22,13 @@ export async function readSecret(
 ): Promise<SecretData> {
   const data = await read(namespace, name)
   if (data !== undefined) return data
-  throw new SourceError(
+  throw new FillError(
     'SecretInvalid',
     `there is no Secret "${name}" in the namespace ${namespace}: create it, or name another one`,
   )
 }
 
-/** Reads `token`, or `username` and `password`, and `ca.crt`. @throws SourceError SecretInvalid */
+/** Reads `token`, or `username` and `password`, and `ca.crt`. @throws FillError SecretInvalid */
 export function accessOf(data: SecretData, name: string): SourceAccess {
   const ca = caOf(data, name)
   const token = textOf(data, 'token', name)
@@ -47,7 +47,7 @@ export function accessOf(data: SecretData, name: string): SourceAccess {
   throw invalid(name, 'token', 'is missing: give token, or username and password, or ca.crt')
 }
 
-/** One line of visible characters; undefined if the key is absent. @throws SourceError SecretInvalid */
+/** One line of visible characters; undefined if the key is absent. @throws FillError SecretInvalid */
 export function textOf(data: SecretData, key: string, name: string): string | undefined {
   const text = data[key]?.toString('utf8').trim()
   if (text === undefined) return undefined
@@ -63,8 +63,8 @@ function caOf(data: SecretData, name: string): string | undefined {
   throw invalid(name, 'ca.crt', 'holds no certificate in PEM')
 }
 
-export function invalid(name: string, key: string, why: string): SourceError {
-  return new SourceError('SecretInvalid', `key "${key}" of the Secret "${name}" ${why}`)
+export function invalid(name: string, key: string, why: string): FillError {
+  return new FillError('SecretInvalid', `key "${key}" of the Secret "${name}" ${why}`)
 }
 
 export function bearer(token: string): Credential {

@@ -1,6 +1,6 @@
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 
-/** Reads SHA256SUMS: digests in hexadecimal by file name. @throws SourceError ChecksumMismatch if a file has two digests */
+/** Reads SHA256SUMS: digests in hexadecimal by file name. @throws FillError ChecksumMismatch if a file has two digests */
 export function readShasums(document: Buffer): Map<string, string> {
   const sums = new Map<string, string>()
   for (const line of document.toString('utf8').split('\n')) {
@@ -8,7 +8,7 @@ export function readShasums(document: Buffer): Map<string, string> {
     if (name === '') continue
     const digest = text.toLowerCase()
     if ((sums.get(name) ?? digest) !== digest) {
-      throw new SourceError('ChecksumMismatch', `SHA256SUMS has two digests of ${name}`)
+      throw new FillError('ChecksumMismatch', `SHA256SUMS has two digests of ${name}`)
     }
     sums.set(name, digest)
   }

@@ -1,7 +1,7 @@
 import { createMessage, type Key, readKeys, readSignature, type Signature, verify } from 'openpgp'
 import { messageOf } from '../../base/errors/errors.ts'
 import { printable } from '../egress/egress.ts'
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 import type { ReleaseSigner } from './types.ts'
 
 /** A key, and the text that it was read from. */
@@ -28,7 +28,7 @@ export interface VerifiedSignature {
   readonly signer: ReleaseSigner
 }
 
-/** @throws SourceError SignatureInvalid, InvalidSpec, or SigningKeyChanged if `trustedKeys` does not hold the signer */
+/** @throws FillError SignatureInvalid, InvalidSpec, or SigningKeyChanged if `trustedKeys` does not hold the signer */
 export async function verifySignature(input: SignatureInput): Promise<VerifiedSignature> {
   const trusted = await readTrusted(input.trustedKeys)
   const offered = [...(await readOffered(input.offered)), ...trusted.keys]
@@ -42,7 +42,7 @@ export async function verifySignature(input: SignatureInput): Promise<VerifiedSi
     trusted: fingerprints.some((one) => trusted.fingerprints.has(one)),
   }
   if (trusted.fingerprints.size > 0 && !signer.trusted) {
-    throw new SourceError(
+    throw new FillError(
       'SigningKeyChanged',
       `the release is signed by ${fingerprint}, which is not among trustedKeys: add it there to accept it`,
     )
@@ -126,8 +126,8 @@ function problemOf(problems: readonly string[]): string {
   return said === '' ? 'it holds no signature' : printable(said, 100)
 }
 
-function invalid(why: string, cause?: unknown): SourceError {
-  return new SourceError('SignatureInvalid', `the signature of SHA256SUMS is refused: ${why}`, {
+function invalid(why: string, cause?: unknown): FillError {
+  return new FillError('SignatureInvalid', `the signature of SHA256SUMS is refused: ${why}`, {
     cause,
   })
 }
@@ -157,7 +157,7 @@ async function readTrusted(entries: readonly string[]): Promise<Trusted> {
     }
     const read = await readOffered(entry.includes('-----BEGIN PGP') ? [entry] : [])
     if (read.length === 0) {
-      throw new SourceError(
+      throw new FillError(
         'InvalidSpec',
         `"${printable(entry, 50)}" in trustedKeys is neither a fingerprint of 40 digits nor an armored public key`,
       )

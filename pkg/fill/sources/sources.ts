@@ -1,8 +1,8 @@
 /**
- * Where archives come from: GitHub, git repositories, plain URLs, and registries of modules and providers. A source lists
+ * Sources of archives: GitHub, git repositories, plain URLs, and registries of modules and providers. A source lists
  * versions, resolves a version to its current content, and fetches the archive with every check that its upstream allows.
  */
-export { SourceError } from './errors.ts'
+export { FillError } from './errors.ts'
 export { openSources, type Sources, type SourcesOptions } from './open.ts'
 export type {
   FetchedArchive,

@@ -78,11 +78,11 @@ export interface ModuleUpstream {
   readonly identity: string
   /** The label of metrics. */
   readonly type: 'github' | 'git' | 'archive' | 'registry'
-  /** @throws SourceError */
+  /** @throws FillError */
   list(options: UpstreamOptions): Promise<UpstreamListing<UpstreamVersion>>
-  /** @param version with or without `v` @throws SourceError NotFound and others */
+  /** @param version with or without `v` @throws FillError NotFound and others */
   resolve(version: string, options: UpstreamOptions): Promise<ResolvedVersion>
-  /** @throws SourceError */
+  /** @throws FillError */
   fetch(resolved: ResolvedVersion, options: FetchOptions): Promise<FetchedArchive>
 }
 
@@ -100,7 +100,7 @@ export interface UpstreamProviderVersion {
 
 /** The key that signed a list of checksums. */
 export interface ReleaseSigner {
-  /** Of the primary key: 40 upper-case hexadecimal digits, 64 for a version 6 key. */
+  /** Fingerprint of the primary key: 40 upper-case hexadecimal digits, 64 for a version 6 key. */
   readonly fingerprint: string
   /** The last 16 digits of the fingerprint. */
   readonly keyId: string
@@ -113,9 +113,9 @@ export interface ProviderRelease {
   readonly version: string
   readonly platform: Platform
   readonly protocols: readonly string[]
-  /** Of the archive, a single path segment. */
+  /** Name of the archive, a single path segment. */
   readonly fileName: string
-  /** Of the archive, hexadecimal: the package answer and the list of checksums agree on it. */
+  /** Digest of the archive, hexadecimal: the package answer and the list of checksums agree on it. */
   readonly shasum: string
   readonly downloadUrl: string
   /** SHA256SUMS, byte for byte. */
@@ -140,10 +140,10 @@ export interface ProviderUpstream {
   readonly identity: string
   readonly type: 'registry'
   readonly host: string
-  /** @throws SourceError */
+  /** @throws FillError */
   list(options: UpstreamOptions): Promise<UpstreamListing<UpstreamProviderVersion>>
-  /** @param version with or without `v` @throws SourceError Unsigned, SignatureInvalid, SigningKeyChanged and others */
+  /** @param version with or without `v` @throws FillError Unsigned, SignatureInvalid, SigningKeyChanged and others */
   release(version: string, platform: Platform, options: UpstreamOptions): Promise<ProviderRelease>
-  /** @throws SourceError ChecksumMismatch if the bytes are not the signed ones */
+  /** @throws FillError ChecksumMismatch if the bytes are not the signed ones */
   fetch(release: ProviderRelease, options: FetchOptions): Promise<FetchedProvider>
 }

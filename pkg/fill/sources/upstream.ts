@@ -2,7 +2,6 @@ import { open } from 'node:fs/promises'
 import type * as z from 'zod'
 import type { Spool, SpoolFile } from '../../archives/spool/spool.ts'
 import { hasReason, messageOf } from '../../base/errors/errors.ts'
-import type { Clock } from '../../base/pacing/pacing.ts'
 import { counter, type Metrics } from '../../base/telemetry/telemetry.ts'
 import {
   type DownloadedFile,
@@ -11,12 +10,10 @@ import {
   EgressError,
   type EgressRequest,
   printable,
-  RateLimitedError,
-  StatusError,
   shownUrl,
 } from '../egress/egress.ts'
 import { expectStatus, parseJson, statusError } from './answers.ts'
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 import type { FetchedFile, FetchOptions, ModuleUpstream } from './types.ts'
 
 const listMs = 60_000
@@ -24,39 +21,30 @@ const fetchMs = 30 * 60_000
 
 type TooLargeReason = 'FetchFailed' | 'ArchiveTooLarge'
 
-interface UpstreamClientOptions {
-  readonly egress: Egress
-  readonly spool: Spool
-  readonly metrics: Metrics
-  readonly clock: Clock
-}
-
-/** Requests of sources, with failures as SourceErrors. */
+/** Requests of sources, with failures as FillErrors. */
 export class UpstreamClient {
   readonly egress: Egress
   readonly #spool: Spool
-  readonly #clock: Clock
   readonly #bytes: ReturnType<typeof createBytesCounter>
 
-  constructor({ egress, spool, metrics, clock }: UpstreamClientOptions) {
+  constructor(egress: Egress, spool: Spool, metrics: Metrics) {
     this.egress = egress
     this.#spool = spool
-    this.#clock = clock
     this.#bytes = createBytesCounter(metrics)
   }
 
-  /** @throws SourceError; FetchFailed if the answer is too large */
+  /** @throws FillError; FetchFailed if the answer is too large */
   async ask(url: string, request: EgressRequest): Promise<EgressAnswer> {
     return this.translated(this.egress.request(url, { deadlineMs: listMs, ...request }))
   }
 
-  /** @throws SourceError if the status is not 200 or the answer does not fit the schema */
+  /** @throws FillError if the status is not 200 or the answer does not fit the schema */
   async json<T>(url: string, schema: z.ZodType<T>, request: EgressRequest): Promise<T> {
     const headers = { accept: 'application/json', ...request.headers }
     return parseJson(expectStatus(await this.ask(url, { ...request, headers }), 200), schema)
   }
 
-  /** Downloads an archive into the spool. @throws SourceError */
+  /** Downloads an archive into the spool. @throws FillError */
   async fetch(
     url: string,
     type: ModuleUpstream['type'],
@@ -81,7 +69,7 @@ export class UpstreamClient {
         }),
         'ArchiveTooLarge',
       )
-      if (file === undefined) throw new SourceError('FetchFailed', `${shownUrl(url)} sent no bytes`)
+      if (file === undefined) throw new FillError('FetchFailed', `${shownUrl(url)} sent no bytes`)
       await requireArchive(file.path, download)
       const { sizeBytes, sha256 } = download
       this.countBytes(type, sizeBytes)
@@ -97,12 +85,12 @@ export class UpstreamClient {
     this.#bytes.inc({ source }, bytes)
   }
 
-  /** @param tooLarge reason of the SourceError if more was sent than allowed */
+  /** @param tooLarge reason of the FillError if more was sent than allowed */
   async translated<T>(work: Promise<T>, tooLarge: TooLargeReason = 'FetchFailed'): Promise<T> {
     try {
       return await work
     } catch (error) {
-      throw sourceError(error, this.#clock(), tooLarge)
+      throw sourceError(error, tooLarge)
     }
   }
 }
@@ -115,23 +103,20 @@ const createBytesCounter = (metrics: Metrics) =>
   })
 
 /** Translates errors of egress and spool; other errors stay as they are. */
-function sourceError(thrown: unknown, nowMs: number, tooLarge: TooLargeReason): unknown {
-  if (thrown instanceof RateLimitedError) {
-    const retryAfterMs = Math.max(0, thrown.untilMs - nowMs)
-    return new SourceError('RateLimited', thrown.message, { cause: thrown, retryAfterMs })
-  }
-  if (thrown instanceof StatusError) return statusError(thrown.status, thrown.message, thrown)
+function sourceError(thrown: unknown, tooLarge: TooLargeReason): unknown {
   if (thrown instanceof EgressError) {
-    return new SourceError(reasonOf(thrown, tooLarge), thrown.message, { cause: thrown })
+    const { status, message, retryAfterMs } = thrown
+    if (status !== undefined) return statusError(status, message, thrown)
+    return new FillError(reasonOf(thrown, tooLarge), message, { cause: thrown, retryAfterMs })
   }
   if (hasReason(thrown, 'ArchiveTooLarge')) {
-    return new SourceError('ArchiveTooLarge', messageOf(thrown), { cause: thrown })
+    return new FillError('ArchiveTooLarge', messageOf(thrown), { cause: thrown })
   }
   return thrown
 }
 
 function reasonOf({ reason }: EgressError, tooLarge: TooLargeReason) {
-  if (reason === 'EgressRefused') return reason
+  if (reason === 'EgressRefused' || reason === 'RateLimited') return reason
   if (reason === 'TooLarge') return tooLarge
   return reason === 'DiskFailed' ? 'WaitingForSpool' : 'FetchFailed'
 }
@@ -147,7 +132,7 @@ async function requireArchive(path: string, { header, url }: DownloadedFile): Pr
     bytes.subarray(257, 262).toString('latin1') === 'ustar'
   if (isArchive) return
   const type = printable(header('content-type') ?? 'unknown', 60)
-  throw new SourceError(
+  throw new FillError(
     'FetchFailed',
     `${shownUrl(url)} sent ${kindOf(bytes)} instead of an archive (content type ${type})`,
   )

@@ -1,6 +1,6 @@
 import semver from 'semver'
 import { printable } from '../egress/egress.ts'
-import { SourceError } from './errors.ts'
+import { FillError } from './errors.ts'
 import type {
   ModuleUpstream,
   ResolvedVersion,
@@ -26,11 +26,11 @@ export function bareVersion(text: string): string | undefined {
   return /^[0-9A-Za-z.+-]+$/.test(bare) && semver.parse(bare) !== null ? bare : undefined
 }
 
-/** A version without `v`. @throws SourceError InvalidSpec */
+/** A version without `v`. @throws FillError InvalidSpec */
 export function versionFrom(text: string): string {
   const version = bareVersion(text)
   if (version !== undefined) return version
-  throw new SourceError(
+  throw new FillError(
     'InvalidSpec',
     `"${printable(text, 60)}" is not a semantic version, such as 1.2.3`,
   )
@@ -71,7 +71,7 @@ export async function resolveFromList(
   }
   const found = (await find(maxAgeMs)) ?? (maxAgeMs > 0 ? await find(0) : undefined)
   if (found !== undefined) return { version: wanted, ref: found.ref, revision: revisionOf(found) }
-  throw new SourceError(
+  throw new FillError(
     'UpstreamNotFound',
     `${source.identity} has no version ${wanted}: push its tag, or remove the version`,
   )

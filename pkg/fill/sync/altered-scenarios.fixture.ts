@@ -7,7 +7,7 @@ import type { Scene } from './scene.fixture.ts'
 export function alteredScenarios(scene: () => Scene): void {
   const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
 
-  describe('a Version that comes from a backup, status included', () => {
+  describe('a Version that was restored from a backup with its status', () => {
     /** As yesterday's object that is created again, while storage went on. */
     const restored = async () => {
       scene().upstream.repository(url, { 'v1.0.0': 'first' })
@@ -40,7 +40,7 @@ export function alteredScenarios(scene: () => Scene): void {
       }
     }
 
-    it('has its archive read, and fetched again where it is gone', async () => {
+    it('has its archive checked, and fetched again if it is missing', async () => {
       const { path, resume } = await restored()
       const before = await readFile(path)
       await rm(path)
@@ -48,7 +48,7 @@ export function alteredScenarios(scene: () => Scene): void {
       await eventually(async () => expect((await readFile(path)).equals(before)).toBe(true))
     })
 
-    it('has its archive read, and fetched again where it is another', async () => {
+    it('has its archive checked, and fetched again if it differs', async () => {
       const { path, resume } = await restored()
       const before = await readFile(path)
       await chmod(path, 0o644)
@@ -74,14 +74,14 @@ export function alteredScenarios(scene: () => Scene): void {
       return { path, before }
     }
 
-    it('is found when it is read again, and fetched again where upstream has the same', async () => {
+    it('is found when it is read again, and fetched again if upstream has the same content', async () => {
       const { path, before } = await altered()
       await scene().run()
       expect((await readFile(path)).equals(before)).toBe(true)
       expect(scene().status('Version', 'vpc-1-0-0').synced).toBe(true)
     })
 
-    it('is reported as lost where upstream has something else, and replaced by nothing', async () => {
+    it('is reported as lost if upstream has other content, and not replaced', async () => {
       const { path, before } = await altered()
       scene().upstream.repository(url, { 'v1.0.0': 'other' })
       await scene().run()

@@ -3,10 +3,10 @@ import { conditionFalse, conditionTrue, withConditions } from './conditions.ts'
 
 const at = (generation: number, now: string) => ({ generation, now })
 
-it('a time changes with its status only', () => {
+it('changes a transition time only with its status', () => {
   const first = withConditions(
     undefined,
-    { Ready: conditionFalse('FetchFailed', 'away') },
+    { Ready: conditionFalse('FetchFailed', 'unreachable') },
     at(1, 'then'),
   )
   const second = withConditions(
@@ -28,7 +28,7 @@ it('a time changes with its status only', () => {
   expect(third[0]?.lastTransitionTime).toBe('now')
 })
 
-it('what is not named stays, and what is undefined goes', () => {
+it('keeps other conditions, and removes undefined ones', () => {
   const before = withConditions(
     undefined,
     { Ready: conditionTrue('Synced', ''), Stalled: conditionTrue('InvalidSpec', '') },

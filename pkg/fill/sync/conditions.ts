@@ -19,21 +19,18 @@ export interface ConditionState {
   readonly message: string
 }
 
-/** What is to become of some conditions; undefined takes one away. */
+/** New states of some conditions; undefined removes a condition. */
 export type ConditionChanges = Partial<Record<ConditionType, ConditionState | undefined>>
 
-export const conditionTrue = (reason: Reason, message: string): ConditionState => ({
-  status: 'True',
-  reason,
-  message,
-})
-export const conditionFalse = (reason: Reason, message: string): ConditionState => ({
-  status: 'False',
-  reason,
-  message,
-})
+const conditionOf =
+  (status: ConditionState['status']) =>
+  (reason: Reason, message: string): ConditionState => ({ status, reason, message })
 
-/** The conditions of one that is as it should be, or that cannot be worked on: nothing is going on. */
+export const conditionTrue = conditionOf('True')
+export const conditionFalse = conditionOf('False')
+export const conditionUnknown = conditionOf('Unknown')
+
+/** Conditions of an object that no work is going on for. */
 export const settled: ConditionChanges = {
   Reconciling: undefined,
   Stalled: undefined,
@@ -41,9 +38,9 @@ export const settled: ConditionChanges = {
 }
 
 /**
- * Conditions after changes. A time changes with its status only, and what is not named stays.
+ * Applies changes to conditions. A transition time changes only with the status; other conditions stay.
  *
- * @param at the generation that was looked at, and the time as RFC 3339
+ * @param at the observed generation, and the time as RFC 3339
  */
 export function withConditions(
   before: readonly Condition[] | undefined,
@@ -63,9 +60,6 @@ export function withConditions(
   return [...all.values()].toSorted((a, b) => (a.type < b.type ? -1 : 1))
 }
 
-export function conditionOf(
-  conditions: readonly Condition[] | undefined,
-  type: ConditionType,
-): Condition | undefined {
-  return conditions?.find((condition) => condition.type === type)
+export function readyIn(conditions: readonly Condition[] | undefined): Condition | undefined {
+  return conditions?.find(({ type }) => type === 'Ready')
 }

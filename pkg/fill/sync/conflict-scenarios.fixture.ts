@@ -23,12 +23,12 @@ function contested(objects: Objects, times: number): Objects {
 }
 
 /** Writes no status that says that a Version is synced, until it may. */
-function away(objects: Objects, isAway: () => boolean): Objects {
+function withOutage(objects: Objects, isDown: () => boolean): Objects {
   return {
     ...objects,
     async writeStatus(object, status) {
       const says = object.kind === 'Version' && (status as { synced?: boolean }).synced === true
-      if (says && isAway()) throw new ApiError('Unavailable', 'the API server is away')
+      if (says && isDown()) throw new ApiError('Unavailable', 'the API server is unavailable')
       return objects.writeStatus(object, status)
     },
   }
@@ -36,7 +36,7 @@ function away(objects: Objects, isAway: () => boolean): Objects {
 
 /** Another program that changes the same objects again and again. */
 export function conflictScenarios(open: (namespace: string) => Promise<ObjectPlace>): void {
-  describe('a status that conflicts with changes of others', () => {
+  describe('a status that conflicts with other writers', () => {
     const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
     const syncedAfter = async (namespace: string, conflicts: number): Promise<string[]> => {
       const place = await open(namespace)
@@ -64,24 +64,24 @@ export function conflictScenarios(open: (namespace: string) => Promise<ObjectPla
       }
     }
 
-    it('is decided again five times at once', async () => {
+    it('is retried five times at once', async () => {
       expect(await syncedAfter('contested-five', 5)).toHaveLength(1)
     })
 
-    it('goes back to the queue after that, and is written in the end', async () => {
+    it('then returns to the queue, and is finally written', async () => {
       expect(await syncedAfter('contested-six', 6)).toHaveLength(2)
     })
   })
 
-  describe('an API server that is away', () => {
+  describe('an unavailable API server', () => {
     const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
 
-    it('keeps no archive from being stored, which is reported once it is back, without another download', async () => {
-      const namespace = 'status-away'
+    it('does not stop archives from being stored; they are reported later without another download', async () => {
+      const namespace = 'status-outage'
       const place = await open(namespace)
-      let isAway = true
+      let isDown = true
       const scene = await Scene.open(
-        { ...place, open: async () => away(await place.open(), () => isAway) },
+        { ...place, open: async () => withOutage(await place.open(), () => isDown) },
         namespace,
       )
       try {
@@ -91,7 +91,7 @@ export function conflictScenarios(open: (namespace: string) => Promise<ObjectPla
         await eventually(async () => expect(await scene.stored()).toHaveLength(1))
         await eventually(() => expect(scene.failing()).toEqual([`Version ${namespace}/vpc-1-0-0`]))
         expect(scene.status('Version', 'vpc-1-0-0').synced).not.toBe(true)
-        isAway = false
+        isDown = false
         await eventually(() => expect(scene.status('Version', 'vpc-1-0-0').synced).toBe(true))
         const { artifact } = scene.status('Version', 'vpc-1-0-0')
         expect(await scene.stored()).toEqual([`depot/vpc/${artifact?.fileName}`])

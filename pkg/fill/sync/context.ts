@@ -1,19 +1,20 @@
+import type { Condition } from '../../api/v1alpha1/v1alpha1.ts'
 import type { LimitsByKind } from '../../archives/archive/archive.ts'
 import type { Spool } from '../../archives/spool/spool.ts'
 import type { ArchiveStore } from '../../archives/storage/storage.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import type { Objects, StoredObject, StoredRef } from '../../records/store/store.ts'
-import type { Priority } from '../queue/queue.ts'
+import type { Priority, Reconciled } from '../queue/queue.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { SyncMetrics } from './metrics.ts'
-import type { FirstSigners } from './provider/first-signers.ts'
+import type { FirstSigners } from './parent/first-signers.ts'
 import type { SyncTimings } from './timings.ts'
 import type { ArchivesInUse } from './version/archives-in-use.ts'
 import type { HeldArchives } from './version/held-archives.ts'
 import type { HostSlots } from './version/host-slots.ts'
 
-/** What reconcilers work with. */
+/** Everything that reconcilers work with. */
 export interface Context {
   readonly objects: Objects
   readonly sources: Sources
@@ -29,11 +30,11 @@ export interface Context {
   readonly slots: HostSlots
   readonly inUse: ArchivesInUse
   readonly signers: FirstSigners
-  /** Asks for work on another object. */
+  /** Requests work on another object. */
   readonly wake: (ref: StoredRef, priority: Priority) => void
   /** Depots that were polled before this moment are polled again. */
   readonly pollSinceMs: number
-  /** Versions of which upstream was found to have something else. */
+  /** Versions whose upstream has other content by now. */
   readonly outdated: Set<string>
 }
 
@@ -45,12 +46,32 @@ export function refOf({ kind, metadata: { namespace, name } }: StoredObject): St
   return { kind, namespace, name }
 }
 
+/** The current state of an object, or the given state if the object is gone. */
+export function latestOf(
+  { objects }: Pick<Context, 'objects'>,
+  object: StoredObject,
+): StoredObject {
+  const { kind, namespace, name } = refOf(object)
+  return objects.get(kind, namespace, name) ?? object
+}
+
+/** The status conditions of any object. */
+export function conditionsIn({ status }: StoredObject): readonly Condition[] | undefined {
+  return (status as { conditions?: readonly Condition[] } | undefined)?.conditions
+}
+
+/** Work again after the shortest of some waits; never if there are none. */
+export function soonest(...waits: readonly (number | undefined)[]): Reconciled {
+  const known = waits.filter((ms) => ms !== undefined).filter((ms) => Number.isFinite(ms))
+  return known.length === 0 ? {} : { afterMs: Math.max(0, Math.min(...known)) }
+}
+
 /** RFC 3339 in whole seconds, as Kubernetes writes times. */
 export function timeOf(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
-/** When a time was, in milliseconds since 1970; undefined where there is none that can be read. */
+/** A time in milliseconds since 1970; undefined if it is absent or cannot be read. */
 export function msOf(time: string | undefined): number | undefined {
   const ms = time === undefined ? Number.NaN : Date.parse(time)
   return Number.isNaN(ms) ? undefined : ms

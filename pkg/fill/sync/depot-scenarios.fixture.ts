@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SourceError } from '../sources/sources.ts'
+import { FillError } from '../sources/sources.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 
@@ -29,7 +29,7 @@ export function depotScenarios(scene: () => Scene): void {
         ({ version }) => version,
       )
 
-    it('chooses versions by constraint and limit, and merges what holds for all', async () => {
+    it('selects versions by constraint and limit, and merges the global config', async () => {
       scene().upstream.repository(url, tags('v1.0.0', 'v1.1.0', 'v1.2.0', 'v2.0.0-rc.1', 'v2.0.0'))
       await write([config('vpc', { versionConstraints: '< 2.0.0', versionHistoryLimit: 2 })])
       await scene().run()
@@ -56,7 +56,7 @@ export function depotScenarios(scene: () => Scene): void {
       expect(stored.slice(stored.search(/\.(zip|tar)/))).toBe(extension)
     })
 
-    it('keeps what vanished upstream, and does not believe a list that lost most', async () => {
+    it('keeps versions that vanished upstream, and ignores a list that lost most of them', async () => {
       scene().upstream.repository(url, tags('v1.0.0', 'v1.1.0', 'v1.2.0'))
       await write([config('vpc')])
       await scene().run()
@@ -73,7 +73,7 @@ export function depotScenarios(scene: () => Scene): void {
       expect(scene().names('Version')).toHaveLength(4)
     })
 
-    it('leaves a resource of others alone until they hand it over', async () => {
+    it('does not change a resource of another owner until it is handed over', async () => {
       scene().upstream.repository(url, tags('v1.0.0'))
       const spec = { moduleConfig: { name: 'vpc', storageConfig }, versions: [] }
       await scene().write('Module', 'vpc', spec)
@@ -94,7 +94,7 @@ export function depotScenarios(scene: () => Scene): void {
       expect(scene().condition('Depot', 'main', 'Conflict')).toMatchObject({ status: 'False' })
     })
 
-    it('takes edits of its resources back', async () => {
+    it('reverts edits of its resources', async () => {
       scene().upstream.repository(url, tags('v1.0.0', 'v1.1.0'))
       await write([config('vpc')])
       await scene().run()
@@ -110,7 +110,7 @@ export function depotScenarios(scene: () => Scene): void {
       })
     })
 
-    it('lets a resource go whose config is removed, and deletes it only where that is said', async () => {
+    it('releases a resource whose config is removed, and deletes it only with deletionPolicy Delete', async () => {
       scene().upstream.repository(url, tags('v1.0.0'))
       scene().upstream.repository(other, tags('v1.0.0'))
       const network = config('network', { source: { type: 'git', url: other } })
@@ -127,12 +127,9 @@ export function depotScenarios(scene: () => Scene): void {
       await eventually(() => expect(scene().names('Module')).toEqual(['network']))
     })
 
-    it('tells which config fails, and brings the others on', async () => {
+    it('names the config that fails, and syncs the others', async () => {
       scene().upstream.repository(url, tags('v1.0.0'))
-      scene().upstream.faults.set(
-        other,
-        new SourceError('SecretInvalid', 'Secret git has no token'),
-      )
+      scene().upstream.faults.set(other, new FillError('SecretInvalid', 'Secret git has no token'))
       await write([
         config('network', { source: { type: 'git', url: other } }),
         config('dns', { versionConstraints: '>= 1.2.x' }),
@@ -150,7 +147,7 @@ export function depotScenarios(scene: () => Scene): void {
       expect(scene().condition('Depot', 'main', 'Stalled')).toMatchObject({ status: 'True' })
     })
 
-    it('hands a request for a sync down to the Versions', async () => {
+    it('passes a request for a sync to the Versions', async () => {
       scene().upstream.repository(url, tags('v1.0.0'))
       await write([config('vpc')])
       await scene().run()
@@ -166,7 +163,7 @@ export function depotScenarios(scene: () => Scene): void {
       })
     })
 
-    it('that is suspended is left as it is', async () => {
+    it('does nothing while it is suspended', async () => {
       scene().upstream.repository(url, tags('v1.0.0'))
       await write([config('vpc')], { suspend: true })
       await scene().run()

@@ -1,54 +1,68 @@
 import { ArchiveError } from '../../archives/archive/archive.ts'
-import { messageOf, type Reason, ReasonError, RegistryError } from '../../base/errors/errors.ts'
+import { messageOf, type Reason, RegistryError } from '../../base/errors/errors.ts'
+import type { StoredObject } from '../../records/store/store.ts'
 import { ConstraintError } from '../constraint/constraint.ts'
-import { printable } from '../egress/egress.ts'
-import { SourceError } from '../sources/sources.ts'
+import { causeOf } from '../egress/egress.ts'
+import type { Reconciled } from '../queue/queue.ts'
+import { FillError } from '../sources/sources.ts'
+import { type Context, keyOf, latestOf } from './context.ts'
+import { type AnyStatus, type StatusChange, writeStatus } from './status.ts'
+import { stalledWaitMs } from './timings.ts'
 
-/** Why an object is not where it should be. */
-export class Failure extends ReasonError {
-  override readonly name = 'Failure'
-  /** Nothing changes until a person changes something; asking again soon is of no use. */
-  readonly terminal: boolean
-
-  constructor(
-    reason: Reason,
-    message: string,
-    options: {
-      readonly terminal?: boolean
-      readonly retryAfterMs?: number | undefined
-      readonly cause?: unknown
-    } = {},
-  ) {
-    super(reason, printable(message), options)
-    this.terminal = options.terminal ?? false
-  }
-}
-
-/** What only takes its time: nothing is wrong, and there is nothing to do. */
+/** Whether a reason only means waiting: nothing is wrong, and nobody has to do anything. */
 export function isPatience(reason: string): boolean {
   return reason === 'RateLimited' || reason === 'WaitingForSpool'
 }
 
-/** The text of a status that says it. Readers look for the word "failed" in it. */
-export function failureText({ reason, message }: Pick<Failure, 'reason' | 'message'>): string {
+/** The syncStatus of a failure. Readers look for the word "failed" in it. */
+export function failureText({ reason, message }: Pick<FillError, 'reason' | 'message'>): string {
   return isPatience(reason) ? 'Waiting for upstream' : `Sync failed: ${message}`
 }
 
-export function mistake(reason: Reason, message: string): Failure {
-  return new Failure(reason, message, { terminal: true })
+/** Translates an error of the work on an object; undefined for any other error. */
+export function failureOf(thrown: unknown): FillError | undefined {
+  if (thrown instanceof FillError) return thrown
+  const message = messageOf(thrown)
+  const options = { cause: thrown }
+  if (thrown instanceof ArchiveError) return new FillError(thrown.reason, message, options)
+  if (thrown instanceof ConstraintError) return new FillError('InvalidConstraint', message, options)
+  if (thrown instanceof RegistryError) return new FillError('StorageFailed', message, options)
+  return undefined
 }
 
-/** What went wrong, in the words of the status; undefined where it is not a failure of the object. */
-export function failureOf(thrown: unknown): Failure | undefined {
-  if (thrown instanceof Failure) return thrown
-  if (thrown instanceof SourceError) {
-    const { reason, message, terminal, retryAfterMs } = thrown
-    return new Failure(reason, message, { terminal, retryAfterMs, cause: thrown })
-  }
-  if (thrown instanceof ArchiveError) return mistake(thrown.reason, thrown.message)
-  if (thrown instanceof ConstraintError) return mistake('InvalidConstraint', thrown.message)
-  if (thrown instanceof RegistryError) {
-    return new Failure('StorageFailed', messageOf(thrown), { cause: thrown })
-  }
-  return undefined
+/** Reasons that have events of their own. */
+const eventReasons: ReadonlySet<Reason> = new Set<Reason>(['RateLimited', 'SigningKeyChanged'])
+
+/**
+ * Reports a failure in the status, by an event and in metrics.
+ *
+ * @returns when to look again, if only a change helps
+ * @throws the failure, if trying again may help
+ */
+export async function reportFailure<S extends AnyStatus>(
+  context: Context,
+  object: StoredObject,
+  failure: FillError,
+  change: (status: S | undefined) => StatusChange<S>,
+): Promise<Reconciled> {
+  const { objects, metrics, log, timings } = context
+  const { reason, message } = failure
+  const current = latestOf(context, object)
+  const { kind, metadata } = current
+  await writeStatus<S>(context, current, change)
+  metrics.ended(kind, reason)
+  objects.event({
+    object: current,
+    type: 'Warning',
+    reason: eventReasons.has(reason) ? reason : 'SyncFailed',
+    note: `${reason}: ${message}`,
+  })
+  // The queue logs a failure that it tries again.
+  if (!failure.terminal) throw failure
+  const cause = causeOf(failure)
+  log.info(
+    { kind, key: keyOf(metadata), reason, error: message, cause },
+    'work on an object failed, it waits for a change',
+  )
+  return { afterMs: stalledWaitMs(timings, [reason], metadata.uid) }
 }

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { eventually, storageConfig, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 
-/** What is slow at one host, and what that means for others. */
+/** A slow host must not slow down others. */
 export function hostScenarios(scene: () => Scene): void {
   describe('a host that is slow', () => {
     const [slow, quick] = ['https://slow.test/acme/vpc.git', 'https://quick.test/acme/vpc.git']
@@ -18,7 +18,7 @@ export function hostScenarios(scene: () => Scene): void {
     let letGo = () => {}
     // Also after a failure: what runs is waited for at the end.
     afterEach(() => letGo())
-    /** Begins with two downloads of the slow host that last until they are let go. */
+    /** Begins with two downloads of the slow host that last until they are released. */
     const begin = async () => {
       const { upstream } = scene()
       const delay = Promise.withResolvers<void>()
@@ -43,7 +43,7 @@ export function hostScenarios(scene: () => Scene): void {
       expect(scene().status('Module', 'slow').synced).toBe(true)
     })
 
-    it('is asked for others after Versions that waited for it have gone or moved elsewhere', async () => {
+    it('serves others after Versions that waited for it were deleted or moved', async () => {
       const sync = await begin()
       await write('moving', slow, many)
       await eventually(() => expect(scene().names('Version')).toHaveLength(2 * many.length))

@@ -6,7 +6,7 @@ import { openSpool } from '../../archives/spool/spool.ts'
 import { createMetrics } from '../../base/telemetry/telemetry.ts'
 import { syncMetrics } from './metrics.ts'
 
-it('shows how much of the spool is taken', async () => {
+it('shows the reserved bytes of the spool', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'depot-spool-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   const spool = await openSpool({ dir, sizeBytes: 100 })

@@ -2,18 +2,18 @@ import type { Spool } from '../../archives/spool/spool.ts'
 import type { Reason } from '../../base/errors/errors.ts'
 import { counter, gauge, type Metrics } from '../../base/telemetry/telemetry.ts'
 
-/** What is looked at with each scrape. */
-interface Shown {
-  /** How many Versions are in each state. */
+/** Values that are read at each scrape. */
+interface ScrapedValues {
+  /** Number of Versions in each state. */
   readonly states: () => ReadonlyMap<string, number>
   readonly spool: Pick<Spool, 'reservedBytes'>
 }
 export type SyncMetrics = ReturnType<typeof create>['metrics']
 
-/** Metrics exist once in a process, and reconcilers each time that it may write. */
+/** A process has one set of metrics, and starts reconcilers each time that it becomes leader. */
 const known = new WeakMap<Metrics, ReturnType<typeof create>>()
 
-export function syncMetrics(registry: Metrics, shown: Shown): SyncMetrics {
+export function syncMetrics(registry: Metrics, shown: ScrapedValues): SyncMetrics {
   const made = known.get(registry) ?? create(registry)
   known.set(registry, made)
   made.show(shown)
@@ -21,20 +21,20 @@ export function syncMetrics(registry: Metrics, shown: Shown): SyncMetrics {
 }
 
 function create(registry: Metrics) {
-  let shown: Shown | undefined
+  let shown: ScrapedValues | undefined
   const total = counter(registry, {
     name: 'sync_total',
-    help: 'Objects that were brought to an end, by how it went.',
+    help: 'Finished work on objects, by result.',
     labels: ['kind', 'reason'],
   })
   const verifyFailures = counter(registry, {
     name: 'verify_failures_total',
-    help: 'Archives that were refused, or found to be altered in storage.',
+    help: 'Archives that were refused, or were found altered in storage.',
     labels: ['reason'],
   })
   const orphans = gauge(registry, {
     name: 'sync_orphan_archives',
-    help: 'Archives in storage that no Version refers to, as the last sweep found them.',
+    help: 'Archives in storage that no Version refers to, as of the last sweep.',
   })
   gauge(
     registry,
@@ -47,12 +47,12 @@ function create(registry: Metrics) {
     registry,
     {
       name: 'spool_bytes',
-      help: 'Room of the spool that archives on their way have, of --spool-size.',
+      help: 'Bytes of --spool-size that archives in work have reserved.',
     },
     (bytes) => bytes.set(shown?.spool.reservedBytes ?? 0),
   )
   return {
-    show: (now: Shown) => {
+    show: (now: ScrapedValues) => {
       shown = now
     },
     metrics: {

@@ -11,7 +11,7 @@ describe('the name of a Version', () => {
     expect(objectName(...parts)).toBe(name)
   })
 
-  it('has a digest of what it is the name of, where it is taken', () => {
+  it('has a digest if it is taken', () => {
     const name = freeName('vpc-1-0-0', 'Module team/vpc/aws 1.0.0+b', () => true)
     expect(name).toMatch(/^vpc-1-0-0-[0-9a-f]{8}$/)
     expect(freeName('vpc-1-0-0', 'Module team/vpc/aws 1.0.0-b', () => true)).not.toBe(name)
@@ -23,7 +23,7 @@ describe('the name of a Version', () => {
   })
 })
 
-it('a label value that Kubernetes would refuse is a digest', () => {
+it('replaces an invalid label value by a digest', () => {
   expect(labelValue('vpc')).toBe('vpc')
   for (const text of ['x'.repeat(64), 'ends-with-', 'a b']) {
     expect(labelValue(text)).toMatch(/^[0-9a-f]{40}$/)

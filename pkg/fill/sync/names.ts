@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
-/** Kubernetes allows 253 characters; what is derived from a name needs some of them. */
+/** Kubernetes allows 253 characters; names derived from a name need some of them. */
 const maxNameLength = 200
 const maxLabelLength = 63
 
-/** Parts of a name in the characters that names of objects may have. */
+/** Joins parts and replaces characters that names of objects may not have. */
 export function objectName(...parts: readonly string[]): string {
   return parts
     .join('-')
@@ -14,9 +14,9 @@ export function objectName(...parts: readonly string[]): string {
 }
 
 /**
- * The name of a new object: readable where it can be, else with a digest of what it is the name of.
+ * The name of a new object: readable if possible, otherwise with a digest.
  *
- * @param identity says what the object is, unlike any other
+ * @param identity a text that only this object has
  */
 export function freeName(
   readable: string,
@@ -24,12 +24,12 @@ export function freeName(
   isTaken: (name: string) => boolean,
 ): string {
   if (readable !== '' && readable.length <= maxNameLength && !isTaken(readable)) return readable
-  const digest = createHash('sha256').update(identity).digest('hex').slice(0, 8)
+  const digest = hash('sha256', identity).slice(0, 8)
   return `${readable.slice(0, maxNameLength - 9).replace(/-+$/, '')}-${digest}`.replace(/^-/, 'x-')
 }
 
-/** A text as the value of a label: hashed where it is too long or has other characters. */
+/** A text as the value of a label: hashed if it is too long or has other characters. */
 export function labelValue(text: string): string {
   const fits = text.length <= maxLabelLength && /^([A-Za-z0-9]([\w.-]*[A-Za-z0-9])?)?$/.test(text)
-  return fits ? text : createHash('sha256').update(text).digest('hex').slice(0, 40)
+  return fits ? text : hash('sha256', text).slice(0, 40)
 }

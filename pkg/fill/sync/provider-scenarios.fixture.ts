@@ -56,7 +56,7 @@ export function providerScenarios(scene: () => Scene): void {
       await eventually(async () => expect(await scene().stored()).toEqual([]))
     })
 
-    it('a version that another key signed is held back, until the key is trusted', async () => {
+    it('a version signed by another key is held back until the key is trusted', async () => {
       scene().upstream.provider(provider, {
         '1.0.0': { platforms: ['linux/amd64'], signer: first },
       })
@@ -81,7 +81,7 @@ export function providerScenarios(scene: () => Scene): void {
       expect(scene().status('Version', name)).toMatchObject({ synced: true })
     })
 
-    it('a release without a signature is refused, unless that is allowed', async () => {
+    it('an unsigned release is refused, unless the config allows it', async () => {
       scene().upstream.provider(provider, { '1.0.0': { platforms: ['linux/amd64'] } })
       await write({}, '1.0.0')
       await scene().run()

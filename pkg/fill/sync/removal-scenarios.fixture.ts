@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 
-/** What is never removed: whatever some Version may still need. */
+/** Archives that are never removed: those that some Version may still need. */
 export function removalScenarios(scene: () => Scene): void {
   describe('an archive in storage', () => {
     const config = { name: 'vpc', provider: 'aws', source: { type: 'git', url } }
@@ -37,7 +37,7 @@ export function removalScenarios(scene: () => Scene): void {
       return { path, fileName: path.split('/').at(-1) ?? '' }
     }
 
-    it('stays until the last Version that was stored as the same is gone', async () => {
+    it('stays until the last Version that shares it is deleted', async () => {
       const { path } = await fill('vpc', 'again')
       await drop('vpc')
       expect(await scene().stored()).toEqual([path])
@@ -45,7 +45,7 @@ export function removalScenarios(scene: () => Scene): void {
       expect(await scene().stored()).toEqual([])
     })
 
-    it('stays while a Version whose place cannot be found out names it', async () => {
+    it('stays while a Version without a known place names it', async () => {
       const { path, fileName } = await fill('vpc')
       await byHand({ moduleConfigRef: { name: 'vpc' }, fileName })
       await scene().run(now)
@@ -53,7 +53,7 @@ export function removalScenarios(scene: () => Scene): void {
       expect(await scene().stored()).toEqual([path])
     })
 
-    it('stays while a Version names it by another way to the same folder', async () => {
+    it('stays while a Version names it through another path to the same folder', async () => {
       const { path, fileName } = await fill('vpc')
       await symlink(`${scene().storage}/depot`, `${scene().storage}/link`)
       const linked = { fileSystem: { directoryPath: 'link' } }
@@ -64,7 +64,7 @@ export function removalScenarios(scene: () => Scene): void {
       expect(await scene().stored()).toEqual([path])
     })
 
-    it('stays where a Version that is going, too, is to leave it', async () => {
+    it('stays if another deleted Version is to leave it', async () => {
       const { path } = await fill('vpc', 'again')
       const again = scene().object('Version', 'again-1-0-0').metadata
       await scene().objects.patch(
@@ -97,7 +97,7 @@ export function removalScenarios(scene: () => Scene): void {
         'a spec with a mistake',
         (fileName: string) => ({ fileName, moduleConfigRef: { name: 'vpc' } }),
       ],
-    ])('is kept by a sweep where %s alone names it', async (_, fields) => {
+    ])('is kept by a sweep if only %s names it', async (_, fields) => {
       await fill('vpc')
       const kept = 'vpc-9.0.0-0123456789ab.tar.gz'
       const orphan = 'vpc-8.0.0-0123456789ab.tar.gz'
@@ -117,7 +117,7 @@ export function removalScenarios(scene: () => Scene): void {
       expect(await scene().stored()).toContain(`depot/vpc/${kept}`)
     })
 
-    it('is kept by a sweep of a place that its own one is below', async () => {
+    it('is kept by a sweep of the place above its own', async () => {
       scene().upstream.repository(url, { 'v1.0.0': 'first' })
       const below = { fileSystem: { directoryPath: 'depot/outer' } }
       await write('vpc', { ...config, storageConfig: below })

@@ -2,19 +2,16 @@ import { hash } from 'node:crypto'
 import type { StoredObject } from '../../records/store/store.ts'
 import { type Context, msOf, refOf, timeOf } from './context.ts'
 
-/** The fields of any status and spec that a request for a sync is about. */
-interface Asked {
-  readonly forceSync?: boolean | undefined
-}
-interface Handled {
+/** The fields of every status that remember handled requests. */
+interface HandledFields {
   readonly lastHandledSync?: string | undefined
   readonly lastForcedSync?: string | undefined
 }
 
-/** A sync that a person asked for, although nothing changed. */
+/** A sync that a person requested although nothing changed. */
 export interface SyncRequest {
   readonly forced: boolean
-  /** Value of the annotation that is to be handled. */
+  /** Value of the annotation to handle. */
   readonly annotation: string | undefined
 }
 
@@ -23,40 +20,38 @@ export function syncAnnotation(apiGroup: string): string {
 }
 
 /**
- * The request that waits at an object. A forceSync is followed once in ten minutes, so that a tool that keeps setting it
- * causes no loop.
- *
- * @returns undefined where there is none, or when to look again
+ * Reads the open request of an object. A forceSync is handled at most every ten minutes, so a tool that keeps setting it
+ * causes no loop; `afterMs` is the time until it may be handled.
  */
 export function requestOf(
   { apiGroup, clock, timings }: Pick<Context, 'apiGroup' | 'clock' | 'timings'>,
-  object: StoredObject,
-): SyncRequest | { readonly afterMs: number } | undefined {
-  const { forceSync } = object.spec as Asked
-  const { lastHandledSync, lastForcedSync } = (object.status ?? {}) as Handled
-  const asked = valueOf(object.metadata.annotations[syncAnnotation(apiGroup)])
+  { spec, status, metadata }: StoredObject,
+): { readonly request?: SyncRequest; readonly afterMs?: number } {
+  const { forceSync } = spec as { readonly forceSync?: boolean }
+  const { lastHandledSync, lastForcedSync } = (status ?? {}) as HandledFields
+  const asked = valueOf(metadata.annotations[syncAnnotation(apiGroup)])
   const annotation = asked !== undefined && asked !== lastHandledSync ? asked : undefined
   const readyMs = (msOf(lastForcedSync) ?? 0) + timings.forceSyncMs
   const forced = forceSync === true && readyMs <= clock()
-  if (forced || annotation !== undefined) return { forced, annotation }
-  return forceSync === true ? { afterMs: readyMs - clock() } : undefined
+  if (forced || annotation !== undefined) return { request: { forced, annotation } }
+  return forceSync === true ? { afterMs: readyMs - clock() } : {}
 }
 
-/** As it is remembered and handed down to every Version. A long value, or one that is not printable, by its digest. */
+/** The value as it is remembered and copied to every Version: long or unprintable values as a digest. */
 function valueOf(annotation: string | undefined): string | undefined {
   if (annotation === undefined || /^[^\p{C}]{0,128}$/u.test(annotation)) return annotation
   return `sha256:${hash('sha256', annotation)}`
 }
 
-/** The fields of a status that say that a request was handled. */
-export function handled(request: SyncRequest | undefined, nowMs: number): Handled {
+/** Status fields of a handled request. */
+export function handled(request: SyncRequest | undefined, nowMs: number): HandledFields {
   return {
     ...(request?.annotation !== undefined && { lastHandledSync: request.annotation }),
     ...(request?.forced === true && { lastForcedSync: timeOf(nowMs) }),
   }
 }
 
-/** Takes a forceSync back that was followed, where it was not changed meanwhile. */
+/** Resets a handled forceSync, unless it was changed meanwhile. */
 export async function resetForceSync(
   { objects, log }: Pick<Context, 'objects' | 'log'>,
   object: StoredObject,
@@ -70,22 +65,19 @@ export async function resetForceSync(
       { op: 'replace', path, value: false },
     ])
   } catch (error) {
-    log.info(
-      { kind: object.kind, key: object.metadata.name, err: error },
-      'forceSync was not reset',
-    )
+    const { kind, metadata } = object
+    log.info({ kind, key: metadata.name, err: error }, 'forceSync was not reset')
   }
 }
 
-/** Hands a request of a parent down: each child gets the annotation, and handles it by itself. */
+/** Passes a request to children: each gets the annotation and handles it itself. */
 export async function passOn(
-  { objects, apiGroup }: Pick<Context, 'objects' | 'apiGroup'>,
+  { objects, apiGroup, clock }: Pick<Context, 'objects' | 'apiGroup' | 'clock'>,
   children: readonly StoredObject[],
   request: SyncRequest,
-  nowMs: number,
 ): Promise<void> {
   const name = syncAnnotation(apiGroup)
-  const value = request.annotation ?? timeOf(nowMs)
+  const value = request.annotation ?? timeOf(clock())
   for (const child of children) {
     if (child.metadata.annotations[name] === value) continue
     await objects.patch(refOf(child), { metadata: { annotations: { [name]: value } } })

@@ -3,7 +3,7 @@ import { mkdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openArchiveStore } from '../../archives/storage/storage.ts'
 import type { ObjectPlace } from '../../records/store/conformance.fixture.ts'
-import { SourceError } from '../sources/sources.ts'
+import { FillError } from '../sources/sources.ts'
 import { alteredScenarios } from './altered-scenarios.fixture.ts'
 import { conflictScenarios } from './conflict-scenarios.fixture.ts'
 import { depotScenarios } from './depot-scenarios.fixture.ts'
@@ -20,7 +20,7 @@ import { textScenarios } from './text-scenarios.fixture.ts'
 const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
 let count = 0
 
-/** What reconcilers do, wherever objects are. */
+/** The behaviour of reconcilers, for any place of objects. */
 export function syncScenarios(
   where: string,
   open: (namespace: string) => Promise<ObjectPlace>,
@@ -57,7 +57,7 @@ export function syncScenarios(
       })
     })
 
-    it('a restart with nothing new writes nothing and asks nothing', async () => {
+    it('a restart without changes writes nothing and sends no request', async () => {
       scene.upstream.repository(url, { 'v1.0.0': 'first' })
       await scene.write('Depot', 'main', {
         global: { storageConfig },
@@ -76,7 +76,7 @@ export function syncScenarios(
       expect(scene.upstream.asked).toEqual([])
     })
 
-    it('a failing version does not delay another, and says what is wrong', async () => {
+    it('a failing version names its problem and does not delay others', async () => {
       scene.upstream.repository(url, { 'v1.0.0': 'first' })
       await scene.write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0', '2.0.0') })
       await scene.run()
@@ -93,7 +93,7 @@ export function syncScenarios(
       expect(scene.failing()).toEqual([`Version ${scene.namespace}/vpc-2-0-0`])
     })
 
-    it('a Version that goes takes its archive with it, and a retained one stays', async () => {
+    it('a deleted Version takes its archive with it, and a retained one stays', async () => {
       scene.upstream.repository(url, { 'v1.0.0': 'first', 'v2.0.0': 'second', 'v3.0.0': 'third' })
       const spec = { moduleConfig, versions: versions('1.0.0', '2.0.0', '3.0.0') }
       await scene.write('Module', 'vpc', spec)
@@ -131,7 +131,7 @@ export function syncScenarios(
         return before
       }
 
-      it('an immutable version is held, and served as it was', async () => {
+      it('an immutable version is kept and served', async () => {
         const before = await changed(true)
         const after = scene.status('Version', 'vpc-1-0-0')
         expect(after.artifact?.fileName).toBe(before.artifact?.fileName)
@@ -144,7 +144,7 @@ export function syncScenarios(
         expect(scene.condition('Version', 'vpc-1-0-0', 'Stalled')).toMatchObject({ status: 'True' })
       })
 
-      it('an immutable version is ready again once upstream is back', async () => {
+      it('an immutable version is ready again once upstream has the old content', async () => {
         await changed(true)
         scene.upstream.repository(url, { 'v1.0.0': 'first' })
         scene.aheadMs += 10 * 60_000
@@ -153,7 +153,7 @@ export function syncScenarios(
         expect(scene.condition('Version', 'vpc-1-0-0', 'Stalled')).toBeUndefined()
       })
 
-      it('one that may change is replaced by the next poll, beside what is served', async () => {
+      it('a mutable version is replaced at the next poll, and the old archive stays for a while', async () => {
         const before = await changed(false)
         const after = scene.status('Version', 'vpc-1-0-0')
         expect(after.artifact?.fileName).not.toBe(before.artifact?.fileName)
@@ -164,7 +164,7 @@ export function syncScenarios(
         expect(await scene.stored()).toEqual([`depot/vpc/${after.artifact?.fileName}`])
       })
 
-      it('any other is reported without a download, and replaced on request', async () => {
+      it('any other version is reported without a download, and replaced on request', async () => {
         const before = await changed(undefined)
         const after = scene.status('Version', 'vpc-1-0-0')
         expect(after).toMatchObject({ synced: true, artifact: before.artifact })
@@ -182,7 +182,7 @@ export function syncScenarios(
       })
     })
 
-    it('a stored archive that is lost is fetched again', async () => {
+    it('a lost archive is fetched again', async () => {
       scene.upstream.repository(url, { 'v1.0.0': 'first' })
       await scene.write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0') })
       await scene.run()
@@ -193,9 +193,9 @@ export function syncScenarios(
       expect(await scene.stored()).toEqual([file])
     })
 
-    it('an archive waits for a storage that is away, and is not fetched again', async () => {
+    it('an archive waits for unavailable storage, and is not fetched again', async () => {
       scene.upstream.repository(url, { 'v1.0.0': 'first' })
-      await writeFile(`${scene.storage}/depot`, 'this is no directory')
+      await writeFile(`${scene.storage}/depot`, 'this is a file')
       await scene.write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0') })
       await scene.run()
       expect(scene.condition('Version', 'vpc-1-0-0', 'Stored')).toMatchObject({
@@ -207,7 +207,7 @@ export function syncScenarios(
       expect(scene.upstream.asked.filter((what) => what.startsWith('fetch'))).toHaveLength(1)
     })
 
-    it('a place that the namespace was not granted is neither filled nor cleared', async () => {
+    it('a place without a grant is neither filled nor cleared', async () => {
       const grants = (text: string) => ({
         archives: openArchiveStore({ filesystemMountPath: scene.storage }, { text }),
       })
@@ -235,7 +235,7 @@ export function syncScenarios(
       expect(await scene.stored()).toEqual(stored)
     })
 
-    it('of a place of others nothing is said but that an archive has a digest that was known', async () => {
+    it("messages about another tenant's place reveal only whether an archive has a known digest", async () => {
       const uploaded = (name: string, fileName: string, sha256: string) =>
         scene.write('Version', name, {
           type: 'Module',
@@ -278,18 +278,18 @@ export function syncScenarios(
       )
     })
 
-    it('an upstream that is away takes nothing from what is stored', async () => {
+    it('an unavailable upstream does not affect stored archives', async () => {
       scene.upstream.repository(url, { 'v1.0.0': 'first' })
       const config = { ...moduleConfig, name: 'vpc' }
       const spec = { moduleConfigs: [config], pollingIntervalMinutes: 1 }
       await scene.write('Depot', 'main', spec)
       await scene.run()
-      scene.upstream.faults.set(url, new SourceError('FetchFailed', 'git.test is away'))
+      scene.upstream.faults.set(url, new FillError('FetchFailed', 'git.test is unreachable'))
       scene.aheadMs += 5 * 60_000
       await scene.run()
       expect(scene.condition('Version', 'vpc-1-0-0', 'Ready')).toMatchObject({ status: 'True' })
       expect(scene.status('Depot', 'main').items).toEqual([
-        { kind: 'Module', name: 'vpc', message: 'git.test is away' },
+        { kind: 'Module', name: 'vpc', message: 'git.test is unreachable' },
       ])
       expect(scene.condition('Depot', 'main', 'Ready')).toMatchObject({ reason: 'SyncFailed' })
     })

@@ -27,7 +27,7 @@ export class Scene {
   #running: { readonly objects: Objects; readonly sync: Sync } | undefined
   /** The same for all runs, as in a process that is the leader again. */
   readonly #metrics = createMetrics({ version: 'test' })
-  /** What the clock of the reconcilers is ahead. */
+  /** Milliseconds that the clock of the reconcilers is ahead. */
   aheadMs = 0
 
   private constructor(place: ObjectPlace, namespace: string, directory: string, spool: Spool) {

@@ -5,7 +5,7 @@ import { defaultLimits } from '../../archives/archive/archive.ts'
 import type { ObjectPlace } from '../../records/store/conformance.fixture.ts'
 import { eventually, storageConfig, versions } from './scenario-parts.fixture.ts'
 import { Scene } from './scene.fixture.ts'
-import { rewritingBytes } from './version/fetch-module.ts'
+import { rewritingBytes } from './version/fetch.ts'
 
 /** Archives of about 1.4 kB, and room for one of them beside what a module may become. */
 const roomOfOne = rewritingBytes(1400, defaultLimits.module)
@@ -14,7 +14,7 @@ const content = () => randomBytes(1000).toString('hex')
 
 /** Room that some take from others. */
 export function spoolScenarios(open: (namespace: string) => Promise<ObjectPlace>): void {
-  describe('a spool that is full', () => {
+  describe('a full spool', () => {
     /** A module that is stored in a folder of its name. */
     const write = (scene: Scene, name: string) => {
       const url = `https://git.test/${name}.git`
@@ -40,19 +40,19 @@ export function spoolScenarios(open: (namespace: string) => Promise<ObjectPlace>
       }
     }
 
-    it('gives up archives that wait for a storage that is away', () =>
+    it('drops archives that wait for unavailable storage', () =>
       inSpool('full', spoolBytes, async (scene) => {
-        await writeFile(`${scene.storage}/away`, 'this is no directory')
-        await write(scene, 'away')
+        await writeFile(`${scene.storage}/broken`, 'this is a file')
+        await write(scene, 'broken')
         await scene.run()
-        expect(scene.condition('Version', 'away-1-0-0', 'Stored')).toMatchObject({
+        expect(scene.condition('Version', 'broken-1-0-0', 'Stored')).toMatchObject({
           reason: 'StorageFailed',
         })
         await write(scene, 'other')
         await eventually(() => expect(scene.status('Version', 'other-1-0-0').synced).toBe(true))
       }))
 
-    it('is said of what waits for it, which is stored once there is room', () =>
+    it('is reported by the archives that wait for it, which are stored once there is room', () =>
       inSpool('waiting', spoolBytes, async (scene) => {
         const { signal } = new AbortController()
         const taken = await scene.spool.reserve(roomOfOne, { signal })
@@ -69,7 +69,7 @@ export function spoolScenarios(open: (namespace: string) => Promise<ObjectPlace>
         await eventually(() => expect(scene.status('Version', 'vpc-1-0-0').synced).toBe(true))
       }))
 
-    it('lets no archive wait whose documents have no room of their own', () =>
+    it('does not block an archive because of its documents', () =>
       // Room for one archive of a provider.
       inSpool('documents', 300, async (scene) => {
         const platforms = ['linux/amd64']
@@ -86,7 +86,7 @@ export function spoolScenarios(open: (namespace: string) => Promise<ObjectPlace>
         await eventually(() => expect(scene.status('Provider', 'hello').synced).toBe(true))
       }))
 
-    it('lets none wait for ever that fetched and needs more room', () =>
+    it('does not block a fetched archive forever that needs more room', () =>
       inSpool('narrow', spoolBytes, async (scene) => {
         const names = ['a', 'b', 'c', 'd']
         for (const name of names) await write(scene, name)

@@ -1,31 +1,30 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Condition } from '../../api/v1alpha1/v1alpha1.ts'
 import { ApiError, type StoredObject } from '../../records/store/store.ts'
-import { type ConditionChanges, withConditions } from './conditions.ts'
+import { type ConditionChanges, conditionTrue, withConditions } from './conditions.ts'
 import { type Context, timeOf } from './context.ts'
 
 const maxConflicts = 5
 
-/** What every status has. */
-interface AnyStatus {
+/** The fields of every status. */
+export interface AnyStatus {
   readonly conditions?: Condition[] | undefined
 }
 
-/** Fields of a status and conditions that are to change; undefined takes a field away. */
+/** Changes of fields and conditions; undefined removes a field or condition. */
 export interface StatusChange<S> {
   readonly fields: { readonly [F in keyof S]?: S[F] | undefined }
   readonly conditions: ConditionChanges
-  /** Whether this only says how far work is, which is not worth a file. */
+  /** Whether the change only reports progress, which is not worth writing a file. */
   readonly isProgress?: boolean
 }
 
 /**
- * Writes a status in one update. Where the object was changed meanwhile, but not its spec, the change is made again on
- * what is there now.
+ * Writes a status in one update. If the object changed meanwhile, but not its spec, the change is applied to its new state.
  *
- * @param change made from the status as it is now
- * @returns the object as it is then; undefined where its spec changed or it is gone, so that everything has to be decided again
- * @throws ApiError Conflict where others changed it six times in a row: nothing else would ask for the work again
+ * @param change computed from the current status
+ * @returns the written object; undefined if its spec changed or it is gone, so that all decisions have to be made again
+ * @throws ApiError Conflict after six conflicts in a row: nothing else would request the work again
  */
 export async function writeStatus<S extends AnyStatus>(
   context: Pick<Context, 'objects' | 'clock'>,
@@ -36,7 +35,7 @@ export async function writeStatus<S extends AnyStatus>(
   for (let attempt = 0; ; attempt += 1) {
     const wanted = change(current.status as S | undefined)
     const status = statusAfter(current, wanted, context.clock())
-    const isProgress = wanted.isProgress === true || isOnlyALook(current.status, status)
+    const isProgress = wanted.isProgress === true || isOnlyPollTime(current.status, status)
     try {
       return await context.objects.writeStatus(current, status, { isProgress })
     } catch (error) {
@@ -53,8 +52,19 @@ export async function writeStatus<S extends AnyStatus>(
   }
 }
 
-/** Whether nothing changes but the time when upstream was looked at. */
-function isOnlyALook(before: unknown, after: Readonly<Record<string, unknown>>): boolean {
+/** Reports that an object is suspended; its other conditions stay. */
+export async function suspend(
+  context: Context,
+  object: StoredObject,
+  fields: { readonly syncStatus?: string } = {},
+): Promise<undefined> {
+  const Suspended = conditionTrue('Suspended', 'spec.suspend is set')
+  const change = { fields, conditions: { Suspended, Reconciling: undefined } }
+  await writeStatus<AnyStatus & { syncStatus?: string }>(context, object, () => change)
+}
+
+/** Whether nothing changes except the time of the last poll. */
+function isOnlyPollTime(before: unknown, after: Readonly<Record<string, unknown>>): boolean {
   const { lastPoll, ...rest } = after
   const { lastPoll: lastBefore, ...restBefore } = (before ?? {}) as Record<string, unknown>
   return lastPoll !== lastBefore && isDeepStrictEqual(JSON.parse(JSON.stringify(rest)), restBefore)

@@ -28,7 +28,7 @@ syncScenarios('a folder', async () => {
   }
 })
 
-it('nothing is removed while a file cannot be read, for a Version in it may need any archive', async () => {
+it('removes nothing while a file cannot be read, because a Version in it may need any archive', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
   const file = (name: string) => join(dir, `${name}.yaml`)
   const scene = await Scene.open(
@@ -64,7 +64,7 @@ it('nothing is removed while a file cannot be read, for a Version in it may need
   await eventually(async () => expect(await scene.stored()).toEqual([]))
 })
 
-it('of two slots of a host that all share, one that is free goes to the namespace that waits, not to one that had both', async () => {
+it('gives a free slot of a shared host to the waiting namespace, not to the one that had both', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
   const scene = await Scene.open(
     {
@@ -109,7 +109,7 @@ it('of two slots of a host that all share, one that is free goes to the namespac
   await eventually(() => expect(fetched()).toHaveLength(2))
   await write('few', 'https://shared.test/few.git', ['1.0.0'])
   await eventually(() => expect(scene.names('Version')).toEqual(['few-1-0-0']))
-  // What begins from now on takes for ever, so that only a turn brings the other one on.
+  // Work that begins from now on never ends, so the other namespace only gets a slot by turn.
   upstream.delays.set(slow, held[1].promise)
   held[0].resolve()
   await eventually(() => expect(scene.status('Module', 'few').synced).toBe(true))

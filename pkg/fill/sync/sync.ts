@@ -1,10 +1,9 @@
 /**
- * Fills the registry: a reconciler for each kind brings objects to where their specs say, from what it finds, so that any
- * step can be done again after a kill. Modules and Providers get a Version for each archive, Versions get their archive
- * fetched, checked and stored, and Depots keep Modules and Providers in step with their upstreams.
+ * Fills the registry. A reconciler for each kind brings objects to their specs from the state that it finds, so any step can
+ * be repeated after a kill. Modules and Providers get a Version for each archive, the archives of Versions are fetched,
+ * checked and stored, and Depots keep Modules and Providers in sync with their upstreams.
  */
 
-import type { Condition } from '../../api/v1alpha1/v1alpha1.ts'
 import type { LimitsByKind } from '../../archives/archive/archive.ts'
 import type { Spool } from '../../archives/spool/spool.ts'
 import type { ArchiveStore } from '../../archives/storage/storage.ts'
@@ -13,14 +12,14 @@ import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { ObjectKind, Objects, StoredObject, StoredRef } from '../../records/store/store.ts'
 import { createQueue, type Priority, type Queue, type Reconciled } from '../queue/queue.ts'
 import type { Sources } from '../sources/sources.ts'
-import { conditionOf } from './conditions.ts'
-import { type Context, keyOf, refOf } from './context.ts'
+import { readyIn } from './conditions.ts'
+import { type Context, conditionsIn, keyOf, refOf } from './context.ts'
 import { reconcileDepot } from './depot/depot.ts'
 import { syncMetrics } from './metrics.ts'
-import { reconcileModule } from './module/module.ts'
-import { FirstSigners } from './provider/first-signers.ts'
-import { reconcileProvider } from './provider/provider.ts'
-import { sweepDaily } from './sweep/daily.ts'
+import { FirstSigners } from './parent/first-signers.ts'
+import { reconcileModule } from './parent/module.ts'
+import { reconcileProvider } from './parent/provider.ts'
+import { sweepDaily } from './sweep.ts'
 import { defaultTimings, type SyncTimings } from './timings.ts'
 import { ArchivesInUse } from './version/archives-in-use.ts'
 import { HeldArchives } from './version/held-archives.ts'
@@ -29,17 +28,17 @@ import { versionStates } from './version/states.ts'
 import { reconcileVersion } from './version/version.ts'
 import { affectedBy } from './wake.ts'
 
-export { watchBindings } from './bindings/bindings.ts'
+export { watchBindings } from './bindings.ts'
 
 export interface SyncOptions {
-  /** Where resources are; work begins once it is `ready`. */
+  /** The resources; work begins when they are `ready`. */
   readonly objects: Objects
   readonly sources: Sources
-  /** Where archives are stored: what servers read from. */
+  /** The storage that servers read archives from. */
   readonly archives: ArchiveStore
-  /** Where archives lie on their way. */
+  /** Temporary room for archives in work. */
   readonly spool: Spool
-  /** How much archives may be. */
+  /** Maximum sizes of archives. */
   readonly limits: LimitsByKind
   readonly apiGroup: string
   readonly log: Logger
@@ -48,24 +47,24 @@ export interface SyncOptions {
   readonly clock?: Clock
   readonly timings?: Partial<SyncTimings>
   /**
-   * How many objects of a kind are worked on at a time. Half as many Versions ask one host. Default: 2 Depots, 4 of every
-   * other kind.
+   * Maximum number of objects of a kind in work. Half as many Versions may ask one host. Default: 2 Depots, 4 of every other
+   * kind.
    */
   readonly workers?: Partial<Record<ObjectKind, number>>
-  /** Looks at every upstream at the start, whatever the polling interval. Default: false. */
+  /** Polls every upstream at the start, whatever the polling interval. Default: false. */
   readonly pollAtStart?: boolean
-  /** Tells of namespaces that may use other places of storage now. @returns what takes the listener back */
+  /** Reports namespaces whose storage grants changed. @returns removes the listener */
   readonly onGrantChange?: (listener: (namespace: string) => void) => () => void
-  /** Removes archives that no Version refers to, instead of only telling of them. Default: false. */
+  /** Removes archives that no Version refers to, instead of only reporting them. Default: false. */
   readonly sweepDelete?: boolean
 }
 
 export interface Sync {
-  /** Resolves when nothing is left to do now; what is due later does not count. */
+  /** Resolves when nothing is left to do now; work that is due later does not count. */
   idle(): Promise<void>
-  /** Objects whose last work failed and that are tried again, such as `Version platform/vpc-1-2-0`. */
+  /** Objects whose last work failed and is tried again, such as `Version platform/vpc-1-2-0`. */
   failing(): string[]
-  /** Aborts what runs, and resolves when it has ended. Fetched archives that are not stored yet are given up. */
+  /** Aborts running work, and resolves when it has ended. Fetched archives that are not stored yet are dropped. */
   stop(): Promise<void>
 }
 
@@ -77,7 +76,7 @@ const defaultWorkers: Readonly<Record<ObjectKind, number>> = {
   Version: 4,
 }
 
-/** Begins to work, and goes on until it is stopped. */
+/** Works until it is stopped. */
 export async function startSync(options: SyncOptions): Promise<Sync> {
   const { objects, log, metrics } = options
   const timings = { ...defaultTimings, ...options.timings }
@@ -126,7 +125,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
   const stopSweeping = sweepDaily(context, options.sweepDelete === true)
   return {
     idle: async () => {
-      // Each queue gives work to others, so all have to be idle in one round.
+      // Queues give work to each other, so all have to be idle in one round.
       for (let seen = -1; seen !== worked; ) {
         seen = worked
         for (const queue of queues.values()) await queue.idle()
@@ -157,9 +156,8 @@ const reconcilers: Readonly<
 }
 
 /** Whether a Version waits for a grant. */
-function isRefused({ status }: StoredObject): boolean {
-  const { conditions } = (status ?? {}) as { conditions?: readonly Condition[] }
-  const reason = conditionOf(conditions, 'Ready')?.reason
+function isRefused(version: StoredObject): boolean {
+  const reason = readyIn(conditionsIn(version))?.reason
   return reason === 'StorageNotGranted' || reason === 'ArchiveNotRemoved'
 }
 

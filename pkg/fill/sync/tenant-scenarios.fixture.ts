@@ -31,7 +31,7 @@ export function tenantScenarios(scene: () => Scene): void {
       expect(scene().upstream.asked).toEqual([])
     })
 
-    it('cannot keep a Depot busy by two configs of one module', async () => {
+    it('cannot keep a Depot busy with two configs of one module', async () => {
       const tags = { 'v1.0.0': 'first', 'v2.0.0': 'second' }
       scene().upstream.repository(url, tags)
       const config = { ...moduleConfig, name: 'vpc' }
@@ -54,7 +54,7 @@ export function tenantScenarios(scene: () => Scene): void {
       expect(scene().names('Version')).toEqual(['vpc-aws-1-0-0'])
     })
 
-    it('has archives stored whose version is as long as a version may be', async () => {
+    it('can store archives with the longest possible version', async () => {
       const version = `1.0.0-${'a'.repeat(240)}`
       scene().upstream.repository(url, { [version]: 'long' })
       await scene().write('Module', 'vpc', { moduleConfig, versions: versions(version) })

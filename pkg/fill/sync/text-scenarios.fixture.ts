@@ -1,11 +1,11 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ObjectKind } from '../../records/store/store.ts'
-import { SourceError } from '../sources/sources.ts'
+import { FillError } from '../sources/sources.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 
-/** What people read in a status, word for word. */
+/** The texts of a status, word for word. */
 export function textScenarios(scene: () => Scene): void {
   describe('a status', () => {
     const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
@@ -24,7 +24,7 @@ export function textScenarios(scene: () => Scene): void {
     const storedModule = ['Synced', 'Ready=True Synced: all 1 are stored']
     const storedVersion = [
       'Synced',
-      'Drifted=False InStep: upstream has what is served',
+      'Drifted=False InStep: upstream has the content that is served',
       'Fetched=True Synced: the archive was fetched from upstream',
       'Ready=True Synced: the archive is stored and served',
       'Stored=True Stored: the archive was read back from storage',
@@ -59,7 +59,7 @@ export function textScenarios(scene: () => Scene): void {
       expect(says('Module', 'vpc')).toEqual(storedModule)
     })
 
-    it('stays Synced while an archive that is stored is fetched again', async () => {
+    it('stays Synced while a stored archive is fetched again', async () => {
       scene().upstream.repository(url, { 'v1.0.0': 'first' })
       await write()
       const sync = await scene().begin({ timings: { progressMs: 10 } })
@@ -82,7 +82,7 @@ export function textScenarios(scene: () => Scene): void {
       await eventually(() => expect(says('Version', version)).toEqual(storedVersion))
     })
 
-    it('says that its object is suspended until it is not, and Ready stays as it was', async () => {
+    it('says that its object is suspended, and keeps Ready', async () => {
       scene().upstream.repository(url, { 'v1.0.0': 'first' })
       await write()
       await scene().run()
@@ -116,7 +116,7 @@ export function textScenarios(scene: () => Scene): void {
       })
     })
 
-    it('says of a Depot that it is suspended until it is not', async () => {
+    it('says that a Depot is suspended', async () => {
       scene().upstream.repository(url, { 'v1.0.0': 'first' })
       const spec = { global: { storageConfig }, moduleConfigs: [{ ...moduleConfig, name: 'vpc' }] }
       await scene().write('Depot', 'main', { ...spec, suspend: true })
@@ -132,9 +132,9 @@ export function textScenarios(scene: () => Scene): void {
       )
     })
 
-    it('says that it waits for an upstream that asks for patience, which is no failure', async () => {
+    it('says that it waits for a rate limit, which is not a failure', async () => {
       const message = 'git.test asks to wait until 12:00:00 UTC'
-      const patience = new SourceError('RateLimited', message, { retryAfterMs: 60_000 })
+      const patience = new FillError('RateLimited', message, { retryAfterMs: 60_000 })
       scene().upstream.faults.set(url, patience)
       scene().upstream.faults.set('acme/dns', patience)
       await write()
@@ -159,8 +159,8 @@ export function textScenarios(scene: () => Scene): void {
       ])
     })
 
-    it('says what is wrong with an archive, a storage or a spec', async () => {
-      const failure = new SourceError('FetchFailed', 'git.test answered 500')
+    it('names the problem of an archive, a storage or a spec', async () => {
+      const failure = new FillError('FetchFailed', 'git.test answered 500')
       scene().upstream.faults.set(url, failure)
       await write()
       await scene().run()
@@ -177,7 +177,7 @@ export function textScenarios(scene: () => Scene): void {
 
       scene().upstream.faults.clear()
       scene().upstream.repository(url, { 'v1.0.0': 'first' })
-      await writeFile(`${scene().storage}/depot`, 'this is no directory')
+      await writeFile(`${scene().storage}/depot`, 'this is a file')
       await scene().run()
       const [text = '', ...conditions] = says('Version', version)
       expect(text).toMatch(/^Sync failed: the archive could not be stored/)
@@ -188,7 +188,7 @@ export function textScenarios(scene: () => Scene): void {
 
       await write({ moduleConfig: { provider: 'aws', storageConfig } })
       const advice =
-        'nothing says where the module comes from: set source, repoUrl or repoOwner, or spec.upload for an archive that is in storage already'
+        'the module has no source: set source, repoUrl or repoOwner, or spec.upload for an archive that is in storage already'
       await eventually(() => {
         const said = says('Version', version)
         expect(said).toContain(`Sync failed: ${advice}`)
@@ -200,7 +200,7 @@ export function textScenarios(scene: () => Scene): void {
     it.each([
       { immutable: false, text: /^Drifted=True UpstreamChanged: .*forceSync replaces it$/ },
       { immutable: true, text: /^Sync failed: .*which is still served$/ },
-    ])('says that what is held back is still served: $text', async ({ immutable, text }) => {
+    ])('says that a held version is still served: $text', async ({ immutable, text }) => {
       scene().upstream.repository(url, { 'v1.0.0': 'first' })
       const config = { ...moduleConfig, ...(immutable && { immutable }), name: 'vpc' }
       const spec = { global: { storageConfig }, moduleConfigs: [config], pollingIntervalMinutes: 5 }

@@ -1,28 +1,28 @@
-/** How long things may take, and how often they are done, in milliseconds. */
+/** Durations and intervals of the work, in milliseconds. */
 export interface SyncTimings {
   readonly listMs: number
   readonly fetchMs: number
   readonly uploadMs: number
-  /** How often it is looked whether a stored archive is there. */
+  /** How often to check that a stored archive exists. */
   readonly verifyMs: number
-  /** How often all of a stored archive is read and hashed. */
+  /** How often to read and hash all of a stored archive. */
   readonly rehashMs: number
   /** How long the archive of a deleted Version stays, so that servers have seen the deletion. */
   readonly archiveDeleteDelayMs: number
-  /** How long an archive that another one replaced stays. */
+  /** How long a replaced archive stays. */
   readonly replacedMs: number
-  /** How often a forceSync of one object is followed. */
+  /** Least time between two forced syncs of an object. */
   readonly forceSyncMs: number
-  /** When what is stalled is looked at again. */
+  /** When to look at a stalled object again. */
   readonly stalledMs: number
-  /** The same where a Secret is missing or wrong: no event tells when it is not any more. */
+  /** The same if a Secret is missing or wrong: no event reports when the Secret is corrected. */
   readonly secretMs: number
-  /** How long a fetched archive is kept for a storage that is away. */
+  /** How long to keep a fetched archive while storage is unavailable. */
   readonly heldMs: number
-  /** How long a fetched archive waits for room to be rewritten in. */
+  /** How long a fetched archive waits for room in the spool to be rewritten. */
   readonly roomMs: number
   readonly sweepMs: number
-  /** A fetch that takes longer than this is reported in the status; most take less, and cost no write. */
+  /** A fetch that takes longer is reported in the status; most take less time and cost no write. */
   readonly progressMs: number
 }
 
@@ -47,7 +47,7 @@ export const defaultTimings: SyncTimings = {
   progressMs: 5 * second,
 }
 
-/** When to look again at what only a change can help. */
+/** When to look again at an object that only a change can help. */
 export function stalledWaitMs(
   { stalledMs, secretMs }: SyncTimings,
   reasons: readonly string[],
@@ -56,7 +56,7 @@ export function stalledWaitMs(
   return jittered(reasons.includes('SecretInvalid') ? secretMs : stalledMs, text)
 }
 
-/** A part of an interval that is the same for the same text, from 0.9 to 1.1, so that not everything is due at once. */
+/** 0.9 to 1.1 of an interval, always the same for the same text, so that not everything is due at once. */
 export function jittered(intervalMs: number, text: string): number {
   let hash = 2166136261
   for (let i = 0; i < text.length; i += 1) {

@@ -5,12 +5,12 @@ import { tarOf, zipOf } from '../../archives/archive/packed.fixture.ts'
 import type { Spool } from '../../archives/spool/spool.ts'
 import {
   type FetchedArchive,
+  FillError,
   type ModuleOrigin,
   type ModuleUpstream,
   type Platform,
   type ProviderOrigin,
   type ProviderUpstream,
-  SourceError,
   type Sources,
   type UpstreamOptions,
 } from '../sources/sources.ts'
@@ -23,15 +23,15 @@ interface ProviderVersion {
   readonly signer?: string | undefined
 }
 
-/** Where archives come from in tests of reconcilers: repositories and providers that a test writes. */
+/** The upstream in tests of reconcilers: repositories and providers that a test writes. */
 export class TestUpstream implements Sources {
   /** Files by path, by version as it is spelled, by URL of the repository. */
   readonly repositories = new Map<string, Map<string, Readonly<Record<string, string>>>>()
   /** Versions by `namespace/type`. */
   readonly providers = new Map<string, Map<string, ProviderVersion>>()
-  /** What asking fails with, by URL or `namespace/type`. */
-  readonly faults = new Map<string, SourceError>()
-  /** What a download waits for, by URL. */
+  /** Errors of requests, by URL or `namespace/type`. */
+  readonly faults = new Map<string, FillError>()
+  /** Promises that a download waits for, by URL. */
   readonly delays = new Map<string, Promise<void>>()
   /** How often something was asked for: `list URL`, `fetch URL 1.0.0`. */
   readonly asked: string[] = []
@@ -80,7 +80,7 @@ export class TestUpstream implements Sources {
         this.#ask(`resolve ${url} ${version}`, url)
         const files = tags().get(version) ?? tags().get(`v${version}`)
         if (files === undefined)
-          throw new SourceError('UpstreamNotFound', `there is no tag ${version}`)
+          throw new FillError('UpstreamNotFound', `there is no tag ${version}`)
         return { version, ref: version, revision: revisionOf(version, files) }
       },
       fetch: async ({ version, revision }) => {
@@ -133,10 +133,9 @@ export class TestUpstream implements Sources {
           }),
         )
         const own = sums.find(({ of }) => of.os === platform.os && of.arch === platform.arch)
-        if (own === undefined)
-          throw new SourceError('UpstreamNotFound', 'there is no such platform')
+        if (own === undefined) throw new FillError('UpstreamNotFound', 'there is no such platform')
         if (signer === undefined && origin.signature !== 'IfPresent') {
-          throw new SourceError('Unsigned', 'the release is not signed')
+          throw new FillError('Unsigned', 'the release is not signed')
         }
         const lines = sums.map(({ of, sha256 }) => `${sha256}  ${fileNameOf(version, of)}\n`)
         return {

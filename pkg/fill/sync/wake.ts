@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { StoredObject, StoredRef } from '../../records/store/store.ts'
 import type { Priority } from '../queue/queue.ts'
 import type { Context } from './context.ts'
-import { depotLabel } from './parent/depot-label.ts'
+import { appliedAnnotation, depotLabel } from './parent/depot-label.ts'
 import { syncAnnotation } from './requests.ts'
 
-/** Who has work to do because of a change. What only a status says is work for the parent alone. */
+/** Lists the objects that need work after a change. A change of a status alone only matters to the parent. */
 export function* affectedBy(
   { apiGroup, objects }: Pick<Context, 'apiGroup' | 'objects'>,
   ref: StoredRef,
@@ -21,8 +21,8 @@ export function* affectedBy(
     }
   }
   if (!isOwn) return
+  const label = depotLabel(apiGroup)
   if (ref.kind === 'Module' || ref.kind === 'Provider') {
-    const label = depotLabel(apiGroup)
     const depots = new Set([before?.metadata.labels[label], after?.metadata.labels[label]])
     for (const name of depots) {
       if (name !== undefined) yield [{ kind: 'Depot', namespace, name }, 'user']
@@ -30,14 +30,14 @@ export function* affectedBy(
   }
   if (ref.kind !== 'Depot' || after !== undefined) return
   for (const kind of ['Module', 'Provider'] as const) {
-    const label = { name: depotLabel(apiGroup), value: ref.name }
-    for (const { metadata } of objects.list(kind, { namespace, label })) {
+    const filter = { namespace, label: { name: label, value: ref.name } }
+    for (const { metadata } of objects.list(kind, filter)) {
       yield [{ kind, namespace, name: metadata.name }, 'user']
     }
   }
 }
 
-/** Whether more changed than what reconcilers write. */
+/** Whether fields changed that reconcilers do not write. */
 function isOfInterest(
   apiGroup: string,
   before: StoredObject | undefined,
@@ -46,9 +46,9 @@ function isOfInterest(
   if (before === undefined || after === undefined) return true
   const annotations = [
     syncAnnotation(apiGroup),
+    appliedAnnotation(apiGroup),
     `${apiGroup}/orphan-archive`,
     `${apiGroup}/adopt`,
-    `${apiGroup}/applied`,
   ]
   const [a, b] = [before.metadata, after.metadata]
   return (

@@ -19,7 +19,7 @@ const object = (kind: 'Depot' | 'Module', name: string, spec: object): StoredObj
   spec,
 })
 
-it('refuses a config that would make the resource of another, wherever that one stands', () => {
+it('refuses a config that would make the resource of another one, in any order', () => {
   const moduleConfigs = [
     { name: 'vpc', provider: 'aws' },
     { name: 'vpc', provider: 'gcp' },

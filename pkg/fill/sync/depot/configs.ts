@@ -2,18 +2,20 @@ import type { Depot, ParentKind } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { objectName } from '../names.ts'
 
+export type DepotStatus = NonNullable<Depot['status']>
+
 type RawConfig = Readonly<Record<string, unknown>>
 
-/** One module or provider of a Depot, with what holds for all of them. */
-export interface Item {
+/** One module or provider of a Depot, merged with the global config. */
+export interface DepotItem {
   readonly kind: ParentKind
-  /** Of the config. */
+  /** Name of the config. */
   readonly name: string
-  /** Of the resource. */
+  /** Name of the resource. */
   readonly objectName: string
-  /** As it was written, so that nothing is added that was not said. */
+  /** The config as written, without defaults. */
   readonly config: RawConfig
-  /** Whether another config makes the same resource: the one that has it already, or else the first. */
+  /** Whether another config makes the same resource: the one that made it earlier, otherwise the first. */
   readonly isTwin: boolean
 }
 
@@ -27,11 +29,10 @@ interface RawSpec {
   readonly providerConfigs?: readonly RawConfig[]
 }
 
-/** The configs of a Depot, each merged with the global one. */
-export function mergedConfigs(depot: StoredObject): {
-  readonly kind: Item['kind']
-  readonly config: RawConfig
-}[] {
+/** The configs of a Depot, each merged with the global config. */
+export function mergedConfigs(
+  depot: StoredObject,
+): { readonly kind: ParentKind; readonly config: RawConfig }[] {
   const { global = {}, moduleConfigs = [], providerConfigs = [] } = depot.spec as RawSpec
   const { githubClientConfig, storageConfig } = global
   const shared = {
@@ -39,25 +40,20 @@ export function mergedConfigs(depot: StoredObject): {
     ...(storageConfig !== undefined && { storageConfig }),
   }
   const { name: _, ...ofModules } = global.moduleConfig ?? {}
+  const merged = (kind: ParentKind, config: RawConfig) => ({ kind, config })
   return [
-    ...moduleConfigs.map((config) => ({
-      kind: 'Module' as const,
-      config: { ...shared, ...ofModules, ...config },
-    })),
-    ...providerConfigs.map((config) => ({
-      kind: 'Provider' as const,
-      config: { ...shared, ...config },
-    })),
+    ...moduleConfigs.map((config) => merged('Module', { ...shared, ...ofModules, ...config })),
+    ...providerConfigs.map((config) => merged('Provider', { ...shared, ...config })),
   ]
 }
 
 /**
- * The items of a Depot, with the names of their resources: the name of the config, and its system behind it where a Depot
- * has a module for several systems. A resource that the Depot has already keeps its name.
+ * The items of a Depot with the names of their resources: the name of the config, followed by its system if the Depot has a
+ * module for several systems. An existing resource keeps its name.
  *
- * @param managed resources that carry the label of the Depot
+ * @param managed resources with the label of the Depot
  */
-export function itemsOf(depot: StoredObject, managed: readonly StoredObject[]): Item[] {
+export function itemsOf(depot: StoredObject, managed: readonly StoredObject[]): DepotItem[] {
   const configs = mergedConfigs(depot).map(({ kind, config }) => {
     const { name, provider } = config as { name?: string; provider?: string }
     return { kind, config, name: name ?? '', system: kind === 'Module' ? (provider ?? '') : '' }
@@ -92,5 +88,3 @@ function addressOf({ kind, spec, metadata }: StoredObject): string {
   const name = moduleConfig?.name ?? providerConfig?.name ?? metadata.name
   return `${kind} ${name} ${moduleConfig?.provider ?? ''}`
 }
-
-export type DepotStatus = NonNullable<Depot['status']>

@@ -1,22 +1,23 @@
-/** Brings a Depot to where its spec says: a Module or Provider for each config, with the versions that upstream has. */
-import { createHash } from 'node:crypto'
+/** Brings a Depot to its spec: a Module or Provider for each config, with the versions that upstream has. */
+
+import { hash } from 'node:crypto'
 import { eachLimited } from '../../../base/pacing/pacing.ts'
 import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
-import { conditionTrue } from '../conditions.ts'
-import { type Context, msOf, refOf, timeOf } from '../context.ts'
-import { Failure, failureOf } from '../failure.ts'
+import { FillError } from '../../sources/sources.ts'
+import { type Context, latestOf, msOf, refOf, soonest, timeOf } from '../context.ts'
+import { failureOf } from '../failure.ts'
 import { depotLabel, orphan } from '../parent/depot-label.ts'
 import { handled, passOn, requestOf, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
-import { writeStatus } from '../status.ts'
+import { suspend, writeStatus } from '../status.ts'
 import { jittered, stalledWaitMs } from '../timings.ts'
 import { addFinalizer, dropFinalizer, finalizerOf } from '../version/finalizer.ts'
-import { type DepotStatus, itemsOf, mergedConfigs } from './configs.ts'
+import { type DepotItem, type DepotStatus, itemsOf, mergedConfigs } from './configs.ts'
 import { type ItemResult, syncItem } from './item.ts'
 import { failedDepot, reportOf } from './report.ts'
 
-/** How many configs are worked on at a time. */
+/** Maximum number of configs in work. */
 const maxItemsAtOnce = 4
 
 export async function reconcileDepot(
@@ -41,39 +42,27 @@ export async function reconcileDepot(
   }
 }
 
-async function suspend(context: Context, object: StoredObject): Promise<undefined> {
-  await writeStatus<DepotStatus>(context, object, () => ({
-    fields: {},
-    conditions: {
-      Suspended: conditionTrue('Suspended', 'spec.suspend is set'),
-      Reconciling: undefined,
-    },
-  }))
-}
-
-/** Only a Depot whose resources go with it has to be waited for when it is deleted. */
+/** Only a Depot that deletes its resources has to wait for that before it goes. */
 async function withFinalizer(
   context: Context,
   object: StoredObject,
   isWanted: boolean,
 ): Promise<StoredObject> {
-  const has = object.metadata.finalizers.includes(finalizerOf(context.apiGroup))
-  if (isWanted) return has ? object : addFinalizer(context, object)
-  if (!has) return object
+  if (isWanted) return addFinalizer(context, object)
+  if (!object.metadata.finalizers.includes(finalizerOf(context.apiGroup))) return object
   await dropFinalizer(context, object)
-  return context.objects.get('Depot', object.metadata.namespace, object.metadata.name) ?? object
+  return latestOf(context, object)
 }
 
 async function sync(
   context: Context,
   depot: StoredObject,
   signal: AbortSignal,
-): Promise<Reconciled | undefined> {
+): Promise<Reconciled> {
   const nowMs = context.clock()
-  const asked = requestOf(context, depot)
-  const request = asked !== undefined && !('afterMs' in asked) ? asked : undefined
+  const { request, afterMs } = requestOf(context, depot)
   const status = (depot.status ?? {}) as DepotStatus
-  const specDigest = digestOf(depot)
+  const specDigest = hash('sha256', JSON.stringify(mergedConfigs(depot))).slice(0, 16)
   const isPoll =
     request !== undefined || status.polledSpec !== specDigest || pollDueMs(context, depot) <= nowMs
 
@@ -91,12 +80,10 @@ async function sync(
     results.push(await syncItem(context, depot, item, asking))
   })
   await release(context, depot, managed, items)
-  if (request !== undefined) await passOn(context, managedBy(context, depot), request, nowMs)
+  if (request !== undefined) await passOn(context, managedBy(context, depot), request)
 
-  const { namespace, name } = depot.metadata
-  const current = context.objects.get('Depot', namespace, name) ?? depot
   const change = reportOf(results, isPoll ? undefined : status)
-  await writeStatus<DepotStatus>(context, current, () => ({
+  await writeStatus<DepotStatus>(context, latestOf(context, depot), () => ({
     fields: {
       ...change.fields,
       ...(isPoll && { lastPoll: timeOf(nowMs), polledSpec: specDigest }),
@@ -105,44 +92,42 @@ async function sync(
     conditions: change.conditions,
   }))
   await resetForceSync(context, depot, request)
-  return next(context, refOf(depot), results, asked)
+  return afterwards(context, depot, results, afterMs)
 }
 
-/** When to look again. @throws Failure where an item may go better soon */
-function next(
+/** Reports failed items, and says when to look again. @throws FillError if trying an item again may help */
+function afterwards(
   context: Context,
-  { namespace, name }: StoredRef,
+  depot: StoredObject,
   results: readonly ItemResult[],
-  asked: ReturnType<typeof requestOf>,
-): Reconciled | undefined {
-  const object = context.objects.get('Depot', namespace, name)
+  forceSyncAfterMs: number | undefined,
+): Reconciled {
+  const { objects, metrics, timings, clock } = context
+  const { namespace, name } = depot.metadata
+  const object = objects.get('Depot', namespace, name)
   const failed = results.flatMap(({ item, failure }) => (failure ? [{ item, failure }] : []))
-  const failures = failed.map(({ failure }) => failure)
   for (const { item, failure } of failed.slice(0, 10)) {
     const reason = failure.reason === 'RateLimited' ? 'RateLimited' : 'SyncFailed'
     const note = `${item.kind} ${item.name}: ${failure.message}`
-    if (object) context.objects.event({ object, type: 'Warning', reason, note })
+    if (object) objects.event({ object, type: 'Warning', reason, note })
   }
-  const [first] = failures
-  context.metrics.ended('Depot', first?.reason ?? 'Synced')
+  const failures = failed.map(({ failure }) => failure)
+  metrics.ended('Depot', failures[0]?.reason ?? 'Synced')
   const transient = failures.filter(({ terminal }) => !terminal)
-  const [firstTransient] = transient
-  if (firstTransient !== undefined) {
-    const waits = transient.map(({ retryAfterMs }) => retryAfterMs ?? 0)
-    const { reason, message } = firstTransient
-    throw new Failure(reason, message, { retryAfterMs: Math.min(...waits) || undefined })
+  const [first] = transient
+  if (first !== undefined) {
+    const retryAfterMs = Math.min(...transient.map((one) => one.retryAfterMs ?? 0)) || undefined
+    throw new FillError(first.reason, first.message, { retryAfterMs, cause: first })
   }
   const reasons = failures.map(({ reason }) => reason)
-  const times: (number | undefined)[] = [
-    object && pollDueMs(context, object) - context.clock(),
-    failures.length > 0 ? stalledWaitMs(context.timings, reasons, name) : undefined,
-    asked !== undefined && 'afterMs' in asked ? asked.afterMs : undefined,
-  ]
-  const waits = times.filter((ms): ms is number => ms !== undefined && Number.isFinite(ms))
-  return waits.length === 0 ? undefined : { afterMs: Math.max(0, Math.min(...waits)) }
+  return soonest(
+    object && pollDueMs(context, object) - clock(),
+    failures.length > 0 ? stalledWaitMs(timings, reasons, name) : undefined,
+    forceSyncAfterMs,
+  )
 }
 
-/** When a Depot is polled next, in milliseconds since 1970; Infinity where it is polled for each spec once. */
+/** When to poll a Depot next, in milliseconds since 1970; Infinity if each spec is polled only once. */
 function pollDueMs({ pollSinceMs }: Context, { spec, status, metadata }: StoredObject): number {
   const { pollingIntervalMinutes = 0 } = spec as { pollingIntervalMinutes?: number }
   const lastMs = msOf((status as DepotStatus | undefined)?.lastPoll) ?? 0
@@ -152,23 +137,18 @@ function pollDueMs({ pollSinceMs }: Context, { spec, status, metadata }: StoredO
   return lastMs + jittered(pollingIntervalMinutes * 60_000, `${metadata.uid} ${lastMs}`)
 }
 
-function digestOf(depot: StoredObject): string {
-  const text = JSON.stringify(mergedConfigs(depot))
-  return createHash('sha256').update(text).digest('hex').slice(0, 16)
-}
-
 function managedBy({ objects, apiGroup }: Context, { metadata }: StoredObject): StoredObject[] {
   const { namespace, name } = metadata
   const filter = { namespace, label: { name: depotLabel(apiGroup), value: name } }
   return [...objects.list('Module', filter), ...objects.list('Provider', filter)]
 }
 
-/** Lets go what no config names any more. */
+/** Releases the resources that no config names any more. */
 async function release(
   context: Context,
   depot: StoredObject,
   managed: readonly StoredObject[],
-  items: readonly { readonly kind: string; readonly objectName: string }[],
+  items: readonly DepotItem[],
 ): Promise<void> {
   const wanted = new Set(items.map(({ kind, objectName }) => `${kind} ${objectName}`))
   const { deletionPolicy } = depot.spec as { deletionPolicy?: string }

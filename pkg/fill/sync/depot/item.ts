@@ -1,37 +1,46 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { normalizeVersion, type ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
 import { ApiError, type StoredObject } from '../../../records/store/store.ts'
 import { parseConstraints, selectVersions } from '../../constraint/constraint.ts'
+import { FillError, type ModuleOrigin, type UpstreamVersion } from '../../sources/sources.ts'
 import { type Context, keyOf } from '../context.ts'
-import { Failure, failureOf, mistake } from '../failure.ts'
+import { failureOf } from '../failure.ts'
 import { appliedAnnotation, depotLabel } from '../parent/depot-label.ts'
-import type { VersionStatus } from '../version/status.ts'
-import type { DepotStatus, Item } from './configs.ts'
-import {
-  type Asking,
-  type ItemListing,
-  identityOf,
-  isSuspicious,
-  joined,
-  listItem,
-} from './listing.ts'
+import { versionStatus } from '../version/work.ts'
+import type { DepotItem, DepotStatus } from './configs.ts'
 
 export interface ItemResult {
-  readonly item: Item
-  /** Whether the resource is this Depot's. */
+  readonly item: DepotItem
+  /** Whether the resource belongs to this Depot. */
   readonly isManaged: boolean
   readonly found?: number | undefined
   readonly matched?: number | undefined
   readonly retained: number
   readonly skipped: number
-  readonly failure?: Failure | undefined
+  readonly failure?: FillError | undefined
 }
 
-/** Brings the resource of one config to where it should be. It never throws: what went wrong is in the result. */
+interface Asking {
+  readonly signal: AbortSignal
+  readonly urgent: boolean
+  /** Whether to ask upstream; otherwise its last answer is enough. */
+  readonly isPoll: boolean
+}
+
+type ListedVersion = Pick<UpstreamVersion, 'version' | 'commit'>
+
+interface RawChild {
+  readonly moduleConfig?: unknown
+  readonly providerConfig?: unknown
+  readonly versions?: readonly { readonly version: string }[]
+}
+
+/** Brings the resource of one config to its desired state. A failure is part of the result. */
 export async function syncItem(
   context: Context,
   depot: StoredObject,
-  item: Item,
+  item: DepotItem,
   asking: Asking,
 ): Promise<ItemResult> {
   const result = { item, isManaged: false, retained: 0, skipped: 0 }
@@ -45,72 +54,78 @@ export async function syncItem(
   }
 }
 
-function apiFailure(error: unknown): Failure {
+function apiFailure(error: unknown): FillError {
   if (!(error instanceof ApiError)) throw error
-  const options = { terminal: error.reason === 'Invalid', cause: error }
-  return new Failure(options.terminal ? 'InvalidSpec' : 'SyncFailed', error.message, options)
+  const reason = error.reason === 'Invalid' ? 'InvalidSpec' : 'SyncFailed'
+  return new FillError(reason, error.message, { cause: error })
 }
 
 async function bring(
   context: Context,
   depot: StoredObject,
-  item: Item,
+  item: DepotItem,
   asking: Asking,
 ): Promise<Partial<ItemResult>> {
   const { namespace } = depot.metadata
-  const { kind, config, name } = item
-  if (name === '') throw mistake('InvalidSpec', 'a config without a name: each needs one')
+  const { kind, name, config, objectName } = item
+  if (name === '') throw new FillError('InvalidSpec', 'a config has no name: each config needs one')
   if (item.isTwin) {
-    throw mistake(
+    throw new FillError(
       'InvalidSpec',
-      `another config of this Depot makes ${kind} ${item.objectName} already: merge both, or rename one`,
+      `another config of this Depot makes ${kind} ${objectName} already: merge both, or rename one`,
     )
   }
-  const object = context.objects.get(kind, namespace, item.objectName)
+  const object = context.objects.get(kind, namespace, objectName)
   if (object?.metadata.deletionTimestamp !== undefined) return {}
   if (object !== undefined && !mayManage(context, depot, object)) {
-    throw mistake(
+    throw new FillError(
       'OwnedByAnother',
-      `${kind} ${item.objectName} is not this Depot's: the annotation ${context.apiGroup}/adopt: "${depot.metadata.name}" on it hands it over`,
+      `${kind} ${objectName} is not this Depot's: the annotation ${context.apiGroup}/adopt: "${depot.metadata.name}" on it hands it over`,
     )
   }
   if (!asking.isPoll && object !== undefined && isApplied(context, depot, item, object)) {
-    const before = reportOf(depot, item)
+    const { items = [] } = (depot.status ?? {}) as DepotStatus
+    const before = items.find((one) => one.kind === kind && one.name === name)
     return { isManaged: true, found: before?.found, matched: before?.matched }
   }
-  const constraints = parseConstraints(textOf(config['versionConstraints']))
-  const listing = await listItem(context, namespace, item, asking)
+  const { versionConstraints, versionHistoryLimit } = config
+  const constraints = parseConstraints(
+    typeof versionConstraints === 'string' ? versionConstraints : '',
+  )
+  const listed = await list(context, namespace, item, asking)
   const known = object === undefined ? [] : knownVersions(context, namespace, item, object)
-  if (isSuspicious(listing.versions, known)) {
-    throw new Failure(
+  const versions = listed.versions.map(({ version }) => version)
+  const vanished = vanishedFrom(versions, known)
+  const isVanished = new Set(vanished)
+  // An empty list, or one that lost most versions, is more likely a mistake than the truth.
+  const isEmpty = versions.length === 0 && known.length > 0
+  if (isEmpty || vanished.length * 2 > known.length) {
+    throw new FillError(
       'UpstreamSuspicious',
-      `upstream lists ${listing.versions.length} versions where ${known.length} are known: the list is not used; delete the ${kind} to accept it`,
-      { terminal: true },
+      `upstream lists ${versions.length} versions where ${known.length} are known: the list is not used; delete the ${kind} ${objectName} to accept it`,
     )
   }
-  const { versions, vanished } = joined(listing.versions, known)
-  const limit = config['versionHistoryLimit']
-  const selected = selectVersions(versions, constraints, {
-    historyLimit: typeof limit === 'number' ? limit : undefined,
-  })
-  const applied = await apply(context, depot, item, selected.versions)
-  wakeOutdated(context, applied, listing)
+  const historyLimit = typeof versionHistoryLimit === 'number' ? versionHistoryLimit : undefined
+  // Versions that vanished upstream stay.
+  const selected = selectVersions([...versions, ...vanished], constraints, {
+    historyLimit,
+  }).versions
+  const applied = await apply(context, depot, item, selected)
+  wakeOutdated(context, applied, listed)
   return {
     isManaged: true,
-    found: listing.versions.length,
-    matched: selected.versions.length,
-    retained: selected.versions.filter((version) => vanished.has(version)).length,
-    skipped: listing.skipped,
+    found: versions.length,
+    matched: selected.length,
+    retained: selected.filter((version) => isVanished.has(version)).length,
+    skipped: listed.skipped,
   }
 }
-
-const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
 function isManagedBy({ apiGroup }: Context, depot: StoredObject, object: StoredObject): boolean {
   return object.metadata.labels[depotLabel(apiGroup)] === depot.metadata.name
 }
 
-/** A resource that is there already is taken over only where the status of the Depot or an annotation says so. */
+/** An existing resource is adopted only if the status of the Depot or an annotation names it. */
 function mayManage(context: Context, depot: StoredObject, object: StoredObject): boolean {
   const { apiGroup } = context
   const { labels, annotations, name, namespace } = object.metadata
@@ -122,22 +137,44 @@ function mayManage(context: Context, depot: StoredObject, object: StoredObject):
   return names.includes(name) || names.includes(`${namespace}/${name}`)
 }
 
-function reportOf(depot: StoredObject, { kind, name }: Item) {
-  const { items = [] } = (depot.status ?? {}) as DepotStatus
-  return items.find((item) => item.kind === kind && item.name === name)
+/** Asks upstream for the versions of an item. @throws FillError */
+function list(
+  { sources, timings }: Context,
+  namespace: string,
+  { kind, config }: DepotItem,
+  { signal, urgent, isPoll }: Asking,
+) {
+  const options = {
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timings.listMs)]),
+    urgent,
+    maxAgeMs: isPoll ? 0 : Number.POSITIVE_INFINITY,
+  }
+  return kind === 'Module'
+    ? sources.module(config, namespace).list(options)
+    : sources.provider(config, namespace).list(options)
 }
 
-interface RawChild {
-  readonly moduleConfig?: unknown
-  readonly providerConfig?: unknown
-  readonly versions?: readonly { readonly version: string }[]
+/** Names the place that a config takes versions from; undefined if the config cannot be read. */
+function identityOf(
+  { sources }: Context,
+  namespace: string,
+  kind: DepotItem['kind'],
+  config: unknown,
+): string | undefined {
+  try {
+    return kind === 'Module'
+      ? sources.module(config as ModuleOrigin, namespace).identity
+      : sources.provider(config as ProviderConfig, namespace).identity
+  } catch {
+    return undefined
+  }
 }
 
-/** What is known stays while it comes from the same place. */
+/** The versions of a resource, as long as it takes them from the same place. */
 function knownVersions(
   context: Context,
   namespace: string,
-  { kind, config }: Item,
+  { kind, config }: DepotItem,
   { spec }: StoredObject,
 ): string[] {
   const { moduleConfig, providerConfig, versions = [] } = spec as RawChild
@@ -146,33 +183,37 @@ function knownVersions(
   return versions.map(({ version }) => version)
 }
 
-/** Whether a resource is as this Depot made it last, of the config that it has now. */
+function vanishedFrom(listed: readonly string[], known: readonly string[]): string[] {
+  const have = new Set(listed.map(normalizeVersion))
+  return known.filter((version) => !have.has(normalizeVersion(version)))
+}
+
+/** Whether a resource is as this Depot last made it, from its current config. */
 function isApplied(
   context: Context,
   depot: StoredObject,
-  item: Item,
+  item: DepotItem,
   object: StoredObject,
 ): boolean {
   const { moduleConfig, providerConfig, versions = [] } = object.spec as RawChild
+  const digest = digestOf(versions.map(({ version }) => version))
   return (
     isManagedBy(context, depot, object) &&
     isDeepStrictEqual(moduleConfig ?? providerConfig, item.config) &&
-    object.metadata.annotations[appliedAnnotation(context.apiGroup)] ===
-      digestOf(versions.map(({ version }) => version))
+    object.metadata.annotations[appliedAnnotation(context.apiGroup)] === digest
   )
 }
 
 function digestOf(versions: readonly string[]): string {
-  return createHash('sha256').update(versions.join('\n')).digest('hex').slice(0, 16)
+  return hash('sha256', versions.join('\n')).slice(0, 16)
 }
 
 async function apply(
-  context: Context,
+  { apiGroup, objects }: Context,
   depot: StoredObject,
-  { kind, config, objectName }: Item,
+  { kind, config, objectName }: DepotItem,
   versions: readonly string[],
 ): Promise<StoredObject> {
-  const { apiGroup, objects } = context
   const { namespace, name } = depot.metadata
   const object = objects.get(kind, namespace, objectName)
   const spec = {
@@ -200,21 +241,22 @@ async function apply(
   })
 }
 
-/** Versions whose tag is another commit now are looked at; no download is needed to see that. */
-function wakeOutdated(context: Context, object: StoredObject, listing: ItemListing): void {
-  const { namespace, name, uid } = object.metadata
-  if (object.kind === 'Provider') {
-    if (!listing.unchanged) context.wake({ kind: 'Provider', namespace, name }, 'poll')
+/** Wakes Versions whose tag points to another commit now; seeing that needs no download. */
+function wakeOutdated(
+  context: Context,
+  { kind, metadata: { namespace, name, uid } }: StoredObject,
+  listing: { readonly versions: readonly ListedVersion[]; readonly unchanged: boolean },
+): void {
+  if (kind === 'Provider') {
+    if (!listing.unchanged) context.wake({ kind, namespace, name }, 'poll')
     return
   }
-  const commits = new Map(
-    listing.versions.map(({ version, commit }) => [version.replace(/^v/i, ''), commit]),
-  )
+  const bare = (version: string) => version.replace(/^v/i, '')
+  const commits = new Map(listing.versions.map(({ version, commit }) => [bare(version), commit]))
   for (const child of context.objects.list('Version', { namespace, ownerUid: uid })) {
-    const { drift, attempted, artifact } = (child.status ?? {}) as VersionStatus
+    const { drift, attempted, artifact } = versionStatus(child)
     const seen = drift?.revision ?? attempted?.revision ?? artifact?.revision
-    const { version } = child.spec as { version: string }
-    const commit = commits.get(version.replace(/^v/i, ''))
+    const commit = commits.get(bare((child.spec as { version: string }).version))
     if (seen === undefined || commit === undefined || seen.endsWith(`:${commit}`)) continue
     context.outdated.add(keyOf(child.metadata))
     context.wake({ kind: 'Version', namespace, name: child.metadata.name }, 'poll')

@@ -1,3 +1,4 @@
+import type { FillError } from '../../sources/sources.ts'
 import {
   type ConditionChanges,
   type ConditionState,
@@ -5,14 +6,13 @@ import {
   conditionTrue,
   settled,
 } from '../conditions.ts'
-import type { Failure } from '../failure.ts'
 import type { StatusChange } from '../status.ts'
 import type { DepotStatus } from './configs.ts'
 import type { ItemResult } from './item.ts'
 
 const maxItems = 200
 
-/** What the status of a Depot says of its configs. */
+/** Reports the configs of a Depot in its status. */
 export function reportOf(
   results: readonly ItemResult[],
   before: DepotStatus | undefined,
@@ -38,7 +38,7 @@ export function reportOf(
         ...(matched !== undefined && { matched }),
         ...(failure !== undefined && { message: failure.message }),
       })),
-      // Where upstream was not asked, nothing new is known of these.
+      // Without asking upstream, nothing new is known.
       retained: before === undefined ? sum('retained') : before.retained,
       skipped: before === undefined ? sum('skipped') : before.skipped,
     },
@@ -51,22 +51,18 @@ const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 function conditionsOf(results: readonly ItemResult[]): ConditionChanges {
   const failed = results.filter(({ failure }) => failure !== undefined)
-  const withReason = (reason: Failure['reason']) =>
-    failed.find(({ failure }) => failure?.reason === reason)
   const isRetried = failed.some(({ failure }) => failure?.terminal === false)
   const ready = readyOf(failed, results.length)
   return {
     ...settled,
     Ready: ready,
-    Reconciling: isRetried ? conditionTrue('Progressing', 'what failed is tried again') : undefined,
+    Reconciling: isRetried
+      ? conditionTrue('Progressing', 'failed configs are tried again')
+      : undefined,
     Stalled:
       failed.length > 0 && !isRetried ? conditionTrue('SyncFailed', ready.message) : undefined,
-    Conflict: flag(withReason('OwnedByAnother'), 'OwnedByAnother', 'NoConflict'),
-    UpstreamSuspicious: flag(
-      withReason('UpstreamSuspicious'),
-      'UpstreamSuspicious',
-      'UpstreamPlausible',
-    ),
+    Conflict: flag(failed, 'OwnedByAnother', 'NoConflict'),
+    UpstreamSuspicious: flag(failed, 'UpstreamSuspicious', 'UpstreamPlausible'),
   }
 }
 
@@ -80,17 +76,18 @@ function readyOf(failed: readonly ItemResult[], total: number): ConditionState {
 }
 
 function flag(
-  found: ItemResult | undefined,
-  reason: Failure['reason'],
-  otherwise: Failure['reason'],
+  failed: readonly ItemResult[],
+  reason: FillError['reason'],
+  otherwise: FillError['reason'],
 ): ConditionState {
+  const found = failed.find(({ failure }) => failure?.reason === reason)
   return found === undefined
     ? conditionFalse(otherwise, 'nothing to report')
     : conditionTrue(reason, `${found.item.name}: ${found.failure?.message ?? ''}`)
 }
 
-/** The spec of a Depot cannot be read. */
-export function failedDepot({ reason, message }: Failure): StatusChange<DepotStatus> {
+/** Reports that the spec of a Depot cannot be read. */
+export function failedDepot({ reason, message }: FillError): StatusChange<DepotStatus> {
   return {
     fields: {},
     conditions: {

@@ -1,40 +1,47 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ParentKind } from '../../../api/v1alpha1/v1alpha1.ts'
 import { Turns } from '../../../base/pacing/pacing.ts'
 import type { AppliedObject, StoredObject } from '../../../records/store/store.ts'
 import { type Context, refOf } from '../context.ts'
-import { freeName, objectName } from '../names.ts'
-import { childOf, isApplied, type ParentConfig } from './child.ts'
-import { type Desired, identityOf, identityOfStored } from './desired.ts'
+import { freeName, labelValue, objectName } from '../names.ts'
+import { type DesiredVersion, identityOf, identityOfStored } from './desired.ts'
 
-/** At most so many Versions are deleted at a time, so that a mistake can be noticed while it happens. */
+/** Maximum deletions at a time, so that a person can notice a mistake while it happens. */
 const maxDeletions = 20
 
+/** The config of a parent that its Versions repeat. */
+export interface ParentConfig {
+  readonly type: ParentKind
+  /** Always with a name: that of the parent if the spec has none. */
+  readonly config: Readonly<Record<string, unknown>> & { readonly name: string }
+}
+
 export interface Children {
-  /** The Versions that are wanted and exist, by identity. */
+  /** The desired Versions that exist, by identity. */
   readonly wanted: ReadonlyMap<string, StoredObject>
-  /** Kept although nothing names them. */
+  /** Number of Versions that are not desired but kept. */
   readonly retained: number
   /** Whether there are more to delete. */
   readonly hasMore: boolean
 }
 
-/** Versions of a parent, which is their controller. */
+/** Lists the Versions that a parent owns. */
 export function ownedBy({ objects }: Context, { metadata }: StoredObject): StoredObject[] {
-  const { namespace, uid } = metadata
-  return objects.list('Version', { namespace, ownerUid: uid })
+  return objects.list('Version', { namespace: metadata.namespace, ownerUid: metadata.uid })
 }
 
-/** Versions that stay whatever their parent says: people want them kept, or published them. */
+/** Whether a Version stays although its parent does not name it: people marked it, or published it. */
 export function isRetained({ spec }: StoredObject): boolean {
   const { retain, upload } = spec as { retain?: boolean; upload?: unknown }
   return retain === true || upload !== undefined
 }
 
-/** Makes the Versions of a parent those that are desired. */
+/** Creates, updates and deletes the Versions of a parent. */
 export async function syncChildren(
   context: Context,
   parent: StoredObject,
   config: ParentConfig,
-  desired: readonly Desired[],
+  desired: readonly DesiredVersion[],
 ): Promise<Children> {
   const existing = new Map<string, StoredObject>()
   for (const child of ownedBy(context, parent)) {
@@ -48,11 +55,20 @@ export async function syncChildren(
     const identity = identityOf(one)
     const known = existing.get(identity)
     existing.delete(identity)
-    const child = await bring(context, parent, config, one, known)
-    if (child !== undefined) wanted.set(identity, child)
+    // A Version of that name is being deleted: its successor comes afterwards.
+    if (known !== undefined && isGoing(known)) continue
+    const name = known?.metadata.name ?? nameFor(context, parent, config, one)
+    const child = childOf(context.apiGroup, parent, config, { ...one, name })
+    const isSame = known !== undefined && isApplied(known, child)
+    wanted.set(identity, isSame ? known : await context.objects.apply(child))
   }
+  const { uid } = parent.metadata
   const undesired = [...existing.values()].filter(
-    (child) => !isGoing(child) && isControlledBy(child, parent),
+    (child) =>
+      !isGoing(child) &&
+      child.metadata.ownerReferences.some(
+        (owner) => owner.uid === uid && owner.controller === true,
+      ),
   )
   const superfluous = undesired.filter((child) => !isRetained(child))
   for (const child of superfluous.slice(0, maxDeletions)) {
@@ -65,11 +81,6 @@ export async function syncChildren(
   }
 }
 
-function isControlledBy({ metadata }: StoredObject, parent: StoredObject): boolean {
-  const { uid } = parent.metadata
-  return metadata.ownerReferences.some((owner) => owner.uid === uid && owner.controller === true)
-}
-
 const isGoing = ({ metadata }: StoredObject) => metadata.deletionTimestamp !== undefined
 
 function isOlder(child: StoredObject, other: StoredObject | undefined): boolean {
@@ -78,38 +89,70 @@ function isOlder(child: StoredObject, other: StoredObject | undefined): boolean 
   return child.metadata.creationTimestamp < other.metadata.creationTimestamp
 }
 
-/** @returns undefined while one of that name is being deleted */
-async function bring(
-  context: Context,
-  parent: StoredObject,
-  config: ParentConfig,
-  desired: Desired,
-  known: StoredObject | undefined,
-): Promise<StoredObject | undefined> {
-  if (known !== undefined && isGoing(known)) return undefined
-  const name = known?.metadata.name ?? nameFor(context, parent, config, desired)
-  const child: AppliedObject = childOf(context.apiGroup, parent, config, desired, name)
-  return known !== undefined && isApplied(known, child) ? known : context.objects.apply(child)
-}
-
 function nameFor(
   { objects }: Context,
   parent: StoredObject,
   { type, config }: ParentConfig,
-  { version, os, arch, name }: Desired,
+  { version, os, arch, name }: DesiredVersion,
 ): string {
   const { namespace, name: parentName } = parent.metadata
   const platform = os === undefined || arch === undefined ? [] : [os, arch]
-  const wish = name === undefined ? '' : objectName(name)
-  const readable =
-    name === undefined || wish !== name ? objectName(parentName, version, ...platform) : wish
+  const isUsable = name !== undefined && objectName(name) === name
+  const readable = isUsable ? name : objectName(parentName, version, ...platform)
+  const system = typeof config['provider'] === 'string' ? config['provider'] : ''
   const identity =
     type === 'Module'
-      ? `Module ${namespace}/${config.name}/${typeof config['provider'] === 'string' ? config['provider'] : ''} ${version}`
+      ? `Module ${namespace}/${config.name}/${system} ${version}`
       : `Provider ${namespace}/${config.name} ${version} ${platform.join('/')}`
-  return freeName(
-    readable,
-    identity,
-    (free) => objects.get('Version', namespace, free) !== undefined,
+  const isTaken = (free: string) => objects.get('Version', namespace, free) !== undefined
+  return freeName(readable, identity, isTaken)
+}
+
+function childOf(
+  apiGroup: string,
+  parent: StoredObject,
+  { type, config }: ParentConfig,
+  { name, spelled, os, arch, protocols }: DesiredVersion & { readonly name: string },
+): AppliedObject {
+  const { namespace, name: parentName, uid } = parent.metadata
+  const label = (key: string, value: string) => ({ [`${apiGroup}/${key}`]: labelValue(value) })
+  const owner = { apiVersion: `${apiGroup}/v1alpha1`, kind: type, name: parentName, uid }
+  return {
+    kind: 'Version',
+    metadata: {
+      name,
+      namespace,
+      labels: {
+        ...label(type === 'Module' ? 'module' : 'provider', parentName),
+        ...label('namespace', namespace),
+        ...(os !== undefined && label('provider-os', os)),
+        ...(arch !== undefined && label('provider-arch', arch)),
+      },
+      ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
+    },
+    spec: {
+      type,
+      version: spelled,
+      ...(os !== undefined && { operatingSystem: os }),
+      ...(arch !== undefined && { architecture: arch }),
+      ...(protocols !== undefined && protocols.length > 0 && { protocols: [...protocols] }),
+      [type === 'Module' ? 'moduleConfigRef' : 'providerConfigRef']: config,
+    },
+  }
+}
+
+/** Whether an object has every desired field; fields of others do not matter. */
+function isApplied({ metadata, spec }: StoredObject, wanted: AppliedObject): boolean {
+  const { labels = {}, annotations = {}, ownerReferences = [] } = wanted.metadata
+  const has = (all: Readonly<Record<string, unknown>>, some: object) =>
+    Object.entries(some).every(([key, value]) => isDeepStrictEqual(all[key], value))
+  const isOwned = ownerReferences.every(({ uid, controller }) =>
+    metadata.ownerReferences.some((owner) => owner.uid === uid && owner.controller === controller),
+  )
+  return (
+    isOwned &&
+    has(metadata.labels, labels) &&
+    has(metadata.annotations, annotations) &&
+    has(spec as Record<string, unknown>, wanted.spec as object)
   )
 }

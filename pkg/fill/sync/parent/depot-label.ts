@@ -5,12 +5,12 @@ export function depotLabel(apiGroup: string): string {
   return `${apiGroup}/depot`
 }
 
-/** Digest of the spec that a Depot applied, by which it sees that it was changed since. */
+/** Holds a digest of the versions that a Depot applied, so that it notices later changes. */
 export function appliedAnnotation(apiGroup: string): string {
   return `${apiGroup}/applied`
 }
 
-/** Takes the mark of a Depot away, so that the object belongs to none. */
+/** Removes the mark of a Depot, so that the object belongs to none. */
 export async function orphan(
   { objects, apiGroup }: Pick<Context, 'objects' | 'apiGroup'>,
   object: StoredObject,
@@ -23,7 +23,7 @@ export async function orphan(
   })
 }
 
-/** A resource whose Depot is gone without a trace belongs to none. */
+/** Removes the mark of a Depot that no longer exists. */
 export async function orphanOfGone(context: Context, object: StoredObject): Promise<void> {
   const depot = object.metadata.labels[depotLabel(context.apiGroup)]
   if (depot === undefined) return

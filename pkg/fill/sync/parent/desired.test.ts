@@ -4,19 +4,19 @@ import { listedVersions, retention } from './desired.ts'
 const versions = (...all: string[]) => all.map((version) => ({ version }))
 
 describe('the versions of a spec', () => {
-  it('are each there once, newest first, as they are spelled', () => {
+  it('are listed once each, newest first, with their spelling', () => {
     const { listed } = listedVersions(versions('v1.0.0', '1.0.0', 'v1.10.0', '1.9.0'))
     expect(listed.map(({ spelled }) => spelled)).toEqual(['v1.10.0', '1.9.0', 'v1.0.0'])
   })
 
-  it('that are none are skipped and reported', () => {
+  it('are skipped and reported if they are not valid', () => {
     const { listed, skipped } = listedVersions(versions('latest', '1.0', '1.0.0'))
     expect(listed).toHaveLength(1)
     expect(skipped.map(({ version }) => version)).toEqual(['latest', '1.0'])
   })
 })
 
-it('what is retained stays and does not count', () => {
+it('keeps retained versions, which do not count', () => {
   const newest = versions('3.0.0', '2.0.0', '1.0.0', '0.9.0')
   const kept = (limit: number, ...retained: string[]) =>
     retention(newest, limit, (version) => retained.includes(version)).map(({ version }) => version)

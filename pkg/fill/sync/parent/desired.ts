@@ -2,28 +2,36 @@ import semver from 'semver'
 import { normalizeVersion } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 
-/** A Version object that should exist. */
-export interface Desired {
+/** A version as a parent's spec lists it. */
+export interface SpelledVersion {
   /** As the parent's spec spells it. */
   readonly spelled: string
   /** Without a leading `v`. */
   readonly version: string
-  readonly os?: string
-  readonly arch?: string
-  readonly protocols?: readonly string[]
-  /** The name that the parent's spec wishes. */
+  /** The name that the parent's spec suggests for the object. */
   readonly name?: string | undefined
 }
 
-/** What was wanted and cannot be had. */
+/** A Version object that should exist. */
+export interface DesiredVersion extends SpelledVersion {
+  readonly os?: string
+  readonly arch?: string
+  readonly protocols?: readonly string[]
+}
+
+/** A version or platform that was wanted and does not exist. */
 export interface Skipped {
   readonly version: string
   readonly platform?: string
   readonly message: string
 }
 
-/** What makes a Version of a parent what it is, whatever its object is called. */
-export function identityOf({ version, os = '', arch = '' }: Omit<Desired, 'spelled'>): string {
+/** Identifies a Version of a parent, whatever the name of its object. */
+export function identityOf({
+  version,
+  os = '',
+  arch = '',
+}: Pick<DesiredVersion, 'version' | 'os' | 'arch'>): string {
   return os === '' && arch === '' ? version : `${version} ${os}/${arch}`
 }
 
@@ -40,17 +48,12 @@ export function identityOfStored({ spec }: StoredObject): string {
   })
 }
 
-interface Listed {
-  readonly version: string
-  readonly name?: string | undefined
-}
-
-/** The versions that a parent's spec names, each once and newest first. */
-export function listedVersions(versions: readonly Listed[]): {
-  readonly listed: readonly { spelled: string; version: string; name?: string | undefined }[]
+/** The versions that a parent's spec lists, each once and newest first. */
+export function listedVersions(versions: readonly Omit<SpelledVersion, 'spelled'>[]): {
+  readonly listed: readonly SpelledVersion[]
   readonly skipped: readonly Skipped[]
 } {
-  const known = new Map<string, { spelled: string; version: string; name?: string | undefined }>()
+  const known = new Map<string, SpelledVersion>()
   const parsed = new Map<string, semver.SemVer>()
   const skipped: Skipped[] = []
   for (const { version: spelled, name } of versions) {
@@ -65,17 +68,17 @@ export function listedVersions(versions: readonly Listed[]): {
       parsed.set(version, read)
     }
   }
-  // Read once each: a comparison of texts reads both of them.
-  const parts = ({ version }: Listed) => parsed.get(version) ?? version
+  // Parsed once each: comparing texts would parse both of them every time.
+  const parts = ({ version }: SpelledVersion) => parsed.get(version) ?? version
   const listed = [...known.values()].toSorted((a, b) => semver.compareBuild(parts(b), parts(a)))
   return { listed, skipped }
 }
 
 /**
- * The newest of some versions.
+ * Keeps the newest versions.
  *
  * @param limit 0 or absent: all
- * @param isRetained versions that stay and do not count
+ * @param isRetained tells versions that stay and do not count
  */
 export function retention<T extends { readonly version: string }>(
   newestFirst: readonly T[],

@@ -1,34 +1,29 @@
 import semver from 'semver'
-import type {
-  Condition,
-  Module,
-  ParentKind,
-  Provider,
-  Version,
-} from '../../../api/v1alpha1/v1alpha1.ts'
+import type { Condition, Module, ParentKind, Provider } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { printable } from '../../egress/egress.ts'
 import {
   type ConditionChanges,
   conditionFalse,
-  conditionOf,
   conditionTrue,
+  conditionUnknown,
+  readyIn,
   settled,
 } from '../conditions.ts'
 import { isPatience } from '../failure.ts'
 import type { StatusChange } from '../status.ts'
+import { versionStatus } from '../version/work.ts'
 import type { Skipped } from './desired.ts'
 
-type VersionStatus = NonNullable<Version['status']>
 export type ParentStatus = NonNullable<Module['status']> & NonNullable<Provider['status']>
 type Refs = NonNullable<ParentStatus['moduleVersionRefs']>
 
 const maxSkipped = 200
-/** So that the status of a parent with thousands of versions fits beside its spec into the 1.5 MiB that etcd takes. */
+/** Keeps a parent with thousands of versions below the 1.5 MiB that etcd allows for spec and status. */
 const maxRefs = 1000
 
 /** One Version as its parent sees it. */
-interface Seen {
+interface SeenVersion {
   readonly version: string
   readonly name: string
   readonly fileName: string | undefined
@@ -36,7 +31,7 @@ interface Seen {
   readonly failure: Condition | undefined
 }
 
-export interface Report {
+interface ParentReport {
   readonly desired: number
   /** Newest first. */
   readonly children: readonly { readonly version: string; readonly child: StoredObject }[]
@@ -44,15 +39,16 @@ export interface Report {
   readonly skipped: readonly Skipped[]
 }
 
-/** What the status of a Module or Provider says of its Versions. */
-export function reportOf(type: ParentKind, report: Report): StatusChange<ParentStatus> {
-  const seen = report.children.map(({ version, child }) => seenOf(version, child))
-  const latest = latestOf(seen)
+/** Reports the Versions of a Module or Provider in its status. */
+export function reportOf(
+  type: ParentKind,
+  { desired, children, retained, skipped }: ParentReport,
+): StatusChange<ParentStatus> {
+  const seen = children.map(({ version, child }) => seenOf(version, child))
+  const latest = newestStored(seen)
   const failed = seen.filter(({ failure }) => failure !== undefined)
-  const missing = report.desired - seen.length
-  const waiting = seen.filter(({ synced, failure }) => !synced && failure === undefined)
-  const synced = failed.length === 0 && waiting.length === 0 && missing === 0
-  const { skipped, retained } = report
+  const stored = seen.filter((one) => one.synced)
+  const synced = failed.length === 0 && stored.length === desired
   const refs = refsOf(seen)
   const listed = Object.keys(refs).length
   return {
@@ -64,8 +60,8 @@ export function reportOf(type: ParentKind, report: Report): StatusChange<ParentS
       [type === 'Module' ? 'moduleVersionRefs' : 'providerVersionRefs']:
         listed === 0 ? undefined : refs,
       versionCounts: {
-        wanted: report.desired,
-        synced: seen.filter((one) => one.synced).length,
+        wanted: desired,
+        synced: stored.length,
         failed: failed.length,
         listed,
       },
@@ -73,40 +69,39 @@ export function reportOf(type: ParentKind, report: Report): StatusChange<ParentS
       skipped:
         skipped.length === 0 ? undefined : skipped.slice(0, maxSkipped).map((one) => ({ ...one })),
     },
-    conditions: conditionsOf(synced, failed, seen.length, report.desired),
-    isProgress: waiting.length > 0 || missing > 0,
+    conditions: synced ? syncedConditions(desired) : conditionsOf(failed, seen.length),
+    isProgress: stored.length + failed.length < desired,
   }
 }
 
-function seenOf(version: string, { metadata, status }: StoredObject): Seen {
-  const { artifact, synced, conditions } = (status ?? {}) as VersionStatus
-  const ready = conditionOf(conditions, 'Ready')
-  const isFailing = ready?.status === 'False'
+function seenOf(version: string, child: StoredObject): SeenVersion {
+  const { artifact, synced, conditions } = versionStatus(child)
+  const ready = readyIn(conditions)
   return {
     version,
-    name: metadata.name,
+    name: child.metadata.name,
     fileName: artifact?.fileName,
     synced: synced === true,
-    failure: isFailing ? ready : undefined,
+    failure: ready?.status === 'False' ? ready : undefined,
   }
 }
 
-/** The newest that can be had, a prerelease only where there is nothing else. */
-function latestOf(newestFirst: readonly Seen[]): Seen | undefined {
+/** The newest stored version; a prerelease only if there is no other. */
+function newestStored(newestFirst: readonly SeenVersion[]): SeenVersion | undefined {
   const stored = newestFirst.filter(({ fileName }) => fileName !== undefined)
   return stored.find(({ version }) => semver.prerelease(version) === null) ?? stored[0]
 }
 
-/** The newest versions. One of a provider has several Versions; the first of them by name stands for all. */
-function refsOf(newestFirst: readonly Seen[]): Refs {
-  const refs = new Map<string, Seen>()
+/** The newest versions. A provider's version has several Versions; the first one by name represents them. */
+function refsOf(newestFirst: readonly SeenVersion[]): Refs {
+  const refs = new Map<string, SeenVersion>()
   for (const one of newestFirst) {
     const known = refs.get(one.version)
     if (known === undefined && refs.size === maxRefs) break
     const first = known === undefined || one.name < known.name ? one : known
     refs.set(one.version, { ...first, synced: one.synced && known?.synced !== false })
   }
-  const ref = ({ name, fileName, synced }: Seen) => ({
+  const ref = ({ name, fileName, synced }: SeenVersion) => ({
     name,
     ...(fileName !== undefined && { fileName }),
     synced,
@@ -114,11 +109,11 @@ function refsOf(newestFirst: readonly Seen[]): Refs {
   return Object.fromEntries(Array.from(refs, ([version, seen]) => [version, ref(seen)]))
 }
 
-/** Those that do not just wait. */
-const wrongOf = (failed: readonly Seen[]): Seen[] =>
+/** Failures that are more than waiting. */
+const wrongOf = (failed: readonly SeenVersion[]): SeenVersion[] =>
   failed.filter(({ failure }) => !isPatience(failure?.reason ?? ''))
 
-function syncStatusOf(synced: boolean, failed: readonly Seen[], total: number): string {
+function syncStatusOf(synced: boolean, failed: readonly SeenVersion[], total: number): string {
   if (synced) return 'Synced'
   if (failed.length === 0) return 'Pending'
   const wrong = wrongOf(failed)
@@ -129,22 +124,18 @@ function syncStatusOf(synced: boolean, failed: readonly Seen[], total: number): 
   )
 }
 
-function conditionsOf(
-  synced: boolean,
-  failed: readonly Seen[],
-  total: number,
-  desired: number,
-): ConditionChanges {
-  if (synced) {
-    const message = desired === 0 ? 'no versions are wanted' : `all ${desired} are stored`
-    return { ...settled, Ready: conditionTrue('Synced', message) }
-  }
+function syncedConditions(desired: number): ConditionChanges {
+  const message = desired === 0 ? 'no versions are wanted' : `all ${desired} are stored`
+  return { ...settled, Ready: conditionTrue('Synced', message) }
+}
+
+function conditionsOf(failed: readonly SeenVersion[], total: number): ConditionChanges {
   const [first] = failed
   if (first === undefined) {
     const message = 'versions are being fetched'
     return {
       ...settled,
-      Ready: { status: 'Unknown', reason: 'Progressing', message },
+      Ready: conditionUnknown('Progressing', message),
       Reconciling: conditionTrue('Progressing', message),
     }
   }

@@ -3,7 +3,7 @@ import { ArchivesInUse } from './archives-in-use.ts'
 
 const remove = () => vi.fn<() => Promise<void>>().mockResolvedValue(undefined)
 
-it('what a Version is being stored as is not removed', async () => {
+it('does not remove an archive that is being stored', async () => {
   const inUse = new ArchivesInUse()
   const [one, other] = [await inUse.hold('s3', ['a', 'b']), await inUse.hold('s3', ['b'])]
   const held = remove()
@@ -17,7 +17,7 @@ it('what a Version is being stored as is not removed', async () => {
   expect(await inUse.remove('s3', 'b', held)).toBe(true)
 })
 
-it('storing waits for a removal to end, also for one that fails', async () => {
+it('waits for a removal before storing, also for one that fails', async () => {
   const inUse = new ArchivesInUse()
   const removal = Promise.withResolvers<void>()
   const removed = inUse.remove('s3', 'a', () => removal.promise)
@@ -26,12 +26,12 @@ it('storing waits for a removal to end, also for one that fails', async () => {
   void removed.catch(() => order.push('failed'))
   await inUse.hold('s3', ['b'])
   expect(order).toEqual([])
-  removal.reject(new Error('storage is away'))
+  removal.reject(new Error('storage is unavailable'))
   await held
   expect(order.toSorted()).toEqual(['failed', 'held'])
 })
 
-it('two removals of an object are one, so that storing waits for its end', async () => {
+it('shares two removals of an object, so that storing waits for both', async () => {
   const inUse = new ArchivesInUse()
   const removal = Promise.withResolvers<void>()
   const removed = inUse.remove('s3', 'a', () => removal.promise)
@@ -44,11 +44,11 @@ it('two removals of an object are one, so that storing waits for its end', async
   expect(second).toHaveBeenCalledTimes(1)
 })
 
-it('a removal that fails fails for all that share it', async () => {
+it('rejects a failed removal for everybody who shares it', async () => {
   const inUse = new ArchivesInUse()
   const removal = Promise.withResolvers<void>()
   const both = ['one', 'other'].map(() => inUse.remove('s3', 'a', () => removal.promise))
-  removal.reject(new Error('storage is away'))
+  removal.reject(new Error('storage is unavailable'))
   expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual([
     'rejected',
     'rejected',

@@ -1,16 +1,16 @@
 /**
- * Archives that are being stored for a Version whose status does not name them yet, and those that are being removed. A name
- * holds a digest, so two Versions may come to the same object: what one finds there must not be removed for the other.
+ * Archives that are being stored for a Version whose status does not name them yet, and archives that are being removed. A
+ * name holds a digest, so two Versions may share an object, which must not be removed for one while the other stores it.
  */
 export class ArchivesInUse {
-  /** How many Versions are being stored as an object. */
+  /** Number of Versions that are being stored as an object. */
   readonly #held = new Map<string, number>()
   readonly #removals = new Map<string, Promise<void>>()
 
   /**
-   * Keeps objects from being removed, once removals of them have ended.
+   * Waits for removals of objects, then protects the objects from removal.
    *
-   * @returns what lets them go
+   * @returns ends the protection
    */
   async hold(placeId: string, fileNames: readonly string[]): Promise<() => void> {
     const keys = fileNames.map((fileName) => keyOf(placeId, fileName))
@@ -29,10 +29,10 @@ export class ArchivesInUse {
   }
 
   /**
-   * Removes an object that nothing holds. A removal that runs already is shared, its failure included.
+   * Removes an object that nothing holds. A removal that runs already is shared, including its failure.
    *
-   * @param remove is called at once, so that what was looked up just before still holds
-   * @returns false where it is held, and nothing was done
+   * @param remove is called at once, so that facts looked up just before are still true
+   * @returns false if the object is held; then nothing was done
    */
   async remove(placeId: string, fileName: string, remove: () => Promise<void>): Promise<boolean> {
     const key = keyOf(placeId, fileName)

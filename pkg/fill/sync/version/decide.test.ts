@@ -20,12 +20,12 @@ it.each([
   expect(decide(stored, fetched, { policy, ...situation })).toBe(is)
 })
 
-it('what was never stored is stored, whatever the policy', () => {
+it('stores the first archive with any policy', () => {
   expect(decide(undefined, other, { policy: 'never', ...quiet })).toBe('store')
   expect(decide({}, other, { policy: 'never', ...quiet })).toBe('store')
 })
 
-it('the same content in another packing is stored again', () => {
+it('stores the same content in another packing again', () => {
   const packed = { ...same, fileName: 'vpc-1.0.0-0123456789ab.tar.gz' }
   expect(decide(stored, packed, { policy: 'never', lost: false, wanted: true })).toBe('store')
 })

@@ -1,37 +1,37 @@
 import type { ReplacePolicy } from './plan.ts'
 
-export interface Stored {
+interface StoredArtifact {
   readonly contentDigest?: string | undefined
   readonly fileName?: string | undefined
 }
 
-export type Decision =
-  /** Nothing is stored yet, or the same content is lost or packed otherwise. */
+export type ArchiveDecision =
+  /** Nothing is stored yet, or the same content is lost or packed differently. */
   | 'store'
-  /** What is stored has the same content. */
+  /** The stored archive has the same content. */
   | 'keep'
   | 'replace'
-  /** Served as it is, while upstream has something else. */
+  /** The stored archive stays, although upstream has other content. */
   | 'drifted'
   /** The stored archive is gone, and upstream has other content. */
   | 'lost'
 
 /**
- * What to do with an archive that was fetched.
+ * Decides what to do with a fetched archive.
  *
- * @param stored what the status says; undefined where nothing was ever stored
- * @param situation.lost the stored object is missing or altered
- * @param situation.wanted a person asked for a sync, or the spec names another source
+ * @param stored from the status; undefined if nothing was ever stored
+ * @param situation.lost whether the stored object is missing or altered
+ * @param situation.wanted whether a person requested a sync, or the spec names another source
  */
 export function decide(
-  stored: Stored | undefined,
+  stored: StoredArtifact | undefined,
   fetched: { readonly contentDigest: string; readonly fileName: string },
   situation: {
     readonly policy: ReplacePolicy
     readonly lost: boolean
     readonly wanted: boolean
   },
-): Decision {
+): ArchiveDecision {
   if (stored?.contentDigest === undefined) return 'store'
   if (stored.contentDigest === fetched.contentDigest) {
     const samePacking = endingOf(stored.fileName) === endingOf(fetched.fileName)

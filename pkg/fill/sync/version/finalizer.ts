@@ -5,7 +5,7 @@ export function finalizerOf(apiGroup: string): string {
   return `${apiGroup}/finalizer`
 }
 
-/** Makes an object wait for its archive to be removed when it is deleted. @returns the object with the finalizer */
+/** Makes a deleted object wait until its archive is removed. @returns the object with the finalizer */
 export async function addFinalizer(
   { objects, apiGroup }: Pick<Context, 'objects' | 'apiGroup'>,
   object: StoredObject,
@@ -17,7 +17,7 @@ export async function addFinalizer(
   return objects.patch(refOf(object), patch, { resourceVersion })
 }
 
-/** Lets a deleted object go. */
+/** Lets a deleted object disappear. */
 export async function dropFinalizer(
   { objects, apiGroup }: Pick<Context, 'objects' | 'apiGroup'>,
   object: StoredObject,

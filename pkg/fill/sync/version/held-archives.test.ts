@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { Candidate } from './candidate.ts'
 import { HeldArchives } from './held-archives.ts'
+import type { Candidate } from './work.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -13,7 +13,7 @@ function candidate(fileName: string): Candidate {
   return { file, fileName, sha256: '', sizeBytes: 1, contentDigest: '', revision: '' }
 }
 
-it('an archive is kept for an hour, and its room in the spool is free after that', async () => {
+it('keeps an archive for an hour, then frees its room in the spool', async () => {
   const held = new HeldArchives(3_600_000, { waiting: 0, onFull: () => () => undefined })
   await held.keep('taken', candidate('taken'))
   await held.keep('left', candidate('left'))

@@ -1,9 +1,9 @@
 import type { Spool } from '../../../archives/spool/spool.ts'
-import type { Candidate } from './candidate.ts'
+import type { Candidate } from './work.ts'
 
 /**
- * Archives that could not be stored, kept for a while so that they are not fetched again when storage is back. The oldest
- * ones are given up where others wait for room in the spool: one storage that is away must not delay what goes elsewhere.
+ * Archives that could not be stored, kept for a while so that they need not be fetched again. If other fetches wait for room
+ * in the spool, the oldest are dropped: an unavailable storage must not delay archives for other storages.
  */
 export class HeldArchives {
   readonly #heldMs: number
@@ -18,7 +18,7 @@ export class HeldArchives {
     this.#ignore = spool.onFull(() => void this.#makeRoom())
   }
 
-  /** @param key names the Version and what it is made from */
+  /** @param key names the Version, its source and revision */
   async keep(key: string, candidate: Candidate): Promise<void> {
     await this.drop(key)
     const timer = setTimeout(() => void this.drop(key), this.#heldMs)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { HostSlots } from './host-slots.ts'
 
-it('so many ask a host at a time; one that asks again needs no other slot, one that found none keeps none', () => {
+it('limits the Versions that ask a host; a second request needs no slot, and a refused one keeps none', () => {
   const slots = new HostSlots(2)
   expect(['a', 'b', 'c', 'a'].map((key) => slots.take('slow', key))).toEqual([
     true,
@@ -15,7 +15,7 @@ it('so many ask a host at a time; one that asks again needs no other slot, one t
   expect(slots.take('slow', 'c')).toBe(false)
 })
 
-it('one whose source moves to another host gives back its slots of both', () => {
+it('returns the slots of both hosts if a source moves', () => {
   const slots = new HostSlots(1)
   expect(slots.take('before', 'a')).toBe(true)
   expect(slots.take('after', 'a')).toBe(true)

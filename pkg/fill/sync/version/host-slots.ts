@@ -1,11 +1,10 @@
 /**
- * How many Versions ask one host at a time, so that many of a slow host take nothing from those of another. Only a Version
- * that is worked on has slots, and gives all back at its end: one that finds none waits in the queue, where nothing is kept
- * for it.
+ * Limits how many Versions ask one host at a time, so that a slow host does not slow down others. Only a Version in work has
+ * slots, and it returns them at its end. A Version that finds no slot waits in the queue; no slot is reserved for it.
  */
 export class HostSlots {
   readonly #perHost: number
-  /** Who has a slot, by host. */
+  /** Keys that have a slot, by host. */
   readonly #taken = new Map<string, Set<string>>()
 
   constructor(perHost: number) {
@@ -21,7 +20,7 @@ export class HostSlots {
     return true
   }
 
-  /** Gives back every slot that a key has: it may have taken those of two hosts, where its source moved. */
+  /** Returns every slot of a key; it may have slots of two hosts if its source moved. */
   free(key: string): void {
     for (const [host, taken] of this.#taken) {
       if (taken.delete(key) && taken.size === 0) this.#taken.delete(host)

@@ -1,35 +1,33 @@
-import type { ProviderRelease } from '../../sources/sources.ts'
+import type { ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
+import { FillError, type ProviderRelease } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
-import { mistake } from '../failure.ts'
-import type { ProviderPlan } from './plan.ts'
+import { ownedBy } from '../parent/children.ts'
 
 /**
- * Whether the key that signed a release may sign it: one of those that are trusted, else the one that signed the first
- * version of the provider.
+ * Requires that the key that signed a release is trusted: it is in trustedKeys, or it signed the first version of the
+ * provider.
  *
- * @throws Failure SigningKeyChanged, saying what to add to accept the key
+ * @throws FillError SigningKeyChanged, with the change that accepts the key
  */
-export function checkKeyTrust(
-  { objects, signers }: Context,
-  { config, parent }: ProviderPlan,
+export function requireTrust(
+  context: Context,
+  { trustedKeys = [], keyPolicy }: ProviderConfig,
+  parent: StoredObject | undefined,
   { signer }: ProviderRelease,
 ): void {
   if (signer === undefined || signer.trusted) return
   const { fingerprint } = signer
-  if ((config.trustedKeys ?? []).length > 0) {
-    throw mistake(
+  if (trustedKeys.length > 0) {
+    throw new FillError(
       'SigningKeyChanged',
       `signed by ${fingerprint}, which is not in trustedKeys: add it there to accept it`,
     )
   }
-  if (parent === undefined || config.keyPolicy === 'Follow') return
-  const siblings = objects.list('Version', {
-    namespace: parent.metadata.namespace,
-    ownerUid: parent.metadata.uid,
-  })
-  const first = signers.of(parent, siblings, fingerprint)
+  if (parent === undefined || keyPolicy === 'Follow') return
+  const first = context.signers.of(parent, ownedBy(context, parent), fingerprint)
   if (first === fingerprint) return
-  throw mistake(
+  throw new FillError(
     'SigningKeyChanged',
     `signed by ${fingerprint}, the first version by ${first}: add both to trustedKeys to accept it, or set keyPolicy: Follow`,
   )

@@ -1,59 +1,62 @@
-import { type Context, keyOf } from '../context.ts'
-import { mistake } from '../failure.ts'
+import { FillError } from '../../sources/sources.ts'
+import { type Context, keyOf, latestOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
-import type { Candidate } from './candidate.ts'
 import { decide } from './decide.ts'
-import { fetchModule } from './fetch-module.ts'
-import { fetchProvider } from './fetch-provider.ts'
-import type { Plan } from './plan.ts'
+import type { UpstreamOffer, VersionPlan } from './plan.ts'
 import { progressOf } from './progress.ts'
 import {
   driftedStatus,
   driftMessage,
   keptStatus,
   storedStatus,
-  type VersionStatus,
+  type UpstreamContent,
 } from './status.ts'
 import { store } from './store.ts'
-import type { Work } from './sync-version.ts'
-import type { Upstream } from './upstream.ts'
+import type { Candidate, VersionStatus, VersionWork } from './work.ts'
 
-/** Why an archive is fetched. */
 interface Situation {
-  readonly plan: Plan
-  readonly upstream: Upstream
-  /** What is stored was made from what the spec says now. */
+  readonly plan: VersionPlan
+  readonly offer: UpstreamOffer
+  /** Whether the stored archive was made from the current spec. */
   readonly isCurrent: boolean
   readonly isLost: boolean
 }
 
-/** Fetches what upstream has, and stores it where it may be stored. @throws SourceError, ArchiveError, RegistryError, Failure */
-export async function obtain(context: Context, work: Work, situation: Situation): Promise<void> {
-  const { plan, upstream, isCurrent, isLost } = situation
+/** Fetches upstream's archive, and stores it if it may be stored. @throws FillError, ArchiveError, RegistryError */
+export async function obtain(
+  context: Context,
+  work: VersionWork,
+  { plan, offer, isCurrent, isLost }: Situation,
+): Promise<void> {
   const { object, version, attempt } = work
+  const { policy, sourceKey } = plan
+  const { revision } = offer
   const wanted = attempt.request !== undefined || !isCurrent
-  if (plan.policy === 'ask' && !wanted && !isLost) {
-    return drifted(context, work, { revision: upstream.revision }, false)
-  }
-  const { drift } = version.status ?? {}
-  if (!wanted && !isLost && drift?.revision === upstream.revision) return
-  const heldKey = `${keyOf(object.metadata)} ${plan.sourceKey} ${upstream.revision}`
-  const candidate = context.held.take(heldKey) ?? (await fetch(context, work, upstream))
+  if (policy === 'ask' && !wanted && !isLost) return reportDrift(context, work, { revision }, false)
+  const { artifact, drift } = version.status ?? {}
+  if (!wanted && !isLost && drift?.revision === revision) return
+  const heldKey = `${keyOf(object.metadata)} ${sourceKey} ${revision}`
+  const candidate = context.held.take(heldKey) ?? (await fetch(context, work, plan, offer))
   let isHeld = false
   try {
-    const policy = plan.policy
-    const decision = decide(version.status?.artifact, candidate, { policy, lost: isLost, wanted })
+    const decision = decide(artifact, candidate, { policy, lost: isLost, wanted })
     if (decision === 'lost') {
-      throw mistake('ArchiveLost', `${driftText(work, candidate)}: delete the Version to accept it`)
+      const message = driftMessage(version.status, candidate, 'gone')
+      throw new FillError('ArchiveLost', `${message}: delete the Version to accept it`)
     }
-    if (decision === 'drifted') return await drifted(context, work, candidate, true)
-    if (decision === 'keep') return await kept(context, work, candidate, plan.sourceKey)
+    if (decision === 'drifted') return await reportDrift(context, work, candidate, true)
+    if (decision === 'keep') {
+      const seen = { revision, sourceKey, verifiedMs: context.clock() }
+      await write(context, work, (status) => keptStatus(status, seen))
+      return
+    }
     const documents = candidate.release?.documents ?? []
     const names = [candidate.fileName, ...documents.map(({ fileName }) => fileName)]
     const letGo = await context.inUse.hold(plan.placeId, names)
     try {
-      await put(context, work, plan, candidate)
-      await stored(context, work, plan, { candidate, isReplacement: decision === 'replace' })
+      const deadline = AbortSignal.timeout(context.timings.uploadMs)
+      await store(context, plan.place, candidate, AbortSignal.any([work.signal, deadline]))
+      await reportStored(context, work, candidate, { sourceKey, isNew: decision === 'store' })
     } catch (error) {
       isHeld = true
       await context.held.keep(heldKey, candidate)
@@ -66,103 +69,67 @@ export async function obtain(context: Context, work: Work, situation: Situation)
   }
 }
 
-async function fetch(context: Context, work: Work, upstream: Upstream): Promise<Candidate> {
-  const deadline = AbortSignal.timeout(context.timings.fetchMs)
-  const progress = progressOf(context, work.object)
-  const { module, provider } = context.limits
-  const options = {
-    signal: AbortSignal.any([work.signal, deadline]),
-    urgent: work.attempt.request !== undefined,
-    onWaiting: progress.waiting,
-    maxBytes: (upstream.type === 'Module' ? module : provider).packedBytes,
-  }
+async function fetch(
+  context: Context,
+  { object, signal, attempt }: VersionWork,
+  { type }: VersionPlan,
+  offer: UpstreamOffer,
+): Promise<Candidate> {
+  const { limits, timings } = context
+  const progress = progressOf(context, object)
   try {
-    return upstream.type === 'Module'
-      ? await fetchModule(context, upstream.plan, upstream.resolved, options)
-      : await fetchProvider(context, upstream.plan, upstream.release, options)
+    return await offer.fetch({
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timings.fetchMs)]),
+      urgent: attempt.request !== undefined,
+      onWaiting: progress.waiting,
+      maxBytes: (type === 'Module' ? limits.module : limits.provider).packedBytes,
+    })
   } finally {
     await progress.end()
   }
 }
 
-async function put(
+const write = (
   context: Context,
-  { signal }: Work,
-  { place }: Plan,
+  { object }: VersionWork,
+  change: Parameters<typeof writeStatus<VersionStatus>>[2],
+) => writeStatus<VersionStatus>(context, latestOf(context, object), change)
+
+async function reportStored(
+  context: Context,
+  work: VersionWork,
   candidate: Candidate,
+  { sourceKey, isNew }: { readonly sourceKey: string; readonly isNew: boolean },
 ): Promise<void> {
-  const deadline = AbortSignal.timeout(context.timings.uploadMs)
-  await store(context, place, candidate, AbortSignal.any([signal, deadline]))
-}
-
-function latest(context: Context, { object }: Work) {
-  const { namespace, name } = object.metadata
-  return context.objects.get('Version', namespace, name) ?? object
-}
-
-async function stored(
-  context: Context,
-  work: Work,
-  plan: Plan,
-  { candidate, isReplacement }: { candidate: Candidate; isReplacement: boolean },
-): Promise<void> {
-  const before = work.version.status?.artifact?.contentDigest
-  const times = { nowMs: context.clock(), replacedMs: context.timings.replacedMs }
-  const written = await writeStatus<VersionStatus>(context, latest(context, work), (status) =>
-    storedStatus(status, candidate, plan.sourceKey, times),
+  const { clock, timings, metrics, objects } = context
+  const before = work.version.status?.artifact?.contentDigest ?? 'nothing'
+  const times = { nowMs: clock(), replacedMs: timings.replacedMs }
+  const object = await write(context, work, (status) =>
+    storedStatus(status, candidate, sourceKey, times),
   )
-  if (written === undefined) return
-  context.metrics.ended('Version', 'Synced')
+  if (object === undefined) return
+  metrics.ended('Version', 'Synced')
   const { contentDigest, fileName, sizeBytes } = candidate
-  context.objects.event(
-    isReplacement
-      ? {
-          object: written,
-          type: 'Warning',
-          reason: 'ArchiveReplaced',
-          note: `replaced ${before ?? 'nothing'} by ${contentDigest}, because upstream changed`,
-        }
-      : {
-          object: written,
-          type: 'Normal',
-          reason: 'Synced',
-          note: `stored ${fileName}, ${sizeBytes} bytes`,
-        },
-  )
+  if (isNew) {
+    const note = `stored ${fileName}, ${sizeBytes} bytes`
+    objects.event({ object, type: 'Normal', reason: 'Synced', note })
+  } else {
+    const note = `replaced ${before} by ${contentDigest}, because upstream changed`
+    objects.event({ object, type: 'Warning', reason: 'ArchiveReplaced', note })
+  }
 }
 
-async function kept(
+async function reportDrift(
   context: Context,
-  work: Work,
-  { revision }: Candidate,
-  sourceKey: string,
-): Promise<void> {
-  const verifiedMs = context.clock()
-  await writeStatus<VersionStatus>(context, latest(context, work), (status) =>
-    keptStatus(status, { revision, sourceKey, verifiedMs }),
-  )
-}
-
-async function drifted(
-  context: Context,
-  work: Work,
-  { revision, contentDigest }: { readonly revision: string; readonly contentDigest?: string },
+  work: VersionWork,
+  { revision, contentDigest }: UpstreamContent,
   isRefused: boolean,
 ): Promise<void> {
   const upstream = { revision, ...(contentDigest !== undefined && { contentDigest }) }
   const how = { isRefused, nowMs: context.clock() }
-  const written = await writeStatus<VersionStatus>(context, latest(context, work), (status) =>
-    driftedStatus(status, upstream, how),
-  )
+  const object = await write(context, work, (status) => driftedStatus(status, upstream, how))
   context.metrics.ended('Version', 'UpstreamChanged')
-  if (written === undefined) return
-  const note = driftMessage(work.version.status, upstream, isRefused)
-  context.objects.event({ object: written, type: 'Warning', reason: 'UpstreamChanged', note })
-}
-
-function driftText({ version }: Work, candidate: Candidate): string {
-  return driftMessage(version.status, candidate, true).replace(
-    'which is still served',
-    'which is gone from storage',
-  )
+  if (object === undefined) return
+  const note = driftMessage(work.version.status, upstream, isRefused ? 'served' : 'replaceable')
+  context.objects.event({ object, type: 'Warning', reason: 'UpstreamChanged', note })
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import semver from 'semver'
 import {
   configOfVersion,
@@ -9,97 +9,92 @@ import {
   type StorageConfig,
   type Version,
 } from '../../../api/v1alpha1/v1alpha1.ts'
-import { type ArchiveFormat, normaliserVersion } from '../../../archives/archive/archive.ts'
+import { normaliserVersion } from '../../../archives/archive/archive.ts'
 import type { ArchivePlace } from '../../../archives/storage/storage.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import type { ModuleUpstream, Platform, ProviderUpstream } from '../../sources/sources.ts'
+import { type FetchOptions, FillError, type UpstreamOptions } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
-import { mistake } from '../failure.ts'
+import { fetchModule, fetchProvider } from './fetch.ts'
+import { requireTrust } from './key-trust.ts'
+import type { Candidate } from './work.ts'
 
-/** Whether an archive may be replaced by what upstream has now. */
+/** Whether upstream's current archive may replace the stored one. */
 export type ReplacePolicy = 'never' | 'ask' | 'follow'
 
-interface CommonPlan extends Placed {
-  readonly policy: ReplacePolicy
-  /** Digest of everything that the archive is made from, but for what upstream has at a moment. */
-  readonly sourceKey: string
-}
-
-export interface ModulePlan extends CommonPlan {
-  readonly type: 'Module'
-  readonly source: ModuleUpstream
-  readonly format: ArchiveFormat
-}
-
-export interface ProviderPlan extends CommonPlan {
-  readonly type: 'Provider'
-  readonly upstream: ProviderUpstream
-  readonly platform: Platform
-  readonly config: ProviderConfig
-}
-
-export type Plan = ModulePlan | ProviderPlan
-
-/** Where the archives of a Version are, and under which version. */
-export interface Placed {
+/** The place of a Version's archives. */
+export interface PlacedVersion {
   /** Without a leading `v`. */
   readonly version: string
-  /** Of the module or provider in storage. */
+  /** Name of the module or provider in storage. */
   readonly configName: string
   readonly place: ArchivePlace
-  /** Names the place, whatever is set beside it. */
+  /** Names the place, whatever its other settings. */
   readonly placeId: string
   readonly parent: StoredObject | undefined
 }
 
-/** @throws Failure InvalidSpec */
-export function placeOf(context: Context, version: Version): Placed {
+/** The source of a Version's archive, and the rules for replacing the archive. */
+export interface VersionPlan extends PlacedVersion {
+  readonly type: Version['spec']['type']
+  readonly policy: ReplacePolicy
+  /** Digest of everything that the archive is made from, except for upstream's current content. */
+  readonly sourceKey: string
+  /** The host that is asked first; upstream may name others. */
+  readonly host: string
+  /** Asks upstream, which verifies the signature of a provider's checksums. @throws FillError */
+  ask(options: UpstreamOptions): Promise<UpstreamOffer>
+}
+
+/** The current content of an upstream. */
+export interface UpstreamOffer {
+  readonly revision: string
+  /** @throws FillError SigningKeyChanged */
+  requireTrust(): void
+  fetch(options: FetchOptions): Promise<Candidate>
+}
+
+/** @throws FillError InvalidSpec */
+export function placeOf(context: Context, version: Version): PlacedVersion {
   const normal = normalizeVersion(version.spec.version)
   if (semver.parse(normal) === null) {
-    throw mistake('InvalidSpec', `spec.version must be a semantic version such as 1.2.0`)
+    throw new FillError('InvalidSpec', 'spec.version must be a semantic version such as 1.2.0')
   }
-  const { namespace } = version.metadata
   const ref = parentRefOf(version)
-  const parent = ref && context.objects.get(ref.kind, namespace, ref.name)
+  const parent = ref && context.objects.get(ref.kind, version.metadata.namespace, ref.name)
   const shared = configOf(parent)
   const own = configOfVersion(version)
   const configName = own?.name ?? shared?.name ?? ref?.name
   if (configName === undefined) {
     const field = version.spec.type === 'Module' ? 'moduleConfigRef' : 'providerConfigRef'
-    throw mistake('InvalidSpec', `spec.${field}.name is required where there is no owner`)
+    throw new FillError('InvalidSpec', `spec.${field}.name is required if there is no owner`)
   }
   const storage = own?.storageConfig ?? shared?.storageConfig
   if (storage === undefined) {
-    throw mistake(
+    throw new FillError(
       'InvalidSpec',
       'storageConfig is missing: set it in the config of the Module or Provider, or in spec.global of the Depot',
     )
   }
   const place = context.archives.for(storage, configName)
-  return {
-    version: normal,
-    configName,
-    place,
-    placeId: placeIdOf(storage, place, configName),
-    parent,
-  }
+  const placeId = placeIdOf(storage, place, configName)
+  return { version: normal, configName, place, placeId, parent }
 }
 
 /**
- * Storage is opened with credentials that reach the places of every tenant, so that naming one proves no right to it.
+ * Storage credentials reach the places of every tenant, so naming a place proves no right to use it.
  *
- * @throws Failure StorageNotGranted
+ * @throws FillError StorageNotGranted
  */
-export function requireGrant({ place }: Placed, namespace: string): void {
+export function requireGrant({ place }: PlacedVersion, namespace: string): void {
   if (place.isGrantedTo(namespace)) return
-  throw mistake(
+  throw new FillError(
     'StorageNotGranted',
     `namespace ${namespace} may not store archives in the place that storageConfig names; an administrator grants it with --storage-grants of the controller`,
   )
 }
 
-/** @throws Failure InvalidSpec, StorageNotGranted, SourceError */
-export function planOf(context: Context, version: Version): Plan {
+/** @throws FillError InvalidSpec, StorageNotGranted and others */
+export function planOf(context: Context, version: Version): VersionPlan {
   const placed = placeOf(context, version)
   requireGrant(placed, version.metadata.namespace)
   return version.spec.type === 'Module'
@@ -107,69 +102,89 @@ export function planOf(context: Context, version: Version): Plan {
     : providerPlan(context, version, placed)
 }
 
-function modulePlan(context: Context, { metadata, spec }: Version, placed: Placed): ModulePlan {
+function modulePlan(
+  context: Context,
+  { metadata, spec }: Version,
+  placed: PlacedVersion,
+): VersionPlan {
   const config: ModuleConfig = { ...configOf(placed.parent), ...spec.moduleConfigRef }
-  const { source: origin, repoUrl, repoOwner } = config
+  const { source: origin, repoUrl, repoOwner, immutable } = config
   if (origin === undefined && repoUrl === undefined && repoOwner === undefined) {
-    throw mistake(
+    throw new FillError(
       'InvalidSpec',
-      'nothing says where the module comes from: set source, repoUrl or repoOwner, or spec.upload for an archive that is in storage already',
+      'the module has no source: set source, repoUrl or repoOwner, or spec.upload for an archive that is in storage already',
     )
   }
   const source = context.sources.module({ ...config, name: placed.configName }, metadata.namespace)
   const format = config.fileFormat === 'zip' ? 'zip' : 'tar.gz'
-  const { immutable } = config
+  const { tagPrefix = '', path = '' } = origin ?? {}
+  const [host = ''] = source.identity.replace(/^\w+:(?:https:\/\/)?/, '').split('/')
   return {
     ...placed,
     type: 'Module',
-    source,
-    format,
     policy: immutable === true ? 'never' : immutable === false ? 'follow' : 'ask',
-    sourceKey: keyOf(placed, [
-      source.identity,
-      origin?.tagPrefix ?? '',
-      origin?.path ?? '',
-      format,
-      normaliserVersion,
-    ]),
+    sourceKey: sourceKeyOf(placed, [source.identity, tagPrefix, path, format, normaliserVersion]),
+    host,
+    async ask(options) {
+      const resolved = await source.resolve(spec.version, options)
+      return {
+        revision: resolved.revision,
+        requireTrust: () => undefined,
+        fetch: async (fetching) => {
+          const fetched = await source.fetch(resolved, fetching)
+          const stem = `${placed.configName}-${placed.version}`
+          return fetchModule(context, fetched, { format, stem }, fetching)
+        },
+      }
+    },
   }
 }
 
-function providerPlan(context: Context, { metadata, spec }: Version, placed: Placed): ProviderPlan {
+function providerPlan(
+  context: Context,
+  { metadata, spec }: Version,
+  placed: PlacedVersion,
+): VersionPlan {
   const { operatingSystem: os, architecture: arch } = spec
   if (os === undefined || arch === undefined) {
-    throw mistake('InvalidSpec', 'spec.operatingSystem and spec.architecture are required')
+    throw new FillError('InvalidSpec', 'spec.operatingSystem and spec.architecture are required')
   }
   const config = { ...configOf(placed.parent), ...spec.providerConfigRef } as ProviderConfig
-  const upstream = context.sources.provider(
-    { ...config, name: placed.configName },
-    metadata.namespace,
-  )
+  const type = placed.configName
+  const upstream = context.sources.provider({ ...config, name: type }, metadata.namespace)
   return {
     ...placed,
     type: 'Provider',
-    upstream,
-    platform: { os, arch },
-    config,
     policy: 'never',
-    sourceKey: keyOf(placed, [upstream.identity, os, arch]),
+    sourceKey: sourceKeyOf(placed, [upstream.identity, os, arch]),
+    host: upstream.host,
+    async ask(options) {
+      const release = await upstream.release(placed.version, { os, arch }, options)
+      return {
+        revision: release.revision,
+        requireTrust: () => requireTrust(context, config, placed.parent, release),
+        fetch: async (fetching) => {
+          const fetched = await upstream.fetch(release, fetching)
+          return fetchProvider(
+            fetched,
+            release,
+            { type, limits: context.limits.provider },
+            fetching,
+          )
+        },
+      }
+    },
   }
 }
 
 function placeIdOf(
-  storage: StorageConfig,
+  { s3, azureStorage: azure, gcs }: StorageConfig,
   { backend, prefix }: ArchivePlace,
   name: string,
 ): string {
-  const { s3, azureStorage: azure, gcs } = storage
-  const account =
-    s3?.bucket ?? gcs?.bucket ?? (azure && `${accountOf(azure.accountUrl)}/${name}`) ?? ''
-  return `${backend}:${account}/${prefix}`
-}
-
-/** An account has one spelling, however its URL is written. */
-function accountOf(url: string): string {
-  return url.toLowerCase().replace(/\/+$/, '')
+  // An account has one identity, however its URL is spelled.
+  const account = azure && `${azure.accountUrl.toLowerCase().replace(/\/+$/, '')}/${name}`
+  return `${backend}:${s3?.bucket ?? gcs?.bucket ?? account ?? ''}/${prefix}`
 }
 
 function configOf(parent: StoredObject | undefined): ModuleConfig | ProviderConfig | undefined {
@@ -181,8 +196,8 @@ function configOf(parent: StoredObject | undefined): ModuleConfig | ProviderConf
   return moduleConfig ?? providerConfig
 }
 
-/** Another storage is another key, so that an archive follows its Module when that moves. */
-function keyOf({ version, configName, placeId }: Placed, parts: string[]): string {
+/** Another storage gives another key, so that an archive follows its Module when the Module moves. */
+function sourceKeyOf({ version, configName, placeId }: PlacedVersion, parts: string[]): string {
   const text = JSON.stringify([version, configName, placeId, ...parts])
-  return `sha256:${createHash('sha256').update(text).digest('hex').slice(0, 32)}`
+  return `sha256:${hash('sha256', text).slice(0, 32)}`
 }

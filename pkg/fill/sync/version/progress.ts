@@ -3,16 +3,16 @@ import type { StoredObject } from '../../../records/store/store.ts'
 import { conditionTrue } from '../conditions.ts'
 import { type Context, refOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
-import type { VersionStatus } from './status.ts'
+import type { VersionStatus } from './work.ts'
 
 export interface Progress {
-  /** There is no room in the spool at this moment. */
+  /** Reports that the spool has no room. */
   readonly waiting: () => void
-  /** Resolves once nothing is written any more. */
+  /** Resolves when all writes have ended. */
   readonly end: () => Promise<void>
 }
 
-/** Tells in the status that a fetch goes on. */
+/** Reports in the status that a fetch is going on. */
 export function progressOf(context: Context, object: StoredObject): Progress {
   let writing = Promise.resolve()
   const tell = (reason: Reason, message: string) => {

@@ -14,7 +14,7 @@ const metadata = {
   ownerReferences: [],
 }
 
-it('a status that names an object in a folder below names nothing that may be removed', () => {
+it('ignores object names with a folder, which must not be removed', () => {
   const object = {
     kind: 'Version' as const,
     metadata,

@@ -2,57 +2,58 @@ import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { Context } from '../context.ts'
 import { resourceOf } from '../resource.ts'
-import { type Placed, placeOf } from './plan.ts'
+import { type PlacedVersion, placeOf } from './plan.ts'
+import { versionStatus } from './work.ts'
 
-type VersionStatus = NonNullable<Version['status']>
+type Place = PlacedVersion['place']
 
 /**
- * Every object in storage that a Version has put there or still needs. What is stored has no folder in its name: one that
- * has was written by another hand, and would reach into the place of a module whose folder is below this one's.
+ * Lists the objects in storage that a Version has put there or still needs. Depot stores no name with a folder in it: such a
+ * name was written by somebody else, and would reach into the place of a module whose folder is below this one.
  */
 export function filesOf(object: StoredObject): string[] {
-  const { artifact, release, replaced } = (object.status ?? {}) as VersionStatus
+  const { artifact, release, replaced = [] } = versionStatus(object)
   const files = [
     artifact?.fileName,
     release?.shasums,
     release?.signature,
     release?.keys,
-    ...(replaced ?? []).map(({ fileName }) => fileName),
+    ...replaced.map(({ fileName }) => fileName),
   ]
-  return files.filter((file) => file !== undefined).filter((file) => !file.includes('/'))
+  return files.filter((file) => file !== undefined && !file.includes('/')) as string[]
 }
 
-/** Archives that were put into storage by hand are left there: only what was stored from a source is ours. */
-function isOurs({ status }: StoredObject): boolean {
-  return (status as VersionStatus | undefined)?.artifact?.sourceKey !== undefined
-}
-
-/** Whether the archive of a Version is to stay when the Version goes. */
-export function leavesArchive({ apiGroup }: Pick<Context, 'apiGroup'>, object: StoredObject) {
-  return !isOurs(object) || object.metadata.annotations[`${apiGroup}/orphan-archive`] === 'true'
+/** Whether the archive of a Version stays when the Version is deleted: an annotation says so, or a person stored it. */
+export function leavesArchive(
+  { apiGroup }: Pick<Context, 'apiGroup'>,
+  object: StoredObject,
+): boolean {
+  const isStoredByHand = versionStatus(object).artifact?.sourceKey === undefined
+  return isStoredByHand || object.metadata.annotations[`${apiGroup}/orphan-archive`] === 'true'
 }
 
 /** Other Versions that name the same file. */
 interface Others {
   /**
-   * Whether one of them needs the object: those of other platforms share documents. One whose place is not known, because
-   * its spec has a mistake, may need it anywhere.
+   * Whether one of them needs the object: other platforms share documents. A Version whose spec has a mistake may need it in
+   * any place.
    */
   readonly isShared: boolean
-  /** Where the others have theirs, which may be the same object by a link in a mounted directory. */
-  readonly elsewhere: readonly Placed['place'][]
+  /** Places of the others, which may hold the same object through a link in a mounted directory. */
+  readonly elsewhere: readonly Place[]
 }
 
-/** One walk over every Version; what it found holds until something is waited for. */
+/** Finds other Versions that name a file. The result is valid until the next await. */
 export function othersNaming(
   context: Context,
-  placed: Pick<Placed, 'place' | 'placeId'>,
+  placed: Pick<PlacedVersion, 'place' | 'placeId'>,
   fileName: string,
   own?: StoredObject,
 ): Others {
-  const elsewhere: Placed['place'][] = []
+  const elsewhere: Place[] = []
   let isShared = false
-  for (const other of namedBy(context, fileName)) {
+  for (const other of context.objects.list('Version')) {
+    if (!neededFiles(other).includes(fileName)) continue
     const found = placedOrNothing(context, other)
     if (found === undefined || found.placeId === placed.placeId) {
       isShared ||= other.metadata.uid !== own?.metadata.uid && keepsArchive(context, other)
@@ -61,21 +62,21 @@ export function othersNaming(
   return { isShared, elsewhere }
 }
 
-/** Whether the archive of a Version stays, for itself or because it goes without it. */
+/** Whether the archive of a Version stays: the Version is not deleted, or leaves its archive. */
 function keepsArchive(context: Context, object: StoredObject): boolean {
   return object.metadata.deletionTimestamp === undefined || leavesArchive(context, object)
 }
 
-/** Whether a place may be reached by a link. */
-const isMounted = ({ backend }: Placed['place']): boolean => backend === 'filesystem'
+/** Whether links may lead to a place. */
+const isMounted = ({ backend }: Place): boolean => backend === 'filesystem'
 
-/** Whether an object is, by a link in the mounted directory, the one of that name in another place. */
+/** Whether an object is, through a link in the mounted directory, the object of that name in another place. */
 export async function isLinked(
-  place: Placed['place'],
-  elsewhere: readonly Placed['place'][],
+  place: Place,
+  elsewhere: readonly Place[],
   fileName: string,
 ): Promise<boolean> {
-  const real = ({ driver, object }: Placed['place']) =>
+  const real = ({ driver, object }: Place) =>
     driver.stat(object(fileName)).then(
       (info) => info.object,
       () => undefined,
@@ -88,34 +89,30 @@ export async function isLinked(
 }
 
 /**
- * Whether every Version that may need an object is known. Where some namespaces are not watched, that is so if the operator
- * granted its place to the others alone.
+ * Whether every Version that may need an object is known. If some namespaces are not watched, its place has to be granted to
+ * the watched ones alone.
  */
 export function isAllKnown(
   { objects }: Pick<Context, 'objects'>,
-  { place }: Pick<Placed, 'place'>,
+  { place }: Pick<PlacedVersion, 'place'>,
   fileName: string,
 ): boolean {
   const { namespaces } = objects
   return namespaces === undefined || place.isReservedFor(namespaces, fileName)
 }
 
-/** Every object in storage that is not to be removed while a Version is there, one that its spec alone names included. */
+/** Lists the objects in storage that stay while a Version exists, including one that only its spec names. */
 export function neededFiles(object: StoredObject): string[] {
   const { fileName, upload } = object.spec as Version['spec']
   const named = [fileName, upload?.fileName].filter((file) => file !== undefined)
   return [...filesOf(object), ...named]
 }
 
-/** Nothing where the spec of a Version names no place. */
-export function placedOrNothing(context: Context, object: StoredObject): Placed | undefined {
+/** The place of a Version; undefined if its spec names none. */
+export function placedOrNothing(context: Context, object: StoredObject): PlacedVersion | undefined {
   try {
     return placeOf(context, resourceOf('Version', object))
   } catch {
     return undefined
   }
-}
-
-function namedBy({ objects }: Context, fileName: string): StoredObject[] {
-  return objects.list('Version').filter((version) => neededFiles(version).includes(fileName))
 }

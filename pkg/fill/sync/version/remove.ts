@@ -1,10 +1,10 @@
-import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
+import { FillError } from '../../sources/sources.ts'
 import { conditionFalse } from '../conditions.ts'
 import { type Context, keyOf, msOf, refOf } from '../context.ts'
-import { Failure, failureOf } from '../failure.ts'
+import { failureOf } from '../failure.ts'
 import { resourceOf } from '../resource.ts'
 import { writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
@@ -12,15 +12,14 @@ import { dropFinalizer, finalizerOf } from './finalizer.ts'
 import { placeOf, planOf, requireGrant } from './plan.ts'
 import { filesOf, isAllKnown, isLinked, leavesArchive, othersNaming } from './references.ts'
 import { upstreamOf } from './upstream.ts'
+import type { VersionStatus } from './work.ts'
 
-type VersionStatus = NonNullable<Version['status']>
-
-/** When to try again, where another Version is just being stored as the same archive. */
+/** When to try again if another Version is being stored as the same archive. */
 export const heldMs = 1_000
-/** How often upstream is asked for what is absent from a folder. */
+/** How often to ask upstream about a Version whose owner is missing from the folder. */
 const absenceMs = 30_000
 
-/** Removes the archive of a deleted Version once servers have seen the deletion, and lets the Version go. */
+/** Removes the archive of a deleted Version once servers have seen the deletion, and lets the Version disappear. */
 export async function removeVersion(
   context: Context,
   object: StoredObject,
@@ -50,8 +49,8 @@ export async function removeVersion(
 }
 
 /**
- * The manifest of a Module or Provider is absent, which may be a mistake: nothing goes that upstream could not give again.
- * What is left once that is sure is deleted by its deletion.
+ * The manifest of a Module or Provider is missing, which may be a mistake: an archive stays until upstream is known to be
+ * reachable. Then the Version is deleted, and its deletion removes the archive.
  */
 async function confirmAbsence(
   context: Context,
@@ -67,12 +66,12 @@ async function confirmAbsence(
       ? undefined
       : removeVersion(context, now, signal)
   }
-  const note = `left ${files[0]} in storage, although the manifest of its owner is absent, until upstream can be asked: ${problem}`
+  const note = `left ${files[0]} in storage until upstream is reachable, because the manifest of its owner is missing: ${problem}`
   context.objects.event({ object, type: 'Warning', reason: 'ArchiveLeft', note })
   return { afterMs: jittered(absenceMs, object.metadata.uid) }
 }
 
-/** Why upstream cannot be asked for a Version; undefined where it has answered. */
+/** Explains why upstream gives no answer about a Version; undefined if it has answered. */
 async function upstreamProblem(
   context: Context,
   object: StoredObject,
@@ -80,24 +79,23 @@ async function upstreamProblem(
 ): Promise<string | undefined> {
   try {
     const version = resourceOf('Version', object)
-    const work = { object, version, attempt: {}, signal }
-    await upstreamOf(context, planOf(context, version), work, 0)
+    await upstreamOf(context, planOf(context, version), { attempt: {}, signal }, 0)
     return undefined
   } catch (error) {
     const failure = failureOf(error)
     if (failure === undefined || signal.aborted) throw error
-    return failure.reason === 'NotFound' ? undefined : failure.message
+    return failure.reason === 'UpstreamNotFound' ? undefined : failure.message
   }
 }
 
-/** What became of files that were to be removed; those that others need are in neither list. */
+/** The result of a removal; files that others need are in neither list. */
 interface Removal {
   readonly removed: readonly string[]
-  /** Another Version is just being stored as the same: to be tried again. */
+  /** Another Version is being stored as the same file: try again. */
   readonly held: readonly string[]
 }
 
-/** Removes what no Version needs any more, and leaves what cannot be proven unneeded. @throws RegistryError, Failure */
+/** Removes files that no Version needs, and leaves files that an unknown Version may need. @throws RegistryError, FillError */
 export async function removeFiles(
   context: Context,
   object: StoredObject,
@@ -107,8 +105,8 @@ export async function removeFiles(
   requireGrant(placed, object.metadata.namespace)
   const unreadable = context.objects.unreadable()
   if (unreadable !== undefined) {
-    const message = `${unreadable} cannot be read, and may hold a Version that needs the archive, too: correct or remove it`
-    throw new Failure('ArchiveNotRemoved', message)
+    const message = `${unreadable} cannot be read, and may hold a Version that needs the archive: correct or remove it`
+    throw new FillError('ArchiveNotRemoved', message)
   }
   const { place, placeId } = placed
   const removed: string[] = []
@@ -122,7 +120,7 @@ export async function removeFiles(
     let others = othersNaming(context, placed, fileName, object)
     if (!others.isShared && others.elsewhere.length > 0) {
       if (await isLinked(place, others.elsewhere, fileName)) continue
-      // Asked again, so that nothing can come between this and the removal.
+      // Asked again, so that nothing can happen between this and the removal.
       others = othersNaming(context, placed, fileName, object)
     }
     if (others.isShared) continue
@@ -137,7 +135,7 @@ export async function removeFiles(
 
 function reportLeft(context: Context, object: StoredObject, [first]: readonly string[]): void {
   const { namespace } = object.metadata
-  const note = `left ${first} in storage: a namespace that is not watched may need it, too. Watch all namespaces, or grant the place to ${namespace} alone with --storage-grants of the controller`
+  const note = `left ${first} in storage: a namespace that is not watched may need it. Watch all namespaces, or grant the place to ${namespace} alone with --storage-grants of the controller`
   context.objects.event({ object, type: 'Normal', reason: 'ArchiveLeft', note })
 }
 
@@ -145,9 +143,9 @@ async function notRemoved(
   context: Context,
   object: StoredObject,
   error: unknown,
-): Promise<Failure> {
-  const message = `${messageOf(error)}; the annotation ${context.apiGroup}/orphan-archive: "true" lets the Version go without it`
-  const failure = new Failure('ArchiveNotRemoved', message, { cause: error })
+): Promise<FillError> {
+  const message = `${messageOf(error)}; the annotation ${context.apiGroup}/orphan-archive: "true" deletes the Version without it`
+  const failure = new FillError('ArchiveNotRemoved', message, { cause: error })
   await writeStatus<VersionStatus>(context, object, () => ({
     fields: { synced: false, syncStatus: `Sync failed: ${failure.message}` },
     conditions: { Ready: conditionFalse(failure.reason, failure.message) },

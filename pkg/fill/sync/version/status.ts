@@ -1,12 +1,18 @@
-import type { Artifact, Version } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { Artifact } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { FillError } from '../../sources/sources.ts'
 import { type ConditionChanges, conditionFalse, conditionTrue, settled } from '../conditions.ts'
 import { timeOf } from '../context.ts'
-import { type Failure, failureText } from '../failure.ts'
+import { failureText } from '../failure.ts'
 import type { StatusChange } from '../status.ts'
-import type { Candidate } from './candidate.ts'
+import type { Candidate, VersionStatus } from './work.ts'
 
-export type VersionStatus = NonNullable<Version['status']>
 type Change = StatusChange<VersionStatus>
+
+/** The content of an upstream, with a digest if it was fetched. */
+export interface UpstreamContent {
+  readonly revision: string
+  readonly contentDigest?: string
+}
 
 const maxPreviousDigests = 5
 
@@ -22,7 +28,14 @@ const inSync = {
   attempted: undefined,
 } as const
 
-/** A new archive is stored, beside the one that it replaces. */
+/** The conditions of an archive that has upstream's content. */
+const whole: ConditionChanges = {
+  ...ready,
+  Stored: conditionTrue('Stored', 'the archive was read back from storage'),
+  Drifted: conditionFalse('InStep', 'upstream has the content that is served'),
+}
+
+/** Reports a new archive, next to the one that it replaces. */
 export function storedStatus(
   before: VersionStatus | undefined,
   candidate: Candidate,
@@ -61,10 +74,8 @@ export function storedStatus(
       ...inSync,
     },
     conditions: {
-      ...ready,
+      ...whole,
       Fetched: conditionTrue('Synced', 'the archive was fetched from upstream'),
-      Stored: conditionTrue('Stored', 'the archive was read back from storage'),
-      Drifted: conditionFalse('InStep', 'upstream has what is served'),
       Verified: release && verifiedBy(release),
     },
   }
@@ -89,7 +100,7 @@ function verifiedBy({ isSigned, keyFingerprint }: NonNullable<Candidate['release
     : conditionFalse('Unsigned', 'the release has no signature, and signature: IfPresent allows it')
 }
 
-/** What is stored has the content that upstream has. */
+/** Reports that the stored archive has upstream's content. */
 export function keptStatus(
   before: VersionStatus | undefined,
   seen: { readonly revision?: string; readonly sourceKey?: string; readonly verifiedMs?: number },
@@ -101,23 +112,16 @@ export function keptStatus(
     ...(sourceKey !== undefined && { sourceKey }),
     ...(verifiedMs !== undefined && { verifiedAt: timeOf(verifiedMs) }),
   }
-  return {
-    fields: { artifact, ...inSync },
-    conditions: {
-      ...ready,
-      Stored: conditionTrue('Stored', 'the archive was read back from storage'),
-      Drifted: conditionFalse('InStep', 'upstream has what is served'),
-    },
-  }
+  return { fields: { artifact, ...inSync }, conditions: whole }
 }
 
-/** Upstream has other content; what is stored goes on being served. */
+/** Reports that upstream has other content; the stored archive is still served. */
 export function driftedStatus(
   before: VersionStatus | undefined,
-  upstream: { readonly revision: string; readonly contentDigest?: string },
+  upstream: UpstreamContent,
   { isRefused, nowMs }: { readonly isRefused: boolean; readonly nowMs: number },
 ): Change {
-  const message = driftMessage(before, upstream, isRefused)
+  const message = driftMessage(before, upstream, isRefused ? 'served' : 'replaceable')
   const isKnown = before?.drift?.revision === upstream.revision
   const since = (isKnown ? before?.drift?.since : undefined) ?? timeOf(nowMs)
   const refused: ConditionChanges = {
@@ -138,18 +142,23 @@ export function driftedStatus(
   }
 }
 
-export function driftMessage(
-  before: VersionStatus | undefined,
-  upstream: { readonly revision: string; readonly contentDigest?: string },
-  isRefused: boolean,
-): string {
-  const served = before?.artifact?.contentDigest ?? 'what was stored first'
-  const has = upstream.contentDigest ?? upstream.revision
-  const what = `upstream has ${has} instead of ${served}, which is still served`
-  return isRefused ? what : `${what}; forceSync replaces it`
+/** The state of the stored archive after a change upstream. */
+const fates = {
+  served: 'which is still served',
+  replaceable: 'which is still served; forceSync replaces it',
+  gone: 'which is gone from storage',
 }
 
-const stages: Readonly<Partial<Record<Failure['reason'], 'Verified' | 'Stored'>>> = {
+export function driftMessage(
+  before: VersionStatus | undefined,
+  { revision, contentDigest = revision }: UpstreamContent,
+  fate: keyof typeof fates,
+): string {
+  const stored = before?.artifact?.contentDigest ?? 'the first stored archive'
+  return `upstream has ${contentDigest} instead of ${stored}, ${fates[fate]}`
+}
+
+const stages: Readonly<Partial<Record<FillError['reason'], 'Verified' | 'Stored'>>> = {
   Unsigned: 'Verified',
   SignatureInvalid: 'Verified',
   SigningKeyChanged: 'Verified',
@@ -160,8 +169,8 @@ const stages: Readonly<Partial<Record<Failure['reason'], 'Verified' | 'Stored'>>
 }
 const ofSpec: ReadonlySet<string> = new Set(['InvalidSpec', 'SecretInvalid', 'WaitingForSpool'])
 
-/** Something failed. A stored archive is not less ready because upstream is away for a while. */
-export function failedStatus(before: VersionStatus | undefined, failure: Failure): Change {
+/** Reports a failure. A stored archive stays ready while upstream is unavailable. */
+export function failedStatus(before: VersionStatus | undefined, failure: FillError): Change {
   const { reason, message, terminal } = failure
   const isStored = before?.artifact?.fileName !== undefined
   if (isStored && !terminal && reason !== 'ArchiveMissing') {
@@ -170,16 +179,11 @@ export function failedStatus(before: VersionStatus | undefined, failure: Failure
   const state = conditionFalse(reason, message)
   const stage = stages[reason] ?? (ofSpec.has(reason) ? undefined : 'Fetched')
   return {
-    fields: {
-      synced: false,
-      syncStatus: failureText(failure),
-    },
+    fields: { synced: false, syncStatus: failureText(failure) },
     conditions: {
       ...settled,
       Ready: state,
-      ...(terminal
-        ? { Stalled: conditionTrue(reason, message) }
-        : { Reconciling: conditionTrue(reason, message) }),
+      [terminal ? 'Stalled' : 'Reconciling']: conditionTrue(reason, message),
       ...(stage && { [stage]: state }),
     },
   }

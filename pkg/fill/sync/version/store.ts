@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import type { ArchivePlace, LocalFile } from '../../../archives/storage/storage.ts'
+import { FillError } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
-import { Failure } from '../failure.ts'
-import type { Candidate } from './candidate.ts'
+import type { Candidate } from './work.ts'
 
-/** Puts an archive and its documents into storage, and reads back what is there. @throws Failure, RegistryError */
+/** Puts an archive and its documents into storage, and reads them back. @throws FillError, RegistryError */
 export async function store(
   { spool }: Context,
   place: ArchivePlace,
@@ -16,13 +16,12 @@ export async function store(
     const reserved = await spool.reserve(0, { signal })
     try {
       await writeFile(reserved.path, bytes)
-      const sha256 = createHash('sha256').update(bytes).digest('hex')
-      await storeFile(
-        place,
-        fileName,
-        { path: reserved.path, sizeBytes: bytes.length, sha256 },
-        signal,
-      )
+      const document = {
+        path: reserved.path,
+        sizeBytes: bytes.length,
+        sha256: hash('sha256', bytes),
+      }
+      await storeFile(place, fileName, document, signal)
     } finally {
       await reserved.remove()
     }
@@ -31,15 +30,15 @@ export async function store(
   await storeFile(place, fileName, { path: file.path, sizeBytes, sha256 }, signal)
 }
 
-/** A name holds a digest, so that what is there already is the same, or was altered. */
+/** A name holds a digest, so an existing object is either the same or was altered. */
 async function storeFile(
   place: ArchivePlace,
   fileName: string,
   file: LocalFile,
   signal: AbortSignal,
 ): Promise<void> {
-  const { driver } = place
-  const name = place.object(fileName)
+  const { driver, object } = place
+  const name = object(fileName)
   const outcome = await driver.put(name, file, { signal })
   if (await driver.verify(name, file, { signal })) return
   if (outcome === 'exists') {
@@ -47,5 +46,8 @@ async function storeFile(
     await driver.put(name, file, { signal })
     if (await driver.verify(name, file, { signal })) return
   }
-  throw new Failure('StorageFailed', 'what was stored is not what was sent: storage altered it')
+  throw new FillError(
+    'StorageFailed',
+    `storage altered ${fileName}: the stored bytes differ from the bytes that were sent`,
+  )
 }

@@ -1,16 +1,16 @@
 import type { StoredObject } from '../../../records/store/store.ts'
 import { type Context, msOf, timeOf } from '../context.ts'
 import { jittered } from '../timings.ts'
-import type { Placed } from './plan.ts'
-import type { VersionStatus } from './status.ts'
+import type { PlacedVersion } from './plan.ts'
+import { type VersionStatus, versionStatus } from './work.ts'
 
-export interface Verified {
+export interface StoredState {
   readonly state: 'whole' | 'lost'
-  /** Fields of the artifact that say when it was looked at; empty where it was not due. */
+  /** Times of the checks, for the artifact; empty if no check was due. */
   readonly seen: { readonly verifiedAt?: string; readonly rehashedAt?: string }
 }
 
-/** When a stored archive is to be looked at next, in milliseconds since 1970. */
+/** When to check a stored archive next, in milliseconds since 1970. */
 export function verificationDueMs(
   { timings }: Context,
   { metadata: { uid } }: StoredObject,
@@ -22,14 +22,14 @@ export function verificationDueMs(
   }
 }
 
-/** Looks whether a stored archive is there, and now and then whether it is what was stored. @throws RegistryError */
+/** Checks that a stored archive exists, and from time to time that its bytes are right. @throws RegistryError */
 export async function verifyStored(
   context: Context,
   object: StoredObject,
-  { place }: Placed,
+  { place }: PlacedVersion,
   signal: AbortSignal,
-): Promise<Verified> {
-  const artifact = (object.status as VersionStatus | undefined)?.artifact
+): Promise<StoredState> {
+  const { artifact } = versionStatus(object)
   const { fileName, sha256, sizeBytes } = artifact ?? {}
   if (artifact === undefined || fileName === undefined) return { state: 'lost', seen: {} }
   const due = verificationDueMs(context, object, artifact)
@@ -46,8 +46,8 @@ export async function verifyStored(
 }
 
 /**
- * Whether an object is younger than what its status says, as one from a backup is: storage went on meanwhile. Where
- * storage knows the digest of an object, nothing is read. Times in a status are whole seconds.
+ * Whether an object is younger than its status, as after a restore from a backup: storage may have changed meanwhile.
+ * Nothing is read if storage knows the digest of the archive. Times in a status are whole seconds.
  */
 function isRestored(
   { metadata: { creationTimestamp } }: StoredObject,
@@ -57,7 +57,7 @@ function isRestored(
   return createdMs > (msOf(verifiedAt) ?? createdMs)
 }
 
-function lostOr({ metrics }: Context, isWhole: boolean, seen: Verified['seen']): Verified {
+function lostOr({ metrics }: Context, isWhole: boolean, seen: StoredState['seen']): StoredState {
   if (!isWhole) metrics.verifyFailed('ArchiveLost')
   return { state: isWhole ? 'whole' : 'lost', seen }
 }

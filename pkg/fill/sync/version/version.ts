@@ -1,25 +1,26 @@
-/** Brings one Version to where its spec says: its archive fetched, checked, stored, and reported in its status. */
+/** Brings one Version to its spec: its archive fetched, checked, stored, and reported in its status. */
 
+import type { Reason } from '../../../base/errors/errors.ts'
 import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
-import { conditionTrue } from '../conditions.ts'
-import { type Context, keyOf } from '../context.ts'
-import { failureOf } from '../failure.ts'
+import type { FillError } from '../../sources/sources.ts'
+import { type Context, keyOf, latestOf } from '../context.ts'
+import { failureOf, reportFailure } from '../failure.ts'
+import { handled, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
-import { writeStatus } from '../status.ts'
-import type { Attempt } from './attempt.ts'
-import { recordFailure } from './record-failure.ts'
+import { suspend } from '../status.ts'
 import { removeVersion } from './remove.ts'
-import type { VersionStatus } from './status.ts'
+import { failedStatus } from './status.ts'
 import { syncVersion } from './sync-version.ts'
 import { syncUpload } from './upload.ts'
+import type { SyncAttempt, VersionStatus } from './work.ts'
 
 export async function reconcileVersion(
   context: Context,
   ref: StoredRef,
   signal: AbortSignal,
 ): Promise<Reconciled | undefined> {
-  // It may have a slot already: the queue takes one for a Version that waited.
+  // The queue may have taken a slot for a Version that waited.
   try {
     const object = context.objects.get('Version', ref.namespace, ref.name)
     if (object !== undefined) return await reconcileObject(context, object, signal)
@@ -36,25 +37,46 @@ async function reconcileObject(
   signal: AbortSignal,
 ): Promise<Reconciled | undefined> {
   if (object.metadata.deletionTimestamp !== undefined) return removeVersion(context, object, signal)
-  const attempt: Attempt = {}
+  const attempt: SyncAttempt = {}
   try {
     const version = resourceOf('Version', object)
-    if (version.spec.suspend === true) return await suspend(context, object)
+    if (version.spec.suspend === true) {
+      return await suspend(context, object, { syncStatus: 'Suspended' })
+    }
     const sync = version.spec.upload === undefined ? syncVersion : syncUpload
     return await sync(context, { object, version, attempt, signal })
   } catch (error) {
     const failure = failureOf(error)
     if (failure === undefined || signal.aborted) throw error
-    return await recordFailure(context, object, failure, attempt)
+    return await failed(context, object, failure, attempt)
   }
 }
 
-async function suspend(context: Context, object: StoredObject): Promise<undefined> {
-  await writeStatus<VersionStatus>(context, object, () => ({
-    fields: { syncStatus: 'Suspended' },
-    conditions: {
-      Suspended: conditionTrue('Suspended', 'spec.suspend is set'),
-      Reconciling: undefined,
-    },
-  }))
+async function failed(
+  context: Context,
+  object: StoredObject,
+  failure: FillError,
+  { sourceKey, revision, request, isOutdated }: SyncAttempt,
+): Promise<Reconciled> {
+  const { reason, terminal } = failure
+  if (verifyReasons.has(reason)) context.metrics.verifyFailed(reason)
+  if (!terminal && isOutdated === true) context.outdated.add(keyOf(object.metadata))
+  const result = await reportFailure<VersionStatus>(context, object, failure, (status) => {
+    const { fields, conditions } = failedStatus(status, failure)
+    if (!terminal) return { fields, conditions }
+    const attempted =
+      sourceKey === undefined || revision === undefined ? undefined : { sourceKey, revision }
+    return { fields: { ...fields, attempted, ...handled(request, context.clock()) }, conditions }
+  })
+  await resetForceSync(context, latestOf(context, object), request)
+  return result
 }
+
+const verifyReasons: ReadonlySet<Reason> = new Set<Reason>([
+  'Unsigned',
+  'SignatureInvalid',
+  'SigningKeyChanged',
+  'ChecksumMismatch',
+  'UnsafeArchive',
+  'NotAnArchive',
+])

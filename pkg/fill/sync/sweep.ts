@@ -1,60 +1,67 @@
-/** Finds archives in storage that no Version refers to, such as those of an upload that was killed at the wrong moment. */
+/** Finds archives in storage that no Version refers to, such as those of an upload that was killed. */
 
-import type { ArchivePlace } from '../../../archives/storage/storage.ts'
-import { Turns } from '../../../base/pacing/pacing.ts'
-import type { StoredObject } from '../../../records/store/store.ts'
-import type { Context } from '../context.ts'
+import type { ArchivePlace } from '../../archives/storage/storage.ts'
+import { Turns } from '../../base/pacing/pacing.ts'
+import type { StoredObject } from '../../records/store/store.ts'
+import type { Context } from './context.ts'
 import {
   isAllKnown,
   isLinked,
   neededFiles,
   othersNaming,
   placedOrNothing,
-} from '../version/references.ts'
+} from './version/references.ts'
 
-/** Younger ones may belong to work that goes on. */
+/** Younger archives may belong to running work. */
 const minAgeMs = 24 * 60 * 60_000
-/** Names that only reconcilers give: they hold the beginning of a digest. */
+/** Names that only reconcilers give: they contain the beginning of a digest. */
 const ownName = /[-_][0-9a-f]{12}\.(zip|tar\.gz|SHA256SUMS|SHA256SUMS\.sig|keys\.asc)$/
 
 interface SweptPlace {
   readonly place: ArchivePlace
   readonly placeId: string
   readonly files: Set<string>
-  /** Whether one of the namespaces that store here may do so. */
+  /** Whether one of the namespaces that store here is granted the place. */
   isGranted: boolean
 }
 
-/** What Versions name. */
-interface Named {
+/** Files that Versions name. */
+interface NamedFiles {
   readonly places: ReadonlyMap<string, SweptPlace>
-  /** By Versions whose place is not known, and by those that changed since: these files are needed, wherever they are. */
+  /** Files of Versions without a known place, or changed during the sweep: they are needed in every place. */
   readonly anywhere: Set<string>
 }
 
+/** Sweeps at each interval. @returns stops it */
+export function sweepDaily(context: Context, isDeleting: boolean): () => Promise<void> {
+  const stop = new AbortController()
+  let running: Promise<unknown> = Promise.resolve()
+  const timer = setInterval(() => {
+    running = running.then(() => sweep(context, isDeleting, stop.signal))
+  }, context.timings.sweepMs)
+  timer.unref()
+  return async () => {
+    clearInterval(timer)
+    stop.abort()
+    await running
+  }
+}
+
 /**
- * Reports orphans by log and metric, and removes them where that is wanted. Places are found by the Versions that are there:
- * where there is none any more, nothing is looked for. What may be needed by something that is not known is no orphan.
- *
- * @returns the names of the orphans
+ * Reports orphans in the log and a metric, and removes them if that is wanted. It only looks at places that existing Versions
+ * use. An archive that an unknown Version may need is not an orphan.
  */
-export async function sweep(
-  context: Context,
-  { isDeleting, signal }: { readonly isDeleting: boolean; readonly signal: AbortSignal },
-): Promise<string[]> {
+async function sweep(context: Context, isDeleting: boolean, signal: AbortSignal): Promise<void> {
   const unreadable = context.objects.unreadable()
   if (unreadable !== undefined) {
-    context.log.warn({ unreadable }, 'not swept, because what cannot be read may need any archive')
-    return []
+    context.log.warn({ unreadable }, 'not swept, because an unreadable file may need any archive')
+    return
   }
   const orphans: string[] = []
-  const named: { -readonly [K in keyof Named]: Named[K] } = {
-    places: new Map(),
-    anywhere: new Set(),
-  }
-  const forget = context.objects.onChange((_, __, after) => note(named.anywhere, after))
+  const anywhere = new Set<string>()
+  const forget = context.objects.onChange((_, __, after) => note(anywhere, after))
   try {
-    named.places = await placesOf(context, named.anywhere)
+    const named = { anywhere, places: await placesOf(context, anywhere) }
     for (const swept of named.places.values()) {
       if (signal.aborted) break
       if (!swept.isGranted) continue
@@ -77,19 +84,18 @@ export async function sweep(
     const objects = orphans.slice(0, 20)
     context.log.warn({ count: orphans.length, objects, isDeleting }, 'archives without a Version')
   }
-  return orphans
 }
 
 async function* orphansIn(
   context: Context,
   swept: SweptPlace,
-  { places, anywhere }: Named,
+  { places, anywhere }: NamedFiles,
 ): AsyncGenerator<string> {
   const { place, files } = swept
   const isNamed = (name: string) => [...places.values()].some((other) => other.files.has(name))
   for await (const { object, changedAtMs } of place.driver.list(place.prefix)) {
     const fileName = object.slice(place.prefix.length)
-    // In a folder below is the place of others, who are asked for it by its names.
+    // A folder below is another place, which is swept by its own name.
     if (fileName.includes('/')) continue
     const isOld = changedAtMs + minAgeMs <= context.clock()
     if (!isOld || !ownName.test(fileName) || files.has(fileName)) continue
@@ -98,12 +104,12 @@ async function* orphansIn(
       const { elsewhere } = othersNaming(context, swept, fileName)
       if (await isLinked(place, elsewhere, fileName)) continue
     }
-    // Looked at last, so that nothing can come between this and the removal.
+    // Checked last, so that nothing can happen between this and the removal.
     if (!anywhere.has(fileName)) yield fileName
   }
 }
 
-/** Where the archives of all Versions are, with the files that belong there. */
+/** Finds the places of all Versions, with the files that belong there. */
 async function placesOf(
   context: Context,
   anywhere: Set<string>,

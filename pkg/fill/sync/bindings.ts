@@ -1,0 +1,156 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type Condition,
+  formatPath,
+  type GroupBinding,
+  parseResource,
+} from '../../api/v1alpha1/v1alpha1.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
+import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
+import {
+  ApiError,
+  type Cluster,
+  type KubeClient,
+  type ObservedObject,
+  type Replacement,
+  type Store,
+} from '../../records/kube/kube.ts'
+import { createQueue } from '../queue/queue.ts'
+import { type ConditionState, conditionFalse, conditionTrue, withConditions } from './conditions.ts'
+import { timeOf } from './context.ts'
+
+interface BindingsOptions {
+  /** Compiles a binding as the server does. */
+  readonly compile: (binding: GroupBinding) => CompiledRule
+  readonly cluster: Pick<Cluster, 'observe'>
+  /** Writes statuses; it may refuse to write while this replica is not the leader. */
+  readonly client: KubeClient
+  /** The only namespace whose GroupBindings are evaluated. */
+  readonly namespace: string
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Default: Date.now. */
+  readonly clock?: Clock
+}
+
+/** @see compileBinding of `registry/access` */
+interface CompiledRule {
+  readonly problem: string | undefined
+  /** An Error if the expression does not compile. */
+  readonly rule: object
+}
+
+/** The conditions of GroupBindings. */
+interface Bindings {
+  /** Begins to write: first for every existing binding, then after each change, one at a time. */
+  start(): { stop(): Promise<void> }
+}
+
+/** Reports in the condition `Ready` of each GroupBinding whether servers can evaluate it. Watches at once, writes once started. */
+export function watchBindings(options: BindingsOptions): Bindings {
+  const { cluster, namespace, log, metrics } = options
+  const known = new KnownBindings()
+  cluster.observe({
+    kinds: ['GroupBinding'],
+    scope: { watchNamespace: namespace, bindingsNamespace: namespace },
+    storeOf: () => known,
+  })
+  return {
+    start() {
+      const queue = createQueue({
+        kind: 'GroupBinding',
+        workers: 1,
+        reconcile: (name) => writeCondition(options, known.byName.get(name)),
+        log,
+        metrics,
+      })
+      known.onChange = (name) => queue.add(name, 'user')
+      for (const name of known.byName.keys()) queue.add(name, 'listing')
+      queue.start()
+      return {
+        async stop() {
+          known.onChange = undefined
+          await queue.stop()
+        },
+      }
+    },
+  }
+}
+
+/** A GroupBinding as the cluster has it, with the status that others wrote. */
+interface ObservedBinding extends ObservedObject {
+  readonly metadata: ObservedObject['metadata'] & { readonly generation: number }
+  readonly status?: { readonly conditions?: readonly Condition[] }
+}
+
+/** The GroupBindings of a namespace, kept up to date by the watch. */
+class KnownBindings implements Store {
+  readonly byName = new Map<string, ObservedBinding>()
+  onChange: ((name: string) => void) | undefined
+
+  upsert(object: ObservedObject): void {
+    const { name, resourceVersion } = object.metadata
+    const isKnown = this.byName.get(name)?.metadata.resourceVersion === resourceVersion
+    this.byName.set(name, object as ObservedBinding)
+    if (!isKnown) this.onChange?.(name)
+  }
+
+  delete({ metadata: { name } }: ObservedObject): void {
+    this.byName.delete(name)
+  }
+
+  replace(): Replacement {
+    const listed = new Set<string>()
+    return {
+      add: (object) => {
+        listed.add(object.metadata.name)
+        this.upsert(object)
+      },
+      delete: (object) => {
+        listed.delete(object.metadata.name)
+        this.delete(object)
+      },
+      commit: async () => {
+        for (const name of this.byName.keys()) if (!listed.has(name)) this.byName.delete(name)
+      },
+    }
+  }
+}
+
+async function writeCondition(
+  { client, namespace, compile, clock = Date.now }: BindingsOptions,
+  binding: ObservedBinding | undefined,
+): Promise<void> {
+  if (binding === undefined) return
+  const { name, resourceVersion, generation } = binding.metadata
+  const before = binding.status?.conditions
+  const conditions = withConditions(
+    Array.isArray(before) ? before : undefined,
+    { Ready: stateOf(binding, compile) },
+    { generation, now: timeOf(clock()) },
+  )
+  if (isDeepStrictEqual(conditions, before)) return
+  try {
+    await client.writeStatus(
+      { kind: 'GroupBinding', namespace, name, resourceVersion },
+      { ...binding.status, conditions },
+    )
+  } catch (error) {
+    // The watch brings the new state, or the deletion.
+    const isOutdated = error instanceof ApiError && ['Conflict', 'NotFound'].includes(error.reason)
+    if (!isOutdated) throw error
+  }
+}
+
+function stateOf(binding: ObservedBinding, compile: BindingsOptions['compile']): ConditionState {
+  const parsed = parseResource('GroupBinding', { ...binding, status: undefined })
+  if (!parsed.ok) {
+    const [{ path, message } = { path: [], message: 'cannot be read' }] = parsed.issues
+    return conditionFalse('InvalidSpec', `${formatPath(path)} ${message}`)
+  }
+  const { problem, rule } = compile(parsed.resource)
+  if (problem === undefined) {
+    return conditionTrue('Compiled', 'The expression and the patterns can be evaluated.')
+  }
+  return conditionFalse(rule instanceof Error ? 'InvalidExpression' : 'InvalidSpec', problem)
+}

@@ -1,0 +1,26 @@
+/** Brings a Module to its spec: a Version for each of its versions. */
+
+import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
+import type { Reconciled } from '../../queue/queue.ts'
+import type { Context } from '../context.ts'
+import { resourceOf } from '../resource.ts'
+import { isRetained, ownedBy } from './children.ts'
+import { identityOfStored, listedVersions, retention } from './desired.ts'
+import { type ParentPlan, reconcileParent } from './reconcile-parent.ts'
+
+export function reconcileModule(context: Context, ref: StoredRef): Promise<Reconciled | undefined> {
+  return reconcileParent(context, ref, async (object) => planOf(context, object))
+}
+
+function planOf(context: Context, object: StoredObject): ParentPlan {
+  const { spec, metadata } = resourceOf('Module', object)
+  const { listed, skipped } = listedVersions(spec.versions)
+  const retained = new Set(ownedBy(context, object).filter(isRetained).map(identityOfStored))
+  const { moduleConfig } = object.spec as { moduleConfig: Record<string, unknown> }
+  const { name = metadata.name, versionHistoryLimit } = spec.moduleConfig
+  return {
+    config: { type: 'Module', config: { ...moduleConfig, name } },
+    desired: retention(listed, versionHistoryLimit, (version) => retained.has(version)),
+    skipped,
+  }
+}

@@ -1,0 +1,125 @@
+/** Brings a Provider to its spec: a Version for each of its versions and platforms. */
+
+import { normalizeVersion, type ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
+import type { Reconciled } from '../../queue/queue.ts'
+import type { Platform, ProviderUpstream, UpstreamProviderVersion } from '../../sources/sources.ts'
+import type { Context } from '../context.ts'
+import { resourceOf } from '../resource.ts'
+import { isRetained, ownedBy } from './children.ts'
+import {
+  type DesiredVersion,
+  listedVersions,
+  retention,
+  type Skipped,
+  type SpelledVersion,
+} from './desired.ts'
+import { firstSigner } from './first-signers.ts'
+import { type ParentPlan, reconcileParent } from './reconcile-parent.ts'
+
+/** A younger list is not requested again if it has every wanted version. */
+const listMaxAgeMs = 24 * 60 * 60_000
+
+interface Asking {
+  readonly signal: AbortSignal
+  readonly urgent: boolean
+  readonly listMs: number
+}
+
+export function reconcileProvider(
+  context: Context,
+  ref: StoredRef,
+  signal: AbortSignal,
+): Promise<Reconciled | undefined> {
+  return reconcileParent(context, ref, (object, request) =>
+    planOf(context, object, {
+      signal,
+      urgent: request !== undefined,
+      listMs: context.timings.listMs,
+    }),
+  )
+}
+
+async function planOf(context: Context, object: StoredObject, asking: Asking): Promise<ParentPlan> {
+  const { spec, metadata } = resourceOf('Provider', object)
+  const children = ownedBy(context, object)
+  const versionOf = ({ spec: of }: StoredObject) =>
+    normalizeVersion(String((of as { version?: unknown }).version))
+  const retained = new Set(children.filter(isRetained).map(versionOf))
+  const { listed, skipped } = listedVersions(spec.versions)
+  const { providerConfig } = spec
+  const { name = metadata.name, versionHistoryLimit } = providerConfig
+  const kept = retention(listed, versionHistoryLimit, (version) => retained.has(version))
+  const config = { ...providerConfig, name }
+  const upstream =
+    kept.length === 0
+      ? new Map<string, UpstreamProviderVersion>()
+      : await upstreamVersions(context.sources.provider(config, metadata.namespace), kept, asking)
+  const platforms = kept.map((one) => platformsOf(one, upstream.get(one.version), providerConfig))
+  const { providerConfig: given } = object.spec as { providerConfig: Record<string, unknown> }
+  return {
+    config: { type: 'Provider', config: { ...given, name } },
+    desired: platforms.flatMap(({ desired }) => desired),
+    skipped: [...skipped, ...platforms.flatMap((one) => one.skipped)],
+    fields: { signingKey: firstSigner(object, children) },
+  }
+}
+
+async function upstreamVersions(
+  upstream: ProviderUpstream,
+  wanted: readonly SpelledVersion[],
+  { signal, urgent, listMs }: Asking,
+): Promise<ReadonlyMap<string, UpstreamProviderVersion>> {
+  const list = async (maxAgeMs: number) => {
+    const deadline = AbortSignal.timeout(listMs)
+    const options = { signal: AbortSignal.any([signal, deadline]), urgent, maxAgeMs }
+    const { versions } = await upstream.list(options)
+    return new Map(versions.map((version) => [version.version, version]))
+  }
+  const known = await list(urgent ? 0 : listMaxAgeMs)
+  const isComplete = wanted.every(({ version }) => known.has(version))
+  return isComplete || urgent ? known : list(60_000)
+}
+
+/** Splits the wanted platforms of a version into those that upstream has and those that it lacks. */
+function platformsOf(
+  { version, spelled }: SpelledVersion,
+  upstream: UpstreamProviderVersion | undefined,
+  { operatingSystems = [], architectures = [], protocols: own }: ProviderConfig,
+): { readonly desired: readonly DesiredVersion[]; readonly skipped: readonly Skipped[] } {
+  if (upstream === undefined) {
+    return { desired: [], skipped: [{ version, message: 'upstream does not have this version' }] }
+  }
+  const fits = (names: readonly string[], name: string) =>
+    names.length === 0 || names.includes(name)
+  const platforms = upstream.platforms.filter(
+    ({ os, arch }) => fits(operatingSystems, os) && fits(architectures, arch),
+  )
+  const missing = namedPlatforms(operatingSystems, architectures).filter(
+    (wanted) => !platforms.some((has) => matches(wanted, has)),
+  )
+  // Protocols of the provider's config win over upstream's.
+  const protocols = own === undefined ? { protocols: upstream.protocols } : {}
+  return {
+    desired: platforms.map(({ os, arch }) => ({ spelled, version, os, arch, ...protocols })),
+    skipped: missing.map(({ os = '*', arch = '*' }) => ({
+      version,
+      platform: `${os}/${arch}`,
+      message: 'upstream does not have this platform',
+    })),
+  }
+}
+
+/** Platforms that a config names; an empty list names none. */
+function namedPlatforms(
+  systems: readonly string[],
+  architectures: readonly string[],
+): Partial<Platform>[] {
+  if (systems.length === 0) return architectures.map((arch) => ({ arch }))
+  if (architectures.length === 0) return systems.map((os) => ({ os }))
+  return systems.flatMap((os) => architectures.map((arch) => ({ os, arch })))
+}
+
+function matches({ os, arch }: Partial<Platform>, has: Platform): boolean {
+  return (os === undefined || os === has.os) && (arch === undefined || arch === has.arch)
+}

@@ -1,0 +1,55 @@
+import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { SpoolFile } from '../../../archives/spool/spool.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
+import type { SyncRequest } from '../requests.ts'
+
+export type VersionStatus = NonNullable<Version['status']>
+
+export function versionStatus({ status }: StoredObject): VersionStatus {
+  return status ?? {}
+}
+
+/** The work on one Version. */
+export interface VersionWork {
+  readonly object: StoredObject
+  readonly version: Version
+  readonly attempt: SyncAttempt
+  readonly signal: AbortSignal
+}
+
+/** Facts that the work finds out as it goes, for the status of a failure. */
+export interface SyncAttempt {
+  sourceKey?: string
+  revision?: string
+  request?: SyncRequest | undefined
+  /** Upstream was seen to have other content. Only the next poll would notice that again. */
+  isOutdated?: boolean
+}
+
+/** A document of an upstream release, which is stored next to its archives. */
+export interface ReleaseDocument {
+  readonly field: 'shasums' | 'signature' | 'keys'
+  readonly fileName: string
+  readonly bytes: Buffer
+}
+
+/** An archive in the spool that was fetched and checked. */
+export interface Candidate {
+  readonly file: SpoolFile
+  /** Name of the object that it becomes. */
+  readonly fileName: string
+  /** In hexadecimal. */
+  readonly sha256: string
+  readonly sizeBytes: number
+  readonly contentDigest: string
+  readonly revision: string
+  /** Providers only: hashes for lock files. */
+  readonly hashes?: readonly string[]
+  /** Providers only: documents that are stored next to the archive. */
+  readonly release?: {
+    readonly fileName: string
+    readonly documents: readonly ReleaseDocument[]
+    readonly keyFingerprint: string | undefined
+    readonly isSigned: boolean
+  }
+}
