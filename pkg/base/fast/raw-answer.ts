@@ -8,7 +8,7 @@ interface Inside {
 
 /** Larger answers take two buffers of the kernel: that costs less than a copy. */
 const capacity = 8 * 1024
-/** Where head and body are put together, again and again. If the kernel does not take all at once, the next answer gets another. */
+/** Memory for a head and its body, used again and again, and replaced if the kernel does not take all of an answer at once. */
 let scratch = Buffer.allocUnsafeSlow(capacity)
 
 /**

@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream'
 import { RegistryError } from '../errors/errors.ts'
 
-/** Pieces that wait to become one: each costs more memory than it has bytes. */
+/** How many chunks are joined at a time, because each costs more memory than its bytes. */
 const joinedPieces = 1024
 
 /**
- * The whole of a body.
+ * Reads a whole body.
  *
- * @throws RegistryError TooLarge beyond the bound; the connection is given up then
+ * @throws RegistryError TooLarge beyond the bound; this closes the connection
  */
 export async function readBounded(body: Readable, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
@@ -30,7 +30,7 @@ export async function readBounded(body: Readable, maxBytes: number): Promise<Buf
   return Buffer.concat([...chunks, ...waiting])
 }
 
-/** Gives up a body, and its connection with it where bytes are left. */
+/** Drops a body, and its connection if bytes are left. */
 export function discard(body: Readable): void {
   body.on('error', () => undefined).destroy()
 }

@@ -119,7 +119,7 @@ describe('a pool', () => {
     await expect(first).rejects.toThrow('ended')
   })
 
-  it('tells what was slow from what is away', async () => {
+  it('tells a slow server from an unreachable one', async () => {
     const origin = await serve((incoming, outgoing) => {
       if (incoming.url === '/body') outgoing.write('x')
     })

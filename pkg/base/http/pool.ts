@@ -7,7 +7,7 @@ import type { buildConnector, Dispatcher } from 'undici'
 import type { ProxyRules } from './proxy-rules.ts'
 import { Slots } from './slots.ts'
 
-/** Whom to believe that they are the destination, and what to show them of us. */
+/** The authorities to trust, and the client certificate to present. */
 export interface Trust
   extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'pfx' | 'passphrase'> {
   readonly servername?: string | undefined
@@ -27,17 +27,17 @@ export interface PoolOptions {
   /** Deadline of the whole exchange, from its sending to the last byte. Default: none. */
   readonly totalMs?: number
   /**
-   * Where `connections` are all taken, a request waits for one, and no deadline of its own runs meanwhile. Default: for ever,
-   * and any number of them.
+   * If all `connections` are taken, a request waits for one, and its own deadlines do not run meanwhile. Default: any number
+   * of requests wait for ever.
    */
   readonly waiting?: { readonly max: number; readonly ms: number }
   /** How long an unused connection is kept. Default: 4 s. */
   readonly keepAliveMs?: number
-  /** The ways out where a destination names none itself. Default: direct. */
+  /** Proxies for destinations that name none themselves. Default: direct. */
   readonly proxies?: ProxyRules | undefined
   /**
-   * Says for each connection that goes direct which addresses of a host it may use; what it throws is what `send` fails
-   * with. A host that is an address already is asked for as well. Default: all that the machine finds.
+   * Gives the addresses of a host that a direct connection may use; `send` fails with the error that it throws. It is also
+   * called for hosts that are addresses. Default: all addresses that the machine finds.
    */
   readonly addresses?: (hostname: string) => Promise<readonly ResolvedAddress[]>
 }
@@ -58,12 +58,12 @@ interface Destination {
 
 export interface OutgoingRequest {
   readonly method: Dispatcher.HttpMethod
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>> | readonly string[]
   readonly body?: Readable | string | null
   readonly signal?: AbortSignal | undefined
-  /** Takes the place of the pool's. */
+  /** Overrides that of the pool. */
   readonly idleMs?: number
   /** How many bytes of the body are read ahead. */
   readonly highWaterMark?: number
@@ -84,19 +84,19 @@ export interface Pool {
   /**
    * Redirects are not followed and bodies not decoded.
    *
-   * @throws RegistryError Unavailable where every connection stayed taken; any Error where the exchange failed
+   * @throws RegistryError Unavailable if every connection stayed taken; any Error if the exchange failed
    */
   send(to: Destination, request: OutgoingRequest): Promise<Answer>
-  /** Breaks off what still runs. */
+  /** Aborts running exchanges. */
   close(): Promise<void>
 }
 
-/** Connections that are kept for the next request. @throws Error from `send`, where a certificate cannot be read */
+/** Connections that are kept for the next request. `send` throws an Error if a certificate cannot be read */
 export function createPool(options: PoolOptions): Pool {
   return new ConnectionPool(options)
 }
 
-/** Whether an exchange failed because it took too long. */
+/** True if an exchange failed because it took too long. */
 export function isTimeout(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false
   const code = 'code' in thrown ? thrown.code : undefined
@@ -119,17 +119,17 @@ async function library(): Promise<Library> {
   return loaded
 }
 
-/** Direct, and by way of a proxy or two; more would be a mistake somewhere. */
+/** A direct one and those of a few proxies; more would be a mistake. */
 const maxRoutes = 8
 
 class ConnectionPool implements Pool {
   readonly #options: PoolOptions
-  /** By proxy; '' is the direct way. */
+  /** By URL of the proxy; '' is the direct route. */
   readonly #routes = new Map<
     string,
     { readonly dispatcher: Dispatcher; readonly trust: Trust | undefined }
   >()
-  /** No longer used, but not at their end either. */
+  /** Replaced, with exchanges that still run. */
   readonly #retired = new Set<Dispatcher>()
   readonly #slots: Slots | undefined
   #closed = false
@@ -174,7 +174,7 @@ class ConnectionPool implements Pool {
     await Promise.all([...current, ...this.#retired].map((dispatcher) => dispatcher.destroy()))
   }
 
-  /** Made again when trust has changed; what runs on the former connections ends there. */
+  /** Replaced when trust has changed; running exchanges end on their old connections. */
   #dispatcher({ origin, trust, proxyUrl }: Destination, client: Library): Dispatcher {
     if (this.#closed) throw new Error('these connections were closed')
     const proxy = proxyUrl ?? this.#options.proxies?.proxyFor(origin)
@@ -193,7 +193,7 @@ class ConnectionPool implements Pool {
     return dispatcher
   }
 
-  /** Lets what runs come to its end. */
+  /** Lets running exchanges end. */
   #retire(dispatcher: Dispatcher | undefined): void {
     if (dispatcher === undefined) return
     this.#retired.add(dispatcher)
@@ -231,7 +231,7 @@ class ConnectionPool implements Pool {
 
 type Addresses = NonNullable<PoolOptions['addresses']>
 
-/** Connects to what was approved, and to nothing that a second look at the name might find. */
+/** Connects to approved addresses only: a second lookup of the name might find others. */
 function lookedUp(
   options: buildConnector.BuildOptions,
   addresses: Addresses,
@@ -249,7 +249,7 @@ function lookedUp(
   return { ...options, lookup }
 }
 
-/** Nothing is looked up for what is an address already, so that one is approved first. */
+/** Node looks up no hosts that are addresses, so these are approved before connecting. */
 function checked(
   connect: buildConnector.connector,
   addresses: Addresses,

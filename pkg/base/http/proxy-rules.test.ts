@@ -49,10 +49,10 @@ it('names in small letters count, capitals first, and empty ones not at all', ()
   expect(both.proxyFor('https://h')).toBeUndefined()
 })
 
-it('what is no address is a problem that does not show credentials', () => {
+it('reports an invalid address without its credentials', () => {
   const { problems, proxyFor } = proxyRules({ HTTPS_PROXY: 'ftp://me:hunter2@h' })
   expect(problems).toEqual([
-    'HTTPS_PROXY is no address of a proxy: write http://HOST:PORT, or take the variable away',
+    'HTTPS_PROXY is not the address of a proxy: write http://HOST:PORT, or remove the variable',
   ])
   expect(proxyFor('https://h')).toBeUndefined()
 })

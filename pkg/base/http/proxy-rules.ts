@@ -2,9 +2,9 @@ import { BlockList, isIP } from 'node:net'
 
 /** Which proxy leads to an address. */
 export interface ProxyRules {
-  /** The URL of the proxy, which may hold credentials; undefined where the way is direct. */
+  /** The URL of the proxy, which may hold credentials; undefined for a direct connection. */
   readonly proxyFor: (url: string) => string | undefined
-  /** What is wrong with the variables, in words that show no credentials. */
+  /** Mistakes in the variables, in words that show no credentials. */
   readonly problems: readonly string[]
 }
 
@@ -25,7 +25,7 @@ export function proxyRules(env: Environment): ProxyRules {
       return url.href
     }
     problems.push(
-      `${name} is no address of a proxy: write http://HOST:PORT, or take the variable away`,
+      `${name} is not the address of a proxy: write http://HOST:PORT, or remove the variable`,
     )
     return undefined
   }
@@ -48,7 +48,7 @@ function valueOf(env: Environment, name: string): string | undefined {
   return env[name] || env[name.toLowerCase()] || undefined
 }
 
-/** Whether one entry of NO_PROXY means a host. */
+/** True if an entry of NO_PROXY matches a host. */
 type Exception = (host: string, port: string) => boolean
 
 function exceptions(list: string): Exception {

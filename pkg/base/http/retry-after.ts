@@ -8,7 +8,7 @@ export function retryAfterMs(header: string | undefined, nowMs: number): number 
   if (header === undefined) return undefined
   const text = header.trim()
   if (/^\d+$/.test(text)) return Number(text) * 1000
-  // Date.parse also reads much that is no date of HTTP, such as -3.
+  // Date.parse also accepts texts that are not HTTP dates, such as -3.
   const ms = /^[A-Z][a-z]{2,8},? .*\d$|GMT$/.test(text) ? Date.parse(text) - nowMs : Number.NaN
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }

@@ -14,7 +14,7 @@ interface Waiter {
   readonly timer: NodeJS.Timeout
 }
 
-/** Places for what runs at the same time. Those who find none wait in a line of their own, not within a deadline of their work. */
+/** Slots for work that runs at the same time. Waiting for one does not count against the deadline of the work. */
 export class Slots {
   readonly #options: SlotsOptions
   readonly #waiting = new Set<Waiter>()
@@ -25,8 +25,8 @@ export class Slots {
   }
 
   /**
-   * @returns what gives the place back; to call it twice does no harm
-   * @throws RegistryError Unavailable where there is none in time; the reason of the signal where that ends the waiting
+   * @returns releases the slot; calling it twice does no harm
+   * @throws RegistryError Unavailable if no slot is free in time; the reason of the signal if that ends the wait
    */
   async acquire(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
@@ -44,7 +44,7 @@ export class Slots {
     }
   }
 
-  /** The place goes from hand to hand, so that later requests do not overtake those that wait. */
+  /** Hands the slot to the next waiter, so that later requests do not overtake it. */
   #release(): void {
     const [next] = this.#waiting
     if (next === undefined) this.#taken -= 1

@@ -1,2 +1,2 @@
-/** What is used of undici, in a file of its own: names of a CommonJS package are lost where a bundle imports it on first use. */
+/** The used parts of undici. A file of its own, because a bundle that imports a CommonJS package on first use loses its names. */
 export { Agent, buildConnector, ProxyAgent } from 'undici'

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 export interface BoundedOptions<V> {
   /** 1 or more. Default: no limit, if there is one of bytes. */
   readonly maxEntries?: number
-  /** Of all values together, as `sizeOf` counts them. Default: no limit. */
+  /** Limit of the sizes of all values. Default: none. */
   readonly maxBytes?: number
   /** The bytes that a value keeps alive; a whole number. */
   readonly sizeOf?: (value: V, key: string) => number

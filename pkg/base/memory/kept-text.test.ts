@@ -2,11 +2,11 @@ import { expect, it } from 'vitest'
 import { collectGarbage } from '../fast/garbage.fixture.ts'
 import { keptText } from './kept-text.ts'
 
-it.each(['', 'text', 'é界🚀'])('is %j as it was', (text) => {
+it.each(['', 'text', 'é界🚀'])('copies %j', (text) => {
   expect(keptText(text)).toBe(text)
 })
 
-it('does not keep what it was cut out of', () => {
+it('does not keep the text that it was cut from', () => {
   collectGarbage()
   const before = process.memoryUsage().heapUsed
   const kept = Array.from({ length: 60 }, (_, index) =>

@@ -1,4 +1,4 @@
-/** From 0 up to, and without, 1. */
+/** A number from 0 to below 1. */
 export type Random = () => number
 
 export interface BackoffOptions {
@@ -6,8 +6,8 @@ export interface BackoffOptions {
   readonly firstMs: number
   readonly capMs: number
   /**
-   * How much of a wait is chance, so that clients of one outage do not come back together. `full`: all of it, which
-   * spreads many of them best. `equal`: half of it, so that a wait is never next to nothing.
+   * The random part of a wait, so that clients do not all return at once after an outage. `full`: all of it, which spreads
+   * them best. `equal`: half of it, so that no wait is close to 0.
    */
   readonly jitter: 'full' | 'equal'
   readonly random: Random

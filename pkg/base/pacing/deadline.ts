@@ -1,10 +1,10 @@
 import { unavailable } from '../errors/errors.ts'
 
 /**
- * Waits for work that cannot be called off, such as a read from a dead network file system, and gives up after a time.
+ * Waits a limited time for work that cannot be cancelled, such as a read from a dead network file system.
  *
- * @param message why, to the person at the other end: `the archive storage does not answer`
- * @param late is given what the work comes up with after that
+ * @param message for the client: `the archive storage does not answer`
+ * @param late is called with a result that comes after that
  * @throws RegistryError Unavailable
  */
 export async function withDeadline<T>(

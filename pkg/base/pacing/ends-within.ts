@@ -1,8 +1,8 @@
 /**
- * Waits for work, but no longer than a time. What has not ended by then goes on.
+ * Waits a limited time for work, which continues if it has not ended by then.
  *
  * @returns whether it ended in time
- * @throws what the work throws in time
+ * @throws the error of work that fails in time
  */
 export async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const over = Promise.withResolvers<false>()

@@ -1,12 +1,12 @@
 import { unavailable } from '../errors/errors.ts'
 
-/** Runs work as soon as one of a few places is free, in the order in which it was asked for. */
+/** Runs work as soon as a slot is free, first come first served. */
 export type Limiter = <T>(work: () => Promise<T>) => Promise<T>
 
 /**
  * @param options.parallel how much runs at once
  * @param options.waiting how many may wait
- * @param options.busy why work is refused (Unavailable) where no more may wait
+ * @param options.busy the message (Unavailable) if no more may wait
  */
 export function createLimiter({
   parallel,
@@ -30,7 +30,7 @@ export function createLimiter({
     try {
       return await work()
     } finally {
-      // The next one takes over this place.
+      // The next one takes over this slot.
       const next = queue.shift()
       if (next) next()
       else running -= 1
@@ -44,11 +44,11 @@ interface Waiting {
 }
 
 /**
- * As {@link createLimiter}, but what one key asks for never holds up what another one asks for.
+ * Like {@link createLimiter}, but work of one key never delays that of another.
  *
  * @param options.perKey how much of one key runs at once
  * @param options.waitingPerKey how much of one key may wait
- * @param options.busy why work is refused (Unavailable) where no more of its key may wait
+ * @param options.busy the message (Unavailable) if no more of its key may wait
  */
 export function createFairLimiter(options: {
   readonly parallel: number

@@ -13,7 +13,7 @@ export class Loop {
     this.#task = task
   }
 
-  /** Asks for a run within `delayMs`; an earlier one that is due already stands. */
+  /** Asks for a run within `delayMs`; a run that is due earlier stays as it is. */
   schedule(delayMs: number): void {
     const dueAt = performance.now() + delayMs
     if (this.#closed || dueAt >= this.#dueAt) return

@@ -1,6 +1,5 @@
 /**
- * When to do things: waits after failures, long work in turns, loops that run again, work that is bounded or shared. It
- * knows nothing of what is done.
+ * Timing of work: waits after failures, long work in turns, loops, limits, and work that several callers share.
  */
 
 export { Backoff, backoffMs, type Random } from './backoff.ts'

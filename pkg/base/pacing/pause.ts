@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /**
  * Sleeps until the time is over or the signal aborts; never throws.
  *
- * @param onWaiting is given what ends the sleep early, and returns how to take it back
+ * @param onWaiting gets a function that ends the sleep early, and returns one that forgets it
  */
 export async function pause(
   delayMs: number,

@@ -1,12 +1,12 @@
-/** Lets those who ask for the same thing at the same time wait for one answer. */
+/** Callers that ask for the same key at the same time share one answer. */
 export class SingleFlight<V> {
   readonly #running = new Map<string, Promise<V>>()
   readonly #max: number
   readonly #overload: () => Error
 
   /**
-   * @param max how many different ones may run
-   * @param overload what a further one is rejected with
+   * @param max how many different keys may run
+   * @param overload makes the error for a further one
    */
   constructor({ max, overload }: { readonly max: number; readonly overload: () => Error }) {
     this.#max = max

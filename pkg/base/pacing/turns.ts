@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** How long one turn may take where nothing else is said. A request waits for one turn at most. */
+/** The default length of a turn. A request waits for one turn at most. */
 const defaultMs = 5
 
 /** Long work on the event loop, cut into turns between which requests are answered and timers run. */
@@ -12,7 +12,7 @@ export class Turns {
     this.#maxMs = maxMs
   }
 
-  /** Whether this turn has taken long enough. */
+  /** True once this turn has taken long enough. */
   get due(): boolean {
     return performance.now() - this.#startedMs >= this.#maxMs
   }

@@ -1,4 +1,4 @@
-/** RFC 9110, section 7.6.1: of one connection, not of the message. And `expect`, which was answered already. */
+/** Headers of one connection (RFC 9110, section 7.6.1), and `expect`, which has been answered already. */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -13,8 +13,8 @@ const hopByHop: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What servers believe of the proxy in front of them: where a request came from, which path it had, who sent it. From a
- * client these are claims that were not checked. Underscores count as hyphens, because some servers read them so.
+ * Headers that servers believe if a proxy sends them: the origin of a request, its path, its user. Those of a client are
+ * unchecked claims. Underscores count as hyphens, because some servers read them so.
  */
 const claims =
   /^(?:forwarded|via|x-forwarded(?:-.*)?|x-(?:original|rewrite|remote|auth-request|authenticated|ssl|client|envoy|amzn-oidc|goog-authenticated|ms-client|webauth)-.*|x-(?:real|true-client|cluster-client)-ip|x-(?:user|username|email|groups|roles|http-method-override|method-override|http-method)|(?:true-client|cf-connecting|fastly-client)-ip|(?:remote|ssl|client)-.*)$/
@@ -24,13 +24,13 @@ export interface Hop {
   readonly host: string
   readonly protocol: string
   readonly remoteAddress: string | undefined
-  /** Whether what a proxy before us said is kept. */
+  /** True if headers of a proxy in front are kept. */
   readonly trustProxy: boolean
-  /** Whether host and protocol are configured, so that nothing takes their place. */
+  /** True if host and protocol are configured, so that nothing overrides them. */
   readonly isCertain: boolean
 }
 
-/** The headers of a request for the next server: pairs of name and value. */
+/** The headers of a request to the next server, as pairs of name and value. */
 export function forwardedHeaders(headers: Headers, hop: Hop): [name: string, value: string][] {
   const dropped = new Set([...hopByHop, ...connectionOptions(headers.get('connection')), 'host'])
   const passed = [...headers].filter(([name]) => !dropped.has(name) && !isClaim(name))

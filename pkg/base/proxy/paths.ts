@@ -1,6 +1,6 @@
 import { RegistryError } from '../errors/errors.ts'
 
-/** How often a path is decoded before it is called unreadable: no server decodes more than twice. */
+/** How often a path is decoded before it is refused: no server decodes more than twice. */
 const maxDecodings = 4
 /** `.`, `/` and `\` written with more bytes than they need, which some servers accept. */
 const overlong: readonly (readonly [RegExp, string])[] = [
@@ -10,10 +10,9 @@ const overlong: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * Makes sure that the other server can only understand a path as this one does: no way up, however it is written, and no
- * control characters.
+ * Makes sure that the other server reads a path as this one does: no way up in any spelling, and no control characters.
  *
- * @param path with or without a query, which is not looked at
+ * @param path with or without a query, which is not checked
  * @throws RegistryError BadRequest
  */
 export function checkPath(path: string): void {
@@ -42,7 +41,7 @@ function checkReading(text: string): void {
   }
 }
 
-/** Byte by byte, and what is no escape stays. */
+/** Byte by byte; text that is not an escape stays. */
 function decodedOnce(text: string): string {
   const decoded = text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),

@@ -228,7 +228,7 @@ describe('bodies', () => {
     await expect(whole).rejects.toThrow(/aborted|hang up/)
   })
 
-  it('a client that goes away ends the request at the other server', async () => {
+  it('aborts the request at the other server when the client leaves', async () => {
     const gone = Promise.withResolvers<void>()
     answer = (_incoming, outgoing) => {
       outgoing.write('x')

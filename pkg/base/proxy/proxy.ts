@@ -1,4 +1,4 @@
-/** A reverse proxy: passes requests on to one other server as they are, and its answers back, both while they arrive. */
+/** A reverse proxy: streams requests to one other server unchanged, and its answers back. */
 
 import { Readable } from 'node:stream'
 import { RegistryError } from '../errors/errors.ts'
@@ -18,13 +18,13 @@ import { checkPath } from './paths.ts'
 export interface ProxyOptions {
   /** The other server: scheme, host and port. */
   readonly to: string
-  /** Whose certificates it may have. Default: those that this machine trusts. */
+  /** Authorities of its certificate. Default: those that this machine trusts. */
   readonly trust?: Trust | undefined
-  /** What to call it in errors, such as `the identity broker`. */
+  /** Its name in errors, such as `the identity broker`. */
   readonly name: string
-  /** Keep what a proxy in front says in `X-Forwarded-*`, and add to it. */
+  /** Keep `X-Forwarded-*` of a proxy in front, and add to it. */
   readonly trustProxy: boolean
-  /** The URL by which clients know this server, where that is certain: its scheme and host are passed on. */
+  /** The URL by which clients know this server, if it is configured: its scheme and host are passed on. */
   readonly baseUrl?: string | undefined
   readonly maxRequestBytes: number
   /** Default: no bound. */
@@ -37,11 +37,11 @@ export interface ProxyOptions {
   readonly totalMs?: number
   /** How many requests run at the same time. Default 64. */
   readonly connections?: number
-  /** The ways out. Default: direct. */
+  /** Default: direct. */
   readonly proxies?: ProxyRules | undefined
 }
 
-/** What is looked at of a request: the context of a Hono handler has it. */
+/** The used part of a request; the context of a Hono handler has it. */
 export interface Incoming {
   readonly req: {
     readonly raw: Request
@@ -64,7 +64,7 @@ interface Connection {
 export interface Forwarding {
   /** Path and query at the other server. Default: as they came. */
   readonly path?: string
-  /** In place of the client's, by names in lower case; undefined leaves one out. */
+  /** Replace those of the client, by names in lower case; undefined removes one. */
   readonly headers?: Readonly<Record<string, string | undefined>>
 }
 
@@ -96,7 +96,7 @@ export class ReverseProxy {
    * Passes a request on. Redirects are handed back, and bodies are not decoded.
    *
    * @throws RegistryError MethodNotAllowed, BadRequest for paths that the other server may read differently, TooLarge,
-   *   BadGateway and GatewayTimeout where it cannot be reached or is too slow, Unavailable where too many wait
+   *   BadGateway and GatewayTimeout if it is unreachable or too slow, Unavailable if too many wait
    */
   async forward(c: Incoming, forwarding: Forwarding = {}): Promise<Response> {
     const {
@@ -182,7 +182,7 @@ function answerTooLarge(maxBytes: number): RegistryError {
   return new RegistryError('BadGateway', `the answer is larger than ${maxBytes} bytes`)
 }
 
-/** What a client sends, up to a bound, and why that came to no end. */
+/** The body of a request, up to a bound, and the error that ended it. */
 class RequestBody {
   readonly stream: Readable
   error: unknown
@@ -224,8 +224,8 @@ function respond(answer: Answer, method: string, maxBytes: number, client?: Conn
 }
 
 /**
- * Hands a body on piece by piece, no faster than it is taken. Where it breaks off, so does the connection to the client,
- * before anything can end the answer as if it were whole.
+ * Passes a body on in pieces, no faster than the client reads it. If it breaks off, the connection to the client is closed,
+ * so that the answer does not look complete.
  */
 function streamOf(
   body: Readable,
@@ -239,7 +239,7 @@ function streamOf(
         const next = await chunks.next().catch((error: unknown) => {
           if (client?.destroy === undefined) throw error
           client.destroy()
-          // The reader learns it from the connection, and cancels.
+          // The closed connection makes the reader cancel.
           return new Promise<never>(() => undefined)
         })
         if (next.done) controller.close()

@@ -11,10 +11,10 @@ import {
 import { standardOutput } from '../telemetry/telemetry.ts'
 import { withSecretSources } from './secret-sources.ts'
 
-/** How long the end waits for a slow reader of what was written, in milliseconds. */
+/** How long the exit waits for a slow reader of the output, in milliseconds. */
 const flushMs = 1000
 
-/** What a command does with its options. */
+/** A command and its work. */
 export interface CommandRun<T extends OptionTable, S extends SecretTable> {
   readonly command: Command<T, S>
   /** Without the words that led to the command. */
@@ -24,13 +24,13 @@ export interface CommandRun<T extends OptionTable, S extends SecretTable> {
   /**
    * Does the work.
    *
-   * @returns text for standard output, or the exit status, where it is not 0
+   * @returns text for standard output, or the exit status if it is not 0
    * @throws OptionsError with every mistake, or RegistryError NotConfigured: exit status 2
    */
   readonly main: (
     given: Extract<Parsed<T, S>, { kind: 'options' }>,
   ) => Promise<string | number | undefined> | string | number | undefined
-  /** Finds more mistakes in what could be read of a command line that has some. */
+  /** Finds more mistakes in the readable options of a command line that has some. */
   readonly alsoWrong?: (readable: Readonly<Record<string, unknown>>) => Promise<readonly string[]>
 }
 
@@ -56,7 +56,7 @@ export async function runCommand<T extends OptionTable, S extends SecretTable>({
   } catch (error) {
     const mistaken = asOptionsError(error)
     const problems = [...mistaken.problems, ...((await alsoWrong?.(mistaken.readable)) ?? [])]
-    // The chart sets it, for mistakes in Secrets.
+    // Set by the chart, for mistakes in Secrets.
     const sources = process.env['DEPOT_SECRET_SOURCES']
     const mistakes = problems.map((problem) => `depot: ${withSecretSources(problem, sources)}\n`)
     process.stderr.write(
@@ -65,8 +65,8 @@ export async function runCommand<T extends OptionTable, S extends SecretTable>({
     process.exit(2)
   }
   await standardOutput().flush(flushMs)
-  // What is still under way, such as a list that was being read when a signal came, must not keep the process. Text that
-  // was just written to a pipe has to leave first.
+  // Work that still runs, such as a list that was being read when a signal came, must not keep the process. Text that was
+  // just written to a pipe has to leave first.
   process.stdout.write('', () => process.exit(status))
 }
 
@@ -79,7 +79,7 @@ function asOptionsError(error: unknown): OptionsError {
   throw error
 }
 
-/** The reader of a pipe is gone, as after `| head`: ends as a program does that such a write kills. @throws any other error */
+/** Exits as if killed by SIGPIPE when the reader of a pipe is gone, as after `| head`. @throws any other error */
 function endQuietly(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(128 + constants.signals.SIGPIPE)
   throw error

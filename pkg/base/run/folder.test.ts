@@ -23,7 +23,7 @@ describe('a folder that an option names', () => {
     expect(problem).toBe(`--archives: ${message.replace('DIR', dir)}`)
   })
 
-  // Root may write everywhere else.
+  // Root may write to every other folder.
   it.runIf(process.platform === 'linux')('is refused where this user may not write', () => {
     expect(madeFolderProblem('--archives', '/sys/depot/a')).toBe(
       '--archives: the folder /sys/depot/a may not be written by this user; let it, or name another folder',

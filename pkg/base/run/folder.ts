@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path'
 import { messageOf } from '../errors/errors.ts'
 import { OptionsError } from '../options/options.ts'
 
-/** What keeps this user from reading a folder that an option names; undefined where nothing does. */
+/** Says why this user cannot read a folder that an option names; undefined if it can. */
 export function folderProblem(flag: string, path: string): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined)
-    return `${flag}: the folder ${path} does not exist: make it, or name another`
+    return `${flag}: the folder ${path} does not exist: create it, or name another`
   if (!stat.isDirectory()) return `${flag}: ${path} is not a folder`
   try {
     accessSync(path, constants.R_OK | constants.X_OK)
@@ -19,10 +19,10 @@ export function folderProblem(flag: string, path: string): string | undefined {
 }
 
 /**
- * Makes a folder that an option names where it is missing.
+ * Creates a folder that an option names if it is missing.
  *
- * @param mode of one that is made
- * @returns what keeps this user from writing into it
+ * @param mode of a folder that is created
+ * @returns why this user cannot write into it
  */
 export function madeFolderProblem(flag: string, path: string, mode = 0o777): string | undefined {
   try {
@@ -34,7 +34,7 @@ export function madeFolderProblem(flag: string, path: string, mode = 0o777): str
   return undefined
 }
 
-/** Node's own way to make parents, too, does not end below /proc. */
+/** Creates parents too. Node's own recursive option never ends below /proc. */
 function makeFolder(path: string, mode: number): void {
   if (isFolder(path)) return
   const parent = dirname(path)
@@ -44,7 +44,7 @@ function makeFolder(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode })
   } catch (error) {
-    // Another process may have been faster.
+    // Another process may have created it.
     if (!isFolder(path)) throw error
   }
 }
@@ -64,10 +64,10 @@ function reasonOf(error: unknown, path: string): string {
 }
 
 /**
- * A folder of this user below the one for temporary files, where others may write, too.
+ * A folder of this user below the shared folder for temporary files.
  *
  * @param flag names another folder
- * @throws OptionsError where another user could change what is in it
+ * @throws OptionsError if another user could change its files
  */
 export function temporaryFolder(flag: string, name: string): string {
   const path = join(tmpdir(), `${name}-${process.geteuid?.() ?? 'own'}`)

@@ -2,7 +2,7 @@ import { messageOf } from '../errors/errors.ts'
 import { OptionsError } from '../options/options.ts'
 import type { Runnable } from './run.ts'
 
-/** A public and an admin port that are open. */
+/** An open public port and an open admin port. */
 interface OpenPorts {
   readonly url: string
   readonly adminUrl: string
@@ -14,7 +14,7 @@ interface Port {
 }
 
 export interface HttpPartOptions<P extends OpenPorts> {
-  /** Where it is to listen, as the options say. */
+  /** The address of the options. */
   readonly listen: Port
   readonly adminListen: Port
   readonly open: () => Promise<P>
@@ -22,7 +22,7 @@ export interface HttpPartOptions<P extends OpenPorts> {
   readonly onListening: (ports: Pick<P, 'url' | 'adminUrl'>) => void
 }
 
-/** The ports of a process as a part of it. It ends with the flag to correct where a port cannot be had. */
+/** The ports of a process as a part of it. If a port cannot be opened, the error names the flag to correct. */
 export function httpPart<P extends OpenPorts>(options: HttpPartOptions<P>): Runnable {
   let ports: P | undefined
   return {

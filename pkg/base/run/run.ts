@@ -1,4 +1,4 @@
-/** The life of a process: options in, parts started and stopped in order, an exit status out. Which parts there are is up to cmd. */
+/** Runs a process: reads options, starts and stops the parts that a command names in order, and sets the exit status. */
 
 import { constants } from 'node:os'
 import type { Logger } from '../telemetry/telemetry.ts'
@@ -18,10 +18,10 @@ export interface Runnable {
    * Resolves when the part does its work; the next group is started then.
    *
    * @param signal aborted when the process is to stop before everything has started
-   * @throws where the part cannot start: the process ends then
+   * @throws if the part cannot start: the process ends then
    */
   start(signal: AbortSignal): void | Promise<void>
-  /** @param graceMs how long what still runs may take; after that it is cut off */
+  /** @param graceMs how long running work may take before it is cut off */
   stop?(graceMs: number): void | Promise<void>
 }
 
@@ -29,17 +29,17 @@ export interface RunOptions {
   /** Groups are started one after the other, the parts of a group at once, and stopped the other way round. */
   readonly groups: readonly (readonly Runnable[])[]
   readonly log: Logger
-  /** What each part gets for its end, in milliseconds, when a signal stops the process. */
+  /** The grace period of each part when a signal stops the process, in milliseconds. */
   readonly graceMs: number
-  /** Stops everything, too, as the first signal does. */
+  /** Stops everything as the first signal does. */
   readonly until?: AbortSignal
 }
 
 /**
  * Runs until SIGTERM or SIGINT. The first signal stops everything in order, the second ends the process at once with 128
- * and the number of the signal. What fails to start stops what has been started, without grace.
+ * and the number of the signal. If a part fails to start, those that have started are stopped without grace.
  *
- * @throws what the part threw that could not start
+ * @throws the error of a part that could not start
  */
 export async function run({ groups, log, graceMs, until }: RunOptions): Promise<void> {
   const abort = new AbortController()
@@ -76,7 +76,7 @@ async function startAll(
   }
 }
 
-/** What one part fails to end does not keep the others from ending. */
+/** A part that fails to stop does not keep the others from stopping. */
 async function stopAll(started: Runnable[][], graceMs: number, log: Logger): Promise<void> {
   for (const group of started) {
     await Promise.all(

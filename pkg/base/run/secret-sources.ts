@@ -1,6 +1,6 @@
 /**
- * Adds to a message which key of which Secret the files and variables in it are, for who sees the log of a pod and wrote
- * the Secret.
+ * Adds to a message which key of which Secret each file or variable in it comes from, for the reader of a pod's log who
+ * wrote the Secret.
  *
  * @param sources `NAME SECRET KEY` with commas between, where NAME is a variable or a path; without KEY it is a folder that
  *   has a file for each key

@@ -1,13 +1,13 @@
 import { readFile, stat } from 'node:fs/promises'
 import { messageOf } from '../errors/errors.ts'
 
-/** A file that is larger was hardly meant. */
+/** A larger file is probably a mistake. */
 const maxBytes = 16 * 1024 * 1024
 
 /**
  * Reads a text file that an option names.
  *
- * @throws Error that says what is wrong with it, for a line after the flag
+ * @throws Error that says what is wrong with the file, to be printed after the flag
  */
 export async function readTextFile(path: string): Promise<string> {
   try {

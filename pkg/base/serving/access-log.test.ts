@@ -25,7 +25,7 @@ const subject = {
   version: '1.0.0',
 }
 
-/** Whether the logger writes the lines by itself. */
+/** Values of DEPOT_PLAIN. */
 const ways = ['0', '1']
 
 afterEach(() => vi.unstubAllEnvs())

@@ -7,21 +7,21 @@ import {
 } from '../telemetry/telemetry.ts'
 import type { ReadyAnswer } from './ready-answer.ts'
 
-/** What every line tells. */
+/** The content of a line. */
 export interface LoggedRequest {
   readonly method: string
   readonly url: string
   readonly status: number
   readonly requestId: string
   readonly durationMs: number
-  /** Of the answer, headers included. */
+  /** Size of the answer, headers included. */
   readonly bytes: number
   readonly isAborted: boolean
   /** Headers of these names. */
   readonly userAgent: string | undefined
   readonly terraformVersion: string | undefined
   readonly traceparent: string | undefined
-  /** A connection that broke has none. */
+  /** Undefined if the connection broke. */
   readonly remoteAddress: string | undefined
   readonly facts: RequestFacts
 }
@@ -42,8 +42,8 @@ export function observed(write: AccessLog, onRequest: OnRequest | undefined): Ac
 }
 
 /**
- * Lines are put together here and go straight to the output of the logger, because there is one for every request. Where
- * that is not known, and in plain mode, the logger writes them.
+ * Lines are put together here and go straight to the output of the logger, because there is one for every request. If
+ * that is unknown, and in plain mode, the logger writes them.
  */
 export function accessLog(log: Logger): AccessLog {
   const bindings = { component: 'http' }

@@ -3,13 +3,13 @@ import type { Metrics } from '../telemetry/telemetry.ts'
 
 export interface AdminOptions {
   readonly metrics: Metrics
-  /** What the server is still waiting for; empty when it is ready. */
+  /** What the server still waits for; empty once it is ready. */
   readonly waitingFor: () => readonly string[]
-  /** What does not work although the server is ready, in words. Default: nothing. */
+  /** Problems of a server that is ready, in words. Default: none. */
   readonly impaired?: (() => readonly string[]) | undefined
 }
 
-/** What operators and Kubernetes ask, on a port of its own: probes and metrics. */
+/** Probes and metrics for operators and Kubernetes, on a separate port. */
 export function createAdminApp({ metrics, waitingFor, impaired = () => [] }: AdminOptions): Hono {
   return new Hono()
     .use(async (c, next) => {

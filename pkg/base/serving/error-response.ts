@@ -4,8 +4,8 @@ import type { Logger } from '../telemetry/telemetry.ts'
 import type { ServingEnv } from './env.ts'
 
 /**
- * `{"errors": ["message"]}`: the shape whose messages Terraform prints, where it reads a body. Of many answers it prints
- * the status line alone, so the message is the reason phrase too.
+ * `{"errors": ["message"]}`: Terraform prints the messages if it reads the body. Often it prints only the status line, so
+ * the message is the reason phrase too.
  */
 export function errorResponse(error: RegistryError): Response {
   return new Response(JSON.stringify({ errors: [error.message] }), {
@@ -13,7 +13,7 @@ export function errorResponse(error: RegistryError): Response {
     statusText: error.message.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 300),
     headers: {
       'Content-Type': 'application/json',
-      // What one caller may not have, another may.
+      // Another caller may get another answer.
       'Cache-Control': 'private, no-cache',
       Vary: 'Authorization',
       ...(error.status === 503 && { 'Retry-After': '5' }),
@@ -25,10 +25,10 @@ export function errorResponse(error: RegistryError): Response {
 const allowedMethods = 'GET, HEAD'
 
 /**
- * The one place of an app that turns errors into answers: what handlers throw, what has no route (404), and methods other
- * than GET and HEAD where there is one (405).
+ * The one place of an app that turns errors into answers: those that handlers throw, unknown routes (404), and methods
+ * other than GET and HEAD on a known route (405).
  *
- * @param hint the end of the message of a 404, which says where to look
+ * @param hint ends the message of a 404 and says where to look
  */
 export function answerErrors(app: Hono<ServingEnv>, log: Logger, hint: string): void {
   app.notFound(({ req: { method, path } }) => {

@@ -73,7 +73,7 @@ it('counts the bytes of each answer once, also where requests come before the an
 })
 
 it.each(['', 'GET /ready HTTP/1.1\r\nHo'])(
-  'ends connections that send %j and neither go on nor close',
+  'closes connections that send %j and then nothing',
   async (sent) => {
     const before = openSockets()
     const mine = await Promise.all(Array.from({ length: 20 }, () => send(sent, patient.url)))
@@ -85,13 +85,13 @@ it.each(['', 'GET /ready HTTP/1.1\r\nHo'])(
   },
 )
 
-it('ends connections whose request waits in vain', async () => {
+it('closes connections whose request gets no answer', async () => {
   const socket = await send(requestOf('/never'))
   expect(await text(socket)).toBe('')
 })
 
 it.each(['/large', '/unknown'])(
-  'ends connections of clients that ask for %s again and again and read nothing',
+  'closes connections of clients that request %s again and again and read nothing',
   async (path) => {
     const socket = await send(requestOf(path))
     socket.pause().on('error', () => {})
@@ -145,7 +145,7 @@ it.each([
   expect(received.match(/HTTP\/1.1 200 /g)).toHaveLength(status === 200 ? 2 : 1)
 })
 
-it('goes on where clients are gone before their answers', async () => {
+it('keeps serving when clients leave before their answers', async () => {
   for (let round = 0; round < 200; round += 1) {
     const socket = await send(requestOf('/known').repeat(20))
     socket.resetAndDestroy()
@@ -157,7 +157,7 @@ it('goes on where clients are gone before their answers', async () => {
 const requestOf = (path: string, headers = ''): string =>
   `GET ${path} HTTP/1.1\r\nHost: depot.test\r\n${headers}\r\n`
 
-/** Of both sides, for they are in one process. */
+/** Counts both ends, because they are in one process. */
 const openSockets = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
 

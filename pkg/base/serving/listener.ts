@@ -27,7 +27,7 @@ export interface ListenerOptions {
   readonly draining: { readonly isOn: boolean }
 }
 
-/** Each request has them. */
+/** For all requests. */
 interface Shared {
   readonly metrics: RequestMetrics
   readonly logRequest: AccessLog
@@ -138,7 +138,7 @@ function sendPlain({ response, facts }: Running, plain: PlainRequest, answer: Re
 
 /** Has the app answer requests. */
 function createAppAnswers(fetch: Fetch): (running: Running) => void {
-  /** Of the request that is being handed over: the adapter calls the app before it returns. */
+  /** The request being handed over: the adapter calls the app before it returns. */
   let current: Running
   const answer = getRequestListener(
     (asked) => {

@@ -7,7 +7,7 @@ import { refuseMalformed } from './malformed.ts'
 
 const request = 'GET / HTTP/1.1\r\nHost: depot.test\r\n\r\n'
 
-/** What a client gets that sends a request, and something else once `until` is there. */
+/** Sends a request, and malformed input once the client has received `until`; returns everything it receives. */
 async function received(
   respond: (response: ServerResponse) => void,
   until: string,

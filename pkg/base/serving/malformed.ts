@@ -10,14 +10,14 @@ const answers: Readonly<Record<string, readonly [status: number, message: string
 /** How long a client has to close its side of a refused connection, in milliseconds. */
 const closeMs = 5_000
 
-/** Whether an answer has begun and not ended, much as Node's own handler asks. */
+/** True while an answer is being sent; Node's own handler asks the same. */
 const isAnswering = (socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean =>
   socket._httpMessage?.headersSent === true
 
-/** Answers what is no HTTP request, as far as the connection still takes an answer. */
+/** Answers input that is not an HTTP request, if the connection still takes an answer. */
 export function refuseMalformed(log: Logger) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
-    // Written into the middle of an answer it would be taken for a part of that.
+    // In the middle of an answer, clients would take it for a part of that.
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
       socket.destroy()
       return

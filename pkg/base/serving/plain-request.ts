@@ -12,7 +12,7 @@ export interface PlainRequest {
   /** Headers of these names. */
   readonly authorization: string | undefined
   readonly ifNoneMatch: string | undefined
-  /** Whether a proxy sent `X-Forwarded-Host` or `X-Forwarded-Proto`. */
+  /** True if a proxy sent `X-Forwarded-Host` or `X-Forwarded-Proto`. */
   readonly isForwarded: boolean
   /** For the access log. */
   readonly facts: RequestFacts
@@ -49,7 +49,7 @@ export function createPlainReader(scheme: 'http' | 'https') {
 /** Clients name a handful of hosts; an attacker may name many. */
 const maxHosts = 64
 
-/** Remembers the hosts that are plainly right. */
+/** Remembers valid hosts. */
 function createOriginReader(scheme: string): (host: string | undefined) => string | undefined {
   const known = new CappedMap<string, string>(maxHosts)
   return (host = '') => {
@@ -62,5 +62,5 @@ function createOriginReader(scheme: string): (host: string | undefined) => strin
   }
 }
 
-/** Whether a URL means itself: not so of `127.1`, nor of `http://host:80`. */
+/** True if the URL is its own origin: `127.1` and `http://host:80` are not. */
 const isOrigin = (url: string): boolean => URL.canParse(url) && new URL(url).origin === url

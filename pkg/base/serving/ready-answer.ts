@@ -8,7 +8,7 @@ import { matchesEtag } from './routes.ts'
  */
 export class ReadyAnswer {
   readonly body: Buffer<ArrayBuffer>
-  /** With its quotes. Without one, conditional requests get the whole answer. */
+  /** Includes its quotes. Without it, conditional requests get the whole answer. */
   readonly etag: string | undefined
   /** For the access log. */
   readonly facts: RequestFacts & { readonly route: string }
@@ -36,12 +36,12 @@ export class ReadyAnswer {
     this.#headers = headers
   }
 
-  /** Whether the client has it already. @param ifNoneMatch the header of that name */
+  /** True if the client already has it. @param ifNoneMatch the header of that name */
   isKnownBy(ifNoneMatch: string | undefined): boolean {
     return this.etag !== undefined && matchesEtag(ifNoneMatch, this.etag)
   }
 
-  /** @param isKnown whether the client has it already, and gets no body */
+  /** @param isKnown true if the client already has it and gets no body */
   headers(isKnown: boolean): Record<string, string> {
     return {
       ...this.#headers,

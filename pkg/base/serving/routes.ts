@@ -5,7 +5,7 @@ import type { ServingEnv } from './env.ts'
 /**
  * Adds a route for GET and HEAD and names it for log and metrics, so that its pattern is written once.
  *
- * @param prefix what stands before the pattern in a path, without a trailing slash
+ * @param prefix of the path before the pattern, without a trailing slash
  */
 export function get<P extends string>(
   app: Hono<ServingEnv>,
@@ -26,13 +26,13 @@ export function note(c: Context<ServingEnv>, facts: RequestFacts): void {
   if (known !== undefined) Object.assign(known, facts)
 }
 
-/** Goes on with a value, at once where it is there: an `await` costs more than most answers. */
+/** Continues with a value, synchronously if it is not a promise: an `await` costs more than most answers. */
 export function after<T, R>(value: T | Promise<T>, goOn: (value: T) => R): R | Promise<Awaited<R>> {
   return value instanceof Promise ? (value.then(goOn) as Promise<Awaited<R>>) : goOn(value)
 }
 
 /**
- * Whether a client has what is about to be sent, by its `If-None-Match`.
+ * True if the client already has the answer, by its `If-None-Match`.
  *
  * @param ifNoneMatch the header: `*`, or a list of tags, which are compared weakly
  * @param etag of the answer, with its quotes

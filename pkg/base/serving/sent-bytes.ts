@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * Counts what one response sends, headers included. On a connection whose client does not wait for answers, others come
- * before and after it: its own bytes are those between the moment when the connection is given to it and the moment when
- * all of it is handed over, at which the next one gets the connection.
+ * Counts the bytes of one response, headers included. A client that does not wait for answers gets several on one
+ * connection: a response's bytes are those between the moment it gets the connection and the moment all of it is handed
+ * over, when the next one gets the connection.
  *
- * @param response one of which nothing is sent yet
+ * @param response nothing of it is sent yet
  * @returns a function to be called when the response is over, whole or not
  */
 export function countSentBytes(response: ServerResponse): () => number {

@@ -1,6 +1,6 @@
 /**
- * The shell of any HTTP process: a listener with an access log, request metrics and request ids, TLS that follows its
- * files, probes and metrics on a port of their own, and an end that drops no request.
+ * HTTP serving for any process: a listener with access log, request metrics and request ids, TLS that reloads its files,
+ * probes and metrics on a separate port, and a shutdown that drops no request.
  */
 
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
@@ -37,12 +37,12 @@ interface Address {
 export interface ServeOptions {
   /** Answers the requests of the public port. */
   readonly fetch: Fetch
-  /** Finds answers that are ready, which then go out past `fetch`. Default: there are none. */
+  /** Finds ready answers, which are sent without `fetch`. Default: none. */
   readonly hot?: Hot | undefined
   readonly listen: Address
   readonly adminListen: Address
   readonly tls?: TlsFiles | undefined
-  /** How often the certificate is looked at, in milliseconds. Default 2000. */
+  /** How often the certificate files are checked, in milliseconds. Default 2000. */
   readonly tlsReloadMs?: number
   readonly log: Logger
   readonly metrics: Metrics
@@ -53,21 +53,21 @@ export interface ServeOptions {
   /** How long a connection may wait for its next request, in milliseconds. Default 65000. */
   readonly keepAliveMs?: number
   /**
-   * How long a process that was ready goes on taking requests when it is to stop, while its probes already say that it is
-   * not ready: load balancers need a while to learn it. Default 0.
+   * How long a stopping process still takes requests although its probes say that it is not ready: load balancers need a
+   * while to notice. Default 0.
    */
   readonly shutdownDelayMs?: number
-  /** What is still missing before this process is ready, in words; empty when it is. */
+  /** What the process still waits for, in words; empty once it is ready. */
   readonly waitingFor: () => readonly string[]
-  /** What does not work although this process is ready, in words. Default: nothing. */
+  /** Problems of a process that is ready, in words. Default: none. */
   readonly impaired?: (() => readonly string[]) | undefined
 }
 
 export interface RunningServer {
-  /** `http://127.0.0.1:8080`, with the port that was really taken. */
+  /** `http://127.0.0.1:8080`, with the actual port. */
   readonly url: string
   readonly adminUrl: string
-  /** Ends without dropping a request; what still runs after the grace period is cut off. */
+  /** Drops no request; those that still run after the grace period are cut off. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -77,7 +77,7 @@ const limits = {
   requestTimeout: 30_000,
   maxHeaderSize: 64 * 1024,
   connectionsCheckingInterval: 5_000,
-  // The app says in its own words that there is none.
+  // The app answers requests without one in its own words.
   requireHostHeader: false,
   // Requests without a body are the rule: this saves making a stream of none.
   optimizeEmptyRequests: true,
@@ -86,7 +86,7 @@ const limits = {
 /**
  * Opens both ports.
  *
- * @throws Error with a `code` such as EADDRINUSE where a port cannot be had.
+ * @throws Error with a `code` such as EADDRINUSE if a port cannot be opened.
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { log, metrics, tls } = options
@@ -146,9 +146,9 @@ export interface RunningAdmin {
 }
 
 /**
- * Opens the port of probes and metrics alone, for a process that answers nothing else.
+ * Opens only the port of probes and metrics, for a process without a public port.
  *
- * @throws Error with a `code` such as EADDRINUSE where the port cannot be had.
+ * @throws Error with a `code` such as EADDRINUSE if the port cannot be opened.
  */
 export async function serveAdmin(
   options: Pick<ServeOptions, 'adminListen' | 'metrics' | 'waitingFor' | 'impaired'>,

@@ -15,7 +15,7 @@ export interface Pair {
   readonly cert: Buffer
   readonly key: Buffer
   readonly expiresAt: Date
-  /** Of the two files, looked at before they were read: what changes meanwhile shows the next time. */
+  /** Of both files, taken before they were read, so that a change while reading is seen the next time. */
   readonly fingerprint: string
 }
 
@@ -26,7 +26,7 @@ const fingerprintOf = ({ dev, ino, size, mtimeNs, ctimeNs }: Stats): string =>
 /**
  * Reads a certificate and its key.
  *
- * @throws Error with one sentence for the operator where a file cannot be read or the two do not fit together.
+ * @throws Error with one sentence for the operator if a file cannot be read or they do not belong together.
  */
 export function readTlsFiles({ certPath, keyPath }: TlsFiles): Pair {
   const read = (flag: string, path: string): Buffer => {
@@ -57,7 +57,7 @@ export function readTlsFiles({ certPath, keyPath }: TlsFiles): Pair {
   }
 }
 
-/** Follows the files while the server runs: a new pair is used for new connections, a bad one is refused. */
+/** Checks the files while the server runs: new connections use a new pair, and a bad pair is refused. */
 export function reloadTls(
   server: Server,
   files: TlsFiles,
@@ -83,7 +83,7 @@ export function reloadTls(
       log.error({ err: error }, 'certificate not reloaded; the old one stays in use')
     }
   }
-  // The two files change one after the other: they are read when they have looked the same twice.
+  // The files change one after the other, so they are read once two looks found the same.
   let last = fingerprint
   let looking = false
   const look = async (): Promise<void> => {

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { createLogger, type Logger } from './log.ts'
 import { counter, type Metrics } from './metrics.ts'
 
-/** Who asked for an archive, and what came of it. */
+/** A request for an archive and its outcome. */
 interface AuditRecord {
   readonly requestId: string
   readonly outcome:
@@ -14,11 +14,11 @@ interface AuditRecord {
     | 'failed'
     | 'aborted'
   readonly status: number
-  /** `sub` of the caller's token; undefined where the registry does not know it. */
+  /** `sub` of the caller's token; undefined if the registry does not know it. */
   readonly subject: string | undefined
-  /** As in the access log: tells callers apart where there is no subject. */
+  /** As in the access log: tells callers apart if there is no subject. */
   readonly callerHash: string | undefined
-  /** By what the caller may see it: `all`, `public`, `binding NAME` or `cluster`. */
+  /** The caller's view: `all`, `public`, `binding NAME` or `cluster`. */
   readonly view: string | undefined
   readonly remoteAddr: string | undefined
   readonly route: string
@@ -26,13 +26,13 @@ interface AuditRecord {
   readonly namespace: string | undefined
   readonly name: string | undefined
   readonly version: string | undefined
-  /** Path of the request, without its query: it tells the platform, or the file. */
+  /** Path of the request without its query; it contains the platform or the file name. */
   readonly path: string
 }
 
 export interface AuditLog {
   write(record: AuditRecord): void
-  /** Resolves when everything is in the file. */
+  /** Writes the remaining lines and closes the file. */
   close(): void
 }
 
@@ -48,9 +48,9 @@ export interface AuditLogOptions {
 const complaintMs = 10_000
 
 /**
- * Opens the audit log: JSON lines, apart from the log of what happens. SIGHUP opens the file again, for tools that rotate it.
+ * Opens the audit log: JSON lines, separate from the process's log. SIGHUP reopens the file, for tools that rotate it.
  *
- * @throws the error of the file system where the file cannot be opened
+ * @throws the error of the file system if the file cannot be opened
  */
 export function openAuditLog({ path, log, metrics }: AuditLogOptions): AuditLog {
   if (path === '-') {

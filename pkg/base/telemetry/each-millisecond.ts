@@ -1,4 +1,4 @@
-/** Gives what is made of the time as RFC 3339 says it; made once a millisecond. */
+/** Calls `make` with the time in RFC 3339, at most once a millisecond, and returns its latest result. */
 export function eachMillisecond<T>(make: (time: string) => T): () => T {
   let madeAtMs = Number.NaN
   let made: T

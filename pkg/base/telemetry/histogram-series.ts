@@ -1,8 +1,8 @@
-/** One histogram for one set of labels; looked up once, then cheap enough for every request. */
+/** One histogram for one set of labels; callers look it up once and observe cheaply on every request. */
 export class Series {
   readonly labels: Readonly<Record<string, string | number>>
   readonly #bounds: readonly number[]
-  /** Of each bucket alone; the last is for what is above all bounds. */
+  /** Counts of each bucket alone; the last one is for values above all bounds. */
   readonly #counts: number[]
   #sum = 0
 
@@ -20,7 +20,7 @@ export class Series {
     this.#sum += value
   }
 
-  /** What Prometheus wants to see of it. */
+  /** The samples in the format of Prometheus. */
   *samples(name: string): Iterable<{
     labels: Record<string, string | number>
     value: number

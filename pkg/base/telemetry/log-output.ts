@@ -12,9 +12,9 @@ const backlogBytes = 16 * 1024 * 1024
 const lineBreak = 10
 const flushPollMs = 10
 
-/** Where lines go without waiting: something that may take its time, or fail. */
+/** A destination that may be slow or fail; writing to it never waits. */
 interface Outlet {
-  /** @param lines whole ones, in UTF-8, which stay as they are */
+  /** @param lines whole lines in UTF-8, which must not change */
   write(lines: Buffer): void
   /** Bytes that are not written yet. */
   readonly pending: number
@@ -23,17 +23,16 @@ interface Outlet {
 }
 
 /**
- * Log lines on a file descriptor, many at a time: a write costs more than the line in it. A reader that stalls, a full
- * disk, a closed pipe: none of them holds the process up. What cannot be written is dropped, and a line tells how much
- * as soon as there is a way again.
+ * Writes log lines to a file descriptor, many at a time, because a write costs more than a line. A stalled reader, a full
+ * disk and a closed pipe never block the process: it drops lines, and logs their number once it can write again. Lines are
+ * encoded at once, so that they are not thousands of small objects for the garbage collector.
  *
- * Lines wait as bytes. As text each would wait in the pieces that it was put together from, thousands of small objects
- * that every collection of garbage has to move.
+ * sonic-boom would block a thread in a write to a stalled pipe, and keep the process from ending.
  */
 export class LogOutput implements DestinationStream {
   readonly #outlet: Outlet
   #gathered = Buffer.allocUnsafeSlow(gatherBytes)
-  /** Takes turns with `#gathered`: lines are not copied to be written. */
+  /** Swapped with `#gathered`, so that lines are not copied to be written. */
   #spare = Buffer.allocUnsafeSlow(gatherBytes)
   #length = 0
   #timer: NodeJS.Timeout | undefined
@@ -65,7 +64,7 @@ export class LogOutput implements DestinationStream {
     while (this.#outlet.pending > 0 && performance.now() < deadline) await sleep(flushPollMs)
   }
 
-  /** The last chance, when the process ends. */
+  /** Called when the process ends. */
   writeNow(): void {
     this.#pass()
     this.#outlet.writeNow()
@@ -77,7 +76,7 @@ export class LogOutput implements DestinationStream {
     if (this.#length === 0) return
     const lines = this.#gathered.subarray(0, this.#length)
     this.#length = 0
-    // What was passed on before may still be read from the other one.
+    // The other buffer may still be in use by an earlier write.
     if (this.#outlet.pending > 0) return this.#send(Buffer.from(lines))
     const next = this.#spare
     this.#spare = this.#gathered
@@ -131,7 +130,7 @@ class Pipe implements Outlet {
   writeNow(): void {}
 }
 
-/** A file or a device, which never waits for a reader but may be full. */
+/** A file or a device: it has no reader to wait for, but may be full. */
 class File implements Outlet {
   readonly #fd: number
   readonly #lost: (lines: Buffer) => void
@@ -154,7 +153,7 @@ class File implements Outlet {
     try {
       if (this.#waiting.length > 0) writeSync(this.#fd, Buffer.concat(this.#waiting))
     } catch {
-      // There is nowhere left to say it.
+      // There is no place left to report it.
     }
     this.#waiting = []
   }

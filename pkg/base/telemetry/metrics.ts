@@ -10,14 +10,14 @@ import { Series } from './histogram-series.ts'
 
 export type { Series } from './histogram-series.ts'
 
-/** Where every metric of a process is registered; `metrics()` renders them for Prometheus. */
+/** The registry of all metrics of a process; `metrics()` renders them for Prometheus. */
 export type Metrics = Registry
 
 /** A registry with `depot_build_info` and the `process_*` and `nodejs_*` metrics, event-loop delay included. */
 export function createMetrics(build: { version: string; revision?: string }): Metrics {
   const metrics = new Registry()
   collectDefaultMetrics({ register: metrics })
-  // Gauges that are called like counters; what they count by kind is in those without the ending.
+  // Gauges with the names of counters. The same numbers by kind are in those without the suffix.
   for (const name of ['handles', 'requests', 'resources']) {
     metrics.removeSingleMetric(`nodejs_active_${name}_total`)
   }
@@ -43,7 +43,7 @@ const config = <L extends string>(metrics: Metrics, { name, help, labels }: Defi
   registers: [metrics],
 })
 
-/** @param collect called at each scrape, to add what is cheaper to keep elsewhere until then */
+/** @param collect called at each scrape, to add counts that were kept elsewhere until then */
 export function counter<L extends string = never>(
   metrics: Metrics,
   definition: Definition<L>,
@@ -75,7 +75,7 @@ export function gauge<L extends string = never>(
   })
 }
 
-/** Of what takes as long as a request, in seconds. */
+/** Buckets for durations of requests, in seconds. */
 export const requestDurationBuckets: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ]
@@ -90,7 +90,7 @@ export function histogram<L extends string = never>(
 }
 
 /**
- * A histogram for what happens on every request: the observer asks for the series of its labels once and keeps it.
+ * A histogram for values of every request: the observer asks for the series of its labels once and keeps it.
  *
  * @param buckets upper bounds, in the unit of the metric's name
  * @returns makes the series of some labels; not twice for the same ones
@@ -113,7 +113,7 @@ export function seriesHistogram<L extends string>(
       values: all.flatMap((series) => [...series.samples(name)]),
     }),
   }
-  // The registry asks no more of a metric than this, its type does.
+  // The registry uses only these fields; its type asks for more.
   metrics.registerMetric(metric as unknown as Metric)
   return (labels) => {
     const series = new Series(labels, buckets)

@@ -1,6 +1,6 @@
 /**
- * What a handler knows of its request that the access log wants to tell. Handlers fill it in as they find out; the
- * server writes it down when the response is over.
+ * Facts about a request for the access log. Handlers fill them in as they learn them; the server logs them when the
+ * response is over.
  */
 export interface RequestFacts {
   /** Pattern of the route, the only part of a path that may label a metric. */
@@ -9,14 +9,14 @@ export interface RequestFacts {
   kind?: 'Module' | 'Provider'
   name?: string
   version?: string
-  /** How callers are recognized. */
+  /** The authentication mode. */
   mode?: string
-  /** Tells callers apart, and not who they are. */
+  /** Tells callers apart without naming them. */
   callerHash?: string
   /** `sub` of the caller's token: for the audit log alone, as it says who they are. */
   subject?: string
-  /** By what the caller is measured: `all`, `public`, `binding NAME`, or `cluster` where RBAC decides. */
+  /** The caller's view: `all`, `public`, `binding NAME`, or `cluster` if RBAC decides. */
   view?: string
-  /** Why the caller was turned away. */
+  /** Why the caller was refused. */
   refusal?: { readonly reason: string; readonly message: string }
 }

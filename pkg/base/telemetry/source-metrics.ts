@@ -2,7 +2,7 @@ import type { Histogram } from 'prom-client'
 import type { Reason } from '../errors/errors.ts'
 import { gauge, histogram, type Metrics } from './metrics.ts'
 
-// What a source of resources tells of itself, so that alerts and dashboards need not know whether it is a cluster or a folder.
+// Metrics of a source of resources. Alerts and dashboards are the same for a cluster and a folder.
 
 /** Why an object is left out. A cluster has no files, so that only Invalid and Internal happen there. */
 const rejectReasons = [
