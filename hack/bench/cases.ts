@@ -23,11 +23,11 @@ export async function benchCases(own: Target, fixture: Fixture): Promise<BenchCa
   const cases: BenchCase[] = []
   for (const { name, path } of jsonCases) {
     const answer = await record(own.port, path)
-    cases.push({ name, path, leastRatio: 1, connections: 32, isCached: true, answer })
+    cases.push({ name, path, leastRatio: 0.9, connections: 32, isCached: true, answer })
   }
   for (const { name, path } of uncachedCases) {
     const answer = await record(own.port, path)
-    const load = { leastRatio: 0.6, connections: 32, unique: true, isCached: false }
+    const load = { leastRatio: 0.5, connections: 32, unique: true, isCached: false }
     cases.push({ name, path, ...load, answer })
   }
   for (const { name, file, sizeBytes, downloadPath } of fixture.archiveCases) {

@@ -34,8 +34,10 @@ const server = createServer(
   { cert: await pem('server.crt'), key: await pem('server.key') },
   (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'https://localhost')
+    const lines = createReadStream(fileOf(pathname.split('/').at(-1) ?? ''))
+    lines.on('error', () => response.writeHead(404).end())
     // Left open at the end, as a watch is.
-    createReadStream(fileOf(pathname.split('/').at(-1) ?? '')).pipe(response, { end: false })
+    lines.pipe(response, { end: false })
   },
 )
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))

@@ -1,15 +1,17 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { allocatorEnvironment, nodeOptions } from '../../pkg/base/fast/fast.ts'
 import { bundle } from '../image/bundle.ts'
+import { createAuthority } from '../testbed/control-plane/certificates.ts'
 import { freePort } from '../testbed/ports.ts'
 import type { Answer } from './bare.ts'
-import type { Loaded } from './catalog-server.ts'
+import { cpuNanoseconds } from './cpu.ts'
 import type { Load, LoadResult } from './load.ts'
 
 const startDeadlineMs = 120_000
@@ -35,7 +37,6 @@ const depotEnvironment = () => ({ ...process.env, ...allocatorEnvironment })
 
 const entryFiles = {
   server: '../../cmd/server/main.ts',
-  catalog: 'catalog-server.ts',
   auth: 'auth-server.ts',
 } as const
 let bundles: Promise<string> | undefined
@@ -99,32 +100,6 @@ export async function startBare(): Promise<Target & { teach(answer: Answer): Pro
   }
 }
 
-/** Depot with a catalog that was filled in its own process. */
-export async function startCatalogServer(size: {
-  readonly versions: number
-  readonly distinctFindings: number
-  readonly signingKeyPath: string
-}): Promise<Target & { readonly loaded: Loaded }> {
-  const child = forked(
-    await bundled('catalog'),
-    [
-      `--versions=${size.versions}`,
-      `--distinct=${size.distinctFindings}`,
-      `--key=${size.signingKeyPath}`,
-    ],
-    true,
-  )
-  const loaded = await ask<Loaded>(child)
-  const { adminUrl, url } = loaded
-  return {
-    port: Number(new URL(url).port),
-    pid: child.pid ?? 0,
-    adminUrl,
-    loaded,
-    stop: () => child.kill(),
-  }
-}
-
 /** Depot in OIDC mode, with a small registry and as many GroupBindings as asked for. */
 export async function startAuthServer(options: {
   readonly issuer: string
@@ -137,34 +112,100 @@ export async function startAuthServer(options: {
   return { port, pid: child.pid ?? 0, stop: () => child.kill() }
 }
 
-/** Depot as the image starts it. */
-export async function startDepot(folders: {
+/** Depot over a folder, as the image starts it. */
+export function startDepot(folders: {
   readonly manifests: string
   readonly archives: string
   readonly signingKeyPath: string
 }): Promise<Target> {
+  return startServer([
+    `--manifests=${folders.manifests}`,
+    `--filesystem-mount-path=${folders.archives}`,
+    `--gpg-private-key-path=${folders.signingKeyPath}`,
+    // Not where servers that were stopped before have left events to count.
+    `--stats-path=${join(folders.manifests, '../stats.db')}`,
+  ])
+}
+
+export interface Loaded {
+  /** CPU time of the server from its start until it is ready. */
+  readonly loadSeconds: number
+  /** CPU time of a client that streams the same text, finds its lines and reads them as JSON. */
+  readonly leastSeconds: number
+}
+
+/**
+ * Depot in a pod of a cluster with so many Versions. The API server streams lists from files. The service account is where
+ * pods have it, in a mount namespace of the server's own, which needs root.
+ */
+export async function startPod(
+  versions: number,
+  signingKeyPath: string,
+): Promise<Target & { readonly loaded: Loaded }> {
+  const directory = mkdtempSync(join(tmpdir(), 'depot-pod-'))
+  const authority = createAuthority(directory)
+  authority.server('server')
+  writeFileSync(join(directory, 'ca.crt'), authority.cert)
+  writeFileSync(join(directory, 'token'), 'none')
+  const source = forked('cluster-source.ts', [directory, String(versions)])
+  const stop = (): void => {
+    source.kill()
+    rmSync(directory, { recursive: true, force: true })
+  }
+  try {
+    const port = await ask<number>(source)
+    const client = join(import.meta.dirname, 'cluster-client.ts')
+    const args = [client, 'bare', `https://127.0.0.1:${port}`, directory]
+    const { stdout } = await promisify(execFile)(process.execPath, args)
+    const { cpuSeconds: leastSeconds } = JSON.parse(stdout) as { cpuSeconds: number }
+    const mount =
+      'mount -t tmpfs none /run && mkdir -p "$0" && mount --bind "$1" "$0" && shift && exec "$@"'
+    const account = '/run/secrets/kubernetes.io/serviceaccount'
+    const server = await startServer(
+      [`--gpg-private-key-path=${signingKeyPath}`, `--stats-path=${join(directory, 'stats.db')}`],
+      {
+        command: ['unshare', '--mount', 'sh', '-c', mount, account, directory],
+        env: { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: String(port) },
+      },
+    )
+    return {
+      ...server,
+      loaded: { loadSeconds: cpuNanoseconds(server.pid) / 1e9, leastSeconds },
+      stop() {
+        server.stop()
+        stop()
+      },
+    }
+  } catch (error) {
+    stop()
+    throw error
+  }
+}
+
+/** @param wrapped what runs the program, and what it needs in its environment */
+async function startServer(
+  options: readonly string[],
+  wrapped: {
+    readonly command: readonly string[]
+    readonly env: Readonly<Record<string, string>>
+  } = { command: [], env: {} },
+): Promise<Target> {
   const [port, adminPort] = await Promise.all([freePort(), freePort()])
-  const child = spawn(
-    process.execPath,
-    [
-      nodeOptions,
-      await bundled('server'),
-      '--anonymous-auth',
-      `--manifests=${folders.manifests}`,
-      `--filesystem-mount-path=${folders.archives}`,
-      `--gpg-private-key-path=${folders.signingKeyPath}`,
-      // Not where servers that were stopped before have left events to count.
-      `--stats-path=${join(folders.manifests, '../stats.db')}`,
-      `--listen=127.0.0.1:${port}`,
-      `--admin-listen=127.0.0.1:${adminPort}`,
-    ],
-    { stdio: ['ignore', 'ignore', 'inherit'], env: depotEnvironment() },
-  )
+  const server = [process.execPath, nodeOptions, await bundled('server'), '--anonymous-auth']
+  const listen = [`--listen=127.0.0.1:${port}`, `--admin-listen=127.0.0.1:${adminPort}`]
+  const [program = '', ...args] = [...wrapped.command, ...server, ...options, ...listen]
+  const child = spawn(program, args, {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...depotEnvironment(), ...wrapped.env },
+  })
   const adminUrl = `http://127.0.0.1:${adminPort}`
   const deadline = performance.now() + startDeadlineMs
   while (!(await isReady(adminUrl))) {
     if (child.exitCode !== null) throw new Error('Depot did not start')
-    if (performance.now() > deadline) throw new Error('Depot does not become ready')
+    if (performance.now() > deadline) {
+      child.kill()
+      throw new Error('Depot does not become ready')
+    }
     await sleep(50)
   }
   return { port, pid: child.pid ?? 0, adminUrl, stop: () => child.kill() }

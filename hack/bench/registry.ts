@@ -119,6 +119,7 @@ export function* benchObjects(size: RegistrySize): Generator<BenchObject> {
 
   const managed = ['small', 'large'].map((name) => ({ name, provider: 'aws', storageConfig: s3 }))
   yield object('Depot', 'main', {
+    resourceVersion: '1',
     spec: {
       global: { storageConfig: s3 },
       moduleConfigs: managed,
