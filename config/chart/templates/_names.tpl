@@ -62,7 +62,7 @@ annotations:
 {{- end }}
 {{- end }}
 
-{{- /* Without one of its own, a component uses the image of all. */ -}}
+{{- /* A component without its own image uses the global one. */ -}}
 {{- define "depot.image" -}}
 {{- $own := (index .root.Values .component).image -}}
 {{- $all := .root.Values.global.image -}}

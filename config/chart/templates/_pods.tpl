@@ -4,7 +4,7 @@
 {{- merge (include "depot.selector" . | fromYaml) (index .root.Values .component).podLabels .root.Values.commonLabels | toYaml }}
 {{- end }}
 
-{{- /* Also takes "annotations": hashes of what only a new pod takes up. */ -}}
+{{- /* Also takes "annotations": hashes of files that only a new pod reads. */ -}}
 {{- define "depot.podAnnotations" -}}
 {{- with merge (dict) (index .root.Values .component).podAnnotations (.annotations | default dict) .root.Values.commonAnnotations }}
 annotations:
@@ -21,7 +21,7 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{- /* "token": whether the component talks to the API server. */ -}}
+{{- /* "token": whether the component calls the API server. */ -}}
 {{- define "depot.podIdentity" -}}
 {{- if .account }}
 serviceAccountName: {{ include "depot.serviceAccountName" . | quote }}
@@ -78,7 +78,7 @@ hostAliases:
 {{- end }}
 {{- end }}
 
-{{- /* Pods are in different zones where there are zones; a volume that only one node can mount keeps those together that mount it. */ -}}
+{{- /* Pods are spread over zones, if there are any. A volume that only one node can mount keeps its pods together. */ -}}
 {{- define "depot.affinity" -}}
 {{- $affinity := deepCopy (index .root.Values .component).affinity -}}
 {{- if kindIs "string" (index .root.Values .component).topologySpreadConstraints -}}
@@ -99,7 +99,7 @@ hostAliases:
 {{ toYaml $affinity }}
 {{- end }}
 
-{{- /* Everything of the own container that is not special to a component. */ -}}
+{{- /* The parts of the main container that all components share. */ -}}
 {{- define "depot.container" -}}
 {{- $c := index .root.Values .component -}}
 image: {{ include "depot.image" . | quote }}
@@ -175,14 +175,14 @@ lifecycle:
 {{- end }}
 {{- end }}
 
-{{- /* Objects of a table without the name of the value that they come from. */ -}}
+{{- /* Objects of a table without the name of their value. */ -}}
 {{- define "depot.items" -}}
 {{- range . }}
 - {{ omit . "from" | toYaml | nindent 2 | trim }}
 {{- end }}
 {{- end }}
 
-{{- /* The volume that servers read archives from and the controller writes them to. */ -}}
+{{- /* The volume from which servers read archives and to which the controller writes them. */ -}}
 {{- define "depot.archiveVolume" -}}
 {{- $f := .Values.storage.filesystem -}}
 name: modules

@@ -1,4 +1,4 @@
-{{- /* What belongs to the server, whatever else a host serves. Whole path elements: /depots is a page of the explorer. */ -}}
+{{- /* Paths of the server on a shared host. Whole path segments: /depots is a page of the explorer. */ -}}
 {{- define "depot.serverPaths" -}}
 - /depot
 - /v1/modules
@@ -21,7 +21,7 @@ backend:
 {{ ternary "https" "http" (and (eq .component "server") .root.Values.server.tls.enabled) }}
 {{- end }}
 
-{{- /* "component": where the paths that users give lead to. */ -}}
+{{- /* "component": target of the paths that users set. */ -}}
 {{- define "depot.ingress" -}}
 {{- $c := index .root.Values .component -}}
 {{- $paths := include "depot.serverPaths" .root | fromYamlArray -}}

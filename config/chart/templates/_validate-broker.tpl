@@ -15,7 +15,7 @@
 {{- end -}}
 {{- end }}
 
-{{- /* Names of the chart that this one takes the place of. */ -}}
+{{- /* Names of the chart that this one replaces. */ -}}
 {{- define "depot.validate.retired" -}}
 {{- $v := .v -}}
 {{- $in := . -}}

@@ -1,4 +1,4 @@
-{{- /* What users add must not repeat what the chart sets: the second one would win, or the pod be refused. */ -}}
+{{- /* Users must not repeat what the chart sets: the second one would win, or the pod would be refused. */ -}}
 {{- define "depot.validate.repeats" -}}
 {{- $in := . -}}
 {{- range $c := list "server" "ui" "controller" "broker" -}}

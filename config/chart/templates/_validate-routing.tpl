@@ -3,7 +3,7 @@
 {{- $in := . -}}
 {{- range $c := list "server" "ui" -}}
 {{- $values := index $v $c -}}
-{{- /* With the explorer on, the server's own ingress and route are not rendered. */ -}}
+{{- /* If the explorer is enabled, the server's own ingress and route are not rendered. */ -}}
 {{- if and $values.enabled (or (eq $c "ui") (not $v.ui.enabled)) -}}
 {{- if $values.ingress.enabled -}}
 {{- $hosts := list -}}

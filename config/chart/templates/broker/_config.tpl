@@ -1,4 +1,4 @@
-{{- /* Dex's configuration: what broker.config leaves out is filled in. */ -}}
+{{- /* Dex's configuration: broker.config with defaults. */ -}}
 {{- define "depot.broker.config" -}}
 {{- $v := .Values -}}
 {{- $f := include "depot.facts" . | fromYaml -}}

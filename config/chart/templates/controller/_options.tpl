@@ -1,4 +1,4 @@
-{{- /* Every flag of the controller that a value sets: its text (empty: not given) and the value it comes from. */ -}}
+{{- /* Every flag of the controller that a value sets: its text (empty: not set) and the name of the value. */ -}}
 {{- define "depot.controller.options" -}}
 {{- $v := .Values -}}
 {{- $c := $v.controller -}}
@@ -44,7 +44,7 @@
 {{- end }}
 {{- end }}
 
-{{- /* Archives are fetched into the spool before they are stored: a tenth more than the controller may use of it. */ -}}
+{{- /* The spool holds archives before they are stored. The volume is a tenth larger than the controller's limit. */ -}}
 {{- define "depot.controller.volumes" -}}
 {{- $v := .Values -}}
 {{- $spool := $v.controller.spool -}}

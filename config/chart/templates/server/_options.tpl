@@ -1,4 +1,4 @@
-{{- /* Every flag of the server that a value sets: its text (empty: not given) and the value it comes from. */ -}}
+{{- /* Every flag of the server that a value sets: its text (empty: not set) and the name of the value. */ -}}
 {{- define "depot.server.options" -}}
 {{- $v := .Values -}}
 {{- $f := include "depot.facts" . | fromYaml -}}
