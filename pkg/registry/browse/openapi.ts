@@ -6,21 +6,18 @@ import { isRepeatable } from './parameters.ts'
 
 type Json = Record<string, unknown>
 
-/** What can go wrong anywhere, with a message as it may read. */
+/** Errors of every endpoint, with an example of the message. */
 const commonErrors = {
-  401: {
-    description: 'A valid token is needed.',
-    message: 'no token: log in, then send it as Authorization: Bearer',
-  },
-  403: {
-    description: 'The token does not say enough.',
-    message: 'the token has no claim groups: ask for the scope groups',
-  },
-  503: {
-    description: 'The registry is loading.',
-    message: 'the registry is still loading: try again in a moment',
-  },
-} as const
+  401: error(
+    'A valid token is needed.',
+    'a token is needed: log in with terraform login, or send "Authorization: Bearer TOKEN"',
+  ),
+  403: error(
+    'The token does not say enough.',
+    'the token has no claim groups: ask for the scope groups',
+  ),
+  503: error('The registry is loading.', 'the registry is still loading: try again in a moment'),
+}
 
 /** The OpenAPI 3.1 description of the browse API, made from the schemas that check its requests. */
 export function openApiDocument(): Json {
@@ -73,17 +70,15 @@ function operation(endpoint: DescribedEndpoint): Json {
       },
       304: { description: 'The body has the tag that If-None-Match names.' },
       ...(endpoint.badRequest && { 400: error('A parameter is malformed.', endpoint.badRequest) }),
-      401: error(commonErrors[401].description, commonErrors[401].message),
-      403: error(commonErrors[403].description, commonErrors[403].message),
       ...(endpoint.notFound && {
         404: error('It does not exist, or not for the caller.', endpoint.notFound),
       }),
-      503: error(commonErrors[503].description, commonErrors[503].message),
+      ...commonErrors,
     },
   }
 }
 
-/** The one endpoint that says nothing of the registry; pkg/registry/server answers it. */
+/** The one endpoint about the caller, which pkg/registry/server answers. */
 function whoAmIOperation(): Json {
   const example: WhoAmI = {
     mode: 'oidc',
@@ -103,9 +98,7 @@ function whoAmIOperation(): Json {
         description: 'The answer.',
         content: { 'application/json': { schema: reference(WhoAmI), example } },
       },
-      401: error(commonErrors[401].description, commonErrors[401].message),
-      403: error(commonErrors[403].description, commonErrors[403].message),
-      503: error(commonErrors[503].description, commonErrors[503].message),
+      ...commonErrors,
     },
   }
 }
@@ -136,7 +129,7 @@ function parameters(schema: z.ZodObject, place: 'path' | 'query'): Json[] {
   })
 }
 
-/** Of what a parameter means: a number, where its text must be one. */
+/** The schema of a parameter's value: a number, if its text has to be one. */
 function jsonSchema(schema: z.ZodType): Json {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'output' }) as Json
   return rest

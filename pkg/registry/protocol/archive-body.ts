@@ -10,10 +10,10 @@ interface Head {
 }
 
 /**
- * Answers with a body. Where there is a connection it goes there directly: a chunk is written while the next one is read
- * into a buffer that is used again, so a download takes the memory of two chunks, however long and slow it is.
+ * Answers with a body. It is written to the connection directly: a chunk is written while the next one is read into a
+ * buffer that is used again, so a download takes the memory of two chunks, however long and slow it is.
  *
- * @param onSent called when all of it was handed to the system
+ * @param onSent called when the system has taken all of it
  */
 export function bodyResponse(
   body: ByteSource,
@@ -21,7 +21,7 @@ export function bodyResponse(
   outgoing: Outgoing | undefined,
   onSent: () => void = () => {},
 ): Response {
-  if (outgoing === undefined) return new Response(asStream(body, onSent), head)
+  if (outgoing === undefined) return new Response(ReadableStream.from(chunksOf(body, onSent)), head)
   outgoing.once('finish', onSent)
   void send(body, head, outgoing)
   return RESPONSE_ALREADY_SENT
@@ -29,7 +29,7 @@ export function bodyResponse(
 
 /**
  * An error in the middle becomes a broken connection: the headers have promised a length by then, so this is the only way
- * to tell a client that what it has is not the whole.
+ * to tell a client that the body is incomplete.
  */
 async function send(body: ByteSource, head: Head, outgoing: Outgoing): Promise<void> {
   const { socket } = outgoing.req
@@ -41,7 +41,7 @@ async function send(body: ByteSource, head: Head, outgoing: Outgoing): Promise<v
     settle()
   }
   outgoing.once('close', leave)
-  // An answer that waits for the one before it does not learn when its connection closes.
+  // An answer that waits for the previous one is not told when its connection closes.
   socket.once('close', leave)
   try {
     if (!gone) outgoing.writeHead(head.status, head.headers)
@@ -63,7 +63,7 @@ async function send(body: ByteSource, head: Head, outgoing: Outgoing): Promise<v
       })
     }
   } catch {
-    // Storage has logged and counted it.
+    // The storage has logged and counted the error.
     outgoing.destroy()
   } finally {
     socket.off('close', leave)
@@ -71,23 +71,14 @@ async function send(body: ByteSource, head: Head, outgoing: Outgoing): Promise<v
   }
 }
 
-/** For who asks the app without a connection; the error stays an error. */
-function asStream(body: ByteSource, onEnd: () => void): ReadableStream<Uint8Array<ArrayBuffer>> {
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        try {
-          const chunk = await body.read()
-          if (chunk !== undefined) return controller.enqueue(new Uint8Array(chunk))
-          controller.close()
-          onEnd()
-        } catch (error) {
-          controller.error(error)
-        }
-        body.close()
-      },
-      cancel: () => body.close(),
-    },
-    { highWaterMark: 0 },
-  )
+/** For callers that ask the app without a connection; an error stays an error. */
+async function* chunksOf(body: ByteSource, onEnd: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    for (let chunk = await body.read(); chunk !== undefined; chunk = await body.read()) {
+      yield new Uint8Array(chunk)
+    }
+    onEnd()
+  } finally {
+    body.close()
+  }
 }

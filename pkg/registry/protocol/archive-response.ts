@@ -7,8 +7,8 @@ import { parseRange } from './byte-range.ts'
 import type { RegistryOptions } from './options.ts'
 
 /**
- * Answers GET and HEAD for an archive, whole or a range of it, and 304 for who has it already. The ETag is the digest, so
- * it never names other bytes.
+ * Answers GET and HEAD for an archive, whole or a range of it, with 304 if the client has it already. The ETag is the
+ * digest, so it never names other bytes.
  *
  * @param onWhole called when a client was given all of the archive, or a URL of it
  * @param mayPresign whether a GET may be sent on to the storage; HEAD never is, as a URL signed for GET refuses it
@@ -32,9 +32,8 @@ export function archiveResponse(
   return bytesResponse(range)
 
   function bytesResponse(wanted: string | undefined): Response | Promise<Response> {
-    if (wanted !== undefined) return partResponse(c, archives, archive, headers, wanted, onWhole)
-    const bytes = archives.inMemory(archive.sha256)
-    if (bytes === undefined) return wholeResponse(c, archives, archive, headers, onWhole)
+    const bytes = wanted === undefined ? archives.inMemory(archive.sha256) : undefined
+    if (bytes === undefined) return storedResponse(c, archives, archive, headers, wanted, onWhole)
     const outgoing = c.env?.outgoing
     if (outgoing === undefined) onWhole()
     else outgoing.once('finish', onWhole)
@@ -52,7 +51,7 @@ async function redirectOr(
   const url = await archives.presign(archive)
   if (url === undefined) return otherwise()
   onWhole()
-  // A holder of the URL has the archive, and only for a while: caches must not keep it.
+  // The URL gives access to the archive, for a while: caches must not keep it.
   return new Response(null, {
     status: 307,
     headers: { Location: url, 'Cache-Control': 'no-store' },
@@ -72,31 +71,19 @@ async function headResponse(
   return new Response(null, head(headers, sizeBytes, range))
 }
 
-async function wholeResponse(
+async function storedResponse(
   c: Context<ServingEnv>,
   archives: RegistryOptions['archives'],
   archive: Archive,
   headers: Record<string, string>,
+  wanted: string | undefined,
   onWhole: () => void,
 ): Promise<Response> {
-  const { sizeBytes, body } = await archives.open(archive)
-  return bodyResponse(body, head(headers, sizeBytes), c.env?.outgoing, onWhole)
-}
-
-async function partResponse(
-  c: Context<ServingEnv>,
-  archives: RegistryOptions['archives'],
-  archive: Archive,
-  headers: Record<string, string>,
-  wanted: string,
-  onWhole: () => void,
-): Promise<Response> {
-  const range = partOf(wanted, await archives.sizeOf(archive))
-  const opened = await archives.open(archive, range)
-  const { sizeBytes, range: given, body } = opened
-  const isWhole = given === undefined || (given.start === 0 && given.end === sizeBytes - 1)
+  const part = wanted === undefined ? undefined : partOf(wanted, await archives.sizeOf(archive))
+  const { sizeBytes, range, body } = await archives.open(archive, part)
+  const isWhole = range === undefined || (range.start === 0 && range.end === sizeBytes - 1)
   const onSent = isWhole ? onWhole : undefined
-  return bodyResponse(body, head(headers, sizeBytes, given), c.env?.outgoing, onSent)
+  return bodyResponse(body, head(headers, sizeBytes, range), c.env?.outgoing, onSent)
 }
 
 /** @throws RegistryError RangeNotSatisfiable */
@@ -106,7 +93,7 @@ function partOf(wanted: string | undefined, sizeBytes: number): ByteRange | unde
   if (range !== 'unsatisfiable') return range
   throw new RegistryError(
     'RangeNotSatisfiable',
-    `the archive has ${sizeBytes} bytes, and the range lies outside of them`,
+    `the archive has ${sizeBytes} bytes, and the range is outside of them`,
     { headers: { 'Content-Range': `bytes */${sizeBytes}` } },
   )
 }
@@ -133,13 +120,13 @@ const sharedHeaders = {
   'Cache-Control': 'private, max-age=0, must-revalidate',
 } as const
 
-/** Headers of an archive, but for its ETag and its length. */
+/** Headers of an archive, without its ETag and its length. */
 export function archiveHeaders(fileName: string): Record<string, string> {
   const isTar = /\.(tar\.gz|tgz)$/i.test(fileName)
   return {
     ...sharedHeaders,
     'Content-Type': isTar ? 'application/gzip' : 'application/zip',
-    // A browser keeps it, and shows nothing of it as a page of this host.
+    // A browser saves it, and does not show it as a page of this host.
     'Content-Disposition': 'attachment',
   }
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { ProviderPackage, ProviderVersions, SigningKeys } from '../../api/registry/registry.ts'
 import type { Signer } from '../../archives/signing/signing.ts'
 import { ReadyAnswer } from '../../base/serving/serving.ts'
@@ -6,7 +7,6 @@ import { providerPrefix } from './discovery.ts'
 import type { RegistryOptions } from './options.ts'
 import { onePerPlatform, type Release } from './release.ts'
 import { jsonHeadersOf } from './respond.ts'
-import { SignedAnswers } from './signed-answers.ts'
 
 /** Below the prefix of the protocol. */
 export const providerRoutes = {
@@ -16,12 +16,12 @@ export const providerRoutes = {
   signature: '/:namespace/:type/:version/SHA256SUMS.sig/:os/:arch',
 } as const
 
-/** Versions of the plugin protocol that a provider speaks if it does not say. */
+/** Versions of the plugin protocol, for a provider that names none. */
 const defaultProtocols: readonly string[] = ['5.0']
 
-/** Platforms whose metadata is kept, of some 5 kB each. */
+/** How many platforms' metadata is kept, of some 5 kB each. */
 const maxPackages = 1000
-/** Releases whose signature is kept, of some 1 kB each. */
+/** How many releases' signatures are kept, of some 1 kB each. */
 const maxSignatures = 4096
 const signatureHeaders = { 'Content-Type': 'application/octet-stream' }
 
@@ -32,11 +32,27 @@ export interface Build {
   readonly row: VersionRow
 }
 
-/** Makes the answers about providers, and keeps them for as long as they hold. */
+/** Answers that depend on the signing key, which may be replaced at any time, and what else they were made of. */
+type SignedAnswers = LRUCache<
+  object,
+  { readonly madeOf: readonly unknown[]; readonly answer: ReadyAnswer }
+>
+
+/** An answer that is kept, unless something that it was made of has changed. */
+function currentOf(
+  answers: SignedAnswers,
+  key: object,
+  madeOf: readonly unknown[],
+): ReadyAnswer | undefined {
+  const kept = answers.get(key)
+  return kept?.madeOf.every((part, index) => part === madeOf[index]) ? kept.answer : undefined
+}
+
+/** Makes the answers about providers, and keeps them until they are out of date. */
 export class ProviderAnswers {
   readonly #options: RegistryOptions
-  readonly #packages = new SignedAnswers(maxPackages)
-  readonly #signatures = new SignedAnswers(maxSignatures)
+  readonly #packages: SignedAnswers = new LRUCache({ max: maxPackages })
+  readonly #signatures: SignedAnswers = new LRUCache({ max: maxSignatures })
   #signingKeys: { readonly keyRevision: number; readonly json: string } | undefined
 
   constructor(options: RegistryOptions) {
@@ -58,13 +74,14 @@ export class ProviderAnswers {
   /** @param baseUrl of the links in it */
   package(build: Build, signer: Signer, baseUrl: string): ReadyAnswer {
     const { provider, release, row } = build
-    const keyRevision = signer.revision
-    const known = this.#packages.get(row, release, keyRevision, baseUrl)
+    const madeOf = [release, signer.revision, baseUrl]
+    const known = currentOf(this.#packages, row, madeOf)
     if (known !== undefined) return known
     const metadata = packageMetadata(provider, row, baseUrl, this.#signingKeysOf(signer))
     const facts = factsOf('package', provider, row.version)
     const answer = new ReadyAnswer(metadata, jsonHeadersOf(this.#options), facts)
-    return this.#packages.set(row, { release, keyRevision, baseUrl, answer })
+    this.#packages.set(row, { madeOf, answer })
+    return answer
   }
 
   shasums({ provider, release, row }: Build): ReadyAnswer {
@@ -73,7 +90,7 @@ export class ProviderAnswers {
 
   /** The signature of SHA256SUMS, if it is kept. */
   knownSignature({ release }: Build, signer: Signer): ReadyAnswer | undefined {
-    const known = this.#signatures.get(release, release, signer.revision, '')
+    const known = currentOf(this.#signatures, release, [signer.revision])
     if (known !== undefined) signer.countReuse()
     return known
   }
@@ -82,10 +99,11 @@ export class ProviderAnswers {
     const { provider, release, row } = build
     const facts = factsOf('signature', provider, row.version)
     const answer = new ReadyAnswer(new Uint8Array(signature), signatureHeaders, facts)
-    return this.#signatures.set(release, { release, keyRevision, baseUrl: '', answer })
+    this.#signatures.set(release, { madeOf: [keyRevision], answer })
+    return answer
   }
 
-  /** Keys are most of the metadata, and the same in all of it: as JSON they are made once a key. */
+  /** Keys are most of the metadata and the same everywhere, so they become JSON once for each key. */
   #signingKeysOf(signer: Signer): string {
     if (this.#signingKeys?.keyRevision !== signer.revision) {
       const keys: SigningKeys = { gpg_public_keys: signer.publicKeys() }
