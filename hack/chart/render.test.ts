@@ -294,7 +294,7 @@ describe('values', () => {
     [{ global: { image: { digest: 'sha256:short' } } }, /digest/],
     [{ server: { service: { port: 70_000 } } }, /port/],
     [{ server: { oidc: { enabled: null } } }, /enabled/],
-  ])('that are unknown or of a wrong type are refused: %j', (values, message) => {
+  ])('are refused if they are unknown or have a wrong type: %j', (values, message) => {
     for (const helm of helms) expect(() => mistakes(values, { helm })).toThrow(message)
   })
 })

@@ -16,7 +16,7 @@ export interface S3Bucket {
 }
 
 /** SHA-256 of an empty body. */
-export const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
 /** The domain of AWS that serves a region. */
 export const awsDomainOf = (region: string): string =>
