@@ -83,7 +83,7 @@ it('exits with 2 for a malformed proxy address, and prints no credentials', () =
 
 it('serves guests while the issuer is unreachable, and /readyz says why', async () => {
   const issuer = await TestIssuer.start()
-  issuer.away = true
+  issuer.unreachable = true
   const args = [
     ...manifests,
     '--anonymous-auth',
@@ -131,7 +131,7 @@ it('serves guests while the issuer is unreachable, and /readyz says why', async 
       message: expect.stringContaining('not known yet') as string,
     },
   })
-  issuer.away = false
+  issuer.unreachable = false
   await expect.poll(readyz, patient).toEqual([200, 'ok\n'])
   child.kill()
   await new Promise((done) => child.once('exit', done))

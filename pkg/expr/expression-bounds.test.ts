@@ -46,7 +46,7 @@ describe('an expression that is too large is refused', () => {
   })
 })
 
-describe('a long rule is not a deep one', () => {
+describe('a long rule is not deeply nested', () => {
   it.each([
     [
       'or',
@@ -107,7 +107,7 @@ describe('work is bounded', () => {
     expect(outcome(source, many)).toBe('WorkExceeded')
   })
 
-  it('allows what a rule about many groups needs', () => {
+  it('allows a rule about many groups', () => {
     expect(outcome('any(groups, # matches "^group-9{4}$")', many)).toBe(true)
     expect(outcome('len(uniq(map(groups, lower(#)))) == 10000', many)).toBe(true)
     expect(outcome('all(["group-1", "group-9999"], # in groups)', many)).toBe(true)
@@ -141,7 +141,7 @@ const words = (
   '^ ( ) [ ] { } ( ) [ ] { } "a" \'b\' `c` "(" 0 1 2 -1 1.5 0x1F 1e3 9223372036854775807 x = // /* */ $ @ \\ é 😀'
 ).split(' ')
 
-it('answers any heap of words with true, false or an ExpressionError', () => {
+it('answers random words with true, false or an ExpressionError', () => {
   const heap = fc.array(fc.constantFrom(...words), { maxLength: 25 })
   const groups = fc.array(fc.string({ unit: 'binary' }), { maxLength: 4 })
   fc.assert(
@@ -152,7 +152,7 @@ it('answers any heap of words with true, false or an ExpressionError', () => {
   )
 })
 
-it('answers any text with true, false or an ExpressionError', () => {
+it('answers random text with true, false or an ExpressionError', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
       expect(['boolean', 'string']).toContain(typeof outcome(text))
@@ -162,7 +162,7 @@ it('answers any text with true, false or an ExpressionError', () => {
   )
 })
 
-it('answers any well-made expression likewise', () => {
+it('answers random valid expressions with true, false or an ExpressionError', () => {
   const { tree } = fc.letrec<{ tree: string; leaf: string }>((tie) => ({
     leaf: fc.constantFrom(
       'groups',

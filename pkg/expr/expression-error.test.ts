@@ -12,7 +12,7 @@ function errorOf(source: string, groups: readonly string[] = []): ExpressionErro
   throw new Error(`${source} has an answer`)
 }
 
-describe('what is wrong is reported with its place', () => {
+describe('mistakes are reported with their place', () => {
   it.each([
     ['', 'InvalidSyntax', 'unexpected end of the expression; expected a value', 1, 1],
     ['"a" in', 'InvalidSyntax', 'unexpected end of the expression; expected a value', 1, 7],
@@ -108,7 +108,7 @@ describe('what is wrong is reported with its place', () => {
   })
 })
 
-describe('a caret stands under the place', () => {
+describe('a caret marks the place', () => {
   it.each([
     ['in the line', 'true or\n\t"😀" in x', ' |  "😀" in x\n | ........^'],
     ['at the end', 'true or', ' | true or\n | .......^'],

@@ -42,7 +42,7 @@ it.each(vectors.map((vector, index) => ({ ...vector, index, title: vector.expr.s
 
 // More answers of github.com/expr-lang/expr v1.17.8, by what they are about.
 type Row = [source: string, groups: string[], expected: Vector['expect']]
-describe('a choice with what a map holds is of the other type', () => {
+describe('a choice with an element of a map has the type of the other branch', () => {
   it.each<Row>([
     ['(true ? "a" : {b: 1}.b) && true', [], 'compile-error'],
     ['({b: 1}.b ?? "a") && true', [], 'runtime-error'],
@@ -51,7 +51,7 @@ describe('a choice with what a map holds is of the other type', () => {
   })
 })
 
-describe('the last item of one kind tells the type of all', () => {
+describe('the last item of one kind determines the element type', () => {
   it.each<Row>([
     ['[groups, [1]][0][0] == "a"', ['a'], 'compile-error'],
     ['[groups, [1]][0][0] == 1', ['a'], 'runtime-error'],
@@ -60,7 +60,7 @@ describe('the last item of one kind tells the type of all', () => {
   })
 })
 
-describe('a count that is asked for one stops at the first', () => {
+describe('a count that is compared with one stops at the first match', () => {
   it.each<Row>([
     ['count(groups, split(#, ":")[1] == "x") > 0', ['a:x', 'b'], true],
     ['len(filter(groups, split(#, ":")[1] == "x")) >= 1', ['a:x', 'b'], true],
@@ -81,12 +81,12 @@ describe('a byte of a string', () => {
     ['type(len("x") ?? 0) == type(reduce(split("", "", 0) ?? "a", 1))', [], 'runtime-error'],
     ['not (len(groups) == reduce(first(groups) ?? groups, 1))', ['x'], 'runtime-error'],
     ['type(len(groups)) == "int"', ['a'], true],
-  ])('is a number of no known type: %s for %j is %j', (source, groups, expected) => {
+  ])('is a number of unknown type: %s for %j is %j', (source, groups, expected) => {
     expect(outcome(source, groups)).toBe(expected)
   })
 })
 
-describe('what is taken from a filtered list is searched for', () => {
+describe('an element of a filtered list is searched for', () => {
   it.each<Row>([
     ['filter(groups, split(#, ":")[1] == "x")[0] == "a:x"', ['a:x', 'b'], true],
     ['first(filter(groups, split(#, ":")[1] == "x")) == "a:x"', ['a:x', 'b'], true],
@@ -98,7 +98,7 @@ describe('what is taken from a filtered list is searched for', () => {
   })
 })
 
-describe('calls over one list are made element by element', () => {
+describe('calls over the same list are joined element by element', () => {
   it.each<Row>([
     ['all(groups, # != "b") && all(groups, split(#, ":")[1] == "x")', ['a:x', 'b'], false],
     ['none(groups, # == "a") && none(groups, split(#, ":")[1] == "x")', ['a', 'b'], false],
@@ -118,7 +118,7 @@ describe('nil is looked up as the empty value', () => {
   })
 })
 
-describe('an int is sought between two literals without a list', () => {
+describe('an int is compared with a literal range without a list', () => {
   it.each<Row>([
     ['findIndex(groups, # == "z") in 1..3', ['a'], 'runtime-error'],
     ['len(groups) in -5..100000000', ['a'], true],
@@ -143,7 +143,7 @@ describe('floats are printed as in Go', () => {
   })
 })
 
-describe('a slice of nil bounds is none', () => {
+describe('a slice with nil bounds is not allowed', () => {
   it.each<Row>([['groups[:{}.x] == groups', ['a'], 'runtime-error']])(
     '%s for %j is %j',
     (source, groups, expected) => {
@@ -174,7 +174,7 @@ describe('ints wrap and do not become floats', () => {
   })
 })
 
-describe('rounding goes away from zero', () => {
+describe('numbers are rounded half to the larger absolute value', () => {
   it.each<Row>([
     ['round(0.49999999999999994) == 0 and round(4503599627370497.5) == 4503599627370498', [], true],
   ])('%s for %j is %j', (source, groups, expected) => {
@@ -182,7 +182,7 @@ describe('rounding goes away from zero', () => {
   })
 })
 
-describe('sorting keeps what is equal', () => {
+describe('sorting is stable', () => {
   it.each<Row>([
     ['sortBy(["b2", "a1", "c1"], #[1:]) == ["a1", "c1", "b2"]', [], true],
     ['sortBy(groups, len(#), "desc")[0] == "ccc"', ['a', 'ccc', 'bb'], true],
@@ -192,7 +192,7 @@ describe('sorting keeps what is equal', () => {
   })
 })
 
-describe('pieces of strings', () => {
+describe('parts of strings', () => {
   it.each<Row>([
     [
       'split("a,b,c", ",", 2) == ["a", "b,c"] and split("aé", "") == ["a", "é"] and split("", ",") == [""]',
@@ -216,7 +216,7 @@ describe('pieces of strings', () => {
   })
 })
 
-describe('what starts like a number', () => {
+describe('tokens that start like a number', () => {
   it.each<Row>([
     ['1..3 == [1, 2, 3] and 1. == 1 and 0x_f == 15', [], true],
     ['1 .. 3 == [1, 2, 3]', [], true],
@@ -228,7 +228,7 @@ describe('what starts like a number', () => {
   })
 })
 
-describe('a name may follow # at once only', () => {
+describe('a name may follow # only directly', () => {
   it.each<Row>([
     ['any(groups, #in groups)', ['a'], 'compile-error'],
     ['any(groups, # in groups)', ['a'], true],
@@ -264,7 +264,7 @@ describe('a search from the end', () => {
   })
 })
 
-describe('a list that is nothing is nil, and an empty one is not', () => {
+describe('a nil list is nil, and an empty one is not', () => {
   it.each<Row>([
     ['concat(groups, groups) != nil', [], false],
     ['concat(groups, groups) != nil', ['a'], true],
@@ -283,7 +283,7 @@ describe('a list that is nothing is nil, and an empty one is not', () => {
   })
 })
 
-describe('an empty list knows what it is a list of', () => {
+describe('an empty list keeps its element type', () => {
   it.each<Row>([
     ['join(1..0) == ""', [], 'runtime-error'],
     ['join((1..3)[:0]) == ""', [], 'runtime-error'],
@@ -312,7 +312,7 @@ describe('groupBy', () => {
   })
 })
 
-it('answers random rules as the reference did', () => {
+it('gives the same results as the reference for random rules', () => {
   const random = JSON.parse(
     readFileSync(new URL('testdata/random.json', import.meta.url), 'utf8'),
   ) as Pick<Vector, 'expr' | 'groups' | 'expect'>[]

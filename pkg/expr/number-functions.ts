@@ -68,7 +68,7 @@ function abs(value: Value, at: number): Value {
   return Math.abs(toNumber(value, at))
 }
 
-/** Rounds half away from zero, unlike Math.round. */
+/** Rounds halves to the larger absolute value, unlike Math.round. */
 function round(value: number): number {
   const whole = Math.trunc(value)
   return Math.abs(value - whole) < 0.5 ? whole : whole + Math.sign(value)

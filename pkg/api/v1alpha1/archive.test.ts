@@ -57,7 +57,7 @@ describe('parentRefOf', () => {
     })
   })
 
-  it('says so when there is neither', () => {
+  it('is undefined when there is neither', () => {
     expect(parse([], {})).toBeUndefined()
   })
 })

@@ -24,7 +24,7 @@ export interface ParentRef {
   readonly name: string
   /** False where the name comes from a config, which may differ from the parent's `metadata.name`. */
   readonly owned: boolean
-  /** Of the owner; empty if unknown. */
+  /** Uid of the owner; empty if unknown. */
   readonly uid: string
 }
 
@@ -87,7 +87,7 @@ export function sha256Bytes(digest: string): Buffer | undefined {
   return /^[\w+/-]{43}=?$/.test(digest) ? Buffer.from(digest, 'base64') : undefined
 }
 
-/** Where a Version or its parent says that archives are. */
+/** The location of archives as a Version or its parent states it. */
 interface Place {
   readonly storage: StorageConfig | undefined
   /** Name in storage. */

@@ -108,7 +108,7 @@ describe.each(customResourceKinds)('the definition of %s', (kind) => {
     expect(offending(kind, wrong)).toEqual([])
   })
 
-  it('bounds every list and map whose items have rules, or the API server would find them too dear', () => {
+  it('limits every list and map whose items have rules, because the API server refuses rules that may cost too much', () => {
     const unbounded = (node: Node) => {
       const { items, additionalProperties, maxItems } = node.schema
       const repeated = Boolean(items ?? additionalProperties) && maxItems === undefined
@@ -133,7 +133,7 @@ describe.each(customResourceKinds)('the definition of %s', (kind) => {
   })
 })
 
-it('keeps what a newer controller writes into the status of a Version', () => {
+it('keeps fields that a newer controller writes into the status of a Version', () => {
   const open = offending('Version', ({ schema }) =>
     Object.hasOwn(schema, 'x-kubernetes-preserve-unknown-fields'),
   )

@@ -16,7 +16,7 @@ it.each([
 })
 
 it.each(['', '15', 'm', '1.m', '.5h', '-1s', '1h 30m', '1d', '1H', 'PT15M'])(
-  '%j is no duration',
+  '%j is not a duration',
   (text) => {
     expect(text).not.toMatch(goDuration)
   },

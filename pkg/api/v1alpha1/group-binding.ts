@@ -3,7 +3,7 @@ import { conditions } from './condition.ts'
 import { Metadata } from './metadata.ts'
 import * as rules from './rules.ts'
 
-/** What members of a group may see. */
+/** Access for the members of a group. */
 export const GroupBinding = z.object({
   kind: z.literal('GroupBinding'),
   metadata: Metadata,

@@ -26,7 +26,7 @@ describe('an object read from JSON', () => {
     ['a list', { items: [version(scan(finding(3))), version(scan()), version(scan(finding(1)))] }],
     ['two scans', version(scan(finding(1)), { binaryScan: scan(finding(4), finding(1)) })],
     ['no status', { kind: 'Version' }],
-    ['findings that are no objects', version(scan(finding(1), null, 'x', 7))],
+    ['findings that are not objects', version(scan(finding(1), null, 'x', 7))],
     ['a finding that is not valid', version(scan(finding(1), finding(2, { title: 1 })))],
     ['unknown fields of a finding', version(scan(finding(1, { primaryURL: 'https://a.example' })))],
     ['null in a finding', version(scan(finding(1, { fixedVersion: null })))],
@@ -41,7 +41,7 @@ describe('an object read from JSON', () => {
     ['the value null', null],
   ]
 
-  it.each(objects)('is what JSON.parse makes of it, apart from findings: %s', (_what, object) => {
+  it.each(objects)('equals the result of JSON.parse, apart from findings: %s', (_what, object) => {
     const reader = new JsonReader()
     const text = JSON.stringify(object)
     const withoutFindings = (raw: unknown): unknown =>
@@ -51,7 +51,7 @@ describe('an object read from JSON', () => {
     expect(withoutFindings(reader.parse(text))).toStrictEqual(expected)
   })
 
-  it.each(objects)('is checked as if it had been read by JSON.parse: %s', (_what, object) => {
+  it.each(objects)('is checked like the result of JSON.parse: %s', (_what, object) => {
     const reader = new JsonReader()
     const text = JSON.stringify(object)
     const expected = parseResource('Version', JSON.parse(text))
@@ -60,14 +60,14 @@ describe('an object read from JSON', () => {
   })
 
   it.each(['', '{', '{"findings":[{"a":1}', '{"status":{"sourceScan":{"findings":[{}]}}'])(
-    'is a SyntaxError where it is no JSON: %s',
+    'throws a SyntaxError for a text that is not JSON: %s',
     (text) => {
       expect(() => new JsonReader().parse(text)).toThrow(SyntaxError)
     },
   )
 })
 
-it('a finding that many Versions have is one object', () => {
+it('many Versions share one object for the same finding', () => {
   const reader = new JsonReader()
   const read = () => {
     const parsed = parseResource('Version', reader.parse(JSON.stringify(version(scan(finding(1))))))
@@ -77,7 +77,7 @@ it('a finding that many Versions have is one object', () => {
   expect(read()).toBe(read())
 })
 
-it('findings whose texts share a slot are read as what they are', () => {
+it('findings whose texts share a slot are told apart', () => {
   const reader = new JsonReader()
   // The texts differ in a place that tells slots apart by chance only.
   const filler = (number: number) => `${'x'.repeat(60)}${number}${'x'.repeat(60)}`
@@ -90,7 +90,7 @@ it('findings whose texts share a slot are read as what they are', () => {
   }
 })
 
-it('no more than 2,000 findings of a scan are read', () => {
+it('at most 2,000 findings of a scan are read', () => {
   const findings = Array.from({ length: 2_500 }, (_, number) => finding(number))
   const text = JSON.stringify(version(scan(...findings)))
   const parsed = parseResource('Version', new JsonReader().parse(text))

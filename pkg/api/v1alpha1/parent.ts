@@ -9,7 +9,7 @@ export interface ParentTraits<P> {
   readonly uid: (parent: P) => string
 }
 
-/** What a Version says about its parent. */
+/** The parent that a Version asks for. */
 export interface ParentWanted {
   /** Uid of the owner; empty if the owner's is unknown, undefined if there is no owner. */
   readonly ownerUid: string | undefined

@@ -10,7 +10,7 @@ const texts = ['', 'a', 'network', '1.0.0', '15m', 'False', '2026-01-01T00:00:00
 const odd = [null, '', 'x', 7, -1, 0.5, true, [], [1], {}, { name: 7 }, ['']]
 const oneInMany = 150
 
-/** What a schema may be given: mostly valid values, with any of the optional fields, some unknown ones and some mistakes. */
+/** Random input for a schema: mostly valid values, with any of the optional fields, some unknown ones and some mistakes. */
 function inputOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: oneInMany, arbitrary: validOf(schema) },
@@ -70,7 +70,7 @@ function expectSame(raw: unknown): boolean {
   return read !== undefined
 }
 
-it('is what the schema makes of it, whatever is in it', () => {
+it('equals the result of the schema for random values', () => {
   const seen = { valid: 0, not: 0 }
   fc.assert(
     fc.property(inputOf(Version), (made) => {
@@ -123,7 +123,7 @@ const platform = { operatingSystem: 'linux', architecture: 'amd64' }
 it.each([
   { type: 'Module', version: '1.0.0', fileName: 'a.zip', moduleConfigRef },
   { type: 'Provider', version: '1.0.0', fileName: 'a.zip', ...platform, providerConfigRef },
-])('a $type is, with any one of its fields absent or wrong', (spec) => {
+])('equals the result of the schema for a $type with any one field absent or wrong', (spec) => {
   const version = { ...usual, spec }
   expect(expectSame(new JsonReader().parse(JSON.stringify(version)))).toBe(true)
   for (const path of pathsIn(version).slice(1)) {

@@ -7,7 +7,7 @@ import type { ParentKind } from './parent.ts'
 export interface FieldRule<T> {
   /** In CEL, over `self`. */
   readonly rule: string
-  /** What to write instead. */
+  /** Advice for a correct value. */
   readonly message: string
   readonly holds: (value: T) => boolean
 }

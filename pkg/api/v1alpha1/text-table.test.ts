@@ -13,7 +13,7 @@ const alike = (number: number) =>
   `${'x'.repeat(60)}${String(number).padStart(4, '0')}${'x'.repeat(60)}`
 const numbers = (count: number) => Array.from({ length: count }, (_, number) => number)
 
-it('finds each of many values by its text, which is a part of another', () => {
+it('finds each of many values by its text, which is a part of a longer one', () => {
   const texts = numbers(20_000).map((number) => `${'-'.repeat(24)}${number}`)
   const { table, knows } = tableOf(texts)
   expect(texts.filter((text) => !knows(text))).toEqual([])
@@ -21,7 +21,7 @@ it('finds each of many values by its text, which is a part of another', () => {
   expect(new TextTable().find('nothing', 0, 7)).toBeUndefined()
 })
 
-it('finds many parts of a text in one go, but for those behind others of the same hash', () => {
+it('finds many parts of a text at once, except those hidden by others with the same hash', () => {
   const hidden = numbers(5).map(alike)
   const texts = [...hidden, ...numbers(50).map((number) => `{"number":${number}}`)]
   const { table } = tableOf(texts.filter((_, number) => number % 3 !== 1))
@@ -38,7 +38,7 @@ it('finds many parts of a text in one go, but for those behind others of the sam
   expect(new TextTable().findAll(text, 1, ends)).toEqual(ends.map(() => undefined))
 })
 
-it('remembers eight texts that cannot be told apart by their hash, the last one among them', () => {
+it('remembers eight texts with the same hash, including the last one', () => {
   for (const count of [1, 8, 9, 100]) {
     const texts = numbers(count).map(alike)
     const { knows } = tableOf(texts)
@@ -47,7 +47,7 @@ it('remembers eight texts that cannot be told apart by their hash, the last one 
   }
 })
 
-it('forgets everything when it is full, and keeps no text that is very long', () => {
+it('forgets everything when it is full, and keeps no very long texts', () => {
   const texts = numbers(70_000).map((number) => `${'-'.repeat(24)}${number}`)
   const { knows } = tableOf(texts)
   expect(knows(texts[0] as string)).toBe(false)

@@ -14,7 +14,7 @@ const [headFrom, headTo, tailLength] = [24, 40, 16]
  * Lookups use few, dense arrays, because random reads of memory are most of their cost.
  */
 export class TextTable<T> {
-  /** The last value of each slot, as index into the arrays below; 0 is none. Created with the first value. */
+  /** The last value of each slot, as index into the arrays below; 0 means none. Created with the first value. */
   #slots = new Int32Array()
   #next = new Int32Array()
   #hashes = new Int32Array()

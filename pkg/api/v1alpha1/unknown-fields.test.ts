@@ -23,13 +23,13 @@ describe('a field that nothing reads', () => {
       { upload: { sha: 'a' } },
       'spec.upload.sha is not a known field: there are fileName, sha256, sizeBytes, contentDigest',
     ],
-  ])('is named with what to write instead: %s', (_, spec, text) => {
+  ])('is reported with the field to write instead: %s', (_, spec, text) => {
     expect(found('Version', { spec: { type: 'Module', version: '1.0.0', ...spec } })).toEqual([
       text,
     ])
   })
 
-  it('is found beside spec, and in lists', () => {
+  it('is found next to spec, and in lists', () => {
     const moduleConfigs = [{ name: 'a' }, { name: 'b', Provider: 'aws' }]
     expect(found('Depot', { specs: 1, spec: { moduleConfigs } })).toEqual([
       'specs is not a known field: there are apiVersion, kind, metadata, spec, status',
@@ -37,13 +37,13 @@ describe('a field that nothing reads', () => {
     ])
   })
 
-  it('is not looked for in a status, in metadata, or where it says nothing', () => {
+  it('is ignored in a status, in metadata, and where its value is null', () => {
     const raw = { metadata: { managedFields: [] }, spec: { later: null }, status: { later: 1 } }
     expect(found('Module', raw)).toEqual([])
     expect(found('Namespace', { spec: { finalizers: [] } })).toEqual([])
   })
 
-  it('is one of ten at most, whatever an object holds', () => {
+  it('is reported at most ten times for one object', () => {
     const spec = Object.fromEntries(Array.from({ length: 1000 }, (__, index) => [`x${index}`, 1]))
     expect(found('Version', { spec: JSON.parse(`{"__proto__":1,"constructor":2}`) })).toHaveLength(
       2,

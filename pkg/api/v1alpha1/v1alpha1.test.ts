@@ -8,13 +8,13 @@ const version = (spec: object, status?: object) => ({
 })
 
 describe('parseResource', () => {
-  it('lets unknown fields pass and drops them', () => {
+  it('drops unknown fields', () => {
     const parsed = parseResource('Version', { ...version({ later: { deep: 1 } }), more: true })
     expect(parsed).toMatchObject({ ok: true, resource: { kind: 'Version' } })
     expect(JSON.stringify(parsed)).not.toContain('later')
   })
 
-  it('takes null for absent', () => {
+  it('treats null as absent', () => {
     const parsed = parseResource('Module', {
       metadata: { name: 'vpc', labels: null },
       spec: { moduleConfig: { provider: null }, versions: null },
@@ -87,7 +87,7 @@ it('gives core kinds the core API version', () => {
   expect(apiVersionOf('Version', 'acme.example')).toBe('acme.example/v1alpha1')
 })
 
-it('reads the first 2,000 findings of a scan, so that no object holds everything else up', () => {
+it('reads the first 2,000 findings of a scan, so that no object delays all others', () => {
   const findings = Array.from({ length: 30_000 }, (_, i) => ({ vulnerabilityID: `CVE-${i}` }))
   const parsed = parseResource('Version', {
     metadata: { name: 'v' },

@@ -12,7 +12,7 @@ export interface ArchiveEntry {
   readonly content: AsyncIterable<Uint8Array>
 }
 
-/** What to read, whatever its format. */
+/** An archive to read, of any format. */
 export interface ArchiveReading {
   readonly file: string
   readonly limits: ArchiveLimits

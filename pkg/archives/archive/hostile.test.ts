@@ -240,7 +240,7 @@ const tars: Hostile[] = [
     paxHeader({ linkpath: '/etc/passwd' }),
     { name: 'b', type: '2', target: 'main.tf' },
   ]),
-  tar('with a size that is no number', 'NotAnArchive', [paxHeader({ size: 'x' }), main]),
+  tar('with a size that is not a number', 'NotAnArchive', [paxHeader({ size: 'x' }), main]),
   tar('with a negative size', 'NotAnArchive', [paxHeader({ size: '-1' }), main]),
   tar('with a wrong sum', 'NotAnArchive', [main, { name: 'b', breakSum: true }]),
   tar('of an unknown kind', 'NotAnArchive', [main, { name: 'b', magic: 'other' }]),
@@ -384,7 +384,7 @@ describe(`${hostile.length} hostile archives`, () => {
   )
 })
 
-describe('archives that only look odd', () => {
+describe('archives that only look suspicious', () => {
   const { file, normalise, remove } = archiveFolder()
   afterAll(remove)
 
@@ -398,7 +398,7 @@ describe('archives that only look odd', () => {
     expect(await normalise(bytes)).toMatchObject({ leftOut: 0 })
   })
 
-  it('may have names that only begin alike', async () => {
+  it('may have names with the same beginning', async () => {
     const entries = ['a/b.tf', 'a-b', 'a.b', 'A!', 'straße', 'main.tf'].map((name) => ({ name }))
     expect(await normalise(rawZip(entries))).toMatchObject({ leftOut: 0 })
     expect(await normalise(rawTar([{ name: './', type: '5' }, ...entries]))).toMatchObject({
@@ -411,13 +411,13 @@ describe('archives that only look odd', () => {
     expect(await normalise(rawZip([main, ...entries]))).toMatchObject({ leftOut: 0 })
   })
 
-  it('may have links that lead through nine others, and through no more', async () => {
+  it('may have links through nine others, but not more', async () => {
     const chained = (count: number) => zipOf([{ path: 'main.tf' }, ...chain.slice(0, count)])
     expect(await normalise(await chained(10))).toMatchObject({ leftOut: 0 })
     await expect(normalise(await chained(11))).rejects.toMatchObject({ reason: 'UnsafeArchive' })
   })
 
-  it('may have a path of 1,024 bytes, and no longer one', async () => {
+  it('may have a path of at most 1,024 bytes', async () => {
     const path = (bytes: number) => 'main.tf'.padStart(bytes, 'long/')
     const archive = (bytes: number) => rawZip([main, { name: path(bytes) }])
     expect(await normalise(archive(1024))).toMatchObject({ leftOut: 0 })
@@ -427,7 +427,7 @@ describe('archives that only look odd', () => {
   it.each([
     { what: 'a module', mebibytes: 100, read: normaliseFile },
     { what: 'a provider', mebibytes: 2048, read: inspectFile },
-  ])('may be $what of $mebibytes MiB, packed, and no larger one', async ({ mebibytes, read }) => {
+  ])('may be $what of at most $mebibytes MiB, packed', async ({ mebibytes, read }) => {
     const path = file(Buffer.alloc(0))
     truncateSync(path, mebibytes * 2 ** 20 + 1)
     await expect(read(path)).rejects.toMatchObject({ reason: 'ArchiveTooLarge' })
@@ -440,7 +440,7 @@ describe('archives that only look odd', () => {
   it.each([
     { what: 'a module that unpacks to 500 MiB', more: 0, reason: 'NotAnArchive' },
     { what: 'a module that unpacks to more', more: 1, reason: 'ArchiveTooLarge' },
-  ])('$what is $reason, for it says more than it holds', async ({ more, reason }) => {
+  ])('$what is $reason because its header promises too much', async ({ more, reason }) => {
     const data = randomBytes(3_000_000)
     const both = { sizeBytes: 500 * 2 ** 20 + more }
     const path = file(rawZip([{ name: 'main.tf', content: data, both }]))

@@ -89,7 +89,7 @@ function heldBytes(): number {
   return process.memoryUsage().arrayBuffers
 }
 
-it('stops when it is called off', async () => {
+it('stops when it is aborted', async () => {
   const path = file(await zipOf(files))
   const signal = AbortSignal.abort(new Error('called off'))
   await expect(inspectProvider({ file: path, type: 'null', signal })).rejects.toThrow('called off')

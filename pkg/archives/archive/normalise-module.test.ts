@@ -75,7 +75,7 @@ describe('one content gives the same bytes', () => {
     expect(new Set(digests).size).toBe(1)
   })
 
-  it('and its digest is that of files, modes and paths', async () => {
+  it('with a digest of files, modes and paths', async () => {
     const one = { path: 'main.tf', content: 'a' }
     const digest = async (...entries: Packed[]) =>
       (await normalise(await zipOf(entries))).contentDigest
@@ -93,13 +93,13 @@ describe('one content gives the same bytes', () => {
 })
 
 describe('the module', () => {
-  it('is what stands below the path', async () => {
+  it('is everything below the path', async () => {
     const packed = await tarGzOf(wrapped)
     const { file: module } = await normalise(packed, { path: './modules/größe/' })
     expect(unpacked(module, 'zip')).toMatch(/^main\.tf .*b'locals {}\\n'\n$/)
   })
 
-  it('is also found where the path names the directory that wraps everything', async () => {
+  it('is found if the path names the directory that wraps everything', async () => {
     const packed = await tarGzOf([{ path: 'vpc-1.0/modules/a/main.tf', content: 'locals {}\n' }])
     for (const path of ['vpc-1.0/modules/a', 'modules/a']) {
       const { file: module } = await normalise(packed, { path })
@@ -107,7 +107,7 @@ describe('the module', () => {
     }
   })
 
-  it('is the whole archive where a file stands beside the directory', async () => {
+  it('is the whole archive if a file is next to the directory', async () => {
     const packed = await zipOf([{ path: 'vpc/main.tf' }, { path: 'main.tf' }])
     expect(unpacked((await normalise(packed)).file, 'zip').split('\n')).toHaveLength(3)
   })
@@ -132,12 +132,12 @@ describe('the module', () => {
       message:
         'there is no *.tf or *.tofu file at the root of the archive: there is none anywhere in it',
     },
-  ])('is missed $what', async ({ entries, path, message }) => {
+  ])('is not found $what', async ({ entries, path, message }) => {
     const normalising = normalise(await zipOf(entries), { path })
     await expect(normalising).rejects.toMatchObject({ reason: 'NoModuleAtRoot', message })
   })
 
-  it('has no history, no installed providers and no state', async () => {
+  it('excludes history, installed providers and state', async () => {
     const packed = await zipOf([
       { path: 'main.tf', content: 'a' },
       { path: '.gitignore' },
@@ -191,7 +191,7 @@ describe('the README', () => {
 })
 
 describe.each(['zip', 'tar.gz'] as const)('%s', (format) => {
-  it('leaves nothing behind but the archive, and never writes over a file', async () => {
+  it('leaves only the archive, and never overwrites a file', async () => {
     const packed = await zipOf(files)
     const into = join(folder, `normalised-${format}`)
     await normalise(packed, { into, format })

@@ -11,7 +11,7 @@ describe('archives of tests', () => {
   it.each([
     ['zip', () => zipOf(entries)],
     ['tar', () => tarOf(entries)],
-  ])('have the same bytes whenever they are packed: %s', async (_format, packed) => {
+  ])('have the same bytes at any time: %s', async (_format, packed) => {
     const first = await packed()
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 })
     try {

@@ -58,22 +58,22 @@ describe('a zip', () => {
     ['files of every size', sizes.map((size) => file(`files/${size}.tf`, size, size % 2 === 0))],
     ['many small files', Array.from({ length: 500 }, (_, i) => file(`${i}/größe.tf`, i % 700))],
     ['long names', Array.from({ length: 200 }, (_, i) => file(`${'d/'.repeat(400)}${i}.tf`, i))],
-  ])('of %s has the bytes that yazl gives it', async (_, files) => {
+  ])('of %s has the same bytes as one of yazl', async (_, files) => {
     const bytes = Buffer.concat(await Array.fromAsync(zipBytes(files, read)))
     expect(bytes.equals(await byYazl(files))).toBe(true)
   })
 
-  it('is not made of a file that has another size than it said', async () => {
+  it('is not written if a file has another size than announced', async () => {
     const changed = [{ ...file('main.tf', 100), sizeBytes: 99 }]
     await expect(Array.fromAsync(zipBytes(changed, read))).rejects.toThrow('changed')
   })
 
-  it('is not made of more files than a directory without zip64 can name', async () => {
+  it('is not written with more files than a zip without zip64 can have', async () => {
     const files = Array.from<File>({ length: 65_535 }).fill(file('a', 0))
     await expect(Array.fromAsync(zipBytes(files, read))).rejects.toThrow('65,534')
   })
 
-  it('of many files lets others work meanwhile', async () => {
+  it('yields to other work while it writes many files', async () => {
     const files = Array.from({ length: 3_000 }, (_, index) => file(`${index}.tf`, 500))
     let turns = 0
     const timer = setInterval(() => (turns += 1), 1)

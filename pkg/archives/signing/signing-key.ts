@@ -17,7 +17,7 @@ const exportHint = 'export it with: gpg --armor --export-secret-keys KEYID'
 
 /** A public key as the provider protocol shows it. */
 export interface PublicKey {
-  /** Of the primary key, 16 upper-case hexadecimal digits. */
+  /** Id of the primary key, 16 upper-case hexadecimal digits. */
   readonly key_id: string
   /** The whole public key: the primary key and its subkeys, one of which may sign. */
   readonly ascii_armor: string

@@ -117,7 +117,7 @@ describe('a signature', () => {
     )
   })
 
-  it('is dated back, so that clients whose clock is late accept it', async () => {
+  it('is backdated, so that clients whose clock is late accept it', async () => {
     const signer = await signerOf((await curveKey()).privateKey)
     const { packets } = await readSignature({ binarySignature: await signer.sign(text) })
     const created = packets[0]?.created?.getTime() ?? Number.NaN
@@ -130,7 +130,7 @@ describe('a signature', () => {
     expect(packets[0]?.created?.getTime()).toBeGreaterThanOrEqual(rsa.getCreationTime().getTime())
   })
 
-  it('is made once for all who ask, and again for another text', async () => {
+  it('is created once for all callers, and again for another text', async () => {
     const signer = await signerOf(rsa)
     const signatures = await Promise.all(Array.from({ length: 20 }, async () => signer.sign(text)))
     expect(new Set(signatures).size).toBe(1)
@@ -174,19 +174,19 @@ describe('a key', () => {
     expect(await verified(await signer.sign(text), signer.publicKeys())).toBe(true)
   })
 
-  it('is unlocked with its passphrase, and needs none where it has none', async () => {
+  it('is unlocked with its passphrase, and needs none if it has none', async () => {
     const locked = await encryptKey({ privateKey: rsa, passphrase })
     const signer = await signerOf(locked, { passphrase })
     expect(await verified(await signer.sign(text), signer.publicKeys())).toBe(true)
     expect(signer.publicKeys()[0]?.ascii_armor).toBe(rsa.toPublic().armor())
   })
 
-  it('may have a passphrase that it does not need', async () => {
+  it('ignores a passphrase that it does not need', async () => {
     const signer = await signerOf(rsa, { passphrase })
     expect(await verified(await signer.sign(text), signer.publicKeys())).toBe(true)
   })
 
-  it('tells when it expires', async () => {
+  it('reports when it expires', async () => {
     const { privateKey } = await curveKey({ keyExpirationTime: 86_400 })
     const signer = await signerOf(privateKey)
     const name = 'depot_signing_key_expiry_timestamp_seconds'
@@ -273,7 +273,7 @@ describe('a key', () => {
       make: async () => 'x'.repeat(2_000_000),
       says: 'the file is too large to hold a key',
     },
-  ])('that is $what is refused with what to do', async ({ make, says, secret }) => {
+  ])('is refused with advice if it is $what', async ({ make, says, secret }) => {
     await writeFile(path, await make())
     const loading = load(secret === undefined ? {} : { passphrase: secret })
     await expect(loading).rejects.toMatchObject({
@@ -283,17 +283,17 @@ describe('a key', () => {
     })
   })
 
-  it('that is missing, or a folder, is refused', async () => {
+  it('is refused if its file is missing or a folder', async () => {
     await expect(load()).rejects.toThrow('the file does not exist')
     mkdirSync(path)
     await expect(load()).rejects.toThrow('this is not a file')
   })
 })
 
-describe('a key that is replaced', () => {
+describe('a replaced key', () => {
   const until = (check: () => void) => vi.waitFor(check, { interval: 10 })
 
-  it('signs from then on, also through the links of a mounted Secret', async () => {
+  it('signs from then on, even through the links of a mounted Secret', async () => {
     const other = (await curveKey()).privateKey
     for (const [name, key] of Object.entries({ '..1': rsa, '..2': other })) {
       mkdirSync(join(dir, name))
@@ -317,22 +317,25 @@ describe('a key that is replaced', () => {
   it.each([
     { what: 'a broken one', change: () => replaceFile('broken') },
     { what: 'nothing', change: () => unlink(path) },
-  ])('by $what stays, with one line in the log, until there is a good one', async ({ change }) => {
-    const signer = await signerOf(rsa)
-    const [publicKey] = signer.publicKeys()
-    await change()
-    await until(() => expect(lines).toHaveLength(1))
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    expect(lines.join()).toMatch(/"level":"error".*"component":"signing".*the old one stays/)
-    expect(lines).toHaveLength(1)
-    expect(signer.publicKeys()).toEqual([publicKey])
-    expect(await verified(await signer.sign(text), signer.publicKeys())).toBe(true)
+  ])(
+    'stays if the new one is $what, with one log line, until there is a good one',
+    async ({ change }) => {
+      const signer = await signerOf(rsa)
+      const [publicKey] = signer.publicKeys()
+      await change()
+      await until(() => expect(lines).toHaveLength(1))
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      expect(lines.join()).toMatch(/"level":"error".*"component":"signing".*the old one stays/)
+      expect(lines).toHaveLength(1)
+      expect(signer.publicKeys()).toEqual([publicKey])
+      expect(await verified(await signer.sign(text), signer.publicKeys())).toBe(true)
 
-    await replaceFile((await curveKey()).privateKey.armor())
-    await until(() => expect(signer.revision).toBe(1))
-  })
+      await replaceFile((await curveKey()).privateKey.armor())
+      await until(() => expect(signer.revision).toBe(1))
+    },
+  )
 
-  it('by itself stays as it is', async () => {
+  it('stays if the new one is the same', async () => {
     const signer = await signerOf(rsa)
     await replaceFile(rsa.armor())
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -343,7 +346,7 @@ describe('a key that is replaced', () => {
   it.each([
     { what: 'a good one', make: async () => (await curveKey()).privateKey.armor() },
     { what: 'a broken one', make: async () => 'broken' },
-  ])('by $what while it is closed stays, without a line in the log', async ({ make }) => {
+  ])('logs nothing if the new one is $what and the signer is closed', async ({ make }) => {
     let closed: Signer | undefined
     const clock = () => {
       closed?.close()
@@ -363,7 +366,7 @@ describe('a key that is replaced', () => {
   })
 })
 
-describe.runIf(GnuPG.wanted)('with the real gpg', () => {
+describe.runIf(GnuPG.wanted)('with gpg', () => {
   let gpg: GnuPG
   beforeEach(() => {
     gpg = new GnuPG()
@@ -373,7 +376,7 @@ describe.runIf(GnuPG.wanted)('with the real gpg', () => {
   it.each([
     { what: 'RSA', make: async () => rsa },
     { what: 'a curve', make: async () => (await curveKey()).privateKey },
-  ])('a signature of $what is good', async ({ make }) => {
+  ])('gpg accepts a signature of $what', async ({ make }) => {
     const signer = await signerOf(await make())
     const [publicKey] = signer.publicKeys()
     gpg.run(['--import'], publicKey?.ascii_armor)

@@ -98,7 +98,7 @@ describe('a checked body', () => {
     expect(found).toMatchObject({ events: [4, 'StorageFailed'], message: 'EIO' })
   })
 
-  it('closes its source with the client, and tells so once', async () => {
+  it('closes its source when the client closes, and reports that once', async () => {
     const events: unknown[] = []
     const body = checkedBody(
       sourceOf(['one ', 'two ', 'three'], () => events.push('closed')),

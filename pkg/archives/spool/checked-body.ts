@@ -7,7 +7,7 @@ export type AbortReason = ReasonOf<
   'ChecksumMismatch' | 'Truncated' | 'ClientGone' | 'StorageFailed'
 >
 
-/** What a body must be, and callbacks for how it ended. */
+/** The expected size and digest of a body, and callbacks for its end. */
 export interface Expected {
   /** Size of this body, which may be a part of an archive. */
   readonly sizeBytes: number

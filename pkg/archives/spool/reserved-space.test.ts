@@ -12,7 +12,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const { signal } = new AbortController()
 
-it('hands out room for files, and takes it back with the file', async () => {
+it('reserves space for files, and releases it with the file', async () => {
   const spool = await openSpool({ dir, sizeBytes: 100 })
   const file = await spool.reserve(60, { signal })
   writeFileSync(file.path, 'x')
@@ -26,7 +26,7 @@ it('hands out room for files, and takes it back with the file', async () => {
   expect(readdirSync(dir)).toEqual([])
 })
 
-it('lets those wait for whom there is no room, in their order', async () => {
+it('makes reservations wait for space, in their order', async () => {
   const spool = await openSpool({ dir, sizeBytes: 100 })
   const first = await spool.reserve(60, { signal })
   const order: string[] = []
@@ -46,7 +46,7 @@ it('lets those wait for whom there is no room, in their order', async () => {
   expect(order).toEqual(['large', 'small'])
 })
 
-it('lets none wait that reserves nothing', async () => {
+it('never makes an empty reservation wait', async () => {
   const spool = await openSpool({ dir, sizeBytes: 100 })
   const archive = await spool.reserve(100, { signal })
   const waiting = spool.reserve(100, { signal })
@@ -58,7 +58,7 @@ it('lets none wait that reserves nothing', async () => {
   await (await waiting).remove()
 })
 
-it('says that somebody waits, after that is so', async () => {
+it('calls its listeners after a reservation began to wait', async () => {
   const spool = await openSpool({ dir, sizeBytes: 100 })
   const first = await spool.reserve(60, { signal })
   const waiting: number[] = []
@@ -71,7 +71,7 @@ it('says that somebody waits, after that is so', async () => {
   expect([waiting, spool.waiting]).toEqual([[1], 0])
 })
 
-it('forgets a waiter whose signal ends, and lets the next one go on', async () => {
+it('forgets a waiting reservation whose signal is aborted, and continues the next one', async () => {
   const spool = await openSpool({ dir, sizeBytes: 100 })
   await spool.reserve(60, { signal })
   const leaving = new AbortController()
@@ -83,12 +83,12 @@ it('forgets a waiter whose signal ends, and lets the next one go on', async () =
   expect(spool.reservedBytes).toBe(100)
 })
 
-it('refuses what could never fit', async () => {
+it('refuses a file that can never fit', async () => {
   const spool = await openSpool({ dir, sizeBytes: 100 })
   await expect(spool.reserve(101, { signal })).rejects.toMatchObject({ reason: 'ArchiveTooLarge' })
 })
 
-it('removes what a process that is gone left behind, and nothing else', async () => {
+it('removes only the files of ended processes', async () => {
   mkdirSync(join(dir, 'fetch-999999999-abc'))
   mkdirSync(join(dir, `fetch-${process.ppid}-abc`))
   mkdirSync(join(dir, 'fetches'))

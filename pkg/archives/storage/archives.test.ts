@@ -64,14 +64,14 @@ const valueOf = async (name: string, labels: Record<string, string>): Promise<nu
 }
 
 describe('an archive', () => {
-  it('is given whole when its bytes are right', async () => {
+  it('is sent whole if its bytes are right', async () => {
     const { sizeBytes: size, range, body } = await archives.open(archive)
     expect({ size, range }).toEqual({ size: sizeBytes, range: undefined })
     expect(digestOf(await bytesOf(body))).toBe(sha256)
     expect(await valueOf('archive_bytes_total', { source: 'backend' })).toBe(sizeBytes)
   })
 
-  it('is broken off when its bytes are wrong, with a line in the log and a count', async () => {
+  it('is aborted if its bytes are wrong, with a log line and a count', async () => {
     await corruptInSecret()
     const { body } = await archives.open(archive)
     await expect(bytesOf(body)).rejects.toMatchObject({ reason: 'BadGateway' })
@@ -90,7 +90,7 @@ describe('an archive', () => {
     ])
   })
 
-  it('that is empty, but should not be, is refused before anything is answered', async () => {
+  it('is refused before an answer if it is empty and should not be', async () => {
     await writeFile(path, '')
     await expect(archives.open(archive)).rejects.toMatchObject({ reason: 'BadGateway' })
     expect(lines).toHaveLength(1)
@@ -98,7 +98,7 @@ describe('an archive', () => {
     expect(await bytesOf(body)).toHaveLength(0)
   })
 
-  it('is checked again when its file changed after it was found right', async () => {
+  it('is checked again if its file changed after a successful check', async () => {
     await bytesOf((await archives.open(archive)).body)
     await corruptInSecret()
     const { mtimeMs } = await stat(path)
@@ -106,14 +106,14 @@ describe('an archive', () => {
     await expect(bytesOf((await archives.open(archive)).body)).rejects.toThrow(/checksum/)
   })
 
-  it('is checked each time while its file is so young that a change would not show', async () => {
+  it('is checked each time while its file is too young for changes to show', async () => {
     aheadMs = 0
     await bytesOf((await archives.open(archive)).body)
     await corruptInSecret()
     await expect(bytesOf((await archives.open(archive)).body)).rejects.toThrow(/checksum/)
   })
 
-  it('is counted as broken off when the client goes', async () => {
+  it('is counted as aborted when the client disconnects', async () => {
     const { body } = await archives.open(archive)
     await body.read()
     body.close()
@@ -171,7 +171,7 @@ describe('an archive', () => {
     expect(await archives.stat({ ...location, storage })).toMatchObject({ sizeBytes })
   })
 
-  it('is measured by how the storage answered', async () => {
+  it('is measured by the answer of the storage', async () => {
     await archives.stat(location)
     await archives.stat({ ...location, fileName: 'none' }).catch(() => {})
     const name = 'storage_request_duration_seconds'
@@ -187,13 +187,13 @@ describe('an archive', () => {
 })
 
 describe('a part of an archive', () => {
-  it('is given once the whole was found right', async () => {
+  it('is sent after the whole archive was checked', async () => {
     const { sizeBytes: size, range, body } = await archives.open(archive, { start: 7, end: 9e9 })
     expect({ size, range }).toEqual({ size: sizeBytes, range: { start: 7, end: sizeBytes - 1 } })
     expect(await bytesOf(body)).toEqual(bytes.subarray(7))
   })
 
-  it('is refused when the whole is wrong, although the part would be right', async () => {
+  it('is refused if the whole archive is wrong, even if the part is right', async () => {
     await corruptInSecret()
     const range = { start: 0, end: 0 }
     await expect(archives.open(archive, range)).rejects.toMatchObject({ reason: 'BadGateway' })
@@ -206,7 +206,7 @@ describe('a part of an archive', () => {
     await expect(archives.open(archive, range)).rejects.toMatchObject(unsatisfiable)
   })
 
-  it('reads the file once for all who ask at the same time', async () => {
+  it('reads the file once for concurrent requests', async () => {
     const parts = await Promise.all(
       Array.from({ length: 50 }, (_, start) => archives.open(archive, { start, end: start })),
     )
@@ -219,12 +219,12 @@ describe('a part of an archive', () => {
 })
 
 describe('the digest of an archive', () => {
-  it('comes with size and fingerprint', async () => {
+  it('is returned with size and fingerprint', async () => {
     const { fingerprint } = await archives.stat(location)
     expect(await archives.digest(location)).toMatchObject({ sha256, sizeBytes, fingerprint })
   })
 
-  it('spares the first reader the hashing', async () => {
+  it('saves the first reader the hashing', async () => {
     await archives.digest(location)
     const { body } = await archives.open(archive, { start: 1, end: 1 })
     await bytesOf(body)
@@ -232,7 +232,7 @@ describe('the digest of an archive', () => {
     expect(opened).toContain('operation="open",result="ok"} 2')
   })
 
-  it('can be called off', async () => {
+  it('can be aborted', async () => {
     const calledOff = new AbortController()
     const digest = archives.digest(location, calledOff.signal)
     calledOff.abort(new Error('not needed any more'))

@@ -49,7 +49,7 @@ export const impossibleNames = [
 ]
 
 /**
- * What every driver must do. The test of a driver is this suite and the mistakes that only it can make.
+ * Tests for every driver. The test of a driver is this suite and the mistakes that only it can make.
  *
  * @param make called once before all tests; gives an empty place each time
  */
@@ -106,7 +106,7 @@ export function driverConformance(name: string, make: () => Promise<DriverUnderT
       { what: 'that starts beyond the end', object: 'small.zip', range: { start: 26, end: 30 } },
       { what: 'that is inverted', object: 'small.zip', range: { start: 5, end: 4 } },
       { what: 'that starts before the object', object: 'small.zip', range: { start: -1, end: 4 } },
-      { what: 'that is no number', object: 'small.zip', range: { start: Number.NaN, end: 4 } },
+      { what: 'that is not a number', object: 'small.zip', range: { start: Number.NaN, end: 4 } },
       { what: 'of an empty object', object: 'empty.zip', range: { start: 0, end: 0 } },
     ])('refuses a range $what', async ({ object, range }) => {
       const opening = driver.open(`conformance/${object}`, range)
@@ -136,14 +136,14 @@ export function driverConformance(name: string, make: () => Promise<DriverUnderT
       },
     )
 
-    it.each(oddNames)('takes the name %j as it is', async (object) => {
+    it.each(oddNames)('takes the name %j unchanged', async (object) => {
       await tried.put(object, Buffer.from(object))
       const { body } = await driver.open(object)
       expect((await bytesOf(body)).toString()).toBe(object)
       expect(await driver.stat(object)).toMatchObject({ sizeBytes: Buffer.byteLength(object) })
     })
 
-    it('reads a large object without keeping it', async () => {
+    it('reads a large object without keeping it in memory', async () => {
       const { body } = await driver.open('conformance/large.zip')
       const hash = createHash('sha256')
       let largestBytes = 0
@@ -157,7 +157,7 @@ export function driverConformance(name: string, make: () => Promise<DriverUnderT
       await nothingHeld()
     })
 
-    it('leaves a chunk as it is while the next one is read', async () => {
+    it('leaves a chunk unchanged while the next one is read', async () => {
       const { body } = await driver.open('conformance/large.zip')
       let position = 0
       let chunk = await body.read()
@@ -183,7 +183,7 @@ export function driverConformance(name: string, make: () => Promise<DriverUnderT
       await nothingHeld()
     })
 
-    it('gives back what it holds when a reader stops', async () => {
+    it('releases everything when a reader stops', async () => {
       const early = await driver.open('conformance/large.zip')
       early.body.close()
       const { body } = await driver.open('conformance/large.zip')

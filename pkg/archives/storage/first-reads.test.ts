@@ -82,14 +82,14 @@ const places = [
   { name: 'a folder', storage: { fileSystem: { directoryPath: 'victim' } }, cache: false },
 ]
 
-describe.each(places)('outside of what a namespace was granted: $name', ({ storage, cache }) => {
+describe.each(places)('outside the places granted to a namespace: $name', ({ storage, cache }) => {
   let archives: Archives
   beforeEach(() => {
     write('victim/vpc/1.zip', bytes)
     archives = create({ cache })
   })
 
-  it('nothing is given to a Version that does not know the digest, and its answers are all alike', async () => {
+  it('a Version that does not know the digest gets nothing, and always the same answer', async () => {
     const foreign = archiveOf(wrong, storage)
     const attempts = [
       () => archives.open(foreign),
@@ -111,7 +111,7 @@ describe.each(places)('outside of what a namespace was granted: $name', ({ stora
     expect(await failure(archives.sizeOf(archiveOf(sha256, storage)))).toEqual(failures[0])
   })
 
-  it('all is given to one that does, and what was found is remembered', async () => {
+  it('a Version that knows the digest gets everything, and the check is remembered', async () => {
     const own = archiveOf(sha256, storage)
     expect(await archives.sizeOf(own)).toBe(bytes.length)
     expect(await read(archives, own)).toEqual(bytes)
@@ -123,7 +123,7 @@ describe.each(places)('outside of what a namespace was granted: $name', ({ stora
     expect(lines.slice(before)).toEqual([])
   })
 
-  it('an object that changes after it was found right is read again before a byte of it leaves', async () => {
+  it('an object that changes after its check is read again before a byte of it is sent', async () => {
     const own = archiveOf(sha256, storage)
     expect(await read(archives, own)).toEqual(bytes)
     const secret = randomBytes(bytes.length + 1)
@@ -138,7 +138,7 @@ describe.each(places)('outside of what a namespace was granted: $name', ({ stora
     expect(await failure(archives.presign(presigned))).toMatchObject({ status: 404 })
   })
 
-  it('is logged once a namespace, with what to do', async () => {
+  it('is logged once for each namespace, with advice', async () => {
     await read(archives, archiveOf(sha256, storage))
     await failure(archives.open(archiveOf(wrong, storage)))
     const announced = lines.filter((line) => line.includes('read and checked once'))
@@ -151,20 +151,20 @@ describe.each(places)('outside of what a namespace was granted: $name', ({ stora
 })
 
 describe('a pre-signed URL', () => {
-  it('is signed at once where the place is granted', async () => {
+  it('is signed without a read if the place is granted', async () => {
     annotations.set('mallory', 's3://victim')
     const url = await create().presign(archiveOf(sha256, s3({ enabled: true, ttl: '1h' })))
     expect(new URL(url ?? '').searchParams.get('X-Amz-Expires')).toBe('3600')
     expect(store.requests).toBe(0)
   })
 
-  it('is signed after a first read elsewhere, and lives a minute at most', async () => {
+  it('is signed after a first read elsewhere, and is valid for at most a minute', async () => {
     const url = await create().presign(archiveOf(sha256, s3({ enabled: true, ttl: '168h' })))
     expect(new URL(url ?? '').searchParams.get('X-Amz-Expires')).toBe('60')
     expect(store.requests).toBeGreaterThan(0)
   })
 
-  it('of another place with the same digest in the cache is not signed', async () => {
+  it('is not signed for another place with the same digest in the cache', async () => {
     const archives = create({ cache: true })
     await read(archives, archiveOf(sha256))
     store.behave((response) => response.writeHead(200, { ETag: '"x"' }).end('a foreign object'))
@@ -173,8 +173,8 @@ describe('a pre-signed URL', () => {
   })
 })
 
-describe('a link inside of the mount', () => {
-  it('that leads out of the granted folder proves nothing', async () => {
+describe('a link inside the mount', () => {
+  it('proves nothing if it leads out of the granted folder', async () => {
     write('victim/secret.zip', bytes)
     mkdirSync(join(dir, 'mount/mallory/vpc'), { recursive: true })
     symlinkSync('../../victim/secret.zip', join(dir, 'mount/mallory/vpc/1.zip'))
@@ -188,7 +188,7 @@ describe('a link inside of the mount', () => {
   })
 })
 
-it('a storm of requests for what is wrong does not become one of requests to storage', async () => {
+it('many requests for a wrong archive cause few requests to storage', async () => {
   const archives = create()
   const foreign = archiveOf(wrong)
   expect(await failure(archives.open(foreign))).toMatchObject({ status: 404 })

@@ -62,7 +62,7 @@ describe('an annotation', () => {
     expect(invalid).toEqual(['team-a s3:/bucket'])
   })
 
-  it('of 256 kB of places and a name of 1 kB costs little', () => {
+  it('is cheap with 256 kB of places and a name of 1 kB', () => {
     const annotation = Array.from({ length: 20_000 }, () => 's3://*a*a*b').join(' ')
     const url = `s3://${'a'.repeat(200)}/${'a'.repeat(1000)}`
     const grants = new StorageGrants({ annotationOf: () => annotation, mountPath })

@@ -58,7 +58,7 @@ function requests() {
   return { request, opened, goOn }
 }
 
-it('does not answer who asks for a replaced file with the reading of the one before', async () => {
+it('answers a request for a replaced file with the digest of the new file', async () => {
   const { request, opened, goOn } = requests()
   const before = request()
   await vi.waitFor(() => expect(opened).toHaveLength(1))

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { HotArchives } from './hot-archives.ts'
 
-it('wants an archive when it is asked for again, and none that is large or empty', () => {
+it('keeps an archive at its second request, unless it is large or empty', () => {
   const hot = new HotArchives(1000)
   expect([hot.wants('a', 100), hot.wants('a', 100), hot.wants('b', 100)]).toEqual([
     false,
@@ -13,7 +13,7 @@ it('wants an archive when it is asked for again, and none that is large or empty
   }
 })
 
-it('keeps those that were used last, within its limit', () => {
+it('keeps the most recently used archives, within its limit', () => {
   const hot = new HotArchives(3.5 * 300)
   for (const name of ['a', 'b', 'c']) hot.put(name, new Uint8Array(300))
   hot.get('a')
@@ -26,7 +26,7 @@ it('keeps those that were used last, within its limit', () => {
   ])
 })
 
-it('keeps a new one although all others were used', () => {
+it('keeps a new archive even if all others were used', () => {
   const hot = new HotArchives(3 * 300)
   for (const name of ['a', 'b', 'c']) hot.put(name, new Uint8Array(300))
   for (const name of ['a', 'b', 'c']) hot.get(name)

@@ -11,7 +11,7 @@ import type { RemoteStore } from './remote/remote-store.ts'
 import { createS3Stores, type S3Settings } from './remote/s3.ts'
 import { createTransport, defaultTimings, type RemoteTimings } from './remote/transport.ts'
 
-/** Where to read an archive, and with which driver. */
+/** The place of an archive, and its driver. */
 export interface Place {
   readonly backend: Backend
   readonly driver: Driver

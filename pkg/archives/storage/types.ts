@@ -16,7 +16,7 @@ export interface Archive {
 }
 
 export interface OpenArchive {
-  /** Of the whole archive. */
+  /** Size of the whole archive. */
   readonly sizeBytes: number
   /** The part that `body` holds; absent for a whole archive, which may be the answer to a range too. */
   readonly range?: ByteRange

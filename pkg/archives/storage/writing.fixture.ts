@@ -29,7 +29,7 @@ export function localFiles() {
   }
 }
 
-/** What every driver that can write must do; `driverConformance` has the reading half. */
+/** Tests for every driver that can write; `driverConformance` has the reading half. */
 export function writingConformance(
   name: string,
   make: () => Promise<WritableDriverUnderTest>,
@@ -64,7 +64,7 @@ export function writingConformance(
       await nothingHeld()
     })
 
-    it('leaves an object of the same name as it is, and says so', async () => {
+    it('leaves an existing object of that name unchanged, and reports it', async () => {
       await driver.put('existing/one.zip', one)
       expect(await driver.put('existing/one.zip', two)).toBe('exists')
       expect(await driver.put('existing/one.zip', one)).toBe('exists')
@@ -77,7 +77,7 @@ export function writingConformance(
       expect(await driver.stat('stored/empty.zip')).toMatchObject({ sizeBytes: 0 })
     })
 
-    it('stores a large file without keeping it', async () => {
+    it('stores a large file without keeping it in memory', async () => {
       const large = file(randomBytes(60_000_000))
       const before = process.memoryUsage().arrayBuffers
       let mostBytes = 0
@@ -91,7 +91,7 @@ export function writingConformance(
       await nothingHeld()
     })
 
-    it.each(oddNames)('takes the name %j as it is', async (object) => {
+    it.each(oddNames)('takes the name %j unchanged', async (object) => {
       expect(await driver.put(object, one)).toBe('created')
       expect(await textOf(object)).toBe('one archive')
       const folder = object.slice(0, object.lastIndexOf('/') + 1)
@@ -110,7 +110,7 @@ export function writingConformance(
       await nothingHeld()
     })
 
-    it('stores nothing where the file is shorter than it was said to be', async () => {
+    it('stores nothing if the file is shorter than announced', async () => {
       const cut = file(randomBytes(3_000_000))
       truncateSync(cut.path, 2_000_000)
       await expect(driver.put('cut/one.zip', cut)).rejects.toMatchObject({ name: 'RegistryError' })
@@ -119,7 +119,7 @@ export function writingConformance(
       await nothingHeld()
     })
 
-    it('stores nothing where it is called off', async () => {
+    it('stores nothing if it is aborted', async () => {
       const large = file(randomBytes(20_000_000))
       const signal = AbortSignal.abort(new Error('called off'))
       await expect(driver.put('aborted/one.zip', large, { signal })).rejects.toThrow('called off')
@@ -131,7 +131,7 @@ export function writingConformance(
       await nothingHeld()
     })
 
-    it('tells whether an object is what it should be', async () => {
+    it('verifies that an object has the expected digest', async () => {
       await driver.put('verified/one.zip', one)
       const { sizeBytes, sha256 } = one
       const differs = 'f'.repeat(64)
@@ -156,7 +156,7 @@ export function writingConformance(
       },
     )
 
-    it('tells by what is known of an object, without reading it, whether it can be that', async () => {
+    it('checks an object by reported values, without reading it', async () => {
       await driver.put('checked/one.zip', one)
       expect(await driver.check('checked/one.zip', one)).toBe(true)
       expect(await driver.check('checked/one.zip', {})).toBe(true)
@@ -165,7 +165,7 @@ export function writingConformance(
       await nothingHeld()
     })
 
-    it('notices a file that was altered before it was stored', async () => {
+    it('notices that a file was changed before it was stored', async () => {
       const altered = file(randomBytes(100_000))
       writeFileSync(altered.path, randomBytes(100_000))
       const stored = await driver.put('altered/one.zip', altered).catch(() => 'refused')
@@ -173,7 +173,7 @@ export function writingConformance(
       await nothingHeld()
     })
 
-    it('removes an object, and nothing else; one that is gone is removed', async () => {
+    it('removes only the object, and accepts that it is missing', async () => {
       await driver.put('removed/one.zip', one)
       await driver.put('removed/two.zip', two)
       await driver.remove('removed/one.zip')
@@ -211,7 +211,7 @@ export function writingConformance(
       expect(found).toHaveLength(count)
     }, 60_000)
 
-    it('may be listed for a while only', async () => {
+    it('limits the time of a listing', async () => {
       for await (const { object } of driver.list('')) {
         expect(object).not.toBe('')
         break
@@ -219,7 +219,7 @@ export function writingConformance(
       await nothingHeld()
     })
 
-    it('stores one of many that come at the same time, whole', async () => {
+    it('stores exactly one of many concurrent uploads, completely', async () => {
       const files = Array.from({ length: 8 }, (_, index) => file(Buffer.alloc(1_000_000, index)))
       const answers = await Promise.all(files.map((each) => driver.put('race/one.zip', each)))
       expect(answers.filter((answer) => answer === 'created')).toHaveLength(1)

@@ -1,4 +1,4 @@
-/** What callers may see: GroupBindings, evaluated in the order of their names, and their globs. */
+/** Decides what callers may see: GroupBindings, evaluated in the order of their names, and their globs. */
 
 export { type AccessDecision, allows, type Binding, compileBinding } from './binding.ts'
 export { compileGlob } from './glob.ts'

@@ -94,7 +94,7 @@ describe('a malformed glob is refused before it is matched', () => {
   })
 })
 
-it('takes a literal for what it says', () => {
+it('takes literals literally', () => {
   const literal = fc.string({ unit: 'grapheme', maxLength: 50 })
   fc.assert(
     fc.property(literal, literal, (text, other) => {

@@ -114,20 +114,20 @@ describe('the first binding in the order of names whose expression is true decid
     expect(decide(bindingsOf(...resources), ['dev'])).toBe(decision)
   })
 
-  it('tells why a binding failed', () => {
+  it('reports why a binding failed', () => {
     const decision = bindingsOf(binding('a', 'group == 1')).decide([])
     expect(decision).toMatchObject({ kind: 'failed', name: 'a' })
     expect(decision).toHaveProperty('error.code', 'UnknownName')
   })
 })
 
-describe('what was decided for a list of groups', () => {
+describe('a decision for a list of groups', () => {
   it('is remembered', () => {
     const bindings = bindingsOf(binding('a', '"dev" in groups'))
     expect(bindings.decide(['dev'])).toBe(bindings.decide(['dev']))
   })
 
-  it('is not mixed up with that for another list', () => {
+  it('is not confused with that for another list', () => {
     const bindings = bindingsOf(
       binding('a', 'groups == ["a", "b"]'),
       binding('b', 'len(groups) > 1'),
@@ -163,7 +163,7 @@ describe('what was decided for a list of groups', () => {
       decision: '!b',
     },
     { name: 'nothing changes', change: (b: GroupBindings) => remove(b, 'x'), decision: 'b' },
-  ])('is right at once when $name', ({ change, decision }) => {
+  ])('is correct immediately after $name', ({ change, decision }) => {
     const bindings = bindingsOf(binding('b', '"dev" in groups'))
     expect(decide(bindings, ['dev'])).toBe('b')
     change(bindings)
@@ -179,7 +179,7 @@ describe('what was decided for a list of groups', () => {
     expect(bindings.decide([])).toBe(before)
   })
 
-  it('is forgotten for the longest unused list, and found again', () => {
+  it('is forgotten for the least recently used list, and computed again', () => {
     const bindings = bindingsOf(binding('a', '"g7" in groups'))
     const first = bindings.decide(['g0'])
     for (let index = 1; index <= 10_000; index += 1) bindings.decide([`g${index}`])
@@ -189,14 +189,14 @@ describe('what was decided for a list of groups', () => {
   })
 })
 
-it('gives an answer in the end, however much all bindings together take', () => {
+it('limits the work of all bindings together', () => {
   const slow = 'any(1..900, any(1..1000, # < 0))'
   const names = Array.from({ length: 20 }, (_, index) => `slow-${String(index).padStart(2, '0')}`)
   const bindings = bindingsOf(...names.map((name) => binding(name, slow)))
   expect(bindings.decide([])).toMatchObject({ kind: 'failed', error: { code: 'WorkExceeded' } })
 })
 
-it('explains every binding, also those after a match', () => {
+it('explains every binding, even after a match', () => {
   const bindings = bindingsOf(binding('c', 'true'), binding('b', 'nope'), binding('a', 'false'))
   expect(bindings.explain(['dev'])).toEqual([
     { name: 'a', result: false },
@@ -228,7 +228,7 @@ describe('a binding allows', () => {
   })
 })
 
-describe('what is wrong with a binding', () => {
+describe('a mistake in a binding', () => {
   it.each([
     {
       name: 'nothing',

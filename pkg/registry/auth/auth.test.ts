@@ -55,8 +55,8 @@ async function ask(auth: Auth, token: string, facts?: RequestFacts): Promise<unk
 const refusal = (reason: string, message: RegExp) =>
   expect.objectContaining({ reason, message: expect.stringMatching(message) as string })
 
-describe('a token that is known', () => {
-  it('is known however its header is spelled', async () => {
+describe('a known token', () => {
+  it('is known for all spellings of the header', async () => {
     const auth = open()
     await auth.started
     const token = await issuer.sign()
@@ -73,7 +73,7 @@ describe('a token that is known', () => {
     }
   })
 
-  it('has one spelling: what decodes to the same signature is refused', async () => {
+  it('has one spelling: another text for the same signature is refused', async () => {
     const auth = open()
     await auth.started
     const token = await issuer.sign()
@@ -90,7 +90,7 @@ describe('a token that is known', () => {
     expect(await ask(auth, token)).toBe(true)
   })
 
-  it('is forgotten where its groups would fill the memory', async () => {
+  it('is forgotten before groups fill the memory', async () => {
     const auth = open({}, {})
     await auth.started
     const many = (start: number) =>
@@ -110,7 +110,7 @@ describe('a token that is known', () => {
 })
 
 describe('keys that change', () => {
-  it('without overlap turn away none of 250 callers at once', async () => {
+  it('without overlap refuse none of 250 concurrent callers', async () => {
     const auth = open({ timings: { unknownKeyMs: 0 } })
     await auth.started
     const next = await issuerKey('second')
@@ -125,7 +125,7 @@ describe('keys that change', () => {
     expect(issuer.keyFetches - before).toBeLessThan(5)
   })
 
-  it('a moment after they were fetched are 503 with a time to come back, and then taken', async () => {
+  it('are refused with 503 and Retry-After shortly after a fetch, and accepted later', async () => {
     let nowMs = Date.now()
     const auth = open({}, { clock: () => nowMs })
     await auth.started
@@ -140,7 +140,7 @@ describe('keys that change', () => {
     expect(await ask(auth, token)).toBe(true)
   })
 
-  it('never make a token from the future a 503, which a client would ask for again', async () => {
+  it('never answer a token from the future with 503, which clients would retry', async () => {
     const auth = open()
     await auth.started
     const rogue = await issuerKey('unknown')
@@ -159,7 +159,7 @@ describe('keys that change', () => {
     expect(await ask(auth, await issuer.sign({ sub: 'bob' }))).toBe(true)
   })
 
-  it('without ids are tried one after the other, and fetched where none fits', async () => {
+  it('without ids are tried one after the other, and fetched if none fits', async () => {
     const auth = open({ timings: { unknownKeyMs: 0 } })
     const { kid: _, ...anonymous } = issuer.key.jwk
     issuer.published = [anonymous]
@@ -172,7 +172,7 @@ describe('keys that change', () => {
     expect(await ask(auth, other)).toBe(true)
   })
 
-  it('stand beside entries that are no keys', async () => {
+  it('are found next to entries that are not keys', async () => {
     const { kid, jwk } = issuer.key
     issuer.published = [
       { kid: 'no type' },
@@ -191,9 +191,9 @@ describe('keys that change', () => {
   })
 })
 
-describe('an issuer that is away at the start', () => {
+describe('an issuer that is unreachable at the start', () => {
   it('is reported with the last error, and only callers with its tokens wait', async () => {
-    issuer.away = true
+    issuer.unreachable = true
     const auth = open({ allowGuests: true, timings: { firstRetryMs: 20, maxRetryMs: 20 } })
     await vi.waitFor(() =>
       expect(auth.impaired()).toEqual([expect.stringMatching(/being fetched: \S/)]),
@@ -202,16 +202,16 @@ describe('an issuer that is away at the start', () => {
     expect(await ask(auth, await issuer.sign())).toEqual(
       refusal('Unavailable', /keys of the OIDC issuer are not known yet/),
     )
-    issuer.away = false
+    issuer.unreachable = false
     await auth.started
     expect(auth.impaired()).toEqual([])
     expect(await ask(auth, await issuer.sign())).toBe(true)
   })
 
-  it('says so when it goes later, too', async () => {
+  it('is reported when it becomes unreachable later', async () => {
     const auth = open({ timings: { refreshMs: 20, firstRetryMs: 20, maxRetryMs: 20 } })
     await auth.started
-    issuer.away = true
+    issuer.unreachable = true
     await vi.waitFor(() =>
       expect(auth.impaired()).toEqual([expect.stringMatching(/previously fetched keys/)]),
     )
@@ -266,7 +266,7 @@ describe('groups', () => {
   })
 })
 
-it('a claim that is nested too deeply to be shown is refused as any other', async () => {
+it('a claim that is nested too deeply is refused like any other', async () => {
   const auth = open()
   await auth.started
   const { iss, sub, aud, exp } = decodeJwt(await issuer.sign())
@@ -281,7 +281,7 @@ it('a claim that is nested too deeply to be shown is refused as any other', asyn
   )
 })
 
-describe('a refusal says what was found, what was expected and what to change', () => {
+describe('a refusal names the value, the expectation and what to change', () => {
   it.each([
     ['aud', { aud: 'account' }, /aud is "account", .*takes tokens for "depot".*audience mapper/],
     ['aud', { aud: undefined }, /aud is nothing, and this registry takes/],

@@ -55,8 +55,8 @@ export class CallerReads {
   /**
    * Requests a path.
    *
-   * @throws Refusal `cluster_away` where the API server cannot be reached, `busy` where too many ask, `kubeconfig` where a
-   *   certificate is of no use
+   * @throws Refusal ClusterUnavailable where the API server is unreachable, Busy where too many wait, KubeconfigRefused where a
+   *   certificate is unusable
    */
   async read(credentials: ClusterCredentials, path: string): Promise<ClusterAnswer> {
     const address = await this.#address()

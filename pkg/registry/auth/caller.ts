@@ -21,5 +21,5 @@ export interface Caller {
   readonly hash: string | undefined
 }
 
-/** What browsing shows a caller: everything, public resources, or these and what a binding allows. */
+/** The view of a caller when browsing: everything, public resources, or these and what a binding allows. */
 export type CallerView = 'all' | 'public' | Binding

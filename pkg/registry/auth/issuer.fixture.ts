@@ -42,7 +42,7 @@ export class TestIssuer {
   /** Replaces its metadata. */
   metadata: object | undefined
   #port = 0
-  #away = false
+  #unreachable = false
 
   private constructor(key: IssuerKey) {
     this.key = key
@@ -50,7 +50,7 @@ export class TestIssuer {
     this.#server = createServer((request, response) => {
       const { url = '' } = request
       this.requests.set(url, (this.requests.get(url) ?? 0) + 1)
-      if (this.#away) {
+      if (this.#unreachable) {
         request.socket.destroy()
         return
       }
@@ -85,8 +85,8 @@ export class TestIssuer {
   }
 
   /** Whether it closes all connections. */
-  set away(away: boolean) {
-    this.#away = away
+  set unreachable(unreachable: boolean) {
+    this.#unreachable = unreachable
   }
 
   /** A token for `alice` of the client `depot`, valid for an hour unless the claims differ. Undefined removes a claim. */

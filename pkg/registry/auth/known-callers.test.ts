@@ -53,7 +53,7 @@ const sees = (known: KnownCallers, authorization: string | undefined, name: stri
   known.mayRead({ authorization }, 'Module', 'platform', name)
 
 describe('a known token', () => {
-  it('sees what its binding allows, each time it asks, and no more', () => {
+  it('sees exactly what its binding allows, at each request', () => {
     const known = open()
     teach(known, 'one', ['a'])
     teach(known, 'two', ['b'])
@@ -69,7 +69,7 @@ describe('a known token', () => {
     )
   })
 
-  it('sees what became public, and not what was', () => {
+  it('sees resources that became public, and no longer those that were', () => {
     const known = open()
     teach(known, 'one', ['a'])
     expect(sees(known, 'Bearer one', 'b-vpc')).toBe(false)
@@ -79,7 +79,7 @@ describe('a known token', () => {
     expect(sees(known, 'Bearer one', 'b-vpc')).toBe(false)
   })
 
-  it('is known until it expires, whatever it saw before', () => {
+  it('is known until it expires', () => {
     const known = open()
     teach(known, 'one', ['a'], 500)
     nowMs = 499
@@ -89,7 +89,7 @@ describe('a known token', () => {
     expect(known.viewOf({ authorization: 'Bearer one' })).toBeUndefined()
   })
 
-  it('is unknown once the keys of the issuer are others', () => {
+  it('is unknown after the keys of the issuer changed', () => {
     const known = open()
     teach(known, 'one', ['a'])
     expect(sees(known, 'Bearer one', 'a-vpc')).toBe(true)
@@ -110,14 +110,14 @@ describe('a known token', () => {
     'one',
     '',
     'Basic one',
-  ])('is not found at once under %j', (authorization) => {
+  ])('is not found without a wait under %j', (authorization) => {
     const known = open()
     teach(known, 'one', ['a'])
     expect(sees(known, authorization, 'a-vpc')).toBe(false)
     expect(sees(known, authorization + 'x'.repeat(60_000), 'a-vpc')).toBe(false)
   })
 
-  it('is told apart from others in the access log, by what it is allowed now', () => {
+  it('is named in the access log with its current view', () => {
     const known = open()
     teach(known, 'one', ['a'])
     const facts: RequestFacts = {}
@@ -147,14 +147,14 @@ describe('a GroupBinding that changes, for a caller who has asked before', () =>
     expect(sees(known, 'Bearer one', 'c-vpc')).toBe(true)
   })
 
-  it('no longer lets the caller in', () => {
+  it('no longer allows the caller', () => {
     const known = asked()
     bind('a', { expression: '"z" in groups', moduleResources: ['a-*'] })
     expect(sees(known, 'Bearer one', 'a-vpc')).toBe(false)
     expect(known.viewOf({ authorization: 'Bearer one' })?.view).toBe('public')
   })
 
-  it('is gone, and comes back', () => {
+  it('is deleted, and created again', () => {
     const known = asked()
     const key = { kind: 'GroupBinding', namespace: 'depot-system', name: 'a' } as const
     bindings.apply({ type: 'delete', ...key })
@@ -163,7 +163,7 @@ describe('a GroupBinding that changes, for a caller who has asked before', () =>
     expect(sees(known, 'Bearer one', 'a-vpc')).toBe(true)
   })
 
-  it('is broken: nothing is decided at once, for what is public either', () => {
+  it('is broken: nothing is decided without a wait, even for public resources', () => {
     const known = asked()
     labelled = ['a-vpc']
     bind('a', { expression: 'groups[7] == ""', moduleResources: ['a-*'] })
@@ -171,7 +171,7 @@ describe('a GroupBinding that changes, for a caller who has asked before', () =>
     expect(known.viewOf({ authorization: 'Bearer one' })).toBeUndefined()
   })
 
-  it('gives way to one before it', () => {
+  it('is overridden by a binding before it', () => {
     const known = asked()
     bind('0', { expression: 'true', moduleResources: ['c-*'] })
     expect(sees(known, 'Bearer one', 'a-vpc')).toBe(false)
@@ -180,7 +180,7 @@ describe('a GroupBinding that changes, for a caller who has asked before', () =>
 })
 
 describe('callers without a token', () => {
-  it('see what is public where they are let in', () => {
+  it('see public resources if they are allowed', () => {
     const known = open({ tokenless: guest })
     labelled = ['a-vpc']
     expect(sees(known, undefined, 'a-vpc')).toBe(true)
@@ -188,21 +188,21 @@ describe('callers without a token', () => {
     expect(sees(open(), undefined, 'a-vpc')).toBe(false)
   })
 
-  it('are no way around a token that is not known', () => {
+  it('do not bypass an unknown token', () => {
     const known = open({ tokenless: guest })
     labelled = ['a-vpc']
     expect(sees(known, 'Bearer unknown', 'a-vpc')).toBe(false)
     expect(sees(known, '', 'a-vpc')).toBe(false)
   })
 
-  it('see everything where no caller is asked, whatever they send', () => {
+  it('see everything in mode anonymous, whatever they send', () => {
     const known = open({ tokenless: unnamedSession('anonymous', 'anonymous'), readsTokens: false })
     expect(sees(known, undefined, 'a-vpc')).toBe(true)
     expect(sees(known, 'Bearer made-up', 'b-vpc')).toBe(true)
   })
 })
 
-it('what is remembered of names stays small, whatever is asked for', () => {
+it('the memory for names is limited', () => {
   const known = open()
   teach(known, 'one', ['a'])
   const session = known.get(known.hashOf('one')) as CallerSession

@@ -113,7 +113,7 @@ export class KnownCallers implements AccessNow {
     this.#sessions.clear()
   }
 
-  /** What a caller may see with the current GroupBindings; undefined if one of them cannot be evaluated. */
+  /** The visibility of a caller with the current GroupBindings; undefined if one of them cannot be evaluated. */
   visibilityOf(session: CallerSession): Visibility | undefined {
     const { revision } = this.#options.bindings
     const known = session.seen

@@ -20,7 +20,7 @@ export interface CallerSession {
   readonly caller: Caller
   /** Only for `passthrough`: the credentials for the cluster. */
   readonly presented?: Presented
-  /** What the GroupBindings show the caller at a revision of them; undefined if one cannot be evaluated. */
+  /** The visibility of the caller at a revision of the GroupBindings; undefined if one cannot be evaluated. */
   seen?: { readonly revision: number; readonly visibility: Visibility | undefined }
 }
 
@@ -29,7 +29,7 @@ const maxNames = 500
 /** Possible names of resources. Other names are not remembered. */
 const isName = /^[\w.-]{1,253}$/
 
-/** What callers may see. All callers with the same view share one. */
+/** The modules and providers that callers may see. All callers with the same view share one. */
 export class Visibility {
   readonly view: CallerView
   /** Name of the view in logs. */

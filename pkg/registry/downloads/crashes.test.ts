@@ -19,7 +19,7 @@ async function expectCounts(
   expect([...counts].filter(([, count]) => count !== 1)).toEqual([])
 }
 
-it('a server that is killed five times under load loses at most what is not journaled yet', async () => {
+it('a server that is killed five times under load loses only events that are not in the journal yet', async () => {
   const dir = folder()
   const store = { path: join(dir, 'stats.db') }
   const journalDir = join(dir, 'journal')

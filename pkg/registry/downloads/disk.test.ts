@@ -17,7 +17,7 @@ describe('a disk on which nothing can be written', () => {
       shell: undefined,
       orders: process.getuid?.() === 0 ? { uid: 65_532 } : {},
     },
-  ])('$disk, loses downloads without disturbing them, and counts the loss', async (row) => {
+  ])('$disk, loses counts without disturbing downloads, and reports the loss', async (row) => {
     const dir = folder()
     chmodSync(dir, 0o555)
     const store = { path: join(dir, 'stats.db') }
@@ -29,7 +29,7 @@ describe('a disk on which nothing can be written', () => {
     expect(await recorder.stop()).toMatchObject({ recorded: 1_000, lost: 1_000 })
   })
 
-  it.skipIf(noValkey)('loses nothing while Valkey takes it', async () => {
+  it.skipIf(noValkey)('loses nothing while Valkey is available', async () => {
     await using server = await TestValkey.start()
     const dir = folder()
     const valkey = { host: server.host, port: server.port }

@@ -31,7 +31,7 @@ describe('a download', () => {
     expect(await downloads.hourly(platformEvent)).toMatchObject([{ count: 2 }])
   })
 
-  it('is counted for good', async () => {
+  it('stays counted', async () => {
     const dir = folder()
     for (const times of [3, 4]) {
       const { downloads } = startCounting(dir)
@@ -46,8 +46,8 @@ describe('a download', () => {
 /** A folder cannot be opened as a file. */
 const breakStore = (dir: string) => mkdirSync(join(dir, 'stats.db'))
 
-describe('while the store is away', () => {
-  it('downloads wait on disk, and are counted when it is back', async () => {
+describe('while the store is unavailable', () => {
+  it('downloads are queued on disk, and counted when it is available again', async () => {
     const dir = folder()
     breakStore(dir)
     const { downloads, total, metric, logged } = startCounting(dir)
@@ -77,7 +77,7 @@ describe('while the store is away', () => {
     await vi.waitFor(() => expect(total()).toBe(10))
   })
 
-  it('the oldest downloads are lost where there are too many, and that is counted', async () => {
+  it('the oldest downloads are lost if there are too many, and the loss is counted', async () => {
     const dir = folder()
     breakStore(dir)
     const limits = { segmentBytes: 2_000, maxQueueBytes: 20_000 }
@@ -99,7 +99,7 @@ describe('while the store is away', () => {
 })
 
 describe('a store that', () => {
-  it('came back older than it was gets again what it lost', async () => {
+  it('came back in an older state gets the lost events again', async () => {
     const dir = folder()
     const first = startCounting(dir)
     recordMany(first.downloads, 50)
@@ -117,7 +117,7 @@ describe('a store that', () => {
     await vi.waitFor(() => expect(total()).toBe(80))
   })
 
-  it('another process writes to is tried until it answers', async () => {
+  it('another process writes to is retried until it answers', async () => {
     const dir = folder()
     const { downloads, total, logged } = startCounting(dir)
     recordMany(downloads, 1)
@@ -134,7 +134,7 @@ describe('a store that', () => {
 })
 
 describe('a journal on disk', () => {
-  it('that was damaged loses what was damaged, and that is counted', async () => {
+  it('loses only its damaged lines, and the loss is counted', async () => {
     const dir = folder()
     breakStore(dir)
     const first = startCounting(dir)
@@ -149,7 +149,7 @@ describe('a journal on disk', () => {
     expect(await metric('download_events_dropped_total', 'Corrupt')).toBe(1)
   })
 
-  it('is left alone while its process lives', async () => {
+  it('is not touched while its process is running', async () => {
     const dir = folder()
     breakStore(dir)
     const first = startCounting(dir)
@@ -163,7 +163,7 @@ describe('a journal on disk', () => {
     expect(second.logged).not.toContain('took over the journal of a process that has ended')
   })
 
-  it('may be removed while it is written to', async () => {
+  it('may be removed while it is written', async () => {
     const dir = folder()
     const { downloads, total } = startCounting(dir, { limits: { segmentBytes: 100, retryMs: 50 } })
     recordMany(downloads, 10)
@@ -176,7 +176,7 @@ describe('a journal on disk', () => {
     await vi.waitFor(() => expect(total()).toBe(30))
   })
 
-  it('goes when its events were counted long ago', async () => {
+  it('is removed when its events were counted long ago', async () => {
     const dir = folder()
     const first = startCounting(dir)
     recordMany(first.downloads, 10)
@@ -188,7 +188,7 @@ describe('a journal on disk', () => {
   })
 })
 
-it('ends in time whatever hangs', async () => {
+it('stops in time even if the store hangs', async () => {
   const dir = folder()
   breakStore(dir)
   const { downloads } = startCounting(dir)

@@ -12,13 +12,13 @@ const second = {
 const text = encodeRecord(first) + encodeRecord(second)
 
 describe('a journal', () => {
-  it('is one line an event', () => {
+  it('has one line for each event', () => {
     expect(encodeRecord(first)).toBe(
       'b92b870a [1,1700000000000,"Module","platform","vpc","1.0.0"]\n',
     )
   })
 
-  it('gives back what was written', () => {
+  it('returns the written events', () => {
     expect(decodeRecords(text)).toEqual({ records: [first, second], corrupt: 0 })
   })
 
@@ -29,7 +29,7 @@ describe('a journal', () => {
     ['changed in a checksum', text.replace(/^./, 'z'), [second]],
     ['filled up with zeros', `${text.slice(0, -5)}\0\0\0\0`, [first]],
     ['interrupted by other text', text.replace('\n', '\nnothing\n'), [first, second]],
-  ])('that was %s keeps its other lines', (_, damaged, records) => {
+  ])('keeps its other lines if it was %s', (_, damaged, records) => {
     expect(decodeRecords(damaged)).toEqual({ records, corrupt: 1 })
   })
 
@@ -48,7 +48,7 @@ describe('a journal', () => {
     '[1,2,"Module","a",{"toString":"b"},"1.0.0"]',
     '[1,2,"Provider","a","b","1.0.0","linux"]',
     '[1,2,"Provider","a","b","1.0.0","linux","amd64","more"]',
-  ])('leaves out a line of another shape that has its checksum: %s', (fields) => {
+  ])('skips a line of another shape with a valid checksum: %s', (fields) => {
     const line = `${crc32(fields).toString(16).padStart(8, '0')} ${fields}\n`
     expect(decodeRecords(line + text)).toEqual({ records: [first, second], corrupt: 1 })
   })

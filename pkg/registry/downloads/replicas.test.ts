@@ -3,7 +3,7 @@ import { event, folder, startCounting } from './counts.fixture.ts'
 import { noValkey, TestValkey } from './valkey.fixture.ts'
 
 describe.skipIf(noValkey)('servers that share a Valkey', () => {
-  it('see the counts of each other, and keep them while it is away', async () => {
+  it("see each other's counts, and keep them while it is unavailable", async () => {
     await using server = await TestValkey.start()
     const store = { valkey: { host: server.host, port: server.port } }
     const one = startCounting(folder(), { store })
@@ -27,7 +27,7 @@ describe.skipIf(noValkey)('servers that share a Valkey', () => {
     ])
   })
 
-  it('give back what it forgot', async () => {
+  it('restore what it forgot', async () => {
     await using server = await TestValkey.start()
     const store = { valkey: { host: server.host, port: server.port } }
     const one = startCounting(folder(), { store })
@@ -44,7 +44,7 @@ describe.skipIf(noValkey)('servers that share a Valkey', () => {
     )
   })
 
-  it('count once what it answers too late', async () => {
+  it('count an event once if it answers too late', async () => {
     await using server = await TestValkey.start()
     const store = { valkey: { host: server.host, port: server.port } }
     const { downloads, total, metric } = startCounting(folder(), { store })

@@ -27,7 +27,7 @@ describeStore(async (clock) => {
 
 const event = { kind: 'Module', namespace: 'a', name: 'vpc', version: '1.0.0' } as const
 
-it('forgets what is older than 90 days', async () => {
+it('forgets history after 90 days', async () => {
   let now = Date.UTC(2030, 0, 1)
   const path = join(folder(), 'stats.db')
   const store = open(path, () => now)
@@ -42,19 +42,19 @@ it('forgets what is older than 90 days', async () => {
 })
 
 it.each([
-  ['is no database', (path: string) => writeFileSync(path, 'x'.repeat(5000)), /not a database/],
+  ['is not a database', (path: string) => writeFileSync(path, 'x'.repeat(5000)), /not a database/],
   [
     'was written by a newer release',
     (path: string) => new DatabaseSync(path).exec('PRAGMA user_version = 9'),
     /newer release \(layout 9/,
   ],
-])('leaves a file alone that %s', async (_, write, message) => {
+])('does not change a file that %s', async (_, write, message) => {
   const path = join(folder(), 'stats.db')
   write(path)
   await expect(open(path).applied('x')).rejects.toThrow(message)
 })
 
-it('fails at once, and not for long, where another process writes', async () => {
+it('fails immediately while another process writes, and works afterwards', async () => {
   const path = join(folder(), 'stats.db')
   const store = open(path)
   await store.applied('x')

@@ -40,14 +40,14 @@ export function describeStore(open: (clock: Clock) => Promise<OpenStore>): void 
       ])
     })
 
-    it('is counted once, however often it comes', async () => {
+    it('is counted once, however often it is sent', async () => {
       const { store } = await open(clock)
       const first = batch(0, records([module, module]))
       for (let attempt = 0; attempt < 3; attempt += 1) expect(await store.apply(first)).toBe(2)
       expect(await all(store)).toEqual([{ ...module, count: 2, lastAt: now }])
     })
 
-    it('is refused whole where the store has a part of it', async () => {
+    it('is refused as a whole if the store has a part of it', async () => {
       const { store } = await open(clock)
       await store.apply(batch(0, records([module])))
       expect(await store.apply(batch(0, records([module, other])))).toBe(1)
@@ -55,7 +55,7 @@ export function describeStore(open: (clock: Clock) => Promise<OpenStore>): void 
       expect(await all(store)).toEqual([{ ...module, count: 1, lastAt: now }])
     })
 
-    it('may leave out events that were lost', async () => {
+    it('may omit lost events', async () => {
       const { store } = await open(clock)
       await store.apply(batch(0, records([module])))
       expect(await store.apply(batch(1, records([module], 9)))).toBe(9)
@@ -70,14 +70,14 @@ export function describeStore(open: (clock: Clock) => Promise<OpenStore>): void 
       expect([await store.applied('one'), await store.applied('nobody')]).toEqual([1, 0])
     })
 
-    it('that comes late leaves the time of the last download', async () => {
+    it('keeps the time of the last download if it is late', async () => {
       const { store } = await open(clock)
       await store.apply(batch(0, records([module])))
       await store.apply(batch(0, records([module], 1, now - 5_000), 'two'))
       expect(await all(store)).toEqual([{ ...module, count: 2, lastAt: now }])
     })
 
-    it('may be as large as batches get, over many days', async () => {
+    it('may have the maximum size, over many days', async () => {
       const { store } = await open(clock)
       const many = Array.from({ length: 1_000 }, (_, index) => ({
         sequence: index + 1,
@@ -90,7 +90,7 @@ export function describeStore(open: (clock: Clock) => Promise<OpenStore>): void 
   })
 
   describe('changes', () => {
-    it('are given after a revision, each archive once', async () => {
+    it('are returned after a revision, each archive once', async () => {
       const { store, again } = await open(clock)
       await store.apply(batch(0, records([module, other])))
       const reader = await again()
@@ -104,7 +104,7 @@ export function describeStore(open: (clock: Clock) => Promise<OpenStore>): void 
       })
     })
 
-    it('come in pages', async () => {
+    it('are returned in pages', async () => {
       const { store } = await open(clock)
       const names = Array.from({ length: 25 }, (_, index) => `m${index}`)
       await store.apply(batch(0, records(names.map((name) => ({ ...module, name })))))
@@ -135,7 +135,7 @@ export function describeStore(open: (clock: Clock) => Promise<OpenStore>): void 
       expect(await store.hourly({ ...module, name: 'nobody' }, ['1.0.0'])).toEqual([])
     })
 
-    it('is kept of each version too', async () => {
+    it('is kept for each version too', async () => {
       const { store } = await open(clock)
       const next = { ...module, version: '2.0.0' }
       await store.apply(batch(0, records([module, module, next], 1, now - 3 * hourMs)))

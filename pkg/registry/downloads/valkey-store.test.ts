@@ -45,7 +45,7 @@ describe.skipIf(noValkey)('valkey', () => {
     return { store: await open(clock), again: () => open(clock) }
   })
 
-  it('lets everything expire but the counts', async () => {
+  it('expires everything except the counts', async () => {
     await direct.flushall()
     const now = Date.now()
     const store = await open(() => now)
@@ -62,7 +62,7 @@ describe.skipIf(noValkey)('valkey', () => {
     ])
   })
 
-  it('leaves out what others wrote beside its counts', async () => {
+  it('ignores what others wrote next to its counts', async () => {
     await direct.flushall()
     const store = await open()
     await store.apply(batch(Date.now()))
@@ -74,7 +74,7 @@ describe.skipIf(noValkey)('valkey', () => {
     expect(counts).toEqual([{ ...event, count: 1, lastAt: expect.any(Number) as number }])
   })
 
-  it('counts nothing where its memory is full, and says so', async () => {
+  it('counts nothing if its memory is full, and reports that', async () => {
     await direct.flushall()
     const store = await open()
     await direct.config('SET', 'maxmemory', '1')
@@ -83,7 +83,7 @@ describe.skipIf(noValkey)('valkey', () => {
     expect(await store.apply(batch(Date.now()))).toBe(1)
   })
 
-  it('names the reason where the password is wrong', async () => {
+  it('reports a wrong password', async () => {
     const store = new ValkeyStore({
       address: { host: server.host, port: server.port },
       password: 'wrong',
@@ -94,7 +94,7 @@ describe.skipIf(noValkey)('valkey', () => {
     await vi.waitFor(() => expect(store.applied('x')).rejects.toThrow(/WRONGPASS/))
   })
 
-  it('is reached through TLS, where it is who it says', async () => {
+  it('is reached through TLS with a valid certificate', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'depot-valkey-tls-'))
     onTestFinished(() => rmSync(dir, { recursive: true }))
     const certificate = await generate([{ name: 'commonName', value: 'localhost' }], {
@@ -119,7 +119,7 @@ describe.skipIf(noValkey)('valkey', () => {
     await vi.waitFor(async () => expect(await known.applied('x')).toBe(0))
   })
 
-  it('names the reason where nothing listens', async () => {
+  it('reports that nothing listens', async () => {
     const store = new ValkeyStore({
       address: { host: '127.0.0.1', port: 1 },
       clock: Date.now,

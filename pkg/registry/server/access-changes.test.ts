@@ -124,7 +124,7 @@ describe('keys', () => {
     const next = await issuerKey('second')
     issuer.published.push(next.jwk)
     expect(await statusOf(app, await issuer.sign({}, { key: next }))).toBe(200)
-    issuer.away = true
+    issuer.unreachable = true
     expect(await statusOf(app, before)).toBe(200)
     expect(await statusOf(app, await issuer.sign({ sub: 'bob' }))).toBe(200)
     const third = await issuerKey('third')
@@ -168,7 +168,7 @@ describe('keys', () => {
 
 describe('an issuer', () => {
   it('that is away at first is looked for; discovery says what the operator said', async () => {
-    issuer.away = true
+    issuer.unreachable = true
     const timings = { firstRetryMs: 20, maxRetryMs: 20 }
     const [authzUrl, tokenUrl] = ['https://login.example/a', 'https://login.example/t']
     const [app, auth] = open({ oidc: { ...oidc(), timings, authzUrl, tokenUrl } })
@@ -176,7 +176,7 @@ describe('an issuer', () => {
     await vi.waitFor(() => expect(auth.impaired()).toEqual([expect.stringMatching(/fetched: \S/)]))
     expect(await discovery()).toMatchObject({ 'login.v1': { authz: authzUrl, token: tokenUrl } })
     expect(await statusOf(app, await issuer.sign())).toBe(503)
-    issuer.away = false
+    issuer.unreachable = false
     await auth.started
     expect(auth.impaired()).toEqual([])
   })

@@ -82,8 +82,8 @@ const cached = (count = 1) =>
     expect(used?.values[0]?.value).toBeGreaterThanOrEqual(count * megabyte)
   })
 
-describe('an archive that was read once', () => {
-  it('is served from disk while its backend is away', async () => {
+describe('an archive after its first read', () => {
+  it('is served from disk while its backend is unavailable', async () => {
     expect(digestOf(await read())).toBe(sha256)
     await cached()
     store.stop()
@@ -98,7 +98,7 @@ describe('an archive that was read once', () => {
     expect(used).toContain(`depot_archive_cache_bytes ${bytes.length}`)
   })
 
-  it('is served by the next process, which clears away what was half written', async () => {
+  it('is served by the next process, which removes partial files', async () => {
     await read()
     await cached()
     writeFileSync(join(dir, 'partial/half'), 'half')
@@ -126,7 +126,7 @@ describe('an archive that was read once', () => {
         mkdirSync(path)
       },
     },
-  ])('and has $what on disk is fetched again', async ({ damage }) => {
+  ])('is fetched again if it has $what on disk', async ({ damage }) => {
     await read()
     await cached()
     await damage(pathOf(sha256))
@@ -135,7 +135,7 @@ describe('an archive that was read once', () => {
     expect(store.requests).toBe(1)
   })
 
-  it('gives a part of itself, and is fetched for it where it must be', async () => {
+  it('serves ranges, and is fetched for them if necessary', async () => {
     const { range, body } = await archives.open(archive, { start: 100, end: 199 })
     expect(range).toEqual({ start: 100, end: 199 })
     expect(await bytesOf(body)).toEqual(bytes.subarray(100, 200))
@@ -143,7 +143,7 @@ describe('an archive that was read once', () => {
   })
 })
 
-describe('many who ask at once', () => {
+describe('concurrent requests', () => {
   it('cause one request, and all get the archive', async () => {
     const opened = await Promise.all(Array.from({ length: 500 }, () => archives.open(archive)))
     const found = await Promise.all(
@@ -164,7 +164,7 @@ describe('many who ask at once', () => {
     expect(store.requests).toBe(1)
   }, 60_000)
 
-  it('get what has arrived before the rest is there', async () => {
+  it('get the bytes that have arrived before the rest is there', async () => {
     store.behave(serveSome(bytes, 5 * megabyte, () => {}))
     const [first, second] = await Promise.all([archives.open(archive), archives.open(archive)])
     expect((await first.body.read())?.length).toBeGreaterThan(0)
@@ -174,7 +174,7 @@ describe('many who ask at once', () => {
     second.body.close()
   })
 
-  it('all fail where it is wrong, and nothing of it stays on disk', async () => {
+  it('all fail if it is wrong, and nothing of it stays on disk', async () => {
     const wrong = Buffer.from(bytes)
     wrong.writeUInt8(wrong.readUInt8(0) ^ 1, 0)
     store.behave(serve(wrong))
@@ -184,7 +184,7 @@ describe('many who ask at once', () => {
     await vi.waitFor(() => expect(files()).toEqual([]))
   })
 
-  it('go their own ways: a reader that leaves harms no other', async () => {
+  it('are independent: a reader that disconnects does not affect others', async () => {
     const [first, second] = await Promise.all([archives.open(archive), archives.open(archive)])
     await first.body.read()
     first.body.close()
@@ -196,7 +196,7 @@ describe('the size of the cache', () => {
   const small = Array.from({ length: 4 }, () => randomBytes(megabyte))
   const wanted = small.map((content, index) => archiveOf(digestOf(content), `m${index}`))
 
-  it('is kept: who was used least recently goes', async () => {
+  it('is limited: the least recently used archive is removed', async () => {
     store.behave((response, request, part) => {
       const index = Number(/\/m(\d)\//.exec(request.url ?? '')?.[1])
       serve(small[index] as Buffer)(response, request, {
@@ -218,13 +218,13 @@ describe('the size of the cache', () => {
     )
   })
 
-  it('is no limit for archives: a larger one is streamed', async () => {
+  it('does not limit archives: a larger one is streamed', async () => {
     create(megabyte)
     expect(digestOf(await read())).toBe(sha256)
     expect(files()).toEqual([])
   })
 
-  it('is made smaller by the next process', async () => {
+  it('may be reduced for the next process', async () => {
     await read()
     await cached()
     create(megabyte)
@@ -236,7 +236,7 @@ describe('the size of the cache', () => {
 })
 
 describe('a disk that fails', () => {
-  it('from the start: archives are streamed, and the log says why', async () => {
+  it('from the start makes archives be streamed, and the log says why', async () => {
     writeFileSync(join(dir, 'file'), '')
     dir = join(dir, 'file')
     create()
@@ -245,7 +245,7 @@ describe('a disk that fails', () => {
     dir = join(dir, '..')
   })
 
-  it('when a file is to be made: archives are streamed', async () => {
+  it('when a file is created makes archives be streamed', async () => {
     await read()
     rmSync(join(dir, 'partial'), { recursive: true })
     rmSync(pathOf(sha256), { force: true })

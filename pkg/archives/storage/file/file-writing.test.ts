@@ -46,7 +46,7 @@ afterEach(async () => {
 })
 
 describe('the mount', () => {
-  it('is not left by a link that stands for a directory', async () => {
+  it('is not left through a link in place of a directory', async () => {
     await symlink('../outside', join(mountPath, 'linked'))
     for (const object of ['linked/1.zip', 'linked/below/1.zip']) {
       await expect(driver.put(object, archive)).rejects.toMatchObject({ reason: 'NotFound' })
@@ -57,7 +57,7 @@ describe('the mount', () => {
     expect(readdirSync(join(base, 'outside'))).toEqual(['2.zip'])
   })
 
-  it('is not left while a directory on the way is swapped for a link, again and again', async () => {
+  it('is not left while a directory in the path is repeatedly replaced by a link', async () => {
     const outside = 'the directory of the archive is outside of the mounted storage'
     const seen = await outcomesWhileSwapped(
       mountPath,
@@ -74,7 +74,7 @@ describe('the mount', () => {
     expect(readdirSync(join(mountPath, 'vpc'))).toEqual(['1.zip'])
   })
 
-  it('that is away is unavailable, and is not made', async () => {
+  it('is unavailable if it is missing, and is not created', async () => {
     const unmounted = createFilesystemDriver({ mountPath: join(base, 'nothing') })
     await expect(unmounted.put('vpc/1.zip', archive)).rejects.toMatchObject({
       reason: 'Unavailable',
@@ -84,7 +84,7 @@ describe('the mount', () => {
   })
 })
 
-it('removes what a killed process left, once it is a day old', async () => {
+it('removes files of killed processes after a day', async () => {
   const part = (digit: string) => join(mountPath, 'vpc', `.depot-${digit.repeat(36)}.part`)
   await writeFile(part('a'), 'old')
   await utimes(part('a'), 0, 0)
@@ -97,12 +97,12 @@ it('removes what a killed process left, once it is a day old', async () => {
   ])
 })
 
-it('never takes an archive for a temporary file', async () => {
+it('never treats an archive as a temporary file', async () => {
   const putting = driver.put(`vpc/.depot-${'a'.repeat(36)}.part`, archive)
   await expect(putting).rejects.toMatchObject({ reason: 'NotFound' })
 })
 
-it('lets others read what it stores, and nobody write it', async () => {
+it('stores files that everyone can read and nobody else can write', async () => {
   await driver.put('vpc/1.zip', archive)
   expect(statSync(join(mountPath, 'vpc/1.zip')).mode & 0o777).toBe(0o644)
 })

@@ -69,14 +69,14 @@ describe('the mount', () => {
     await expect(driver.stat(path)).rejects.toMatchObject(absent)
   })
 
-  it('is not left by a linked directory, nor entered from a directory with the same beginning', async () => {
+  it('is not left through a linked directory, nor confused with a directory of the same prefix', async () => {
     await mkdir(join(base, 'mount-of-others'))
     await writeFile(join(base, 'mount-of-others/1.zip'), 'secret')
     await symlink('../mount-of-others', join(mountPath, 'linked'))
     await expect(driver.open('linked/1.zip')).rejects.toMatchObject(absent)
   })
 
-  it('may be a link itself, and hold links within', async () => {
+  it('may be a link, and contain links to its own files', async () => {
     await writeFile(join(mountPath, 'vpc/1.zip'), 'one')
     await symlink('vpc', join(mountPath, 'network'))
     await symlink('1.zip', join(mountPath, 'vpc/latest.zip'))
@@ -86,7 +86,7 @@ describe('the mount', () => {
     expect((await bytesOf(body)).toString()).toBe('one')
   })
 
-  it('is not left while a directory on the way is swapped for a link, again and again', async () => {
+  it('is not left while a directory in the path is repeatedly replaced by a link', async () => {
     await writeFile(join(mountPath, 'vpc/1.zip'), 'inside')
     await writeFile(join(base, 'outside/1.zip'), 'secret')
     const outside = 'there is no such archive in storage: it is outside of the mount'
@@ -100,7 +100,7 @@ describe('the mount', () => {
     expect(Array.from(seen)).toEqual(expect.arrayContaining(['inside', outside]))
   })
 
-  it('that is away makes archives unavailable, not unknown', async () => {
+  it('makes archives unavailable, not unknown, while it is missing', async () => {
     const unmounted = createFilesystemDriver({ mountPath: join(base, 'nothing') })
     await expect(unmounted.open('vpc/1.zip')).rejects.toMatchObject({
       reason: 'Unavailable',
@@ -110,17 +110,17 @@ describe('the mount', () => {
   })
 })
 
-describe('what is not a regular file', () => {
-  it('is no archive: directories', async () => {
+describe('a file that is not regular', () => {
+  it('is not an archive: directories', async () => {
     await expect(driver.open('vpc')).rejects.toMatchObject(absent)
   })
 
-  it('is no archive: pipes, which do not hold up anything', async () => {
+  it('is not an archive: pipes, which do not block', async () => {
     execFileSync('mkfifo', [join(mountPath, 'vpc/pipe.zip')])
     await expect(driver.open('vpc/pipe.zip')).rejects.toMatchObject(absent)
   })
 
-  it('is no archive: sockets', async () => {
+  it('is not an archive: sockets', async () => {
     const server = createServer().listen(join(mountPath, 'vpc/s'))
     await expect(driver.open('vpc/s')).rejects.toMatchObject(absent)
     await new Promise((resolve) => server.close(resolve))
@@ -161,7 +161,7 @@ describe('a file that changes while it is read', () => {
     expect(seenBytes).toBeLessThan(sizeBytes)
   })
 
-  it('is deleted or replaced by another: the body is that of the file that was opened', async () => {
+  it('is deleted or replaced: the body is that of the opened file', async () => {
     const path = join(mountPath, object)
     await writeFile(path, Buffer.alloc(sizeBytes, 1))
     await link(path, `${path}.kept`)
@@ -225,7 +225,7 @@ describe('errors of the file system', () => {
     ['EIO', 'Unavailable'],
     ['EMFILE', 'Unavailable'],
     ['ESTALE', 'Unavailable'],
-  ])('%s is %s, and only the cause holds a path', (code, reason) => {
+  ])('%s is %s, and only the cause contains a path', (code, reason) => {
     const cause = Object.assign(new Error(`${code}: open '/data/modules/1.zip'`), { code })
     const error = fileError(cause)
     expect(error).toMatchObject({ reason, cause })

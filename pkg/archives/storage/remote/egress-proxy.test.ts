@@ -63,7 +63,7 @@ describe('traffic to the storage goes through the egress proxy', () => {
     ['s3', 'HTTPS_PROXY', /^(?:bucket\.)?s3\.eu-west-1\.amazonaws\.com:443$/],
     ['azure', 'HTTPS_PROXY', /^account\.blob\.core\.windows\.net:443$/],
     ['gcs', 'HTTP_PROXY', /gcs\.example/],
-  ])('of %s, by %s', async (backend, variable, host) => {
+  ])('for %s, with %s', async (backend, variable, host) => {
     asked.length = 0
     await expect(open(backend, { [variable]: url })).rejects.toThrow('the archive storage')
     expect(asked[0]).toMatch(host)

@@ -34,7 +34,7 @@ describe('a pre-signed URL', () => {
     })
   const s3 = { bucket: 'archives', region: 'eu-west-1', key: '/team/' }
 
-  it('names the object at its own region, for as long as the storage says', async () => {
+  it('names the object in its region, for as long as the config says', async () => {
     const url = new URL((await presign({ s3, presign: { enabled: true, ttl: '5m' } })) ?? '')
     expect(url.origin).toBe('https://archives.s3.eu-west-1.amazonaws.com')
     expect(url.pathname).toBe('/team/vpc/a%20b%2B1.zip')
@@ -43,7 +43,7 @@ describe('a pre-signed URL', () => {
     expect(url.search).not.toContain('secret')
   })
 
-  it('is made where the region is in China, and where the bucket has dots', async () => {
+  it('works for regions in China, and for buckets with dots', async () => {
     const china = { bucket: 'archives', region: 'cn-north-1' }
     expect(await presign({ s3: china, presign: { enabled: true } })).toMatch(
       /^https:\/\/archives\.s3\.cn-north-1\.amazonaws\.com\.cn\/vpc\//,
@@ -55,18 +55,18 @@ describe('a pre-signed URL', () => {
   })
 
   it.each([{}, { presign: {} }, { presign: { enabled: false } }])(
-    'is not made where the storage says %j',
+    'is not created for the config %j',
     async (config) => {
       expect(await presign({ s3, ...config })).toBeUndefined()
     },
   )
 
-  it('is not made for a directory: its archives are streamed', async () => {
+  it('is not created for a directory, whose archives are streamed', async () => {
     const fileSystem = { directoryPath: 'modules' }
     expect(await presign({ fileSystem, presign: { enabled: true } })).toBeUndefined()
   })
 
-  it('of a directory is an error where nothing else may be', async () => {
+  it('is an error for a directory if the fallback is forbidden', async () => {
     const storage = {
       fileSystem: { directoryPath: 'modules' },
       presign: { enabled: true, fallbackToProxy: false },
@@ -78,7 +78,7 @@ describe('a pre-signed URL', () => {
     })
   })
 
-  it('is made for no name that climbs', async () => {
+  it('is never created for a name with ..', async () => {
     const presigned = { s3, presign: { enabled: true, fallbackToProxy: false } }
     await expect(presign(presigned, '..')).rejects.toMatchObject({ reason: 'NotFound' })
   })

@@ -55,7 +55,7 @@ beforeEach(async () => {
 })
 afterEach(() => store.stop())
 
-/** What a client would get: all bytes, or an error. */
+/** The download of a client: all bytes, or an error. */
 async function download(from: Archive = archive): Promise<Buffer | RegistryError> {
   try {
     const { body } = await archives.open(from)
@@ -73,7 +73,7 @@ const answer =
 
 const cut = (response: { destroy(): unknown }) => void response.destroy()
 
-describe('a body that breaks goes on where it stopped', () => {
+describe('a body that breaks resumes where it stopped', () => {
   it.each([0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])('after %f of it', async (share) => {
     const broken = serveSome(bytes, Math.max(1, share * sizeBytes), cut)
     let first = true
@@ -86,13 +86,13 @@ describe('a body that breaks goes on where it stopped', () => {
     expect(store.requests).toBe(2)
   })
 
-  it('again and again, as long as it gets anywhere', async () => {
+  it('repeatedly, as long as it makes progress', async () => {
     store.behave(serveSome(bytes, sizeBytes / 10, cut))
     expect(await download()).toEqual(bytes)
     expect(lines).toEqual([])
   })
 
-  it('but not where it stalls each time', async () => {
+  it('but not if it stalls each time', async () => {
     let first = true
     store.behave((response, request, part) => {
       serveSome(bytes, first ? 1000 : 0, () => {})(response, request, part)
@@ -137,7 +137,7 @@ function wholeInstead(whole: Buffer): Behaviour {
     response.writeHead(200, { 'Content-Length': whole.length, ETag: '"one"' }).end(whole)
 }
 
-describe('what is not the archive is never given whole', () => {
+describe('a wrong archive is never sent completely', () => {
   it.each([
     { what: 'other bytes', served: other },
     { what: 'one bit flipped at the end', served: flipLast(bytes) },
@@ -152,7 +152,7 @@ describe('what is not the archive is never given whole', () => {
     expect(aborted).toContain('{backend="s3",reason="ChecksumMismatch"} 1')
   })
 
-  it('is not read again for a minute, by however many', async () => {
+  it('is not read again for a minute, whatever the number of requests', async () => {
     store.behave(wholeInstead(other))
     expect(await download()).toMatchObject({ reason: 'BadGateway' })
     for (let request = 0; request < 50; request += 1) {
@@ -172,7 +172,7 @@ describe('what is not the archive is never given whole', () => {
     expect(await download()).toEqual(bytes)
   })
 
-  it('is read again as soon as its entity tag is another one', async () => {
+  it('is read again as soon as its entity tag changes', async () => {
     store.behave(wholeInstead(other))
     expect(await download()).toMatchObject({ reason: 'BadGateway' })
     store.behave((response) => {
@@ -182,7 +182,7 @@ describe('what is not the archive is never given whole', () => {
     expect(await download()).toEqual(bytes)
   })
 
-  it('where it is shorter than promised, however often it is asked for', async () => {
+  it('if it is shorter than promised, even after retries', async () => {
     store.behave((response, request, part) => {
       serveSome(bytes.subarray(0, 500_000), 500_000, cut)(response, request, part)
     })
@@ -237,14 +237,14 @@ describe('a store that refuses', () => {
     expect(counted).toContain(`{backend="s3",reason="${reason}"} 1`)
   })
 
-  it('passes on when to come again', async () => {
+  it('passes on when to retry', async () => {
     store.behave(answer(503, { 'Retry-After': '7' }))
     expect(await download()).toMatchObject({ headers: { 'Retry-After': '7' } })
     store.behave(answer(429, { 'Retry-After': '99999' }))
     expect(await download()).toMatchObject({ headers: { 'Retry-After': '120' } })
   })
 
-  it('passes on a date at which to come again, in seconds from now', async () => {
+  it('passes on a date for a retry as seconds from now', async () => {
     const date = new Date(Date.now() + 110_000).toUTCString()
     store.behave(answer(503, { 'Retry-After': date }))
     const { headers } = (await download()) as RegistryError
@@ -266,14 +266,14 @@ describe('a store that refuses', () => {
   it.each([
     [403, 'AccessDenied', /secret-bucket.*403 AccessDenied.*AWS_ACCESS_KEY_ID/],
     [404, 'NoSuchBucket', /secret-bucket.*no bucket of this name.*storageConfig/],
-  ])('with %i %s tells the log what to set', async (status, code, cause) => {
+  ])('with %i %s logs which settings to check', async (status, code, cause) => {
     store.behave(answer(status, {}, code))
     expect((await download()) as RegistryError).toMatchObject({
       cause: { message: expect.stringMatching(cause) },
     })
   })
 
-  it('is asked again, and then serves', async () => {
+  it('is asked again, and then works', async () => {
     let requests = 0
     store.behave((response, request, part) => {
       requests += 1
@@ -300,7 +300,7 @@ describe('a redirect', () => {
   })
 })
 
-describe('a store that is not there', () => {
+describe('an unreachable store', () => {
   it.each([
     { what: 'a host without an address', endpoint: 'http://nowhere.invalid' },
     { what: 'a port without a listener', endpoint: 'http://127.0.0.1:1' },
@@ -312,7 +312,7 @@ describe('a store that is not there', () => {
     })
   })
 
-  it('comes back', async () => {
+  it('works again later', async () => {
     const { port } = store
     store.stop()
     expect(await download()).toMatchObject({ reason: 'Unavailable' })
@@ -322,7 +322,7 @@ describe('a store that is not there', () => {
     expect(port).not.toBe(0)
   })
 
-  it('without credentials says which variable to set', async () => {
+  it('says which variable to set if there are no credentials', async () => {
     archives = createAt(store.endpoint, {})
     const error = await download()
     expect(error).toMatchObject({

@@ -22,7 +22,7 @@ export function createRemoteDriver(options: RemoteOptions): WritableDriver {
   }
 }
 
-/** What a store reports of an object. A store that reports no checksums may fail here, so errors are not reported. */
+/** The digest that a store reports. A store that reports no checksums may fail here, so errors are not reported. */
 async function reportedBy({ checksum }: RemoteStore, client: StoreClient, object: string) {
   if (checksum === undefined) return undefined
   try {

@@ -18,7 +18,7 @@ export interface RemoteStore {
   /** @param object checked name */
   request(method: 'GET' | 'HEAD' | 'DELETE', object: string): Promise<StoreRequest>
   presign(object: string, ttlSeconds: number): Promise<string>
-  /** What the operator has to check when the store refuses the credentials. */
+  /** Advice for the operator when the store refuses the credentials. */
   readonly credentialsAdvice: string
   /** How the store reports the SHA-256 of an object, if it keeps one. */
   readonly checksum?: {
@@ -34,7 +34,7 @@ export interface RemoteStore {
 export interface StoreUpload {
   /** The store refuses an existing name with 409 or 412. */
   readonly conditional: boolean
-  /** Of the body, in hexadecimal. */
+  /** Digest of the body, in hexadecimal. */
   readonly sha256: string
   /** Whether the store should keep the digest, if it can. */
   readonly checksum: boolean

@@ -90,7 +90,7 @@ function status(number: number, code = ''): Answer {
   }
 }
 
-it('writes where the server reads', async () => {
+it('writes to the place that the server reads from', async () => {
   expect(place().prefix).toBe('team/vpc/')
   expect(await put()).toBe('created')
   expect([...objects.keys()]).toEqual(['/archives/team/vpc/1.zip'])
@@ -108,13 +108,13 @@ it.each([
   expect(objects.get('/archives/team/vpc/1.zip')).toHaveLength(3_000_000)
 })
 
-it('an upload that never works stores nothing, and says so', async () => {
+it('an upload that always fails stores nothing, and reports that', async () => {
   faults = Array.from({ length: 9 }, () => (request: IncomingMessage) => request.destroy())
   await expect(put()).rejects.toMatchObject({ reason: 'Unavailable' })
   expect(objects.size).toBe(0)
 })
 
-describe('a store that does not know all headers', () => {
+describe('a store that does not support all headers', () => {
   const whole = { conditional: true, checksum: true }
   const unchecked = { conditional: true, checksum: false }
   const unconditional = { conditional: false, checksum: true }
@@ -152,7 +152,7 @@ describe('a store that does not know all headers', () => {
       first: [whole, unchecked, unconditional, plain],
       later: [unchecked, plain],
     },
-  ])('that knows $what is asked without', async ({ refused, answer, first, later }) => {
+  ])('that knows $what gets requests without it', async ({ refused, answer, first, later }) => {
     refuses = (headers) => (refused(headers) ? [...answer] : undefined)
     const { driver, object } = place()
     expect(await driver.put(object('1.zip'), archive)).toBe('created')
@@ -164,7 +164,7 @@ describe('a store that does not know all headers', () => {
     expect(reads).toBe(1)
   })
 
-  it('ends with what it says where its refusal has another cause', async () => {
+  it('reports its refusal if that has another cause', async () => {
     const { driver, object } = place()
     refuses = () => [400, 'ExpiredToken']
     await expect(driver.put(object('1.zip'), archive)).rejects.toMatchObject({
@@ -183,7 +183,7 @@ describe('a store that does not know all headers', () => {
   })
 })
 
-it('what another one stored meanwhile is left as it is', async () => {
+it('an object that another writer stored meanwhile is left unchanged', async () => {
   faults = [
     (request, response) => {
       objects.set('/archives/team/vpc/1.zip', Buffer.from('of another'))
@@ -193,7 +193,7 @@ it('what another one stored meanwhile is left as it is', async () => {
   expect(await put()).toBe('exists')
 })
 
-it('what is there is not sent', async () => {
+it('an existing object is not sent', async () => {
   objects.set('/archives/team/vpc/1.zip', Buffer.from('of another'))
   expect(await put()).toBe('exists')
   expect(puts).toEqual([])
@@ -202,7 +202,7 @@ it('what is there is not sent', async () => {
 it.each([
   { code: 403, message: 'the archive storage refuses this registry; tell its operator' },
   { code: 404, message: 'there is no bucket or container for the archives: create it' },
-])('is reported to the operator where the store answers $code', async ({ code, message }) => {
+])('is reported to the operator if the store answers $code', async ({ code, message }) => {
   faults = [status(code)]
   await expect(put()).rejects.toMatchObject({ reason: 'BadGateway', message })
 })

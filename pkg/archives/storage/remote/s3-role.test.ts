@@ -53,7 +53,7 @@ describe('EKS Pod Identity', () => {
   })
   afterEach(() => rmSync(dir, { recursive: true }))
 
-  it('gives credentials for the token in its file, once for all who ask', async () => {
+  it('gives credentials for the token in its file, once for all requests', async () => {
     const role = createRole(env)
     const all = await Promise.all([role(), role()])
     expect(all.map((one) => [one.accessKeyId, one.secretAccessKey, one.sessionToken])).toEqual([
@@ -67,7 +67,7 @@ describe('EKS Pod Identity', () => {
   it.each([
     ['five minutes before they expire', 3_600_000, 300_000],
     ['in the last quarter of a short life', 240_000, 60_000],
-  ])('is asked again %s, with the token that is there then', async (_, lifeMs, marginMs) => {
+  ])('is asked again %s, with the current token', async (_, lifeMs, marginMs) => {
     let nowMs = Date.now()
     body = { ...answer(0), Expiration: new Date(nowMs + lifeMs).toISOString() }
     const role = createRole(env, { clock: () => nowMs })
@@ -81,7 +81,7 @@ describe('EKS Pod Identity', () => {
     await expect.poll(() => asked).toEqual(['first', 'second'])
   })
 
-  it('that hangs lets nobody wait while the keys are valid', async () => {
+  it('delays no request if it hangs while the keys are valid', async () => {
     let nowMs = Date.now()
     body = { ...answer(0), Expiration: new Date(nowMs + 3_600_000).toISOString() }
     const role = createRole(env, { deadlineMs: 600_000, clock: () => nowMs })
@@ -94,7 +94,7 @@ describe('EKS Pod Identity', () => {
     await expect.poll(() => asked).toHaveLength(2)
   })
 
-  it('that gives the same keys again is asked again before they expire', async () => {
+  it('is asked again before the keys expire if it returned the same keys', async () => {
     let nowMs = Date.now()
     const expiresMs = nowMs + 3_600_000
     body = { ...answer(0), Expiration: new Date(expiresMs).toISOString() }
@@ -111,7 +111,7 @@ describe('EKS Pod Identity', () => {
     expect(expiresMs - nowMs).toBeGreaterThan(0)
   })
 
-  it('that fails leaves the keys that are there valid until they expire, and is asked now and then', async () => {
+  it('keeps the previous keys until they expire if it fails, and is asked again', async () => {
     let nowMs = Date.now()
     const expiresMs = nowMs + 3_600_000
     body = { ...answer(0), Expiration: new Date(expiresMs).toISOString() }
@@ -138,12 +138,12 @@ describe('EKS Pod Identity', () => {
   it.each([
     ['no credentials', {}, 'gave no credentials'],
     ['another answer', { ...answer(1000), Token: 7 }, 'gave no credentials'],
-  ])('that gives %s says so', async (_, given, message) => {
+  ])('is reported if it gives %s', async (_, given, message) => {
     body = given
     await expect(createRole(env)()).rejects.toThrow(message)
   })
 
-  it('whose answer has no end is read no further than 64 kB', async () => {
+  it('is read up to 64 kB if its answer has no end', async () => {
     let sentBytes = 0
     const piece = Buffer.alloc(16 * 1024, ' ')
     const ended = Promise.withResolvers<void>()
@@ -175,7 +175,7 @@ describe('EKS Pod Identity', () => {
         response.once('close', () => clearInterval(drip))
       },
     ],
-  ])('that %s is given up', async (_, behaviour) => {
+  ])('is given up if it %s', async (_, behaviour) => {
     respond = behaviour
     await expect(createRole(env, { deadlineMs: 300 })()).rejects.toThrow(
       `${env['AWS_CONTAINER_CREDENTIALS_FULL_URI']} gave no credentials of a role: no answer within 300 ms`,
@@ -191,7 +191,7 @@ describe('EKS Pod Identity', () => {
         response.write('{"AccessKeyId":"AK', () => response.destroy())
       },
     ],
-  ])('whose connection is cut %s says so, and is asked again the next time', async (_, cut) => {
+  ])('is reported if its connection breaks %s, and asked again the next time', async (_, cut) => {
     respond = cut
     const role = createRole(env)
     const failure = role()
@@ -203,21 +203,21 @@ describe('EKS Pod Identity', () => {
     expect(await role()).toMatchObject({ accessKeyId: 'AKIA' })
   })
 
-  it('whose answer cannot be read says so, without what it said', async () => {
+  it('is reported without its answer if that cannot be parsed', async () => {
     respond = (response) => response.end('SECRET')
     const failure = createRole(env)()
     await expect(failure).rejects.toThrow('gave no credentials of a role')
     await expect(failure).rejects.not.toThrow('SECRET')
   })
 
-  it('that refuses is told apart by its status, without what it said', async () => {
+  it('is reported with its status, but not with its message, if it refuses', async () => {
     respond = (response) => response.writeHead(403).end('secret')
     await expect(createRole(env)()).rejects.toThrow(
       `${env['AWS_CONTAINER_CREDENTIALS_FULL_URI']} answered 403 when asked for the credentials of a role`,
     )
   })
 
-  it('is not asked without encryption at a foreign address', async () => {
+  it('is not asked without encryption at a remote address', async () => {
     env['AWS_CONTAINER_CREDENTIALS_FULL_URI'] = 'http://example.com/credentials'
     await expect(createRole(env)()).rejects.toThrow('must be https')
   })
@@ -250,7 +250,7 @@ describe('web identity', () => {
   })
   afterEach(() => rmSync(dir, { recursive: true }))
 
-  it('gives keys for the token of the cluster, renewed behind the requests while they are valid', async () => {
+  it('gives keys for the token of the cluster, renewed in the background while they are valid', async () => {
     let nowMs = Date.now()
     expiresMs = nowMs + 3_600_000
     const role = createRole(env, { clock: () => nowMs })
@@ -273,7 +273,7 @@ describe('web identity', () => {
     await expect.poll(() => role().catch(String)).toContain('answered 503')
   })
 
-  it('says the code of a refusal, and neither the token nor the rest', async () => {
+  it('reports the code of a refusal, but neither the token nor the rest', async () => {
     refuse = (response) =>
       response
         .writeHead(403)
@@ -285,7 +285,7 @@ describe('web identity', () => {
     await expect(failure).rejects.not.toThrow('first')
   })
 
-  it('says the status of a refusal whatever else was sent', async () => {
+  it('reports the status of a refusal whatever its body', async () => {
     refuse = (response) => response.writeHead(503).end('x'.repeat(70_000))
     await expect(createRole(env)()).rejects.toThrow('answered 503 when asked')
   })
@@ -298,14 +298,14 @@ describe('web identity', () => {
     [{ AWS_ENDPOINT_URL_STS: 'sts.example' }, 'AWS_ENDPOINT_URL_STS must be https'],
     [{ AWS_ENDPOINT_URL_STS: 'http://me:secret@127.0.0.1:1' }, 'http://127.0.0.1:1/ gave no'],
     [{ AWS_ROLE_ARN: '' }, 'AWS_ROLE_ARN must name the role'],
-  ])('sends no token where %j is set', async (wrong, message) => {
+  ])('sends no token if %j is set', async (wrong, message) => {
     const failure = createRole({ ...env, ...wrong })()
     await expect(failure).rejects.toThrow(message)
     await expect(failure).rejects.not.toThrow('secret')
     expect(asked).toEqual([])
   })
 
-  it('asks STS by way of the egress proxy, and an agent directly', async () => {
+  it('asks STS through the egress proxy, and an agent directly', async () => {
     const proxied: string[] = []
     const proxy = createServer().on('connect', (request, socket) => {
       proxied.push(String(request.url))
