@@ -1,13 +1,11 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon, kindIcon } from '../parts/icon.tsx'
 import { type DepotNode, type FleetNode, groupsOf, nameOf, type ResourceNode } from './fleet.ts'
-import { depotNote, type HrefOf, NodeName, SyncSlot } from './node.tsx'
+import { type Choosing, depotNote, NodeLink, NodeName, SyncSlot } from './node.tsx'
 import { DepotFacts } from './panel.tsx'
 
-interface Props {
+interface Props extends Choosing {
   readonly depots: readonly DepotNode[]
-  readonly chosen: FleetNode | undefined
-  readonly hrefOf: HrefOf
 }
 
 /** Depots on the left, their resources on the right, and a line from each depot to what it manages. */
@@ -16,12 +14,7 @@ export function Drawing({ depots, chosen, hrefOf }: Props) {
   const lines = useLines(root, depots)
   const isSolo = depots.length === 1
   const box = (node: FleetNode) => (
-    <a
-      class={`box ${node.kind}`}
-      href={hrefOf(node)}
-      data-node={node.id}
-      aria-current={node === chosen ? 'true' : undefined}
-    >
+    <NodeLink to={node} class={`box ${node.kind}`} chosen={chosen} hrefOf={hrefOf}>
       <Icon name={kindIcon(node.kind)} />
       <NodeName of={node} />
       {node.kind === 'depot' ? (
@@ -32,7 +25,7 @@ export function Drawing({ depots, chosen, hrefOf }: Props) {
           <SyncSlot synced={node.synced} />
         </>
       )}
-    </a>
+    </NodeLink>
   )
   return (
     <div
@@ -109,7 +102,7 @@ function linesIn(root: HTMLElement, depots: readonly DepotNode[]): Line[] {
 }
 
 const boxesIn = (root: HTMLElement): HTMLElement[] => [
-  ...root.querySelectorAll<HTMLElement>('[data-node]'),
+  ...root.querySelectorAll<HTMLElement>('.box'),
 ]
 
 /** Up and down move within depots or resources, right to a depot's first resource, left to a resource's first depot. */
@@ -119,14 +112,12 @@ function moveFocus(root: HTMLElement, depots: readonly DepotNode[], key: string)
   if (focused === undefined) return false
   const isDepot = focused.classList.contains('depot')
   const column = boxes.filter((box) => box.classList.contains('depot') === isDepot)
-  const beside = (): HTMLElement | undefined => {
-    const edges = depots.flatMap((depot) => depot.items.map((item) => [depot.id, item.id] as const))
-    const [own, other] = isDepot ? [0, 1] : [1, 0]
-    const ids = edges
-      .filter((edge) => edge[own] === focused.dataset['node'])
-      .map((edge) => edge[other])
-    return boxes.find((box) => ids.includes(box.dataset['node'] ?? ''))
-  }
+  const id = focused.dataset['node']
+  const near = isDepot
+    ? depots.find((depot) => depot.id === id)?.items
+    : depots.filter(({ items }) => items.some((item) => item.id === id))
+  const beside = (): HTMLElement | undefined =>
+    boxes.find((box) => near?.some((node) => node.id === box.dataset['node']))
   const targets: Readonly<Record<string, () => HTMLElement | undefined>> = {
     ArrowUp: () => column[column.indexOf(focused) - 1],
     ArrowDown: () => column[column.indexOf(focused) + 1],

@@ -2,14 +2,12 @@ import { number } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Marked } from '../parts/marked.tsx'
 import { type DepotNode, type FleetHit, type FleetNode, nameOf } from './fleet.ts'
-import { type HrefOf, NodeName } from './node.tsx'
+import { type Choosing, NodeLink, NodeName } from './node.tsx'
 
-interface Props {
+interface Props extends Choosing {
   readonly depots: readonly DepotNode[]
   readonly hits: readonly FleetHit[]
   readonly typed: string
-  readonly chosen: FleetNode | undefined
-  readonly hrefOf: HrefOf
   readonly clearHref: string
 }
 
@@ -31,18 +29,14 @@ export function Hits({ depots, hits, typed, chosen, hrefOf, clearHref }: Props) 
         <ul class="depot-rows">
           {[...byDepot].map(([depot, own]) => (
             <li key={depot.id}>
-              <a
-                href={hrefOf(depot)}
-                data-node={depot.id}
-                aria-current={depot === chosen ? 'true' : undefined}
-              >
+              <NodeLink to={depot} chosen={chosen} hrefOf={hrefOf}>
                 <Icon name="depot" />
                 <NodeName of={depot} typed={typed} />
                 <span class="why-line mono">
                   <MatchedNames nodes={own.map(({ node }) => node)} of={depot} typed={typed} />
                 </span>
                 <span class="hits-count">{number(own.length)}</span>
-              </a>
+              </NodeLink>
             </li>
           ))}
         </ul>

@@ -2,8 +2,29 @@ import { Hidden, Icon } from '../parts/icon.tsx'
 import { Marked } from '../parts/marked.tsx'
 import { type DepotNode, type FleetNode, nameOf } from './fleet.ts'
 
-/** The URL of this page with a node chosen. */
-export type HrefOf = (node: FleetNode) => string
+/** The chosen node, and URLs that choose another one. */
+export interface Choosing {
+  readonly chosen: FleetNode | undefined
+  readonly hrefOf: (node: FleetNode) => string
+}
+
+interface LinkProps extends Choosing {
+  readonly to: FleetNode
+  readonly class?: string
+  readonly children: preact.ComponentChildren
+}
+
+/** A link that chooses a node. */
+export const NodeLink = ({ to, chosen, hrefOf, class: name, children }: LinkProps) => (
+  <a
+    class={name}
+    href={hrefOf(to)}
+    data-node={to.id}
+    aria-current={to === chosen ? 'true' : undefined}
+  >
+    {children}
+  </a>
+)
 
 export const WaitIcon = () => (
   <>

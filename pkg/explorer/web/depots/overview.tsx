@@ -1,8 +1,8 @@
 import { number } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import type { DepotsValues } from '../url/pages.ts'
-import { type DepotNode, type FleetNode, isHealthy } from './fleet.ts'
-import { type HrefOf, NodeName, unsyncedCount, WaitIcon } from './node.tsx'
+import { type DepotNode, isHealthy } from './fleet.ts'
+import { type Choosing, NodeLink, NodeName, unsyncedCount, WaitIcon } from './node.tsx'
 
 export type Health = DepotsValues['health']
 
@@ -35,11 +35,9 @@ export function HealthStrip({ depots, health, hrefOf }: HealthProps) {
   )
 }
 
-interface Props {
+interface Props extends Choosing {
   readonly depots: readonly DepotNode[]
-  readonly chosen: FleetNode | undefined
   readonly health: Health
-  readonly hrefOf: HrefOf
   /** URL of the list of all depots that need a look. */
   readonly unsyncedHref: string
 }
@@ -63,12 +61,12 @@ export function Overview({ depots, chosen, health, hrefOf, unsyncedHref }: Props
           <ul class="depot-rows">
             {shown.map((depot) => (
               <li key={depot.id}>
-                <a href={hrefOf(depot)} aria-current={depot === chosen ? 'true' : undefined}>
+                <NodeLink to={depot} chosen={chosen} hrefOf={hrefOf}>
                   <Icon name="wait" tone="c-warn" />
                   <NodeName of={depot} />
                   <span class="why-line">{causeOf(depot)}</span>
                   <span class="quiet num">{unsyncedCount(depot)}</span>
-                </a>
+                </NodeLink>
               </li>
             ))}
           </ul>
@@ -105,15 +103,11 @@ const ByNamespace = ({ depots, chosen, hrefOf }: Pick<Props, 'depots' | 'chosen'
         <ul class="cells">
           {own.map((depot) => (
             <li key={depot.id}>
-              <a
-                href={hrefOf(depot)}
-                data-node={depot.id}
-                aria-current={depot === chosen ? 'true' : undefined}
-              >
+              <NodeLink to={depot} chosen={chosen} hrefOf={hrefOf}>
                 <span class="mono">{depot.name}</span>
                 {!isHealthy(depot) && <WaitIcon />}
                 <span class="quiet num">{number(depot.items.length)}</span>
-              </a>
+              </NodeLink>
             </li>
           ))}
         </ul>

@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { SyncChip } from '../parts/badge.tsx'
-import { Fact } from '../parts/fact.tsx'
+import { CodeFact, Fact } from '../parts/fact.tsx'
 import { number, plural } from '../parts/format.ts'
 import { Icon, kindIcon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
 import { resourceHref } from '../url/pages.ts'
 import type { DepotNode, FleetNode, ResourceNode } from './fleet.ts'
-import { type HrefOf, NodeName, SyncSlot, unsyncedCount } from './node.tsx'
+import { type Choosing, NodeLink, NodeName, SyncSlot, unsyncedCount } from './node.tsx'
 
 interface Props {
   readonly node: FleetNode
@@ -16,7 +16,7 @@ interface Props {
   /** The hit that was jumped to. */
   readonly current: FleetNode | undefined
   readonly hits: ReadonlySet<FleetNode> | undefined
-  readonly hrefOf: HrefOf
+  readonly hrefOf: Choosing['hrefOf']
   readonly onClose: () => void
 }
 
@@ -60,13 +60,7 @@ export function Panel({ node, typed, current, hits, hrefOf, onClose }: Props) {
 
 export const DepotFacts = ({ depot }: { readonly depot: DepotNode }) => (
   <dl class="facts-list one">
-    <Fact words="Storage">
-      {depot.storageBackend === undefined ? (
-        <span class="quiet">none named</span>
-      ) : (
-        <code>{depot.storageBackend}</code>
-      )}
-    </Fact>
+    <CodeFact words="Storage" code={depot.storageBackend} none="none named" />
     <Fact words="Polls every">
       {depot.pollingIntervalMinutes === 0
         ? 'never'
@@ -85,20 +79,18 @@ export const DepotFacts = ({ depot }: { readonly depot: DepotNode }) => (
   </dl>
 )
 
-function ResourceFacts({ resource, hrefOf }: { resource: ResourceNode; hrefOf: HrefOf }) {
+function ResourceFacts({
+  resource,
+  hrefOf,
+}: {
+  resource: ResourceNode
+  hrefOf: Choosing['hrefOf']
+}) {
   const isModule = resource.kind === 'module'
   return (
     <>
       <dl class="facts-list one">
-        {isModule && (
-          <Fact words="Latest version">
-            {resource.latestVersion === undefined ? (
-              <span class="quiet">none</span>
-            ) : (
-              <code>{resource.latestVersion}</code>
-            )}
-          </Fact>
-        )}
+        {isModule && <CodeFact words="Latest version" code={resource.latestVersion} />}
         <Fact words="Status">
           <SyncChip synced={resource.synced} />
         </Fact>
@@ -107,9 +99,7 @@ function ResourceFacts({ resource, hrefOf }: { resource: ResourceNode; hrefOf: H
             <SeverityCounts counts={resource.scanCounts} />
           </Fact>
         ) : (
-          <Fact words="Namespace">
-            <code>{resource.namespace}</code>
-          </Fact>
+          <CodeFact words="Namespace" code={resource.namespace} />
         )}
       </dl>
       <div class="actions">
@@ -152,7 +142,7 @@ interface ListProps {
   readonly nodes: readonly FleetNode[]
   readonly typed?: string
   readonly current?: FleetNode | undefined
-  readonly hrefOf: HrefOf
+  readonly hrefOf: Choosing['hrefOf']
 }
 
 /** Rows that are drawn at first, and added by each click. */
@@ -172,7 +162,7 @@ function NodeList({ nodes, typed = '', current, hrefOf }: ListProps) {
       <ul class="list" ref={list}>
         {shown.map((node) => (
           <li key={node.id}>
-            <a href={hrefOf(node)} aria-current={node === current ? 'true' : undefined}>
+            <NodeLink to={node} chosen={current} hrefOf={hrefOf}>
               <Icon name={kindIcon(node.kind)} />
               <NodeName of={node} typed={typed} />
               {node.kind !== 'depot' && (
@@ -181,7 +171,7 @@ function NodeList({ nodes, typed = '', current, hrefOf }: ListProps) {
                   <SyncSlot synced={node.synced} />
                 </>
               )}
-            </a>
+            </NodeLink>
           </li>
         ))}
       </ul>

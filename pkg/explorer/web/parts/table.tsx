@@ -71,3 +71,6 @@ export const None = () => (
     <span class="vh">none</span>
   </>
 )
+
+export const CodeOrNone = ({ text }: { readonly text: string | undefined }) =>
+  text === undefined || text === '' ? <None /> : <code>{text}</code>

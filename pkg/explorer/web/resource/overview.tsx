@@ -2,7 +2,7 @@ import { boot } from '../api/boot.ts'
 import type { ResourceDetail } from '../api/records.ts'
 import { SyncChip, Visibility } from '../parts/badge.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
-import { Fact } from '../parts/fact.tsx'
+import { CodeFact, Fact } from '../parts/fact.tsx'
 import { number, plural } from '../parts/format.ts'
 import { TimeAgo } from '../parts/time-ago.tsx'
 import { resourcesHref } from '../url/pages.ts'
@@ -29,13 +29,7 @@ export function Overview({ detail, platforms, shown }: Props) {
           <code>{address}</code>
           <CopyButton text={address} what="address" />
         </Fact>
-        <Fact words="Latest version">
-          {detail.latestVersion === undefined ? (
-            <span class="quiet">none</span>
-          ) : (
-            <code>{detail.latestVersion}</code>
-          )}
-        </Fact>
+        <CodeFact words="Latest version" code={detail.latestVersion} />
         <Fact words="Status">
           <SyncChip synced={detail.synced} />
           {unsynced > 0 && (

@@ -1,38 +1,28 @@
 import { Bone } from '../parts/skeleton.tsx'
 import { Cell, RowHead, Table } from '../parts/table.tsx'
 
-const heads = ['Name', 'System', 'Latest', 'Status', 'Findings, latest version', 'Downloads']
+const columns = [
+  { words: 'Name', look: 'full', width: 'w4' },
+  { words: 'System', look: 'short', width: 'w2' },
+  { words: 'Latest', look: 'short', width: 'w2' },
+  { words: 'Status', look: '', width: 'w2' },
+  { words: 'Findings, latest version', look: 'full', width: 'w3' },
+  { words: 'Downloads', look: 'num', width: 'w1' },
+  { words: 'Visibility', class: 'mid-hide', look: 'mid-hide', width: 'w2' },
+]
 
 export const TableSkeleton = () => (
-  <Table
-    label="Modules and providers, loading"
-    look="stack flow"
-    busy
-    heads={[...heads.map((words) => ({ words })), { words: 'Visibility', class: 'mid-hide' }]}
-  >
+  <Table label="Modules and providers, loading" look="stack flow" busy heads={columns}>
     {Array.from({ length: 20 }, (_, at) => (
       <tr key={at} role="row">
-        <RowHead class="full">
-          <Bone width={at % 3 === 0 ? 'w5' : 'w4'} />
-        </RowHead>
-        <Cell class="short">
-          <Bone width="w2" />
-        </Cell>
-        <Cell class="short">
-          <Bone width="w2" />
-        </Cell>
-        <Cell>
-          <Bone width="w2" />
-        </Cell>
-        <Cell class="full">
-          <Bone width="w3" />
-        </Cell>
-        <Cell class="num">
-          <Bone width="w1" />
-        </Cell>
-        <Cell class="mid-hide">
-          <Bone width="w2" />
-        </Cell>
+        {columns.map(({ words, look, width }, column) => {
+          const Part = column === 0 ? RowHead : Cell
+          return (
+            <Part key={words} class={look}>
+              <Bone width={width} />
+            </Part>
+          )
+        })}
       </tr>
     ))}
   </Table>

@@ -6,7 +6,7 @@ import { number } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { OutOfSync } from '../parts/out-of-sync.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
-import { Cell, type Head, None, RowHead, Table } from '../parts/table.tsx'
+import { Cell, CodeOrNone, type Head, RowHead, Table } from '../parts/table.tsx'
 import { type ResourcesValues, resourcesHref } from '../url/pages.ts'
 import { startsDescending } from './filters.tsx'
 
@@ -75,14 +75,12 @@ const Row = ({ item }: { readonly item: BrowseResource }) => (
     <Cell label="System" class="short">
       {item.kind === 'provider' ? (
         <span class="quiet">provider</span>
-      ) : item.provider === undefined ? (
-        <None />
       ) : (
-        <code>{item.provider}</code>
+        <CodeOrNone text={item.provider} />
       )}
     </Cell>
     <Cell label="Latest" class="short">
-      {item.latestVersion === undefined ? <None /> : <code>{item.latestVersion}</code>}
+      <CodeOrNone text={item.latestVersion} />
     </Cell>
     <Cell class="nowrap">
       <SyncChip synced={item.synced} />

@@ -12,8 +12,8 @@ export interface Hit {
   readonly icon: string
   readonly words: string
   readonly note: string
-  readonly isAddress: boolean
-  readonly outOfSync: boolean
+  readonly isAddress?: boolean
+  readonly outOfSync?: boolean
 }
 
 export interface Group {
@@ -52,7 +52,6 @@ const visitHits = (typed: string): Hit[] =>
       words: `${address.namespace}/${address.name}${version === undefined ? '' : `, version ${version}`}`,
       note: timeAgo(at, Date.now()),
       isAddress: true,
-      outOfSync: false,
     }))
     .filter(({ words }) => matches(words, typed))
 
@@ -66,18 +65,9 @@ function pageHits(typed: string, found: ResourcePage | undefined): Hit[] {
   ]
   const hits = pages
     .filter(([words]) => matches(words, typed))
-    .map(([words, icon, href]) => hit(href, icon, words, ''))
+    .map(([words, icon, href]) => ({ href, icon, words, note: '' }))
   if (typed === '') return hits
   const all = `All results for “${typed}” in the registry`
   const count = found === undefined ? '' : number(found.totalCount)
-  return [hit(resourcesHref({ q: typed }), 'search', all, count), ...hits]
+  return [{ href: resourcesHref({ q: typed }), icon: 'search', words: all, note: count }, ...hits]
 }
-
-const hit = (href: string, icon: string, words: string, note: string): Hit => ({
-  href,
-  icon,
-  words,
-  note,
-  isAddress: false,
-  outOfSync: false,
-})

@@ -142,17 +142,17 @@ function Option({ hit, at, chosen, typed, open }: OptionProps) {
       onClick={(event) => open(hit, event.ctrlKey || event.metaKey)}
     >
       <Icon name={hit.icon} />
-      <span class={hit.isAddress ? 'mono' : ''}>
+      <span class={hit.isAddress === true ? 'mono' : ''}>
         <Marked words={hit.words} typed={typed} />
       </span>
       <span class="end">
-        {hit.outOfSync && (
+        {hit.outOfSync === true && (
           <>
             <Icon name="warn" tone="c-warn" />
             <Hidden>out of sync</Hidden>
           </>
         )}
-        {hit.isAddress ? <code>{hit.note}</code> : hit.note}
+        {hit.isAddress === true ? <code>{hit.note}</code> : hit.note}
       </span>
     </div>
   )

@@ -92,28 +92,17 @@ const versionFilters = {
   os: text,
   arch: text,
 }
-export const versionsUrl = (address: Address, values: ResourceValues): string =>
-  resourceUrl(address) +
-  '/versions' +
-  print(versionFilters, {
-    page: values.v_page,
-    page_size: values.v_page_size,
-    q: values.v_q,
-    synced: values.v_synced,
-    os: values.v_os,
-    arch: values.v_arch,
-  })
+export function versionsUrl(address: Address, values: ResourceValues): string {
+  const { v_page: page, v_page_size: page_size, v_q: q, v_synced: synced, v_os, v_arch } = values
+  const filters = { page, page_size, q, synced, os: v_os, arch: v_arch }
+  return `${resourceUrl(address)}/versions${print(versionFilters, filters)}`
+}
 
-export const findingsUrl = (address: Address, values: ResourceValues): string =>
-  resourceUrl(address) +
-  '/scan-findings' +
-  print(
-    { version: text, binaryVersion: text },
-    {
-      version: values.f_version,
-      binaryVersion: values.f_binary,
-    },
-  )
+export function findingsUrl(address: Address, values: ResourceValues): string {
+  const { f_version: version, f_binary: binaryVersion } = values
+  const query = print({ version: text, binaryVersion: text }, { version, binaryVersion })
+  return `${resourceUrl(address)}/scan-findings${query}`
+}
 
 export const graphUrl = (namespace: string): string =>
   `${api}/depots/graph${print(statsParams, { namespace })}`

@@ -3,7 +3,7 @@ import type { Finding } from '../../api/records.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { number, plural } from '../../parts/format.ts'
 import { SeverityWord } from '../../parts/severity-counts.tsx'
-import { Cell, type Head, None, RowHead, Table } from '../../parts/table.tsx'
+import { Cell, CodeOrNone, type Head, RowHead, Table } from '../../parts/table.tsx'
 
 const first = 20
 /** Rows that each click adds. */
@@ -59,11 +59,7 @@ export function FindingsTable({ findings, of, total }: Props) {
             )}
             {has.installed && (
               <Cell label="Installed">
-                {finding.installedVersion === '' ? (
-                  <None />
-                ) : (
-                  <code>{finding.installedVersion}</code>
-                )}
+                <CodeOrNone text={finding.installedVersion} />
               </Cell>
             )}
             {isPackage && (
