@@ -2,9 +2,12 @@
 // if one failed.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { request } from 'node:https'
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
+import { messageOf } from '../../pkg/base/errors/errors.ts'
 
 const account = '/var/run/secrets/kubernetes.io/serviceaccount'
 const timeoutMs = 10_000
@@ -19,42 +22,31 @@ const { values: flags, positionals } = parseArgs({
   },
 })
 
-interface Answer {
-  readonly status: number
-  readonly body: string
-}
-
-/** Sends a GET over HTTPS with a custom certificate authority, which fetch does not support. */
-function getSecurely(
-  url: string,
-  { ca, token }: { readonly ca?: Buffer | undefined; readonly token?: string },
-): Promise<Answer> {
+/**
+ * The body of a successful answer. fetch accepts no certificate authority.
+ *
+ * @param ca certificates of the server's authority; default: those of Node
+ */
+async function get(url: string, ca?: Buffer, token?: string): Promise<string> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  request(url, { ca, headers, timeout: timeoutMs }, (response) => {
-    const chunks: Buffer[] = []
-    response.on('data', (chunk: Buffer) => chunks.push(chunk))
-    response.on('error', reject)
-    response.on('end', () => {
-      resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() })
-    })
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const send = url.startsWith('https:') ? https.get : http.get
+  const request = send(url, { ca, headers, timeout: timeoutMs }, resolve)
+  request.on('error', reject)
+  request.on('timeout', () => {
+    request.destroy(new Error(`${url} did not answer within ${timeoutMs / 1000} s`))
   })
-    .on('timeout', () => reject(new Error(`${url} did not answer within ${timeoutMs / 1000} s`)))
-    .on('error', reject)
-    .end()
-  return promise
+  const response = await promise
+  const body = await text(response)
+  if (response.statusCode === 200) return body
+  throw new Error(`answered ${response.statusCode}, expected 200: ${body}`)
 }
 
-async function get(url: string): Promise<Answer> {
-  const ca = flags['ca-path'] === undefined ? undefined : readFileSync(flags['ca-path'])
-  if (url.startsWith('https:')) return getSecurely(url, { ca })
-  const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
-  return { status: response.status, body: await response.text() }
-}
+const path = flags['ca-path']
+const ownCa = path === undefined ? undefined : readFileSync(path)
 
 async function discovery(url: string): Promise<string> {
-  const { status, body } = await get(`${url}/.well-known/terraform.json`)
-  if (status !== 200) throw new Error(`answered ${status}, expected 200: ${body}`)
+  const body = await get(`${url}/.well-known/terraform.json`, ownCa)
   const document: unknown = JSON.parse(body)
   if (!(document instanceof Object) || !('modules.v1' in document)) {
     throw new Error(`does not name a module registry: ${body}`)
@@ -63,21 +55,15 @@ async function discovery(url: string): Promise<string> {
 }
 
 async function readiness(url: string): Promise<string> {
-  const { status, body } = await get(`${url}/readyz`)
-  if (status !== 200) throw new Error(`answered ${status}, expected 200: ${body}`)
+  await get(`${url}/readyz`, ownCa)
   return 'is ready'
 }
 
 async function definitions(group: string): Promise<string> {
   if (!existsSync(`${account}/token`)) throw new Error('no service account token is mounted')
-  const { status, body } = await getSecurely(
-    `https://kubernetes.default.svc/apis/${group}/v1alpha1`,
-    {
-      ca: readFileSync(`${account}/ca.crt`),
-      token: readFileSync(`${account}/token`, 'utf8'),
-    },
-  )
-  if (status !== 200) throw new Error(`answered ${status}, expected 200: ${body}`)
+  const ca = readFileSync(`${account}/ca.crt`)
+  const token = readFileSync(`${account}/token`, 'utf8')
+  const body = await get(`https://kubernetes.default.svc/apis/${group}/v1alpha1`, ca, token)
   const served = ['modules', 'providers', 'versions', 'depots', 'groupbindings']
   const missing = served.filter((name) => !body.includes(`"name":"${name}"`))
   if (missing.length > 0) throw new Error(`does not serve ${missing.join(', ')}`)
@@ -99,14 +85,6 @@ function ping(address: string): Promise<string> {
   })
   socket.write('PING\r\n')
   return promise
-}
-
-/** Errors of fetch have the reason in their cause. */
-function reasonOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return String(thrown)
-  return thrown.cause instanceof Error
-    ? `${thrown.message}: ${thrown.cause.message}`
-    : thrown.message
 }
 
 const [url] = positionals
@@ -132,8 +110,7 @@ for (const [what, check] of checks) {
   try {
     process.stdout.write(`ok      ${what} ${await check()}\n`)
   } catch (thrown) {
-    const why = reasonOf(thrown)
-    process.stdout.write(`failed  ${what} ${why}\n`)
+    process.stdout.write(`failed  ${what} ${messageOf(thrown)}\n`)
     process.exitCode = 1
   }
 }
