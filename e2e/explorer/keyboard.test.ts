@@ -123,7 +123,7 @@ describe.skipIf(chromiumPath === undefined)('with keys alone', () => {
     await page.waitForURL('**/depots?q=gsgr')
     await page.locator('h1').focus()
     await page.keyboard.press('?')
-    await page.getByLabel('Keys without Ctrl do something').uncheck()
+    await page.getByLabel('Shortcuts without Ctrl').uncheck()
     await page.keyboard.press('Escape')
     await dialogClosed(page)
     for (const key of ['?', 'g', 'r']) await page.keyboard.press(key)

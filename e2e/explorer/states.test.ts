@@ -288,7 +288,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     })
     const card = main(page).getByRole('alert')
     await card.getByText('This registry wants a token.').waitFor()
-    await card.getByText('Paste a bearer token to see what it may see.').waitFor()
+    await card.getByText('Paste a bearer token to see what it gives access to.').waitFor()
     await card.getByLabel('Bearer token').fill('first.of.two')
     await card.getByRole('button', { name: 'Save' }).click()
     await card

@@ -32,7 +32,7 @@ function statusAnswer(status: number, body: unknown = { errors: ['no'] }) {
 }
 
 describe('a page', () => {
-  it('holds the configuration and the first answer, and is not kept', async () => {
+  it('contains the configuration and the first answer, and is not cached', async () => {
     await using explorer = await startExplorer()
     const { status, headers, text } = await explorer.get('/?q=net')
     expect([status, headers['cache-control']]).toEqual([200, 'no-store'])
@@ -51,7 +51,7 @@ describe('a page', () => {
     expect(explorer.reached.map(({ url }) => url)).toEqual(['/depot/ui/v1/resources?q=net'])
   })
 
-  it('has a strict policy and forbids everything that it does not need', async () => {
+  it('has a strict policy that forbids everything it does not need', async () => {
     await using explorer = await startExplorer(undefined, { baseUrl: 'https://a.example' })
     const { headers } = await explorer.get('/')
     expect(headers['content-security-policy']).toBe(
@@ -102,7 +102,7 @@ describe('a page', () => {
     }
   })
 
-  it('takes its address from proxies only where they are trusted', async () => {
+  it('takes its address from proxies only if they are trusted', async () => {
     const headers = { 'x-forwarded-host': 'out.example', 'x-forwarded-proto': 'https' }
     await using trusting = await startExplorer(undefined, { trustProxy: true })
     expect((await bootOf(trusting, headers)).baseUrl).toBe('https://out.example')
@@ -111,7 +111,7 @@ describe('a page', () => {
   })
 
   it.each(['"><script>alert(1)</script>', 'a.example/evil', 'a b', 'user@evil.example', '-->'])(
-    'takes no markup from the host %j',
+    'ignores markup in the host %j',
     async (host) => {
       await using explorer = await startExplorer(undefined, { trustProxy: true })
       const { text } = await explorer.get('/', { 'x-forwarded-host': host })
@@ -119,14 +119,14 @@ describe('a page', () => {
     },
   )
 
-  it('has the theme of its cookie, and no other attribute', async () => {
+  it('has the theme of its cookie and no other attribute', async () => {
     await using explorer = await startExplorer()
     const pageWith = async (cookie: string) => (await explorer.get('/', { cookie })).text
     expect(await pageWith('depot-theme=dark')).toContain('data-theme="dark"')
     expect(await pageWith('depot-theme="><script>')).not.toContain('data-theme')
   })
 
-  it('cannot be broken out of by what the server says', async () => {
+  it('escapes markup in answers of the server', async () => {
     const evil = '</script><script>alert(1)</script><!--'
     await using explorer = await statusAnswer(200, { items: [{ name: evil }] })
     const { text } = await explorer.get('/?q=%22%3E%3Cscript%3E&x="><script>alert(1)</script>')
@@ -134,7 +134,7 @@ describe('a page', () => {
     expect(JSON.parse(blockOf(text, 'prime') ?? '')).toEqual({ items: [{ name: evil }] })
   })
 
-  it('takes no request but GET and HEAD', async () => {
+  it('accepts only GET and HEAD', async () => {
     await using explorer = await startExplorer()
     expect((await explorer.send('POST', '/stats')).status).toBe(405)
     const { status, text } = await explorer.send('HEAD', '/stats')
@@ -162,7 +162,7 @@ describe('a page', () => {
     expect((await explorer.get(path)).status).toBe(status)
   })
 
-  it('does not wait for a server that is slow', async () => {
+  it('does not wait for a slow server', async () => {
     await using explorer = await startExplorer(() => undefined, { firstAnswerMs: 300 })
     const { status, text } = await explorer.get('/stats')
     expect([status, blockOf(text, 'prime')]).toEqual([200, undefined])

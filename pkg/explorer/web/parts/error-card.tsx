@@ -102,7 +102,7 @@ function Unauthenticated() {
         {boot.devTokenInUse
           ? 'It did not accept the current developer token. Paste another one.'
           : boot.devTokenInput
-            ? 'Paste a bearer token to see what it may see.'
+            ? 'Paste a bearer token to see what it gives access to.'
             : 'This explorer has no sign-in. Ask its operator to configure one.'}
       </p>
       {boot.devTokenInput && <TokenForm />}

@@ -43,7 +43,7 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
               writeChoice('keys', event.currentTarget.checked ? 'on' : 'off')
             }}
           />
-          Keys without Ctrl do something
+          Shortcuts without Ctrl
         </label>
       </form>
     </Dialog>
