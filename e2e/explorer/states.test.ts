@@ -78,7 +78,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
       'HTML in place of JSON',
       (route: Route) => route.fulfill({ contentType: 'text/html', body: '<h1>Login</h1>' }),
       [],
-      /The answer is no JSON/,
+      /The answer is not JSON/,
     ],
     [
       'JSON that was cut',
@@ -292,7 +292,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await card.getByLabel('Bearer token').fill('first.of.two')
     await card.getByRole('button', { name: 'Save' }).click()
     await card
-      .getByText('It did not accept the developer token that is in use. Paste another one.')
+      .getByText('It did not accept the current developer token. Paste another one.')
       .waitFor()
     expect(await card.getByLabel('Bearer token').inputValue()).toBe('')
     expect(await problemsInEveryLook(page)).toEqual([])
