@@ -1,4 +1,4 @@
-import type { OptionTable } from './table.ts'
+import type { Options, OptionTable } from './table.ts'
 import { baseUrl } from './urls.ts'
 import { durationMs, list, name, onOff, path, sizeBytes } from './values.ts'
 
@@ -102,6 +102,7 @@ export const fetchingOptions = {
     meaning: 'PEM file with additional certificate authorities for upstreams.',
   },
 } satisfies OptionTable
+export type FetchingOptions = Options<typeof fetchingOptions>
 
 /** How often stored archives are looked at, and how long deleted ones stay. */
 export const upkeepOptions = {

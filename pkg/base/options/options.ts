@@ -26,6 +26,7 @@ export {
   type ExplorerSecrets,
   explorerCommand,
 } from './explorer.ts'
+export type { FetchingOptions } from './fetching.ts'
 export { type ImportCommandOptions, importCommand } from './import.ts'
 export { type KeygenCommandOptions, keygenCommand } from './keygen.ts'
 export { type LintCommandOptions, lintCommand } from './lint.ts'

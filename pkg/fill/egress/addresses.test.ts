@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
 import { addressRules } from './addresses.ts'
-import { openEgress } from './egress.ts'
+import { Egress } from './egress.ts'
 
-/** Spellings of this machine, of private networks and of what leads to them. */
+/** Spellings of this machine, of private networks, and of names that lead to them. */
 const spellings = [
   '127.0.0.1',
   '127.1',
@@ -57,7 +57,7 @@ const spellings = [
   '[::ffff:0:127.0.0.1]',
 ]
 
-const egress = openEgress({
+const egress = new Egress({
   policy: { hosts: ['registry.example.com'], privateNetworks: [], publicDownloads: true },
   metrics: createMetrics({ version: 'test' }),
   log: createLogger('silent'),

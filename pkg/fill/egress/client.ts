@@ -72,16 +72,6 @@ export type EgressRoute = {
   readonly ca: string | undefined
 } & ({ readonly addresses: readonly string[] } | { readonly proxyUrl: string })
 
-export interface Egress {
-  /** Returns answers of any status. @throws EgressError; RateLimited for 429 and statuses that mean the same */
-  request(url: string, request: EgressRequest): Promise<EgressAnswer>
-  /** Writes a body to a file. @throws EgressError; BadStatus for any status except 200 */
-  download(url: string, request: DownloadRequest): Promise<DownloadedFile>
-  /** For programs that open their own connections, such as git. @throws EgressError */
-  routeTo(url: string, options?: { readonly namedByUpstream?: boolean }): Promise<EgressRoute>
-  close(): Promise<void>
-}
-
 export interface EgressOptions {
   readonly policy: EgressPolicy
   readonly metrics: Metrics

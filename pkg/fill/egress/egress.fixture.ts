@@ -1,7 +1,7 @@
 import { createLogger, createMetrics, type Metrics } from '../../base/telemetry/telemetry.ts'
-import { type Egress, type EgressOptions, type EgressPolicy, openEgress } from './egress.ts'
+import { Egress, type EgressOptions, type EgressPolicy } from './egress.ts'
 
-/** A way out to stand-ins on 127.0.0.1, which hosts on this machine are called by. */
+/** Sends requests to test servers on 127.0.0.1, whatever the name of their host. */
 export function localEgress(
   hosts: readonly string[],
   ca: string,
@@ -12,7 +12,7 @@ export function localEgress(
     privateNetworks: ['127.0.0.0/8', '::1/128'],
     publicDownloads: true,
   }
-  return openEgress({
+  return new Egress({
     policy,
     ca,
     metrics: createMetrics({ version: 'test' }),

@@ -5,13 +5,12 @@
 export {
   type Credential,
   type DownloadedFile,
-  type Egress,
   type EgressAnswer,
   type EgressOptions,
   type EgressPolicy,
   type EgressRequest,
 } from './client.ts'
 export { EgressError } from './errors.ts'
-export { openEgress } from './open.ts'
+export { Egress } from './open.ts'
 export { causeOf, printable, shownUrl } from './printable.ts'
 export { writeBody } from './write-body.ts'

@@ -19,7 +19,6 @@ import type {
   Credential,
   DownloadedFile,
   DownloadRequest,
-  Egress,
   EgressAnswer,
   EgressOptions,
   EgressRequest,
@@ -38,12 +37,8 @@ const defaultDeadlineMs = 60_000
 const defaultStallMs = 60_000
 const defaultMaxBytes = 16 * 1024 * 1024
 
-/** @throws Error if the policy is not valid */
-export function openEgress(options: EgressOptions): Egress {
-  return new PolicedEgress(options)
-}
-
-class PolicedEgress implements Egress {
+/** Sends requests to allowed hosts and addresses. */
+export class Egress {
   readonly #hosts: HostRules
   readonly #addresses: AddressRules
   readonly #proxies: ProxyRules
@@ -56,6 +51,7 @@ class PolicedEgress implements Egress {
   readonly #pools: Pools
   readonly #ca: string | undefined
 
+  /** @throws Error if the policy is not valid */
   constructor(options: EgressOptions) {
     this.#hosts = hostRules(options.policy)
     this.#addresses = addressRules(options.policy.privateNetworks)
@@ -70,6 +66,7 @@ class PolicedEgress implements Egress {
     )
   }
 
+  /** Returns answers of any status. @throws EgressError; RateLimited for 429 and statuses that mean the same */
   async request(url: string, request: EgressRequest): Promise<EgressAnswer> {
     const { maxBytes = defaultMaxBytes } = request
     return this.#exchange(url, request, defaultStallMs, async (answer, at) => {
@@ -78,6 +75,7 @@ class PolicedEgress implements Egress {
     })
   }
 
+  /** Writes a body to a file. @throws EgressError; BadStatus for any status except 200 */
   async download(url: string, request: DownloadRequest): Promise<DownloadedFile> {
     const { into, maxBytes, stallMs = defaultStallMs } = request
     return this.#exchange(url, request, stallMs, async (answer, at) => {
@@ -102,6 +100,7 @@ class PolicedEgress implements Egress {
     })
   }
 
+  /** For programs that open their own connections, such as git. @throws EgressError */
   async routeTo(text: string, { namedByUpstream = false } = {}): Promise<EgressRoute> {
     const url = parse(text)
     const access = this.#check(url, namedByUpstream)

@@ -12,32 +12,16 @@ import {
 } from '../../archives/storage/storage.ts'
 import { messageOf } from '../../base/errors/errors.ts'
 import { proxyRules } from '../../base/http/http.ts'
-import { type ControllerCommandOptions, OptionsError } from '../../base/options/options.ts'
+import { type FetchingOptions, OptionsError } from '../../base/options/options.ts'
 import { madeFolderProblem, readTextFile } from '../../base/run/run.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { Objects } from '../../records/store/store.ts'
-import { openEgress } from '../egress/egress.ts'
+import { Egress } from '../egress/egress.ts'
 import { openSources, type Sources } from '../sources/sources.ts'
 
-type SharedOptions = Pick<
-  ControllerCommandOptions,
-  | 'spoolDir'
-  | 'spoolSizeBytes'
-  | 'moduleSizeLimitBytes'
-  | 'moduleUnpackedLimitBytes'
-  | 'providerSizeLimitBytes'
-  | 'providerUnpackedLimitBytes'
-  | 'githubSecretName'
-  | 'githubApiUrl'
-  | 'upstreamHosts'
-  | 'sourceHosts'
-  | 'egressAllow'
-  | 'egressPrivateCidrs'
-  | 'egressPublicDownloads'
-  | 'egressCaPath'
->
+type SharedOptions = Omit<FetchingOptions, 'filesystemMountPath'>
 
-export interface FetchingOptions {
+interface OpenOptions {
   readonly options: SharedOptions
   /** Root of the filesystem backend. */
   readonly mountPath: string
@@ -58,7 +42,7 @@ export interface Fetching {
 }
 
 /** @throws OptionsError naming every option that cannot be used */
-export async function openFetching(fetching: FetchingOptions): Promise<Fetching> {
+export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
   const { options, mountPath, env, secret, grants, log, metrics } = fetching
   const { spoolDir, spoolSizeBytes, upstreamHosts } = options
   const proxies = proxyRules(env)
@@ -77,8 +61,9 @@ export async function openFetching(fetching: FetchingOptions): Promise<Fetching>
     }
   }
   const ca = await attempt('--egress-ca-path', () => readAuthorities(options.egressCaPath))
-  const egress = await attempt('--egress-allow, --egress-private-cidrs', () =>
-    openEgress({ policy: policyOf(options), environment: env, log, metrics, ca }),
+  const egress = await attempt(
+    '--egress-allow, --egress-private-cidrs',
+    () => new Egress({ policy: policyOf(options), environment: env, log, metrics, ca }),
   )
   const spoolProblem = madeFolderProblem('--spool-dir', spoolDir, 0o700)
   if (spoolProblem !== undefined) problems.push(spoolProblem)

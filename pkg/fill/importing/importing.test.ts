@@ -62,7 +62,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true }))
 
-/** Imports, and gives what was said a line each. */
+/** Imports, and returns a line for each event. */
 async function imported(
   sources: readonly string[],
   options: Partial<ImportOptions> & { readonly onSkipped?: (text: string) => void } = {},
@@ -410,7 +410,7 @@ describe('a folder of archives', () => {
       const folder = 'module/vpc-aws'
       await stored('vpc/aws/1.0.0-rc-1')
       const [digest = ''] = readdirSync(file(folder))
-      // As it was named at first.
+      // The name that early imports gave.
       move(`${folder}/${digest}`, `${folder}/vpc-aws-1-0-0-rc-1.yaml`)
       const before = edit(`${folder}/vpc-aws-1-0-0-rc-1.yaml`, [
         digest.replace('.yaml', ''),
@@ -470,7 +470,7 @@ describe('a folder of archives', () => {
         metadata: { name: own.replace('.yaml', '') },
         spec: { moduleConfig: { name: 'vpc-flow' }, versions: [{ version: '1.0.0' }] },
       })
-      // Versions of two Modules may not have one name either.
+      // Versions of two Modules need different names, too.
       const names = files().map(
         (path) => (manifest(`module/${path}`) as { metadata: { name: string } }).metadata.name,
       )

@@ -33,7 +33,7 @@ const ofProvider = (spec: Fields) => archive({ type: 'Provider', ...hello, ...sp
 const binding = (spec: Fields, namespace = 'depot-system') =>
   object('GroupBinding', { expression: 'true', ...spec }, { namespace })
 
-/** Mistakes that people make, and what they are told to write. */
+/** Mistakes that people make, and the corrections that lint names. */
 const mistakes: readonly (readonly [what: string, object: object, says: RegExp])[] = [
   [
     'two backends',

@@ -1,5 +1,5 @@
 import { counter, gauge, histogram, type Metrics } from '../../base/telemetry/telemetry.ts'
-import type { Priority } from './queue.ts'
+import { type Priority, priorities } from './waiting.ts'
 
 /** Values of a queue that are read at each scrape. */
 interface QueueValues {
@@ -9,7 +9,6 @@ interface QueueValues {
   failing(): number
 }
 
-const priorities: readonly Priority[] = ['user', 'listing', 'poll']
 /** A process has one set of metrics, and a queue for each kind. */
 const known = new WeakMap<Metrics, ReturnType<typeof createQueueMetrics>>()
 

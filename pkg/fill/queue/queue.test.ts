@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
-import { createQueue, type Queue, type QueueOptions } from './queue.ts'
+import { Queue, type QueueOptions } from './queue.ts'
 
 const log = createLogger('silent', new Writable({ write: (_chunk, _encoding, done) => done() }))
 const metrics = createMetrics({ version: 'test' })
@@ -10,7 +10,7 @@ beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
 
 function queueOf(options: Partial<QueueOptions> & Pick<QueueOptions, 'reconcile'>): Queue {
-  const queue = createQueue({
+  const queue = new Queue({
     kind: 'Version',
     workers: 1,
     log,

@@ -3,12 +3,15 @@
  * work fails. Namespaces take turns, and slow work does not occupy a worker, so no namespace waits for another's upstream.
  */
 
-import type { Random } from '../../base/pacing/pacing.ts'
+import { messageOf } from '../../base/errors/errors.ts'
+import { backoffMs, type Random } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
-import { KeyedQueue } from './keyed-queue.ts'
+import { causeOf } from '../egress/egress.ts'
+import { queueMetrics } from './metrics.ts'
+import { RunningWork } from './running.ts'
+import { moreUrgent, type Priority, type Turn, type Waiter, Waiting } from './waiting.ts'
 
-/** Changes by people come first, then objects listed at the start, then periodic checks. */
-export type Priority = 'user' | 'listing' | 'poll'
+export type { Priority } from './waiting.ts'
 
 export interface Reconciled {
   /** When to work on the key again although nothing has changed. Default: never. */
@@ -47,21 +50,168 @@ export interface QueueOptions {
   readonly backoff?: { readonly firstMs: number; readonly capMs: number }
 }
 
-export interface Queue {
-  /** Requests work on a key. A key that waits already keeps its place, or gets a better one. */
-  add(key: string, priority: Priority): void
-  /** Requests work after a delay. A key that waits already, or is due sooner, is left alone. */
-  addAfter(key: string, delayMs: number): void
-  /** Resolves when no key waits or is in work; keys that are due later do not count. */
-  idle(): Promise<void>
-  /** Keys whose last work failed. */
-  readonly failing: ReadonlySet<string>
-  start(): void
-  /** Aborts running work and resolves when it has ended; no other work begins. */
-  stop(): Promise<void>
+/** Longest delay of a timer in Node: 24.8 days. */
+const longestTimerMs = 2 ** 31 - 1
+
+interface Due {
+  readonly atMs: number
+  readonly timer: NodeJS.Timeout
 }
 
-/** Creates an empty queue that is not started. */
-export function createQueue(options: QueueOptions): Queue {
-  return new KeyedQueue(options)
+/** An empty queue that does not work until it is started. */
+export class Queue {
+  readonly #options: QueueOptions
+  readonly #metrics: ReturnType<typeof queueMetrics>
+  readonly #waiting = new Waiting()
+  readonly #due = new Map<string, Due>()
+  readonly #running: RunningWork
+  readonly #turn: Turn
+  /** Keys that were added while they were in work. */
+  readonly #again = new Map<string, Priority>()
+  /** How often in a row the work on a key has failed. */
+  readonly #failures = new Map<string, number>()
+  readonly #failing = new Set<string>()
+  readonly #stop = new AbortController()
+  #idle = Promise.withResolvers<void>()
+  #isStarted = false
+
+  constructor(options: QueueOptions) {
+    this.#options = options
+    this.#running = new RunningWork(options, () => this.#work())
+    this.#turn = {
+      isOpen: (lane) => this.#running.isOpen(lane),
+      acquire: options.acquire ?? (() => true),
+    }
+    this.#metrics = queueMetrics(options.metrics)
+    this.#metrics.show({
+      kind: options.kind,
+      depth: (priority) => this.#waiting.count(priority),
+      oldestSeconds: () => {
+        const sinceMs = this.#waiting.oldestMs()
+        return sinceMs === undefined ? 0 : (performance.now() - sinceMs) / 1000
+      },
+      failing: () => this.#failing.size,
+    })
+  }
+
+  /** Keys whose last work failed. */
+  get failing(): ReadonlySet<string> {
+    return this.#failing
+  }
+
+  /** Requests work on a key. A key that waits already keeps its place, or gets a better one. */
+  add(key: string, priority: Priority): void {
+    if (this.#stop.signal.aborted) return
+    this.#forgetDue(key)
+    if (this.#running.has(key)) {
+      this.#again.set(key, moreUrgent(priority, this.#again.get(key) ?? priority))
+      return
+    }
+    this.#waiting.add(key, priority)
+    this.#work()
+  }
+
+  /** Requests work after a delay. A key that waits already, or is due sooner, is left alone. */
+  addAfter(key: string, delayMs: number): void {
+    if (this.#stop.signal.aborted) return
+    const leftMs = Math.max(0, delayMs)
+    const atMs = performance.now() + leftMs
+    const known = this.#due.get(key)
+    if (known !== undefined && known.atMs <= atMs) return
+    this.#forgetDue(key)
+    const ring = () => {
+      this.#due.delete(key)
+      if (leftMs > longestTimerMs) this.addAfter(key, leftMs - longestTimerMs)
+      else this.add(key, 'poll')
+    }
+    this.#due.set(key, { atMs, timer: setTimeout(ring, Math.min(leftMs, longestTimerMs)) })
+  }
+
+  /** Resolves when no key waits or is in work; keys that are due later do not count. */
+  async idle(): Promise<void> {
+    while (this.#waiting.size > 0 || this.#running.size > 0) await this.#idle.promise
+  }
+
+  start(): void {
+    this.#isStarted = true
+    this.#work()
+  }
+
+  /** Aborts running work and resolves when it has ended; no other work begins. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    for (const key of this.#due.keys()) this.#forgetDue(key)
+    await this.#running.ended()
+  }
+
+  #forgetDue(key: string): void {
+    clearTimeout(this.#due.get(key)?.timer)
+    this.#due.delete(key)
+  }
+
+  #work(): void {
+    while (this.#isStarted && !this.#stop.signal.aborted && this.#running.hasRoom) {
+      const waiter = this.#waiting.next(this.#turn)
+      if (waiter === undefined) return
+      this.#running.add(waiter.key, this.#reconcile(waiter))
+    }
+  }
+
+  async #reconcile(waiter: Waiter): Promise<void> {
+    const { kind, reconcile } = this.#options
+    const { key } = waiter
+    const startedMs = performance.now()
+    let waitsFor: string | undefined
+    try {
+      const result = (await reconcile(key, this.#stop.signal)) ?? {}
+      waitsFor = result.waitsFor
+      if (waitsFor === undefined) this.#succeeded(key, result)
+    } catch (error) {
+      if (!this.#stop.signal.aborted) this.#failed(key, error)
+    }
+    this.#metrics.duration.observe({ kind }, (performance.now() - startedMs) / 1000)
+    this.#ended(key, waitsFor === undefined ? undefined : { ...waiter, waitsFor })
+  }
+
+  #succeeded(key: string, { afterMs }: Reconciled): void {
+    this.#failures.delete(key)
+    this.#failing.delete(key)
+    if (afterMs !== undefined) this.addAfter(key, afterMs)
+  }
+
+  #failed(key: string, error: unknown): void {
+    const { kind, log, random = Math.random, backoff } = this.#options
+    const failures = (this.#failures.get(key) ?? 0) + 1
+    this.#failures.set(key, failures)
+    this.#failing.add(key)
+    this.#metrics.retries.inc({ kind })
+    const { firstMs, capMs } = backoff ?? { firstMs: 1_000, capMs: 900_000 }
+    const waits = { firstMs, capMs, jitter: 'full', random } as const
+    const delayMs = retryAfterOf(error) ?? backoffMs(waits, failures)
+    const reason = error instanceof Error && 'reason' in error ? error.reason : undefined
+    log.warn(
+      { kind, key, failures, delayMs, reason, error: messageOf(error), cause: causeOf(error) },
+      'work on an object failed, it is tried again',
+    )
+    this.addAfter(key, delayMs)
+  }
+
+  /** @param putOff the key's place in line if it waits again */
+  #ended(key: string, putOff: Waiter | undefined): void {
+    this.#running.delete(key)
+    if (putOff !== undefined) this.#waiting.put(putOff)
+    const again = this.#again.get(key)
+    this.#again.delete(key)
+    if (again !== undefined) this.add(key, again)
+    this.#work()
+    if (this.#waiting.size > 0 || this.#running.size > 0) return
+    this.#idle.resolve()
+    this.#idle = Promise.withResolvers()
+  }
+}
+
+/** Reads when a server wants to be asked again; 0 is ignored because it would be a busy loop. */
+function retryAfterOf(error: unknown): number | undefined {
+  const ms = error instanceof Error && 'retryAfterMs' in error ? error.retryAfterMs : undefined
+  return typeof ms === 'number' && Number.isFinite(ms) && ms > 0 ? ms : undefined
 }

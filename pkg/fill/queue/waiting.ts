@@ -1,10 +1,10 @@
-import type { Priority } from './queue.ts'
-
-const order = ['user', 'listing', 'poll'] as const satisfies readonly Priority[]
+/** Changes by people come first, then objects listed at the start, then periodic checks. */
+export const priorities = ['user', 'listing', 'poll'] as const
+export type Priority = (typeof priorities)[number]
 
 /** Picks the priority that comes first. */
 export function moreUrgent(one: Priority, other: Priority): Priority {
-  return order.indexOf(one) <= order.indexOf(other) ? one : other
+  return priorities.indexOf(one) <= priorities.indexOf(other) ? one : other
 }
 
 /** The lane of a key is its namespace: `platform` for `platform/vpc`. Lanes take turns. */
@@ -57,7 +57,7 @@ export class Waiting {
   /** When the key that waits longest for a worker came; undefined if none waits. */
   oldestMs(): number | undefined {
     let oldest: number | undefined
-    for (const priority of order) {
+    for (const priority of priorities) {
       for (const lane of this.#lanes[priority].values()) {
         const [first] = lane.get(undefined)?.values() ?? []
         if (first !== undefined && first.sinceMs < (oldest ?? Number.POSITIVE_INFINITY)) {
@@ -90,7 +90,7 @@ export class Waiting {
 
   /** Takes the key whose turn it is out of the line. */
   next(turn: Turn): Waiter | undefined {
-    for (const priority of order) {
+    for (const priority of priorities) {
       const lanes = this.#lanes[priority]
       for (const [name, lane] of lanes) {
         const waiter = turn.isOpen(name) ? firstIn(lane, turn) : undefined

@@ -21,7 +21,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'depot-hostile-git-'))
   local = await localSources(authority, [server.host])
-  // Whatever git would start leaves its name behind.
+  // Every program that git might start records its name.
   mkdirSync(join(dir, 'bin'))
   for (const program of ['gpg', 'ssh-keygen', 'gpgsm', 'git-lfs', 'ssh', 'sh-evil']) {
     const script = `#!/bin/sh\necho ${program} >> ${join(dir, 'ran')}\nexit 0\n`
@@ -39,7 +39,7 @@ afterAll(async () => {
   authority.remove()
 })
 
-/** Puts a tree and a commit into a repository as they are, which no `git add` would make. */
+/** Writes a raw tree and commit into a repository, which `git add` could not create. */
 function forge(repository: string, tree: string, header = ''): void {
   const git = (input: string, ...args: readonly string[]) =>
     execFileSync('git', [`--git-dir=${server.pathOf(repository)}`, ...args], {

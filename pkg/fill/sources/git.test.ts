@@ -109,7 +109,7 @@ describe('a git source', () => {
   })
 
   it('aborts a fetch that is too large, and removes its files', async () => {
-    // As random bytes cannot be packed.
+    // Random bytes cannot be compressed.
     const random = Buffer.from(Array.from({ length: 60_000 }, () => Math.random() * 256)).toString(
       'base64',
     )

@@ -9,7 +9,7 @@ import { localEgress } from '../egress/egress.fixture.ts'
 import type { Egress } from '../egress/egress.ts'
 import { type FetchOptions, openSources, type Sources, type SourcesOptions } from './sources.ts'
 
-/** Sources that reach stand-ins on this machine. */
+/** Sources that reach test servers on this machine. */
 export interface LocalSources {
   readonly sources: Sources
   readonly spool: Spool
@@ -20,7 +20,7 @@ export interface LocalSources {
   close(): Promise<void>
 }
 
-/** How archives are fetched where it does not matter. */
+/** Options for tests in which they do not matter. */
 export const fetching: FetchOptions = {
   signal: new AbortController().signal,
   maxBytes: defaultLimits.provider.packedBytes,

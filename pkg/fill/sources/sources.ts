@@ -13,7 +13,6 @@ export type {
   ProviderOrigin,
   ProviderRelease,
   ProviderUpstream,
-  ResolvedVersion,
   UpstreamOptions,
   UpstreamProviderVersion,
   UpstreamVersion,

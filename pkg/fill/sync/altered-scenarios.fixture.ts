@@ -8,7 +8,7 @@ export function alteredScenarios(scene: () => Scene): void {
   const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
 
   describe('a Version that was restored from a backup with its status', () => {
-    /** As yesterday's object that is created again, while storage went on. */
+    /** Creates yesterday's object again, although storage has changed meanwhile. */
     const restored = async () => {
       scene().upstream.repository(url, { 'v1.0.0': 'first' })
       const config = { ...moduleConfig, name: 'vpc' }
@@ -60,7 +60,7 @@ export function alteredScenarios(scene: () => Scene): void {
 
   describe('a stored archive that was altered', () => {
     const days = 24 * 60 * 60_000
-    /** As many bytes as before, so that only its digest says it. */
+    /** Keeps the size, so that only the digest shows the change. */
     const altered = async () => {
       scene().upstream.repository(url, { 'v1.0.0': 'first' })
       await scene().write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0') })

@@ -15,7 +15,7 @@ import {
   type Replacement,
   type Store,
 } from '../../records/kube/kube.ts'
-import { createQueue } from '../queue/queue.ts'
+import { Queue } from '../queue/queue.ts'
 import { type ConditionState, conditionFalse, conditionTrue, withConditions } from './conditions.ts'
 import { timeOf } from './context.ts'
 
@@ -57,7 +57,7 @@ export function watchBindings(options: BindingsOptions): Bindings {
   })
   return {
     start() {
-      const queue = createQueue({
+      const queue = new Queue({
         kind: 'GroupBinding',
         workers: 1,
         reconcile: (name) => writeCondition(options, known.byName.get(name)),

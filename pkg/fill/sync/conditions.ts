@@ -1,7 +1,7 @@
 import type { Condition } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Reason } from '../../base/errors/errors.ts'
 
-export type ConditionType =
+type ConditionType =
   | 'Ready'
   | 'Reconciling'
   | 'Stalled'

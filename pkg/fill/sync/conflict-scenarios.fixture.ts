@@ -4,7 +4,7 @@ import { ApiError, type Objects } from '../../records/store/store.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import { Scene } from './scene.fixture.ts'
 
-/** Changes a Version before each of so many writes that would say that it is synced. */
+/** Changes a Version before each of a number of writes that report it as synced. */
 function contested(objects: Objects, times: number): Objects {
   let left = times
   return {
@@ -22,7 +22,7 @@ function contested(objects: Objects, times: number): Objects {
   }
 }
 
-/** Writes no status that says that a Version is synced, until it may. */
+/** Fails every write that reports a Version as synced during an outage. */
 function withOutage(objects: Objects, isDown: () => boolean): Objects {
   return {
     ...objects,
@@ -34,7 +34,7 @@ function withOutage(objects: Objects, isDown: () => boolean): Objects {
   }
 }
 
-/** Another program that changes the same objects again and again. */
+/** Another program keeps changing the same objects. */
 export function conflictScenarios(open: (namespace: string) => Promise<ObjectPlace>): void {
   describe('a status that conflicts with other writers', () => {
     const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }

@@ -3,14 +3,14 @@ import { listedVersions } from './parent/desired.ts'
 import { reportOf } from './parent/report.ts'
 import { writeStatus } from './status.ts'
 
-/** Versions as long as few are. */
+/** Unusually long versions. */
 export const largestVersions = (count: number): string[] =>
   Array.from(
     { length: count },
     (_, index) => `${index % 100}.${Math.floor(index / 100)}.0-release.of.the.month`,
   )
 
-/** Writes what a Module or Provider says when all of its versions are stored. */
+/** Writes the status of a Module or Provider whose versions are all stored. */
 export async function writeLargestStatus(
   objects: Objects,
   parent: StoredObject,
@@ -24,7 +24,7 @@ export async function writeLargestStatus(
   await writeStatus({ objects, clock: Date.now }, parent, () => reportOf(type, report))
 }
 
-/** A stored Version, with names as long as they become. */
+/** A stored Version with the longest possible names. */
 function childOf(name: string, version: string): StoredObject {
   const readable = `${name}-${version.replaceAll('.', '-')}`
   return {

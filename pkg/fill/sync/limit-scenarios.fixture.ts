@@ -4,7 +4,7 @@ import { type ArchiveLimits, defaultLimits } from '../../archives/archive/archiv
 import { storageConfig, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 
-/** How large archives may be, which options say. */
+/** Options limit the size of archives. */
 export function limitScenarios(scene: () => Scene): void {
   describe('the limit of an archive', () => {
     it.each<Partial<ArchiveLimits>>([{ packedBytes: 1000 }, { unpackedBytes: 3000 }])(

@@ -15,7 +15,7 @@ export function removalScenarios(scene: () => Scene): void {
       await scene().write('Module', name, { moduleConfig, versions: [] })
       await eventually(() => expect(scene().names('Version')).not.toContain(`${name}-1-0-0`))
     }
-    /** A Version that no reconciler makes. */
+    /** A Version that no reconciler would create. */
     const byHand = (fields: object, metadata: object = {}) =>
       scene().write(
         'Version',
@@ -112,7 +112,7 @@ export function removalScenarios(scene: () => Scene): void {
       await eventually(async () =>
         expect(await scene().stored()).not.toContain(`depot/vpc/${orphan}`),
       )
-      // A sweep that goes on ends first.
+      // A running sweep ends first.
       await scene().stop()
       expect(await scene().stored()).toContain(`depot/vpc/${kept}`)
     })

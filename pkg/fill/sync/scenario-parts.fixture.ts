@@ -5,6 +5,6 @@ export const url = 'https://git.test/vpc.git'
 export const storageConfig = { fileSystem: { directoryPath: 'depot' } }
 export const versions = (...all: readonly string[]) => all.map((version) => ({ version }))
 
-/** Waits for what a watch brings. */
+/** Waits for the effects of a watch. */
 export const eventually = (check: () => void | Promise<void>) =>
   vi.waitFor(check, { timeout: 30_000, interval: 50 })

@@ -25,7 +25,7 @@ export class Scene {
   readonly #directory: string
   readonly spool: Spool
   #running: { readonly objects: Objects; readonly sync: Sync } | undefined
-  /** The same for all runs, as in a process that is the leader again. */
+  /** Shared by all runs, as in a process that becomes leader again. */
   readonly #metrics = createMetrics({ version: 'test' })
   /** Milliseconds that the clock of the reconcilers is ahead. */
   aheadMs = 0
@@ -84,7 +84,7 @@ export class Scene {
       sources: this.upstream,
       archives: openArchiveStore(
         { filesystemMountPath: this.storage },
-        // The namespace stands for a whole cluster.
+        // The namespace represents a whole cluster.
         { text: `${this.namespace}=*` },
       ),
       spool: this.spool,

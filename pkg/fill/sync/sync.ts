@@ -10,7 +10,7 @@ import type { ArchiveStore } from '../../archives/storage/storage.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { ObjectKind, Objects, StoredObject, StoredRef } from '../../records/store/store.ts'
-import { createQueue, type Priority, type Queue, type Reconciled } from '../queue/queue.ts'
+import { type Priority, Queue, type Reconciled } from '../queue/queue.ts'
 import type { Sources } from '../sources/sources.ts'
 import { readyIn } from './conditions.ts'
 import { type Context, conditionsIn, keyOf, refOf } from './context.ts'
@@ -107,7 +107,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     }
     const acquire = (host: string, key: string) => context.slots.take(host, key)
     const workers = workersOf(kind)
-    queues.set(kind, createQueue({ kind, workers, reconcile, acquire, log, metrics }))
+    queues.set(kind, new Queue({ kind, workers, reconcile, acquire, log, metrics }))
   }
   await objects.ready
   const forget = objects.onChange((ref, before, after) => {

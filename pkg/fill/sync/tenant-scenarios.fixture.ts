@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 
-/** Objects that are valid, and meant to hurt others. */
+/** Valid objects that are meant to hurt other tenants. */
 export function tenantScenarios(scene: () => Scene): void {
   describe('a tenant', () => {
     const source = { type: 'git', url }
@@ -45,7 +45,7 @@ export function tenantScenarios(scene: () => Scene): void {
       await scene().run()
       scene().upstream.asked.length = 0
       await scene().run()
-      // A Depot that has a mistake looks at its upstreams when it starts, once.
+      // A Depot with a mistake asks its upstreams once, when it starts.
       expect(scene().upstream.asked).toEqual([`list ${url}`])
       const { items } = scene().status('Depot', 'main')
       const message =

@@ -33,7 +33,7 @@ export class TestUpstream implements Sources {
   readonly faults = new Map<string, FillError>()
   /** Promises that a download waits for, by URL. */
   readonly delays = new Map<string, Promise<void>>()
-  /** How often something was asked for: `list URL`, `fetch URL 1.0.0`. */
+  /** The requests: `list URL`, `fetch URL 1.0.0`. */
   readonly asked: string[] = []
   readonly #spool: Spool
 
