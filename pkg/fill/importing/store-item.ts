@@ -32,13 +32,11 @@ export async function isStored(item: ImportItem, context: StoreContext): Promise
   return driver.verify(object(upload.fileName), upload, { signal })
 }
 
-export interface StoredItem {
-  readonly upload: ImportUpload
-  readonly protocols: readonly string[] | undefined
-}
-
 /** Fetches an archive, checks it, stores it, and reads it back. */
-export async function storeItem(item: ImportItem, context: StoreContext): Promise<StoredItem> {
+export async function storeItem(
+  item: ImportItem,
+  context: StoreContext,
+): Promise<{ upload: ImportUpload; protocols: readonly string[] | undefined }> {
   const { signal, workDir, limits } = context
   const isModule = item.parent.kind === 'Module'
   const into = join(workDir, randomUUID())

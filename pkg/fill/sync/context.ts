@@ -1,10 +1,9 @@
-import type { Condition } from '../../api/v1alpha1/v1alpha1.ts'
 import type { LimitsByKind } from '../../archives/archive/archive.ts'
 import type { Spool } from '../../archives/spool/spool.ts'
 import type { ArchiveStore } from '../../archives/storage/storage.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
-import type { Logger } from '../../base/telemetry/telemetry.ts'
-import type { Objects, StoredObject, StoredRef } from '../../records/store/store.ts'
+import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
+import type { ObjectKind, Objects, StoredObject, StoredRef } from '../../records/store/store.ts'
 import type { Priority, Reconciled } from '../queue/queue.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { SyncMetrics } from './metrics.ts'
@@ -14,15 +13,37 @@ import type { ArchivesInUse } from './version/archives-in-use.ts'
 import type { HeldArchives } from './version/held-archives.ts'
 import type { HostSlots } from './version/host-slots.ts'
 
-/** Everything that reconcilers work with. */
-export interface Context {
+export interface SyncOptions {
+  /** The resources; work begins when they are `ready`. */
   readonly objects: Objects
   readonly sources: Sources
+  /** The storage that servers read archives from. */
   readonly archives: ArchiveStore
+  /** Temporary room for archives in work. */
   readonly spool: Spool
+  /** Maximum sizes of archives. */
   readonly limits: LimitsByKind
   readonly apiGroup: string
   readonly log: Logger
+  readonly metrics: Metrics
+  /** Default: Date.now. */
+  readonly clock?: Clock
+  readonly timings?: Partial<SyncTimings>
+  /**
+   * Maximum number of objects of a kind in work. Half as many Versions may ask one host. Default: 2 Depots, 4 of every other
+   * kind.
+   */
+  readonly workers?: Partial<Record<ObjectKind, number>>
+  /** Polls every upstream at the start, whatever the polling interval. Default: false. */
+  readonly pollAtStart?: boolean
+  /** Reports namespaces whose storage grants changed. @returns removes the listener */
+  readonly onGrantChange?: (listener: (namespace: string) => void) => () => void
+  /** Removes archives that no Version refers to, instead of only reporting them. Default: false. */
+  readonly sweepDelete?: boolean
+}
+
+/** Everything that reconcilers work with. */
+export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timings'> {
   readonly metrics: SyncMetrics
   readonly clock: Clock
   readonly timings: SyncTimings
@@ -53,11 +74,6 @@ export function latestOf(
 ): StoredObject {
   const { kind, namespace, name } = refOf(object)
   return objects.get(kind, namespace, name) ?? object
-}
-
-/** The status conditions of any object. */
-export function conditionsIn({ status }: StoredObject): readonly Condition[] | undefined {
-  return (status as { conditions?: readonly Condition[] } | undefined)?.conditions
 }
 
 /** Work again after the shortest of some waits; never if there are none. */

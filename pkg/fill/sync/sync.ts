@@ -4,60 +4,27 @@
  * checked and stored, and Depots keep Modules and Providers in sync with their upstreams.
  */
 
-import type { LimitsByKind } from '../../archives/archive/archive.ts'
-import type { Spool } from '../../archives/spool/spool.ts'
-import type { ArchiveStore } from '../../archives/storage/storage.ts'
-import type { Clock } from '../../base/pacing/pacing.ts'
-import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
-import type { ObjectKind, Objects, StoredObject, StoredRef } from '../../records/store/store.ts'
+import type { ObjectKind, StoredObject, StoredRef } from '../../records/store/store.ts'
 import { type Priority, Queue, type Reconciled } from '../queue/queue.ts'
-import type { Sources } from '../sources/sources.ts'
 import { readyIn } from './conditions.ts'
-import { type Context, conditionsIn, keyOf, refOf } from './context.ts'
+import { type Context, keyOf, refOf, type SyncOptions } from './context.ts'
 import { reconcileDepot } from './depot/depot.ts'
 import { syncMetrics } from './metrics.ts'
 import { FirstSigners } from './parent/first-signers.ts'
 import { reconcileModule } from './parent/module.ts'
 import { reconcileProvider } from './parent/provider.ts'
 import { sweepDaily } from './sweep.ts'
-import { defaultTimings, type SyncTimings } from './timings.ts'
+import { defaultTimings } from './timings.ts'
 import { ArchivesInUse } from './version/archives-in-use.ts'
 import { HeldArchives } from './version/held-archives.ts'
 import { HostSlots } from './version/host-slots.ts'
 import { versionStates } from './version/states.ts'
 import { reconcileVersion } from './version/version.ts'
+import { versionStatus } from './version/work.ts'
 import { affectedBy } from './wake.ts'
 
 export { watchBindings } from './bindings.ts'
-
-export interface SyncOptions {
-  /** The resources; work begins when they are `ready`. */
-  readonly objects: Objects
-  readonly sources: Sources
-  /** The storage that servers read archives from. */
-  readonly archives: ArchiveStore
-  /** Temporary room for archives in work. */
-  readonly spool: Spool
-  /** Maximum sizes of archives. */
-  readonly limits: LimitsByKind
-  readonly apiGroup: string
-  readonly log: Logger
-  readonly metrics: Metrics
-  /** Default: Date.now. */
-  readonly clock?: Clock
-  readonly timings?: Partial<SyncTimings>
-  /**
-   * Maximum number of objects of a kind in work. Half as many Versions may ask one host. Default: 2 Depots, 4 of every other
-   * kind.
-   */
-  readonly workers?: Partial<Record<ObjectKind, number>>
-  /** Polls every upstream at the start, whatever the polling interval. Default: false. */
-  readonly pollAtStart?: boolean
-  /** Reports namespaces whose storage grants changed. @returns removes the listener */
-  readonly onGrantChange?: (listener: (namespace: string) => void) => () => void
-  /** Removes archives that no Version refers to, instead of only reporting them. Default: false. */
-  readonly sweepDelete?: boolean
-}
+export type { SyncOptions } from './context.ts'
 
 export interface Sync {
   /** Resolves when nothing is left to do now; work that is due later does not count. */
@@ -157,7 +124,7 @@ const reconcilers: Readonly<
 
 /** Whether a Version waits for a grant. */
 function isRefused(version: StoredObject): boolean {
-  const reason = readyIn(conditionsIn(version))?.reason
+  const reason = readyIn(versionStatus(version).conditions)?.reason
   return reason === 'StorageNotGranted' || reason === 'ArchiveNotRemoved'
 }
 
