@@ -3,7 +3,7 @@ import { type Answer, createPool, type Pool, readBounded } from '../base/http/ht
 import { type Forwarding, type Incoming, ReverseProxy } from '../base/proxy/proxy.ts'
 import type { External } from './external.ts'
 
-export interface UpstreamOptions {
+export interface ProxiedUpstreamOptions {
   /** Scheme, host and port. */
   readonly url: string
   /** Name for errors, such as `the registry`. */
@@ -40,11 +40,11 @@ export interface Question {
 
 /** One server behind the explorer, and the connections to it. */
 export class Upstream {
-  readonly #options: UpstreamOptions
+  readonly #options: ProxiedUpstreamOptions
   readonly #pool: Pool
   readonly #proxy: ReverseProxy
 
-  constructor(options: UpstreamOptions) {
+  constructor(options: ProxiedUpstreamOptions) {
     this.#options = options
     const { url: to, ca, name, trustProxy } = options
     const { connectMs, silentMs } = options.deadlines ?? deadlines

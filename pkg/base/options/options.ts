@@ -9,10 +9,10 @@ import { readSecrets } from './secrets.ts'
 import {
   type Command,
   type Option,
+  type OptionRule,
   type Options,
   type OptionTable,
   placeholderOf,
-  type Rule,
   type RuleInput,
   type Secrets,
   type SecretTable,
@@ -147,7 +147,7 @@ function contradictions(
 }
 
 function brokenRules(
-  rules: readonly Rule<string>[],
+  rules: readonly OptionRule<string>[],
   settings: ReadonlyMap<string, Setting>,
 ): string[] {
   const facts: RuleInput<string> = {

@@ -1,7 +1,7 @@
-import type { Rule } from './table.ts'
+import type { OptionRule } from './table.ts'
 
 /** Both or neither. */
-export function together<K extends string>(one: K, other: K): Rule<K> {
+export function together<K extends string>(one: K, other: K): OptionRule<K> {
   return ({ given, name }) => {
     if (given(one) === given(other)) return undefined
     const [set, missing] = given(one) ? [one, other] : [other, one]
@@ -10,7 +10,7 @@ export function together<K extends string>(one: K, other: K): Rule<K> {
 }
 
 /** At most one of them. */
-export function apart<K extends string>(one: K, other: K, why: string): Rule<K> {
+export function apart<K extends string>(one: K, other: K, why: string): OptionRule<K> {
   return ({ given, name }) => {
     if (!given(one) || !given(other)) return undefined
     return `${name(one)} and ${name(other)} exclude each other, because ${why}: keep one of them`
@@ -26,7 +26,7 @@ export function needs<K extends string>(
   one: K,
   others: readonly K[],
   unless: readonly K[] = [],
-): Rule<K> {
+): OptionRule<K> {
   return ({ given, name }) => {
     if (!given(one) || others.some(given) || unless.some(given)) return undefined
     return `${name(one)} needs ${others.map(name).join(' or ')}: set it too, or leave the former out`
@@ -34,7 +34,7 @@ export function needs<K extends string>(
 }
 
 /** Two addresses that one process cannot listen on; port 0 is another one each time. */
-export function distinctAddresses<K extends string>(one: K, other: K): Rule<K> {
+export function distinctAddresses<K extends string>(one: K, other: K): OptionRule<K> {
   return ({ text, name }) => {
     const address = text(one)
     if (address === undefined || address !== text(other) || /:0+$/.test(address)) return undefined

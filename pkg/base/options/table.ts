@@ -47,7 +47,7 @@ export interface Tables<T extends OptionTable = OptionTable, S extends SecretTab
 
 /** A command, with what must hold between its options. */
 export interface Command<T extends OptionTable, S extends SecretTable> extends Tables<T, S> {
-  readonly rules: readonly Rule<keyof T & string>[]
+  readonly rules: readonly OptionRule<keyof T & string>[]
 }
 
 /** The values of a table, parsed. Undefined only where an option without default is not set. */
@@ -70,7 +70,7 @@ export interface RuleInput<K extends string> {
 }
 
 /** Says what is wrong with a combination of options, and what to write instead. */
-export type Rule<K extends string> = (facts: RuleInput<K>) => string | undefined
+export type OptionRule<K extends string> = (facts: RuleInput<K>) => string | undefined
 
 export function variableOf(option: Option): string {
   return `DEPOT_${option.flag.replaceAll('-', '_').toUpperCase()}`

@@ -3,9 +3,9 @@
  * of a page. Works without DOM.
  */
 import {
-  type Address,
   depotsParams,
   graphUrl,
+  type PageAddress,
   resourcesParams,
   resourcesUrl,
   resourceUrl,
@@ -15,16 +15,16 @@ import {
 } from './url/pages.ts'
 import { parse } from './url/search-params.ts'
 
-export type Page = 'resources' | 'resource' | 'depots' | 'stats' | 'access' | 'not-found'
+export type ExplorerPage = 'resources' | 'resource' | 'depots' | 'stats' | 'access' | 'not-found'
 
 export interface Route {
-  readonly page: Page
+  readonly page: ExplorerPage
   /** HTTP status of the page before the API has answered. */
   readonly status: 200 | 404
   /** URL of the page's first request, if it has one. */
   readonly primeUrl?: string
   /** Address of a resource's page. */
-  readonly resource?: Address
+  readonly resource?: PageAddress
 }
 
 const resourcePattern = new URLPattern({
@@ -50,7 +50,7 @@ export function matchRoute(url: URL): Route {
   }
 }
 
-const route = (page: Page, primeUrl: string): Route => ({ page, status: 200, primeUrl })
+const route = (page: ExplorerPage, primeUrl: string): Route => ({ page, status: 200, primeUrl })
 
 function resourceRoute(groups: Record<string, string | undefined>): Route {
   const namespace = decoded(groups['namespace'])

@@ -4,12 +4,12 @@ import { expectStatus, parseJson } from './answers.ts'
 import { FillError } from './errors.ts'
 import type { Git } from './git.ts'
 import { type ModuleAddress, moduleAddress } from './go-getter.ts'
-import { RegistryClient, type RegistryOptions } from './registry.ts'
+import { RegistryClient, type UpstreamRegistryOptions } from './registry.ts'
 import { shortHash } from './secrets.ts'
 import type { ModuleUpstream, UpstreamOptions } from './types.ts'
 import { bareVersion, resolveFromList, versionFrom } from './versions.ts'
 
-export interface RegistryModuleOptions extends RegistryOptions {
+export interface RegistryModuleOptions extends UpstreamRegistryOptions {
   readonly git: Git
   /** `namespace/name/system`. */
   readonly address: string

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/pacing/pacing.ts'
 import { type EgressAnswer, shownUrl } from '../egress/egress.ts'
 import { expectStatus, parseJson } from './answers.ts'
 import { FillError } from './errors.ts'
-import { RegistryClient, type RegistryOptions } from './registry.ts'
+import { RegistryClient, type UpstreamRegistryOptions } from './registry.ts'
 import { archiveHashes, readShasums } from './shasums.ts'
 import { verifySignature } from './signatures.ts'
 import type {
@@ -29,7 +29,7 @@ type Documents = Bounded<Promise<Buffer>>
 
 export const openDocuments = (clock: Clock): Documents => new Bounded({ maxEntries: 100, clock })
 
-export interface RegistryProviderOptions extends RegistryOptions {
+export interface RegistryProviderOptions extends UpstreamRegistryOptions {
   readonly documents: Documents
   readonly namespace: string
   /** `aws` of `hashicorp/aws`. */

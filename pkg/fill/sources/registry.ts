@@ -83,7 +83,7 @@ export class ServiceDiscovery {
   }
 }
 
-export interface RegistryOptions {
+export interface UpstreamRegistryOptions {
   readonly upstream: UpstreamClient
   readonly cache: ListingCache
   readonly discovery: ServiceDiscovery
@@ -94,12 +94,12 @@ export interface RegistryOptions {
 
 /** The part of a registry's protocol that modules and providers share. */
 export class RegistryClient {
-  readonly #options: RegistryOptions
+  readonly #options: UpstreamRegistryOptions
   readonly #service: Service
   /** `namespace/name/system` or `namespace/type`. */
   readonly #address: string
 
-  constructor(options: RegistryOptions, service: Service, address: string) {
+  constructor(options: UpstreamRegistryOptions, service: Service, address: string) {
     this.#options = options
     this.#service = service
     this.#address = address

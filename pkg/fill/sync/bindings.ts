@@ -10,9 +10,9 @@ import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import {
   ApiError,
   type Cluster,
+  type KindReplacement,
   type KubeClient,
   type ObservedObject,
-  type Replacement,
   type Store,
 } from '../../records/kube/kube.ts'
 import { Queue } from '../queue/queue.ts'
@@ -99,7 +99,7 @@ class KnownBindings implements Store {
     this.byName.delete(name)
   }
 
-  replace(): Replacement {
+  replace(): KindReplacement {
     const listed = new Set<string>()
     return {
       add: (object) => {

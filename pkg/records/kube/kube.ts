@@ -22,7 +22,7 @@ export { type Connection, loadConnection } from './connection.ts'
 export type { Scope } from './list-target.ts'
 export { isOlder, type ObservedObject } from './object.ts'
 export type { Readmes } from './readmes.ts'
-export type { Replacement, Store } from './store.ts'
+export type { KindReplacement, Store } from './store.ts'
 
 export interface ClusterOptions {
   readonly connection: Connection

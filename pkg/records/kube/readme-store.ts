@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import { isText, type ObservedObject } from './object.ts'
-import type { Replacement, Store } from './store.ts'
+import type { KindReplacement, Store } from './store.ts'
 
 /** Limit of an unpacked README: a ConfigMap has one megabyte at most. */
 const maxTextBytes = 4 * 1024 * 1024
@@ -80,7 +80,7 @@ export class ReadmeStore implements Store {
     }
   }
 
-  replace(): Replacement {
+  replace(): KindReplacement {
     const seen = new Set<string>()
     return {
       add: (object) => {

@@ -16,7 +16,7 @@ import {
   untried,
 } from './recovery.ts'
 import { reportOutcome } from './report.ts'
-import type { Replacement, Store } from './store.ts'
+import type { KindReplacement, Store } from './store.ts'
 import type { Timings } from './timings.ts'
 import type { Transport } from './transport.ts'
 import { type WatchEvent, watch } from './watch.ts'
@@ -138,7 +138,7 @@ export class Reflector {
   }
 
   /** A list as initial events of a watch, which goes on as one after the bookmark that ends them. */
-  #stream(signal: AbortSignal, replacement: Replacement, startedMs: number): Promise<Outcome> {
+  #stream(signal: AbortSignal, replacement: KindReplacement, startedMs: number): Promise<Outcome> {
     let initial = true
     return this.#open(signal, undefined, (event) => {
       if (!initial) return this.#onEvent(event)
@@ -214,7 +214,7 @@ export class Reflector {
   }
 
   async #commit(
-    replacement: Replacement,
+    replacement: KindReplacement,
     resourceVersion: string,
     startedMs: number,
   ): Promise<undefined> {

@@ -20,12 +20,12 @@ export interface Store {
    *
    * @param options.rewound the API server went back in time: a resourceVersion that is known may be another write
    */
-  replace(options: { readonly rewound: boolean }): Replacement
+  replace(options: { readonly rewound: boolean }): KindReplacement
   upsert(object: ObservedObject): void
   delete(object: ObservedObject): void
 }
 
-export interface Replacement {
+export interface KindReplacement {
   add(object: ObservedObject): void
   /** The object was deleted while the list was read. */
   delete(object: ObservedObject): void
@@ -68,7 +68,7 @@ export class ResourceStore implements Store {
     return counts
   }
 
-  replace(options: { readonly rewound: boolean }): Replacement {
+  replace(options: { readonly rewound: boolean }): KindReplacement {
     const replacement = this.#sink.beginReplace(this.#kind, options)
     const rejected: Rejected = new Map()
     return {

@@ -1,4 +1,4 @@
-import { isOlder, type ObservedObject, type Replacement, type Store } from '../kube/kube.ts'
+import { isOlder, type KindReplacement, type ObservedObject, type Store } from '../kube/kube.ts'
 import type { AppliedFields, FieldSet } from './applied-fields.ts'
 import { idOf, type ObjectMemory } from './memory.ts'
 import type { ObjectKind, StoredObject, StoredRef } from './types.ts'
@@ -53,7 +53,7 @@ export class ClusterStore implements Store {
     return object
   }
 
-  replace({ rewound }: { readonly rewound: boolean }): Replacement {
+  replace({ rewound }: { readonly rewound: boolean }): KindReplacement {
     const named = new Set<string>()
     return {
       add: (raw) => {

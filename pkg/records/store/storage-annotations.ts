@@ -1,4 +1,4 @@
-import type { Cluster, ObservedObject, Replacement, Store } from '../kube/kube.ts'
+import type { Cluster, KindReplacement, ObservedObject, Store } from '../kube/kube.ts'
 import { record } from './whole-object.ts'
 
 /** Storage locations in the annotations of Namespaces. */
@@ -63,7 +63,7 @@ class AnnotationStore {
     }
   }
 
-  #replace(namespace: string | undefined): Replacement {
+  #replace(namespace: string | undefined): KindReplacement {
     const found = new Map<string, string | undefined>()
     return {
       add: (object) => found.set(object.metadata.name, this.#valueOf(object)),

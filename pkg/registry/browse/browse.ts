@@ -21,7 +21,7 @@ import type { Catalog, View } from '../catalog/catalog.ts'
 import type { ReadmeReader } from '../readmes/readmes.ts'
 import { Answers } from './answers.ts'
 import type { History } from './download-history.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { BrowseEndpoint } from './endpoint.ts'
 import { endpoints, prefix } from './endpoints.ts'
 import { FirstSeen } from './first-seen.ts'
 import { liveRoutes } from './live-routes.ts'
@@ -121,7 +121,7 @@ const targetOf = (url: string): string => url.slice(url.indexOf('/', url.indexOf
 
 /** Answers one endpoint. */
 function answerer(
-  endpoint: Endpoint,
+  endpoint: BrowseEndpoint,
   { catalog, readmes = noReadmes }: BrowseOptions,
   firstSeen: FirstSeen,
   answers: Answers,

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { DownloadHistory } from '../../api/browse/browse.ts'
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
-import type { Asked, DescribedEndpoint } from './endpoint.ts'
+import type { BrowseAsked, DescribedEndpoint } from './endpoint.ts'
 import { oneOf, resourcePath } from './parameters.ts'
 import { findResource } from './resource-record.ts'
 
@@ -77,7 +77,7 @@ export const downloadHistory = {
     'module platform/network not found, or not for you to see: check its namespace and name, and your access',
 } satisfies DescribedEndpoint
 
-type HistoryAsked = Asked<Query, z.output<typeof resourcePath>>
+type HistoryAsked = BrowseAsked<Query, z.output<typeof resourcePath>>
 
 /** @throws RegistryError NotFound, Unavailable where the history cannot be read */
 export async function historyRecord(

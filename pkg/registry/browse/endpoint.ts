@@ -4,7 +4,7 @@ import type { ReadmeReader } from '../readmes/readmes.ts'
 import type { FirstSeen } from './first-seen.ts'
 
 /** A request whose parameters are known to be well-formed. */
-export interface Asked<Q, P> {
+export interface BrowseAsked<Q, P> {
   readonly catalog: Catalog
   /** What the caller may see. */
   readonly view: View
@@ -43,14 +43,16 @@ export interface DescribedEndpoint<
 }
 
 /** One that is answered from memory. */
-export interface Endpoint<Q extends z.ZodObject = z.ZodObject, P extends z.ZodObject = z.ZodObject>
-  extends DescribedEndpoint<Q, P> {
-  answer(asked: Asked<z.output<Q>, z.output<P>>): Composed
+export interface BrowseEndpoint<
+  Q extends z.ZodObject = z.ZodObject,
+  P extends z.ZodObject = z.ZodObject,
+> extends DescribedEndpoint<Q, P> {
+  answer(asked: BrowseAsked<z.output<Q>, z.output<P>>): Composed
 }
 
 /** Checks an endpoint, and lets go of the types of its parameters so that endpoints can stand in one list. */
 export function endpoint<Q extends z.ZodObject, P extends z.ZodObject>(
-  definition: Endpoint<Q, P>,
-): Endpoint {
+  definition: BrowseEndpoint<Q, P>,
+): BrowseEndpoint {
   return definition
 }

@@ -1,7 +1,7 @@
 import { depotGraph } from './depot-graph.ts'
 import { depots } from './depots.ts'
 import { downloadHistory } from './download-history.ts'
-import type { DescribedEndpoint, Endpoint } from './endpoint.ts'
+import type { BrowseEndpoint, DescribedEndpoint } from './endpoint.ts'
 import { namespaces } from './namespaces.ts'
 import { resource } from './resource.ts'
 import { resources } from './resources.ts'
@@ -13,7 +13,7 @@ import { versions } from './versions.ts'
 export const prefix = '/depot/ui/v1'
 
 /** All that is answered from memory. */
-export const endpoints: readonly Endpoint[] = [
+export const endpoints: readonly BrowseEndpoint[] = [
   namespaces,
   resources,
   resource,

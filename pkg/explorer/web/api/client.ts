@@ -11,7 +11,7 @@ export interface Failure {
   readonly isLate?: boolean
 }
 
-export class ApiError extends Error implements Failure {
+export class BrowseApiError extends Error implements Failure {
   override readonly name = 'ApiError'
   readonly status?: number
   readonly requestId?: string | undefined
@@ -45,7 +45,7 @@ export async function getJson(url: string, signal?: AbortSignal): Promise<unknow
     text = await response.text()
   } catch (cause) {
     if (signal?.aborted) throw cause
-    throw new ApiError(
+    throw new BrowseApiError(
       deadline.aborted
         ? `The registry did not answer within ${deadlineMs / 1000} seconds.`
         : 'The registry cannot be reached.',
@@ -66,10 +66,11 @@ function readAnswer(url: string, response: Response, text: string): unknown {
   try {
     body = JSON.parse(text)
   } catch {
-    if (response.ok) throw new ApiError('The answer is not JSON, or it was cut off.', failure)
+    if (response.ok) throw new BrowseApiError('The answer is not JSON, or it was cut off.', failure)
   }
-  if (!response.ok) throw new ApiError(messageOf(status, body), failure)
-  if (!hasShape(url, body)) throw new ApiError('The answer is not what this page expects.', failure)
+  if (!response.ok) throw new BrowseApiError(messageOf(status, body), failure)
+  if (!hasShape(url, body))
+    throw new BrowseApiError('The answer is not what this page expects.', failure)
   return body
 }
 

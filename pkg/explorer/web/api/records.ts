@@ -8,14 +8,15 @@ import type {
   DownloadHistory,
   ResourceDetail,
   ScanFindings,
+  WhoAmI,
 } from '../../../api/browse/browse.ts'
 
-export type { BrowseResource, BrowseStats, DownloadHistory, ResourceDetail, ScanFindings }
+export type { BrowseResource, BrowseStats, DownloadHistory, ResourceDetail, ScanFindings, WhoAmI }
 
 export type DepotGraph = output<typeof DepotGraphRecord>
-export type ScanCounts = NonNullable<BrowseResource['scanCounts']>
+export type SeverityCounts = NonNullable<BrowseResource['scanCounts']>
 export type Finding = ResourceDetail['sourceScanFindings'][number]
-export type VersionRow = BrowseVersion
+export type VersionItem = BrowseVersion
 
 /** A page of a list. */
 interface Page<T> {
@@ -25,25 +26,10 @@ interface Page<T> {
   readonly pageSize: number
 }
 export type ResourcePage = Page<BrowseResource>
-export type VersionPage = Page<VersionRow> & {
+export type VersionPage = Page<VersionItem> & {
   readonly availableOS?: readonly string[]
   readonly availableArch?: readonly string[]
 }
 export interface NamespaceList {
   readonly items: readonly { readonly name: string }[]
-}
-
-/** The caller as the server identified them. */
-export interface WhoAmI {
-  readonly mode: string
-  readonly kind: string
-  readonly subject?: string
-  readonly groups: readonly string[]
-  readonly access: string
-  readonly binding?: {
-    readonly name: string
-    readonly moduleResources: readonly string[]
-    readonly providerResources: readonly string[]
-  }
-  readonly failedBinding?: { readonly name: string; readonly error: string }
 }

@@ -1,14 +1,14 @@
 import { keepPreviousData, QueryClient, QueryObserver } from '@tanstack/query-core'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { readPrime } from './boot.ts'
-import { ApiError, getJson, messageOf } from './client.ts'
+import { BrowseApiError, getJson, messageOf } from './client.ts'
 import { hasShape } from './shapes.ts'
 
 /** State of a region's request: its data, its last error, and whether it is running. */
 export interface Query<T> {
   readonly data: T | undefined
   /** Error of the last request, if it failed. */
-  readonly error: ApiError | undefined
+  readonly error: BrowseApiError | undefined
   readonly fetching: boolean
   /** When the data was fetched, in milliseconds since 1970. */
   readonly updatedAt: number
@@ -20,7 +20,7 @@ export interface Query<T> {
 const freshMs = 30_000
 
 const mayBeTransient = (error: unknown): boolean => {
-  if (!(error instanceof ApiError) || error.retryAfterSeconds !== undefined) return false
+  if (!(error instanceof BrowseApiError) || error.retryAfterSeconds !== undefined) return false
   // After waiting half a minute, people see the error instead of waiting for two more attempts.
   if (error.isLate) return false
   return error.status === undefined || [502, 503, 504].includes(error.status)
@@ -38,7 +38,7 @@ const client = new QueryClient({
       retryDelay: (attempt) => 300 * 3 ** attempt,
       refetchInterval: ({ state }) => {
         const { error } = state
-        const seconds = error instanceof ApiError ? error.retryAfterSeconds : undefined
+        const seconds = error instanceof BrowseApiError ? error.retryAfterSeconds : undefined
         return seconds === undefined ? false : seconds * 1000
       },
     },
@@ -46,7 +46,7 @@ const client = new QueryClient({
 })
 client.mount()
 
-const primedErrors = new Map<string, ApiError>()
+const primedErrors = new Map<string, BrowseApiError>()
 
 /** Starts from the answer in the page, which saves a request. */
 export function startFromPrime(): void {
@@ -55,7 +55,7 @@ export function startFromPrime(): void {
   if (prime.status === 200 && hasShape(prime.key, prime.body))
     client.setQueryData([prime.key], prime.body)
   else if (prime.status !== 200)
-    primedErrors.set(prime.key, new ApiError(messageOf(prime.status, prime.body), prime))
+    primedErrors.set(prime.key, new BrowseApiError(messageOf(prime.status, prime.body), prime))
 }
 
 /** Forgets every answer, as after signing out. */
@@ -76,7 +76,9 @@ export function useQuery<T>(url: string | undefined): Query<T> {
   }
   const [observer] = useState(() => new QueryObserver(client, options))
   const [, redraw] = useState(0)
-  const lastError = useRef<{ url: string | undefined; error: ApiError | undefined }>(undefined)
+  const lastError = useRef<{ url: string | undefined; error: BrowseApiError | undefined }>(
+    undefined,
+  )
   useEffect(() => observer.subscribe(() => redraw((n) => n + 1)), [observer])
   useEffect(() => observer.setOptions(options), [observer, url])
   const result = observer.getOptimisticResult(client.defaultQueryOptions(options))
@@ -94,5 +96,5 @@ export function useQuery<T>(url: string | undefined): Query<T> {
   }
 }
 
-const asApiError = (error: Error): ApiError =>
-  error instanceof ApiError ? error : new ApiError(error.message)
+const asApiError = (error: Error): BrowseApiError =>
+  error instanceof BrowseApiError ? error : new BrowseApiError(error.message)

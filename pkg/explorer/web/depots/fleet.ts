@@ -1,18 +1,22 @@
 import type { DepotGraph } from '../api/records.ts'
-import type { Address } from '../url/pages.ts'
+import type { PageAddress } from '../url/pages.ts'
 
 /* The depots of a graph with the modules and providers that each manages. */
 
 type GraphModule = DepotGraph['modules'][number]
 
-export interface ResourceNode extends Address, Pick<GraphModule, 'latestVersion' | 'scanCounts'> {
+export interface ResourceNode
+  extends PageAddress,
+    Pick<GraphModule, 'latestVersion' | 'scanCounts'> {
   readonly id: string
   readonly kind: 'module' | 'provider'
   readonly synced: boolean
   readonly managers: DepotNode[]
 }
 
-export interface DepotNode extends Address, Omit<DepotGraph['depots'][number], keyof Address> {
+export interface DepotNode
+  extends PageAddress,
+    Omit<DepotGraph['depots'][number], keyof PageAddress> {
   readonly kind: 'depot'
   /** Resources that are not in sync come first. */
   readonly items: readonly ResourceNode[]
@@ -46,7 +50,7 @@ export function fleetOf(graph: DepotGraph): Fleet {
   return { depots, nodes }
 }
 
-export const nameOf = ({ namespace, name }: Address): string => `${namespace}/${name}`
+export const nameOf = ({ namespace, name }: PageAddress): string => `${namespace}/${name}`
 
 export const isHealthy = (depot: DepotNode): boolean => depot.unsynced.length === 0
 

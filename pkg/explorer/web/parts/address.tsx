@@ -1,4 +1,4 @@
-import { type Address as Path, resourceHref } from '../url/pages.ts'
+import { type PageAddress as Path, resourceHref } from '../url/pages.ts'
 import { Hidden, Icon, kindIcon } from './icon.tsx'
 
 /** Kind, namespace and name; the name is the link. */

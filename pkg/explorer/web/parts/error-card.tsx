@@ -1,5 +1,5 @@
 import { boot } from '../api/boot.ts'
-import type { ApiError } from '../api/client.ts'
+import type { BrowseApiError } from '../api/client.ts'
 import type { Query } from '../api/use-query.ts'
 import { matchRoute } from '../routes.ts'
 import { justSignedIn, loginHref } from '../shell/session.ts'
@@ -10,7 +10,7 @@ import { Icon } from './icon.tsx'
 import { TokenForm } from './token-form.tsx'
 
 interface Props {
-  readonly error: ApiError
+  readonly error: BrowseApiError
   readonly what: string
   readonly refetch: () => void
   readonly resetHref?: string | undefined
@@ -110,7 +110,7 @@ function Unauthenticated() {
   )
 }
 
-const Forbidden = ({ error }: { readonly error: ApiError }) => (
+const Forbidden = ({ error }: { readonly error: BrowseApiError }) => (
   <div class="lone" role="alert">
     <p>
       <strong>{error.message}</strong>

@@ -1,4 +1,4 @@
-import type { ScanCounts } from '../api/records.ts'
+import type { SeverityCounts } from '../api/records.ts'
 import { number } from './format.ts'
 import { Hidden } from './icon.tsx'
 
@@ -12,7 +12,7 @@ export const ranks = [
 
 interface Props {
   /** Undefined if nothing was scanned. */
-  readonly counts: ScanCounts | undefined
+  readonly counts: SeverityCounts | undefined
   /** Reserves a place for every severity, so that rows can be compared. */
   readonly slots?: boolean
   /** Target of the counts as links. */

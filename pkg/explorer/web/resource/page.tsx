@@ -8,7 +8,7 @@ import { useTitle } from '../shell/title.ts'
 import { rememberVisit } from '../shell/visits.ts'
 import { navigate } from '../url/navigate.ts'
 import {
-  type Address,
+  type PageAddress,
   type ResourceValues,
   resourceHref,
   resourceParams,
@@ -28,25 +28,25 @@ import { Usage } from './usage.tsx'
 import { VersionsSection } from './versions/versions.tsx'
 
 /** Changes parameters of this page's URL. */
-export type Change = (changed: Partial<ResourceValues>, how?: 'push' | 'replace') => void
+export type ResourceChange = (changed: Partial<ResourceValues>, how?: 'push' | 'replace') => void
 
 export interface SectionProps {
-  readonly address: Address
+  readonly address: PageAddress
   readonly detail: ResourceDetail
   readonly values: ResourceValues
-  readonly change: Change
+  readonly change: ResourceChange
 }
 
 /** A module or provider: README, facts, usage, versions and findings. */
 export function ResourcePage(props: {
-  readonly address: Address
+  readonly address: PageAddress
   readonly search: URLSearchParams
 }) {
   const { address, search } = props
   const values = parse(resourceParams, search)
   const query = useQuery<ResourceDetail>(resourceUrl(address))
   useTitle(address.name, address.namespace)
-  const change: Change = (changed, how) =>
+  const change: ResourceChange = (changed, how) =>
     navigate(resourceHref(address, { ...values, ...changed }) + location.hash, how)
   const found = query.data !== undefined
   const version = values.version
@@ -129,7 +129,7 @@ function Detail({ address, detail, values, change }: SectionProps) {
   )
 }
 
-const Skeleton = ({ address }: { readonly address: Address }) => (
+const Skeleton = ({ address }: { readonly address: PageAddress }) => (
   <div class="detail">
     <div class="lead">
       <div class="title">

@@ -1,7 +1,7 @@
 import { Hidden, Icon } from '../parts/icon.tsx'
 import type { ResourcesValues } from '../url/pages.ts'
 import { activeFilters } from './choices.ts'
-import type { Change } from './filters.tsx'
+import type { FiltersChange } from './filters.tsx'
 
 const noFilters = {
   q: '',
@@ -16,7 +16,7 @@ const noFilters = {
 
 interface Props {
   readonly values: ResourcesValues
-  readonly change: Change
+  readonly change: FiltersChange
 }
 
 /** Every filter that is on, each with a button that removes it. */

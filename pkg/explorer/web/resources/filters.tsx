@@ -7,12 +7,12 @@ import type { ResourcesValues } from '../url/pages.ts'
 import { activeFilters, kindChoice, otherChoices } from './choices.ts'
 import { NamespaceDialog } from './namespace-dialog.tsx'
 
-export type Change = (changed: Partial<ResourcesValues>, how?: 'push' | 'replace') => void
+export type FiltersChange = (changed: Partial<ResourcesValues>, how?: 'push' | 'replace') => void
 
 interface Props {
   readonly values: ResourcesValues
   readonly namespaces: NamespaceList | undefined
-  readonly change: Change
+  readonly change: FiltersChange
 }
 
 const sortOptions = [

@@ -1,12 +1,12 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { Page } from '../routes.ts'
-import type { Address } from '../url/pages.ts'
+import type { ExplorerPage } from '../routes.ts'
+import type { PageAddress } from '../url/pages.ts'
 
 export interface PageProps {
   readonly search: URLSearchParams
   /** Address of a resource, for its page. */
-  readonly address: Address
+  readonly address: PageAddress
 }
 
 /* Other pages are separate files, which are loaded for their URL, by a click, or when the browser is idle. */
@@ -15,12 +15,12 @@ const loaders = {
   depots: async () => (await import('../depots/page.tsx')).DepotsPage,
   stats: async () => (await import('../stats/page.tsx')).StatsPage,
   access: async () => (await import('../access/page.tsx')).AccessPage,
-} satisfies Partial<Record<Page, () => Promise<ComponentType<PageProps>>>>
+} satisfies Partial<Record<ExplorerPage, () => Promise<ComponentType<PageProps>>>>
 
 export type LazyName = keyof typeof loaders
 const loaded = new Map<LazyName, ComponentType<PageProps>>()
 
-export const isLazy = (page: Page): page is LazyName => Object.hasOwn(loaders, page)
+export const isLazy = (page: ExplorerPage): page is LazyName => Object.hasOwn(loaders, page)
 
 /** Loads a page's code once. */
 export async function loadPage(name: LazyName): Promise<void> {
@@ -31,7 +31,7 @@ export function loadOtherPages(): void {
   requestIdleCallback(
     () => {
       for (const name of Object.keys(loaders)) {
-        if (isLazy(name as Page)) void loadPage(name as LazyName).catch(() => undefined)
+        if (isLazy(name as ExplorerPage)) void loadPage(name as LazyName).catch(() => undefined)
       }
     },
     { timeout: 5000 },

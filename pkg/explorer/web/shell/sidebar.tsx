@@ -3,7 +3,7 @@ import { boot } from '../api/boot.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { TokenForm } from '../parts/token-form.tsx'
-import type { Page } from '../routes.ts'
+import type { ExplorerPage } from '../routes.ts'
 import { accessHref, depotsHref, resourcesHref, statsHref } from '../url/pages.ts'
 import { readChoice } from './choices.ts'
 import { loginHref, signOut } from './session.ts'
@@ -22,7 +22,7 @@ export const homeHref = (): string =>
 const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
 
 interface Props {
-  readonly page: Page
+  readonly page: ExplorerPage
   readonly path: string
   readonly onFind: () => void
 }

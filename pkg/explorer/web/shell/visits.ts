@@ -1,9 +1,9 @@
-import type { Address } from '../url/pages.ts'
+import type { PageAddress } from '../url/pages.ts'
 import { readStored, writeStored } from './storage.ts'
 
 /* Recently visited resources, for the palette. They are kept for this tab until sign-out. */
 
-export interface Visit extends Address {
+export interface Visit extends PageAddress {
   readonly version?: string
   readonly at: number
 }

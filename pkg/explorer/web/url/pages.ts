@@ -68,7 +68,7 @@ export type DepotsValues = Values<typeof depotsParams>
 export const statsParams = { namespace: text }
 export const accessParams = { resource: text }
 
-export interface Address {
+export interface PageAddress {
   readonly namespace: string
   readonly kind: string
   readonly name: string
@@ -80,7 +80,7 @@ const api = '/-/api'
 export const resourcesUrl = (values: ResourcesValues): string =>
   `${api}/resources${print(resourceFilters, values)}`
 
-export function resourceUrl({ namespace, kind, name }: Address): string {
+export function resourceUrl({ namespace, kind, name }: PageAddress): string {
   return `${api}/resources/${encodeURIComponent(namespace)}/${kind}/${encodeURIComponent(name)}`
 }
 
@@ -92,13 +92,13 @@ const versionFilters = {
   os: text,
   arch: text,
 }
-export function versionsUrl(address: Address, values: ResourceValues): string {
+export function versionsUrl(address: PageAddress, values: ResourceValues): string {
   const { v_page: page, v_page_size: page_size, v_q: q, v_synced: synced, v_os, v_arch } = values
   const filters = { page, page_size, q, synced, os: v_os, arch: v_arch }
   return `${resourceUrl(address)}/versions${print(versionFilters, filters)}`
 }
 
-export function findingsUrl(address: Address, values: ResourceValues): string {
+export function findingsUrl(address: PageAddress, values: ResourceValues): string {
   const { f_version: version, f_binary: binaryVersion } = values
   const query = print({ version: text, binaryVersion: text }, { version, binaryVersion })
   return `${resourceUrl(address)}/scan-findings${query}`
@@ -116,7 +116,7 @@ const taken = new Set(['depot', 'broker'])
 
 /** URL of the page of a module or provider. */
 export function resourceHref(
-  { namespace, kind, name }: Address,
+  { namespace, kind, name }: PageAddress,
   values: Partial<ResourceValues> = {},
 ): string {
   const prefix = taken.has(namespace) ? '/-/r' : ''

@@ -1,4 +1,4 @@
-import type { VersionRow } from '../../api/records.ts'
+import type { VersionItem } from '../../api/records.ts'
 
 export interface VersionDownloads {
   readonly version: string
@@ -9,7 +9,7 @@ const most = 10
 
 /** The versions with the most downloads, newest first, as the rows are. */
 export function downloadsByVersion(
-  rows: readonly Pick<VersionRow, 'version' | 'downloadCount'>[],
+  rows: readonly Pick<VersionItem, 'version' | 'downloadCount'>[],
 ): VersionDownloads[] {
   const counts = new Map<string, number>()
   for (const { version, downloadCount = 0 } of rows) {

@@ -1,16 +1,16 @@
 import { useMemo } from 'preact/hooks'
-import type { ResourceDetail, VersionPage, VersionRow } from '../../api/records.ts'
+import type { ResourceDetail, VersionItem, VersionPage } from '../../api/records.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { number, plural } from '../../parts/format.ts'
 import { Region } from '../../parts/region.tsx'
 import { Lines } from '../../parts/skeleton.tsx'
 import { ThinBar } from '../../parts/thin-bar.tsx'
-import { type Address, resourceHref, resourceUrl } from '../../url/pages.ts'
+import { type PageAddress, resourceHref, resourceUrl } from '../../url/pages.ts'
 import { downloadsByVersion } from './by-version.ts'
 import { History } from './history.tsx'
 
 interface Props {
-  readonly address: Address
+  readonly address: PageAddress
   readonly detail: ResourceDetail
 }
 
@@ -36,8 +36,8 @@ export function DownloadsSection({ address, detail }: Props) {
 }
 
 interface ChartProps {
-  readonly rows: readonly VersionRow[]
-  readonly address: Address
+  readonly rows: readonly VersionItem[]
+  readonly address: PageAddress
   /** Number of rows on all pages. */
   readonly total: number
 }

@@ -1,7 +1,7 @@
 import type { DownloadHistory } from '../../api/records.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { number, plural } from '../../parts/format.ts'
-import { type Address, resourceUrl } from '../../url/pages.ts'
+import { type PageAddress, resourceUrl } from '../../url/pages.ts'
 
 const height = 64
 const barWidth = 10
@@ -9,7 +9,7 @@ const gap = 2
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 
 /** Downloads of the last 30 days, one bar for each day. Left out if the server keeps no history. */
-export function History({ address }: { readonly address: Address }) {
+export function History({ address }: { readonly address: PageAddress }) {
   const { data, error } = useQuery<DownloadHistory>(`${resourceUrl(address)}/downloads`)
   if (data === undefined) return error === undefined ? <div class="history" /> : null
   if (data.total === 0 || data.counts.length === 0) return null

@@ -1,4 +1,4 @@
-import type { Finding, ResourceDetail, ScanCounts } from '../../api/records.ts'
+import type { Finding, ResourceDetail, SeverityCounts } from '../../api/records.ts'
 import { severities } from '../../url/pages.ts'
 
 const rankOf = (severity: string): number => {
@@ -8,7 +8,7 @@ const rankOf = (severity: string): number => {
 
 const keys = ['critical', 'high', 'medium', 'low', 'unknown'] as const
 
-export function countsOf(findings: readonly Finding[]): ScanCounts {
+export function countsOf(findings: readonly Finding[]): SeverityCounts {
   const counts = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0 }
   for (const { severity } of findings) counts[keys[rankOf(severity)] ?? 'unknown'] += 1
   return counts

@@ -1,5 +1,5 @@
 import { boot } from '../../api/boot.ts'
-import type { VersionPage, VersionRow } from '../../api/records.ts'
+import type { VersionItem, VersionPage } from '../../api/records.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { SyncChip } from '../../parts/badge.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
@@ -12,8 +12,13 @@ import { SeverityCounts } from '../../parts/severity-counts.tsx'
 import { Bone } from '../../parts/skeleton.tsx'
 import { Cell, type Head, None, RowHead, Table } from '../../parts/table.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
-import { type Address, type ResourceValues, resourceHref, versionsUrl } from '../../url/pages.ts'
-import type { Change, SectionProps } from '../page.tsx'
+import {
+  type PageAddress,
+  type ResourceValues,
+  resourceHref,
+  versionsUrl,
+} from '../../url/pages.ts'
+import type { ResourceChange, SectionProps } from '../page.tsx'
 
 const clear = { v_q: '', v_synced: '', v_os: '', v_arch: '', v_page: 1 } as const
 
@@ -22,7 +27,7 @@ export function VersionsSection({ address, detail, values, change }: SectionProp
   const query = useQuery<VersionPage>(versionsUrl(address, values))
   const isProvider = detail.kind === 'provider'
   const filtered = [values.v_q, values.v_synced, values.v_os, values.v_arch].some((it) => it !== '')
-  const filter: Change = (changed, how) => change({ ...changed, v_page: 1 }, how)
+  const filter: ResourceChange = (changed, how) => change({ ...changed, v_page: 1 }, how)
   return (
     <section class="sec" aria-labelledby="versions">
       <header>
@@ -124,8 +129,8 @@ const heads = (isProvider: boolean): Head[] => [
 ]
 
 interface RowProps {
-  readonly row: VersionRow
-  readonly address: Address
+  readonly row: VersionItem
+  readonly address: PageAddress
   readonly values: ResourceValues
   /** Whether the row above has the same version. */
   readonly repeated: boolean
@@ -197,10 +202,16 @@ function Row({ row, address, values, repeated, chosen }: RowProps) {
   )
 }
 
-const nameOf = ({ version, os, arch }: VersionRow): string =>
+const nameOf = ({ version, os, arch }: VersionItem): string =>
   os === undefined ? version : `${version} for ${os}/${arch}`
 
-const Empty = ({ filtered, change }: { readonly filtered: boolean; readonly change: Change }) =>
+const Empty = ({
+  filtered,
+  change,
+}: {
+  readonly filtered: boolean
+  readonly change: ResourceChange
+}) =>
   filtered ? (
     <div class="void">
       <h3>No versions match the current filters.</h3>
