@@ -69,18 +69,18 @@ export class AddressClaims {
     return [...this.#of(namespace, name).values()].filter(isOne).map(([sole]) => sole)
   }
 
-  /** Of those the ones that may lose Versions when another one of a system comes or goes. */
+  /** The claims among them that may lose Versions when one of another system comes or goes. */
   solesBeside(namespace: string, name: string, system: string | undefined): readonly Parent[] {
     const claims = this.#of(namespace, name)
     const any = claims.get(undefined)
-    // One that says no system fits wherever there is no other such one.
+    // A claim without a system fits unless there is another one like it.
     if (claims.size === 1 || (system === undefined && any === undefined))
       return this.soles(namespace, name)
     return [claims.get(system) ?? [], any ?? []].filter(isOne).map(([sole]) => sole)
   }
 
   /**
-   * Who has the address that a claim asks for. One that says no system has those of all that no older one has.
+   * The owner of the address of a claim. A claim without a system has every address that no older one has.
    *
    * @param named the one whose `metadata.name` it is, which comes first
    */
@@ -108,7 +108,7 @@ function older(a: Parent | undefined, b: Parent | undefined): Parent | undefined
   return isOlder(b.resource, a.resource) ? b : a
 }
 
-/** Where a row belongs among those that are in order. */
+/** The place of a row in a sorted list. */
 function placeOf(parents: readonly Parent[], row: ResourceRow): number {
   let [low, high] = [0, parents.length]
   while (low < high) {

@@ -164,7 +164,7 @@ describe('the parent of a Version', () => {
     expect(names.map((name) => parentOf(catalog, name))).toEqual([undefined, 'vpc', 'vpc'])
   })
 
-  it('is the one of its name and system, else the only one with its config name and system', () => {
+  it('is the one of its name and system, otherwise the only one with its config name and system', () => {
     const catalog = new Catalog()
     upsert(catalog, version('aws', { config: { name: 'net', provider: 'aws' } }))
     upsert(catalog, version('azurerm', { config: { name: 'net', provider: 'azurerm' } }))
@@ -249,7 +249,7 @@ describe('two Versions of one version', () => {
     expect(served(catalog, 'vpc-aws')).toEqual(['two'])
   })
 
-  it('are no duplicates of each other where their platforms differ, or one is no semver', () => {
+  it('are not duplicates of each other if their platforms differ, or one is not semver', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), one)
     upsert(catalog, version('three', { metadata: owner('vpc'), version: '1.0.0+b' }))

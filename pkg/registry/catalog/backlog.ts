@@ -2,9 +2,9 @@
 const delayMs = 20
 
 export interface Worked {
-  /** What it cost. */
+  /** Its cost. */
   readonly units: number
-  /** Whether nothing is left to do. */
+  /** True if nothing is left to do. */
   readonly isDone: boolean
 }
 
@@ -24,7 +24,7 @@ export interface BacklogOptions<T> {
  */
 export class Backlog<T extends object> {
   readonly #items = new Set<T>()
-  /** What was begun; it is not among the items. */
+  /** The item in progress, which is not among the items. */
   #unfinished: T | undefined
   readonly #options: BacklogOptions<T>
   #scheduled = false

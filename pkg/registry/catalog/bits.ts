@@ -44,7 +44,7 @@ export class Bits {
     return new Bits(this.#words.slice())
   }
 
-  /** Whether both have the same numbers. */
+  /** True if both have the same numbers. */
   equals(other: Bits): boolean {
     const [words, others] = [this.#words, other.#words]
     const length = Math.max(words.length, others.length)

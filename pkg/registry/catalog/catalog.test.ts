@@ -76,7 +76,7 @@ describe('versions of a parent', () => {
   })
 
   it.each(['latest', '1.2', '01.2.3', '=1.2.3', 'vv1.2.3', '', '1.2.3.4'])(
-    'stand last and are reported where %j is not semver',
+    'come last and are reported if %j is not semver',
     (number) => {
       const leftOut: string[] = []
       const catalog = new Catalog({ onLeftOut: (row) => leftOut.push(row.name) })

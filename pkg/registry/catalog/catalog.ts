@@ -46,11 +46,11 @@ export type { View } from './views.ts'
 
 type PlainResource = Depot | GroupBinding | Namespace
 
-/** What is neither a Version nor a parent of some is kept as it is: there are few of them. */
+/** Other kinds are few, so they are kept as they are. */
 class OtherRow {
   readonly resource: PlainResource
   readonly revision: number
-  /** Of the object's uid. */
+  /** Hash of the object's uid. */
   readonly identity: number
   generation = 0
 
@@ -98,7 +98,7 @@ export interface Conflict {
 export class Catalog implements ResourceSink {
   readonly findings = new FindingTable()
   readonly downloads = new DownloadTable()
-  /** What browsing needs beside the rows. */
+  /** Indexes for browsing, in addition to the rows. */
   readonly model: ReadModel
   /** Modules that exist, with their versions, by namespace and `metadata.name`. */
   readonly modules: ParentsByName
@@ -195,7 +195,7 @@ export class Catalog implements ResourceSink {
     }
   }
 
-  /** Of the Versions whose archive has this digest (hexadecimal) those that are meant, the oldest first; one for each storage. */
+  /** The Versions with an archive of this digest (hexadecimal), the oldest first, one for each storage. */
   oldestBySha256(
     sha256: string,
     isMeant: (row: VersionRow) => boolean,
@@ -355,7 +355,7 @@ export class Catalog implements ResourceSink {
   }
 }
 
-/** Whether a changed object is still what it was published as: another version or address of it came just now. */
+/** True if a changed object still has the version and address under which it was published. */
 function isSamePublication(row: Row, old: Row): boolean {
   if (row instanceof VersionRow && old instanceof VersionRow) {
     const isSameParent = row.parentName === old.parentName && row.ownerUid === old.ownerUid

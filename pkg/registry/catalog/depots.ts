@@ -25,7 +25,7 @@ export interface ShownDepot {
 export interface DepotQuery {
   readonly view: View
   readonly isPublic: (depot: Depot) => boolean
-  /** Of the Depot; what it manages may be elsewhere. */
+  /** Namespace of the Depot; it may manage resources of others. */
   readonly namespace?: string | undefined
 }
 
@@ -77,7 +77,7 @@ export class Depots {
   }
 }
 
-/** What a Depot says it manages, if it exists. */
+/** The existing resources that a Depot says it manages. */
 function managedBy({ metadata, status }: Depot, find: FindEntry): Listed[] {
   const found = new Set<Listed>()
   const add = (kind: ParentKind, names: readonly string[] = []): void => {
@@ -93,7 +93,7 @@ function managedBy({ metadata, status }: Depot, find: FindEntry): Listed[] {
   return [...found].toSorted((a, b) => compareAddress(a.summary, b.summary))
 }
 
-/** What holds for everything, else what the first says that says anything. */
+/** The value for everything; otherwise the first that is set. */
 function storageBackendOf({ spec }: Depot): Backend | undefined {
   const own = [spec.global, spec.global?.moduleConfig]
   const configs = [...own, ...(spec.moduleConfigs ?? []), ...(spec.providerConfigs ?? [])]

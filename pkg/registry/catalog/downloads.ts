@@ -24,13 +24,13 @@ export interface Downloads {
   readonly lastAt: number
 }
 
-/** What is known of one resource; archives that are gone stay in its sum. */
+/** The counts of one resource; deleted archives stay in its sum. */
 export interface ResourceDownloads extends Downloads {
-  /** Of each archive of a version, by {@link platformOf}. */
+  /** The count of each archive of a version, by {@link platformOf}. */
   ofVersion(version: string): ReadonlyMap<string, Downloads> | undefined
   /** Versions, the most downloaded first, all their platforms together, whether or not they still exist. */
   readonly ranking: readonly Ranked[]
-  /** Of one archive. */
+  /** The count of one archive. */
   of(archive: Archive): Downloads | undefined
 }
 
@@ -81,7 +81,7 @@ const mostFirst = (a: Ranked, b: Ranked): number =>
 /** Versions by their downloads. Sorted when they are asked for, and no more than what changed. */
 class Ranking {
   readonly #counts = new Map<string, number>()
-  /** What changed since they were sorted, with what it had then; undefined: nothing. */
+  /** Counts at the last sorting of those that changed since; undefined: none changed. */
   readonly #changed = new Map<string, number | undefined>()
   #sorted: Ranked[] = []
 
@@ -144,7 +144,7 @@ export function bestDownloadsOf(parent: Parent, known: ResourceDownloads | undef
   return best
 }
 
-/** Of archives that exist, each once. */
+/** Counts of archives that exist, each once. */
 function downloadsOfVersion(
   parent: Parent,
   version: string,

@@ -15,7 +15,7 @@ const finding = (fields: Partial<SecurityFinding> = {}): SecurityFinding => ({
 const findingsIn = (table: FindingTable, list: FindingList): SecurityFinding[] =>
   Array.from(table.ids(list), (id) => table.at(id))
 
-/** What one scan of 0.9 MB can hold, every finding of it with the same id. */
+/** As many findings as a scan of 0.9 MB can hold, all with the same id. */
 const scan = (from: number) =>
   Array.from({ length: 9_000 }, (_, i) => finding({ pkgName: `p${from * 9_000 + i}` }))
 

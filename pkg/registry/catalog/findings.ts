@@ -31,7 +31,7 @@ export class FindingTable {
   readonly #ranks: number[] = []
   readonly #freeSubjects: number[] = []
   #subjectCount = 0
-  /** By subject: the walk of {@link distinct} that met it last, and where in its result it stands. */
+  /** By subject: the last walk of {@link distinct} that met it, and its place in the result. */
   readonly #walks: number[] = []
   readonly #places: number[] = []
   #walk = 0
@@ -127,7 +127,7 @@ export class FindingTable {
     return id
   }
 
-  /** Of equal ones the last, because that is the one which comes again. */
+  /** Of equal ones the last, because that one is used again. */
   #keep(id: number, finding: SecurityFinding): void {
     this.#findings[id] = finding
     CheckedFinding.setPlace(finding, id)
@@ -221,7 +221,7 @@ function wholeOf(finding: SecurityFinding): string {
   return `${lengths} ${subject}${fixedVersion}${severity}${title}`
 }
 
-/** Of two findings of one vulnerability. */
+/** The worse of two findings of one vulnerability. */
 function isSame(a: SecurityFinding, b: SecurityFinding): boolean {
   return (
     a.pkgName === b.pkgName &&

@@ -26,7 +26,7 @@ export class Listed {
     this.#memo = undefined
   }
 
-  /** Whether guests may see it: it and its namespace carry the public label. */
+  /** True if guests may see it: it and its namespace have the public label. */
   get isPublic(): boolean {
     return this.#isPublic
   }

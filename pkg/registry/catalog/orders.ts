@@ -7,7 +7,7 @@ import type { Summary } from './summary.ts'
 interface SortKey {
   /** Ascending, of two that have the key. */
   readonly compare: (a: Summary, b: Summary) => number
-  /** Whether there is nothing to compare: those come last in both directions. */
+  /** True if there is nothing to compare: those come last in both directions. */
   readonly isMissing?: (summary: Summary) => boolean
 }
 
@@ -16,7 +16,7 @@ const amount = (of: (summary: Summary) => number | undefined): SortKey => ({
   isMissing: (summary) => of(summary) === undefined,
 })
 
-/** What lists can be sorted by. */
+/** The sort keys of lists. */
 export const sortKeys = {
   name: { compare: (a, b) => compareText(a.name, b.name) },
   namespace: { compare: (a, b) => compareText(a.namespace, b.namespace) },
@@ -53,7 +53,7 @@ export class SortOrder {
   /** Numbers of entries: moving thousands of them to make room is a matter of microseconds. */
   #numbers = new Uint32Array(16)
   #length = 0
-  /** How many of the entries have the key; the others stand behind them. */
+  /** How many of the entries have the key; the others follow. */
   #present = 0
 
   /** @param entries by number; one must be there for as long as it is in the order */
@@ -84,7 +84,7 @@ export class SortOrder {
     if (!this.#isMissing(entry.summary)) this.#present -= 1
   }
 
-  /** Whether an entry stays where it is when its summary change from one to the other. */
+  /** True if an entry keeps its place when its summary changes. */
   isSamePlace(a: Summary, b: Summary): boolean {
     return this.#compare(a, b) === 0
   }

@@ -41,7 +41,7 @@ export class Parent {
     this.#memo = undefined
   }
 
-  /** Whether it answers to the name in its config, and not to its `metadata.name` alone. */
+  /** True if its address has the name in its config, and not only its `metadata.name`. */
   get hasAddress(): boolean {
     return this.#hasAddress
   }

@@ -26,7 +26,7 @@ export class Parents {
   readonly #claims = new AddressClaims()
   /** Versions without a parent, by the name that they refer to. */
   readonly #waiting = new NamedRows<VersionList>()
-  /** What lost its address, and to whom. */
+  /** Resources that lost their address, and to which other. */
   readonly #conflicts = new Map<Parent, Parent>()
   #waitingCount = 0
 
@@ -53,7 +53,7 @@ export class Parents {
     return this.#byName.get(namespace, name)
   }
 
-  /** Who answers to an address. @param system of a module; default: any */
+  /** The resource with an address. @param system of a module; default: any */
   at(namespace: string, name: string, system?: string): Parent | undefined {
     const named = this.#byName.get(namespace, name)
     if (named !== undefined && fitsSystem(named.resource?.system, system)) return named
@@ -161,7 +161,7 @@ export class Parents {
     for (const name of names) this.#dropEmpty(namespace, name)
   }
 
-  /** Where Versions belong. What many of them say alike is looked up once. */
+  /** Finds the parents of Versions. References that many of them share are resolved once. */
   #homes(): (row: VersionRow) => Home {
     const known = new Map<VersionRow['common'], Home>()
     let last: VersionRow['common'] | undefined
@@ -176,7 +176,7 @@ export class Parents {
     }
   }
 
-  /** Where those wait that refer to the same name. */
+  /** Versions that wait for a parent of the same name. */
   #waitingAs({ namespace, parentName = '' }: VersionRow): VersionList {
     return this.#waiting.getOrSet(namespace, parentName, () => new VersionList())
   }
@@ -228,7 +228,7 @@ export class Parents {
   }
 }
 
-/** Where a Version is: with its parent, or among those that wait for one of the name that they refer to. */
+/** The place of a Version: with its parent, or among those that wait for one of that name. */
 type Home = Parent | VersionList
 
 const sizeOf = (chunks: readonly VersionChunk[]): number =>
@@ -244,7 +244,7 @@ function addressOf({ configName, system }: ResourceRow): string {
   return system === undefined ? configName : `${configName}/${system}`
 }
 
-/** Whether it may have another address, or other Versions, than before. */
+/** True if its address or its Versions may have changed. */
 function isMoved(row: ResourceRow | undefined, old: ResourceRow): boolean {
   return (
     row === undefined ||

@@ -1,15 +1,15 @@
 import { compareText } from './semver-order.ts'
 
 /**
- * When an object was created, in seconds since 1970, or the number of its arrival where that is not known. V8 keeps whole
- * numbers of this size without a box.
+ * The time of an object's creation in seconds since 1970, or the number of its arrival if that is unknown. V8 stores whole
+ * numbers of this size without an object.
  */
 export interface Ranked {
   readonly rank: number
   readonly name: string
 }
 
-/** By age, then by name: so every replica comes to the same end. */
+/** By age, then by name, so that every replica gets the same result. */
 export const byAge = (a: Ranked, b: Ranked): number =>
   a.rank - b.rank || compareText(a.name, b.name)
 

@@ -22,7 +22,7 @@ import { sumOf, type View, Views } from './views.ts'
 const sliceVersions = 500
 /** To take over what a parent adds up to costs as much as to look at so many Versions. */
 const versionsPerParent = 10
-/** What a few changes have left. */
+/** Work that a few changes have left. */
 const fewParents = 10
 const mostDownloadedLimit = 10
 
@@ -35,7 +35,7 @@ export interface PageRequest {
 
 export interface Page {
   readonly entries: readonly Listed[]
-  /** Of all pages. */
+  /** The entries of all pages. */
   readonly totalCount: number
 }
 
@@ -53,9 +53,9 @@ export interface ReadModelOptions extends SummarySources {
 }
 
 /**
- * What browsing needs beside the rows: every module and provider under a number, and over these numbers a set for each
- * view and each filter and an order for each way to sort. A page is an intersection of sets and a short walk along an
- * order. Changes are noted as they come and worked in before the next question is answered, a burst of them in slices.
+ * Indexes for browsing, in addition to the rows: every module and provider has a number, and there is a set of numbers for
+ * each view and each filter, and an order for each sort key. A page is an intersection of sets and a short walk along an
+ * order. Changes are noted as they come and applied before the next question is answered, large bursts in slices.
  */
 export class ReadModel {
   readonly views = new Views()
@@ -104,7 +104,7 @@ export class ReadModel {
     return this.#graphRevision
   }
 
-  /** Whether everything that was noted has been worked in; for tests and benches, which count the slices until then. */
+  /** True if all pending changes are applied; for tests and benchmarks, which count the slices until then. */
   get settled(): boolean {
     return this.#backlog.size === 0
   }
@@ -138,7 +138,7 @@ export class ReadModel {
     this.#graphRevision = ++this.#revision
   }
 
-  /** What members of a GroupBinding may see. */
+  /** The entries that members of a GroupBinding may see. */
   viewOf(binding: Binding): View {
     this.#backlog.advance()
     return this.views.of(binding, this.#entries)
@@ -290,7 +290,7 @@ export class ReadModel {
   }
 }
 
-/** Whether two states of an entry look the same in a graph. */
+/** True if two states of an entry look the same in a graph. */
 function isSameNode(a: Summary, b: Summary): boolean {
   return (
     a.latestVersion === b.latestVersion &&

@@ -7,8 +7,8 @@ export interface ReadmeRef {
 }
 
 /**
- * Called with each module that was looked at again: where the README of its latest version is now, and where it was before.
- * Both may be the same.
+ * Called for each module that was updated, with the current and the previous place of its latest version's README. Both may
+ * be the same.
  */
 export type ReadmeListener = (
   namespace: string,

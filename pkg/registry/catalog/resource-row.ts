@@ -15,7 +15,7 @@ export class ResourceRow {
   readonly name: string
   readonly uid: string
   readonly revision: number
-  /** Of the object's uid. */
+  /** Hash of the object's uid. */
   readonly identity: number
   /** Name in storage, and the name that Versions without an owner reference may use for their parent. */
   readonly configName: string
@@ -24,14 +24,14 @@ export class ResourceRow {
   readonly system: string | undefined
   /** Plugin protocols of a provider. */
   readonly protocols: readonly string[] | undefined
-  /** Of a module's archives, where their names do not tell. */
+  /** The format of a module's archives, if their names do not tell. */
   readonly fileFormat: 'zip' | 'tar' | undefined
   readonly labels: Readonly<Record<string, string>>
   /** URL of the source repository; undefined where it is not known. */
   readonly repoUrl: string | undefined
-  /** What the object itself claims; normalised. */
+  /** Claims of the object itself, normalised. */
   readonly latestVersion: string | undefined
-  /** Of the resource itself, whatever its Versions say; undefined where it says nothing. */
+  /** Its own status, whatever its Versions say; undefined if it has none. */
   readonly synced: boolean | undefined
   /** @see Ranked */
   rank = 0
@@ -60,7 +60,7 @@ export class ResourceRow {
   }
 }
 
-/** What a person wrote wins over what a scan found. */
+/** Values that a person wrote win over those that a scan found. */
 function repoUrlOf(resource: Module | Provider): string | undefined {
   if (resource.kind === 'Module') return resource.spec.moduleConfig.repoUrl
   return resource.spec.providerConfig.sourceRepository ?? resource.status?.resolvedSourceRepository

@@ -2,7 +2,7 @@ import type { ParentKind, StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import type { FindingTable } from './findings.ts'
 import { Interner } from './interner.ts'
 
-/** What a Version says like its siblings of the same platform and state: they keep it once. */
+/** Fields that siblings of the same platform and state have in common: they share one object. */
 export interface Common {
   readonly namespace: string
   readonly kind: ParentKind
@@ -23,7 +23,7 @@ export interface Common {
 /** Siblings come one after the other in a list, so that few have to be remembered. */
 const maxCommons = 4096
 
-/** What many rows have in common is kept once. */
+/** Keeps values that many rows have in common once. */
 export class RowContext {
   readonly findings: FindingTable
   readonly #strings = new Interner<string>()

@@ -3,7 +3,7 @@ import type { Bits } from './bits.ts'
 import type { NameSearch } from './name-search.ts'
 import { type SeverityLevel, type TagSets, tag } from './tags.ts'
 
-/** What a list is cut down to. What is left out does not matter. */
+/** Filters of a list; those that are undefined do not filter. */
 export interface Selection {
   /** Any of these. */
   readonly namespaces?: readonly string[] | undefined

@@ -58,7 +58,7 @@ it('orders as the library does', () => {
   )
 })
 
-it('puts what is no version after what is one', () => {
+it('puts texts that are not versions last', () => {
   expect(['x', '1.0.0', '', '2.0.0-rc.1', 'v3.0.0'].toSorted(newestFirst)).toEqual([
     '2.0.0-rc.1',
     '1.0.0',

@@ -9,7 +9,7 @@ const semver = new RegExp(
   `^(${numeric})\\.(${numeric})\\.(${numeric})(?:-(${identifier}(?:\\.${identifier})*))?(?:\\+([0-9a-zA-Z-]+(?:\\.[0-9a-zA-Z-]+)*))?$`,
 )
 
-/** Whether a CLI takes this for a version: semver 2.0 without a leading `v`. */
+/** True if a CLI accepts this as a version: semver 2.0 without a leading `v`. */
 export function isSemver(version: string): boolean {
   if (rankOf(version) >= 0) return true
   if (version.length > maxLength || !semver.test(version)) return false

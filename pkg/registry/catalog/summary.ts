@@ -10,21 +10,21 @@ import { type Totals, totalsOf } from './totals.ts'
 import type { VersionStates } from './version-states.ts'
 import type { VersionSum } from './version-sum.ts'
 
-/** What is known of one module or provider and all its Versions, at one moment. */
+/** A snapshot of one module or provider and all its Versions. */
 export interface Summary {
   readonly kind: ParentKind
   readonly namespace: string
   readonly name: string
   readonly resource: ResourceRow
-  /** What stands for it in configurations after the namespace: `network/aws`, or the type of a provider. */
+  /** Its name in configurations after the namespace: `network/aws`, or the type of a provider. */
   readonly address: string
   readonly latestVersion: string | undefined
-  /** Of the latest version; undefined where that was not scanned. */
+  /** Of the latest version; undefined if that was not scanned. */
   readonly scanCounts: ScanCounts | undefined
   /** As the resource says it; where it says nothing, whether it has Versions and all of them are in sync. */
   readonly synced: boolean
   readonly states: VersionStates
-  /** Whether any Version is not in sync. */
+  /** True if any Version is not in sync. */
   readonly hasUnsynced: boolean
   /** `linux/amd64`, each once; empty for modules. */
   readonly platforms: readonly string[]
@@ -36,7 +36,7 @@ export interface Summary {
   /** End of the latest scan of any version, in milliseconds since 1970. */
   readonly lastScannedAt: number | undefined
   readonly totals: Totals
-  /** Where the README of the latest version is kept; modules only. */
+  /** The place of the latest version's README; modules only. */
   readonly readme: ReadmeRef | undefined
 }
 
@@ -91,7 +91,10 @@ function addressOf(
   return kind === 'Provider' ? own : `${own}/${system ?? 'generic'}`
 }
 
-/** What the resource claims, if it exists; else the highest that a CLI would choose, can install, or could ask for. */
+/**
+ * The version that the resource claims, if it exists; otherwise the highest that a CLI would choose, can install, or could
+ * ask for.
+ */
 function latestVersionOf(
   parent: Parent,
   { latestVersion }: ResourceRow,

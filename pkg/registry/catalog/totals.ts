@@ -19,14 +19,14 @@ const columns = [
 
 type Column = (typeof columns)[number]
 
-/** Numbers that add up, in a fixed order: those of one resource, or the sum over many. */
+/** Numbers in the order of `columns`, of one resource or summed over many. */
 export type Totals = number[]
 
 export function noTotals(): Totals {
   return columns.map(() => 0)
 }
 
-/** Adds one to the other; a sign of -1 takes it away again. */
+/** Adds `some` to `sum`, or subtracts it if the sign is -1. */
 export function accumulate(sum: Totals, some: Readonly<Totals>, sign: 1 | -1): void {
   for (let index = 0; index < sum.length; index += 1) {
     sum[index] = (sum[index] as number) + sign * (some[index] as number)
@@ -40,7 +40,7 @@ export function namedTotals(totals: Readonly<Totals>): Record<Column, number> {
   >
 }
 
-/** What one resource adds to the statistics of those who may see it. */
+/** The numbers of one resource for the statistics of callers who may see it. */
 export function totalsOf({
   kind,
   resource,

@@ -4,7 +4,7 @@ import type { ChunkSum } from './version-sums.ts'
 
 /** Rows that are summed up in one go take about half a millisecond. */
 const maxRows = 256
-/** What is smaller than this is put together with its neighbour. */
+/** A smaller chunk is merged with its neighbour. */
 const minRows = 64
 
 /**
@@ -13,7 +13,7 @@ const minRows = 64
  */
 export class VersionChunk {
   readonly #rows: VersionRow[]
-  /** What these rows add up to; undefined after each change of them. */
+  /** The sum over these rows; undefined after each change of them. */
   sum: ChunkSum | undefined = undefined
 
   /** @param rows in order, at least one */

@@ -6,7 +6,7 @@ const noRows: readonly VersionRow[] = []
 
 /**
  * Versions that belong together, newest first, then by platform, those that are no semver last. Of several that are the same
- * version for the same platform the one created first stands first, and the others count as duplicates of it.
+ * version for the same platform the one created first comes first, and the others are duplicates of it.
  *
  * They are in chunks, so that a change costs what a chunk costs, however many there are.
  */

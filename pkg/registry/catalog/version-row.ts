@@ -20,7 +20,7 @@ import { identityOf, revisionOf } from './revision.ts'
 import type { Common, RowContext } from './row-context.ts'
 import { compareText, isSemver, newestFirst } from './semver-order.ts'
 
-/** What few Versions have. */
+/** Fields that few Versions have. */
 interface Rare {
   readonly checksumMalformed: boolean
   readonly binaryScannedAt: string | undefined
@@ -42,7 +42,7 @@ const nothingRare: Rare = {
 export class VersionRow {
   readonly name: string
   readonly revision: number
-  /** Of the object's uid. */
+  /** Hash of the object's uid. */
   readonly identity: number
   /** Normalised: no leading `v`. */
   readonly version: string
@@ -55,7 +55,7 @@ export class VersionRow {
   readonly common: Common
   readonly #rare: Rare
   parent: Parent | undefined = undefined
-  /** Whether an older Version is the same version of the same parent, for the same platform. */
+  /** True if an older Version is the same version of the same parent, for the same platform. */
   isDuplicate = false
   /** @see Ranked */
   rank = 0
@@ -128,7 +128,7 @@ export class VersionRow {
     return this.#rare.binaryFindings
   }
 
-  /** Where its README is kept; modules only. */
+  /** The place of its README; modules only. */
   get readme(): ReadmeRef | undefined {
     return this.#rare.readme
   }
@@ -144,15 +144,15 @@ export class VersionRow {
     return digest === undefined ? undefined : Buffer.from(digest, 'latin1').toString('hex')
   }
 
-  /** Where the archive is; undefined while it is not known. */
+  /** The place of the archive; undefined while it is unknown. */
   get location(): ArchiveLocation | undefined {
     const { common } = this
     return locationFrom(this.fileName, common, this.parent?.resource, common.parentName)
   }
 
-  /** Whether a CLI can have it: a checksum, a file name and a backend are known, and the version is semver. */
+  /** True if a CLI can install it: checksum, file name and backend are known, and the version is semver. */
   get downloadable(): boolean {
-    // Of a duplicate the reason takes a search.
+    // The reason of a duplicate takes a search.
     return !this.isDuplicate && this.unavailable === undefined
   }
 
@@ -211,7 +211,7 @@ function commonOf(version: Version): Common {
     protocols: spec.protocols ?? spec.providerConfigRef?.protocols,
     storage: config?.storageConfig,
     configName: config?.name,
-    // What was published by its digest is in sync without a controller that says so.
+    // A Version that was published by its digest is in sync without a controller's status.
     synced: status?.synced ?? spec.upload?.sha256 !== undefined,
     syncStatus: status?.syncStatus ?? '',
   }
@@ -273,7 +273,7 @@ export function versionOrder(a: VersionRow, b: VersionRow): number {
   )
 }
 
-/** Whether both are the same version for the same platform. */
+/** True if both are the same version for the same platform. */
 export function isSameArchive(a: VersionRow, b: VersionRow): boolean {
   return a.version === b.version && a.os === b.os && a.arch === b.arch
 }

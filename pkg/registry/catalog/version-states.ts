@@ -11,7 +11,7 @@ export const noStates = (): VersionStates => ({
   duplicate: 0,
 })
 
-/** Adds one to the other; a sign of -1 takes it away again. */
+/** Adds `some` to `sum`, or subtracts it if the sign is -1. */
 export function addStates(sum: VersionStates, some: VersionStates, sign: 1 | -1): void {
   for (const state of Object.keys(sum) as (keyof VersionStates)[]) sum[state] += sign * some[state]
 }

@@ -6,7 +6,7 @@ import { severities } from './severity.ts'
 import type { VersionRow } from './version-row.ts'
 import { addStates, noStates, type VersionStates } from './version-states.ts'
 
-/** What some versions of one parent, all platforms of each, add up to. */
+/** The sum over some versions of one parent, with all platforms of each. */
 export interface VersionSum {
   /** Number of Versions. */
   readonly count: number
@@ -19,7 +19,7 @@ export interface VersionSum {
   readonly lastScannedAt: number | undefined
   /** `linux/amd64`, each once. */
   readonly platforms: ReadonlySet<string>
-  /** Of the first row that says one. */
+  /** Of the first row that has one. */
   readonly storage: StorageConfig | undefined
   /** The newest version that is none before a release, and the newest of all, of those that a CLI can have. */
   readonly newestRelease: string | undefined
@@ -84,7 +84,7 @@ export class Summing {
   #scannedAt: string | undefined
   #newestRelease: string | undefined
   #newest: string | undefined
-  /** Of the version that has been begun: its findings, by their subject. */
+  /** Findings of the version that was begun, by their subject. */
   #worst: Map<number, number> | undefined
   #isServable = false
 

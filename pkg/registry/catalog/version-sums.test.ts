@@ -69,7 +69,7 @@ function version(place: number, revision: number, random: (below: number) => num
 const specOf = (resource: Resource | undefined): string =>
   JSON.stringify(resource !== undefined && 'spec' in resource && resource.spec)
 
-/** What is known of the one provider, once everything has been worked in. */
+/** The summary of the one provider, once all changes are applied. */
 function summaryOf({ model }: Catalog) {
   const request = { sortBy: 'name', descending: false, offset: 0, limit: 1 } as const
   let page = model.page(model.views.all, {}, request)

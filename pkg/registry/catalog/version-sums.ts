@@ -6,17 +6,17 @@ import { addUp, Summing, type VersionSum } from './version-sum.ts'
 /** Chunks whose sums are put together for what it costs to look at one Version. */
 const chunksPerVersion = 4
 
-/** What Versions say that depends on their parent: a sum holds as long as this is the same. */
+/** The fields of the parent that sums depend on: a sum is valid as long as they are the same. */
 interface Basis {
   readonly hasStorage: boolean
   readonly isDisplaced: boolean
 }
 
-/** What was found of a chunk, or how far that has come. */
+/** The sum of a chunk, or its state so far. */
 export type ChunkSum = Basis & { readonly summing: Summing }
 
 /**
- * What the Versions of a parent add up to. The sum of a chunk is kept as long as the chunk, so that a change costs what a
+ * The sum over the Versions of a parent. The sum of a chunk is kept as long as the chunk, so that a change costs what a
  * chunk costs, and what many changes leave can be done a part at a time.
  */
 export class VersionSums {

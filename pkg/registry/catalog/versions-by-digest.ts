@@ -7,7 +7,7 @@ export class VersionsByDigest {
   readonly #rows = new Map<string, VersionRow | Set<VersionRow>>()
 
   /**
-   * Of the Versions with a digest those that are meant, the oldest first; one for each storage.
+   * The Versions with a digest, the oldest first, one for each storage.
    *
    * @param sha256 hexadecimal
    */

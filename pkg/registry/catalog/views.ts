@@ -5,20 +5,20 @@ import type { Listed } from './listed.ts'
 import type { Summary } from './summary.ts'
 import { accumulate, noTotals, type Totals } from './totals.ts'
 
-/** What is seen beside what is public. */
+/** Entries that are visible in addition to the public ones. */
 type Allows = (kind: ParentKind, name: string) => boolean
 
-/** Entries by number; numbers of entries that are gone stand empty. */
+/** Entries by number; those of deleted entries are empty. */
 export type Numbered = readonly (Listed | undefined)[]
 
 /**
- * What one kind of caller may see, as a set over the numbers of entries: `all`, `public`, or that of one GroupBinding,
+ * The visible entries of one kind of caller, as a set of their numbers: `all`, `public`, or that of one GroupBinding,
  * which is what is public and what the binding allows.
  */
 export class View {
   /** Unlike that of any other view. */
   readonly key: string
-  /** Whether Depots without the public label are shown. */
+  /** True if Depots without the public label are visible. */
   readonly showsEveryDepot: boolean
   readonly #allows: Allows
   readonly #allowed = new Bits()
@@ -31,7 +31,7 @@ export class View {
     this.#allows = isAllowed
   }
 
-  /** What is seen; not to be changed by others. */
+  /** The visible entries; must not be changed by others. */
   get seen(): Bits {
     return this.#seen
   }
