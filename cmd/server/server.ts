@@ -2,7 +2,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { loadSigner } from '../../pkg/archives/signing/signing.ts'
 import { createArchives } from '../../pkg/archives/storage/storage.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
-import { keepGarbageYoung } from '../../pkg/base/fast/fast.ts'
+import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import { proxyRules } from '../../pkg/base/http/http.ts'
 import {
   authModeOf,
@@ -45,7 +45,7 @@ const downloadsCloseMs = 5_000
 
 /** `depot server`. */
 export function server(args: readonly string[]): Promise<void> {
-  keepGarbageYoung()
+  limitHeap()
   return runCommand({
     command: serverCommand,
     args,

@@ -18,9 +18,11 @@ const delay = monitorEventLoopDelay({ resolution: 1 })
 delay.enable()
 const start = performance.now()
 const startCpu = process.cpuUsage()
+const startThread = process.threadCpuUsage()
 const versions = mode === 'bare' ? await readBare() : await readDepot()
 const seconds = (performance.now() - start) / 1000
 const { user, system } = process.cpuUsage(startCpu)
+const thread = process.threadCpuUsage(startThread)
 delay.disable()
 
 console.log(
@@ -29,6 +31,7 @@ console.log(
     versions,
     seconds: Number(seconds.toFixed(2)),
     cpuSeconds: Number(((user + system) / 1e6).toFixed(2)),
+    threadSeconds: Number(((thread.user + thread.system) / 1e6).toFixed(2)),
     peakRssMegabytes: Math.round(process.resourceUsage().maxRSS / 1024),
     rssMegabytes: Math.round(process.memoryUsage.rss() / 1e6),
     loopDelayMs: { p99: delay.percentile(99) / 1e6, max: delay.max / 1e6 },

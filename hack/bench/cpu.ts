@@ -14,6 +14,10 @@ export function cpuNanoseconds(pid: number): number {
   )
 }
 
+/** CPU time of the main thread of a process, in nanoseconds: its JavaScript, without garbage collection of other threads. */
+export const mainThreadNanoseconds = (pid: number): number =>
+  Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0])
+
 /** Memory of a process in MB of 10^6 bytes, now and at its highest. */
 export function residentMb(pid: number): { readonly now: number; readonly highest: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')

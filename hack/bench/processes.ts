@@ -11,7 +11,7 @@ import { bundle } from '../image/bundle.ts'
 import { createAuthority } from '../testbed/control-plane/certificates.ts'
 import { freePort } from '../testbed/ports.ts'
 import type { Answer } from './bare.ts'
-import { cpuNanoseconds } from './cpu.ts'
+import { mainThreadNanoseconds } from './cpu.ts'
 import type { Load, LoadResult } from './load.ts'
 
 const startDeadlineMs = 120_000
@@ -128,9 +128,9 @@ export function startDepot(folders: {
 }
 
 export interface Loaded {
-  /** CPU time of the server from its start until it is ready. */
+  /** CPU time of the server's main thread from listening to being ready. */
   readonly loadSeconds: number
-  /** CPU time of a client that streams the same text, finds its lines and reads them as JSON. */
+  /** CPU time of the main thread of a client that streams the same text, finds its lines and reads them as JSON. */
   readonly leastSeconds: number
 }
 
@@ -157,7 +157,7 @@ export async function startPod(
     const client = join(import.meta.dirname, 'cluster-client.ts')
     const args = [client, 'bare', `https://127.0.0.1:${port}`, directory]
     const { stdout } = await promisify(execFile)(process.execPath, args)
-    const { cpuSeconds: leastSeconds } = JSON.parse(stdout) as { cpuSeconds: number }
+    const { threadSeconds: leastSeconds } = JSON.parse(stdout) as { threadSeconds: number }
     const mount =
       'mount -t tmpfs none /run && mkdir -p "$0" && mount --bind "$1" "$0" && shift && exec "$@"'
     const account = '/run/secrets/kubernetes.io/serviceaccount'
@@ -170,7 +170,7 @@ export async function startPod(
     )
     return {
       ...server,
-      loaded: { loadSeconds: cpuNanoseconds(server.pid) / 1e9, leastSeconds },
+      loaded: { loadSeconds: server.loadNanoseconds / 1e9, leastSeconds },
       stop() {
         server.stop()
         stop()
@@ -189,7 +189,7 @@ async function startServer(
     readonly command: readonly string[]
     readonly env: Readonly<Record<string, string>>
   } = { command: [], env: {} },
-): Promise<Target> {
+): Promise<Target & { readonly loadNanoseconds: number }> {
   const [port, adminPort] = await Promise.all([freePort(), freePort()])
   const server = [process.execPath, nodeOptions, await bundled('server'), '--anonymous-auth']
   const listen = [`--listen=127.0.0.1:${port}`, `--admin-listen=127.0.0.1:${adminPort}`]
@@ -199,20 +199,26 @@ async function startServer(
     env: { ...depotEnvironment(), ...wrapped.env },
   })
   const adminUrl = `http://127.0.0.1:${adminPort}`
+  const pid = child.pid ?? 0
   const deadline = performance.now() + startDeadlineMs
-  while (!(await isReady(adminUrl))) {
-    if (child.exitCode !== null) throw new Error('Depot did not start')
-    if (performance.now() > deadline) {
-      child.kill()
-      throw new Error('Depot does not become ready')
+  const until = async (probe: string): Promise<number> => {
+    while (!(await answers(adminUrl + probe))) {
+      if (child.exitCode !== null) throw new Error('Depot did not start')
+      if (performance.now() > deadline) {
+        child.kill()
+        throw new Error(`Depot does not answer ${probe}`)
+      }
+      await sleep(10)
     }
-    await sleep(50)
+    return mainThreadNanoseconds(pid)
   }
-  return { port, pid: child.pid ?? 0, adminUrl, stop: () => child.kill() }
+  const listening = await until('/livez')
+  const loadNanoseconds = (await until('/readyz')) - listening
+  return { port, pid, adminUrl, loadNanoseconds, stop: () => child.kill() }
 }
 
-const isReady = (adminUrl: string): Promise<boolean> =>
-  fetch(`${adminUrl}/readyz`).then(
+const answers = (url: string): Promise<boolean> =>
+  fetch(url).then(
     (response) => response.ok,
     () => false,
   )

@@ -3,6 +3,6 @@
  * docs/performance.md has a row for each.
  */
 
-export { allocatorEnvironment, giveMemoryBack, keepGarbageYoung, nodeOptions } from './memory.ts'
+export { allocatorEnvironment, giveMemoryBack, limitHeap, nodeOptions } from './memory.ts'
 export { isPlain } from './plain.ts'
 export { sendRaw } from './raw-answer.ts'

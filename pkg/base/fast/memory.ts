@@ -40,10 +40,15 @@ export function giveMemoryBack(): void {
   collector()({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }
 
+/** How much the heap may grow between two collections of all of it, in percent; V8's own limit is several times that. */
+const growthPercent = 25
+
 /**
- * Keeps the garbage of requests in the young generation. By itself V8 learns which objects live long, and creates others of
- * the same code among the old ones, where they stay until the whole heap is collected. To be called first of all.
+ * Bounds the heap of a server whose memory is its catalog. By itself V8 creates objects among the old ones if others of the
+ * same code have lived long, and such garbage of requests stays until the whole heap is collected. To be called first of all.
  */
-export function keepGarbageYoung(): void {
-  if (!isPlain()) setFlagsFromString('--no-allocation-site-pretenuring')
+export function limitHeap(): void {
+  if (isPlain()) return
+  setFlagsFromString('--no-allocation-site-pretenuring')
+  setFlagsFromString(`--heap-growing-percent=${growthPercent}`)
 }
