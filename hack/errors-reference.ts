@@ -10,7 +10,7 @@ const topics: Record<Topic, readonly [heading: string, about: string]> = {
   ],
   callers: [
     'Callers',
-    'Why a caller is turned away. The log line of the request has the reason as `err.reason`, and `depot_auth_requests_total` counts it.',
+    'Why a caller is refused. The log line of the request has the reason as `err.reason`, and `depot_auth_requests_total` counts it.',
   ],
   signIns: [
     'Sign-in to the explorer',
@@ -28,7 +28,7 @@ const topics: Record<Topic, readonly [heading: string, about: string]> = {
     'Archives and download counts',
     'Counted by `depot_archive_aborts_total`, `depot_storage_errors_total` and `depot_download_events_dropped_total`.',
   ],
-  expressions: ['Expressions', 'What is wrong with the expression of a GroupBinding.'],
+  expressions: ['Expressions', 'Mistakes in the expression of a GroupBinding.'],
   upstreams: ['Upstreams', 'Why an upstream gives nothing. The resource has it in its conditions.'],
   archives: [
     'Refused archives',

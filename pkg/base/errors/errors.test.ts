@@ -3,13 +3,13 @@ import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { messageOf } from './errors.ts'
 
-it('tells what was thrown', () => {
-  expect(messageOf(new Error('away'))).toBe('away')
-  expect(messageOf('away')).toBe('away')
+it('gives the message of anything that was thrown', () => {
+  expect(messageOf(new Error('it broke'))).toBe('it broke')
+  expect(messageOf('it broke')).toBe('it broke')
   expect(messageOf(new RangeError())).toBe('RangeError')
 })
 
-it('tells why no address of a host is reached', async () => {
+it('says why no address of a host is reachable', async () => {
   const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }))
   // A port that no program may listen on without being asked to: TCP multiplexer.
   const socket = connect({

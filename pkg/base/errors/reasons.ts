@@ -1,6 +1,6 @@
 /**
- * What a reason means to those who see it, as an HTTP status or as one of: `fix`, a person has to change something first;
- * `retry`, trying again helps, and Depot does; `fine`, nothing is wrong. The first sentence of a text says what happened,
+ * The reaction to a reason is an HTTP status or one of: `fix`, a person has to change something first; `retry`, trying again
+ * helps, and Depot does; `fine`, nothing is wrong. The first sentence of a text says what happened,
  * the rest what to do about it.
  */
 type Row = readonly [reaction: Status | 'fix' | 'retry' | 'fine', text: string]
@@ -24,7 +24,7 @@ export const reasonTopics = {
     Unavailable: [503, 'Something that is needed is unavailable. Try again in a moment.'],
     GatewayTimeout: [504, 'A service behind Depot took too long. Try again in a moment.'],
   },
-  /** Why a caller is turned away; the answer has the reason of its status. */
+  /** Why a caller is refused; the answer has the reason of its status. */
   callers: {
     NoCredentials: [401, 'There are no credentials. Log in with `terraform login`.'],
     MalformedCredentials: [401, 'The credentials cannot be read. Send them as they were issued.'],
@@ -102,7 +102,7 @@ export const reasonTopics = {
     Corrupt: ['fix', 'A file of the queue is damaged. Check the disk.'],
     Expired: ['fix', 'A download waited for too long to be counted. Check the download store.'],
   },
-  /** What is wrong with the expression or a pattern of a GroupBinding. */
+  /** Mistakes in the expression or a pattern of a GroupBinding. */
   expressions: {
     UnknownName: ['fix', 'The expression uses a name that does not exist. Use `groups`.'],
     TypeMismatch: ['fix', 'An operator or function gets a value of a type that it does not take.'],
@@ -179,7 +179,7 @@ export type ReasonOf<R extends Reason> = R
 /** Reasons of errors that are answered to a client. */
 export type AnswerReason = keyof Topics['answers']
 
-/** Reasons for which a caller is turned away. */
+/** Reasons for which a caller is refused. */
 export type CallerReason = keyof Topics['callers']
 
 const rows = Object.fromEntries(

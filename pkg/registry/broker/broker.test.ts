@@ -51,7 +51,7 @@ function open(options: { trustProxy?: boolean; timeoutMs?: number; baseUrl?: str
 const ask = async (path: string, init: RequestInit = {}, env: object = {}): Promise<Response> =>
   broker.routes.request(`http://depot.test${path}`, init, env)
 
-describe('what the broker gets', () => {
+describe('a request to the broker', () => {
   it.each([
     ['GET', '/broker/auth?client_id=a%2Fb&scope=openid+email&x=%C3%BC', undefined],
     ['POST', '/broker/token', 'grant_type=authorization_code&code=%2B'],
@@ -135,7 +135,7 @@ describe('what the broker gets', () => {
   })
 })
 
-describe('what comes back', () => {
+describe('an answer of the broker', () => {
   it('redirects, several cookies and codes pass as they are', async () => {
     answer = (response) => {
       response.writeHead(303, {
@@ -195,7 +195,7 @@ describe('bounds', () => {
     expect(await errorOf('/broker/token', init)).toMatchObject({ reason: 'TooLarge' })
   })
 
-  it('a broker that is away is 502', async () => {
+  it('answers 502 while the broker is unreachable', async () => {
     server.close()
     server.closeAllConnections()
     expect(await errorOf('/broker/auth')).toMatchObject({ reason: 'BadGateway' })

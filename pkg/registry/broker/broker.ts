@@ -1,4 +1,4 @@
-/** Logins by way of the registry's own name: passes `/broker/*` on to the identity broker. */
+/** Logins under the registry's own host name: passes `/broker/*` on to the identity broker. */
 
 import { Hono } from 'hono'
 import { RegistryError } from '../../base/errors/errors.ts'
@@ -11,7 +11,7 @@ import {
   type RequestFacts,
 } from '../../base/telemetry/telemetry.ts'
 
-/** What the server passes along with a request. */
+/** Parts of a request that the server passes along. */
 interface BrokerEnv {
   Bindings: {
     readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } }
@@ -22,11 +22,11 @@ interface BrokerEnv {
 export interface BrokerOptions {
   /** The broker's address: scheme, host and port. */
   readonly url: string
-  /** Add to what a proxy says in `X-Forwarded-*`, and do not replace it. */
+  /** Append to the `X-Forwarded-*` headers of a proxy instead of replacing them. */
   readonly trustProxy: boolean
-  /** The registry's own URL, where it is configured: its scheme and host are what the broker hears. */
+  /** The registry's own URL, if it is configured: the broker gets its scheme and host. */
   readonly baseUrl?: string | undefined
-  /** The ways out. Default: direct. */
+  /** Proxies for outgoing requests. Default: none. */
   readonly proxies?: ProxyRules | undefined
   readonly log: Logger
   readonly metrics: Metrics
@@ -40,7 +40,7 @@ export interface Broker {
 }
 
 const route = '/broker/*'
-/** Forms and tokens going in, pages with their scripts and pictures coming out. */
+/** Requests are forms and tokens, answers are pages with their scripts and pictures. */
 const maxRequestBytes = 1024 * 1024
 const maxResponseBytes = 32 * 1024 * 1024
 
@@ -67,11 +67,11 @@ export function createBroker(options: BrokerOptions): Broker {
   const routes = new Hono<BrokerEnv>().all(route, async (c) => {
     if (c.env?.facts !== undefined) c.env.facts.route = route
     try {
-      // The path as it is sent on, whatever the router took it for.
+      // The path that is sent on, which the router may have read differently.
       if (!/^\/broker(?:\/|$)/.test(new URL(c.req.url).pathname)) {
         throw new RegistryError(
           'BadRequest',
-          'the path leads out of /broker: write it without dots',
+          'the path leads out of /broker: remove its dot segments',
         )
       }
       const answer = await proxy.forward(c)

@@ -4,7 +4,7 @@ import { ReadyAnswer } from '../../base/serving/serving.ts'
 import type { Composed } from './endpoint.ts'
 
 interface Kept {
-  /** Of the view. */
+  /** The key of the view. */
   readonly view: string
   /** Path and query. */
   readonly target: string
@@ -12,17 +12,17 @@ interface Kept {
   readonly revision: () => number
   readonly madeAt: number
   readonly sizeBytes: number
-  /** Since it was last passed over when room was needed. */
+  /** Whether it was asked for since the last time that space was needed. */
   isUsed: boolean
 }
 
-/** How many hashes of what was asked for lately are remembered. */
+/** How many hashes of recent requests are remembered. */
 const rememberedTargets = 4096
 
-/** Of what one answer takes beside its body: headers and room for them, its URL and fields for the access log, bookkeeping. */
+/** Bytes of an answer in addition to its body: headers, its URL and fields for the access log, bookkeeping. */
 const overheadBytes = 4096
 
-/** Answers differ by caller, so no cache that callers share may keep them, and any other asks each time. */
+/** Answers differ by caller, so shared caches must not keep them, and private ones ask each time. */
 const headers = {
   'Content-Type': 'application/json',
   'Cache-Control': 'private, no-cache',
@@ -30,12 +30,12 @@ const headers = {
 }
 
 /**
- * Remembers answers until what they were made from changes, or until they take too much memory: then the oldest go that
- * were not asked for again. What is asked for once is not kept: most pages of a search never are again, and keeping them
- * costs more than making them.
+ * Remembers answers until their data changes, or until they take too much memory: then the oldest go that were not asked
+ * for again. An answer is kept from its second request on: most pages of a search have only one, and keeping them costs
+ * more than making them.
  */
 export class Answers {
-  /** By view and target: a text of both would have to be put together for every request. */
+  /** By view and target, because joining both to one key would cost time in every request. */
   readonly #views = new Map<string, Map<string, Kept>>()
   /** Oldest first. */
   readonly #kept = new Set<Kept>()
@@ -66,7 +66,7 @@ export class Answers {
 
   /**
    * Makes an answer and keeps it, unless it is too large or was not asked for lately. Its ETag is of the body, and tells
-   * nothing that the body does not. To be called where `get` has none.
+   * nothing that the body does not. Call it if `get` has none.
    *
    * @param view its key
    * @param asked path and query
@@ -91,7 +91,7 @@ export class Answers {
     return answer
   }
 
-  /** Whether this was the last one of its place in the table; it is from now on. */
+  /** Whether this was the last one in its place of the table; from now on it is. */
   #wasAsked(view: string, target: string): boolean {
     const code = codeOf(target, codeOf(view, 0))
     const place = (code >>> 0) % rememberedTargets
@@ -108,7 +108,7 @@ export class Answers {
     this.#sizeBytes -= kept.sizeBytes
   }
 
-  /** Makes room for many at once: to find the oldest, a Set passes by all places that became empty since it was packed. */
+  /** Makes space for many at once: a Set finds its oldest entry only after all places that became empty. */
   #shrink(): void {
     const targetBytes = this.#capacityBytes * 0.9
     for (const kept of this.#kept) {

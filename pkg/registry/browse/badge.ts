@@ -2,7 +2,7 @@ import { notFound } from '../../base/errors/errors.ts'
 import type { Catalog, View } from '../catalog/catalog.ts'
 import { kindName, kindOf } from './parameters.ts'
 
-/** Below the prefix. The name carries the suffix `.svg`. */
+/** Below the prefix. The name ends in `.svg`. */
 export const badgePattern = '/badges/:namespace/:kind/:file'
 
 const glyphWidth = 6.6
@@ -11,9 +11,9 @@ const grey = '#4a5160'
 const blue = '#2f5fd0'
 
 /**
- * A picture of a name and its latest version, for READMEs elsewhere.
+ * A picture of a name and its latest version, for READMEs on other sites.
  *
- * @throws RegistryError NotFound, whether there is none or it is not public
+ * @throws RegistryError NotFound if it does not exist or is not public
  */
 export function badgeOf(
   catalog: Catalog,

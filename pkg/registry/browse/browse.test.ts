@@ -13,7 +13,7 @@ import { parsed } from './random-registry.fixture.ts'
 const label = { 'depot.internal/public': 'true' }
 const s3 = { s3: { bucket: 'archives', region: 'eu-west-1' } }
 
-/** What the tests look at, whichever answer it is in. */
+/** The fields that the tests look at, of any answer. */
 interface Body {
   readonly items: readonly { namespace: string; name: string; modules: string[] }[]
   readonly totalCount: number
@@ -199,7 +199,7 @@ describe('an answer', () => {
     '/openapi.json',
   ]
 
-  it.each(paths)('of %s has a tag, and is not sent to those who have it', async (path) => {
+  it.each(paths)('for %s has a tag, and is not sent to clients who have it', async (path) => {
     const app = new Registry().as('public')
     const whole = await app.request(path)
     const etag = whole.headers.get('ETag') ?? ''
@@ -214,7 +214,7 @@ describe('an answer', () => {
     expect([head.status, await head.text(), head.headers.get('ETag')]).toEqual([200, '', etag])
   })
 
-  it.each(paths)('of %s does not change with what the caller cannot see', async (path) => {
+  it.each(paths)('for %s does not change with what the caller cannot see', async (path) => {
     const registry = new Registry()
     let hour = 0
     const app = registry.serve(() => 'public', {
@@ -233,7 +233,7 @@ describe('an answer', () => {
     '/resources/open/module/open',
     '/resources/open/module/open/versions',
     '/stats',
-  ])('of %s changes with what the caller can see', async (path) => {
+  ])('for %s changes with what the caller can see', async (path) => {
     const registry = new Registry()
     const app = registry.as('public')
     const before = (await app.request(path)).headers.get('ETag')
@@ -356,7 +356,7 @@ describe('odd input', () => {
     },
   )
 
-  it.each(rows)('is ignored by $path where it is no $name', async ({ path, name }) => {
+  it.each(rows)('is ignored by $path if it is not a $name', async ({ path, name }) => {
     const plain = await app.request(path)
     const odd = await app.request(`${path}?${name}x=1&x${name}[]=&%zz=%ff&&=`)
     expect([odd.status, odd.headers.get('ETag')]).toEqual([200, plain.headers.get('ETag')])
@@ -374,12 +374,12 @@ describe('odd input', () => {
     expect((await app.request(path)).status).toBe(status)
   })
 
-  it('of many namespaces takes any of them', async () => {
+  it('for many namespaces takes any of them', async () => {
     const query = Array.from({ length: 500 }, (_, index) => `namespace=n${index}`).join('&')
     expect((await app.json(`/resources?${query}&namespace=open`)).totalCount).toBe(2)
   })
 
-  it('of a page size above 100 is taken for 100, and a page behind the last is empty', async () => {
+  it('with a page size above 100 is taken for 100, and a page behind the last is empty', async () => {
     expect(await app.json('/resources?page_size=5000')).toMatchObject({ pageSize: 100 })
     expect(await app.json('/resources?page=999999999')).toMatchObject({ items: [], totalCount: 4 })
   })

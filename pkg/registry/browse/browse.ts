@@ -35,11 +35,11 @@ export { openApiDocument } from './openapi.ts'
 
 export interface BrowseOptions {
   readonly catalog: Catalog
-  /** What callers may see. Default: everything. */
+  /** Decides what callers may see. Default: everything. */
   readonly auth?: Pick<Auth, 'mode' | 'viewOf' | 'now'> | undefined
-  /** Default: there are none. */
+  /** Default: none. */
   readonly readmes?: ReadmeReader | undefined
-  /** Downloads over time. Default: there were none. */
+  /** Downloads over time. Default: none. */
   readonly history?: History | undefined
   /** Default: Date.now. */
   readonly clock?: Clock | undefined
@@ -48,12 +48,12 @@ export interface BrowseOptions {
 const noReadmes: ReadmeReader = { revision: 0, get: () => undefined }
 
 /**
- * The browse API: what is in the registry, as far as the caller may see it. Read-only JSON, answered from the catalog
- * without waiting for anything; an answer is made once and sent until something in it changes.
+ * The browse API: the contents of the registry that the caller may see, as read-only JSON. It answers from the catalog
+ * without waiting; an answer is made once and sent until something in it changes.
  */
 export function createBrowse(options: BrowseOptions): {
   readonly routes: Hono<ServingEnv>
-  /** Answers what needs nothing to be waited for. */
+  /** Finds the answers for which nothing has to be waited for. */
   readonly hot: Hot
 } {
   const routes = new Hono<ServingEnv>()
@@ -101,7 +101,7 @@ export function createBrowse(options: BrowseOptions): {
 
 const everything = { view: 'all', count: () => undefined } as const
 
-/** What is asked for. */
+/** One request. */
 interface Question {
   readonly view: View
   /** Path and query. */
@@ -110,9 +110,9 @@ interface Question {
 }
 
 interface Answerer {
-  /** Of the route, below the prefix. */
+  /** Pattern of the route, below the prefix. */
   readonly pattern: string
-  /** Makes an answer, and keeps it where it is worth that. */
+  /** Makes an answer, and keeps it if that pays. */
   readonly make: (question: Question) => ReadyAnswer
 }
 
@@ -170,13 +170,13 @@ function makePlainly(
   }
 }
 
-/** What the access log tells of the request. */
+/** Names the resource of a request for the access log. */
 function subjectOf({ namespace, kind, name }: RouteParameters): RequestFacts {
   if (namespace === undefined || name === undefined) return {}
   return { namespace, name, kind: kind === 'module' ? 'Module' : 'Provider' }
 }
 
-/** Read past the framework where that can be done, which saves making a copy of all headers. */
+/** The header, read from Node if possible, because the framework would copy all headers. */
 function ifNoneMatch(c: Context<ServingEnv>): string | undefined {
   const incoming = c.env?.incoming
   return incoming ? incoming.headers['if-none-match'] : c.req.header('If-None-Match')

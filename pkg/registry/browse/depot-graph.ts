@@ -56,7 +56,7 @@ export const depotGraph = endpoint({
   },
 })
 
-/** Everything but the time. Pieces of text are put together, because there may be 20,000 of them. */
+/** The graph without the time. Its JSON is joined from pieces of text, because there may be 20,000 of them. */
 function graphParts(depots: readonly ShownDepot[]): string {
   const firstDepot = new Map<Listed, string>()
   const edges: string[] = []
@@ -100,7 +100,7 @@ function nodeOf(entry: Listed): string {
   return `{"id":"${idOf(entry)}",${rest.slice(1, -1)}`
 }
 
-/** As it stands in JSON, without the quotes. */
+/** The name as JSON writes it, without the quotes. */
 function idOf(entry: Listed): string {
   const { kind, namespace, name } = entry.summary
   return entry.memo('id', () => inner(`${namespace}/${nameOfKind[kind]}/${name}`))

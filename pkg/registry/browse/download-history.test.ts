@@ -149,7 +149,7 @@ describe('the history of downloads', () => {
     expect([there.status, nowhere.status, asked]).toEqual([404, 404, []])
   })
 
-  it('is 503 while the counts are away', async () => {
+  it('is 503 while the counts are unavailable', async () => {
     const response = await serve({ history: () => Promise.reject(new Error('connect 10.0.0.1')) })()
     expect(response.status).toBe(503)
     expect(await response.text()).not.toContain('10.0.0.1')

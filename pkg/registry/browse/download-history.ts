@@ -15,7 +15,7 @@ export interface HourlyDownloads {
   readonly count: number
 }
 
-/** The hours of the last 90 days in which a resource was downloaded, of all its versions and of those asked for. */
+/** The hours of the last 90 days with downloads of a resource: of all its versions together, and of each given one. */
 export type History = (
   resource: {
     readonly kind: ParentKind
@@ -32,7 +32,7 @@ const defaultSpanMs = 30 * dayMs
 /** The epoch was a Thursday, and weeks begin on Mondays. */
 const mondayMs = 4 * dayMs
 const stepMs = { '1h': hourMs, '6h': 6 * hourMs, '1d': dayMs, '7d': 7 * dayMs } as const
-/** The versions that were downloaded most have a line of their own. */
+/** How many of the most downloaded versions have their own line. */
 const mostVersions = 20
 
 const time = z.iso.datetime({
@@ -79,7 +79,7 @@ export const downloadHistory = {
 
 type HistoryAsked = BrowseAsked<Query, z.output<typeof resourcePath>>
 
-/** @throws RegistryError NotFound, Unavailable where the history cannot be read */
+/** @throws RegistryError NotFound, Unavailable if the history cannot be read */
 export async function historyRecord(
   { catalog, view, path, query: asked }: Pick<HistoryAsked, 'catalog' | 'view' | 'path' | 'query'>,
   history: History,
@@ -123,7 +123,7 @@ interface Steps {
   readonly count: number
 }
 
-/** Whole steps that hold the time asked for, as far as there is history; none where it ends before it begins. */
+/** Whole steps that cover the time of the query within the history; none if it ends before it begins. */
 function stepsOf({ from, to, step }: Query, nowMs: number): Steps {
   const ms = stepMs[step]
   const end = Math.min(to === undefined ? nowMs : Date.parse(to), nowMs)

@@ -6,7 +6,7 @@ import type { FirstSeen } from './first-seen.ts'
 /** A request whose parameters are known to be well-formed. */
 export interface BrowseAsked<Q, P> {
   readonly catalog: Catalog
-  /** What the caller may see. */
+  /** The part of the catalog that the caller may see. */
   readonly view: View
   readonly query: Q
   readonly path: P
@@ -14,10 +14,10 @@ export interface BrowseAsked<Q, P> {
   readonly firstSeen: FirstSeen
 }
 
-/** The body of an answer, and how to tell later whether it is still that. */
+/** The body of an answer, and how to tell later whether it is still current. */
 export interface Composed {
   readonly body: string
-  /** Counts what happens to whatever the body was made from. */
+  /** Counts the changes to the data that the body was made from. */
   readonly revision: () => number
 }
 
@@ -34,15 +34,15 @@ export interface DescribedEndpoint<
   readonly path: P
   readonly query: Q
   readonly response: z.ZodType
-  /** Of an answer. */
+  /** An answer. */
   readonly example: unknown
-  /** Example of the message where a query cannot be read; absent where there is nothing to misread. */
+  /** Example of the message if a query is malformed; absent if no query can be. */
   readonly badRequest?: string
-  /** Example of the message where something is not there, or not for the caller to see. */
+  /** Example of the message if something does not exist, or the caller may not see it. */
   readonly notFound?: string
 }
 
-/** One that is answered from memory. */
+/** An endpoint that is answered from memory. */
 export interface BrowseEndpoint<
   Q extends z.ZodObject = z.ZodObject,
   P extends z.ZodObject = z.ZodObject,
@@ -50,7 +50,7 @@ export interface BrowseEndpoint<
   answer(asked: BrowseAsked<z.output<Q>, z.output<P>>): Composed
 }
 
-/** Checks an endpoint, and lets go of the types of its parameters so that endpoints can stand in one list. */
+/** Checks an endpoint, and drops the types of its parameters so that a list can have all of them. */
 export function endpoint<Q extends z.ZodObject, P extends z.ZodObject>(
   definition: BrowseEndpoint<Q, P>,
 ): BrowseEndpoint {

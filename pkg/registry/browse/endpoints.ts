@@ -9,10 +9,10 @@ import { scanFindings } from './scan-findings.ts'
 import { stats } from './stats.ts'
 import { versions } from './versions.ts'
 
-/** Where the browse API begins. */
+/** The path of the browse API. */
 export const prefix = '/depot/ui/v1'
 
-/** All that is answered from memory. */
+/** All endpoints that are answered from memory. */
 export const endpoints: readonly BrowseEndpoint[] = [
   namespaces,
   resources,
@@ -24,5 +24,5 @@ export const endpoints: readonly BrowseEndpoint[] = [
   stats,
 ]
 
-/** All that callers can ask. */
+/** All documented endpoints. */
 export const described: readonly DescribedEndpoint[] = [...endpoints, downloadHistory]

@@ -9,12 +9,12 @@ interface Seen {
   readonly at: string
 }
 
-/** How many keys are kept apart for each view. */
+/** How many keys are remembered for each view. */
 const maxEntries = 64
 
 /**
- * Remembers when each view first saw a text. It must not be the time of the last change: that would tell of changes to
- * what the caller may not see.
+ * Remembers when each view first saw a text. The time of the last change would tell of changes that
+ * the caller may not see.
  */
 export class FirstSeen {
   readonly #ofView = new WeakMap<View, Bounded<Seen>>()
@@ -24,7 +24,7 @@ export class FirstSeen {
     this.#clock = clock
   }
 
-  /** Since when a view sees this text under a key, as RFC 3339 writes it. */
+  /** The time since which a view sees this text under a key, in RFC 3339. */
   at(view: View, key: string, text: string): string {
     const digest = hash('sha256', text, 'base64')
     let seen = this.#ofView.get(view)

@@ -11,7 +11,7 @@ import { queryReader } from './query-reader.ts'
 
 const noHistory: History = () => Promise.resolve([])
 
-/** What is put together for each request: the history of downloads, which is in the store of counts, and badges. */
+/** Answers that are made for each request: the history of downloads, from the store of counts, and badges. */
 export function liveRoutes(
   options: BrowseOptions,
   viewOf: (c: Context<ServingEnv>) => View | Promise<View>,
@@ -33,7 +33,7 @@ export function liveRoutes(
     return unkept(body).toResponse(c.req.header('If-None-Match'))
   })
 
-  // Pages elsewhere carry no token: badges show what is public and nothing else.
+  // Pages of other sites send no token, so badges show public resources only.
   get(routes, prefix, badgePattern, (c) => {
     const { namespace, kind, file } = c.req.param()
     const known = kindName.safeParse(kind).data

@@ -12,8 +12,8 @@ import type {
 } from '../../api/v1alpha1/v1alpha1.ts'
 
 /*
- * What the registry holds, read by straight loops over the objects themselves: slow, plain, and sharing no code with the
- * catalog that it is compared with.
+ * The contents of the registry, read by straight loops over the objects: slow, plain, and without any code of the catalog
+ * that it is compared with.
  */
 
 export interface World {
@@ -191,7 +191,7 @@ export class NaiveModel {
     )
   }
 
-  /** Who has what its config says: the one with that name, or else the oldest that says the same. */
+  /** The owner by its config: the one with that name, or else the oldest that says the same. */
   #holder(owner: Owner): { readonly owner: Owner; readonly isNamed: boolean } {
     const near = (this.#all(owner.kind) as Owner[]).filter(
       (other) => other.metadata.namespace === owner.metadata.namespace,
@@ -216,7 +216,7 @@ export class NaiveModel {
     return owner.kind === 'Provider' ? own : `${own}/${systemOf(owner) ?? 'generic'}`
   }
 
-  /** Of one archive, of one version, or of everything that was ever there. */
+  /** Downloads of one archive, of one version, or of everything that was ever there. */
   downloads(owner: Owner, only: (one: World['downloads'][number]) => boolean = () => true) {
     let [count, lastAt] = [0, 0]
     for (const one of this.#world.downloads) {
@@ -246,7 +246,7 @@ const systemOf = (owner: Owner): string | undefined =>
 const fits = (own: string | undefined, asked: string | undefined): boolean =>
   own === undefined || asked === undefined || own === asked
 
-/** What was created first, then by name. */
+/** The older one first, then by name. */
 const byAge = (a: Owner | Version, b: Owner | Version): number =>
   Date.parse(a.metadata.creationTimestamp) - Date.parse(b.metadata.creationTimestamp) ||
   text(a.metadata.name, b.metadata.name)

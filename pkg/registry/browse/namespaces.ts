@@ -2,7 +2,7 @@ import { NamespaceList } from '../../api/browse/browse.ts'
 import { endpoint } from './endpoint.ts'
 import { noParameters } from './parameters.ts'
 
-/** The same for everyone: names of other namespaces are shown to no one. */
+/** The same rule for everyone: names of other namespaces are shown to nobody. */
 export const namespaces = endpoint({
   route: '/namespaces',
   operationId: 'listNamespaces',

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { RegistryError } from '../../base/errors/errors.ts'
 
-/** Names in a cluster are shorter, and so is what one searches them for. */
+/** Names in a cluster are not longer, and neither are parts of them. */
 const maxLength = 253
 const largestNumber = 999_999_999
 
@@ -41,7 +41,7 @@ export const paging = {
 
 const largestPage = 100
 
-/** Which items a page has. */
+/** The items of a page. */
 export function pageOf(query: { readonly page: number; readonly page_size: number }) {
   const pageSize = Math.min(query.page_size, largestPage)
   return { page: query.page, pageSize, offset: (query.page - 1) * pageSize }
@@ -51,11 +51,11 @@ export const noParameters = z.object({})
 
 export const kindName = oneOf(['module', 'provider'])
 
-/** Kind of the object that a kind in a path stands for. */
+/** The kind of the object for a kind in a path. */
 export const kindOf = { module: 'Module', provider: 'Provider' } as const
 export const nameOfKind = { Module: 'module', Provider: 'provider' } as const
 
-/** Path parameters of everything that is about one module or provider. */
+/** Path parameters of endpoints for one module or provider. */
 export const resourcePath = z.object({
   namespace: word.meta({ description: 'Namespace in the cluster.', examples: ['platform'] }),
   kind: kindName.meta({ description: 'What it is.', examples: ['module'] }),

@@ -8,7 +8,7 @@ import { resources } from './resources.ts'
 const { query: schema } = resources
 const read = queryReader(schema)
 
-/** What a query means, or what is wrong with it. */
+/** The value of a query, or the message about it. */
 function outcomeOf(meaning: () => unknown): unknown {
   try {
     return meaning()

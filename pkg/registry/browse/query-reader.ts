@@ -6,7 +6,7 @@ import { badParameter, isRepeatable, parse } from './parameters.ts'
 const rememberedTexts = 64
 const rememberedCharacters = 64
 
-/** Whether it takes the platform's parser: for escapes, and for a question mark in front, which it drops. */
+/** Whether the platform's parser is needed: for escapes, and for a leading question mark, which it drops. */
 const needsParser = (search: string): boolean =>
   search.startsWith('?') || search.includes('%') || search.includes('+')
 
@@ -19,7 +19,7 @@ export type QueryReader<S extends z.ZodObject> = (search: string) => z.output<S>
 
 /**
  * Makes a reader for the queries of one schema, whose parameters must not depend on each other. Queries that need decoding
- * or are not right go through the platform's parser and the schema; all others are read here, for a fraction of the time.
+ * or are not valid go through the platform's parser and the schema; all others are read here, for a fraction of the time.
  */
 export function queryReader<S extends z.ZodObject>(schema: S): QueryReader<S> {
   const parameters = new Map(
@@ -36,7 +36,7 @@ export function queryReader<S extends z.ZodObject>(schema: S): QueryReader<S> {
   }
 }
 
-/** Reads a query that needs no decoding; undefined unless all its parameters are right and given once. */
+/** Reads a query that needs no decoding; undefined unless all its parameters are valid and given once. */
 function plainly<T extends Record<string, unknown>>(
   search: string,
   parameters: ReadonlyMap<string, Parameter>,
@@ -47,7 +47,7 @@ function plainly<T extends Record<string, unknown>>(
   let equals = -1
   for (let start = 0; start < search.length; ) {
     const end = positionOf('&', search, start)
-    // Looked for again only behind the last one: a query may be thousands of pairs without any.
+    // The search goes on behind the last one, because a query may be thousands of pairs without any.
     if (equals < start) equals = positionOf('=', search, start)
     const nameEnd = Math.min(equals, end)
     const parameter = parameters.get(search.slice(start, nameEnd))
@@ -62,7 +62,7 @@ function plainly<T extends Record<string, unknown>>(
   return query as T
 }
 
-/** Where a character is next, or else where the text ends. */
+/** The position of the next such character, or the end of the text. */
 function positionOf(character: string, text: string, start: number): number {
   const position = text.indexOf(character, start)
   return position === -1 ? text.length : position
@@ -90,7 +90,7 @@ class Parameter {
   readonly name: string
   readonly isRepeatable: boolean
   readonly #schema: z.ZodType
-  /** What texts mean that were asked for: most parameters know a handful of words. */
+  /** Values of texts of earlier requests: most parameters have a handful of them. */
   readonly #meanings = new CappedMap<string, unknown>(rememberedTexts)
 
   constructor(name: string, schema: z.ZodType) {
@@ -99,11 +99,11 @@ class Parameter {
     this.#schema = schema
   }
 
-  /** What it means alone; undefined: it is not right. */
+  /** The value of one text; undefined if it is not valid. */
   meaningOf(text: string): unknown {
     const known = this.#meanings.get(text)
     if (known !== undefined) return known
-    // A list is made for each request, because whoever gets it might change it.
+    // Each request gets its own list, because its reader might change it.
     if (this.isRepeatable) return this.#schema.safeParse([text]).data
     const meaning = this.#schema.safeParse(text).data
     if (meaning === undefined || text.length > rememberedCharacters) return meaning

@@ -282,7 +282,7 @@ const address = fc
 const together = (...parts: fc.Arbitrary<string>[]) =>
   fc.tuple(...parts).map((texts) => texts.join(''))
 
-/** What a caller may ask; paths below the prefix. */
+/** Paths below the prefix that a caller may ask for. */
 export const question = fc.oneof(
   { weight: 6, arbitrary: together(pick('/resources'), resourcesQuery) },
   { weight: 2, arbitrary: address },

@@ -9,7 +9,7 @@ export interface ResourceAddress {
   readonly name: string
 }
 
-/** @throws RegistryError NotFound, whether it does not exist or is not for the caller to see */
+/** @throws RegistryError NotFound if it does not exist or the caller may not see it */
 export function findResource(catalog: Catalog, view: View, address: ResourceAddress): Listed {
   const { namespace, kind, name } = address
   const entry = catalog.model.find(view, kindOf[kind], namespace, name)
@@ -23,7 +23,7 @@ function noResource({ namespace, kind, name }: ResourceAddress): RegistryError {
   )
 }
 
-/** Counts what happens to one resource, as far as the view shows it; NaN, which equals nothing, where it does not. */
+/** Counts changes to a resource in a view; NaN, which equals nothing, if the view does not show it. */
 export function revisionOf(catalog: Catalog, view: View, address: ResourceAddress): number {
   const { namespace, kind, name } = address
   return catalog.model.find(view, kindOf[kind], namespace, name)?.revision ?? Number.NaN
@@ -54,7 +54,7 @@ export function rfc3339(time: number | undefined): string | undefined {
   return time === undefined ? undefined : new Date(time).toISOString()
 }
 
-/** How a platform is named in maps. */
+/** The key of a platform in maps. */
 export function platformOf({ os = '', arch = '' }: VersionRow): string {
   return `${os}/${arch}`
 }

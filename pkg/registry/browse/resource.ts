@@ -82,7 +82,7 @@ export const resource = endpoint({
   },
 })
 
-/** One a version: in sync where every platform is. */
+/** One entry for each version, in sync if every platform is. */
 function versionsOf(rows: readonly VersionRow[]): ResourceDetail['versions'] {
   const versions = new Map<string, boolean>()
   for (const { version, health } of rows) {

@@ -9,12 +9,12 @@ import { findResource, platformOf, revisionOf } from './resource-record.ts'
 
 const query = z.object({
   version: word.optional().meta({
-    description: 'Whose source scan to show. Default: the one that was scanned last.',
+    description: 'The version whose source scan to show. Default: the one that was scanned last.',
     examples: ['2.0.0'],
   }),
   binaryVersion: word.optional().meta({
     description:
-      'Whose binary scans to show; providers only. Default: for each platform the highest version that has one.',
+      'The version whose binary scans to show; providers only. Default: for each platform the highest version that has one.',
     examples: ['2.0.0'],
   }),
 })
@@ -67,7 +67,7 @@ export const scanFindings = endpoint({
 
 interface Scans {
   readonly rows: readonly VersionRow[]
-  /** All that have such a scan, newest first. */
+  /** All versions with such a scan, newest first. */
   readonly versions: readonly string[]
 }
 
@@ -101,7 +101,7 @@ function binaryScans(parent: Parent, wanted: string | undefined): Scans {
   return { rows: scanned.filter((row) => highest.get(platformOf(row)) === row.version), versions }
 }
 
-/** @throws RegistryError NotFound where there is no such version */
+/** @throws RegistryError NotFound if there is no such version */
 function existing(parent: Parent, wanted: string): string {
   const version = normalizeVersion(wanted)
   if (parent.rowsOf(version).length > 0) return version
@@ -110,7 +110,7 @@ function existing(parent: Parent, wanted: string): string {
   )
 }
 
-/** Of those scanned at the same time, or at an unknown time, the newest version. */
+/** The last scanned row; the newest version of those scanned at the same or an unknown time. */
 function lastScanned(rows: readonly VersionRow[]): VersionRow | undefined {
   const timeOf = ({ sourceScannedAt = '' }: VersionRow): number => {
     const time = Date.parse(sourceScannedAt)

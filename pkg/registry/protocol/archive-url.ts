@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { type ArchiveLocation, type Backend, backendOf } from '../../api/v1alpha1/v1alpha1.ts'
 
-/** The archive routes: what each backend is called in a path, and the segments that follow. */
+/** The archive routes: the name of each backend in a path, and the segments that follow. */
 export const archivePaths = {
   s3: { name: 's3', parameters: ['bucket', 'region', 'name', 'fileName'] },
   azure: {
@@ -42,7 +42,7 @@ export function isAt(
  * compared with those of Versions; they are never turned back into a location.
  *
  * The prefix of an S3 object is not among them: archives that differ in nothing else are distinguished by their digest,
- * and with the same digest either will do.
+ * and archives of one digest are the same bytes.
  */
 function locationSegments({ storage, configName, fileName }: ArchiveLocation): string[] {
   const { s3, azureStorage: azure, gcs, fileSystem } = storage
@@ -55,7 +55,7 @@ function locationSegments({ storage, configName, fileName }: ArchiveLocation): s
   return [directorySegment(fileSystem?.directoryPath ?? ''), configName, fileName]
 }
 
-/** No client keeps a segment that is empty, `.` or `..`, so the mounted directory itself goes by the name of `/`. */
+/** Clients drop segments that are empty, `.` or `..`, so the mounted directory itself is named `/`. */
 function directorySegment(directoryPath: string): string {
   const path = posix.normalize(directoryPath)
   return path === '.' || path === './' ? '/' : path

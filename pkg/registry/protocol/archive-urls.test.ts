@@ -62,7 +62,7 @@ describe('the URL of an archive', () => {
     '__proto__/constructor',
     'platform/vpc-1.0.0/x',
     '%2Fplatform/vpc-1.0.0',
-  ])('that names %j, which is not there, is 404', async (version) => {
+  ])('is 404 if it names %j, which does not exist', async (version) => {
     const url = new URL(await urlOf(fixture, 'platform/vpc/aws/1.0.0'), 'http://test')
     url.searchParams.set('version', version)
     const response = await app.request(url.pathname + url.search)
@@ -86,7 +86,7 @@ describe('the URL of an archive', () => {
     expect(response.status).toBe(200)
   })
 
-  it('that names no Version serves any whose archive is good', async () => {
+  it('without a Version serves any Version whose archive is good', async () => {
     const url = `/depot/modules/v1/download/fileSystem/modules/vpc/vpc_1.0.0.zip?fileChecksum=${sha256}`
     const response = await app.request(url)
     expect(Buffer.from(await response.arrayBuffer())).toEqual(content)

@@ -107,29 +107,29 @@ describe('an archive', () => {
     expect((await get(good, { [header]: value, ...range })).status).toBe(status)
   })
 
-  it('that does not match its digest breaks off before its end', async () => {
+  it('breaks off before its end if it does not match its digest', async () => {
     const response = await get(`${root}/modules/vpc/vpc_6.6.6.zip?fileChecksum=${badSha256}`)
     await expect(response.arrayBuffer()).rejects.toThrow('checksum')
   })
 
-  it('that does not match its digest gives no range away', async () => {
+  it('gives no range if it does not match its digest', async () => {
     const path = `${root}/modules/vpc/vpc_6.6.6.zip?fileChecksum=${badSha256}`
     expect((await get(path, { range: 'bytes=0-9' })).status).toBe(502)
   })
 
-  it('whose file is gone is 404', async () => {
+  it('is 404 if its file is missing', async () => {
     using own = new Fixture()
     own.module('vpc')
     const digest = own.version('Module', 'vpc', '1.0.0', { fileName: 'x.zip' })
     own.add('Module', 'vpc', {
-      spec: { moduleConfig: { storageConfig: { fileSystem: { directoryPath: 'away' } } } },
+      spec: { moduleConfig: { storageConfig: { fileSystem: { directoryPath: 'elsewhere' } } } },
     })
-    const response = await own.app().request(`${root}/away/vpc/x.zip?fileChecksum=${digest}`)
+    const response = await own.app().request(`${root}/elsewhere/vpc/x.zip?fileChecksum=${digest}`)
     expect(response.status).toBe(404)
   })
 })
 
-describe('the archive endpoint is not an open door', () => {
+describe('the archive endpoint', () => {
   const secret = createHash('sha256').update('root').digest('hex')
   symlinkSync('/etc/passwd', join(fixture.dir, 'modules/vpc/passwd.zip'))
 
@@ -156,13 +156,13 @@ describe('the archive endpoint is not an open door', () => {
       `/depot/modules/v1/download/azure/s/r/a/https%3A%2F%2F127.0.0.1%2F/vpc/x.zip?fileChecksum=${sha256}`,
     ],
     ['Google', `/depot/modules/v1/download/gcs/b/vpc/vpc_1.0.0.zip?fileChecksum=${sha256}`],
-  ])('with %s it is 404', async (_, path) => {
+  ])('is 404 with %s', async (_, path) => {
     const response = await get(path)
     expect(response.status).toBe(404)
     expect(await response.json()).toEqual({ errors: [expect.stringContaining('not found')] })
   })
 
-  it('does not follow a link out of the mount, even where a version names it', async () => {
+  it('does not follow a link out of the mount, even if a version names it', async () => {
     using own = new Fixture()
     own.module('vpc')
     const digest = own.version('Module', 'vpc', '1.0.0', { fileName: 'real.zip' })

@@ -78,8 +78,8 @@ interface ArchiveUrl {
 }
 
 /**
- * The Version that a URL names. A URL that names none may mean any with that place and digest: then the oldest ones that
- * differ in where their archives are.
+ * The Version that a URL names. A URL without a Version may mean any with that place and digest: the oldest ones are tried,
+ * one for each storage.
  */
 function findModuleArchives(catalog: Catalog, url: ArchiveUrl): readonly VersionRow[] {
   // A plus sign of base64 that was not encoded arrives as a blank.
@@ -105,7 +105,7 @@ function findModuleArchives(catalog: Catalog, url: ArchiveUrl): readonly Version
   )
 }
 
-/** Answers with the first of several that can be had. */
+/** Answers with the first archive that can be read. */
 function firstGood(
   [row, ...others]: readonly VersionRow[],
   answer: (row: VersionRow) => Response | Promise<Response>,

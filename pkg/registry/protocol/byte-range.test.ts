@@ -12,7 +12,7 @@ it.each([
   `bytes=1-${' '.repeat(60_000)}x`,
   `${' '.repeat(60_000)}bytes=1-2`,
   `bytes=${'1'.repeat(60_000)}-x`,
-])('ignores a header of 60,000 characters (%#), and costs nothing', (header) => {
+])('ignores a header of 60,000 characters (%#) in no time', (header) => {
   const before = cpuTimeMs()
   for (let times = 0; times < 20; times += 1) expect(parseRange(header, 1000)).toBe('whole')
   // Blanks that were looked at again and again took three seconds each time.

@@ -1,11 +1,11 @@
 import type { ByteRange } from '../../archives/storage/storage.ts'
 
-/** Two numbers of 16 digits, and room. What is longer is no range that a file can have, and is not looked at. */
+/** Two numbers of 16 digits, and blanks. Longer headers cannot be the range of a file, and are not parsed. */
 const maxCharacters = 64
 
 /**
- * Reads a `Range` header (RFC 9110, section 14). What is not a single range of bytes is ignored, as the RFC allows: the
- * client then gets the whole.
+ * Reads a `Range` header (RFC 9110, section 14). Anything but a single range of bytes is ignored, as the RFC
+ * allows: the client then gets the whole archive.
  */
 export function parseRange(
   header: string | undefined,

@@ -37,7 +37,7 @@ describe('service discovery', () => {
   )
 })
 
-it('answers where tools look that skip discovery', async () => {
+it('answers at the paths of tools that skip discovery', async () => {
   const answer = await get('/v1/modules/platform/vpc/aws/versions')
   expect(await answer.text()).toBe(await (await get(`${root}/platform/vpc/aws/versions`)).text())
   const download = await get('/v1/modules/platform/vpc/aws/1.2.0/download')
@@ -60,7 +60,7 @@ describe('module versions', () => {
     expect(await response.json()).toEqual({ modules: [{ versions: [] }] })
   })
 
-  it('answers for every system where the module names none', async () => {
+  it('answers for every system if the module names none', async () => {
     expect((await get(`${root}/platform/any/gcp/versions`)).status).toBe(200)
   })
 
@@ -95,7 +95,7 @@ describe('module download', () => {
     return new URL(own ?? '')
   }
 
-  it('redirects to the archive with what a CLI needs to unpack and check it', async () => {
+  it('redirects to the archive with its format and checksum for the CLI', async () => {
     const url = await location('platform/vpc/aws/1.2.0')
     expect(url.href).toBe(
       `http://localhost${root}/download/fileSystem/modules/vpc/vpc_1.2.0.zip?fileChecksum=${digest}&version=platform%2Fvpc-1.2.0&archive=zip&checksum=sha256:${digest}`,
@@ -109,7 +109,7 @@ describe('module download', () => {
     expect((await location(path)).searchParams.get('archive')).toBe(format)
   })
 
-  it('takes v1.2.0 for 1.2.0 and the other way round', async () => {
+  it('treats v1.2.0 and 1.2.0 as the same version', async () => {
     expect((await location('platform/vpc/aws/v1.2.0')).pathname).toContain('vpc_1.2.0.zip')
     expect((await location('platform/vpc/aws/1.10.0')).pathname).toContain('vpc_v1.10.0.zip')
   })

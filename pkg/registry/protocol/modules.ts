@@ -60,15 +60,15 @@ function versionList(module: Parent): string {
   return JSON.stringify(list)
 }
 
-/** Where the sources of a module are, if that is a URL to click on. */
+/** The URL of a module's sources, if it can be opened in a browser. */
 function sourceOf({ resource }: Parent): string | undefined {
   const url = resource?.repoUrl
   return url !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url) ? url : undefined
 }
 
 /**
- * Path of the archive endpoint. CLIs take `archive` and `checksum` out of the query before they ask: the first tells them
- * how to unpack, the second what the bytes must hash to.
+ * Path of the archive endpoint. CLIs remove `archive` and `checksum` from the query before they ask: the first tells them
+ * how to unpack, the second is the digest to check.
  */
 function archiveUrlPath(module: Parent, row: VersionRow): string {
   const { location, sha256 } = row
@@ -79,7 +79,7 @@ function archiveUrlPath(module: Parent, row: VersionRow): string {
   return `/depot/modules/v1/${archivePath(location)}?${query}`
 }
 
-/** By the ending of the file, else by what the module says. */
+/** The format by the file's ending, otherwise by the module's config. */
 function archiveFormat(fileName: string, fileFormat: 'zip' | 'tar' | undefined): 'zip' | 'tar.gz' {
   if (/\.zip$/i.test(fileName)) return 'zip'
   if (/\.(tar\.gz|tgz)$/i.test(fileName)) return 'tar.gz'

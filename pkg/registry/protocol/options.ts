@@ -18,9 +18,9 @@ export interface Download {
 export interface RegistryOptions {
   readonly catalog: Catalog
   readonly archives: Pick<Archives, 'sizeOf' | 'inMemory' | 'open' | 'presign'>
-  /** Who may see what. Default: everybody everything. */
+  /** Decides who may see what. Default: everybody sees everything. */
   readonly auth?: Auth | undefined
-  /** Absent where no signing key is configured. */
+  /** Absent if no signing key is configured. */
   readonly signer?: Signer | undefined
   /** External URL of the registry without a trailing slash; default: the host that the request names. */
   readonly baseUrl?: string | undefined

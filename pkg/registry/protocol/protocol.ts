@@ -79,7 +79,7 @@ interface KnownUrl extends PlainRoute<Endpoint> {
   readonly resource: Parent['resource']
 }
 
-/** Answers what needs nothing to be waited for; everything else, such as an error, is left to the app. */
+/** Finds answers for which nothing has to be waited for; everything else, such as an error, is left to the app. */
 function readyAnswers(
   plain: PlainRoutes<Endpoint>,
   archives: ReadyArchives,

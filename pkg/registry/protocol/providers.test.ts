@@ -71,7 +71,7 @@ describe('provider versions', () => {
     })
   })
 
-  it('are an empty list where there is nothing to download', async () => {
+  it('are an empty list if nothing can be downloaded', async () => {
     expect(await json('platform/empty/versions')).toEqual({ versions: [] })
   })
 
@@ -128,7 +128,7 @@ describe('package metadata', () => {
     expect((await metadata('a.example')).shasum).not.toBe(first.shasum)
   })
 
-  it('says what a version without a platform lacks', async () => {
+  it('says that a version has no platform', async () => {
     const response = await app.request(`${root}/platform/bare/1.0.0/download/linux/amd64`)
     expect([response.status, await response.text()]).toEqual([
       404,
@@ -145,7 +145,7 @@ describe('package metadata', () => {
     ],
     ['version', '9.0.0/download/linux/amd64', 'has no version 9.0.0'],
     ['archive', '3.0.0/download/linux/amd64', 'cannot be downloaded yet'],
-  ])('is 404 for an unknown %s, and says what there is', async (_, path, message) => {
+  ])('is 404 for an unknown %s, and names the existing ones', async (_, path, message) => {
     const response = await app.request(`${root}/platform/hello/${path}`)
     expect(response.status).toBe(404)
     expect(await response.json()).toEqual({ errors: [expect.stringContaining(message)] })
@@ -165,7 +165,7 @@ describe('SHA256SUMS', () => {
     expect((await response.text()).split('\n').toSorted()).toEqual(['', ...sums].toSorted())
   })
 
-  it('holds the digests of platforms that only upstream has', async () => {
+  it('has the digests of platforms that only upstream has', async () => {
     const response = await app.request(`${root}/platform/pulled/1.0.0/SHA256SUMS/linux/amd64`)
     expect((await response.text()).trimEnd().split('\n')).toEqual([
       `${upstream[0]}  pulled_linux-aaaaaaaaaaaa.zip`,
@@ -221,7 +221,7 @@ describe('provider archive', () => {
     expect(await response.text()).toBe('hello 1.0.0')
   })
 
-  it('needs no platform where there is only one', async () => {
+  it('needs no platform if there is only one', async () => {
     expect((await archive('', '2.0.0')).status).toBe(200)
     expect((await archive('?os=darwin')).status).toBe(200)
   })
@@ -237,7 +237,7 @@ describe('provider archive', () => {
     },
   )
 
-  it('is 404 for a platform that there is not', async () => {
+  it('is 404 for a missing platform', async () => {
     expect((await archive('?os=plan9&arch=amd64')).status).toBe(404)
   })
 })

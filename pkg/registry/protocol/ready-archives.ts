@@ -8,25 +8,25 @@ import { modulePrefix } from './discovery.ts'
 import type { RegistryOptions } from './options.ts'
 import { servedArchive } from './respond.ts'
 
-/** A URL takes its characters, so this bounds them to some megabytes. */
+/** This bounds the URLs to some megabytes. */
 const maxUrls = 4096
 const maxUrlCharacters = 1024
 
 /**
- * Archives of modules that are in memory, given at once for a URL that the route has answered before. A URL holds until the
- * module that it leads to changes, and is then for the route to judge again.
+ * Archives of modules in memory, sent at once for a URL that the route has answered before. A URL is valid until its module
+ * changes; then the route checks it again.
  */
 export class ReadyArchives {
   readonly #options: RegistryOptions
   readonly #rows = new CappedMap<string, VersionRow>(maxUrls)
-  /** By their bytes: an answer is held for as long as those are in memory. */
+  /** By their bytes: an answer is kept as long as those are in memory. */
   readonly #answers = new WeakMap<Uint8Array, { row: VersionRow; answer: ReadyAnswer }>()
 
   constructor(options: RegistryOptions) {
     this.#options = options
   }
 
-  /** @param url as it came, path and query; it names the Version, and a GET of it was answered with all of the archive */
+  /** @param url path and query of a GET that names the Version and was answered with the whole archive */
   remember(url: string | undefined, row: VersionRow): void {
     if (url === undefined || url.length > maxUrlCharacters) return
     this.#rows.set(url, row)
@@ -64,6 +64,6 @@ export class ReadyArchives {
   }
 }
 
-/** URLs that were found to lead to a module's archives since it changed last. */
+/** URLs that are known to lead to a module's archives since its last change. */
 const urlsOf = ({ parent }: VersionRow): Set<string> | undefined =>
   parent?.memo('archiveUrls', () => new Set<string>())

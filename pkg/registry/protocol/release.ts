@@ -3,7 +3,7 @@ import { compareText, type Parent, type VersionRow } from '../catalog/catalog.ts
 
 const textHeaders = { 'Content-Type': 'text/plain; charset=utf-8' }
 
-/** One version of a provider with the platforms that can be downloaded; never without any. */
+/** One version of a provider with its downloadable platforms, at least one. */
 export class Release {
   readonly platforms: readonly VersionRow[]
   #shasums: ReadyAnswer | undefined
@@ -19,8 +19,8 @@ export class Release {
   }
 
   /**
-   * In the format of sha256sum, ordered by file name. What upstream has for other platforms follows, so that a lock file
-   * that is made here holds where those are used.
+   * In the format of sha256sum, ordered by file name. Digests of other platforms that upstream has follow, so that
+   * a lock file that is made here is valid on those platforms.
    */
   get sumLines(): string {
     const served = this.platforms
@@ -38,7 +38,7 @@ export class Release {
   }
 }
 
-/** A release that there is. It stays the same object until the provider or one of its Versions changes. */
+/** An existing release. It is the same object until the provider or one of its Versions changes. */
 export function releaseOf(provider: Parent, version: string): Release | undefined {
   const releases = provider.memo('releases', () => new Map<string, Release>())
   const known = releases.get(version)

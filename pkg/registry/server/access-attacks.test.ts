@@ -12,8 +12,8 @@ import type { App } from './app.ts'
 type Routes = App['routes']
 
 /*
- * What people send who should not get in, or not so far. Each row says how it is answered; that nothing of it comes back or
- * is written down is looked at for all of them.
+ * Requests of people who should not get in, or not so far. Each row names the answer; for all of them the tests check that
+ * no part of a request is sent back or written down.
  */
 
 const fixture = new AccessFixture()
@@ -39,7 +39,7 @@ fixture.bind('program', { expression: '"client:ci" in groups', moduleResources: 
 // In a namespace that does not count.
 fixture.bind('tenant', { expression: 'true', moduleResources: ['*'] }, 'platform')
 
-/** Stands in what is secret, so that it is found wherever it leaks to. */
+/** Marks all secrets, so that it is found wherever it leaks to. */
 const mark = 'hunter2hunter2'
 const rogue = await issuerKey('first')
 const unknown = await issuerKey('unknown')
@@ -208,7 +208,7 @@ const authorizations: readonly (readonly [what: string, status: number, header: 
   ['three words', 401, `Bearer ${mark}.${mark}.${mark}`],
   ['a giant token', 401, `Bearer ${mark}${'a'.repeat(60_000)}`],
   ['a giant JWT', 401, `Bearer ${unsigned({ alg: 'RS256' }, { ...good, x: 'a'.repeat(50_000) })}`],
-  ['JSON that is no object', 401, `Bearer ${part(1)}.${part([])}.${mark}`],
+  ['JSON that is not an object', 401, `Bearer ${part(1)}.${part([])}.${mark}`],
   [
     'nested JSON',
     401,
@@ -290,7 +290,7 @@ const kubeconfigs: readonly Row[] = [
   ],
   ['our server without TLS', 401, withCluster({ server: cluster.url.replace('https', 'http') })],
   ['our server as a user of another', 401, withCluster({ server: `${cluster.url}@evil.example` })],
-  ['a server that is no URL', 401, withCluster({ server: 'evil' })],
+  ['a server that is not a URL', 401, withCluster({ server: 'evil' })],
   ['a server that is a list', 401, withCluster({ server: [cluster.url] })],
   ['proxy-url', 401, withCluster({ server: cluster.url, 'proxy-url': 'http://evil.example' })],
   ['no TLS check', 401, withCluster({ server: cluster.url, 'insecure-skip-tls-verify': true })],
@@ -379,7 +379,7 @@ const kubeconfigs: readonly Row[] = [
   ['a list', 401, asToken('[]')],
   ['a number', 401, asToken('7')],
   ['nothing', 401, asToken(' ')],
-  ['bytes that are no text', 401, Buffer.from([0, 255, 254, 0, 1]).toString('base64')],
+  ['bytes that are not text', 401, Buffer.from([0, 255, 254, 0, 1]).toString('base64')],
   ['no base64', 401, `${mark}~~~`],
   ['half a kubeconfig', 401, asToken(kubeconfigOf(me)).slice(0, 96)],
   ['a giant one', 401, asToken({ ...kubeconfigOf(me), x: 'a'.repeat(37_000) })],
@@ -444,7 +444,7 @@ async function attack(app: Routes, authorization: string, secrets: readonly stri
   return response.status
 }
 
-/** What must be found nowhere: a word of the attacker's, and pieces of what was sent. */
+/** Texts that must not be found anywhere: a word of the attacker's, and pieces of the request. */
 const secretsOf = (sent: string): string[] => [
   mark,
   ...(sent.match(/[\w-]{40}/g) ?? []).slice(0, 5),
@@ -501,7 +501,7 @@ describe('names that are almost right', () => {
     expect(await attack(apps.people, `Bearer ${valid}`, [], at)).toBe(status)
   })
 
-  it('what exists and what does not differ in nothing', async () => {
+  it('gives the same answer for hidden and missing modules', async () => {
     const answers = ['secret', 'nothing'].map(async (name) => {
       const at = `/depot/modules/v1/platform/${name}/aws/versions`
       const headers = { authorization: `Bearer ${valid}` }
@@ -513,8 +513,8 @@ describe('names that are almost right', () => {
   })
 })
 
-describe('what the cluster gets to see', () => {
-  it('is the credentials of the caller, and no header of the request', async () => {
+describe('a request to the cluster', () => {
+  it('has the credentials of the caller, and no header of the request', async () => {
     const before = cluster.requests.length
     cluster.tokens.set('kube-new', () => 200)
     const config = asToken(kubeconfigOf({ token: 'kube-new' }, { server: cluster.url }))
@@ -541,7 +541,7 @@ describe('what the cluster gets to see', () => {
   })
 })
 
-it('none of it stands in a metric', async () => {
+it('none of it is in a metric', async () => {
   for (const registry of Object.values(metrics)) {
     const text = await registry.metrics()
     expect(text).toContain('depot_auth_requests_total')

@@ -11,7 +11,7 @@ import { startServer } from './server.ts'
 
 type Routes = App['routes']
 
-/* What happens between two requests: bindings, keys, providers and clusters that change, come and go. */
+/* Changes between two requests: bindings, keys, providers and clusters that change, come and go. */
 
 let fixture: AccessFixture
 let issuer: TestIssuer
@@ -99,7 +99,7 @@ describe('GroupBindings', () => {
     expect(cpuTimeMs() - start).toBeLessThan(5000)
   })
 
-  it('that do not compile are counted', async () => {
+  it('are counted if they do not compile', async () => {
     const { metrics } = fixture
     const invalid = async () =>
       /^depot_groupbindings_invalid (\d+)/m.exec(await metrics.metrics())?.[1]
@@ -116,7 +116,7 @@ describe('GroupBindings', () => {
 describe('keys', () => {
   beforeEach(() => fixture.bind('all', { expression: 'true', moduleResources: ['*'] }))
 
-  it('that are new are fetched when the first token names them, and known ones need no fetch', async () => {
+  it('are fetched when the first token names a new one, and known ones need no fetch', async () => {
     const timings = { unknownKeyMs: 0 }
     const [app, auth] = open({ oidc: { ...oidc(), timings } })
     await auth.started
@@ -133,7 +133,7 @@ describe('keys', () => {
     expect(await statusOf(app, before)).toBe(200)
   })
 
-  it('that anybody makes up do not have the issuer asked again and again', async () => {
+  it('are not fetched again and again for key ids that do not exist', async () => {
     const [app, auth] = open()
     await auth.started
     for (let count = 0; count < 5; count++) {
@@ -144,7 +144,7 @@ describe('keys', () => {
     expect(issuer.keyFetches).toBe(1)
   })
 
-  it('that are withdrawn end the tokens that they signed', async () => {
+  it('end the tokens that they signed when they are withdrawn', async () => {
     const [app, auth] = open({ oidc: { ...oidc(), timings: { refreshMs: 20 } } })
     await auth.started
     const token = await issuer.sign()
@@ -167,7 +167,7 @@ describe('keys', () => {
 })
 
 describe('an issuer', () => {
-  it('that is away at first is looked for; discovery says what the operator said', async () => {
+  it('is retried if it is unreachable at start; discovery uses the options of the operator', async () => {
     issuer.unreachable = true
     const timings = { firstRetryMs: 20, maxRetryMs: 20 }
     const [authzUrl, tokenUrl] = ['https://login.example/a', 'https://login.example/t']
@@ -181,7 +181,7 @@ describe('an issuer', () => {
     expect(auth.impaired()).toEqual([])
   })
 
-  it('is asked where to log in, unless the operator says so', async () => {
+  it('is asked where to log in, unless an option says it', async () => {
     const [app, auth] = open({ oidc: { ...oidc(), tokenUrl: 'https://login.example/t' } })
     await auth.started
     const answer = await (await app.request('/.well-known/registry.json')).json()
@@ -190,13 +190,13 @@ describe('an issuer', () => {
     })
   })
 
-  it('that calls itself otherwise is a mistake that ends the start', async () => {
+  it('ends the start if its metadata has another name', async () => {
     issuer.metadata = { issuer: `${issuer.url}/`, jwks_uri: `${issuer.url}/keys` }
     const [, auth] = open()
     await expect(auth.started).rejects.toThrow(/calls itself .*write it exactly like that/)
   })
 
-  it('without OIDC there is no login', async () => {
+  it('is not needed: without OIDC discovery has no login', async () => {
     const [app] = open({ mode: 'anonymous' })
     expect(await (await app.request('/.well-known/terraform.json')).json()).not.toHaveProperty([
       'login.v1',
@@ -218,7 +218,7 @@ describe('the cluster', () => {
     address: address ?? (() => Promise.resolve({ server: cluster.url, ca: cluster.ca })),
   })
 
-  it('is asked once for what many ask at the same time, and again when that is old', async () => {
+  it('is asked once for the same question of many callers, and again when the answer is old', async () => {
     let nowMs = 0
     const [app] = open({ mode: 'bearer', cluster: passthrough(1000), clock: () => nowMs })
     const many = Array.from({ length: 20 }, () => statusOf(app, 'good'))
@@ -231,14 +231,14 @@ describe('the cluster', () => {
     expect(cluster.requests).toHaveLength(4)
   })
 
-  it('is asked every time where nothing may be remembered', async () => {
+  it('is asked every time if nothing may be remembered', async () => {
     const [app] = open({ mode: 'bearer', cluster: passthrough(0) })
     for (let count = 0; count < 3; count++) expect(await statusOf(app, 'good')).toBe(200)
     expect(cluster.requests).toHaveLength(6)
   })
 
   it.each([500, 429, 302])(
-    'that answers %i has not decided: 503, and asked again',
+    'has not decided with %i: callers get 503, and it is asked again',
     async (code) => {
       const [app] = open({ mode: 'bearer', cluster: passthrough(10_000) })
       cluster.tokens.set('good', () => code)
@@ -248,7 +248,7 @@ describe('the cluster', () => {
     },
   )
 
-  it('that is away is 503 with a time to come back, and what it said before still holds', async () => {
+  it('leads to 503 with Retry-After while it is unreachable, and its earlier answers stay valid', async () => {
     const [app] = open({ mode: 'bearer', cluster: passthrough(10_000) })
     expect(await statusOf(app, 'good')).toBe(200)
     cluster.stop()
@@ -259,13 +259,13 @@ describe('the cluster', () => {
     expect(await statusOf(app, 'good')).toBe(200)
   })
 
-  it('whose address cannot be found out is 503 too', async () => {
+  it('leads to 503 if its address is unknown', async () => {
     const failing = () => Promise.reject(new Error('the plugin of the server failed'))
     const [app] = open({ mode: 'bearer', cluster: passthrough(10_000, failing) })
     expect(await statusOf(app, 'good')).toBe(503)
   })
 
-  it('does not get what the server of another name would get', async () => {
+  it('gets no credentials if its certificate is not trusted', async () => {
     const strange = await TestCluster.start()
     const address = { server: cluster.url, ca: strange.ca }
     const [app] = open({ mode: 'bearer', cluster: passthrough(0, () => Promise.resolve(address)) })

@@ -129,7 +129,7 @@ const modes = {
 } as const
 type Mode = keyof typeof modes
 
-/** Who a token is for one mode: the part of the specification that this table is about. */
+/** The standing of a token in one mode, by the specification. */
 type Standing =
   | 'all'
   | 'bound'
@@ -265,7 +265,7 @@ function whoOf(alike: readonly TokenKind[]): string {
   return alike.includes('none') ? 'anything else, or none' : 'anything else'
 }
 
-/** Tokens that are answered alike stand in one row. */
+/** Tokens with the same answers share a row. */
 function table(): string {
   return modeNames
     .map((mode) => {

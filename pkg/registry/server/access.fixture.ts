@@ -11,7 +11,7 @@ import { Fixture } from './registry.fixture.ts'
 
 /** An API server that knows tokens, and what each may read. */
 export class TestCluster {
-  /** What was asked for. */
+  /** The requests so far. */
   readonly requests: {
     readonly path: string
     readonly token: string

@@ -27,7 +27,7 @@ describe('methods', () => {
   })
 })
 
-describe('whatever a client sends', () => {
+describe('any input of a client', () => {
   const long = 'x'.repeat(5000)
   const odd = [
     '..',
@@ -108,7 +108,7 @@ describe('a base URL with a path', () => {
   const below = belowBasePath(answer, baseUrl)
   const path = '/depot/modules/v1/platform/vpc/aws/versions'
 
-  it('is what discovery says', async () => {
+  it('is in the answers of discovery', async () => {
     expect(await (await request('/.well-known/terraform.json')).json()).toMatchObject({
       'modules.v1': '/tools/depot/depot/modules/v1/',
     })
@@ -134,13 +134,13 @@ describe('before the catalog is filled', () => {
     expect([response.status, response.headers.get('retry-after')]).toEqual([status, retryAfter])
   })
 
-  it('everything answers from then on', async () => {
+  it('answers everything from then on', async () => {
     missing = []
     expect((await get('/depot/modules/v1/platform/vpc/aws/versions')).status).toBe(200)
   })
 })
 
-it('an unexpected error is a 500 that tells nothing of the inside', async () => {
+it('answers 500 to an unexpected error, without its details', async () => {
   const broken = fixture.app()
   broken.get('/broken', () => {
     throw new TypeError('secret at /srv/depot')

@@ -15,22 +15,22 @@ import { createRegistry, discoveryPaths, type RegistryOptions } from '../protoco
 import { whoAmIRoutes } from './who-am-i.ts'
 
 export interface AppOptions extends RegistryOptions, BrowseOptions {
-  /** Who may see what. Default: everybody everything. */
+  /** Decides who may see what. Default: everybody sees everything. */
   readonly auth?: RegistryOptions['auth']
-  /** Passes logins on. Default: this server has no broker behind it. */
+  /** Passes logins on. Default: none. */
   readonly broker?: Broker | undefined
   readonly log: Logger
 }
 
 export interface App {
   readonly routes: Hono<ServingEnv>
-  /** Finds the answers that are ready, which are the same as those of the routes. */
+  /** Finds ready answers, which are byte for byte those of the routes. */
   readonly hot: Hot
 }
 
 /** Everything that the public port serves, with one place that turns errors into answers. */
 export function createApp(options: AppOptions): App {
-  // The fastest router that knows paths where a name and a word compete; the default would fall back to a slower one.
+  // The fastest router for paths where a name and a word compete; the default would fall back to a slower one.
   const routes = new Hono<ServingEnv>({ router: new PatternRouter() })
   const { auth, broker } = options
   const registry = createRegistry(options)
@@ -48,7 +48,7 @@ export function createApp(options: AppOptions): App {
 }
 
 /**
- * Takes the path of the base URL off, where a proxy has left it on; discovery stays at the root of the host.
+ * Removes the path of the base URL, if a proxy has left it; discovery stays at the root of the host.
  *
  * @param baseUrl without a trailing slash
  */
@@ -63,16 +63,16 @@ export function belowBasePath(fetch: Fetch, baseUrl: string | undefined): Fetch 
   }
 }
 
-/** Both ways to an answer: of the app, and past it where the answer is ready. */
+/** Both ways to an answer: through the app, and past it if the answer is ready. */
 interface Answers {
   readonly fetch: Fetch
   readonly hot: Hot
 }
 
 /**
- * Lets discovery through and nothing else until the catalog is filled, which it then stays.
+ * Answers only discovery until the catalog is filled for the first time.
  *
- * Stands before the app and not in it, because a middleware would make every answer wait a turn of the event loop.
+ * It is not a middleware of the app, because that would make every answer wait for a turn of the event loop.
  */
 export function gate({ fetch, hot }: Answers, waitingFor: () => readonly string[]): Answers {
   const open: ReadonlySet<string> = new Set(discoveryPaths)

@@ -100,7 +100,7 @@ const changes: readonly ((fixture: AccessFixture) => void)[] = [
   (own) => own.version('Module', 'vpc', '1.0.0'),
 ]
 
-/** What the download endpoint gives out for a version of `vpc`, perhaps while its archive was another. */
+/** The URL that the download endpoint gives for a version of `vpc`, perhaps while it had another archive. */
 function archiveUrl(version: string, content: string): string {
   const sha256 = createHash('sha256').update(content).digest('hex')
   return `/depot/modules/v1/download/fileSystem/modules/vpc/vpc_${version}.zip?fileChecksum=${sha256}&version=platform%2Fvpc-${version}`
@@ -176,7 +176,7 @@ function bodyOf(random: Random, headers: string[]): string {
   return text === '' ? '0\r\n\r\n' : `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`
 }
 
-/** What is no request, though most of it looks like one: the parser of Node ends the connection. */
+/** A malformed request that looks mostly like a valid one: the parser of Node ends the connection. */
 function malformed(random: Random, tokens: readonly string[]): string {
   const { text } = requestOf(random, tokens, [])
   const [line = '', ...headers] = text.slice(0, text.indexOf('\r\n\r\n')).split('\r\n')
@@ -319,8 +319,8 @@ async function start(
 }
 
 /**
- * Of what the parser of Node may refuse, which ends a connection: that answer overtakes those that are still being looked
- * for, and which of them arrive is a matter of luck: such requests are left to the tests of the listener.
+ * Requests that the parser of Node accepts. If it refuses one, it ends the connection, and which of the earlier answers
+ * arrive is a matter of luck: such requests are left to the tests of the listener.
  */
 const isParsed = /^(?:GET|HEAD|POST|OPTIONS) (?:\/|http:)[!-~]* HTTP/
 

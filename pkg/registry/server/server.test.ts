@@ -112,7 +112,7 @@ describe('a request', () => {
     ['a malformed request line', 'GET\r\n\r\n', '400'],
     ['no Host header', 'GET / HTTP/1.1\r\n\r\n', '400'],
     [
-      'a Host header that is none',
+      'a Host header that is not valid',
       'GET /depot/modules/v1/a/b/c/versions HTTP/1.1\r\nHost: a/b c\r\n\r\n',
       '400',
     ],
@@ -133,7 +133,7 @@ describe('a request', () => {
 })
 
 describe('an error', () => {
-  it('says in its status line too what to do, as CLIs often print nothing else', async () => {
+  it('has its message in the status line too, because CLIs often print only that', async () => {
     const { server } = await start()
     const response = await fetch(`${server.url}/depot/modules/v1/plätform/vpc/aws/versions`)
     expect([response.status, response.statusText]).toEqual([
@@ -163,7 +163,7 @@ describe('the admin port', () => {
 })
 
 describe('an archive that is damaged', () => {
-  it('breaks the connection off, and the log says so', async () => {
+  it('aborts the connection, and the log says so', async () => {
     const { fixture, server, lines } = await start()
     fixture.module('vpc')
     fixture.version('Module', 'vpc', '1.0.0', { content: Buffer.alloc(2_000_000, 1) })
@@ -188,7 +188,7 @@ describe('stop', () => {
       httpGet(url, { agent }, resolve).once('error', reject)
     })
 
-  it('lets downloads that run come to their end', async () => {
+  it('lets running downloads finish', async () => {
     const { fixture, server } = await start()
     fixture.module('vpc')
     fixture.version('Module', 'vpc', '1.0.0', { content: Buffer.alloc(8_000_000, 7) })
@@ -207,7 +207,7 @@ describe('stop', () => {
     await expect(fetch(url)).rejects.toThrow('fetch failed')
   })
 
-  it('answers a request that comes on an open connection, and closes it then', async () => {
+  it('answers a request on an open connection, and then closes it', async () => {
     const { server } = await start()
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const first = await open(server.url, agent)
@@ -230,7 +230,7 @@ describe('stop', () => {
     await stopped
   })
 
-  it('goes on taking requests for as long as load balancers are given', async () => {
+  it('goes on answering during the shutdown delay', async () => {
     const { fixture, server } = await start({ shutdownDelayMs: 1500 })
     fixture.module('vpc')
     const stopped = server.stop(20_000)
@@ -241,12 +241,12 @@ describe('stop', () => {
     await expect(fetch(server.url + versions, { headers })).rejects.toThrow('fetch failed')
   })
 
-  it('waits for no load balancer that never sent it a request', async () => {
+  it('does not wait if it was never ready', async () => {
     const { server } = await start({ shutdownDelayMs: 3_600_000, waitingFor: () => ['resources'] })
     await expect(server.stop(20_000)).resolves.toBeUndefined()
   })
 
-  it('cuts what does not end within the grace period, and says so', async () => {
+  it('cuts requests that outlast the grace period, and logs it', async () => {
     const { fixture, server, lines } = await start()
     fixture.module('vpc')
     fixture.version('Module', 'vpc', '1.0.0', { content: Buffer.alloc(30_000_000, 7) })

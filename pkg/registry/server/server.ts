@@ -1,4 +1,4 @@
-/** The registry's public port: its protocols, browsing and who one is, put together and opened. */
+/** The registry's public port, with its protocols, the browse API, callers and logins. */
 
 import { type RunningServer, type ServeOptions, serve } from '../../base/serving/serving.ts'
 import { type AppOptions, belowBasePath, createApp, gate } from './app.ts'
@@ -7,7 +7,7 @@ export { createApp } from './app.ts'
 
 export type ServerOptions = AppOptions & Omit<ServeOptions, 'fetch'>
 
-/** Opens the ports. @throws Error with a `code` such as EADDRINUSE where a port cannot be had. */
+/** Opens the ports. @throws Error with a `code` such as EADDRINUSE if a port is not available. */
 export function startServer(options: ServerOptions): Promise<RunningServer> {
   const app = createApp(options)
   const answers = gate({ fetch: app.routes.fetch, hot: app.hot }, options.waitingFor)

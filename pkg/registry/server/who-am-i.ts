@@ -4,7 +4,7 @@ import { after, get, type ServingEnv } from '../../base/serving/serving.ts'
 import { type Auth, requestOf } from '../auth/auth.ts'
 import { prefix } from '../browse/browse.ts'
 
-/** Tells callers how they were understood. */
+/** Tells callers who they are to the registry. */
 export function whoAmIRoutes(auth: Auth): Hono<ServingEnv> {
   const app = new Hono<ServingEnv>()
   const answer = (who: WhoAmI): Response =>
