@@ -7,8 +7,6 @@ export interface LeaseRecord {
   readonly holder: string
   readonly durationMs: number
   readonly transitions: number
-  /** As it was written: it is compared with what was there before, never with a clock. */
-  readonly renewTime: string
   readonly acquireTime: string
 }
 
@@ -27,7 +25,6 @@ export function recordOf(lease: ObservedObject): LeaseRecord {
     holder: text('holderIdentity'),
     durationMs: number('leaseDurationSeconds', 15) * 1000,
     transitions: number('leaseTransitions', 0),
-    renewTime: text('renewTime'),
     acquireTime: text('acquireTime'),
   }
 }

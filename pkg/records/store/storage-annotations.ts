@@ -8,7 +8,7 @@ export interface StorageAnnotations {
   /**
    * Calls back with each namespace whose annotation changed.
    *
-   * @returns what takes it back
+   * @returns a function that removes the listener
    */
   onChange(listener: (namespace: string) => void): () => void
   /** Resolves once every Namespace was read; never, while that is forbidden. */
@@ -25,65 +25,48 @@ export function watchStorageAnnotations({
   readonly apiGroup: string
   readonly namespaces?: readonly string[] | undefined
 }): StorageAnnotations {
-  const known = new AnnotationStore(`${apiGroup}/storage`)
+  const annotation = `${apiGroup}/storage`
+  const values = new Map<string, string>()
+  const listeners = new Set<(namespace: string) => void>()
+
+  const set = (namespace: string, value: string | undefined): void => {
+    if (values.get(namespace) === value) return
+    if (value === undefined) values.delete(namespace)
+    else values.set(namespace, value)
+    for (const listener of listeners) listener(namespace)
+  }
+  const valueOf = ({ metadata }: ObservedObject): string | undefined => {
+    const value = record(record(metadata)['annotations'])[annotation]
+    return typeof value === 'string' ? value : undefined
+  }
+  const replace = (only: string | undefined): KindReplacement => {
+    const found = new Map<string, string | undefined>()
+    return {
+      add: (object) => found.set(object.metadata.name, valueOf(object)),
+      delete: ({ metadata }) => found.delete(metadata.name),
+      commit: async () => {
+        const held = only === undefined ? [...values.keys()] : [only]
+        for (const name of new Set([...held, ...found.keys()])) set(name, found.get(name))
+      },
+    }
+  }
   const watches = (namespaces ?? [undefined]).map((namespace) =>
     cluster.observe({
       kinds: ['Namespace'],
       scope: { watchNamespace: namespace, bindingsNamespace: namespace ?? 'default' },
-      storeOf: () => known.storeOf(namespace),
+      storeOf: (): Store => ({
+        replace: () => replace(namespace),
+        upsert: (object) => set(object.metadata.name, valueOf(object)),
+        delete: ({ metadata }) => set(metadata.name, undefined),
+      }),
     }),
   )
   return {
-    of: (namespace) => known.values.get(namespace),
-    onChange: (listener) => known.onChange(listener),
+    of: (namespace) => values.get(namespace),
+    onChange: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
     ready: Promise.all(watches.map(({ ready }) => ready)).then(() => undefined),
-  }
-}
-
-class AnnotationStore {
-  readonly values = new Map<string, string>()
-  readonly #annotation: string
-  readonly #listeners = new Set<(namespace: string) => void>()
-
-  constructor(annotation: string) {
-    this.#annotation = annotation
-  }
-
-  onChange(listener: (namespace: string) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-
-  /** @param namespace the only one that the watch brings; undefined: it brings all */
-  storeOf(namespace: string | undefined): Store {
-    return {
-      replace: () => this.#replace(namespace),
-      upsert: (object) => this.#set(object.metadata.name, this.#valueOf(object)),
-      delete: ({ metadata }) => this.#set(metadata.name, undefined),
-    }
-  }
-
-  #replace(namespace: string | undefined): KindReplacement {
-    const found = new Map<string, string | undefined>()
-    return {
-      add: (object) => found.set(object.metadata.name, this.#valueOf(object)),
-      delete: ({ metadata }) => found.delete(metadata.name),
-      commit: async () => {
-        const held = namespace === undefined ? [...this.values.keys()] : [namespace]
-        for (const name of new Set([...held, ...found.keys()])) this.#set(name, found.get(name))
-      },
-    }
-  }
-
-  #valueOf({ metadata }: ObservedObject): string | undefined {
-    const value = record(record(metadata)['annotations'])[this.#annotation]
-    return typeof value === 'string' ? value : undefined
-  }
-
-  #set(namespace: string, value: string | undefined): void {
-    if (this.values.get(namespace) === value) return
-    if (value === undefined) this.values.delete(namespace)
-    else this.values.set(namespace, value)
-    for (const listener of this.#listeners) listener(namespace)
   }
 }

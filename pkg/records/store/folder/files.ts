@@ -29,7 +29,7 @@ export class Files {
   isOwn(ref: StoredRef): boolean {
     const { definitions } = this.#scanner
     const file = definitions.fileOf(ref)
-    if (file === undefined) return true
+    if (file === undefined) return definitions.get(idOf(ref)) === undefined
     if (file !== fileOf(ref) || this.#scanner.entriesIn(file) !== 1) return false
     const { creationTimestamp } = record(definitions.get(idOf(ref))?.['metadata'])
     return typeof creationTimestamp === 'string' && definitions.statusFileOf(ref) === undefined
@@ -114,6 +114,7 @@ export class Files {
 
   async #put(file: string, text: string | undefined, current: string | undefined): Promise<void> {
     const path = join(this.#dir, file)
+    if (text === current) return
     if (text !== undefined) {
       await this.#scanner.wrote(file, text, await writeFile(path, text, current))
     } else if (current !== undefined) {

@@ -148,6 +148,23 @@ describe('what people wrote', () => {
     await objects.close()
   })
 
+  it('is written nowhere else while it is missing', async () => {
+    write('a.yaml', moduleText('a'))
+    const objects = await open()
+    const before = await known('a', objects)
+    const told = await objects.writeStatus(before, { synced: false }, { isProgress: true })
+    rmSync(join(dir, 'a.yaml'))
+    const spec = { moduleConfig: { name: 'a', provider: 'azurerm' } }
+    const applied = { kind: 'Module', metadata: { name: 'a', namespace: 'team' }, spec } as const
+    for (const late of [
+      () => objects.writeStatus(told, { synced: true }),
+      () => objects.apply(applied),
+    ]) {
+      await expect(late()).rejects.toMatchObject({ reason: 'Conflict' })
+    }
+    expect(readdirSync(dir)).toEqual([])
+  })
+
   it('is reported where it is defined twice', async () => {
     write('a.yaml', moduleText('a'))
     write('b.yaml', `# Again.\n${moduleText('a')}`)

@@ -28,7 +28,7 @@ function merged(target: unknown, patch: Fields): Fields {
   return Object.fromEntries(fields)
 }
 
-/** RFC 6902, as far as objects go; in lists only `-` and numbers that are there. */
+/** RFC 6902 for fields of objects: no reconciler patches an item of a list. */
 function operated(
   target: unknown,
   path: readonly string[],
@@ -42,16 +42,8 @@ function operated(
     throw invalid(operation, 'has another value')
   }
   const isLast = rest.length === 0
-  if (Array.isArray(target)) {
-    const items: readonly unknown[] = target
-    const index = step === '-' ? items.length : Number(step)
-    if (isLast && op === 'add') return items.toSpliced(index, 0, value)
-    if (!(index < items.length)) throw invalid(operation, 'is not there')
-    if (isLast && op === 'remove') return items.toSpliced(index, 1)
-    return items.with(index, operated(items[index], rest, operation))
-  }
-  if (!isRecord(target)) throw invalid(operation, 'is not there')
-  if (!(step in target) && !(isLast && op === 'add')) throw invalid(operation, 'is not there')
+  if (!isRecord(target)) throw invalid(operation, 'does not exist')
+  if (!(step in target) && !(isLast && op === 'add')) throw invalid(operation, 'does not exist')
   if (isLast && op === 'remove') {
     const { [step]: _, ...others } = target
     return others

@@ -123,6 +123,8 @@ export class FolderState {
         this.#check(ref, after, true)
         return this.#change(ref, before, after, 'later')
       }
+      // Its file may return.
+      if (this.#get(ref) !== undefined) throw changed(`${kind} ${ref.namespace}/${ref.name}`)
       const value = {
         apiVersion: apiVersionOf(kind, this.#apiGroup),
         ...(JSON.parse(JSON.stringify(object)) as Fields),
@@ -327,8 +329,7 @@ export class FolderState {
       break
     }
     const id = idOf(ref)
-    const isAbsent = !this.#isFiled(ref) && !this.#bases.has(id)
-    return isAbsent ? undefined : this.#values.get(id)
+    return this.#isFiled(ref) || this.#isNew(id) ? this.#values.get(id) : undefined
   }
 
   /** @throws ApiError NotFound or Conflict */
@@ -383,6 +384,11 @@ export class FolderState {
     )
   }
 
+  /** Tells whether an object has never been in a file. */
+  #isNew(id: string): boolean {
+    return this.#bases.has(id) && this.#bases.get(id) === undefined
+  }
+
   #isFiled(ref: StoredRef): boolean {
     return this.scanner.definitions.fileOf(ref) !== undefined
   }
@@ -402,8 +408,7 @@ export class FolderState {
     const { namespace = 'default' } = record(value['metadata'])
     const ref = { kind, namespace: String(namespace), name: owner.name }
     const id = idOf(ref)
-    if (!this.#bases.has(id) || this.#bases.get(id) !== undefined) return
-    await this.#write(ref, this.#values.get(id) ?? {})
+    if (this.#isNew(id)) await this.#write(ref, this.#values.get(id) ?? {})
   }
 
   async #write(ref: StoredRef, after: Fields): Promise<void> {
