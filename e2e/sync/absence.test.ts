@@ -97,6 +97,7 @@ it('keeps an archive whose module is missing for 1.5 seconds while upstream is u
 it('keeps an archive while upstream is unreachable, and removes it once it can be asked', async () => {
   await startWatching()
   await expect.poll(archives, wait).toHaveLength(1)
+  await expect.poll(statusOf('vpc.status.yaml'), wait).toContain('all 1 are stored')
   const stored = archives()
   breakUpstream()
   renameSync(at('vpc.yaml'), join(registry.dir, 'elsewhere.yaml'))
