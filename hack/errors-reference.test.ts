@@ -20,7 +20,7 @@ it('has no reason that no package uses', () => {
   expect(reasons.filter((reason) => !used(reason))).toEqual([])
 })
 
-/** Where the code names the reason of an error, a condition, an event, a log line or a metric. */
+/** Patterns of code that names the reason of an error, a condition, an event, a log line or a metric. */
 const naming = [
   /\breason(?:s)?(?::| =| ===| !==) '(\w+)'/g,
   /\bnew (?:\w+Error|Failure|Refusal|Fault|Outcome)\(\s*'(\w+)',/g,

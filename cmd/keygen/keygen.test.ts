@@ -36,5 +36,5 @@ it('prints the key if no file is named', () => {
 
 it('names the mistake in an address', () => {
   const { status, stderr } = keygen('--email', 'nowhere')
-  expect([status, stderr]).toEqual([2, expect.stringContaining('is no e-mail address')])
+  expect([status, stderr]).toEqual([2, expect.stringContaining('is not an e-mail address')])
 })

@@ -37,7 +37,7 @@ it.each([
     ['config/samples', '--filesystem-mount-path', 'nowhere'],
     '--filesystem-mount-path: the folder nowhere does not exist',
   ],
-  [['config/samples', '--format', 'xml'], 'is no format: write text, json or sarif'],
+  [['config/samples', '--format', 'xml'], 'is not a format: write text, json or sarif'],
 ])('exits with 2 if a path cannot be checked: %j', (args, problem) => {
   expect(lint(...args)).toMatchObject({ status: 2, stderr: expect.stringContaining(problem) })
 })

@@ -77,7 +77,7 @@ it('exits with 2 for a malformed proxy address, and prints no credentials', () =
     [main, ...manifests, '--anonymous-auth', '--listen', '127.0.0.1:0', '--admin-listen', ':0'],
     { encoding: 'utf8', env: { ...env, HTTPS_PROXY: 'ftp://me:hunter2@h' }, timeout: 60_000 },
   )
-  expect([status, stderr]).toEqual([2, expect.stringContaining('HTTPS_PROXY is no address')])
+  expect([status, stderr]).toEqual([2, expect.stringContaining('HTTPS_PROXY is not the address')])
   expect(stderr).not.toContain('hunter2')
 })
 

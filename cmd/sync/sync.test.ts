@@ -19,7 +19,7 @@ it('names every folder and file that it cannot use', async () => {
   expect(folders).toEqual({
     status: 2,
     stdout: '',
-    stderr: `depot: --manifests: the folder missing does not exist: make it, or name another
+    stderr: `depot: --manifests: the folder missing does not exist: create it, or name another
 depot: --archives: file is not a folder; name a folder, or a path that is free
 depot: see depot sync --help for all options
 `,
@@ -29,7 +29,7 @@ depot: see depot sync --help for all options
   expect(others.status).toBe(2)
   expect(others.stderr).toContain('--spool-dir: file is not a folder')
   expect(others.stderr).toContain('--egress-ca-path: file holds no certificate; write PEM')
-  expect(others.stderr).toContain('"here" is no network: write it as 10.0.0.0/8')
+  expect(others.stderr).toContain('"here" is not a network: write it as 10.0.0.0/8')
 })
 
 it('says that a folder holds nothing to do', async () => {

@@ -6,8 +6,8 @@ import { record, startBare, startLoad } from './processes.ts'
 import { measure, median } from './rounds.ts'
 
 /*
- * What it costs that callers are known: a module's list of versions, asked for with many tokens in turn and under many
- * GroupBindings, beside a bare server of node:http that gives the same answer to everybody.
+ * Measures the cost of known callers: a module's list of versions, asked for with many tokens in turn and under many
+ * GroupBindings, beside a bare server of node:http that gives everyone the same answer.
  */
 
 const { values } = parseArgs({

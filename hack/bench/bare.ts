@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { uniqueParameter } from './wrk.ts'
 
 /*
- * What Node can do at best: a server of node:http, a process of its own, that gives the answers it was given, byte for
+ * Measures the best that Node can do: a server of node:http, a process of its own, that gives the answers it was given, byte for
  * byte, and does nothing else. It is kept at its best: left alone, one process answers for a third more than another.
  */
 

@@ -24,7 +24,7 @@ const { values } = parseArgs({ options: { versions: { type: 'string', default: '
 const versions = Number(values.versions)
 const resources = versions / 10
 
-/** What a process measured of itself. */
+/** Measurements of a process about itself. */
 export interface BrowseServer {
   readonly port: number
   readonly changingPort: number

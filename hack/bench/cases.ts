@@ -14,7 +14,7 @@ export interface BenchCase extends Pick<WrkLoad, 'connections' | 'unique'> {
   readonly isCached: boolean
   /** Given where few answers fit into a turn; see `compareCost`. */
   readonly answerBytes?: number
-  /** What the bare server gives. */
+  /** Answer of the bare server. */
   readonly answer: Answer
 }
 

@@ -5,7 +5,7 @@ import { cpuTimeMs } from '../testbed/cpu-time.ts'
 import { type BenchObject, benchObjects } from './registry.ts'
 
 /*
- * What one change costs where one parent has many Versions: from the object that was read to a page that shows it. All
+ * Measures the cost of one change if one parent has many Versions: from the object that was read to a page that shows it. All
  * times are CPU time of the thread, in milliseconds.
  */
 

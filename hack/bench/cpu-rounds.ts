@@ -46,7 +46,7 @@ export async function compareCost(
   servers: { readonly bare: Measured; readonly own: Measured },
   load: Omit<WrkLoad, 'url' | 'seconds'> & {
     readonly path: string
-    /** Of one answer, where a turn is over before many are: then bytes are counted, and not the answers that were whole. */
+    /** Bytes of one answer, if a turn ends after few of them: then bytes are counted instead of complete answers. */
     readonly answerBytes?: number
   },
   rounds = 14,
@@ -121,7 +121,7 @@ function mean(a: Turn, b: Turn): Turn {
   }
 }
 
-/** What a line of figures says beside the ratio. */
+/** Figures of a line in addition to the ratio. */
 export function summaryOf(cost: Cost): string {
   const [lower, upper] = cost.cpuRatioSpread
   const of = (microseconds: number, share: number): string =>

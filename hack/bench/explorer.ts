@@ -8,7 +8,7 @@ import { type Server, startServer } from '../testbed/server/server.ts'
 import { median } from './rounds.ts'
 
 /*
- * What the explorer costs as the entrance of a deployment: archives of 100 MB from the server and by way of the explorer, in
+ * Measures the cost of the explorer as the entrance of a deployment: archives of 100 MB from the server and by way of the explorer, in
  * turn, and the processor time that each process took for them.
  */
 

@@ -1,10 +1,10 @@
-/** What was measured, beside what is wanted. */
+/** A measurement and its goal. */
 export interface Goal {
   readonly what: string
   readonly goal: string
   readonly figure: number
   readonly isMet: boolean
-  /** What else was seen. */
+  /** Other observations. */
   readonly also: string
 }
 

@@ -1,5 +1,5 @@
 /**
- * What hostile archives of about 10 MB cost: CPU time and memory of a process that refuses one.
+ * Measures the cost of hostile archives of about 10 MB: CPU time and memory of a process that refuses one.
  *
  * node hack/bench/hostile-archives.ts
  */

@@ -19,7 +19,7 @@ export interface LoadResult {
   readonly requestsPerSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** What went wrong, if anything; the other figures say nothing then. */
+  /** Problem, if any; the other figures are then meaningless. */
   readonly problem?: string
 }
 

@@ -8,7 +8,7 @@ import { cpuTimeMs } from '../testbed/cpu-time.ts'
 import { atMost, goalTable } from './goals.ts'
 
 /*
- * What a module of 10,000 small files costs, from each format into each: CPU time, and the longest turn of the event loop, which
+ * Measures the cost of a module with 10,000 small files, from each format into each: CPU time, and the longest turn of the event loop, which
  * is how long a probe of the controller may have to wait.
  *
  * node hack/bench/module-archives.ts

@@ -3,7 +3,7 @@ import { cpus } from 'node:os'
 
 /*
  * Servers and their client on one processor, one of them at a time: how fast two processors of a virtual machine wake each
- * other is no property of a server.
+ * other is not a property of a server.
  */
 
 const processor = String(cpus().length - 1)

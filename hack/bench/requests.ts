@@ -7,7 +7,7 @@ import { createFixture } from './folder.ts'
 import { startBare, startDepot } from './processes.ts'
 
 /*
- * What an answer costs beside a bare server of node:http that gives the same bytes. For a quick look while changing
+ * Measures the cost of an answer, and of a bare server of node:http with the same bytes. For a quick look while changing
  * something: `node hack/bench/requests.ts --only package --rounds 3`.
  */
 
@@ -17,7 +17,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '14' },
   },
 })
-/** What is younger is hashed every time, because a change might not show. */
+/** Younger files are hashed every time, because a change might not show. */
 const settledMs = 3500
 const fixture = await createFixture({ versions: 1050, distinctFindings: 4000 })
 const bare = await startBare()

@@ -1,6 +1,6 @@
 import type { LoadResult } from './load.ts'
 
-/** What one server did in one case: medians over its rounds. */
+/** Medians of one server in one case, over its rounds. */
 export interface Figures {
   readonly requestsPerSecond: number
   readonly p50Ms: number

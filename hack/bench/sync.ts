@@ -11,7 +11,7 @@ import { startUpstreams } from '../testbed/upstream/upstreams.ts'
 import { atMost, goalTable } from './goals.ts'
 
 /*
- * What filling a registry costs, by `depot sync` over stand-ins of the upstreams: a poll of modules that have not changed, and
+ * Measures the cost of filling a registry, by `depot sync` over stand-ins of the upstreams: a poll of modules that have not changed, and
  * the memory of large providers in flight. `node hack/bench/sync.ts --modules 100 --provider-mib 100`
  */
 
@@ -20,7 +20,7 @@ const { values } = parseArgs({
     modules: { type: 'string', default: '1000' },
     versions: { type: 'string', default: '20' },
     'provider-mib': { type: 'string', default: '200' },
-    /** What `depot sync` says, too. */
+    /** Also print the output of `depot sync`. */
     verbose: { type: 'boolean', default: false },
   },
 })
@@ -35,7 +35,7 @@ interface Usage {
 }
 
 const upstreams = await startUpstreams()
-/** Of one host two archives are fetched at a time. */
+/** Only two archives of a host are fetched at a time. */
 const others = await startUpstreams()
 const caFile = join(mkdtempSync(join(tmpdir(), 'depot-bench-')), 'ca.pem')
 writeFileSync(caFile, [upstreams, others].map((one) => readFileSync(one.caFile)).join(''))

@@ -15,7 +15,7 @@ const archiveBytes = 50_000_000
 
 /** Turns of the event loop, in milliseconds of CPU time. */
 export interface Turns {
-  /** Of what a request meets that arrives at any moment: half of the busy time is in shorter turns than this. */
+  /** Half of the busy time is in shorter turns than this: the turn that a random request meets. */
   readonly medianMs: number
   readonly longestMs: number
 }

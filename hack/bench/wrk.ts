@@ -18,7 +18,7 @@ export interface WrkLoad {
 
 export interface WrkResult {
   readonly requests: number
-  /** Of whole answers and of those that were cut off at the end. */
+  /** Bytes of complete answers and of those that were cut off at the end. */
   readonly bytes: number
   readonly requestsPerSecond: number
   readonly bytesPerSecond: number
@@ -54,7 +54,7 @@ export async function wrk(load: WrkLoad): Promise<WrkResult> {
   }
 }
 
-/** What it says once it is interrupted; on a busy machine that may come before it has begun, and then it starts again. */
+/** Its output once it is interrupted; on a busy machine that may come before it has begun, and then it starts again. */
 async function interrupted(args: readonly string[], seconds: number): Promise<string> {
   const running = promisify(execFile)(...onOneProcessor('wrk', args))
   const timer = setTimeout(() => running.child.kill('SIGINT'), seconds * 1000)
@@ -84,7 +84,7 @@ function parse(url: string, output: string): WrkResult {
   }
 }
 
-/** What wrk cannot do by its flags. */
+/** Script for features that wrk has no flags for. */
 function scriptFor({ authorizations, unique, url }: WrkLoad): string | undefined {
   if (unique) {
     const { pathname, search } = new URL(url)

@@ -83,7 +83,7 @@ async function largeProvider(): Promise<string> {
   return file(await zipOf([{ path: 'terraform-provider-null', content }]))
 }
 
-/** Of array buffers, without those that only wait to be collected: on a busy machine they wait long. */
+/** Bytes of array buffers, without uncollected garbage, which can stay long on a busy machine. */
 function heldBytes(): number {
   collectGarbage()
   return process.memoryUsage().arrayBuffers

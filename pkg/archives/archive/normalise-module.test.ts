@@ -176,7 +176,7 @@ describe('the README', () => {
     { names: ['readme.txt', 'Readme.MD', 'README'], expected: 'Readme.MD' },
     { names: ['README.rst', 'docs/README.md'], expected: 'README.rst' },
     { names: ['docs/README.md'], expected: undefined },
-  ])('of $names is $expected', async ({ names, expected }) => {
+  ])('is $expected among $names', async ({ names, expected }) => {
     const entries = names.map((path) => ({ path, content: path }))
     const { readme } = await normalise(await zipOf([...entries, { path: 'main.tf' }]))
     expect(readme).toEqual(expected && { path: expected, text: expected })

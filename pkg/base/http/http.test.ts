@@ -181,7 +181,7 @@ describe('a way through a proxy', () => {
     await expect(shared.send({ origin: 'http://direct.example' }, get)).rejects.toThrow(/direct/)
   })
 
-  it('that refuses is an error, and not a wait', async () => {
+  it('is an error and not a wait if it refuses', async () => {
     const proxy = createServer()
     proxy.on('connect', (_incoming, asking) => {
       asking.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')

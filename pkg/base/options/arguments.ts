@@ -2,13 +2,13 @@ import { parseArgs } from 'node:util'
 import { type Option, placeholderOf, type Tables } from './table.ts'
 import { unknownFlag } from './unknown-flag.ts'
 
-/** What a command line says: flags with their text, and everything in it that cannot be meant. */
+/** Parsed command line: flags with their text, and mistakes. */
 export interface Arguments {
   readonly help: boolean
   readonly version: boolean
   /** Text by flag: `true` for a bare switch, undefined where the value is missing, which is among the problems. */
   readonly texts: ReadonlyMap<string, string | undefined>
-  /** What stands beside the flags, where the command takes that. */
+  /** Operands, if the command accepts them. */
   readonly operands: readonly string[]
   readonly problems: readonly string[]
 }

@@ -50,7 +50,7 @@ const options = {
     flag: 'concurrency',
     value: z
       .string()
-      .regex(/^[1-9]\d{0,2}$/, 'is no number: write 1 to 999')
+      .regex(/^[1-9]\d{0,2}$/, 'is not a number: write 1 to 999')
       .transform(Number)
       .meta({ title: 'COUNT' }),
     default: '4',

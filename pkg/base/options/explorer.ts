@@ -30,7 +30,7 @@ const reserved =
 const callbackPath = z
   .string()
   .refine((text) => /^\/[\w.~/-]*[\w~-]$/.test(text) && !text.includes('//'), {
-    error: 'is no path: write, for example, /auth/callback',
+    error: 'is not a path: write, for example, /auth/callback',
     abort: true,
   })
   .refine((text) => !reserved.test(text), {

@@ -66,7 +66,7 @@ const options = {
   format: {
     flag: 'format',
     value: z
-      .enum(['zip', 'tar.gz'], { error: 'is no format: write zip or tar.gz' })
+      .enum(['zip', 'tar.gz'], { error: 'is not a format: write zip or tar.gz' })
       .meta({ title: 'FORMAT' }),
     default: 'tar.gz',
     meaning: 'Archive format of modules: zip or tar.gz.',
@@ -87,7 +87,7 @@ const options = {
     flag: 'parallel',
     value: z
       .string()
-      .regex(/^([1-9]|[1-5]\d|6[0-4])$/, 'is no number from 1 to 64')
+      .regex(/^([1-9]|[1-5]\d|6[0-4])$/, 'is not a number from 1 to 64')
       .transform(Number)
       .meta({ title: 'COUNT' }),
     default: '4',

@@ -10,7 +10,7 @@ const options = {
   },
   email: {
     flag: 'email',
-    value: z.email('is no e-mail address').meta({ title: 'ADDRESS' }),
+    value: z.email('is not an e-mail address').meta({ title: 'ADDRESS' }),
     default: 'depot@localhost.localdomain',
     meaning: 'E-mail address of the owner.',
   },

@@ -11,7 +11,7 @@ const options = {
   format: {
     flag: 'format',
     value: z
-      .enum(['text', 'json', 'sarif'], { error: 'is no format: write text, json or sarif' })
+      .enum(['text', 'json', 'sarif'], { error: 'is not a format: write text, json or sarif' })
       .meta({ title: 'FORMAT' }),
     default: 'text',
     meaning: 'Output format: text, json or sarif (for the code scanning of a Git host).',

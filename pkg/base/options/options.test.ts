@@ -33,7 +33,7 @@ function problemsOf(argv: string[], env: Env = {}): readonly string[] {
 const oidc = ['--oidc-issuer-url=https://dex.acme.example/dex', '--oidc-client-id=depot']
 
 describe('a value', () => {
-  it('comes from the flag, else from the environment, else from the default', () => {
+  it('comes from the flag, otherwise from the environment, otherwise from the default', () => {
     const env = { DEPOT_LOG_LEVEL: 'warn' }
     expect(parse(['--log-level', 'debug'], env).options.logLevel).toBe('debug')
     expect(parse([], env).options.logLevel).toBe('warn')
@@ -51,7 +51,7 @@ describe('a value', () => {
     })
   })
 
-  it('of --namespace comes from $POD_NAMESPACE before the default', () => {
+  it('comes from $POD_NAMESPACE before the default for --namespace', () => {
     expect(parse([], { POD_NAMESPACE: 'tools' }).options.namespace).toBe('tools')
     expect(parse([], { POD_NAMESPACE: 'a', DEPOT_NAMESPACE: 'b' }).options.namespace).toBe('b')
   })
@@ -123,33 +123,33 @@ it.each([
 
 describe('a bad value is named with what to write instead', () => {
   it.each([
-    ['--listen=8080', 'is no address: write :8080, 127.0.0.1:8080'],
-    ['--listen=:65536', 'is no address'],
-    ['--listen=::1:80', 'is no address'],
-    ['--listen=[nope]:80', 'is no address'],
-    ['--listen=999.1.1.1:80', 'is no address'],
-    ['--stats-valkey-addr=:6379', 'is no host and port: write, for example, valkey:6379'],
-    ['--stats-valkey-addr=valkey:0', 'is no host and port'],
-    ['--stats-valkey-addr=https://valkey:6379', 'is no host and port'],
+    ['--listen=8080', 'is not an address: write :8080, 127.0.0.1:8080'],
+    ['--listen=:65536', 'is not an address'],
+    ['--listen=::1:80', 'is not an address'],
+    ['--listen=[nope]:80', 'is not an address'],
+    ['--listen=999.1.1.1:80', 'is not an address'],
+    ['--stats-valkey-addr=:6379', 'is not a host and port: write, for example, valkey:6379'],
+    ['--stats-valkey-addr=valkey:0', 'is not a host and port'],
+    ['--stats-valkey-addr=https://valkey:6379', 'is not a host and port'],
     ['--trust-proxy=maybe', 'is neither true nor false: write true or false'],
-    ['--base-url=depot.acme.example', 'is no URL: write an absolute one'],
-    ['--base-url=ftp://h', 'is no URL'],
-    ['--base-url=https://h/#top', 'is no URL'],
+    ['--base-url=depot.acme.example', 'is not a URL: write an absolute one'],
+    ['--base-url=ftp://h', 'is not a URL'],
+    ['--base-url=https://h/#top', 'is not a URL'],
     ['--base-url=https://h/?', 'has a query'],
-    ['--base-url=https://h h', 'is no URL'],
+    ['--base-url=https://h h', 'is not a URL'],
     ['--tls-cert-path=', 'is empty: write a value'],
-    ['--shutdown-grace-period=20', 'is no duration: write, for example, 500ms, 10s'],
-    ['--shutdown-grace-period=-1s', 'is no duration'],
+    ['--shutdown-grace-period=20', 'is not a duration: write, for example, 500ms, 10s'],
+    ['--shutdown-grace-period=-1s', 'is not a duration'],
     ['--shutdown-grace-period=25h', 'is out of range: write 0 to 24h'],
     ['--stats-refresh-interval=0', 'is out of range: write 100ms to 24h'],
-    ['--archive-cache-size=0', 'is no size: write, for example, 10GiB'],
-    ['--archive-cache-size=9999999TiB', 'is no size'],
-    ['--oidc-scopes=openid email', 'is no list: separate the items by commas'],
-    ['--oidc-scopes=openid,', 'is no list'],
-    ['--api-group=Depot', 'is no API group'],
-    ['--namespace=', 'is no namespace'],
-    ['--watch-namespace=A', 'is no namespace'],
-    ['--log-level=loud', 'is no level: write trace, debug, info'],
+    ['--archive-cache-size=0', 'is not a size: write, for example, 10GiB'],
+    ['--archive-cache-size=9999999TiB', 'is not a size'],
+    ['--oidc-scopes=openid email', 'is not a list: separate the items by commas'],
+    ['--oidc-scopes=openid,', 'is not a list'],
+    ['--api-group=Depot', 'is not an API group'],
+    ['--namespace=', 'is not a namespace'],
+    ['--watch-namespace=A', 'is not a namespace'],
+    ['--log-level=loud', 'is not a log level: write trace, debug, info'],
   ])('%s', (argument, problem) => {
     const [flag, text] = argument.split(/=(.*)/s)
     expect(problemsOf([argument])).toContainEqual(
@@ -159,7 +159,7 @@ describe('a bad value is named with what to write instead', () => {
 
   it('with its variable where it came from there', () => {
     expect(problemsOf([], { DEPOT_LOG_LEVEL: 'loud' })).toEqual([
-      expect.stringContaining('--log-level (set by DEPOT_LOG_LEVEL): "loud" is no level'),
+      expect.stringContaining('--log-level (set by DEPOT_LOG_LEVEL): "loud" is not a log level'),
     ])
   })
 
@@ -288,7 +288,7 @@ describe('a secret', () => {
   const empty = `${file}-empty`
   writeFileSync(empty, '\n')
 
-  it('comes from its variable, and stands apart from what may be logged', () => {
+  it('comes from its variable, and is separate from the options, which can be logged', () => {
     const { options, secrets } = parse([], { DEPOT_GPG_PASSPHRASE: 'hunter2' })
     expect(secrets).toEqual({ gpgPassphrase: 'hunter2', valkeyPassword: undefined })
     expect(JSON.stringify(options)).not.toContain('hunter2')

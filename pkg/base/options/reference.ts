@@ -1,6 +1,6 @@
 import { type Option, placeholderOf, type Tables, type VariableTable, variableOf } from './table.ts'
 
-/** What `--help` prints: the usage and every option, in columns. */
+/** Output of `--help`: the usage and every option, in columns. */
 export function usageOf(tables: Tables): string {
   const { program, summary, operands, options, secrets, variables = {} } = tables
   const flags = [

@@ -22,7 +22,7 @@ import { storageVariables } from './variables.ts'
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 const anyLevel = `${logLevels.slice(0, -1).join(', ')} or ${logLevels.at(-1)}`
 const logLevel = z
-  .enum(logLevels, { error: `is no level: write ${anyLevel}` })
+  .enum(logLevels, { error: `is not a log level: write ${anyLevel}` })
   .meta({ title: 'LEVEL' })
 
 const options = {

@@ -8,7 +8,7 @@ function parseHttpUrl(text: string): URL | undefined {
 
 const httpUrl = z.string().refine((text) => parseHttpUrl(text) !== undefined, {
   error:
-    'is no URL: write an absolute one that starts with https:// or http://, without credentials and fragment',
+    'is not a URL: write an absolute one that starts with https:// or http://, without credentials and fragment',
   abort: true,
 })
 

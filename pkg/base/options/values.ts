@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import * as z from 'zod'
 
-/** Where to listen or to connect to. */
+/** Address to listen on or to connect to. */
 export interface Address {
   /** Name or IP address, without brackets; undefined means every interface. */
   readonly host: string | undefined
@@ -38,7 +38,7 @@ export const storageGrants = text.meta({ title: 'NAMESPACE=URL …' })
 export const list = valueOf((value) => {
   const items = value.split(',').map((item) => item.trim())
   return items.every((item) => /^\S+$/.test(item)) ? items : undefined
-}, 'is no list: separate the items by commas, such as openid,profile').meta({ title: 'A,B,…' })
+}, 'is not a list: separate the items by commas, such as openid,profile').meta({ title: 'A,B,…' })
 
 function readAddress(value: string): Address | undefined {
   const { host = '', port = '' } = /^(?<host>.*):(?<port>\d{1,5})$/.exec(value)?.groups ?? {}
@@ -56,7 +56,7 @@ function isHost(host: string): boolean {
 
 export const listenAddress = valueOf(
   readAddress,
-  'is no address: write :8080, 127.0.0.1:8080 or [::1]:8080 (port 0 to 65535)',
+  'is not an address: write :8080, 127.0.0.1:8080 or [::1]:8080 (port 0 to 65535)',
 ).meta({ title: 'ADDRESS' })
 
 /** A server of Valkey or Redis: host and port, or a URL that says whether to use TLS. */
@@ -66,7 +66,7 @@ export const valkeyAddress = valueOf((value) => {
   const { host, port } = readAddress(rest) ?? {}
   if (host === undefined || !port) return undefined
   return { host, port, tls: ['valkeys', 'rediss'].includes(scheme ?? '') }
-}, 'is no host and port: write, for example, valkey:6379, [::1]:6379 or, for TLS, valkeys://valkey:6379').meta(
+}, 'is not a host and port: write, for example, valkey:6379, [::1]:6379 or, for TLS, valkeys://valkey:6379').meta(
   {
     title: 'HOST:PORT',
   },
@@ -95,7 +95,7 @@ function readDuration(value: string): number | undefined {
  */
 export function durationMs({ least, most }: { least: string; most: string }) {
   const [leastMs = 0, mostMs = 0] = [readDuration(least), readDuration(most)]
-  return valueOf(readDuration, 'is no duration: write, for example, 500ms, 10s or 1m30s')
+  return valueOf(readDuration, 'is not a duration: write, for example, 500ms, 10s or 1m30s')
     .refine((value) => value >= leastMs && value <= mostMs, {
       error: `is out of range: write ${least} to ${most}`,
     })
@@ -111,13 +111,13 @@ export const sizeBytes = valueOf((value) => {
   const power = powerOfPrefix.indexOf((parts['prefix'] ?? '').toLowerCase())
   const bytes = Math.floor(Number(parts['count']) * (parts['binary'] ? 1024 : 1000) ** power)
   return bytes >= 1 && Number.isSafeInteger(bytes) ? bytes : undefined
-}, 'is no size: write, for example, 10GiB or 500MB').meta({ title: 'SIZE' })
+}, 'is not a size: write, for example, 10GiB or 500MB').meta({ title: 'SIZE' })
 
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 export const namespace = valueOf(
   (value) => (label.test(value) ? value : undefined),
-  'is no namespace: write lower-case letters, digits and dashes, at most 63',
+  'is not a namespace: write lower-case letters, digits and dashes, at most 63',
 ).meta({ title: 'NAMESPACE' })
 
 /** Separated by commas. Empty text means every namespace. */
@@ -138,6 +138,6 @@ export const apiGroup = valueOf((value) => {
   const labels = value.split('.')
   const isDomain = labels.length > 1 && labels.every((part) => label.test(part))
   return isDomain && value.length <= 253 ? value : undefined
-}, 'is no API group: write a lower-case domain name with a dot, such as depot.internal').meta({
+}, 'is not an API group: write a lower-case domain name with a dot, such as depot.internal').meta({
   title: 'GROUP',
 })

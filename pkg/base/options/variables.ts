@@ -1,6 +1,6 @@
 import type { VariableTable } from './table.ts'
 
-/** What storage and outgoing requests take from the environment, under the names that their tools have for it. */
+/** Environment variables of storage and outgoing requests, under the names of their tools. */
 export const storageVariables: VariableTable = {
   DEPOT_S3_ENDPOINT: 'URL of an S3 service other than AWS. Buckets are then part of the path.',
   DEPOT_GCS_ENDPOINT: 'URL of an emulator of Google Cloud Storage, used without credentials.',

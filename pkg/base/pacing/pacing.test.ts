@@ -122,7 +122,7 @@ describe('a loop', () => {
   })
 })
 
-describe('what is asked for at the same time', () => {
+describe('concurrent requests', () => {
   it('is done once, and again later', async () => {
     let starts = 0
     const flight = new SingleFlight<number>({ max: 2, overload: () => new Error('busy') })

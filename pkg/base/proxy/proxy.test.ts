@@ -160,7 +160,7 @@ describe('headers of a stranger that other servers believe', () => {
     },
   )
 
-  it('what is set takes their place, and what is left out is gone', async () => {
+  it('replaces them by the given ones, and removes omitted ones', async () => {
     forwarding = { path: '/b?x=1', headers: { authorization: 'Bearer t', cookie: undefined } }
     await statusOf('/a', { authorization: 'Basic x', cookie: 'session=1' })
     expect(seen[0]).toMatchObject({ url: '/b?x=1', headers: { authorization: 'Bearer t' } })
@@ -183,7 +183,7 @@ describe('bodies', () => {
     expect(chunks).toEqual(['first', 'last'])
   })
 
-  it('of any length pass, no faster than they are read', async () => {
+  it('pass at any length, no faster than they are read', async () => {
     const total = 64 * 1024 * 1024
     const chunk = Buffer.alloc(1024 * 1024)
     let sent = 0

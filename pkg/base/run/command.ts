@@ -19,7 +19,7 @@ export interface CommandRun<T extends OptionTable, S extends SecretTable> {
   readonly command: Command<T, S>
   /** Without the words that led to the command. */
   readonly args: readonly string[]
-  /** What `--version` prints. */
+  /** Output of `--version`. */
   readonly version: string
   /**
    * Does the work.

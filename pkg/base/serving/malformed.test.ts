@@ -23,7 +23,7 @@ async function received(
     text += more
     if (isSent || !text.endsWith(until)) return
     isSent = true
-    socket.write('this is no request\r\n\r\n')
+    socket.write('this is not a request\r\n\r\n')
   })
   socket.on('error', () => {})
   socket.write(request)

@@ -35,7 +35,7 @@ export function createLogger(level: LevelWithSilent, destination?: DestinationSt
 
 const outputs = new WeakMap<Logger, DestinationStream>()
 
-/** Where a logger writes its lines; undefined for children of a logger. */
+/** Output of a logger; undefined for children of a logger. */
 export const outputOf = (log: Logger): DestinationStream | undefined => outputs.get(log)
 
 function serializeError(thrown: unknown): Record<string, unknown> {

@@ -7,7 +7,7 @@ describe('the name of a Version', () => {
     [['vpc', '1.0.0+build.5'], 'vpc-1-0-0-build-5'],
     [['My_Module', '1.0.0-RC.1'], 'my-module-1-0-0-rc-1'],
     [['_x_', '1.0.0'], 'x--1-0-0'],
-  ])('of %j is %s', (parts, name) => {
+  ])('for %j is %s', (parts, name) => {
     expect(objectName(...parts)).toBe(name)
   })
 

@@ -50,7 +50,7 @@ export class ArchiveIndex {
   /**
    * Finds the archive of a Version.
    *
-   * @returns undefined where it is not on the filesystem backend, or it is not known
+   * @returns undefined if it is not on the filesystem backend, or unknown
    */
   locate(version: Version): ArchiveLocation | undefined {
     const ref = parentRefOf(version)

@@ -8,7 +8,7 @@ export interface ArchiveProbe {
    * Looks at an archive without reading it.
    *
    * @returns undefined if the archive does not exist
-   * @throws RegistryError where it may not be read; its message is shown in `syncStatus`
+   * @throws RegistryError if it cannot be read; its message is shown in `syncStatus`
    */
   stat(location: ArchiveLocation): Promise<ArchiveStat | undefined>
   /** Reads and hashes all of it. @throws like `stat` */

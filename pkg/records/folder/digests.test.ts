@@ -29,11 +29,11 @@ it('follows an archive as it changes, vanishes and comes back', async () => {
   await using source = await startSource({ ...files, [archive]: 'first' })
   await source.write(archive, 'second')
   await vi.waitFor(() => expect(statusOf(source)?.checksum).toBe(digestOf('second')), wait)
-  await rename(join(source.archives, 'modules'), join(source.archives, 'away'))
+  await rename(join(source.archives, 'modules'), join(source.archives, 'elsewhere'))
   const syncStatus =
     'failed: archive modules/vpc/vpc-1.0.0.zip not found under --filesystem-mount-path'
   await vi.waitFor(() => expect(statusOf(source)).toEqual({ synced: false, syncStatus }), wait)
-  await rename(join(source.archives, 'away'), join(source.archives, 'modules'))
+  await rename(join(source.archives, 'elsewhere'), join(source.archives, 'modules'))
   await vi.waitFor(
     () => expect(statusOf(source)).toMatchObject({ checksum: digestOf('second'), synced: true }),
     wait,

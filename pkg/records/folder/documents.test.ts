@@ -22,7 +22,7 @@ describe('documentsOf', () => {
     ['an end and comments', ['a: 1\n...\n# %\n\n', '---\na: 2\n']],
     ['an empty document', [`${directive}---\n`, '---\na: 2\n']],
     ['a percent sign in text', ['a: |\n  %x\n  ...\n', '---\na: 2\n']],
-    ['a text that is no directive', ['--- |\n%x\n', '---\na: 2\n']],
+    ['a text that is not a directive', ['--- |\n%x\n', '---\na: 2\n']],
   ])('cuts %s', (_, parts) => {
     for (const lineEnd of ['\n', '\r\n']) {
       const written = parts.map((part) => part.replaceAll('\n', lineEnd))

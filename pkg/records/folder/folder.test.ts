@@ -133,7 +133,7 @@ spec: {type: Module, version: 1.0.0, fileName: '${fileName}', moduleConfigRef: {
   expect(said()[1]).toMatchObject({ message: expect.stringContaining('.zip, .tar.gz or .tgz') })
 })
 
-it('reads half a character as API servers do, and says that a name is none', async () => {
+it('reads half a character as API servers do, and reports an invalid name', async () => {
   const half = moduleText('half').replace(
     'metadata:\n',
     'metadata:\n  labels: {half: "a\\ud83d"}\n',
@@ -342,9 +342,9 @@ it('keeps what was served of a file that cannot be read', async () => {
   expect(await source.rejected()).toEqual([])
 })
 
-it('keeps everything while the folder is away, and goes on when it is back', async () => {
+it('keeps everything while the folder is missing, and continues when it is back', async () => {
   await using source = await startSource({ 'a.yaml': moduleText('a') })
-  await rename(source.dir, `${source.dir}.away`)
+  await rename(source.dir, `${source.dir}.moved`)
   await vi.waitFor(async () => expect(await source.rejected()).toHaveLength(1), wait)
   expect(source.sink.names).toEqual(['Module a'])
   await mkdir(source.dir)
@@ -489,7 +489,7 @@ describe('links', () => {
 describe('a folder that is empty all at once', () => {
   const files = { 'a.yaml': moduleText('a'), 'b.yaml': moduleText('b') }
   const empty = async (dir: string) => {
-    await rename(dir, `${dir}-away`)
+    await rename(dir, `${dir}-moved`)
     await mkdir(dir)
   }
 

@@ -35,7 +35,7 @@ it('cuts a list whose items are indented', () => {
 })
 
 it.each([
-  ['is no list', 'kind: Module\nitems:\n- a\n'],
+  ['is not a list', 'kind: Module\nitems:\n- a\n'],
   ['has no items', 'kind: List\nitems: []\n'],
   ['is written in flow style', 'kind: List\nitems: [a, b]\n'],
   ['shares parts between items', 'kind: List\nitems:\n- &a {b: 1}\n- *a\n- c: *a\n'],

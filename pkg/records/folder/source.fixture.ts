@@ -12,7 +12,7 @@ import { isGone } from './tree.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What a sink was given, by kind and name: tests of one folder have few namespaces. */
+/** Content of a sink, by kind and name: tests of one folder have few namespaces. */
 function seenBy(sink: RecordingSink) {
   const nameOf = ({ kind, metadata }: Resource) => `${kind} ${metadata.name}`
   return {

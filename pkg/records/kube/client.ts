@@ -74,7 +74,7 @@ export interface KubeClient {
    * Deletes an object; a missing one is not an error.
    *
    * @param options.uid only the object that has this uid
-   * @returns the object, where it has to wait for its finalizers
+   * @returns the object, if it has to wait for its finalizers
    */
   delete(
     ref: ObjectRef,

@@ -136,7 +136,7 @@ describe('a list that streams', () => {
     )
   })
 
-  it('that never ends twice is read in pages', async () => {
+  it('is read in pages if it never ends twice', async () => {
     await using fake = await startFakeCluster({
       prepare: (api) => {
         fill(api, 3)

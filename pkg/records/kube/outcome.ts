@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { messageOf, type Reason, RegistryError } from '../../base/errors/errors.ts'
 
 /**
- * What follows when a request or a stream has ended. `relist`: whether everything has to be read again, or only when it
+ * Consequences of the end of a request or a stream. `relist`: whether everything has to be read again, or only when it
  * happens again without progress in between. `wait`: whether the next request waits for the backoff.
  */
 const consequences = {
@@ -18,7 +18,7 @@ const consequences = {
   RateLimited: { relist: 'never', wait: true },
   ServerError: { relist: 'repeated', wait: true },
   RevisionTooNew: { relist: 'repeated', wait: true },
-  /** An ERROR event that is none of the others. */
+  /** Any other ERROR event. */
   ErrorEvent: { relist: 'repeated', wait: true },
   /** The server does not understand the request; an older one cannot stream a list. */
   BadRequest: { relist: 'always', wait: true },

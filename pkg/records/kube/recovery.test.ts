@@ -143,7 +143,7 @@ const table: readonly Case[] = [
     after: { silences: 1 },
   },
   {
-    name: 'an API server that is away, however long',
+    name: 'an API server that is unreachable, however long',
     reason: 'Unreachable',
     silent: true,
     before: { silences: 1 },
@@ -152,7 +152,7 @@ const table: readonly Case[] = [
   },
 ]
 
-describe('what follows from how a request ended', () => {
+describe('the consequence of an outcome', () => {
   it.each(table)('$name', (row) => {
     const { before, listing = false, silent = false, retryAfterMs = 0, relist, delayMs } = row
     const outcome = new Outcome(row.reason, '', { retryAfterMs })

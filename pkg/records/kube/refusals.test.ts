@@ -12,7 +12,7 @@ import {
 } from '../../../hack/testbed/control-plane/fake-cluster.ts'
 import { kubeconfigOf } from '../../../hack/testbed/control-plane/kubeconfig.ts'
 
-/** What an API server can do to a request before it streams anything. */
+/** Refusals of an API server before it streams anything. */
 const refusals: readonly {
   name: string
   reason: string
@@ -205,7 +205,7 @@ describe('custom resources that are not defined', () => {
     await fake.cluster.ready
   })
 
-  it('do not take away what is served when they go missing later', async () => {
+  it('do not remove served objects when they disappear later', async () => {
     await using fake = await startFakeCluster({
       prepare: (api) => api.put(paths.modules, moduleObject('a')),
     })

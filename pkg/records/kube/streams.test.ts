@@ -24,7 +24,7 @@ describe('a watch that says what cannot be relied on', () => {
       reason: 'UndecodableAnswer',
       bytes: '{"type":"ADDED","object":{"meta\n',
     },
-    { name: 'a line that is no event', reason: 'UndecodableAnswer', bytes: '[]\n' },
+    { name: 'a line that is not an event', reason: 'UndecodableAnswer', bytes: '[]\n' },
     {
       name: 'an unknown type of event',
       reason: 'UndecodableAnswer',
@@ -206,7 +206,7 @@ describe('a watch that breaks', () => {
     expect([5, 6]).toContain(short)
   })
 
-  it('comes back for every kind after the server was away, without a storm or a list', async () => {
+  it('resumes for every kind after an outage of the server, without a storm or a list', async () => {
     await using fake = await withOne()
     await fake.cluster.ready
     await fake.api.stop()
@@ -223,7 +223,7 @@ describe('a watch that breaks', () => {
   })
 })
 
-describe('what comes over a watch', () => {
+describe('the stream of a watch', () => {
   it('may be cut anywhere, also inside a character', async () => {
     await using fake = await startFakeCluster({ timings: { idleMs: 60_000 } })
     await fake.cluster.ready

@@ -55,7 +55,7 @@ function versionOf(parent: StoredObject, version: string): AppliedObject {
 const until = <T>(check: () => T | Promise<T>): Promise<T> =>
   vi.waitFor(check, { timeout: 30_000, interval: 20 })
 
-/** What holds wherever objects are. */
+/** Behaviour of every store of objects. */
 export function objectsConformance(where: string, open: () => Promise<ObjectPlace>): void {
   describe(`objects in ${where}`, () => {
     let place: ObjectPlace

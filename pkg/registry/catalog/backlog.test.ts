@@ -110,7 +110,7 @@ describe('the sums of many large parents', () => {
   it.each([
     [3, 6000],
     [20, 2000],
-  ])('of %i with %i Versions each come to an end', (modules, each) => {
+  ])('come to an end for %i parents with %i Versions each', (modules, each) => {
     const registry = new Registry().putModules(modules).putVersions(modules, each)
     const most = (modules * each) / rowsPerSlice + modules
     expect(registry.slices(2 * most)).toBeLessThanOrEqual(most)

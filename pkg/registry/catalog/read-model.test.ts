@@ -144,7 +144,7 @@ describe('downloads', () => {
   const summaryOf = ({ model }: Registry) =>
     model.find(model.views.all, 'Module', 'platform', 'vpc')?.summary
 
-  it('of archives add up, each is replaced, and the last one is the latest', () => {
+  it('are summed over archives, each can be replaced, and the last one is the latest', () => {
     const registry = new Registry().put(module('vpc'))
     registry.catalog.setDownloads([counted, { ...counted, version: '2.0.0', count: 1, lastAt: 3 }])
     expect(summaryOf(registry)).toMatchObject({ downloads: 3, lastDownloadedAt: 5 })

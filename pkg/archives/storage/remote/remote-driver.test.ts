@@ -253,7 +253,7 @@ describe('a store that refuses', () => {
   })
 
   it.each(['0', 'soon', 'Sun, 06 Nov 1994 08:49:37 GMT'])(
-    'that says to come again %s is like one that says nothing',
+    'ignores a Retry-After of %s',
     async (retryAfter) => {
       store.behave(answer(503, { 'Retry-After': retryAfter }))
       expect(await download()).toMatchObject({
