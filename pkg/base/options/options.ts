@@ -35,7 +35,7 @@ export { authModeOf, logLevels, type ServerCommandOptions, serverCommand } from 
 export { type SyncCommandOptions, syncCommand } from './sync.ts'
 export type { Command, OptionTable, SecretTable } from './table.ts'
 
-/** What a command line asks for. Secrets stand apart from the options, so that these may be logged. */
+/** The content of a command line. Secrets are separate from the options, so that options may be logged. */
 export type Parsed<T extends OptionTable, S extends SecretTable> =
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' }
@@ -43,16 +43,16 @@ export type Parsed<T extends OptionTable, S extends SecretTable> =
       readonly kind: 'options'
       readonly options: Options<T>
       readonly secrets: Secrets<S>
-      /** What stands beside the flags; empty where the command takes nothing there. */
+      /** Arguments that are not flags; empty if the command takes none. */
       readonly operands: readonly string[]
     }
 
-/** Every mistake of a command line and its environment; so that they need not be found one by one. */
+/** All mistakes of a command line and its environment at once. */
 export class OptionsError extends Error {
   override readonly name = 'OptionsError'
   /** One sentence each: which flag, where its value came from, what to write instead. */
   readonly problems: readonly string[]
-  /** What could be read all the same, so that it can be looked at too: undefined where a value is missing or bad. */
+  /** The options that could be read, for further checks; undefined if a value is missing or wrong. */
   readonly readable: Readonly<Record<string, unknown>>
 
   constructor(problems: readonly string[], readable: Readonly<Record<string, unknown>> = {}) {
