@@ -117,7 +117,7 @@ const useless: readonly Mistake[] = [
   {
     name: 'an operating system in capitals',
     ...providerVersion({ operatingSystem: 'Linux' }),
-    says: /in lower case: linux, darwin, windows/,
+    says: /spelled as in Go: linux, darwin, windows/,
   },
   {
     name: 'macos',
@@ -249,8 +249,8 @@ const unusable: readonly (Mistake & { readonly field: RegExp })[] = [
   {
     name: 'an archive without a version in its url',
     ...moduleWith({ source: { type: 'archive', url: 'https://example.com/vpc.zip' } }),
-    field: /must hold \{version\}/,
-    says: /must hold \{version\}/,
+    field: /must contain \{version\}/,
+    says: /must contain \{version\}/,
   },
   {
     name: 'a GitHub API over http',

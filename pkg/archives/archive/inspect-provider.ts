@@ -21,7 +21,7 @@ export interface ProviderArchive {
  * Reads the whole zip of a provider without changing it.
  *
  * @param options.file path of the zip
- * @param options.type type of the provider: the zip must hold `terraform-provider-{type}*`
+ * @param options.type type of the provider: the zip must contain `terraform-provider-{type}*`
  * @param options.limits default: `providerLimits`
  * @throws ArchiveError
  */
