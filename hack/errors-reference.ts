@@ -1,4 +1,5 @@
 import { mayPass, type Reason, reasonTopics } from '../pkg/base/errors/errors.ts'
+import { errorMessages } from './error-messages.ts'
 
 type Topic = keyof typeof reasonTopics
 
@@ -55,6 +56,14 @@ export function errorsReference(notice: string): string {
     'succeed later: `yes` where waiting helps, `no` where somebody has to change something first.',
     '',
     ...sections,
+    '## Messages',
+    '',
+    'The messages that clients can see. `{name}` stands for a value; values come without the braces.',
+    '',
+    '| reason | message |',
+    '| --- | --- |',
+    ...errorMessages().map(({ reason, text }) => `| \`${reason}\` | ${escaped(text)} |`),
+    '',
   ].join('\n')
 }
 
@@ -68,3 +77,6 @@ function tableOf(topic: Topic): string[] {
   const heads = ['reason', ...(hasStatus ? ['status'] : []), 'retry', 'meaning', 'what to do']
   return [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)
 }
+
+const escaped = (text: string): string =>
+  text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ')
