@@ -20,7 +20,7 @@ const startDeadlineMs = 120_000
 export interface Target {
   readonly port: number
   readonly pid: number
-  /** Where it tells its metrics; the bare server does not. */
+  /** Address of its metrics; the bare server has none. */
   readonly adminUrl?: string
   stop(): void
 }
@@ -32,7 +32,7 @@ const forked = (file: string, args: readonly string[] = [], isDepot = false): Ch
     ...(isDepot && { execArgv: [nodeOptions], env: depotEnvironment() }),
   })
 
-/** What the image starts Node with. */
+/** Environment with which the image starts Node. */
 const depotEnvironment = () => ({ ...process.env, ...allocatorEnvironment })
 
 const entryFiles = {
@@ -234,7 +234,7 @@ export async function memoryOf(adminUrl: string): Promise<{ rssMb: number; heapU
   }
 }
 
-/** What Node adds to every answer by itself. */
+/** Headers that Node adds to every answer. */
 const hopHeaders: ReadonlySet<string> = new Set(['date', 'connection', 'keep-alive'])
 
 /** The answer of a server, for the bare one to repeat. */

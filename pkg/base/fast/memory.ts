@@ -11,7 +11,7 @@ import { isPlain } from './plain.ts'
 export const nodeOptions = '--max-semi-space-size=4'
 
 /**
- * What the image's environment tells the allocator of the C library: threads share one arena, and blocks of 128 kB or more go
+ * Environment of the image for the allocator of the C library: threads share one arena, and blocks of 128 kB or more go
  * back to the system when they are free.
  *
  * @see https://man7.org/linux/man-pages/man3/mallopt.3.html

@@ -12,7 +12,7 @@ export interface Option {
   readonly alias?: string
   /** A variable of the platform, such as `POD_NAMESPACE`, that comes before the default. */
   readonly platformVariable?: string
-  /** What holds where nothing is set and there is no default. */
+  /** Behaviour without a value and without a default. */
   readonly otherwise?: string
   readonly meaning: string
 }
@@ -20,7 +20,7 @@ export interface Option {
 /** The option of each key of the result. */
 export type OptionTable = Readonly<Record<string, Option>>
 
-/** What is too dangerous for a command line: read from `variable`, or from the file that `{variable}_FILE` names. */
+/** A value that must not be on a command line: read from `variable`, or from the file that `{variable}_FILE` names. */
 interface Secret {
   readonly variable: string
   readonly meaning: string
@@ -36,7 +36,7 @@ export interface Tables<T extends OptionTable = OptionTable, S extends SecretTab
   /** How the command is started, such as `depot server`. */
   readonly program: string
   readonly summary: string
-  /** What stands beside the flags, such as `PATH…`; undefined where nothing may. */
+  /** Placeholder of operands, such as `PATH…`; undefined if there are none. */
   readonly operands?: string
   /** Whether the command can do without them. */
   readonly operandsOptional?: boolean
@@ -59,7 +59,7 @@ export type Options<T extends OptionTable> = {
 
 export type Secrets<S extends SecretTable> = { readonly [K in keyof S]: string | undefined }
 
-/** What a rule may look at. */
+/** Input of a rule. */
 export interface RuleInput<K extends string> {
   /** Whether the option was set; a switch that is off counts as not set. */
   readonly given: (key: K) => boolean
@@ -76,7 +76,7 @@ export function variableOf(option: Option): string {
   return `DEPOT_${option.flag.replaceAll('-', '_').toUpperCase()}`
 }
 
-/** What stands for the value in the usage; undefined for a switch. */
+/** Placeholder of the value in the usage; undefined for a switch. */
 export function placeholderOf(option: Option): string | undefined {
   return option.value.meta()?.title
 }

@@ -3,7 +3,7 @@ import type { Metrics } from '../telemetry/telemetry.ts'
 
 export interface AdminOptions {
   readonly metrics: Metrics
-  /** What the server still waits for; empty once it is ready. */
+  /** Things that the server still waits for; empty once it is ready. */
   readonly waitingFor: () => readonly string[]
   /** Problems of a server that is ready, in words. Default: none. */
   readonly impaired?: (() => readonly string[]) | undefined

@@ -57,7 +57,7 @@ export interface ServeOptions {
    * while to notice. Default 0.
    */
   readonly shutdownDelayMs?: number
-  /** What the process still waits for, in words; empty once it is ready. */
+  /** Things that the process still waits for, in words; empty once it is ready. */
   readonly waitingFor: () => readonly string[]
   /** Problems of a process that is ready, in words. Default: none. */
   readonly impaired?: (() => readonly string[]) | undefined

@@ -15,7 +15,7 @@ export interface Pair {
   readonly cert: Buffer
   readonly key: Buffer
   readonly expiresAt: Date
-  /** Of both files, taken before they were read, so that a change while reading is seen the next time. */
+  /** Fingerprint of both files, taken before they were read, so that a change while reading is seen the next time. */
   readonly fingerprint: string
 }
 

@@ -191,7 +191,7 @@ describe('a download', () => {
   it.each([
     ['announces', { 'content-length': '50' }],
     ['only turns out to have', { 'transfer-encoding': 'chunked' }],
-  ])('that %s too much is aborted', async (what, headers) => {
+  ])('is aborted if it %s too much', async (what, headers) => {
     answerWith = () => ({ headers, body: 'x'.repeat(50) })
     const file = join(dir, what)
     const into = async () => file
@@ -209,7 +209,7 @@ describe('a download', () => {
     expect(await reasonOf(download('/'))).toBe('DiskFailed')
   })
 
-  it('that an upstream names may come from any public host if the policy allows it, but never from a private one', async () => {
+  it('may come from any public host that an upstream names if the policy allows it, but never from a private one', async () => {
     answerWith = () => ({})
     const into = async () => join(dir, 'named')
     const request = { signal, maxBytes: 9, into, namedByUpstream: true }

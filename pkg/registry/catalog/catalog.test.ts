@@ -181,7 +181,7 @@ describe('the parent of a version', () => {
   })
 })
 
-describe('what cannot be downloaded', () => {
+describe('a version that cannot be downloaded', () => {
   it.each([
     [
       'no checksum',

@@ -127,7 +127,7 @@ export class FindingTable {
     return id
   }
 
-  /** Of equal ones the last, because that one is used again. */
+  /** Keeps the last of equal findings, because that one is used again. */
   #keep(id: number, finding: SecurityFinding): void {
     this.#findings[id] = finding
     CheckedFinding.setPlace(finding, id)

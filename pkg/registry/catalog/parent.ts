@@ -51,7 +51,7 @@ export class Parent {
     this.#memo = undefined
   }
 
-  /** Newest first, then by platform; those that are no semver come last. */
+  /** Newest first, then by platform. Versions that are not semver come last. */
   get versions(): readonly VersionRow[] {
     return this.#versions.rows
   }

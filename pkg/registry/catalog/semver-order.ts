@@ -1,6 +1,6 @@
 /** The precedence of semantic versions, straight from their text: nothing is parsed twice, and nothing is remembered. */
 
-/** Longer ones are no versions to CLIs either. */
+/** CLIs refuse longer versions too. */
 const maxLength = 256
 
 const numeric = '(?:0|[1-9][0-9]{0,15})'

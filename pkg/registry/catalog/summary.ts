@@ -19,7 +19,7 @@ export interface Summary {
   /** Its name in configurations after the namespace: `network/aws`, or the type of a provider. */
   readonly address: string
   readonly latestVersion: string | undefined
-  /** Of the latest version; undefined if that was not scanned. */
+  /** Counts of the latest version; undefined if that was not scanned. */
   readonly scanCounts: ScanCounts | undefined
   /** As the resource says it; where it says nothing, whether it has Versions and all of them are in sync. */
   readonly synced: boolean

@@ -5,7 +5,7 @@ import { type VersionRow, versionOrder } from './version-row.ts'
 const noRows: readonly VersionRow[] = []
 
 /**
- * Versions that belong together, newest first, then by platform, those that are no semver last. Of several that are the same
+ * Versions that belong together, newest first, then by platform. Versions that are not semver come last. Of several that are the same
  * version for the same platform the one created first comes first, and the others are duplicates of it.
  *
  * They are in chunks, so that a change costs what a chunk costs, however many there are.

@@ -92,7 +92,7 @@ export class VersionRow {
   }
 
   /**
-   * Where `parentName` comes from an owner reference and so is the parent's own name: the owner's uid, empty where that is
+   * The owner's uid, if `parentName` comes from an owner reference and so is the parent's own name, empty where that is
    * not known.
    */
   get ownerUid(): string | undefined {

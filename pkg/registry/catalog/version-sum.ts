@@ -19,9 +19,9 @@ export interface VersionSum {
   readonly lastScannedAt: number | undefined
   /** `linux/amd64`, each once. */
   readonly platforms: ReadonlySet<string>
-  /** Of the first row that has one. */
+  /** Storage of the first row that has one. */
   readonly storage: StorageConfig | undefined
-  /** The newest version that is none before a release, and the newest of all, of those that a CLI can have. */
+  /** The newest release, and the newest version of all, among those that a CLI can install. */
   readonly newestRelease: string | undefined
   readonly newest: string | undefined
 }

@@ -62,7 +62,7 @@ const hmac = (key: string, alg: 'HS256' | 'HS512' = 'HS256') => {
   return `${start}.${createHmac(hash, key).update(start).digest('base64url')}`
 }
 const sign = (claims: object = {}, options: Parameters<typeof issuer.sign>[1] = {}) =>
-  // Old enough that a key which is not there when it is looked for does not exist.
+  // Old enough that a missing key would not exist later either.
   issuer.sign({ sub: mark, iat: now - 600, ...claims }, options)
 const valid = await sign()
 const [head = '', body = '', signature = ''] = valid.split('.')

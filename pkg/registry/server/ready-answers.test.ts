@@ -218,7 +218,7 @@ function requestOf(random: Random, tokens: readonly string[], etags: readonly st
     headers.push(`If-None-Match: ${random.of(etag, `W/${etag}`, `"a", ${etag}`)}`)
   }
   headers.push(`X-Request-Id: ${random.below(1e6)}`)
-  if (random.oneIn(30)) headers.push('X-Forwarded-Proto: https', 'X-Forwarded-Host: else.test')
+  if (random.oneIn(30)) headers.push('X-Forwarded-Proto: https', 'X-Forwarded-Host: elsewhere.test')
   if (random.oneIn(10)) headers.push('User-Agent: Terraform/1.11.4', 'Accept: */*')
   if (random.oneIn(10)) headers.push(`Range: bytes=${random.of('0-3', '2-', '-1', '99-', 'x')}`)
   if (random.oneIn(60)) headers.push('Connection: keep-alive')

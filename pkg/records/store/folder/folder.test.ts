@@ -56,7 +56,7 @@ const child = (parent: { metadata: { name: string; uid: string } }) => {
   } as const
 }
 
-describe('what people wrote', () => {
+describe('a file that people wrote', () => {
   it('stays byte for byte, and has its status in a file of its own', async () => {
     const text = `${moduleText('a')}---\n${moduleText('b')}---\n# The next one.\n${moduleText('c')}`
     write('all.yaml', text)
@@ -304,7 +304,7 @@ describe('what people wrote', () => {
   })
 })
 
-describe('what is made', () => {
+describe('a created object', () => {
   it('is written once there is something to report, after its owner', async () => {
     const objects = await open()
     const parent = await objects.apply({
