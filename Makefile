@@ -72,13 +72,14 @@ image-lock: $(modules) ## Write the digests that the images' tags have now, and 
 image-size: ## Fail where the image is larger than it may be
 	@$(NODE) node hack/image/size.ts .depot/image/*.tar
 
-lint: $(modules) ## Check types, lint rules, format, and unused code
+lint: $(modules) ## Check types, lint rules, format, unused code, and wording
 	@$(NODE) npx tsc
 	@$(NODE) npx tsc -p pkg/explorer/web
 	@$(NODE) npx tsc -p e2e/explorer
 	@$(NODE) npx oxlint --type-aware
 	@$(NODE) npx biome check
 	@$(NODE) npx knip
+	@$(NODE) node hack/words.ts
 
 format: $(modules) ## Format the code
 	@$(NODE) npx biome check --write

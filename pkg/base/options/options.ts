@@ -63,7 +63,7 @@ export class OptionsError extends Error {
 }
 
 /**
- * Reads the options of a command: the flag, else the environment variable, else the default. An empty variable
+ * Reads the options of a command: the flag, otherwise the environment variable, otherwise the default. An empty variable
  * counts as not set, and variables that belong to no option are left alone: Kubernetes adds some of its own for a
  * Service named depot.
  *
@@ -102,7 +102,7 @@ export function parseOptions<T extends OptionTable, S extends SecretTable>(
   }
 }
 
-/** Where the value of an option comes from. */
+/** Origin of the value of an option. */
 interface Setting {
   readonly option: Option
   /** False where the default holds. */
