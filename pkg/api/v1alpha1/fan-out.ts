@@ -1,4 +1,4 @@
-import type { ResourceSink } from './v1alpha1.ts'
+import type { ResourceSink } from './types.ts'
 
 /** Passes everything on to several sinks, in their order. */
 export function fanOut(...sinks: readonly ResourceSink[]): ResourceSink {
