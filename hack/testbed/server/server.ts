@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { allocatorEnvironment, nodeOptions } from '../../../pkg/base/fast/fast.ts'
 import type { Registry } from '../registry/registry.ts'
 
 const repository = join(import.meta.dirname, '../../..')
@@ -64,7 +65,7 @@ export async function launch(
 }
 
 /**
- * Starts a program that logs its addresses.
+ * Starts a program that logs its addresses, with the options of Node that the image has.
  *
  * @param main its file, relative to this repository
  * @param environment variables besides those of this process
@@ -74,9 +75,9 @@ export async function launchProgram(
   flags: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Promise<Server & { readonly failed: Promise<never> }> {
-  const child = spawn(process.execPath, [resolve(repository, main), ...flags], {
+  const child = spawn(process.execPath, [nodeOptions, resolve(repository, main), ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...environment },
+    env: { ...process.env, ...allocatorEnvironment, ...environment },
   })
   const exited = once(child, 'exit') as Promise<[number | null]>
   const log: string[] = []
