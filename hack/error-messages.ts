@@ -24,7 +24,7 @@ const answering = [
   'pkg/explorer/*.ts',
 ]
 
-/** What makes an error for a client: where its message is among the arguments, and its reason if that is fixed. */
+/** Classes and functions that make an error for a client: the index of the message, and the reason if it is fixed. */
 const makers: Readonly<Record<string, { at: number; reason?: string; suffix?: string }>> = {
   RegistryError: { at: 1 },
   Refusal: { at: 1 },
@@ -60,7 +60,7 @@ function messagesIn(source: string): ErrorMessage[] {
   })
 }
 
-/** What an expression can be, as text. */
+/** The texts that an expression can have. */
 function textsOf(node: unknown, nodes: readonly Node[]): string[] {
   if (!isNode(node)) return []
   switch (node.type) {
