@@ -4,7 +4,7 @@
  */
 
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
@@ -101,6 +101,7 @@ function findInRepository(): Finding[] {
   return listed
     .split('\n')
     .filter((file) => checked.test(file) && !unchecked.test(file) && !quoting.includes(file))
+    .filter((file) => existsSync(join(root, file)))
     .flatMap((file) => findWords(file, readFileSync(join(root, file), 'utf8')))
 }
 
