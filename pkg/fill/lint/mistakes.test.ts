@@ -78,7 +78,7 @@ const mistakes: readonly (readonly [what: string, object: object, says: RegExp])
   [
     'storage beside the reference',
     archive({ version: '1.0.5', ...network, storageConfig }),
-    /write it inside of moduleConfigRef/,
+    /write it inside moduleConfigRef/,
   ],
   [
     'storage beside the reference to a provider',
