@@ -89,7 +89,7 @@ generate: $(modules) ## Write the files that come from code or from the chart
 	@$(NODE) node hack/chart/kustomize.ts
 
 chart-test: $(modules) ## Render the chart in both Helms and check what comes out
-	@$(NODE) npx vitest run hack/chart
+	@$(NODE) npx vitest run --config vitest.integration.config.ts hack/chart
 
 backup: $(modules) ## Print a backup of the cluster's records; see docs/operations.md for restoring one
 	@$(NODE) node hack/backup.ts

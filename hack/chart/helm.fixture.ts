@@ -137,10 +137,15 @@ function outcomes(): string {
 function template(values: Values, options: Options): Outcome {
   const { helm = 'helm', release = 'depot', from = chart, again = false } = options
   const input = JSON.stringify(values)
-  const key = createHash('sha256').update([tool(helm), release, digestOf(from), input].join('\n'))
+  const program = tool(helm)
+  const key = createHash('sha256').update(
+    [program, statSync(program).mtimeMs, release, digestOf(from), input].join('\n'),
+  )
   const file = join(outcomes(), `${key.digest('hex')}.json`)
   if (!again && existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'))
   const outcome = runHelm(input, { helm, release, from })
+  // A Helm that was killed says nothing about the chart.
+  if (outcome.status === null) return outcome
   // Renamed, because another worker may read it at this moment.
   writeFileSync(`${file}.${process.pid}`, JSON.stringify(outcome))
   renameSync(`${file}.${process.pid}`, file)
