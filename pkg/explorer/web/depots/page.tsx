@@ -129,7 +129,7 @@ type Change = (changed: Partial<DepotsValues>, how?: 'push' | 'replace') => void
 function useFinding(values: DepotsValues, hits: readonly FleetHit[], change: Change) {
   const [at, setAt] = useState(-1)
   const before = useRef(values.node)
-  useEffect(() => setAt(-1), [values.q])
+  useEffect(() => setAt(-1), [values.q, values.health, values.namespace, hits.length])
   const jump = (step: 1 | -1): void => {
     const next = at < 0 && step < 0 ? hits.length - 1 : (at + step + hits.length) % hits.length
     const hit = hits[next]

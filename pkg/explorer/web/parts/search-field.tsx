@@ -49,8 +49,10 @@ export function SearchField(props: Props) {
         }}
         onKeyDown={(event) => {
           const text = event.currentTarget.value
-          if (event.key === 'Escape') props.onEscape?.()
-          else if (event.key !== 'Enter') return
+          if (event.key === 'Escape') {
+            clearTimeout(timer.current)
+            props.onEscape?.()
+          } else if (event.key !== 'Enter') return
           else if (text.trim() !== value) search(text)
           else onJump?.(event.shiftKey ? -1 : 1)
         }}
