@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import packageJson from '../../package.json' with { type: 'json' }
 import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import {
   type ControllerCommandOptions,
   controllerCommand,
@@ -20,6 +21,7 @@ import { WorkWhileHeld } from './work.ts'
 
 /** `depot controller`. */
 export function controller(args: readonly string[]): Promise<void> {
+  limitHeap()
   return runCommand({
     command: controllerCommand,
     args,

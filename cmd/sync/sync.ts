@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import packageJson from '../../package.json' with { type: 'json' }
+import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import {
   OptionsError,
   type SyncCommandOptions,
@@ -35,6 +36,7 @@ const graceMs = 5_000
 
 /** `depot sync`. */
 export function sync(args: readonly string[]): Promise<void> {
+  limitHeap()
   return runCommand({
     command: syncCommand,
     args,
