@@ -51,6 +51,20 @@ function open(options: { trustProxy?: boolean; timeoutMs?: number; baseUrl?: str
 const ask = async (path: string, init: RequestInit = {}, env: object = {}): Promise<Response> =>
   broker.routes.request(`http://depot.test${path}`, init, env)
 
+it('never replaces the request id and the content policy of the server', async () => {
+  answer = (response) => {
+    response.writeHead(200, {
+      'X-Request-Id': 'theirs',
+      'X-Content-Type-Options': 'other',
+      'X-A': 'b',
+    })
+    response.end()
+  }
+  const { headers } = await ask('/broker/x')
+  expect([headers.get('x-request-id'), headers.get('x-content-type-options')]).toEqual([null, null])
+  expect(headers.get('x-a')).toBe('b')
+})
+
 describe('a request to the broker', () => {
   it.each([
     ['GET', '/broker/auth?client_id=a%2Fb&scope=openid+email&x=%C3%BC', undefined],
