@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { filesOf } from './references.ts'
+import { filesOf, othersNaming } from './references.ts'
 
 const metadata = {
   name: 'vpc-1-0-0',
@@ -26,4 +26,23 @@ it('ignores object names with a folder, which must not be removed', () => {
     },
   }
   expect(filesOf(object)).toEqual(['SHA256SUMS.sig', 'vpc-0.9.0.zip'])
+})
+
+it.each([
+  ['is served', {}, true],
+  ['may return, because only its owner is absent', { ownerAbsent: true as const }, true],
+  ['is deleted', { deletionTimestamp: '2026-01-02T00:00:00Z' }, false],
+])('an archive is needed by another Version that %s', (_, more, isShared) => {
+  const { ownerAbsent } = more as { ownerAbsent?: true }
+  const deleted = ownerAbsent && { deletionTimestamp: '2026-01-02T00:00:00Z' }
+  const other = {
+    kind: 'Version' as const,
+    metadata: { ...metadata, uid: '2', ...deleted, ...more },
+    spec: {},
+    status: { artifact: { fileName: 'vpc-1.0.0.zip', sourceKey: 'key' } },
+  }
+  const context = { apiGroup: 'depot.internal', objects: { list: () => [other] } }
+  const placed = { place: { backend: 'filesystem' }, placeId: 'here' }
+  const others = othersNaming(context as never, placed as never, 'vpc-1.0.0.zip')
+  expect(others).toEqual({ isShared, elsewhere: [] })
 })

@@ -62,9 +62,10 @@ export function othersNaming(
   return { isShared, elsewhere }
 }
 
-/** Whether the archive of a Version stays: the Version is not deleted, or leaves its archive. */
+/** Whether the archive of a Version stays: the Version is not deleted, may return with its owner, or leaves its archive. */
 function keepsArchive(context: Context, object: StoredObject): boolean {
-  return object.metadata.deletionTimestamp === undefined || leavesArchive(context, object)
+  const { deletionTimestamp, ownerAbsent } = object.metadata
+  return deletionTimestamp === undefined || ownerAbsent === true || leavesArchive(context, object)
 }
 
 /** Whether links may lead to a place. */
