@@ -29,6 +29,7 @@ interface SeenVersion {
   readonly fileName: string | undefined
   readonly synced: boolean
   readonly failure: Condition | undefined
+  readonly isSuspended: boolean
 }
 
 interface ParentReport {
@@ -48,6 +49,7 @@ export function reportOf(
   const latest = newestStored(seen)
   const failed = seen.filter(({ failure }) => failure !== undefined)
   const stored = seen.filter((one) => one.synced)
+  const suspended = seen.filter((one) => one.isSuspended && !one.synced && !one.failure)
   const synced = failed.length === 0 && stored.length === desired
   const refs = refsOf(seen)
   const listed = Object.keys(refs).length
@@ -70,7 +72,7 @@ export function reportOf(
         skipped.length === 0 ? undefined : skipped.slice(0, maxSkipped).map((one) => ({ ...one })),
     },
     conditions: synced ? syncedConditions(desired) : conditionsOf(failed, seen.length),
-    isProgress: stored.length + failed.length < desired,
+    isProgress: stored.length + failed.length + suspended.length < desired,
   }
 }
 
@@ -83,6 +85,7 @@ function seenOf(version: string, child: StoredObject): SeenVersion {
     fileName: artifact?.fileName,
     synced: synced === true,
     failure: ready?.status === 'False' ? ready : undefined,
+    isSuspended: conditions?.some(({ type }) => type === 'Suspended') === true,
   }
 }
 
