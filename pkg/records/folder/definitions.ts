@@ -81,7 +81,7 @@ export class Definitions<O> {
   }
 
   /** Statuses whose object is in no file and counts as gone. */
-  *strayStatuses(): Generator<{ readonly key: ObjectKey; readonly file: string }> {
+  *strayStatuses(): Generator<Pick<Claim<O>, 'key' | 'status'>> {
     for (const [id, places] of this.#places) {
       const [first] = places
       if (first !== undefined && !this.#current.has(id) && places.every(isStatus)) yield first

@@ -136,8 +136,15 @@ export interface Objects {
   ): Promise<StoredObject>
   /** Tells whether an object waits for its finalizers when people delete it: a file that they remove does not. */
   waitsForFinalizers(object: StoredObject): boolean
-  /** Deletes an object; a missing one is not an error. */
-  delete(ref: StoredRef, options?: { readonly uid?: string }): Promise<void>
+  /**
+   * Deletes an object; a missing one is not an error.
+   *
+   * @param options.whileOwnerAbsent leave it if its owner has returned
+   */
+  delete(
+    ref: StoredRef,
+    options?: { readonly uid?: string; readonly whileOwnerAbsent?: boolean },
+  ): Promise<void>
   /** Never throws and never waits; the same one is written at most every ten minutes. */
   event(event: ObjectEvent): void
   /** Values of a Secret by key; undefined if it does not exist. */

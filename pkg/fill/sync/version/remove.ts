@@ -16,6 +16,13 @@ import type { VersionStatus } from './work.ts'
 
 /** When to try again if another Version is being stored as the same archive. */
 export const heldMs = 1_000
+/** Reasons why a Version cannot be fetched that only an upstream which answered gives. */
+const answers: ReadonlySet<string> = new Set([
+  'UpstreamNotFound',
+  'Unsigned',
+  'SignatureInvalid',
+  'SigningKeyChanged',
+])
 /** How often to ask upstream about a Version whose owner is missing from the folder. */
 const absenceMs = 30_000
 
@@ -60,7 +67,8 @@ async function confirmAbsence(
 ): Promise<Reconciled | undefined> {
   const problem = files.length > 0 ? await upstreamProblem(context, object, signal) : undefined
   if (problem === undefined) {
-    await context.objects.delete(refOf(object), { uid: object.metadata.uid })
+    const { uid } = object.metadata
+    await context.objects.delete(refOf(object), { uid, whileOwnerAbsent: true })
     const now = context.objects.get('Version', object.metadata.namespace, object.metadata.name)
     return now?.metadata.deletionTimestamp === undefined || now.metadata.ownerAbsent === true
       ? undefined
@@ -84,7 +92,7 @@ async function upstreamProblem(
   } catch (error) {
     const failure = failureOf(error)
     if (failure === undefined || signal.aborted) throw error
-    return failure.reason === 'UpstreamNotFound' ? undefined : failure.message
+    return answers.has(failure.reason) ? undefined : failure.message
   }
 }
 

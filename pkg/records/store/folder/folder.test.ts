@@ -141,10 +141,35 @@ describe('a file that people wrote', () => {
     const version = () => objects.get('Version', 'team', metadata.name)?.metadata
     await vi.waitFor(() => expect(version()?.deletionTimestamp).toMatch(/^20/), 30_000)
     write('a.yaml', moduleText('a'))
-    await objects.delete({ kind: 'Version', namespace: 'team', name: metadata.name })
+    const ref = { kind: 'Version', namespace: 'team', name: metadata.name } as const
+    await objects.delete(ref, { whileOwnerAbsent: true })
     expect(version()?.deletionTimestamp).toBeUndefined()
     expect(version()?.ownerAbsent).toBeUndefined()
     expect(read('versions/team/a-1-0-0.yaml')).toBe(before)
+    await objects.close()
+  })
+
+  it('keeps the status of a Version that names an archive, for the day that it returns', async () => {
+    const text = moduleText('a')
+      .replace('kind: Module', 'kind: Version')
+      .replace(/spec:[^]*/, '')
+    const own = `${text}spec: { type: Module, version: 1.0.0 }\n`
+    write('v.yaml', own)
+    write('b.yaml', moduleText('b'))
+    const objects = await open(true)
+    const version = () => objects.get('Version', 'team', 'a')
+    const held = version()
+    if (held === undefined) throw new Error('the Version is not there')
+    await objects.writeStatus(held, { artifact: { fileName: 'a.zip', sha256: 'ab'.repeat(32) } })
+    await objects.writeStatus(await known('b', objects), { synced: true })
+    rmSync(join(dir, 'v.yaml'))
+    rmSync(join(dir, 'b.yaml'))
+    await vi.waitFor(() => expect(readdirSync(dir)).toEqual(['a.status.yaml']), 30_000)
+    write('v.yaml', own)
+    await vi.waitFor(
+      () => expect(version()?.status).toMatchObject({ artifact: { fileName: 'a.zip' } }),
+      30_000,
+    )
     await objects.close()
   })
 
@@ -319,6 +344,24 @@ describe('a created object', () => {
     await objects.writeStatus(told, { synced: true })
     expect(readdirSync(dir)).toEqual(['modules', 'versions'])
     expect(parse(read('versions/team/a-1-0-0.yaml'))).toMatchObject({ status: { synced: true } })
+  })
+
+  it('takes back what it owns when it is applied again after its file was removed', async () => {
+    const objects = await open(true)
+    const spec = { moduleConfig: { name: 'a', provider: 'aws' } }
+    const owner = { kind: 'Module', metadata: { name: 'a', namespace: 'team' }, spec } as const
+    const made = await objects.apply(child(await objects.apply(owner)))
+    const ref = { kind: 'Version', namespace: 'team', name: 'a-1-0-0' } as const
+    await objects.writeStatus(made, { synced: true })
+    await objects.patch(ref, { metadata: { finalizers: ['depot.internal/finalizer'] } })
+    const version = () => objects.get('Version', 'team', 'a-1-0-0')?.metadata
+    rmSync(join(dir, 'modules/team/a.yaml'))
+    await vi.waitFor(() => expect(version()?.ownerAbsent).toBe(true), 30_000)
+    await objects.apply(owner)
+    expect(version()?.ownerAbsent).toBeUndefined()
+    await objects.delete(ref, { whileOwnerAbsent: true })
+    expect(version()?.deletionTimestamp).toBeUndefined()
+    await objects.close()
   })
 
   it('is what a person makes of it, whatever was about to be written', async () => {

@@ -53,7 +53,7 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Fold
     patch: (ref, patch, given) => state.patch(ref, patch, given?.resourceVersion),
     writeStatus: (object, status, given) =>
       state.writeStatus(object, status, given?.isProgress === true),
-    delete: (ref, given) => state.delete(ref, given?.uid),
+    delete: (ref, given) => state.delete(ref, given),
     event(event) {
       if (!events.isNews(event)) return
       const { object, type, reason, note } = event

@@ -11,7 +11,7 @@ import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { idOf, type Rejection, type Resolution, Scanner } from '../../folder/folder.ts'
 import { ApiError, type JsonPatchOperation } from '../../kube/kube.ts'
 import { ObjectMemory, objectKinds } from '../memory.ts'
-import type { AppliedObject, StoredObject, StoredRef } from '../types.ts'
+import type { AppliedObject, Objects, StoredObject, StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
 import { applied } from './applied.ts'
 import { Files } from './files.ts'
@@ -29,11 +29,14 @@ export interface FolderStateOptions {
   readonly clock: Clock
 }
 
+type DeleteOptions = NonNullable<Parameters<Objects['delete']>[1]>
+
 /** The objects of a folder: reads them, and writes one after the other. */
 export class FolderState {
   readonly memory: ObjectMemory
   readonly scanner: Scanner<Fields, FiledSecret>
   readonly #apiGroup: string
+  readonly #restMs: number
   readonly #log: Logger
   readonly #clock: Clock
   readonly #files: Files
@@ -44,11 +47,13 @@ export class FolderState {
   /** Time at which the owner of an object counted as absent, by object. */
   readonly #ownerless = new Map<string, string>()
   #revision = 0
-  /** The revision for which absent owners were last handled. */
+  /** The revision for which absent owners were last handled without a failure. */
   #collected = -1
+  #isCollectFailing = false
 
   constructor(options: FolderStateOptions) {
     const { dir, apiGroup, log, restMs } = options
+    this.#restMs = restMs
     this.#apiGroup = apiGroup
     this.#log = log
     this.#clock = options.clock
@@ -95,13 +100,21 @@ export class FolderState {
     return this.#files.isOwn({ kind, namespace, name })
   }
 
-  /** Resolves once no absent object is undecided: each counts as gone or has returned. */
+  /**
+   * Resolves once no absent object is undecided: each counts as gone or has returned. Also resolves if a file cannot be read or
+   * removed, and if the folder does not rest within six times `restMs`; then what is left stays.
+   */
   async settled(): Promise<void> {
+    const patience = AbortSignal.timeout(6 * this.#restMs)
     for (;;) {
       await this.scanner.exclusively(() => this.scanner.settle())
       const { definitions, restsInMs } = this.scanner
       const isDecided = !definitions.hasAbsent && !this.#hasLeftovers()
-      if (isDecided || this.unreadable() !== undefined) return
+      if (isDecided || this.#isCollectFailing || this.unreadable() !== undefined) return
+      if (patience.aborted) {
+        this.#log.warn('the folder keeps changing, so nothing is removed for absent objects')
+        return
+      }
       await sleep(Math.max(50, Math.min(restsInMs, 1_000)))
     }
   }
@@ -169,14 +182,11 @@ export class FolderState {
     })
   }
 
-  delete(ref: StoredRef, uid: string | undefined): Promise<void> {
+  delete(ref: StoredRef, { uid, whileOwnerAbsent }: DeleteOptions = {}): Promise<void> {
     return this.scanner.exclusively(async () => {
+      if (whileOwnerAbsent === true) await this.scanner.settle()
       const before = await this.#current(ref)
-      if (this.#ownerless.has(idOf(ref))) {
-        await this.scanner.settle()
-        // Its owner has returned.
-        if (!this.#ownerless.has(idOf(ref))) return
-      }
+      if (whileOwnerAbsent === true && !this.#ownerless.has(idOf(ref))) return
       const held = this.#get(ref)
       if (before === undefined || held === undefined) return
       if (uid !== undefined && held.metadata.uid !== uid) return
@@ -217,7 +227,6 @@ export class FolderState {
       this.#bases.delete(id)
       this.#show({ ...key, kind }, object)
     }
-    this.#takeBack()
   }
 
   #show(ref: StoredRef, value: Fields | undefined): void {
@@ -230,6 +239,7 @@ export class FolderState {
     } else if (!isDeepStrictEqual(this.#values.get(id), value)) {
       this.#values.set(id, value)
       this.#remember(ref, value)
+      this.#takeBack()
     }
   }
 
@@ -250,13 +260,20 @@ export class FolderState {
   async #collect(): Promise<void> {
     if (this.scanner.restsInMs > 0 || this.#collected === this.#revision) return
     if (this.scanner.definitions.hasAbsent || this.unreadable() !== undefined) return
-    try {
-      for (const object of this.#orphans()) await this.#markOrRemove(object)
-      for (const ref of this.#strayStatuses()) await this.#files.removeStatus(ref)
-    } catch (err) {
-      this.#log.warn({ err }, 'files of absent objects could not be removed')
+    const removals = [
+      ...this.#orphans().map((object) => () => this.#markOrRemove(object)),
+      ...this.#strayStatuses().map((ref) => () => this.#files.removeStatus(ref)),
+    ]
+    this.#isCollectFailing = false
+    for (const remove of removals) {
+      try {
+        await remove()
+      } catch (err) {
+        this.#isCollectFailing = true
+        this.#log.warn({ err }, 'a file of an absent object could not be removed')
+      }
     }
-    this.#collected = this.#revision
+    if (!this.#isCollectFailing) this.#collected = this.#revision
   }
 
   async #markOrRemove(object: StoredObject): Promise<void> {
@@ -298,12 +315,17 @@ export class FolderState {
       )
   }
 
-  /** Statuses of objects that are gone, with all that was made for them. */
+  /**
+   * Statuses of objects that are gone, with all that was made for them. That of a Version stays while it names an archive: it is
+   * the only record of what is in storage, and the Version that a person wrote may return.
+   */
   #strayStatuses(): StoredRef[] {
-    return [...this.scanner.definitions.strayStatuses()].flatMap(({ key }) => {
+    return [...this.scanner.definitions.strayStatuses()].flatMap(({ key, status }) => {
       const kind = objectKinds.find((one) => one === key.kind)
       const ref = kind && { ...key, kind }
-      return ref === undefined || this.#ownedBy(uidOf(ref)).length > 0 ? [] : [ref]
+      const hasArchive = kind === 'Version' && record(status?.raw)['artifact'] !== undefined
+      if (ref === undefined || hasArchive) return []
+      return this.#ownedBy(uidOf(ref)).length > 0 ? [] : [ref]
     })
   }
 
