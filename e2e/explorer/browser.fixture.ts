@@ -135,6 +135,10 @@ export async function problemsInEveryLook(page: Page): Promise<string[]> {
   await page.emulateMedia({ reducedMotion: 'reduce' })
   for (const width of [320, 1280]) {
     await page.setViewportSize({ ...before, width })
+    // Boxes that scroll now learn of it with the next frame, and take the focus once they are drawn again.
+    await page.evaluate(async () => {
+      for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame)
+    })
     const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     if (over > 0) problems.push(`${width} px: ${over} px wider than the window`)
     for (const theme of ['light', 'dark'] as const) {
