@@ -25,8 +25,6 @@ export function proxyRoutes(upstream: Upstream): Hono<ExplorerEnv> {
         },
       })
       keepOurCookies(answer.headers, isBroker)
-      // This process sets both itself.
-      for (const name of ['x-request-id', 'x-content-type-options']) answer.headers.delete(name)
       if (!isBroker) {
         for (const [name, value] of Object.entries(inertHeaders)) answer.headers.set(name, value)
       }

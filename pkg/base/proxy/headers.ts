@@ -12,6 +12,9 @@ const hopByHop: ReadonlySet<string> = new Set([
   'expect',
 ])
 
+/** This process sets them on every answer: another id would not be found in its log. */
+const ownHeaders = ['x-request-id', 'x-content-type-options']
+
 /**
  * Headers that servers believe if a proxy sends them: the origin of a request, its path, its user. Those of a client are
  * unchecked claims. Underscores count as hyphens, because some servers read them so.
@@ -59,7 +62,11 @@ export function returnedHeaders(
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): Headers {
   const connection = headers['connection']
-  const dropped = new Set([...hopByHop, ...connectionOptions([connection ?? []].flat().join(','))])
+  const dropped = new Set([
+    ...hopByHop,
+    ...ownHeaders,
+    ...connectionOptions([connection ?? []].flat().join(',')),
+  ])
   const returned = new Headers()
   for (const [name, value] of Object.entries(headers)) {
     if (dropped.has(name.toLowerCase())) continue

@@ -76,8 +76,6 @@ export function createBroker(options: BrokerOptions): Broker {
       }
       const answer = await proxy.forward(c)
       requests.inc({ code: answer.status })
-      // The server sets both; a broker's own would replace the id that the log has.
-      for (const name of ['x-request-id', 'x-content-type-options']) answer.headers.delete(name)
       return answer
     } catch (thrown) {
       if (thrown instanceof RegistryError) requests.inc({ code: thrown.status })
