@@ -6,7 +6,7 @@ import { note, type ServingEnv } from '../../base/serving/serving.ts'
 import type { Catalog, VersionRow } from '../catalog/catalog.ts'
 import { archiveResponse } from './archive-response.ts'
 import { archivePaths, archivePattern, isAt } from './archive-url.ts'
-import { type Endpoint, endpoint } from './endpoint.ts'
+import { type Endpoint, endpoint, queryOf } from './endpoint.ts'
 import { findPlatform, findRelease, noProvider, platformNames } from './find.ts'
 import type { RegistryOptions } from './options.ts'
 import type { ReadyArchives } from './ready-archives.ts'
@@ -45,15 +45,17 @@ export function moduleArchiveEndpoints(
   )
 }
 
-/** Archives of providers, for which CLIs send no credentials either. */
+/** Archives of providers. CLIs send no credentials here either, so the URL has to name the digest. */
 export function providerArchiveEndpoint(options: RegistryOptions): Endpoint {
   return endpoint({
     route: '/download/:namespace/:type/:version',
     kind: 'Provider',
-    isOpen: true,
-    read: (path, parent) => findRelease(parent ?? noProvider(path), normalizeVersion(path.version)),
-    answer({ platforms }, c) {
-      const row = choosePlatform(platforms, c.req.query('os'), c.req.query('arch'))
+    read(path, parent, asked): VersionRow {
+      const release = findRelease(parent ?? noProvider(path), normalizeVersion(path.version))
+      return choosePlatform(release.platforms, queryOf(asked))
+    },
+    digestOf: (row) => row.sha256,
+    answer(row, c) {
       // A redirect to storage counts, because the server does not see what follows.
       const count = () => options.onDownload?.(downloadOf(row))
       return archiveResponse(c, options.archives, named(c, row), true, count)
@@ -120,11 +122,9 @@ function firstGood(
   })
 }
 
-function choosePlatform(
-  rows: readonly VersionRow[],
-  os: string | undefined,
-  arch: string | undefined,
-): VersionRow {
+function choosePlatform(rows: readonly VersionRow[], query: URLSearchParams): VersionRow {
+  const os = query.get('os') ?? undefined
+  const arch = query.get('arch') ?? undefined
   if (os !== undefined && arch !== undefined) return findPlatform(rows, os, arch)
   const matching = rows.filter(
     (row) => (os === undefined || row.os === os) && (arch === undefined || row.arch === arch),

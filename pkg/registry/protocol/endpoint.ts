@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono'
 import { normalizeVersion, type ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { notFound, RegistryError, statusOf } from '../../base/errors/errors.ts'
 import {
   after,
   get,
@@ -32,8 +33,11 @@ export interface Endpoint<Route extends string = string, Found = unknown> {
   readonly route: Route
   /** The kind of the parent that the path names, which the caller has to be allowed to see. */
   readonly kind?: ParentKind
-  /** Answers every caller, because CLIs send no credentials here. */
-  readonly isOpen?: boolean
+  /**
+   * Digest of the archive that the answer is about. CLIs send no credentials here, so a URL that names this digest is
+   * answered like one of a caller who may see the parent.
+   */
+  digestOf?(found: Found): string | undefined
   /** Finds everything that the answer needs. @throws RegistryError for a request that cannot be answered */
   read(path: Record<Names<Route>, string>, parent: Parent | undefined, asked: Asked): Found
   /** The answer, if nothing has to be waited for. Neither throws nor counts. */
@@ -56,6 +60,26 @@ export function parentOf({ catalog }: RegistryOptions, kind: ParentKind, path: R
 
 export const nameIn = (path: RouteParameters): string => path['name'] ?? path['type'] ?? ''
 
+/** The query of a request. */
+export const queryOf = (asked: Asked): URLSearchParams =>
+  new URL('req' in asked ? asked.req.url : asked.url, 'http://depot').searchParams
+
+/** Whether an endpoint answers everybody: its parent is public, or the URL names the digest. */
+export function isOpen(
+  mounted: Endpoint,
+  found: unknown,
+  asked: { readonly url: string; readonly parent: Parent | undefined },
+  { catalog }: RegistryOptions,
+): boolean {
+  const digest = mounted.digestOf?.(found)
+  if (digest === undefined) return false
+  if (/[?&]sha256=(\w+)(?:&|$)/.exec(asked.url)?.[1] === digest) return true
+  const { model } = catalog
+  const { kind, namespace, name } = asked.parent ?? {}
+  if (kind === undefined || namespace === undefined || name === undefined) return false
+  return model.find(model.views.public, kind, namespace, name) !== undefined
+}
+
 /** Adds the route of an endpoint to the app. */
 export function mount(
   app: Hono<ServingEnv>,
@@ -63,12 +87,13 @@ export function mount(
   mounted: Endpoint,
   options: RegistryOptions,
 ): void {
-  const { kind, isOpen } = mounted
+  const { kind } = mounted
+  const { auth } = options
   get(app, prefix, mounted.route, (c: App) => {
     const path: RouteParameters = c.req.param()
     const parent = () => kind && parentOf(options, kind, path)
-    const respond = (): Response | Promise<Response> => {
-      const found = mounted.read(path, parent(), c)
+    const read = () => mounted.read(path, parent(), c)
+    const respond = (found = read()): Response | Promise<Response> => {
       const answer = mounted.ready?.(found) ?? mounted.answer?.(found, c)
       return after(answer as Answer, toResponse)
     }
@@ -77,12 +102,43 @@ export function mount(
     // Permissions are for the `metadata.name`, whatever name the address has.
     const name = parent()?.name ?? nameIn(path)
     note(c, { namespace, kind, name, ...(version && { version: normalizeVersion(version) }) })
-    if (isOpen === true || options.auth === undefined) return respond()
-    return after(options.auth.mayRead(requestOf(c), kind, namespace, name), (may) => {
+    if (auth === undefined) return respond()
+    const mayRead = () => auth.mayRead(requestOf(c), kind, namespace, name)
+    if (mounted.digestOf === undefined) {
+      return after(mayRead(), (may) => {
+        if (may) return respond()
+        throw absent(kind, namespace, nameIn(path))
+      })
+    }
+    const found = attempt(read)
+    const asked = { url: c.req.url, parent: parent() }
+    if (found !== undefined && isOpen(mounted, found, asked, options)) return respond(found)
+    return after(isAllowed(mayRead), (may) => {
       if (may) return respond()
-      throw absent(kind, namespace, nameIn(path))
+      throw notFound(
+        'not found: this URL must be one that the package metadata of a provider gave out, with its sha256; run init again to get a fresh one',
+      )
     })
   })
+}
+
+/** Undefined if there is an error, which a stranger must not see. */
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+/** Treats a refused caller like one who may see nothing, so that both get the same answer. */
+async function isAllowed(mayRead: () => boolean | Promise<boolean>): Promise<boolean> {
+  try {
+    return await mayRead()
+  } catch (error) {
+    if (error instanceof RegistryError && statusOf(error.reason) < 500) return false
+    throw error
+  }
 }
 
 const toResponse = (answer: Answer): Response =>

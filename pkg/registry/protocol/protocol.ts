@@ -14,7 +14,7 @@ import {
 import type { Parent } from '../catalog/catalog.ts'
 import { moduleArchiveEndpoints, providerArchiveEndpoint } from './archives.ts'
 import { discoveryEndpoints, modulePrefix, providerPrefix } from './discovery.ts'
-import { type Endpoint, mount, nameIn, parentOf } from './endpoint.ts'
+import { type Endpoint, isOpen, mount, nameIn, parentOf } from './endpoint.ts'
 import { moduleEndpoints } from './modules.ts'
 import type { RegistryOptions } from './options.ts'
 import { ProviderAnswers } from './provider-answers.ts'
@@ -29,6 +29,8 @@ const archivePrefix = `${modulePrefix}/download/`
 /** A URL is kept with its parameters, so this bounds them to some megabytes. */
 const maxUrls = 4096
 const maxCharacters = 512
+/** The only query of a ready answer: that of the URLs in the metadata of a package. */
+const digestQuery = /\?sha256=[0-9a-f]{64}$/
 
 /**
  * The registry protocols that Terraform and OpenTofu speak: service discovery, modules, providers and their archives.
@@ -91,7 +93,7 @@ function readyAnswers(
   const find = (url: string): KnownUrl | undefined => {
     const seen = known.get(url)
     if (seen !== undefined && isCurrent(seen)) return seen
-    const route = plain.find(url)
+    const route = plain.find(url.replace(digestQuery, ''))
     if (route === undefined) return undefined
     const { kind } = route.target
     const parent = kind && parentOf(options, kind, route.path)
@@ -113,7 +115,11 @@ function readyAnswers(
     const { target: endpoint, path, parent } = found
     try {
       const content = endpoint.read(path, parent, request)
-      if (parent !== undefined && endpoint.isOpen !== true && auth !== undefined) {
+      if (
+        parent !== undefined &&
+        auth !== undefined &&
+        !isOpen(endpoint, content, { url, parent }, options)
+      ) {
         const { kind, namespace, name } = parent
         if (!auth.now.mayRead(request, kind, namespace, name)) return undefined
       }

@@ -154,15 +154,17 @@ function packageMetadata(
   const root = baseUrl + providerPrefix
   const of = `${root}/${namespace}/${type}/${encodeURIComponent(version)}`
   const platform = `${encodeURIComponent(os)}/${encodeURIComponent(arch)}`
+  // Without it, strangers could guess the URLs.
+  const digest = `sha256=${sha256}`
   const metadata: Omit<ProviderPackage, 'signing_keys'> = {
     protocols: protocolsOf(provider, [row]),
     os,
     arch,
     filename: fileName,
-    download_url: `${root}/download/${namespace}/${type}/${encodeURIComponent(version)}?os=${encodeURIComponent(os)}&arch=${encodeURIComponent(arch)}`,
+    download_url: `${root}/download/${namespace}/${type}/${encodeURIComponent(version)}?os=${encodeURIComponent(os)}&arch=${encodeURIComponent(arch)}&${digest}`,
     shasum: sha256,
-    shasums_url: `${of}/SHA256SUMS/${platform}`,
-    shasums_signature_url: `${of}/SHA256SUMS.sig/${platform}`,
+    shasums_url: `${of}/SHA256SUMS/${platform}?${digest}`,
+    shasums_signature_url: `${of}/SHA256SUMS.sig/${platform}?${digest}`,
   }
   return `${JSON.stringify(metadata).slice(0, -1)},"signing_keys":${signingKeys}}`
 }

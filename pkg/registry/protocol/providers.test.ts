@@ -89,10 +89,10 @@ describe('package metadata', () => {
       os: 'linux',
       arch: 'arm64',
       filename: 'hello_1.0.0_linux_arm64.zip',
-      download_url: `http://localhost${root}/download/platform/hello/1.0.0?os=linux&arch=arm64`,
+      download_url: `http://localhost${root}/download/platform/hello/1.0.0?os=linux&arch=arm64&sha256=${arm}`,
       shasum: arm,
-      shasums_url: `http://localhost${root}/platform/hello/1.0.0/SHA256SUMS/linux/arm64`,
-      shasums_signature_url: `http://localhost${root}/platform/hello/1.0.0/SHA256SUMS.sig/linux/arm64`,
+      shasums_url: `http://localhost${root}/platform/hello/1.0.0/SHA256SUMS/linux/arm64?sha256=${arm}`,
+      shasums_signature_url: `http://localhost${root}/platform/hello/1.0.0/SHA256SUMS.sig/linux/arm64?sha256=${arm}`,
       signing_keys: {
         gpg_public_keys: [
           {

@@ -34,14 +34,14 @@ export function providerEndpoints(
     endpoint({
       route: providerRoutes.shasums,
       kind: 'Provider',
-      isOpen: true,
+      digestOf: ({ row }) => row.sha256,
       read: findBuild,
       ready: (build) => answers.shasums(build),
     }),
     endpoint({
       route: providerRoutes.signature,
       kind: 'Provider',
-      isOpen: true,
+      digestOf: ({ build }) => build.row.sha256,
       read: (path, parent) => ({
         build: findBuild(path, parent),
         signer: requireSigner(options.signer),

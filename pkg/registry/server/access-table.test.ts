@@ -37,7 +37,7 @@ fixture.add(
 fixture.version('Module', 'open', '1.0.0')
 fixture.provider('tool')
 const platform = { operatingSystem: 'linux', architecture: 'amd64' }
-fixture.version('Provider', 'tool', '1.0.0', { spec: platform })
+const toolSha256 = fixture.version('Provider', 'tool', '1.0.0', { spec: platform })
 fixture.bind('platform', {
   expression: '"platform" in groups',
   moduleResources: ['vpc-*', 'none'],
@@ -52,6 +52,7 @@ fixture.bind('machine', {
 fixture.bind('zz-broken', { expression: '"crash" in groups ? groups[99] == "" : false' })
 
 const modules = '/depot/modules/v1/platform'
+const tool = '/depot/providers/v1/platform/tool/1.0.0'
 const routes = {
   discovery: '/.well-known/terraform.json',
   'module, allowed': `${modules}/vpc-core/aws/versions`,
@@ -59,8 +60,9 @@ const routes = {
   'module, not allowed': `${modules}/secret/aws/versions`,
   'module, public': `${modules}/open/aws/versions`,
   'module that is not there': `${modules}/none/aws/versions`,
-  'provider, allowed': '/depot/providers/v1/platform/tool/1.0.0/download/linux/amd64',
-  'archive, checksums': '/depot/providers/v1/platform/tool/1.0.0/SHA256SUMS/linux/amd64',
+  'provider, allowed': `${tool}/download/linux/amd64`,
+  'checksums, with digest': `${tool}/SHA256SUMS/linux/amd64?sha256=${toolSha256}`,
+  'checksums, without': `${tool}/SHA256SUMS/linux/amd64`,
   'browse: list': '/depot/ui/v1/resources',
   'browse: allowed': '/depot/ui/v1/resources/platform/module/vpc-core',
   'browse: not allowed': '/depot/ui/v1/resources/platform/module/secret',
@@ -170,9 +172,12 @@ function standingOf(mode: Mode, token: TokenKind): Standing {
 }
 
 function expected(mode: Mode, token: TokenKind, route: Route): number {
-  if (route === 'discovery' || route === 'archive, checksums') return 200
+  if (route === 'discovery' || route === 'checksums, with digest') return 200
   const found = route === 'its download' ? 204 : 200
   const standing = standingOf(mode, token)
+  if (route === 'checksums, without') {
+    return ['all', 'bound', 'cluster: allowed'].includes(standing) ? 200 : 404
+  }
   const passesOn = modes[mode].mode === 'kubeconfig' || modes[mode].mode === 'bearer'
   const browses = route.startsWith('browse')
   // Browsing shows what is public there, to every caller.

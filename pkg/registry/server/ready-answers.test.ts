@@ -100,10 +100,11 @@ const changes: readonly ((fixture: AccessFixture) => void)[] = [
   (own) => own.version('Module', 'vpc', '1.0.0'),
 ]
 
+const digestOf = (content: string) => createHash('sha256').update(content).digest('hex')
+
 /** The URL that the download endpoint gives for a version of `vpc`, perhaps while it had another archive. */
 function archiveUrl(version: string, content: string): string {
-  const sha256 = createHash('sha256').update(content).digest('hex')
-  return `/depot/modules/v1/download/fileSystem/modules/vpc/vpc_${version}.zip?fileChecksum=${sha256}&version=platform%2Fvpc-${version}`
+  return `/depot/modules/v1/download/fileSystem/modules/vpc/vpc_${version}.zip?fileChecksum=${digestOf(content)}&version=platform%2Fvpc-${version}`
 }
 
 function target(random: Random): string {
@@ -124,6 +125,7 @@ function target(random: Random): string {
     `/depot/providers/v1/platform/${type}/${version}/download/${os}/${arch}`,
     `/depot/providers/v1/platform/${type}/${version}/SHA256SUMS/${os}/${arch}`,
     `/depot/providers/v1/platform/${type}/${version}/SHA256SUMS.sig/${os}/${arch}`,
+    `/depot/providers/v1/platform/${type}/${version}/SHA256SUMS/${os}/${arch}?sha256=${digestOf(random.of('tool 1.0.0', 'other'))}`,
     archiveUrl('1.0.0', 'vpc 1.0.0'),
     archiveUrl('1.0.0', 'replaced'),
     archiveUrl('2.0.0', 'vpc 2.0.0'),

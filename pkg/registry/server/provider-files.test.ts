@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { AccessFixture } from './access.fixture.ts'
+import type { createApp } from './app.ts'
+
+const fixture = new AccessFixture()
+afterAll(() => fixture[Symbol.dispose]())
+const spec = { operatingSystem: 'linux', architecture: 'amd64' }
+fixture.publicNamespace('platform')
+beforeAll(() => fixture.withSigner())
+fixture.provider('private')
+const sha256 = fixture.version('Provider', 'private', '1.0.0', { spec })
+const root = '/depot/providers/v1'
+const cluster = {
+  apiGroup: 'depot.internal',
+  address: () => Promise.reject(new Error('no caller is known to it')),
+  ttlMs: 1000,
+}
+
+const files: Record<string, (address: string, platform: string, query: string) => string> = {
+  archive: (address, platform, query) => {
+    const [os, arch] = platform.split('/')
+    return `${root}/download/${address}?os=${os}&arch=${arch}${query && `&${query}`}`
+  },
+  SHA256SUMS: (address, platform, query) =>
+    `${root}/${address}/SHA256SUMS/${platform}${query && `?${query}`}`,
+  'SHA256SUMS.sig': (address, platform, query) =>
+    `${root}/${address}/SHA256SUMS.sig/${platform}${query && `?${query}`}`,
+}
+
+describe.each(Object.entries(files))('%s of a provider that is not public', (_, urlOf) => {
+  let app: ReturnType<typeof createApp>['routes']
+  beforeAll(() => {
+    const auth = fixture.auth({ mode: 'bearer', cluster })
+    app = fixture.app({ auth })
+    return () => auth.close()
+  })
+  const good = `sha256=${sha256}`
+  const answerTo = async (url: string) => {
+    const response = await app.request(url)
+    return { status: response.status, body: await response.text() }
+  }
+
+  it('is sent to a stranger who names its digest', async () => {
+    const { status } = await answerTo(urlOf('platform/private/1.0.0', 'linux/amd64', good))
+    expect(status).toBe(200)
+  })
+
+  it.each([
+    ['no digest', 'platform/private/1.0.0', 'linux/amd64', ''],
+    ['an empty digest', 'platform/private/1.0.0', 'linux/amd64', 'sha256='],
+    ['another digest', 'platform/private/1.0.0', 'linux/amd64', `sha256=${'0'.repeat(64)}`],
+    ['a part of the digest', 'platform/private/1.0.0', 'linux/amd64', good.slice(0, -1)],
+    ['another platform', 'platform/private/1.0.0', 'plan9/amd64', good],
+    ['another version', 'platform/private/9.9.9', 'linux/amd64', good],
+    ['a provider that does not exist', 'platform/none/1.0.0', 'linux/amd64', good],
+    ['a namespace that does not exist', 'none/none/1.0.0', 'linux/amd64', ''],
+  ])('is the same 404 for %s', async (_case, address, platform, query) => {
+    const unknown = await answerTo(urlOf('x/y/1.0.0', 'linux/amd64', ''))
+    const answer = await answerTo(urlOf(address, platform, query))
+    expect(answer).toEqual({ status: 404, body: unknown.body })
+    expect(answer.body).toContain('run init again')
+  })
+})
+
+it('a file of a public provider is sent without a digest', async () => {
+  const labels = { 'depot.internal/public': 'true' }
+  const providerConfig = { storageConfig: { fileSystem: { directoryPath: 'providers' } } }
+  fixture.add('Provider', 'open', { spec: { providerConfig } }, { labels })
+  fixture.version('Provider', 'open', '1.0.0', { spec })
+  const auth = fixture.auth({ mode: 'bearer', cluster })
+  const url = `${root}/platform/open/1.0.0/SHA256SUMS/linux/amd64`
+  const response = await fixture.app({ auth }).request(url)
+  await auth.close()
+  expect(response.status).toBe(200)
+})
