@@ -36,7 +36,7 @@ it('keeps what each view was told apart', () => {
   expect(kept.map(({ body }) => String(body))).toEqual(views)
 })
 
-it('lets go of the oldest that nobody asked for again', () => {
+it('lets go of what nobody asked for the longest', () => {
   const body = 'x'.repeat(6_000)
   const answers = new Answers(100_000)
   const ask = (target: string) => {
@@ -45,8 +45,10 @@ it('lets go of the oldest that nobody asked for again', () => {
   ask('/wanted')
   ask('/unwanted')
   expect(answers.get('all', '/wanted')).toBeDefined()
-  for (let index = 0; index < 10; index += 1) ask(`/later/${index}`)
-  expect(answers.get('all', '/wanted')).toBeDefined()
+  for (let index = 0; index < 10; index += 1) {
+    ask(`/later/${index}`)
+    expect(answers.get('all', '/wanted')).toBeDefined()
+  }
   expect(answers.get('all', '/unwanted')).toBeUndefined()
   expect(answers.get('all', '/later/9')).toBeDefined()
 })
@@ -59,15 +61,15 @@ it('does not take one view for another that asked the same', () => {
   }
 })
 
-it('forgets a view whose answers are gone', () => {
+it('forgets an answer that is out of date', () => {
   const answers = new Answers()
   let now = 1
   const composed = { body: 'text', revision: () => now }
   for (const view of ['all', 'public', 'all', 'public']) answers.put(view, '/list', composed, facts)
-  expect(answers.views).toBe(2)
+  expect(answers.size).toBe(2)
   now = 2
   expect(answers.get('public', '/list')).toBeUndefined()
-  expect(answers.views).toBe(1)
+  expect(answers.size).toBe(1)
 })
 
 it('keeps a target and not the URL that it was cut out of', () => {

@@ -1,19 +1,12 @@
 import { hash } from 'node:crypto'
-import { keptText } from '../../base/memory/memory.ts'
+import { Bounded, keptText } from '../../base/memory/memory.ts'
 import { ReadyAnswer } from '../../base/serving/serving.ts'
 import type { Composed } from './endpoint.ts'
 
 interface Kept {
-  /** The key of the view. */
-  readonly view: string
-  /** Path and query. */
-  readonly target: string
   readonly answer: ReadyAnswer
   readonly revision: () => number
   readonly madeAt: number
-  readonly sizeBytes: number
-  /** Whether it was asked for since the last time that space was needed. */
-  isUsed: boolean
 }
 
 /** How many hashes of recent requests are remembered. */
@@ -30,37 +23,31 @@ const headers = {
 }
 
 /**
- * Remembers answers until their data changes, or until they take too much memory: then the oldest go that were not asked
- * for again. An answer is kept from its second request on: most pages of a search have only one, and keeping them costs
+ * Remembers answers until their data changes, or until they take too much memory: then those go that were not asked for
+ * the longest. An answer is kept from its second request on: most pages of a search have only one, and keeping them costs
  * more than making them.
  */
 export class Answers {
-  /** By view and target, because joining both to one key would cost time in every request. */
-  readonly #views = new Map<string, Map<string, Kept>>()
-  /** Oldest first. */
-  readonly #kept = new Set<Kept>()
-  readonly #capacityBytes: number
-  #sizeBytes = 0
+  readonly #kept: Bounded<Kept>
+  readonly #largestBytes: number
   readonly #asked = new Int32Array(rememberedTargets)
 
-  /** @param capacityBytes default 48 MiB; an answer of more than half of that is not kept */
-  constructor(capacityBytes = 48 * 2 ** 20) {
-    this.#capacityBytes = capacityBytes
+  /** @param maxBytes default 48 MiB; an answer of more than half of that is not kept */
+  constructor(maxBytes = 48 * 2 ** 20) {
+    this.#kept = new Bounded({ maxBytes, sizeOf: ({ answer }, key) => bytesOf(answer, key) })
+    this.#largestBytes = maxBytes / 2
   }
 
-  /** How many views have answers that are kept. */
-  get views(): number {
-    return this.#views.size
+  /** How many are kept. */
+  get size(): number {
+    return this.#kept.size
   }
 
   get(view: string, target: string): ReadyAnswer | undefined {
-    const kept = this.#views.get(view)?.get(target)
-    if (kept === undefined) return undefined
-    if (kept.revision() === kept.madeAt) {
-      kept.isUsed = true
-      return kept.answer
-    }
-    this.#forget(kept)
+    const key = keyOf(view, target)
+    const kept = this.#kept.get(key)
+    if (kept === undefined || kept.revision() === kept.madeAt) return kept?.answer
+    this.#kept.delete(key)
     return undefined
   }
 
@@ -69,61 +56,39 @@ export class Answers {
    * nothing that the body does not. Call it if `get` has none.
    *
    * @param view its key
-   * @param asked path and query
+   * @param target path and query
    */
   put(
     view: string,
-    asked: string,
+    target: string,
     { body, revision }: Composed,
     facts: ReadyAnswer['facts'],
   ): ReadyAnswer {
     const answer = unkept(body, facts)
-    if (!this.#wasAsked(view, asked)) return answer
-    const sizeBytes = answer.body.length + asked.length + overheadBytes
-    if (sizeBytes > this.#capacityBytes / 2) return answer
-    const target = keptText(asked)
-    const kept = { view, target, answer, revision, madeAt: revision(), sizeBytes, isUsed: false }
-    this.#sizeBytes += sizeBytes
-    this.#kept.add(kept)
-    const ofView = this.#views.get(view) ?? new Map<string, Kept>()
-    this.#views.set(view, ofView.set(target, kept))
-    if (this.#sizeBytes > this.#capacityBytes) this.#shrink()
+    const key = keyOf(view, target)
+    if (this.#wasAsked(key) && bytesOf(answer, key) <= this.#largestBytes) {
+      this.#kept.set(keptText(key), { answer, revision, madeAt: revision() })
+    }
     return answer
   }
 
   /** Whether this was the last one in its place of the table; from now on it is. */
-  #wasAsked(view: string, target: string): boolean {
-    const code = codeOf(target, codeOf(view, 0))
+  #wasAsked(key: string): boolean {
+    const code = codeOf(key)
     const place = (code >>> 0) % rememberedTargets
     const was = this.#asked[place] === code
     this.#asked[place] = code
     return was
   }
-
-  #forget(kept: Kept): void {
-    const ofView = this.#views.get(kept.view)
-    ofView?.delete(kept.target)
-    if (ofView?.size === 0) this.#views.delete(kept.view)
-    this.#kept.delete(kept)
-    this.#sizeBytes -= kept.sizeBytes
-  }
-
-  /** Makes space for many at once: a Set finds its oldest entry only after all places that became empty. */
-  #shrink(): void {
-    const targetBytes = this.#capacityBytes * 0.9
-    for (const kept of this.#kept) {
-      if (this.#sizeBytes <= targetBytes) return
-      if (kept.isUsed) {
-        kept.isUsed = false
-        this.#kept.delete(kept)
-        this.#kept.add(kept)
-      } else this.#forget(kept)
-    }
-  }
 }
 
-function codeOf(text: string, seed: number): number {
-  let code = seed
+const keyOf = (view: string, target: string): string => `${view} ${target}`
+
+const bytesOf = ({ body }: ReadyAnswer, key: string): number =>
+  body.length + key.length + overheadBytes
+
+function codeOf(text: string): number {
+  let code = 0
   for (let index = 0; index < text.length; index += 1) {
     code = (Math.imul(code, 31) + text.charCodeAt(index)) | 0
   }

@@ -26,8 +26,7 @@ import { endpoints, prefix } from './endpoints.ts'
 import { FirstSeen } from './first-seen.ts'
 import { liveRoutes } from './live-routes.ts'
 import { openApiDocument } from './openapi.ts'
-import { parse } from './parameters.ts'
-import { queryReader } from './query-reader.ts'
+import { parse, readQuery } from './parameters.ts'
 
 export type * from '../../api/browse/browse.ts'
 export { prefix } from './endpoints.ts'
@@ -130,7 +129,6 @@ function answerer(
   const route = prefix + pattern
   const isAlone = !pattern.includes(':')
   const alone = { route }
-  const readQuery = queryReader(endpoint.query)
   return {
     pattern,
     make({ view, target, path }) {
@@ -141,7 +139,7 @@ function answerer(
         readmes,
         firstSeen,
         path: isAlone ? {} : parse(endpoint.path, path),
-        query: readQuery(mark === -1 ? '' : target.slice(mark + 1)),
+        query: readQuery(endpoint.query, mark === -1 ? '' : target.slice(mark + 1)),
       })
       const facts = isAlone ? alone : { route, ...subjectOf(path) }
       return answers.put(view.key, target, composed, facts)

@@ -6,8 +6,7 @@ import { badgeOf, badgePattern } from './badge.ts'
 import type { BrowseOptions } from './browse.ts'
 import { downloadHistory, type History, historyRecord } from './download-history.ts'
 import { prefix } from './endpoints.ts'
-import { kindName, kindOf, parse } from './parameters.ts'
-import { queryReader } from './query-reader.ts'
+import { kindName, kindOf, parse, readQuery } from './parameters.ts'
 
 const noHistory: History = () => Promise.resolve([])
 
@@ -21,14 +20,13 @@ export function liveRoutes(
   const isOpen = options.auth === undefined || options.auth.mode === 'anonymous'
   const badgeView = catalog.model.views[isOpen ? 'all' : 'public']
 
-  const { route, path: pathSchema } = downloadHistory
-  const readQuery = queryReader(downloadHistory.query)
+  const { route, path: pathSchema, query: querySchema } = downloadHistory
   get(routes, prefix, route.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
     const view = await viewOf(c)
     const path = parse(pathSchema, c.req.param())
     note(c, { namespace: path.namespace, name: path.name, kind: kindOf[path.kind] })
     const { search } = new URL(c.req.url)
-    const asked = { catalog, view, path, query: readQuery(search.slice(1)) }
+    const asked = { catalog, view, path, query: readQuery(querySchema, search.slice(1)) }
     const body = JSON.stringify(await historyRecord(asked, history, clock()))
     return unkept(body).toResponse(c.req.header('If-None-Match'))
   })

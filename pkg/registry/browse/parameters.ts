@@ -70,12 +70,30 @@ export function parse<S extends z.ZodObject>(schema: S, raw: object): z.output<S
   throw badParameter(String(issue?.path[0]), issue?.message ?? 'is malformed')
 }
 
+/**
+ * Reads the query of a request, given without its question mark. Unknown parameters are ignored.
+ *
+ * @throws RegistryError BadRequest naming the parameter
+ */
+export function readQuery<S extends z.ZodObject>(schema: S, search: string): z.output<S> {
+  const raw: Record<string, string | string[]> = {}
+  new URLSearchParams(search).forEach((value, name) => {
+    if (!Object.hasOwn(schema.shape, name)) return
+    const before = raw[name]
+    if (isRepeatable(schema.shape[name])) {
+      raw[name] = Array.isArray(before) ? [...before, value] : [value]
+    } else if (before === undefined) raw[name] = value
+    else throw badParameter(name, 'must be given once')
+  })
+  return parse(schema, raw)
+}
+
 export function isRepeatable(parameter: z.ZodType): boolean {
   return parameter instanceof z.ZodOptional
     ? isRepeatable(parameter.unwrap() as z.ZodType)
     : parameter instanceof z.ZodArray
 }
 
-export function badParameter(name: string, problem: string): RegistryError {
+function badParameter(name: string, problem: string): RegistryError {
   return new RegistryError('BadRequest', `${name} ${problem}`)
 }

@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest'
 import { RegistryError } from '../../base/errors/errors.ts'
 import { collectGarbage } from '../../base/fast/garbage.fixture.ts'
-import { parse } from './parameters.ts'
-import { queryReader } from './query-reader.ts'
+import { parse, readQuery } from './parameters.ts'
 import { resources } from './resources.ts'
 
 const { query: schema } = resources
-const read = queryReader(schema)
+const read = (search: string) => readQuery(schema, search)
 
 /** The value of a query, or the message about it. */
 function outcomeOf(meaning: () => unknown): unknown {
@@ -97,12 +96,11 @@ it('gives each request a list of its own', () => {
 })
 
 it('remembers a text and not the URL that it was cut out of', () => {
-  const reader = queryReader(schema)
   collectGarbage()
   const before = process.memoryUsage().heapUsed
   for (let index = 0; index < 60; index += 1) {
     const search = `_=${String(index).repeat(1_000_000)}&q=part-of-a-name-${index}`
-    expect(reader(search)).toMatchObject({ q: `part-of-a-name-${index}` })
+    expect(read(search)).toMatchObject({ q: `part-of-a-name-${index}` })
   }
   collectGarbage()
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(20e6)
