@@ -6,12 +6,6 @@ import { rankOf, severities } from './severity.ts'
 export type FindingList = ListHandle
 
 /**
- * Findings of one vulnerability that are compared one by one. That is the fastest way for the few that there are, and no
- * object may make it a long one.
- */
-const maxChain = 16
-
-/**
  * Every distinct finding once. Most of a registry's data is findings, and most of them repeat: the same vulnerability of
  * the same package is in hundreds of Versions. Rows keep lists of ids; a finding that no list holds any more is dropped.
  */
@@ -20,11 +14,8 @@ export class FindingTable {
   readonly #findings: (SecurityFinding | undefined)[] = []
   readonly #uses: number[] = []
   readonly #free: number[] = []
-  /** The first finding of a vulnerability, which leads to the others through `#next`. */
-  readonly #first = new Map<string, number>()
-  readonly #next: (number | undefined)[] = []
-  /** Findings for which the chain of their vulnerability was full, by everything that they say. */
-  readonly #others = new Map<string, number>()
+  /** Ids, by everything that a finding says. */
+  readonly #ids = new Map<string, number>()
   /** Findings of one vulnerability in one package and version share a subject. */
   readonly #subjects: number[] = []
   readonly #known = new Map<string, { readonly subject: number; findings: number }>()
@@ -120,7 +111,7 @@ export class FindingTable {
   #hold(finding: SecurityFinding): number {
     const place = CheckedFinding.placeOf(finding)
     const isPlaced = place >= 0 && this.#findings[place] === finding
-    const id = isPlaced ? place : this.#find(finding)
+    const id = isPlaced ? place : this.#ids.get(wholeOf(finding))
     if (id === undefined) return this.#add(finding)
     this.#uses[id] = (this.#uses[id] as number) + 1
     if (id !== place) this.#keep(id, finding)
@@ -133,57 +124,22 @@ export class FindingTable {
     CheckedFinding.setPlace(finding, id)
   }
 
-  #find(finding: SecurityFinding): number | undefined {
-    let id = this.#first.get(finding.vulnerabilityID)
-    for (; id !== undefined; id = this.#next[id]) {
-      const known = this.#findings[id] as SecurityFinding
-      if (known === finding || isSame(known, finding)) return id
-    }
-    return this.#others.size === 0 ? undefined : this.#others.get(wholeOf(finding))
-  }
-
   #add(finding: SecurityFinding): number {
     const id = this.#free.pop() ?? this.#findings.length
     this.#subjects[id] = this.#joinSubject(finding)
     this.#ranks[id] = rankOf(finding.severity)
-    this.#keep(id, finding)
     this.#uses[id] = 1
-    const first = this.#first.get(finding.vulnerabilityID)
-    if (this.#lengthFrom(first) < maxChain) {
-      this.#next[id] = first
-      this.#first.set(finding.vulnerabilityID, id)
-    } else this.#others.set(wholeOf(finding), id)
+    this.#ids.set(wholeOf(finding), id)
+    this.#keep(id, finding)
     return id
   }
 
   #forget(id: number): void {
     const finding = this.#findings[id] as SecurityFinding
-    if (!this.#unchain(id, finding.vulnerabilityID)) this.#others.delete(wholeOf(finding))
+    this.#ids.delete(wholeOf(finding))
     this.#leaveSubject(finding)
     this.#findings[id] = undefined
-    this.#next[id] = undefined
     this.#free.push(id)
-  }
-
-  /** @returns whether it was in the chain of its vulnerability */
-  #unchain(id: number, vulnerabilityID: string): boolean {
-    const next = this.#next[id]
-    let before = this.#first.get(vulnerabilityID)
-    if (before === id) {
-      if (next === undefined) this.#first.delete(vulnerabilityID)
-      else this.#first.set(vulnerabilityID, next)
-      return true
-    }
-    while (before !== undefined && this.#next[before] !== id) before = this.#next[before]
-    if (before === undefined) return false
-    this.#next[before] = next
-    return true
-  }
-
-  #lengthFrom(first: number | undefined): number {
-    let length = 0
-    for (let id = first; id !== undefined; id = this.#next[id]) length += 1
-    return length
   }
 
   #joinSubject(finding: SecurityFinding): number {
@@ -219,15 +175,4 @@ function wholeOf(finding: SecurityFinding): string {
   const subject = subjectKeyOf(finding)
   const lengths = `${subject.length} ${fixedVersion?.length} ${severity.length}`
   return `${lengths} ${subject}${fixedVersion}${severity}${title}`
-}
-
-/** The worse of two findings of one vulnerability. */
-function isSame(a: SecurityFinding, b: SecurityFinding): boolean {
-  return (
-    a.pkgName === b.pkgName &&
-    a.installedVersion === b.installedVersion &&
-    a.fixedVersion === b.fixedVersion &&
-    a.severity === b.severity &&
-    a.title === b.title
-  )
 }
