@@ -5,34 +5,25 @@ import type { Summary } from './summary.ts'
 export class Listed {
   readonly number: number
   readonly parent: Parent
-  #summary: Summary
-  #isPublic = false
-  /** Revision of the read model at which it changed last. */
-  revision = 0
+  summary: Summary
+  /** True if guests may see it: it and its namespace have the public label. */
+  isPublic = false
+  #revision = 0
   #memo: Map<string, string> | undefined
 
   constructor(number: number, parent: Parent, summary: Summary) {
     this.number = number
     this.parent = parent
-    this.#summary = summary
+    this.summary = summary
   }
 
-  get summary(): Summary {
-    return this.#summary
+  /** Revision of the read model at which it changed last. */
+  get revision(): number {
+    return this.#revision
   }
 
-  set summary(summary: Summary) {
-    this.#summary = summary
-    this.#memo = undefined
-  }
-
-  /** True if guests may see it: it and its namespace have the public label. */
-  get isPublic(): boolean {
-    return this.#isPublic
-  }
-
-  set isPublic(isPublic: boolean) {
-    this.#isPublic = isPublic
+  set revision(revision: number) {
+    this.#revision = revision
     this.#memo = undefined
   }
 

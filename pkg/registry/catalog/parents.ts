@@ -28,7 +28,6 @@ export class Parents {
   readonly #waiting = new NamedRows<VersionList>()
   /** Resources that lost their address, and to which other. */
   readonly #conflicts = new Map<Parent, Parent>()
-  #waitingCount = 0
 
   constructor(options: ParentsOptions) {
     this.#options = options
@@ -36,7 +35,9 @@ export class Parents {
 
   /** Versions that have no parent. */
   get waitingCount(): number {
-    return this.#waitingCount
+    let count = 0
+    for (const [, , { size }] of this.#waiting.entries()) count += size
+    return count
   }
 
   /** Parents whose address is another's. */
@@ -68,21 +69,16 @@ export class Parents {
   }
 
   attach(row: VersionRow): void {
-    const parent = this.#resolve(row)
-    if (parent === undefined) {
-      this.#waitingAs(row).insert(row)
-      this.#waitingCount += 1
-      return
-    }
-    parent.insert(row)
-    this.#options.onChange(parent)
+    const home = this.#homeOf(row)
+    home.insert(row)
+    this.#changed(home)
   }
 
   detach(row: VersionRow): void {
-    const { parent } = row
-    if (parent === undefined) return this.#stopWaiting(row)
-    parent.remove(row)
-    this.#options.onChange(parent)
+    const home = row.parent ?? this.#waitingAs(row)
+    home.remove(row)
+    this.#changed(home)
+    this.#dropEmpty(row.namespace, row.parentName ?? '')
   }
 
   /** Follows a change of a Module or Provider. */
@@ -92,13 +88,13 @@ export class Parents {
     const moved = old === undefined || isMoved(row, old)
     if (!moved) {
       parent.resource = row
-      this.#options.onChange(parent)
+      this.#changed(parent)
       return
     }
     const losing = this.#soles(name, old, row)
     const wasOldest = old !== undefined && this.#claims.remove(parent, old)
     parent.resource = row
-    this.#options.onChange(parent)
+    this.#changed(parent)
     const isOldest = row !== undefined && this.#claims.add(parent, row)
     if (row === undefined) this.#byName.delete(namespace, name)
     if (row === undefined || old === undefined || addressOf(row) !== addressOf(old))
@@ -133,60 +129,48 @@ export class Parents {
 
   /** Finds the parent of every Version whose parent may be another one now. */
   #review(namespace: string, names: ReadonlySet<string>, changed: readonly Parent[]): void {
-    const parents = new Set(changed)
-    const lists = new Set<VersionList>()
-    const homeOf = this.#homes()
+    const lists = new Set<VersionList>(changed)
     for (const name of names) {
-      const named = this.#byName.get(namespace, name)
-      if (named !== undefined) parents.add(named)
-      const waiting = this.#waiting.get(namespace, name)
-      if (waiting !== undefined) lists.add(waiting)
+      const named = [this.#byName.get(namespace, name), this.#waiting.get(namespace, name)]
+      for (const list of named) if (list !== undefined) lists.add(list)
     }
-    const moving: [Home, VersionChunk[]][] = []
+    const homeOf = this.#homes()
+    const moving: [VersionList, VersionChunk[]][] = []
     for (const list of lists) {
-      const released = list.release<Home>(homeOf, list)
-      for (const [, chunks] of released) this.#waitingCount -= sizeOf(chunks)
-      moving.push(...released)
-    }
-    for (const parent of parents) {
-      const released = parent.release<Home>(homeOf)
-      if (released.size > 0) this.#options.onChange(parent)
+      const released = list.release(homeOf)
+      if (released.size > 0) this.#changed(list)
       moving.push(...released)
     }
     for (const [home, chunks] of moving) {
       home.absorb(chunks)
-      if (home instanceof Parent) this.#options.onChange(home)
-      else this.#waitingCount += sizeOf(chunks)
+      this.#changed(home)
     }
     for (const name of names) this.#dropEmpty(namespace, name)
   }
 
-  /** Finds the parents of Versions. References that many of them share are resolved once. */
-  #homes(): (row: VersionRow) => Home {
-    const known = new Map<VersionRow['common'], Home>()
-    let last: VersionRow['common'] | undefined
-    let home: Home | undefined
+  /** Finds the places of Versions. References that many of them share are resolved once. */
+  #homes(): (row: VersionRow) => VersionList {
+    const known = new Map<VersionRow['common'], VersionList>()
     return (row) => {
-      const { common } = row
-      if (common === last && home !== undefined) return home
-      home = known.get(common) ?? this.#resolve(row) ?? this.#waitingAs(row)
-      known.set(common, home)
-      last = common
+      const home = known.get(row.common) ?? this.#homeOf(row)
+      known.set(row.common, home)
       return home
     }
   }
 
-  /** Versions that wait for a parent of the same name. */
+  /** The place of a Version: with its parent, or among those that wait for one of that name. */
+  #homeOf(row: VersionRow): VersionList {
+    return this.#resolve(row) ?? this.#waitingAs(row)
+  }
+
   #waitingAs({ namespace, parentName = '' }: VersionRow): VersionList {
     return this.#waiting.getOrSet(namespace, parentName, () => new VersionList())
   }
 
-  #stopWaiting(row: VersionRow): void {
-    const { namespace, parentName = '' } = row
-    const waiting = this.#waiting.get(namespace, parentName)
-    if (waiting?.remove(row) !== true) return
-    this.#waitingCount -= 1
-    this.#dropEmpty(namespace, parentName)
+  #changed(list: VersionList): void {
+    if (!(list instanceof Parent)) return
+    list.forgetMemo()
+    this.#options.onChange(list)
   }
 
   #dropEmpty(namespace: string, name: string): void {
@@ -214,7 +198,7 @@ export class Parents {
       if (claim.displacedBy !== displacedBy || claim.hasAddress === lost) {
         claim.displacedBy = displacedBy
         claim.hasAddress = !lost
-        this.#options.onChange(claim)
+        this.#changed(claim)
       }
       if (lost) this.#lose(claim, winner)
       else this.#conflicts.delete(claim)
@@ -227,12 +211,6 @@ export class Parents {
     this.#options.onConflict(parent)
   }
 }
-
-/** The place of a Version: with its parent, or among those that wait for one of that name. */
-type Home = Parent | VersionList
-
-const sizeOf = (chunks: readonly VersionChunk[]): number =>
-  chunks.reduce((sum, { rows }) => sum + rows.length, 0)
 
 const traits = {
   system: ({ resource }: Parent) => resource?.system,

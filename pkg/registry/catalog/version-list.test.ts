@@ -39,7 +39,7 @@ function expectToBe(list: VersionList, rows: readonly VersionRow[]): void {
     const before = sorted[index - 1]
     return before !== undefined && isSameArchive(before, one)
   }
-  expect(namesOf(list.rows)).toEqual(namesOf(sorted))
+  expect(namesOf(list.versions)).toEqual(namesOf(sorted))
   expect(sorted.filter((one) => one.isDuplicate)).toEqual(sorted.filter(isDuplicate))
 }
 
@@ -68,7 +68,7 @@ describe('a list of Versions', () => {
     for (const one of rows) wereThere.add(list.remove(one))
     expect([...wereThere]).toEqual([true])
     expect(list.remove(row('1.0.0', 'none', 1))).toBe(false)
-    expect([list.rows, list.chunks]).toEqual([[], []])
+    expect([list.versions, list.chunks]).toEqual([[], []])
   })
 
   it('has the rows of a version in one chunk, and no large chunk with several versions', () => {
@@ -91,20 +91,20 @@ describe('a list of Versions', () => {
     const rows = Array.from({ length: 3000 }, (_, rank) => randomRow(random, 700, rank))
     const list = new VersionList()
     for (const one of rows) list.insert(one)
-    const homeOf = ({ arch }: VersionRow) => (arch === 'a1' ? 'elsewhere' : 'here')
-    const gone = list.release(homeOf, 'here')
-    expect([...gone.keys()]).toEqual(['elsewhere'])
+    const other = new VersionList()
+    const homeOf = ({ arch }: VersionRow) => (arch === 'a1' ? other : list)
+    const gone = list.release(homeOf)
+    expect([...gone.keys()]).toEqual([other])
     expectToBe(
       list,
-      rows.filter((one) => homeOf(one) === 'here'),
+      rows.filter((one) => homeOf(one) === list),
     )
-    const other = new VersionList()
-    other.absorb(gone.get('elsewhere') ?? [])
+    other.absorb(gone.get(other) ?? [])
     expectToBe(
       other,
-      rows.filter((one) => homeOf(one) === 'elsewhere'),
+      rows.filter((one) => homeOf(one) === other),
     )
-    list.absorb(other.release(() => 'back', 'here').get('back') ?? [])
+    list.absorb(other.release(() => list).get(list) ?? [])
     expectToBe(list, rows)
     expect(other.chunks).toEqual([])
   })

@@ -1,3 +1,4 @@
+import type { Parent } from './parent.ts'
 import { newestFirst } from './semver-order.ts'
 import { chunksOf, lowerBound, VersionChunk } from './version-chunk.ts'
 import { type VersionRow, versionOrder } from './version-row.ts'
@@ -16,17 +17,24 @@ export class VersionList {
   /** All rows in one piece, where they are in several. */
   #whole: readonly VersionRow[] | undefined
 
-  get rows(): readonly VersionRow[] {
+  /** Newest first, then by platform. Versions that are not semver come last. */
+  get versions(): readonly VersionRow[] {
     if (this.#chunks.length < 2) return this.#chunks[0]?.rows ?? noRows
     this.#whole ??= this.#chunks.flatMap(({ rows }) => rows)
     return this.#whole
   }
 
+  /** The same in pieces, each of which holds all rows of its versions. */
   get chunks(): readonly VersionChunk[] {
     return this.#chunks
   }
 
+  get size(): number {
+    return this.#chunks.reduce((sum, { rows }) => sum + rows.length, 0)
+  }
+
   insert(row: VersionRow): void {
+    row.parent = this.parent
     const index = Math.max(0, this.#indexOf(row.version))
     const chunk = this.#chunks[index]
     this.#whole = undefined
@@ -44,49 +52,41 @@ export class VersionList {
     const index = this.#indexOf(row.version)
     const chunk = this.#chunks[index]
     if (chunk?.remove(row) !== true) return false
+    row.parent = undefined
     this.#whole = undefined
     if (chunk.rows.length === 0) this.#chunks.splice(index, 1)
     else if (!this.#joinAt(index)) this.#joinAt(index - 1)
     return true
   }
 
-  /**
-   * Gives up what others own now.
-   *
-   * @param ownerOf whose a row is
-   * @param own who this list belongs to
-   * @returns by owner, in chunks that are in order
-   */
-  release<O>(ownerOf: (row: VersionRow) => O, own: O): Map<O, VersionChunk[]> {
-    const gone = new Map<O, VersionChunk[]>()
-    const give = (owner: O, chunk: VersionChunk): void => {
-      const given = gone.get(owner)
-      if (given === undefined) gone.set(owner, [chunk])
+  /** Gives up all that belong elsewhere now. @returns them, by where that is, in chunks that are in order */
+  release(homeOf: (row: VersionRow) => VersionList): Map<VersionList, VersionChunk[]> {
+    const homes = new Map<VersionList, VersionChunk[]>()
+    const give = (home: VersionList, chunk: VersionChunk): void => {
+      const given = homes.get(home)
+      if (given === undefined) homes.set(home, [chunk])
       else given.push(chunk)
     }
-    const kept: VersionChunk[] = []
     for (const chunk of this.#chunks) {
-      const owner = ownerOf(chunk.rows[0] as VersionRow)
-      if (chunk.rows.every((row) => ownerOf(row) === owner)) {
-        if (owner === own) kept.push(chunk)
-        else give(owner, chunk)
-        continue
-      }
-      for (const [of, rows] of Map.groupBy(chunk.rows, ownerOf)) {
-        const part = new VersionChunk(rows).markAll()
-        if (of === own) kept.push(part)
-        else give(of, part)
+      const home = homeOf(chunk.rows[0] as VersionRow)
+      if (chunk.rows.every((row) => homeOf(row) === home)) give(home, chunk)
+      else {
+        for (const [of, rows] of Map.groupBy(chunk.rows, homeOf)) {
+          give(of, new VersionChunk(rows).markAll())
+        }
       }
     }
-    this.#chunks = kept
+    this.#chunks = homes.get(this) ?? []
     this.#whole = undefined
-    return gone
+    homes.delete(this)
+    return homes
   }
 
   /** Takes chunks over. @param more in order */
   absorb(more: readonly VersionChunk[]): void {
     const others = more.flatMap(({ rows }) => rows)
-    this.#chunks = this.#chunks.length === 0 ? [...more] : chunksOf(merged(this.rows, others))
+    for (const row of others) row.parent = this.parent
+    this.#chunks = this.#chunks.length === 0 ? [...more] : chunksOf(merged(this.versions, others))
     this.#whole = undefined
   }
 
@@ -98,6 +98,11 @@ export class VersionList {
   /** The one that a duplicate is a duplicate of. */
   originalOf(row: VersionRow): VersionRow | undefined {
     return this.#chunks[this.#indexOf(row.version)]?.originalOf(row)
+  }
+
+  /** The parent of its Versions; undefined where they have none. */
+  protected get parent(): Parent | undefined {
+    return undefined
   }
 
   #joinAt(index: number): boolean {
