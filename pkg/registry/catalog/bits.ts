@@ -12,11 +12,7 @@ export class Bits {
 
   add(number: number): void {
     const index = number >>> 5
-    if (index >= this.#words.length) {
-      const grown = new Uint32Array(Math.max(index + 1, this.#words.length * 2))
-      grown.set(this.#words)
-      this.#words = grown
-    }
+    if (index >= this.#words.length) this.#grow(Math.max(index + 1, this.#words.length * 2))
     this.#words[index] = (this.#words[index] ?? 0) | (1 << (number & 31))
   }
 
@@ -44,16 +40,6 @@ export class Bits {
     return new Bits(this.#words.slice())
   }
 
-  /** True if both have the same numbers. */
-  equals(other: Bits): boolean {
-    const [words, others] = [this.#words, other.#words]
-    const length = Math.max(words.length, others.length)
-    for (let index = 0; index < length; index += 1) {
-      if ((words[index] ?? 0) !== (others[index] ?? 0)) return false
-    }
-    return true
-  }
-
   /** Drops what does not pass. */
   filter(passes: (number: number) => boolean): void {
     for (let index = 0; index < this.#words.length; index += 1) {
@@ -76,11 +62,7 @@ export class Bits {
   /** Adds what the other set has. */
   merge(other: Bits): this {
     const others = other.#words
-    if (others.length > this.#words.length) {
-      const grown = new Uint32Array(others.length)
-      grown.set(this.#words)
-      this.#words = grown
-    }
+    if (others.length > this.#words.length) this.#grow(others.length)
     const words = this.#words
     for (let index = 0; index < others.length; index += 1) {
       words[index] = (words[index] ?? 0) | (others[index] ?? 0)
@@ -98,5 +80,11 @@ export class Bits {
         word &= word - 1
       }
     }
+  }
+
+  #grow(length: number): void {
+    const grown = new Uint32Array(length)
+    grown.set(this.#words)
+    this.#words = grown
   }
 }

@@ -189,7 +189,10 @@ export class ReadModel {
       namespace === undefined
         ? view.seen
         : view.seen.copy().keep(this.#tags.get(tag.namespace(namespace)))
-    const totals = namespace === undefined ? view.totals(this.#entries) : sumOf(set, this.#entries)
+    const totals =
+      namespace === undefined
+        ? view.totals(this.#entries, this.#revision)
+        : sumOf(set, this.#entries)
     const best = this.#best.largest(set, mostDownloadedLimit)
     return {
       totals: namedTotals(totals),
@@ -262,7 +265,6 @@ export class ReadModel {
     const old = entry.summary
     const moved = this.#everyOrder().filter((order) => !order.isSamePlace(old, summary))
     for (const order of moved) order.remove(entry)
-    for (const view of this.views.each()) view.adjust(entry, summary)
     this.#tags.update(entry.number, old, summary)
     entry.summary = summary
     entry.revision = this.#revision

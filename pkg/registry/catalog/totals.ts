@@ -26,10 +26,9 @@ export function noTotals(): Totals {
   return columns.map(() => 0)
 }
 
-/** Adds `some` to `sum`, or subtracts it if the sign is -1. */
-export function accumulate(sum: Totals, some: Readonly<Totals>, sign: 1 | -1): void {
+export function accumulate(sum: Totals, some: Readonly<Totals>): void {
   for (let index = 0; index < sum.length; index += 1) {
-    sum[index] = (sum[index] as number) + sign * (some[index] as number)
+    sum[index] = (sum[index] as number) + (some[index] as number)
   }
 }
 

@@ -3,6 +3,7 @@ import type { FindingList, FindingTable } from './findings.ts'
 import { addLists } from './scans.ts'
 import { isPrerelease } from './semver-order.ts'
 import { severities } from './severity.ts'
+import { accumulate } from './totals.ts'
 import type { VersionRow } from './version-row.ts'
 import { addStates, noStates, type VersionStates } from './version-states.ts'
 
@@ -59,7 +60,7 @@ export function addUp(sums: readonly VersionSum[]): VersionSum {
     all.health.failed += sum.health.failed
     all.count += sum.count
     all.storageBytes += sum.storageBytes
-    addCounts(all.findings, sum.findings)
+    accumulate(all.findings, sum.findings)
     all.lastScannedAt = later(all.lastScannedAt, sum.lastScannedAt)
     for (const platform of sum.platforms) all.platforms.add(platform)
     all.storage ??= sum.storage
@@ -134,7 +135,7 @@ export class Summing {
     this.#next = end
     const isWhole = rows[end]?.version !== version
     if (isWhole && this.#worst === undefined) {
-      addCounts(this.#findings, this.#table.countByRank(lists))
+      accumulate(this.#findings, this.#table.countByRank(lists))
     } else {
       this.#worst ??= new Map()
       this.#table.keepWorst(this.#worst, lists)
@@ -177,10 +178,4 @@ export class Summing {
 function later(a: number | undefined, b: number | undefined): number | undefined {
   if (a === undefined || b === undefined) return a ?? b
   return Math.max(a, b)
-}
-
-function addCounts(sum: number[], some: readonly number[]): void {
-  for (let index = 0; index < sum.length; index += 1) {
-    sum[index] = (sum[index] as number) + (some[index] as number)
-  }
 }

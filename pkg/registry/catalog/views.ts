@@ -2,7 +2,6 @@ import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { allows, type Binding } from '../access/access.ts'
 import { Bits } from './bits.ts'
 import type { Listed } from './listed.ts'
-import type { Summary } from './summary.ts'
 import { accumulate, noTotals, type Totals } from './totals.ts'
 
 /** Entries that are visible in addition to the public ones. */
@@ -23,7 +22,7 @@ export class View {
   readonly #allows: Allows
   readonly #allowed = new Bits()
   #seen = new Bits()
-  #totals: Totals | undefined
+  #totals: { readonly revision: number; readonly sum: Totals } | undefined
 
   constructor(key: string, isAllowed: Allows) {
     this.key = key
@@ -36,51 +35,36 @@ export class View {
     return this.#seen
   }
 
-  /** The sum over all that is seen. Summed up when first asked for, then kept by each change. */
-  totals(entries: Numbered): Readonly<Totals> {
-    this.#totals ??= sumOf(this.#seen, entries)
-    return this.#totals
+  /** The sum over all that is seen, kept for one revision of the entries. */
+  totals(entries: Numbered, revision: number): Readonly<Totals> {
+    if (this.#totals?.revision !== revision) {
+      this.#totals = { revision, sum: sumOf(this.#seen, entries) }
+    }
+    return this.#totals.sum
   }
 
   /** Takes an entry in that is new, if it may be seen. */
   admit(entry: Listed): void {
-    const { kind, name, totals } = entry.summary
+    const { kind, name } = entry.summary
     if (this.#allows(kind, name)) this.#allowed.add(entry.number)
-    else if (!entry.isPublic) return
-    this.#seen.add(entry.number)
-    if (this.#totals !== undefined) accumulate(this.#totals, totals, 1)
+    this.review(entry)
   }
 
   /** Forgets an entry that is gone. */
-  dismiss(entry: Listed): void {
-    this.adjust(entry, undefined)
-    this.#allowed.delete(entry.number)
-    this.#seen.delete(entry.number)
-  }
-
-  /** Follows a change of summary. To be called while the entry still has the old ones. */
-  adjust(entry: Listed, summary: Summary | undefined): void {
-    if (this.#totals === undefined || !this.#seen.has(entry.number)) return
-    accumulate(this.#totals, entry.summary.totals, -1)
-    if (summary !== undefined) accumulate(this.#totals, summary.totals, 1)
+  dismiss({ number }: Listed): void {
+    this.#allowed.delete(number)
+    this.#seen.delete(number)
   }
 
   /** Follows a change of `isPublic` of one entry. */
-  review(entry: Listed): void {
-    this.adjust(entry, undefined)
-    if (entry.isPublic || this.#allowed.has(entry.number)) this.#seen.add(entry.number)
-    else this.#seen.delete(entry.number)
-    if (this.#totals !== undefined && this.#seen.has(entry.number)) {
-      accumulate(this.#totals, entry.summary.totals, 1)
-    }
+  review({ number, isPublic }: Listed): void {
+    if (isPublic || this.#allowed.has(number)) this.#seen.add(number)
+    else this.#seen.delete(number)
   }
 
-  /** Follows a change of `isPublic` of many: then it is cheaper to sum up again when asked. */
+  /** Follows a change of `isPublic` of many. */
   reviewAll(isPublic: Bits): void {
-    const seen = this.#allowed.copy().merge(isPublic)
-    if (seen.equals(this.#seen)) return
-    this.#seen = seen
-    this.#totals = undefined
+    this.#seen = this.#allowed.copy().merge(isPublic)
   }
 }
 
@@ -88,7 +72,7 @@ export function sumOf(set: Bits, entries: Numbered): Totals {
   const sum = noTotals()
   for (const number of set) {
     const entry = entries[number]
-    if (entry !== undefined) accumulate(sum, entry.summary.totals, 1)
+    if (entry !== undefined) accumulate(sum, entry.summary.totals)
   }
   return sum
 }
