@@ -44,3 +44,22 @@ it('ends the connection in the middle of an answer, and adds nothing to it', asy
   }
   expect(await received(begin, 'a part')).toMatch(/\r\n\r\na part$/)
 })
+
+it('closes the connection of a slow request, even if the client goes on sending', async () => {
+  const limits = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 50 }
+  const server = createServer(limits)
+  const log = createLogger('error', { write: () => true })
+  server.on('clientError', refuseMalformed(log, 300))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.on('error', () => {}).resume()
+  socket.write('GET / HTTP/1.1\r\nX-Slow: ')
+  const sending = setInterval(() => socket.write('x'), 50)
+  // An error may come first, at which `once` would throw.
+  await new Promise((resolve) => socket.once('close', resolve))
+  clearInterval(sending)
+  expect(socket.bytesRead).toBeGreaterThan(0)
+  server.close()
+})

@@ -7,15 +7,16 @@ const answers: Readonly<Record<string, readonly [status: number, message: string
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request took too long to arrive'],
 }
 
-/** How long a client has to close its side of a refused connection, in milliseconds. */
-const closeMs = 5_000
-
 /** True while an answer is being sent; Node's own handler asks the same. */
 const isAnswering = (socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean =>
   socket._httpMessage?.headersSent === true
 
-/** Answers input that is not an HTTP request, if the connection still takes an answer. */
-export function refuseMalformed(log: Logger) {
+/**
+ * Answers input that is not an HTTP request, if the connection still takes an answer.
+ *
+ * @param closeAfterMs how long a client has to close its side afterwards, whatever it sends. Default 5000
+ */
+export function refuseMalformed(log: Logger, closeAfterMs = 5_000) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     // In the middle of an answer, clients would take it for a part of that.
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
@@ -30,7 +31,8 @@ export function refuseMalformed(log: Logger) {
     socket.end(
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nX-Content-Type-Options: nosniff\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`,
     )
-    // A client that never closes its side would keep the connection for ever.
-    socket.setTimeout(closeMs, () => socket.destroy())
+    // The timer of the socket would start again at each byte, so a client could keep the connection.
+    const closing = setTimeout(() => socket.destroy(), closeAfterMs)
+    socket.once('close', () => clearTimeout(closing))
   }
 }
