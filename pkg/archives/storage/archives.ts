@@ -8,11 +8,12 @@ import { countedBody } from './counted-body.ts'
 import type { ByteRange, ObjectInfo, OpenObject } from './driver.ts'
 import { FirstReads } from './first-reads.ts'
 import { StorageGrants } from './grants.ts'
-import { type ArchiveDigest, checkDeadlineMs, createHashing } from './hashing.ts'
+import { checkDeadlineMs, createHashing } from './hashing.ts'
 import { HotArchives } from './hot-archives.ts'
 import { type ArchiveMetrics, createArchiveMetrics, type Source } from './metrics.ts'
 import { createPlaces, type Place } from './places.ts'
 import { maxTtlSeconds, presignedUrl } from './presigning.ts'
+import type { ArchiveDigest } from './resumable-hash.ts'
 import { skipping } from './skipping.ts'
 import type { Archive, Archives, ArchivesOptions, OpenArchive } from './types.ts'
 import { VerifiedObjects } from './verified-objects.ts'
@@ -61,7 +62,7 @@ class ArchiveReader implements Archives {
     this.#reports = new ArchiveReports(log, this.#metrics, clock)
     this.#hot = new HotArchives(options.memoryBytes ?? 16_000_000)
     this.#hashing = createHashing({
-      open: (place) => this.#openObject(place),
+      open: (place, range) => this.#openObject(place, range),
       verified: this.#verified,
       clock,
     })

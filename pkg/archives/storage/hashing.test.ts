@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { setImmediate as turn } from 'node:timers/promises'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bytesOf } from './conformance.fixture.ts'
 import type { OpenObject } from './driver.ts'
 import { createFilesystemDriver } from './file/filesystem.ts'
@@ -72,3 +73,93 @@ it('answers a request for a replaced file with the digest of the new file', asyn
   goOn()
   await expect(before).rejects.toThrow('the archive changed while it was read')
 })
+
+describe('a reading that no request waits for', () => {
+  const step = 65_536
+
+  /** Opens the file as slowly as `mayRead` is called; `from` are the bytes at which it was opened. */
+  function slowHashing() {
+    const from: number[] = []
+    const waiting: (() => void)[] = []
+    const hashing = createHashing({
+      open: async ({ driver, object }, rest) => {
+        from.push(rest?.start ?? 0)
+        const { info, body } = await driver.open(object, rest)
+        const read = async () => {
+          await new Promise<void>((go) => waiting.push(go))
+          return body.read()
+        }
+        return { info, body: { read, close: () => body.close() } }
+      },
+      verified: new VerifiedObjects(10),
+      clock: Date.now,
+      stepBytes: step,
+    })
+    const digest = async () => hashing.sharedDigest(place, 'acme', await place.driver.stat('1.zip'))
+    const mayRead = async () => {
+      await vi.waitFor(() => expect(waiting).not.toHaveLength(0))
+      waiting.shift()?.()
+    }
+    return { digest, mayRead, from, waiting }
+  }
+
+  it('stops after its next step, and the next request goes on there', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { digest, mayRead, from, waiting } = slowHashing()
+    const late = digest().catch((error: Error) => error.message)
+    await vi.waitFor(() => expect(waiting).toHaveLength(1))
+    vi.advanceTimersByTime(25_000)
+    expect(await late).toContain('the archive is being checked')
+    await mayRead()
+    // It read a chunk, which is a step, and asks for nothing more.
+    await turns()
+    expect(waiting).toHaveLength(0)
+
+    const done = digest()
+    await vi.waitFor(() => expect(from).toHaveLength(2))
+    expect(from[0]).toBe(0)
+    expect(from[1]).toBeGreaterThanOrEqual(step)
+    const reading = setInterval(() => waiting.shift()?.(), 1)
+    expect(await done).toMatchObject({ sha256, sizeBytes: bytes.length })
+    clearInterval(reading)
+  })
+
+  it('does not go on in a file that was replaced', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { digest, mayRead, from, waiting } = slowHashing()
+    const late = digest().catch((error: Error) => error.message)
+    await vi.waitFor(() => expect(waiting).toHaveLength(1))
+    vi.advanceTimersByTime(25_000)
+    expect(await late).toContain('the archive is being checked')
+    await mayRead()
+    await turns()
+    writeFileSync(`${path}.new`, bytes)
+    renameSync(`${path}.new`, path)
+    const done = digest()
+    const reading = setInterval(() => waiting.shift()?.(), 1)
+    expect(await done).toMatchObject({ sha256 })
+    clearInterval(reading)
+    expect(from).toEqual([0, 0])
+  })
+})
+
+it('refuses an object that is too large to read for strangers', async () => {
+  const { driver } = place
+  const hashing = createHashing({
+    open: async (at) => {
+      const { info, body } = await driver.open(at.object)
+      return { info: { ...info, sizeBytes: 5 * 2 ** 30 }, body }
+    },
+    verified: new VerifiedObjects(10),
+    clock: Date.now,
+  })
+  const digest = hashing.sharedDigest(place, 'acme', await driver.stat('1.zip'))
+  await expect(digest).rejects.toThrow('grant its place')
+})
+
+/** Lets everything run that waits for nothing but its turn. */
+async function turns(): Promise<void> {
+  for (let count = 0; count < 50; count++) await turn()
+}

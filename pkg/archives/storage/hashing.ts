@@ -1,64 +1,75 @@
-import { createHash } from 'node:crypto'
-import { unavailable } from '../../base/errors/errors.ts'
-import {
-  type Clock,
-  createFairLimiter,
-  createLimiter,
-  withDeadline,
-} from '../../base/pacing/pacing.ts'
-import type { ObjectInfo, OpenObject } from './driver.ts'
+import { LRUCache } from 'lru-cache'
+import { notFound, unavailable } from '../../base/errors/errors.ts'
+import { createFairLimiter, createLimiter, withDeadline } from '../../base/pacing/pacing.ts'
+import type { ObjectInfo } from './driver.ts'
 import type { Place } from './places.ts'
-import type { VerifiedObjects } from './verified-objects.ts'
+import { type ArchiveDigest, ResumableHash, type ResumableHashOptions } from './resumable-hash.ts'
 
-/** CLIs time out. The reading continues, and the result is there for the next request. */
+/** CLIs time out. The reading continues for a while, and the next request continues it further. */
 export const checkDeadlineMs = 25_000
 const busy = 'too many archives are being checked'
+const checking = 'the archive is being checked'
 
-export interface ArchiveDigest extends ObjectInfo {
-  /** In lower-case hexadecimal. */
-  readonly sha256: string
+const largestBytes = 4 * 2 ** 30
+const longestMs = 30 * 60_000
+/** Readings that stopped and can go on, of some hundred bytes each. */
+const maxStopped = 1000
+
+/** A reading that requests wait for. */
+interface SharedReading {
+  waiting: number
+  /** Undefined if it stopped because no request waited. */
+  readonly done: Promise<ArchiveDigest | undefined>
+}
+
+interface HashingOptions extends ResumableHashOptions {
+  /** Default 64 MiB. */
+  readonly stepBytes?: number
 }
 
 /** Digests of whole objects. An object that was read is remembered as verified. */
-export function createHashing(options: {
-  open: (place: Place) => Promise<OpenObject>
-  verified: VerifiedObjects
-  clock: Clock
-}) {
-  const { open, verified, clock } = options
+export function createHashing(options: HashingOptions) {
+  const { clock, stepBytes = 64 * 2 ** 20 } = options
   const background = createLimiter({ parallel: 2, waiting: Number.POSITIVE_INFINITY, busy })
   const requested = createFairLimiter({ parallel: 16, perKey: 4, waitingPerKey: 200, busy })
-  const running = new Map<string, Promise<ArchiveDigest>>()
+  const running = new Map<string, SharedReading>()
+  const stopped = new LRUCache<string, ResumableHash>({ max: maxStopped })
 
-  async function read(place: Place, signal?: AbortSignal): Promise<ArchiveDigest> {
-    signal?.throwIfAborted()
-    const openedAtMs = clock()
-    const { info, body } = await open(place)
-    const hash = createHash('sha256')
-    let sizeBytes = 0
-    try {
-      for (let chunk = await body.read(); chunk !== undefined; chunk = await body.read()) {
-        signal?.throwIfAborted()
-        hash.update(chunk)
-        sizeBytes += chunk.byteLength
-      }
-    } finally {
-      body.close()
+  function begin(key: string, place: Place, owner: string): SharedReading {
+    const reading = stopped.get(key) ?? new ResumableHash(options, place)
+    stopped.delete(key)
+    const shared: SharedReading = {
+      waiting: 0,
+      done: requested(owner, () =>
+        reading.read(boundsOf({ clock, stepBytes, isWaitedFor: () => shared.waiting > 0 })),
+      ),
     }
-    signal?.throwIfAborted()
-    if (sizeBytes !== info.sizeBytes) throw unavailable('the archive changed while it was read')
-    const sha256 = hash.digest('hex')
-    verified.remember(info, sha256, openedAtMs)
-    return { ...info, sha256 }
+    running.set(key, shared)
+    void shared.done
+      .then(
+        (digest) => digest === undefined && reading.canGoOn && stopped.set(key, reading),
+        () => undefined,
+      )
+      .finally(() => running.delete(key))
+    return shared
   }
 
   return {
-    /** Two at a time. Others wait, and the caller has to limit them. */
-    digest: (place: Place, signal?: AbortSignal): Promise<ArchiveDigest> =>
-      background(() => read(place, signal)),
+    /** Two at a time. Others wait, and the caller has to limit them. @throws the signal's reason, once it is aborted */
+    async digest(place: Place, signal?: AbortSignal): Promise<ArchiveDigest> {
+      const mayGoOn = (): boolean => {
+        signal?.throwIfAborted()
+        return true
+      }
+      const digest = await background(async () => {
+        signal?.throwIfAborted()
+        return new ResumableHash(options, place).read(mayGoOn)
+      })
+      return digest as ArchiveDigest
+    },
 
     /**
-     * Reads an object once for all concurrent requests. A request waits for at most 25 s, but the reading continues.
+     * Reads an object once for all concurrent requests. A request waits for at most 25 s.
      *
      * @param owner of the archive: large archives of one owner never delay those of another
      * @param seen the object when the request looked at it: the request never joins the reading of an older object
@@ -69,14 +80,36 @@ export function createHashing(options: {
       { fingerprint }: ObjectInfo,
     ): Promise<ArchiveDigest> {
       const key = JSON.stringify([owner, place.key, fingerprint])
-      let hashing = running.get(key)
-      if (hashing === undefined) {
-        hashing = requested(owner, () => read(place))
-        running.set(key, hashing)
-        const forget = () => running.delete(key)
-        hashing.then(forget, forget)
+      const shared = running.get(key) ?? begin(key, place, owner)
+      shared.waiting += 1
+      try {
+        const digest = await withDeadline(shared.done, checkDeadlineMs, checking)
+        if (digest === undefined) throw unavailable(checking)
+        return digest
+      } finally {
+        shared.waiting -= 1
       }
-      return withDeadline(hashing, checkDeadlineMs, 'the archive is being checked')
     },
+  }
+}
+
+/** Bounds what strangers can make a server read. A reading that no request waits for stops after its next step. */
+function boundsOf({
+  clock,
+  stepBytes,
+  isWaitedFor,
+}: Required<Pick<HashingOptions, 'clock' | 'stepBytes'>> & { isWaitedFor: () => boolean }) {
+  const endsAtMs = clock() + longestMs
+  let next = stepBytes
+  return (readBytes: number, sizeBytes: number): boolean => {
+    if (sizeBytes > largestBytes) {
+      throw notFound(
+        `the archive has ${sizeBytes} bytes, and one outside of a granted place may have ${largestBytes}: grant its place`,
+      )
+    }
+    if (clock() > endsAtMs) throw unavailable('the storage takes too long to read the archive')
+    if (readBytes < next) return true
+    next = readBytes + stepBytes
+    return isWaitedFor()
   }
 }

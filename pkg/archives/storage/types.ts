@@ -3,8 +3,8 @@ import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { ByteSource } from '../spool/spool.ts'
 import type { ByteRange, ObjectInfo } from './driver.ts'
-import type { ArchiveDigest } from './hashing.ts'
 import type { StorageSettings } from './places.ts'
+import type { ArchiveDigest } from './resumable-hash.ts'
 
 /** One archive of the catalog. */
 export interface Archive {

@@ -1,6 +1,6 @@
 import { unavailable } from '../../base/errors/errors.ts'
 import type { ByteRange, ObjectInfo, OpenObject } from './driver.ts'
-import type { ArchiveDigest } from './hashing.ts'
+import type { ArchiveDigest } from './resumable-hash.ts'
 import type { VerifiedObjects } from './verified-objects.ts'
 
 /**

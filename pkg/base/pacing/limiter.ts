@@ -44,7 +44,7 @@ interface Waiting {
 }
 
 /**
- * Like {@link createLimiter}, but work of one key never delays that of another.
+ * Like {@link createLimiter}, but work of one key never delays that of another: the last slot is for a key that runs nothing.
  *
  * @param options.perKey how much of one key runs at once
  * @param options.waitingPerKey how much of one key may wait
@@ -60,8 +60,10 @@ export function createFairLimiter(options: {
   const running = new Map<string, number>()
   let total = 0
   const runningOf = (key: string): number => running.get(key) ?? 0
-  const mayStart = (key: string): boolean =>
-    total < options.parallel && runningOf(key) < options.perKey
+  const mayStart = (key: string): boolean => {
+    const reserved = runningOf(key) === 0 ? 0 : 1
+    return total < options.parallel - reserved && runningOf(key) < options.perKey
+  }
 
   function begin(key: string): void {
     total += 1

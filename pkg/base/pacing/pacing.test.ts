@@ -193,4 +193,18 @@ describe('work with few places', () => {
     held.resolve()
     await Promise.all([one, two])
   })
+
+  it('keeps the last slot for a key that runs nothing', async () => {
+    const limited = createFairLimiter({
+      parallel: 4,
+      perKey: 2,
+      waitingPerKey: 9,
+      busy: 'too many',
+    })
+    const held = Promise.withResolvers<void>()
+    const slow = ['a', 'a', 'b', 'b'].map((key) => limited(key, () => held.promise))
+    expect(await limited('c', async () => 'c')).toBe('c')
+    held.resolve()
+    await Promise.all(slow)
+  })
 })
