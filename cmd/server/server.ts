@@ -146,7 +146,7 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
         log,
         metrics,
         waitingFor: source.waitingFor,
-        impaired: () => auth.impaired(),
+        impaired: () => [...auth.impaired(), ...archives.impaired()],
       })
     },
     onListening: (ports) => log.info({ ...ports, version, mode: authModeOf(options) }, 'listening'),

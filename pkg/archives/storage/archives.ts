@@ -1,5 +1,5 @@
 import type { ArchiveLocation } from '../../api/v1alpha1/v1alpha1.ts'
-import { unavailable } from '../../base/errors/errors.ts'
+import { hasReason, messageOf, unavailable } from '../../base/errors/errors.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import { checkedBody } from '../spool/spool.ts'
 import { ArchiveReports } from './archive-reports.ts'
@@ -22,6 +22,8 @@ import { openVerified } from './verified-reading.ts'
 const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 /** Life of a URL of an object that its namespace was not granted: the object may be replaced by another tenant's. */
 const ungrantedTtlSeconds = 60
+/** How long refused credentials are reported. */
+const impairedMs = 5 * 60_000
 /** An open archive, or a part of it, and where its bytes come from. */
 interface Opened extends OpenObject {
   readonly source: Source
@@ -41,6 +43,7 @@ class ArchiveReader implements Archives {
   readonly #hashing: ReturnType<typeof createHashing>
   readonly #cache: ArchiveCache | undefined
   readonly #firstReads: FirstReads
+  #refusal: { readonly atMs: number; readonly message: string } | undefined
 
   constructor(options: ArchivesOptions) {
     const { clock = Date.now, grants, cache } = options
@@ -150,11 +153,29 @@ class ArchiveReader implements Archives {
   }
 
   #stat({ backend, driver, object }: Place): Promise<ObjectInfo> {
-    return this.#metrics.timed(backend, 'stat', driver.stat(object))
+    return this.#watched(this.#metrics.timed(backend, 'stat', driver.stat(object)))
   }
 
   #openObject({ backend, driver, object }: Place, range?: ByteRange): Promise<OpenObject> {
-    return this.#metrics.timed(backend, 'open', driver.open(object, range))
+    return this.#watched(this.#metrics.timed(backend, 'open', driver.open(object, range)))
+  }
+
+  /** Remembers that a storage refuses the credentials. */
+  async #watched<T>(request: Promise<T>): Promise<T> {
+    try {
+      return await request
+    } catch (error) {
+      if (hasReason(error, 'StorageCredentialsRefused')) {
+        this.#refusal = { atMs: this.#clock(), message: messageOf((error as Error).cause) }
+      }
+      throw error
+    }
+  }
+
+  impaired(): readonly string[] {
+    const { atMs, message } = this.#refusal ?? {}
+    if (atMs === undefined || this.#clock() - atMs > impairedMs) return []
+    return [`archives cannot be read: ${message}`]
   }
 
   #refuseBad(archive: Archive, place: Place): Promise<void> {

@@ -200,6 +200,43 @@ it('many requests for a wrong archive cause few requests to storage', async () =
   expect(store.requests - before).toBeLessThanOrEqual(2)
 })
 
+describe('a store that refuses', () => {
+  const refuse = (status: number, code: string) =>
+    store.behave((response, request) => {
+      const body = `<Error><Code>${code}</Code></Error>`
+      response.writeHead(status, { 'content-type': 'application/xml' })
+      response.end(request.method === 'HEAD' ? undefined : body)
+    })
+
+  it.each([
+    [403, 'InvalidAccessKeyId'],
+    [403, 'SignatureDoesNotMatch'],
+    [400, 'ExpiredToken'],
+    [401, 'Unauthorized'],
+  ])('the credentials (%i %s) causes a 502, and operators see it', async (status, code) => {
+    refuse(status, code)
+    const archives = create()
+    expect(archives.impaired()).toEqual([])
+    expect(await failure(archives.open(archiveOf(sha256)))).toMatchObject({
+      status: 502,
+      message: expect.stringContaining('does not accept the credentials'),
+    })
+    expect(archives.impaired()).toEqual([expect.stringContaining(code)])
+    store.behave(serve(bytes))
+    expect(await read(archives, archiveOf(sha256))).toEqual(bytes)
+  })
+
+  it('one object answers as if the object did not exist', async () => {
+    refuse(403, 'AccessDenied')
+    const archives = create()
+    const denied = await failure(archives.open(archiveOf(sha256)))
+    expect(denied).toMatchObject({ status: 404 })
+    expect(archives.impaired()).toEqual([])
+    store.behave((response) => response.writeHead(404).end())
+    expect(await failure(archives.open(archiveOf(sha256)))).toEqual(denied)
+  })
+})
+
 it('a store without entity tags is refused rather than trusted', async () => {
   store.behave((response) => {
     response.writeHead(200, { 'Content-Length': bytes.length }).end(bytes)

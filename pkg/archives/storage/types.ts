@@ -54,6 +54,8 @@ export interface Archives {
    * @throws RegistryError NotConfigured, BadGateway, GatewayTimeout where the StorageConfig forbids the fallback
    */
   presign(archive: Archive): Promise<string | undefined>
+  /** Problems for operators: a storage that refused the credentials in the last five minutes. */
+  impaired(): readonly string[]
 }
 
 export interface ArchivesOptions extends StorageSettings {

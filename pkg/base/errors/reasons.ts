@@ -21,6 +21,10 @@ export const reasonTopics = {
     Internal: [500, 'This is a bug in Depot. Report it, with the line of the log.'],
     NotConfigured: [501, 'A setting is missing or wrong. Correct what the message names.'],
     BadGateway: [502, 'A service behind Depot gave a wrong answer. The log says which.'],
+    StorageCredentialsRefused: [
+      502,
+      'The archive storage does not accept the credentials of the server. Its operator renews them.',
+    ],
     Unavailable: [503, 'Something that is needed is unavailable. Try again in a moment.'],
     GatewayTimeout: [504, 'A service behind Depot took too long. Try again in a moment.'],
   },

@@ -199,10 +199,16 @@ function flipLast(original: Buffer): Buffer {
 
 describe('a store that refuses', () => {
   it.each([
-    { name: '401', behaviour: answer(401), reason: 'BadGateway', requests: 1 },
+    { name: '401', behaviour: answer(401), reason: 'StorageCredentialsRefused', requests: 1 },
     {
-      name: '403',
+      name: '403 for a key',
       behaviour: answer(403, {}, 'InvalidAccessKeyId'),
+      reason: 'StorageCredentialsRefused',
+      requests: 1,
+    },
+    {
+      name: '403 for an object',
+      behaviour: answer(403, {}, 'AccessDenied'),
       reason: 'BadGateway',
       requests: 1,
     },
@@ -326,7 +332,7 @@ describe('an unreachable store', () => {
     archives = createAt(store.endpoint, {})
     const error = await download()
     expect(error).toMatchObject({
-      reason: 'BadGateway',
+      reason: 'StorageCredentialsRefused',
       cause: { message: expect.stringContaining('AWS_ACCESS_KEY_ID') },
     })
     expect(store.requests).toBe(0)

@@ -43,9 +43,19 @@ function createRemoteReading({ store, timings }: RemoteOptions, client: StoreCli
 
   async function stat(object: string): Promise<ObjectInfo> {
     const answer = await ask('HEAD', checkObjectName(object))
-    if (answer.status !== 200) throw await refusalError(store, answer)
+    if (answer.status !== 200) throw await refusalOf(object, answer)
     discardHead(answer)
     return infoOf(store, object, answer, Number(answer.header('content-length')))
+  }
+
+  /** An answer to HEAD has no body, so S3 cannot say there whether it refuses the credentials or the object. */
+  async function refusalOf(object: string, head: StoreAnswer): Promise<RegistryError> {
+    if (head.status !== 400 && head.status !== 403) return refusalError(store, head)
+    discardHead(head)
+    const answer = await ask('GET', object, { range: 'bytes=0-0' })
+    if (answer.status >= 400) return refusalError(store, answer)
+    discard(answer.body)
+    return refusalError(store, head)
   }
 
   async function outOfRange(object: string): Promise<RegistryError> {

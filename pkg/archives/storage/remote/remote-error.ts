@@ -26,6 +26,7 @@ export async function refusalError(
   }
   if (status === 400 || status === 401 || status === 403) {
     const cause = new Error(`${said}: ${store.credentialsAdvice}`)
+    if (status === 401 || credentialCodes.test(code)) return credentialsRefused(cause)
     return badGateway('the archive storage refuses this registry; tell its operator', cause)
   }
   if (status === 412) return changed()
@@ -47,6 +48,10 @@ export async function refusalError(
   return badGateway('the archive storage failed; try again in a moment', cause)
 }
 
+/** Codes of S3, Azure and Google about the credentials themselves, whatever object was asked for. */
+const credentialCodes =
+  /^(InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidToken|TokenRefreshRequired|RequestTimeTooSkewed|AuthorizationHeaderMalformed|InvalidSecurity|AuthenticationFailed|AuthenticationRequired|InvalidAuthenticationInfo|NoAuthenticationInformation|AccountIsDisabled|KeyBasedAuthenticationNotPermitted)$/
+
 /** The error for a failed connection. */
 export function connectionError(store: RemoteStore, thrown: unknown): RegistryError {
   if (thrown instanceof RegistryError) return thrown
@@ -64,7 +69,12 @@ export function credentialsError(store: RemoteStore, thrown: unknown): RegistryE
   const cause = new Error(`${store.backend} ${store.name}: ${store.credentialsAdvice}`, {
     cause: thrown,
   })
-  return badGateway('the archive storage refuses this registry; tell its operator', cause)
+  return credentialsRefused(cause)
+}
+
+function credentialsRefused(cause: unknown): RegistryError {
+  const message = 'the archive storage does not accept the credentials of the registry'
+  return new RegistryError('StorageCredentialsRefused', `${message}; tell its operator`, { cause })
 }
 
 const changed = () => unavailable('the archive changed while it was read')

@@ -168,7 +168,7 @@ describe('a store that does not support all headers', () => {
     const { driver, object } = place()
     refuses = () => [400, 'ExpiredToken']
     await expect(driver.put(object('1.zip'), archive)).rejects.toMatchObject({
-      reason: 'BadGateway',
+      reason: 'StorageCredentialsRefused',
       cause: { message: expect.stringContaining('answered 400 ExpiredToken') as string },
     })
     expect(puts).toEqual([whole, unchecked])
