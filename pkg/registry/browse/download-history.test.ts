@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { DownloadHistory } from '../../api/browse/browse.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import { Catalog } from '../catalog/catalog.ts'
+import type { HourlyCount } from '../downloads/downloads.ts'
 import { type BrowseOptions, createBrowse } from './browse.ts'
 import { callersSeeing } from './callers.fixture.ts'
-import type { HourlyDownloads } from './download-history.ts'
 import { parsed } from './random-registry.fixture.ts'
 
 const hourMs = 3_600_000
@@ -77,7 +77,7 @@ function startOf(at: number, step: string): number {
 it('sums up as straight loops over the hours do', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(hour, { maxLength: 60 }), question, async (hours, asked) => {
-      const totals: HourlyDownloads[] = hours.map(({ startsAt, count }) => ({ startsAt, count }))
+      const totals: HourlyCount[] = hours.map(({ startsAt, count }) => ({ startsAt, count }))
       const ask = serve({ history: () => Promise.resolve([...totals, ...hours]) })
       const time = (offset: number | undefined) =>
         offset === undefined ? undefined : new Date(now + offset * hourMs).toISOString()

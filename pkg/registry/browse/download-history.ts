@@ -1,29 +1,13 @@
 import * as z from 'zod'
 import { DownloadHistory } from '../../api/browse/browse.ts'
-import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
+import type { DownloadCounter, HourlyCount } from '../downloads/downloads.ts'
 import type { BrowseAsked, DescribedEndpoint } from './endpoint.ts'
 import { oneOf, resourcePath } from './parameters.ts'
 import { findResource } from './resource-record.ts'
 
-/** Downloads of a resource, or of one version of it, within one hour. */
-export interface HourlyDownloads {
-  /** Start of the hour, in milliseconds since 1970. */
-  readonly startsAt: number
-  /** Absent: all versions together. */
-  readonly version?: string
-  readonly count: number
-}
-
 /** The hours of the last 90 days with downloads of a resource: of all its versions together, and of each given one. */
-export type History = (
-  resource: {
-    readonly kind: ParentKind
-    readonly namespace: string
-    readonly name: string
-  },
-  versions: readonly string[],
-) => Promise<readonly HourlyDownloads[]>
+export type History = DownloadCounter['hourly']
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -134,7 +118,7 @@ function stepsOf({ from, to, step }: Query, nowMs: number): Steps {
   return { first, ms, count: start < end ? Math.max(0, Math.ceil((end - first) / ms)) : 0 }
 }
 
-function sumsOf(hours: readonly HourlyDownloads[], { first, ms, count }: Steps) {
+function sumsOf(hours: readonly HourlyCount[], { first, ms, count }: Steps) {
   const counts = Array.from({ length: count }, () => 0)
   let total = 0
   for (const hour of hours) {

@@ -4,7 +4,8 @@ import type { Resource } from '../../api/v1alpha1/v1alpha1.ts'
 import type { RegistryError } from '../../base/errors/errors.ts'
 import { type Binding, compileBinding } from '../access/access.ts'
 import type { CallerView } from '../auth/auth.ts'
-import { Catalog, type DownloadCount } from '../catalog/catalog.ts'
+import { Catalog } from '../catalog/catalog.ts'
+import type { CountedDownload } from '../downloads/downloads.ts'
 import { createBrowse } from './browse.ts'
 import { callersSeeing } from './callers.fixture.ts'
 import { naiveAnswer } from './naive-answers.fixture.ts'
@@ -15,7 +16,7 @@ import { change, download, parsed, question, registry, viewer } from './random-r
 class Compared {
   readonly #objects = new Map<string, Resource>()
   /** By archive. */
-  readonly #downloads = new Map<string, DownloadCount>()
+  readonly #downloads = new Map<string, CountedDownload>()
   readonly #bindings = new Map<string, Binding>()
   #catalog = new Catalog()
   #viewer: Viewer = 'all'
@@ -71,7 +72,7 @@ class Compared {
   }
 
   /** Counts more downloads of an archive. */
-  record({ count, lastAt, ...archive }: DownloadCount): void {
+  record({ count, lastAt, ...archive }: CountedDownload): void {
     const key = JSON.stringify(archive)
     const before = this.#downloads.get(key) ?? { count: 0, lastAt: 0 }
     const whole = {

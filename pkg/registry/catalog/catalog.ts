@@ -18,7 +18,8 @@ import {
 } from '../../api/v1alpha1/v1alpha1.ts'
 import type { ReasonOf } from '../../base/errors/errors.ts'
 import { Turns } from '../../base/pacing/pacing.ts'
-import { type DownloadCount, DownloadTable } from './downloads.ts'
+import type { CountedDownload } from '../downloads/downloads.ts'
+import { DownloadTable } from './downloads.ts'
 import { FindingTable } from './findings.ts'
 import { NamedRows } from './named-rows.ts'
 import type { Parent } from './parent.ts'
@@ -33,7 +34,7 @@ import { isSameArchive, VersionRow } from './version-row.ts'
 import { VersionsByDigest } from './versions-by-digest.ts'
 
 export type { ShownDepot } from './depots.ts'
-export type { DownloadCount, ResourceDownloads } from './downloads.ts'
+export type { ResourceDownloads } from './downloads.ts'
 export type { Listed } from './listed.ts'
 export type { SortBy } from './orders.ts'
 export type { Parent } from './parent.ts'
@@ -160,7 +161,7 @@ export class Catalog implements ResourceSink {
   }
 
   /** Replaces what is known of the archives that are named. */
-  setDownloads(counts: Iterable<DownloadCount>): void {
+  setDownloads(counts: Iterable<CountedDownload>): void {
     for (const one of counts) {
       this.downloads.set(one)
       this.#touch(one)
@@ -264,7 +265,7 @@ export class Catalog implements ResourceSink {
     })
   }
 
-  #touch({ kind, namespace, name }: DownloadCount): void {
+  #touch({ kind, namespace, name }: CountedDownload): void {
     const parent = this.#parents[kind].get(namespace, name)
     if (parent !== undefined) this.model.touch(parent)
   }

@@ -1,23 +1,9 @@
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import type { CountedDownload } from '../downloads/downloads.ts'
 import { NamedRows } from './named-rows.ts'
 import type { Parent } from './parent.ts'
 import { compareText } from './semver-order.ts'
 import { lowerBound } from './version-chunk.ts'
-
-/** How often one archive was downloaded. */
-export interface DownloadCount {
-  readonly kind: ParentKind
-  readonly namespace: string
-  readonly name: string
-  /** Without a leading `v`. */
-  readonly version: string
-  /** Platform of a provider's archive; absent for modules. */
-  readonly os?: string | undefined
-  readonly arch?: string | undefined
-  readonly count: number
-  /** Time of the last one, in milliseconds since 1970. */
-  readonly lastAt: number
-}
 
 export interface Downloads {
   readonly count: number
@@ -39,7 +25,7 @@ interface Ranked {
   readonly count: number
 }
 
-type Archive = Pick<DownloadCount, 'version' | 'os' | 'arch'>
+type Archive = Pick<CountedDownload, 'version' | 'os' | 'arch'>
 
 class Tally implements ResourceDownloads {
   count = 0
@@ -59,7 +45,7 @@ class Tally implements ResourceDownloads {
     return this.#byVersion.get(archive.version)?.get(platformOf(archive))
   }
 
-  put(whole: DownloadCount): void {
+  put(whole: CountedDownload): void {
     const { version, count, lastAt } = whole
     const platform = platformOf(whole)
     const platforms = this.#byVersion.get(version) ?? new Map<string, Downloads>()
@@ -172,12 +158,12 @@ export class DownloadTable {
   }
 
   /** Replaces what is known. */
-  set(whole: DownloadCount): void {
+  set(whole: CountedDownload): void {
     const { kind, namespace, name } = whole
     this.#tallies[kind].getOrSet(namespace, name, () => new Tally()).put(whole)
   }
 }
 
-function platformOf({ os = '', arch = '' }: Pick<DownloadCount, 'os' | 'arch'>): string {
+function platformOf({ os = '', arch = '' }: Pick<CountedDownload, 'os' | 'arch'>): string {
   return `${os}/${arch}`
 }

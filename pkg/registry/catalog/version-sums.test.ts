@@ -5,7 +5,8 @@ import {
   parseResource,
   type Resource,
 } from '../../api/v1alpha1/v1alpha1.ts'
-import { Catalog, type DownloadCount } from './catalog.ts'
+import type { CountedDownload } from '../downloads/downloads.ts'
+import { Catalog } from './catalog.ts'
 import { VersionSums } from './version-sums.ts'
 
 const severities = ['CRITICAL', 'HIGH', 'LOW', 'odd']
@@ -85,7 +86,7 @@ describe('the sums of a parent with many Versions', () => {
     const random = chance(seed)
     const catalog = new Catalog({ firstBy: 'arrival' })
     const now = new Map<string, Resource>()
-    const downloaded: DownloadCount[] = []
+    const downloaded: CountedDownload[] = []
     let revision = 0
     const put = (resource: Resource) => {
       const key = `${resource.kind} ${resource.metadata.name}`

@@ -15,6 +15,8 @@ import { createMeters, reportDrops } from './metrics.ts'
 import { SqliteStore } from './sqlite-store.ts'
 import { type ValkeyAddress, ValkeyStore } from './valkey-store.ts'
 
+export type { CountedDownload, DownloadEvent, HourlyCount } from './event.ts'
+
 export interface DownloadsOptions {
   /** A SQLite file for this server, or a Valkey for several. */
   readonly store:

@@ -1,19 +1,8 @@
-import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Signer } from '../../archives/signing/signing.ts'
 import type { Archives } from '../../archives/storage/storage.ts'
 import type { Auth } from '../auth/auth.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-
-/** One archive that is downloaded. */
-export interface Download {
-  readonly kind: ParentKind
-  readonly namespace: string
-  readonly name: string
-  readonly version: string
-  /** Platform of a provider's archive; absent for modules. */
-  readonly os?: string | undefined
-  readonly arch?: string | undefined
-}
+import type { DownloadEvent } from '../downloads/downloads.ts'
 
 export interface RegistryOptions {
   readonly catalog: Catalog
@@ -29,5 +18,5 @@ export interface RegistryOptions {
   /** Redirect downloads of modules too, if their storage says presign; default false: only those of providers. */
   readonly presignModules?: boolean
   /** Called with each download as it begins; must neither wait nor throw. */
-  readonly onDownload?: ((download: Download) => void) | undefined
+  readonly onDownload?: ((download: DownloadEvent) => void) | undefined
 }

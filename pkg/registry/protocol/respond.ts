@@ -1,7 +1,8 @@
 import type { ArchiveLocation } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Archive } from '../../archives/storage/storage.ts'
 import type { VersionRow } from '../catalog/catalog.ts'
-import type { Download, RegistryOptions } from './options.ts'
+import type { DownloadEvent } from '../downloads/downloads.ts'
+import type { RegistryOptions } from './options.ts'
 
 const jsonHeaders = { 'Content-Type': 'application/json' }
 const noSharedCache = { 'Cache-Control': 'private, no-cache', Vary: 'Authorization' }
@@ -20,7 +21,7 @@ export const cacheHeadersOf = (options: RegistryOptions): Readonly<Record<string
   isPrivate(options) ? noSharedCache : {}
 
 /** Names an archive for the count of downloads. */
-export function downloadOf(row: VersionRow): Download {
+export function downloadOf(row: VersionRow): DownloadEvent {
   const { kind, namespace, version, os, arch } = row
   return { kind, namespace, name: row.parent?.name ?? '', version, os, arch }
 }
