@@ -95,6 +95,14 @@ describe('module download', () => {
     return new URL(own ?? '')
   }
 
+  it('is not kept by shared caches, unless its URL is the same for everybody', async () => {
+    const path = `${root}/platform/vpc/aws/1.2.0/download`
+    const controls = [app, fixture.app({ baseUrl: 'https://depot.test' })].map(async (server) =>
+      (await server.request(path)).headers.get('cache-control'),
+    )
+    expect(await Promise.all(controls)).toEqual(['private, no-cache', null])
+  })
+
   it('redirects to the archive with its format and checksum for the CLI', async () => {
     const url = await location('platform/vpc/aws/1.2.0')
     expect(url.href).toBe(

@@ -8,7 +8,7 @@ import { modulePrefix } from './discovery.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { findModuleVersion, noModule } from './find.ts'
 import type { RegistryOptions } from './options.ts'
-import { cacheHeadersOf, downloadOf, jsonHeadersOf } from './respond.ts'
+import { downloadOf, jsonHeadersOf, linkHeadersOf } from './respond.ts'
 
 const versionsRoute = '/:namespace/:name/:system/versions'
 
@@ -34,7 +34,7 @@ export function moduleEndpoints(options: RegistryOptions): readonly Endpoint[] {
         if (c.req.method !== 'HEAD') options.onDownload?.(downloadOf(row))
         return new Response(null, {
           status: 204,
-          headers: { ...cacheHeadersOf(options), 'X-Registry-Get': url, 'X-Terraform-Get': url },
+          headers: { ...linkHeadersOf(options), 'X-Registry-Get': url, 'X-Terraform-Get': url },
         })
       },
     }),

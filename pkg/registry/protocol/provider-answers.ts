@@ -6,7 +6,7 @@ import { compareText, type Parent, type VersionRow } from '../catalog/catalog.ts
 import { providerPrefix } from './discovery.ts'
 import type { RegistryOptions } from './options.ts'
 import { onePerPlatform, type Release } from './release.ts'
-import { jsonHeadersOf } from './respond.ts'
+import { jsonHeadersOf, linkHeadersOf } from './respond.ts'
 
 /** Below the prefix of the protocol. */
 export const providerRoutes = {
@@ -79,7 +79,8 @@ export class ProviderAnswers {
     if (known !== undefined) return known
     const metadata = packageMetadata(provider, row, baseUrl, this.#signingKeysOf(signer))
     const facts = factsOf('package', provider, row.version)
-    const answer = new ReadyAnswer(metadata, jsonHeadersOf(this.#options), facts)
+    const headers = { ...jsonHeadersOf(this.#options), ...linkHeadersOf(this.#options) }
+    const answer = new ReadyAnswer(metadata, headers, facts)
     this.#packages.set(row, { madeOf, answer })
     return answer
   }

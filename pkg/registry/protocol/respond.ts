@@ -16,9 +16,11 @@ const isPrivate = ({ auth }: RegistryOptions): boolean =>
 export const jsonHeadersOf = (options: RegistryOptions): Readonly<Record<string, string>> =>
   isPrivate(options) ? privateJsonHeaders : jsonHeaders
 
-/** Headers for caches, of any other answer that depends on the caller. */
-export const cacheHeadersOf = (options: RegistryOptions): Readonly<Record<string, string>> =>
-  isPrivate(options) ? noSharedCache : {}
+/** Headers for caches, of an answer with URLs: they depend on the Host or X-Forwarded headers, unless the base URL is set. */
+export function linkHeadersOf(options: RegistryOptions): Readonly<Record<string, string>> {
+  if (isPrivate(options)) return noSharedCache
+  return options.baseUrl === undefined ? { 'Cache-Control': 'private, no-cache' } : {}
+}
 
 /** Names an archive for the count of downloads. */
 export function downloadOf(row: VersionRow): DownloadEvent {
