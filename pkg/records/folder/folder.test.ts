@@ -566,12 +566,13 @@ describe('READMEs', () => {
       'labelled.yaml': configMap('labelled', label, '# Labelled'),
       'owned.yaml': configMap('owned', owned, Buffer.from('# Größe').toString('base64')),
       'other.yaml': configMap('other', '', '# Not to be read'),
+      'foreign.yaml': configMap('foreign', owned.replace('depot.internal', 'x.test'), '# Foreign'),
     })
     const get = (name: string, version = 'a-1.0.0') =>
       source.readmes.get('default', name, 'README.md', version)
     expect([get('labelled'), get('labelled', 'b')]).toEqual(['# Labelled\n', '# Labelled\n'])
     expect([get('owned'), get('owned', 'b')]).toEqual(['# Größe', undefined])
-    expect(get('other')).toBeUndefined()
+    expect([get('other'), get('foreign')]).toEqual([undefined, undefined])
     const before = source.readmes.revision
     await source.write('labelled.yaml', configMap('labelled', label, '# New'))
     await vi.waitFor(() => expect(get('labelled')).toBe('# New\n'), wait)

@@ -26,10 +26,12 @@ export function readmeIn(value: unknown, apiGroup: string): Readme | undefined {
   if (typeof name !== 'string' || typeof namespace !== 'string') return undefined
   const isLabelled = isRecord(labels) && labels[`${apiGroup}/readme`] !== undefined
   const owners = (Array.isArray(ownerReferences) ? ownerReferences : []).flatMap(
-    (owner: unknown) =>
-      isRecord(owner) && owner['kind'] === 'Version' && typeof owner['name'] === 'string'
-        ? [owner['name']]
-        : [],
+    (owner: unknown) => {
+      if (!isRecord(owner) || owner['kind'] !== 'Version') return []
+      const { name: version, apiVersion = `${apiGroup}/` } = owner
+      const isOurs = typeof apiVersion === 'string' && apiVersion.startsWith(`${apiGroup}/`)
+      return isOurs && typeof version === 'string' ? [version] : []
+    },
   )
   if (!isLabelled && owners.length === 0) return undefined
   const texts = new Map<string, Buffer>()
