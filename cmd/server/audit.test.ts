@@ -67,6 +67,31 @@ it('records who requested an archive, the binding that allowed it, and the outco
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
+it('cuts long texts of a request, so that a line has a few kilobytes at most', async () => {
+  const path = join(dir, 'long.log')
+  using fixture = new AccessFixture()
+  fixture.module('vpc')
+  const { log, metrics, catalog, archives } = fixture
+  const audit = openAuditLog({ path, log, metrics })
+  const server = await startServer({
+    listen: anyPort,
+    adminListen: anyPort,
+    catalog,
+    archives,
+    log,
+    metrics,
+    waitingFor: () => [],
+    onRequest: auditOf(audit),
+  })
+  const long = 'x'.repeat(15_000)
+  await fetch(`${server.url}/depot/modules/v1/${long}/vpc/aws/${long}/download`)
+  await server.stop(0)
+  audit.close()
+  const line = readFileSync(path, 'utf8')
+  expect(JSON.parse(line)).toMatchObject({ name: 'vpc', outcome: 'not found' })
+  expect(line.length).toBeLessThan(4096)
+})
+
 it('does not start if the file cannot be written', () => {
   using fixture = new AccessFixture()
   const { log, metrics } = fixture

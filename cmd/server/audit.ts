@@ -3,6 +3,9 @@ import type { AuditLog } from '../../pkg/base/telemetry/telemetry.ts'
 
 type Outcome = Parameters<AuditLog['write']>[0]['outcome']
 
+/** OpenID Connect allows 255 characters. */
+const longestSubject = 256
+
 /** Writes an audit line for each request for an archive or its location. */
 export function auditOf(audit: AuditLog): OnRequest {
   return (request) => {
@@ -10,7 +13,7 @@ export function auditOf(audit: AuditLog): OnRequest {
     const { route, namespace, kind, name, version, subject, callerHash, view } = facts
     if (route === undefined || !route.includes('/download')) return
     const outcome = outcomeOf(request)
-    const who = { subject, callerHash, view, remoteAddr }
+    const who = { subject: subject?.slice(0, longestSubject), callerHash, view, remoteAddr }
     const what = { route, kind, namespace, name, version, path: pathOf(url) }
     audit.write({ requestId, outcome, status, ...who, ...what })
   }

@@ -20,10 +20,18 @@ export function get<P extends string>(
   })
 }
 
-/** Tells the access log what a request is about. */
+/** Kubernetes allows names of 253 characters; a path may have more. */
+const longestFact = 256
+
+/** Tells the access log and the audit log what a request is about. Texts are cut, because they come from its path. */
 export function note(c: Context<ServingEnv>, facts: RequestFacts): void {
   const known = c.env?.facts
-  if (known !== undefined) Object.assign(known, facts)
+  if (known === undefined) return
+  const cut = Object.entries(facts).map(([name, fact]) => [
+    name,
+    typeof fact === 'string' ? fact.slice(0, longestFact) : fact,
+  ])
+  Object.assign(known, Object.fromEntries(cut))
 }
 
 /** Continues with a value, synchronously if it is not a promise: an `await` costs more than most answers. */
