@@ -145,7 +145,7 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
         onRequest: audit.part ? auditOf(audit.part) : undefined,
         log,
         metrics,
-        waitingFor: source.waitingFor,
+        waitingFor: () => [...source.waitingFor(), ...auth.waitingFor()],
         impaired: () => [...auth.impaired(), ...archives.impaired()],
       })
     },

@@ -191,6 +191,39 @@ describe('keys that change', () => {
   })
 })
 
+describe('a starting server', () => {
+  it('waits until the issuer has answered', async () => {
+    const auth = open()
+    expect(auth.waitingFor()).toEqual([expect.stringContaining('OIDC issuer')])
+    await auth.started
+    await vi.waitFor(() => expect(auth.waitingFor()).toEqual([]))
+  })
+
+  it('waits for one attempt only if the issuer is unreachable', async () => {
+    issuer.unreachable = true
+    const auth = open({ timings: { firstRetryMs: 60_000 } })
+    await vi.waitFor(() => expect(auth.waitingFor()).toEqual([]))
+    expect(auth.impaired()).not.toEqual([])
+  })
+
+  it('waits for five seconds if the issuer accepts connections and says nothing', async () => {
+    const silent = createServer(() => undefined)
+    await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done))
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const auth = open({ issuerUrl: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` })
+      vi.advanceTimersByTime(4_999)
+      expect(auth.waitingFor()).not.toEqual([])
+      vi.advanceTimersByTime(1)
+      expect(auth.waitingFor()).toEqual([])
+    } finally {
+      vi.useRealTimers()
+      silent.closeAllConnections()
+      silent.close()
+    }
+  })
+})
+
 describe('an issuer that is unreachable at the start', () => {
   it('is reported with the last error, and only callers with its tokens wait', async () => {
     issuer.unreachable = true

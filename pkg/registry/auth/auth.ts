@@ -139,6 +139,14 @@ export class Auth {
   }
 
   /**
+   * The first attempt to reach the issuer, until it is over: a server that is ready before would answer 503 to tokens, and
+   * its discovery would name no login.
+   */
+  waitingFor(): readonly string[] {
+    return this.#issuer?.wasAsked === false ? ['the keys of the OIDC issuer are being fetched'] : []
+  }
+
+  /**
    * Current problems in words, with the last error: some callers get 503. Others are not affected, so the server is ready
    * anyway.
    */

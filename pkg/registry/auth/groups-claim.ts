@@ -48,6 +48,6 @@ function missing(payload: JWTPayload, claim: string): Refusal {
   const names = Object.keys(payload).slice(0, maxNames).map(quote).join(', ')
   return new Refusal(
     'GroupsMissing',
-    `${start}; it has ${names}: ask for the scope that adds it, add it to the client at the issuer, or have the server started with another --oidc-groups-claim`,
+    `${start}; it has ${names}: ask for the scope that adds it, add it to the client at the issuer, or have the server started with another --oidc-groups-claim. Some issuers, such as Keycloak, leave the claim out for a person in no group: then have the person added to one`,
   )
 }

@@ -43,6 +43,7 @@ const defaultTimings: IssuerTimings = {
 }
 
 const maxDocumentBytes = 1024 * 1024
+const longestFirstAttemptMs = 5_000
 
 /** Result of fetching the keys again: there are new ones, they are unchanged, or fetching was impossible. */
 export type Look = 'changed' | 'unchanged' | 'impossible'
@@ -64,6 +65,7 @@ export class TokenIssuer {
   #succeededMs = 0
   #failures = 0
   #lastError: string | undefined
+  #wasAsked = false
   #closed = false
 
   constructor(options: TokenIssuerOptions) {
@@ -92,7 +94,17 @@ export class TokenIssuer {
   /** @param onChange called when the keys change */
   start(onChange: () => void): void {
     this.#onChange = onChange
-    void this.#refresh()
+    const asked = (): void => {
+      clearTimeout(timer)
+      this.#wasAsked = true
+    }
+    const timer = setTimeout(asked, longestFirstAttemptMs).unref()
+    void this.#refresh().then(asked)
+  }
+
+  /** True when the first attempt to fetch the keys is over, or takes more than five seconds. */
+  get wasAsked(): boolean {
+    return this.#wasAsked
   }
 
   /** Resolves when the keys are known. @throws ReasonError WrongIssuer */
