@@ -14,7 +14,7 @@ import { compareText } from './semver-order.ts'
 import { type Summary, type SummarySources, summaryOf } from './summary.ts'
 import { TagSets, tag } from './tags.ts'
 import { namedTotals } from './totals.ts'
-import { addStates, noStates, type VersionStates } from './version-states.ts'
+import { addStates, noStates, type VersionStates } from './version-sum.ts'
 import { VersionSums } from './version-sums.ts'
 import { sumOf, type View, Views } from './views.ts'
 

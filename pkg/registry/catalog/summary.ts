@@ -7,8 +7,7 @@ import type { ResourceRow } from './resource-row.ts'
 import { type ScanCounts, scanCounts } from './scans.ts'
 import { isSemver } from './semver-order.ts'
 import { type Totals, totalsOf } from './totals.ts'
-import type { VersionStates } from './version-states.ts'
-import type { VersionSum } from './version-sum.ts'
+import type { VersionStates, VersionSum } from './version-sum.ts'
 
 /** A snapshot of one module or provider and all its Versions. */
 export interface Summary {

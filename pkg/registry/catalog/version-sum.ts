@@ -5,29 +5,48 @@ import { isPrerelease } from './semver-order.ts'
 import { severities } from './severity.ts'
 import { accumulate } from './totals.ts'
 import type { VersionRow } from './version-row.ts'
-import { addStates, noStates, type VersionStates } from './version-states.ts'
+
+/** Number of Versions in each state; `duplicate` counts some of the unservable ones once more. */
+export type VersionStates = Record<VersionRow['state'] | 'duplicate', number>
+
+export const noStates = (): VersionStates => ({
+  synced: 0,
+  unsynced: 0,
+  failed: 0,
+  unservable: 0,
+  duplicate: 0,
+})
+
+/** Adds `some` to `sum`, or subtracts it if the sign is -1. */
+export function addStates<K extends string>(
+  sum: Record<K, number>,
+  some: Record<K, number>,
+  sign: 1 | -1,
+): void {
+  for (const state of Object.keys(sum) as K[]) sum[state] += sign * some[state]
+}
 
 /** The sum over some versions of one parent, with all platforms of each. */
 export interface VersionSum {
   /** Number of Versions. */
-  readonly count: number
+  count: number
   readonly states: VersionStates
   readonly health: Record<VersionRow['health'], number>
-  readonly storageBytes: number
+  storageBytes: number
   /** Number of findings in the order of `severities`: of each version those that are distinct. */
-  readonly findings: readonly number[]
+  readonly findings: number[]
   /** In milliseconds since 1970. */
-  readonly lastScannedAt: number | undefined
+  lastScannedAt: number | undefined
   /** `linux/amd64`, each once. */
-  readonly platforms: ReadonlySet<string>
+  readonly platforms: Set<string>
   /** Storage of the first row that has one. */
-  readonly storage: StorageConfig | undefined
+  storage: StorageConfig | undefined
   /** The newest release, and the newest version of all, among those that a CLI can install. */
-  readonly newestRelease: string | undefined
-  readonly newest: string | undefined
+  newestRelease: string | undefined
+  newest: string | undefined
 }
 
-const nothing: VersionSum = {
+const noSum = (): VersionSum => ({
   count: 0,
   states: noStates(),
   health: { synced: 0, unsynced: 0, failed: 0 },
@@ -38,26 +57,14 @@ const nothing: VersionSum = {
   storage: undefined,
   newestRelease: undefined,
   newest: undefined,
-}
+})
 
 /** @param sums of newer versions first */
 export function addUp(sums: readonly VersionSum[]): VersionSum {
-  const [only = nothing, ...others] = sums
-  if (others.length === 0) return only
-  const all = {
-    ...only,
-    states: noStates(),
-    health: { synced: 0, unsynced: 0, failed: 0 },
-    count: 0,
-    storageBytes: 0,
-    findings: severities.map(() => 0),
-    platforms: new Set<string>(),
-  }
+  const all = noSum()
   for (const sum of sums) {
     addStates(all.states, sum.states, 1)
-    all.health.synced += sum.health.synced
-    all.health.unsynced += sum.health.unsynced
-    all.health.failed += sum.health.failed
+    addStates(all.health, sum.health, 1)
     all.count += sum.count
     all.storageBytes += sum.storageBytes
     accumulate(all.findings, sum.findings)
@@ -74,17 +81,8 @@ export function addUp(sums: readonly VersionSum[]): VersionSum {
 export class Summing {
   readonly #rows: readonly VersionRow[]
   readonly #table: FindingTable
-  readonly #platforms = new Set<string>()
-  readonly #states = noStates()
-  readonly #health = { synced: 0, unsynced: 0, failed: 0 }
-  readonly #findings = severities.map(() => 0)
-  #next = 0
-  #storageBytes = 0
-  #storage: StorageConfig | undefined
-  #lastScannedAt: number | undefined
+  readonly #sum = noSum()
   #scannedAt: string | undefined
-  #newestRelease: string | undefined
-  #newest: string | undefined
   /** Findings of the version that was begun, by their subject. */
   #worst: Map<number, number> | undefined
   #isServable = false
@@ -97,70 +95,55 @@ export class Summing {
 
   /** @returns how many rows were looked at, `maxRows` at most */
   advance(maxRows: number): number {
-    const start = this.#next
-    while (this.#next < this.#rows.length && this.#next - start < maxRows) {
-      this.#addSome(maxRows - (this.#next - start))
-    }
-    return this.#next - start
+    const start = this.#sum.count
+    const end = Math.min(start + maxRows, this.#rows.length)
+    while (this.#sum.count < end) this.#addSome(end)
+    return end - start
   }
 
   /** Undefined as long as it is not done. */
   get sum(): VersionSum | undefined {
-    if (this.#next < this.#rows.length) return undefined
-    return {
-      count: this.#rows.length,
-      states: this.#states,
-      health: this.#health,
-      storageBytes: this.#storageBytes,
-      findings: this.#findings,
-      lastScannedAt: this.#lastScannedAt,
-      platforms: this.#platforms,
-      storage: this.#storage,
-      newestRelease: this.#newestRelease,
-      newest: this.#newest,
-    }
+    return this.#sum.count < this.#rows.length ? undefined : this.#sum
   }
 
-  /** Rows of one version, no more than the limit. */
+  /** Rows of one version. @param limit where to end at the latest */
   #addSome(limit: number): void {
-    const rows = this.#rows
-    const start = this.#next
-    const version = rows[start]?.version ?? ''
+    const [rows, sum] = [this.#rows, this.#sum]
+    const version = rows[sum.count]?.version ?? ''
     const lists: FindingList[] = []
-    let end = start
-    while (end - start < limit && rows[end]?.version === version) {
-      this.#add(rows[end] as VersionRow, lists)
-      end += 1
+    while (sum.count < limit && rows[sum.count]?.version === version) {
+      this.#add(rows[sum.count] as VersionRow, lists)
     }
-    this.#next = end
-    const isWhole = rows[end]?.version !== version
+    const isWhole = rows[sum.count]?.version !== version
     if (isWhole && this.#worst === undefined) {
-      accumulate(this.#findings, this.#table.countByRank(lists))
+      accumulate(sum.findings, this.#table.countByRank(lists))
     } else {
       this.#worst ??= new Map()
       this.#table.keepWorst(this.#worst, lists)
     }
     if (!isWhole) return
     for (const rank of this.#worst?.values() ?? []) {
-      this.#findings[rank] = (this.#findings[rank] as number) + 1
+      sum.findings[rank] = (sum.findings[rank] as number) + 1
     }
     if (this.#isServable) {
-      this.#newest ??= version
-      if (!isPrerelease(version)) this.#newestRelease ??= version
+      sum.newest ??= version
+      if (!isPrerelease(version)) sum.newestRelease ??= version
     }
     this.#worst = undefined
     this.#isServable = false
   }
 
   #add(row: VersionRow, lists: FindingList[]): void {
+    const sum = this.#sum
     const { state, sizeBytes = 0, os = '', arch = '', common, sourceScannedAt } = row
-    this.#states[state] += 1
-    if (row.isDuplicate) this.#states.duplicate += 1
+    sum.count += 1
+    sum.states[state] += 1
+    if (row.isDuplicate) sum.states.duplicate += 1
     if (state !== 'unservable') this.#isServable = true
-    this.#health[row.health] += 1
-    this.#storageBytes += sizeBytes
-    this.#storage ??= common.storage
-    this.#platforms.add(`${os}/${arch}`.toLowerCase())
+    sum.health[row.health] += 1
+    sum.storageBytes += sizeBytes
+    sum.storage ??= common.storage
+    sum.platforms.add(`${os}/${arch}`.toLowerCase())
     this.#scanned(sourceScannedAt)
     this.#scanned(row.binaryScannedAt)
     addLists(row, lists)
@@ -171,7 +154,7 @@ export class Summing {
     if (at === undefined || at === '' || at === this.#scannedAt) return
     this.#scannedAt = at
     const time = Date.parse(at)
-    if (!Number.isNaN(time)) this.#lastScannedAt = later(this.#lastScannedAt, time)
+    if (!Number.isNaN(time)) this.#sum.lastScannedAt = later(this.#sum.lastScannedAt, time)
   }
 }
 
