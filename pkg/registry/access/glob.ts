@@ -3,14 +3,6 @@ import { ReasonError } from '../../base/errors/errors.ts'
 /** Limit of a pattern, in characters. Names are shorter. */
 const maxLength = 1024
 
-type Term = (character: string) => boolean
-
-/** The part between two stars, and whether a star is before it. */
-interface Chunk {
-  readonly star: boolean
-  readonly terms: readonly Term[]
-}
-
 /**
  * Compiles a pattern of Go's path.Match: `*` is any run of characters but `/`, `?` one character but `/`, `[a-z]` and
  * `[^a-z]` one character in or not in a class, even `/`, and a backslash escapes the next character. The whole name must
@@ -24,48 +16,45 @@ export function compileGlob(pattern: string): (name: string) => boolean {
   if (pattern.length > maxLength) {
     throw new ReasonError('InvalidPattern', `the pattern is longer than ${maxLength} characters`)
   }
-  if (!/[*?[\\]/.test(pattern)) return (name) => name === pattern
-  const chunks = parseChunks(pattern)
-  return (name) => matchChunks(chunks, Array.from(name))
-}
-
-function parseChunks(pattern: string): Chunk[] {
   const reader = new Reader(pattern)
-  const chunks: { star: boolean; terms: Term[] }[] = [{ star: false, terms: [] }]
+  /** Sources of what is between stars. */
+  const chunks = ['']
   while (!reader.done) {
     const character = reader.next()
-    if (character === '*') {
-      // Several stars in a row are like one.
-      if (chunks.at(-1)?.terms.length !== 0 || chunks.length === 1) {
-        chunks.push({ star: true, terms: [] })
-      }
-      continue
-    }
-    chunks.at(-1)?.terms.push(parseTerm(reader, character))
+    if (character === '*') chunks.push('')
+    else chunks.push(chunks.pop() + sourceOf(reader, character))
   }
-  return chunks
+  const [first, ...others] = chunks
+  const last = others.pop()
+  // The first position where a chunk fits is as good as any later one, so a look ahead keeps it from being tried again.
+  const middle = others.map((chunk, index) => `(?=([^/]*?${chunk}))\\${index + 1}`)
+  const end = last === undefined ? '' : `[^/]*${last}`
+  const expression = new RegExp(`^${first}${middle.join('')}${end}$`, 'su')
+  return (name) => expression.test(name)
 }
 
-function parseTerm(reader: Reader, character: string): Term {
-  if (character === '[') return parseClass(reader)
-  if (character === '?') return (other) => other !== '/'
-  const literal = character === '\\' ? reader.next() : character
-  return (other) => other === literal
+function sourceOf(reader: Reader, character: string): string {
+  if (character === '[') return classOf(reader)
+  if (character === '?') return '[^/]'
+  return literalOf(character === '\\' ? reader.next() : character)
 }
 
 /** The rest of a class after its opening bracket. At least one range is needed, and `]` and `-` need a backslash. */
-function parseClass(reader: Reader): Term {
-  const negated = reader.skip('^')
-  const ranges: { from: number; to: number }[] = []
+function classOf(reader: Reader): string {
+  const negation = reader.skip('^') ? '^' : ''
+  let ranges = ''
   do {
     const from = reader.inClass()
-    ranges.push({ from, to: reader.skip('-') ? reader.inClass() : from })
+    const to = reader.skip('-') ? reader.inClass() : from
+    // The other way round a range has nothing in it.
+    if (from <= to) ranges += `${from}-${to}`
   } while (!reader.skip(']'))
-  return (character) => {
-    const code = character.codePointAt(0) ?? 0
-    return ranges.some(({ from, to }) => from <= code && code <= to) !== negated
-  }
+  return `[${negation}${ranges}]`
 }
+
+/** All of one length, so that their order is that of the characters. */
+const literalOf = (character: string): string =>
+  `\\u{${character.codePointAt(0)?.toString(16).padStart(6, '0')}}`
 
 class Reader {
   readonly #characters: readonly string[]
@@ -93,43 +82,12 @@ class Reader {
     return found
   }
 
-  inClass(): number {
+  /** The source of a character of a class. */
+  inClass(): string {
     const character = this.next()
     if (character === '-' || character === ']') {
       throw new ReasonError('InvalidPattern', `'${character}' in a class needs a backslash`)
     }
-    const literal = character === '\\' ? this.next() : character
-    return literal.codePointAt(0) ?? 0
+    return literalOf(character === '\\' ? this.next() : character)
   }
-}
-
-/**
- * The first position where a chunk fits is as good as any later one, so nothing is tried twice. Only the last chunk must
- * reach the end.
- */
-function matchChunks(chunks: readonly Chunk[], name: readonly string[]): boolean {
-  let start = 0
-  for (const [index, { star, terms }] of chunks.entries()) {
-    const last = index === chunks.length - 1
-    let at = start
-    while (!fits(terms, name, at, last && (terms.length > 0 || !star))) {
-      if (!star || at >= name.length || name[at] === '/') return false
-      at += 1
-    }
-    // A star at the end matches the rest, unless there is a slash.
-    if (last && star && terms.length === 0) return !name.slice(start).includes('/')
-    start = at + terms.length
-  }
-  return true
-}
-
-function fits(
-  terms: readonly Term[],
-  name: readonly string[],
-  at: number,
-  toEnd: boolean,
-): boolean {
-  const end = at + terms.length
-  if (toEnd ? end !== name.length : end > name.length) return false
-  return terms.every((term, offset) => term(name[at + offset] ?? ''))
 }

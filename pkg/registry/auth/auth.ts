@@ -24,9 +24,9 @@ import {
   type CallerSession,
   type Callers,
   callerHashOf,
+  nameOf,
   noteCaller,
   unnamedSession,
-  type Visibility,
 } from './session.ts'
 import { describe } from './who-am-i.ts'
 
@@ -212,8 +212,8 @@ export class Auth {
           .authenticate(session.presented)
           .then(() => 'public' as const)
       }
-      const { view, name } = this.#visibilityOf(session)
-      note(request, name)
+      const view = this.#viewOf(session)
+      note(request, nameOf(view))
       return view
     })
   }
@@ -322,10 +322,10 @@ export class Auth {
     namespace: string,
     name: string,
   ): boolean {
-    const visibility = this.#visibilityOf(session)
-    note(request, visibility.name)
-    if (this.#known.shows(visibility, kind, namespace, name)) return true
-    if (visibility.view !== 'public') return false
+    const view = this.#viewOf(session)
+    note(request, nameOf(view))
+    if (this.#known.shows(view, kind, namespace, name)) return true
+    if (view !== 'public') return false
     throw new Refusal(
       'NoBinding',
       session.caller.kind === 'guest'
@@ -335,9 +335,9 @@ export class Auth {
   }
 
   /** @throws Refusal where a GroupBinding cannot be evaluated */
-  #visibilityOf(session: CallerSession): Visibility {
-    const visibility = this.#known.visibilityOf(session)
-    if (visibility !== undefined) return visibility
+  #viewOf(session: CallerSession): CallerView {
+    const view = this.#known.viewOfSession(session)
+    if (view !== undefined) return view
     const decision = this.#options.bindings.decide(session.caller.groups)
     throw new Refusal(
       'BindingFailed',

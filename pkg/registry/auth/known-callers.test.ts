@@ -201,18 +201,3 @@ describe('callers without a token', () => {
     expect(sees(known, 'Bearer made-up', 'b-vpc')).toBe(true)
   })
 })
-
-it('the memory for names is limited', () => {
-  const known = open()
-  teach(known, 'one', ['a'])
-  const session = known.get(known.hashOf('one')) as CallerSession
-  const visibility = known.visibilityOf(session)
-  let most = 0
-  for (let index = 0; index < 1000; index += 1) {
-    expect(sees(known, 'Bearer one', `a-${index}`)).toBe(true)
-    expect(sees(known, 'Bearer one', `a-${index}${'x'.repeat(1000)}`)).toBe(true)
-    most = Math.max(most, visibility?.remembered ?? Number.NaN)
-  }
-  expect(most).toBe(500)
-  expect(sees(known, 'Bearer one', 'b-vpc')).toBe(false)
-})

@@ -5,10 +5,10 @@ import { Bounded } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { ServingEnv } from '../../base/serving/serving.ts'
 import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
-import type { AccessDecision, Binding } from '../access/access.ts'
+import { type AccessDecision, allows } from '../access/access.ts'
 import type { CallerView } from './caller.ts'
 import type { AuthMetrics } from './metrics.ts'
-import { type CallerSession, createKeyedHash, noteCaller, Visibility } from './session.ts'
+import { type CallerSession, createKeyedHash, nameOf, noteCaller } from './session.ts'
 
 /** The header of a request, and where to note the result. */
 export interface AuthRequest {
@@ -47,9 +47,6 @@ const maxSessions = 50_000
 /** Limit of all sessions together: a token may carry 48 kB of groups. */
 const maxSessionBytes = 48 * 1024 * 1024
 
-const everything = new Visibility('all')
-const whatIsPublic = new Visibility('public')
-
 /**
  * Callers that were identified before, until their tokens expire. One lookup finds a caller and what it may see. Only
  * hashes of tokens are kept.
@@ -59,8 +56,6 @@ export class KnownCallers implements AccessNow {
   readonly #options: KnownCallersOptions
   /** By the hash of the token. */
   readonly #sessions: Bounded<CallerSession>
-  /** One for all callers of a binding. */
-  readonly #visibilities = new WeakMap<Binding, Visibility>()
 
   constructor(options: KnownCallersOptions) {
     this.#options = options
@@ -72,9 +67,9 @@ export class KnownCallers implements AccessNow {
   mayRead(request: AuthRequest, kind: ParentKind, namespace: string, name: string): boolean {
     const session = this.of(request)
     if (session === undefined) return false
-    const visibility = this.visibilityOf(session)
-    if (visibility === undefined || !this.shows(visibility, kind, namespace, name)) return false
-    noteCaller(request.facts, session.caller, visibility.name)
+    const view = this.viewOfSession(session)
+    if (view === undefined || !this.shows(view, kind, namespace, name)) return false
+    noteCaller(request.facts, session.caller, nameOf(view))
     this.#options.metrics.allowed[session.caller.kind] += 1
     return true
   }
@@ -84,12 +79,12 @@ export class KnownCallers implements AccessNow {
   ): { readonly view: CallerView; readonly count: () => void } | undefined {
     const session = this.of(request)
     if (session === undefined) return undefined
-    const visibility = this.visibilityOf(session)
-    if (visibility === undefined) return undefined
+    const view = this.viewOfSession(session)
+    if (view === undefined) return undefined
     const { caller } = session
-    noteCaller(request.facts, caller, visibility.name)
+    noteCaller(request.facts, caller, nameOf(view))
     const { allowed } = this.#options.metrics
-    return { view: visibility.view, count: () => void (allowed[caller.kind] += 1) }
+    return { view, count: () => void (allowed[caller.kind] += 1) }
   }
 
   /** The caller, if known. Unusual spellings of the header are not looked up. */
@@ -113,30 +108,28 @@ export class KnownCallers implements AccessNow {
     this.#sessions.clear()
   }
 
-  /** The visibility of a caller with the current GroupBindings; undefined if one of them cannot be evaluated. */
-  visibilityOf(session: CallerSession): Visibility | undefined {
+  /** The view of a caller with the current GroupBindings; undefined if one of them cannot be evaluated. */
+  viewOfSession(session: CallerSession): CallerView | undefined {
     const { revision } = this.#options.bindings
     const known = session.seen
-    if (known?.revision === revision) return known.visibility
-    const visibility = this.#look(session)
-    session.seen = { revision, visibility }
-    return visibility
+    if (known?.revision === revision) return known.view
+    const view = this.#look(session)
+    session.seen = { revision, view }
+    return view
   }
 
-  shows(visibility: Visibility, kind: ParentKind, namespace: string, name: string): boolean {
-    return visibility.allows(kind, name) || this.#options.isPublic(kind, namespace, name)
+  shows(view: CallerView, kind: ParentKind, namespace: string, name: string): boolean {
+    if (view === 'all') return true
+    const isAllowed = view !== 'public' && allows(view, kind, name)
+    return isAllowed || this.#options.isPublic(kind, namespace, name)
   }
 
-  #look({ caller: { kind, groups } }: CallerSession): Visibility | undefined {
-    if (kind === 'anonymous') return everything
-    if (kind === 'guest') return whatIsPublic
+  #look({ caller: { kind, groups } }: CallerSession): CallerView | undefined {
+    if (kind === 'anonymous') return 'all'
+    if (kind === 'guest') return 'public'
     const decision = this.#options.bindings.decide(groups)
     if (decision.kind === 'failed') return undefined
-    if (decision.kind === 'none') return whatIsPublic
-    const { binding } = decision
-    const visibility = this.#visibilities.get(binding) ?? new Visibility(binding)
-    this.#visibilities.set(binding, visibility)
-    return visibility
+    return decision.kind === 'none' ? 'public' : decision.binding
   }
 }
 

@@ -1,8 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
-import { CappedMap, characterBytes, keptText } from '../../base/memory/memory.ts'
+import { characterBytes } from '../../base/memory/memory.ts'
 import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
-import { allows } from '../access/access.ts'
 import type { AuthMode, Caller, CallerKind, CallerView } from './caller.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -20,48 +18,13 @@ export interface CallerSession {
   readonly caller: Caller
   /** Only for `passthrough`: the credentials for the cluster. */
   readonly presented?: Presented
-  /** The visibility of the caller at a revision of the GroupBindings; undefined if one cannot be evaluated. */
-  seen?: { readonly revision: number; readonly visibility: Visibility | undefined }
+  /** The view of the caller at a revision of the GroupBindings; undefined if one cannot be evaluated. */
+  seen?: { readonly revision: number; readonly view: CallerView | undefined }
 }
 
-/** Limit of remembered names of a view: more than most teams use. */
-const maxNames = 500
-/** Possible names of resources. Other names are not remembered. */
-const isName = /^[\w.-]{1,253}$/
-
-/** The modules and providers that callers may see. All callers with the same view share one. */
-export class Visibility {
-  readonly view: CallerView
-  /** Name of the view in logs. */
-  readonly name: string
-  /**
-   * Decisions about modules, whose names are compared with patterns. A plain map: with thousands of callers, everything
-   * else between them and the answer is missing from the processor's caches.
-   */
-  readonly #known = new CappedMap<string, boolean>(maxNames)
-
-  constructor(view: CallerView) {
-    this.view = view
-    this.name = typeof view === 'string' ? view : `binding ${view.name}`
-  }
-
-  /** Number of remembered names, for tests of the limit. */
-  get remembered(): number {
-    return this.#known.size
-  }
-
-  /** Whether the view shows a module or provider, apart from public ones. */
-  allows(kind: ParentKind, name: string): boolean {
-    const { view } = this
-    if (typeof view === 'string') return view === 'all'
-    if (kind === 'Provider') return allows(view, kind, name)
-    const known = this.#known.get(name)
-    if (known !== undefined) return known
-    const isAllowed = allows(view, kind, name)
-    if (!isName.test(name)) return isAllowed
-    this.#known.set(keptText(name), isAllowed)
-    return isAllowed
-  }
+/** The name of a view in logs. */
+export function nameOf(view: CallerView): string {
+  return typeof view === 'string' ? view : `binding ${view.name}`
 }
 
 /** Identifies the caller of an unknown token. Without a wait if nothing has to be requested. */
