@@ -2,5 +2,4 @@
 
 export { Bounded } from './bounded.ts'
 export { CappedMap } from './capped-map.ts'
-export { characterBytes, keptBytes } from './kept-bytes.ts'
-export { keptText } from './kept-text.ts'
+export { characterBytes, keptBytes, keptText } from './kept.ts'

@@ -6,9 +6,13 @@ import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'
 import { type AccessLog, accessLog, type OnRequest, observed } from './access-log.ts'
 import type { Fetch } from './env.ts'
 import { errorResponse } from './error-response.ts'
-import { createPlainReader, type Hot, type PlainRequest } from './plain-request.ts'
+import {
+  createPlainReader,
+  createRequestIds,
+  type Hot,
+  type PlainRequest,
+} from './plain-request.ts'
 import type { ReadyAnswer } from './ready-answer.ts'
-import { createRequestIds } from './request-id.ts'
 import { RequestMetrics } from './request-metrics.ts'
 import { countSentBytes } from './sent-bytes.ts'
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { CappedMap } from '../memory/memory.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
@@ -64,3 +65,19 @@ function createOriginReader(scheme: string): (host: string | undefined) => strin
 
 /** True if the URL is its own origin: `127.1` and `http://host:80` are not. */
 const isOrigin = (url: string): boolean => URL.canParse(url) && new URL(url).origin === url
+
+const safeId = /^[\w.:-]{1,64}$/
+
+/**
+ * Names requests: by the client's own id if it is harmless, otherwise by a new one. New ones share a random beginning that
+ * no other process has, and are counted from there.
+ */
+export function createRequestIds(): (own: string | undefined) => string {
+  const prefix = randomBytes(9).toString('base64url')
+  let last = 0
+  return (own) => {
+    if (own !== undefined && safeId.test(own)) return own
+    last += 1
+    return `${prefix}-${last}`
+  }
+}

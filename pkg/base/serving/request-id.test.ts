@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createRequestIds } from './request-id.ts'
+import { createRequestIds } from './plain-request.ts'
 
 it('numbers new requests and never repeats an id', () => {
   const idOf = createRequestIds()

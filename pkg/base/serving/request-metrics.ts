@@ -1,13 +1,21 @@
-import {
-  counter,
-  gauge,
-  type Metrics,
-  requestDurationBuckets,
-  type Series,
-  seriesHistogram,
-} from '../telemetry/telemetry.ts'
+import type { Metric } from 'prom-client'
+import { counter, gauge, type Metrics, requestDurationBuckets } from '../telemetry/telemetry.ts'
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
+
+interface Labels {
+  readonly method: string
+  readonly route: string
+  readonly code: number
+}
+
+/** The durations of the requests with some labels. */
+interface Series {
+  readonly labels: Labels
+  /** Counts of each bucket alone; the last one is for values above all bounds. */
+  readonly counts: number[]
+  sum: number
+}
 
 /** Kept in plain numbers, because every request changes them, and handed over at a scrape. */
 interface RouteTotals {
@@ -20,18 +28,16 @@ interface RouteTotals {
 /** Metrics of the public port, by the pattern of the route. */
 export class RequestMetrics {
   readonly #routes = new Map<string, RouteTotals>()
-  readonly #durationOf
 
   constructor(metrics: Metrics) {
-    this.#durationOf = seriesHistogram(
-      metrics,
-      {
-        name: 'http_request_duration_seconds',
-        help: 'Time from a request to the first byte of its answer.',
-        labels: ['method', 'route', 'code'],
-      },
-      requestDurationBuckets,
-    )
+    const histogram = {
+      name: 'depot_http_request_duration_seconds',
+      help: 'Time from a request to the first byte of its answer.',
+      type: 'histogram',
+    }
+    const get = () => ({ ...histogram, values: [...this.#samples(histogram.name)] })
+    // The registry uses only these fields; its type asks for more.
+    metrics.registerMetric({ ...histogram, get } as unknown as Metric)
     gauge(
       metrics,
       {
@@ -68,7 +74,7 @@ export class RequestMetrics {
   answered(route: string, code: number, durationMs: number, bytes: number): void {
     const totals = this.#totals(route)
     totals.unreportedBytes += bytes
-    this.#series(totals, route, 'GET', code).observe(durationMs / 1000)
+    observe(totals, { method: 'GET', route, code }, durationMs / 1000)
   }
 
   /** The answer is over, whole or not. */
@@ -83,18 +89,14 @@ export class RequestMetrics {
     const totals = this.#totals(route)
     totals.inFlight -= 1
     totals.unreportedBytes += bytes
-    this.#series(totals, route, methods.has(method) ? method : 'other', code).observe(
-      firstByteMs / 1000,
-    )
+    const known = methods.has(method) ? method : 'other'
+    observe(totals, { method: known, route, code }, firstByteMs / 1000)
   }
 
-  #series({ durations }: RouteTotals, route: string, method: string, code: number): Series {
-    const key = `${method} ${code}`
-    const known = durations.get(key)
-    if (known !== undefined) return known
-    const series = this.#durationOf({ method, route, code })
-    durations.set(key, series)
-    return series
+  *#samples(name: string): Iterable<object> {
+    for (const { durations } of this.#routes.values()) {
+      for (const series of durations.values()) yield* samplesOf(series, name)
+    }
   }
 
   #totals(route: string): RouteTotals {
@@ -105,4 +107,29 @@ export class RequestMetrics {
     }
     return totals
   }
+}
+
+function observe({ durations }: RouteTotals, labels: Labels, seconds: number): void {
+  const key = `${labels.method} ${labels.code}`
+  let series = durations.get(key)
+  if (series === undefined) {
+    series = { labels, counts: [...requestDurationBuckets, 0].fill(0), sum: 0 }
+    durations.set(key, series)
+  }
+  let bucket = 0
+  while (seconds > (requestDurationBuckets[bucket] ?? seconds)) bucket += 1
+  series.counts[bucket] = (series.counts[bucket] as number) + 1
+  series.sum += seconds
+}
+
+/** The samples in the format of Prometheus. */
+function* samplesOf({ labels, counts, sum }: Series, name: string) {
+  let count = 0
+  for (const [bucket, own] of counts.entries()) {
+    count += own
+    const le = requestDurationBuckets[bucket] ?? '+Inf'
+    yield { labels: { le, ...labels }, value: count, metricName: `${name}_bucket` }
+  }
+  yield { labels, value: sum, metricName: `${name}_sum` }
+  yield { labels, value: count, metricName: `${name}_count` }
 }

@@ -1,7 +1,6 @@
 import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino'
 import { messageOf } from '../errors/errors.ts'
-import { eachMillisecond } from './each-millisecond.ts'
-import { standardOutput } from './log-output.ts'
+import { eachMillisecond, standardOutput } from './log-output.ts'
 
 export type { Logger }
 

@@ -1,14 +1,4 @@
-import {
-  Counter,
-  collectDefaultMetrics,
-  Gauge,
-  Histogram,
-  type Metric,
-  Registry,
-} from 'prom-client'
-import { Series } from './histogram-series.ts'
-
-export type { Series } from './histogram-series.ts'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** The registry of all metrics of a process; `metrics()` renders them for Prometheus. */
 export type Metrics = Registry
@@ -43,6 +33,13 @@ const config = <L extends string>(metrics: Metrics, { name, help, labels }: Defi
   registers: [metrics],
 })
 
+const collectedBy = <M>(collect?: (metric: M) => void) =>
+  collect && {
+    collect(this: M) {
+      collect(this)
+    },
+  }
+
 /** @param collect called at each scrape, to add counts that were kept elsewhere until then */
 export function counter<L extends string = never>(
   metrics: Metrics,
@@ -51,11 +48,7 @@ export function counter<L extends string = never>(
 ): Counter<L> {
   return new Counter({
     ...config(metrics, definition),
-    ...(collect && {
-      collect() {
-        collect(this)
-      },
-    }),
+    ...collectedBy(collect),
   })
 }
 
@@ -67,11 +60,7 @@ export function gauge<L extends string = never>(
 ): Gauge<L> {
   return new Gauge({
     ...config(metrics, definition),
-    ...(collect && {
-      collect() {
-        collect(this)
-      },
-    }),
+    ...collectedBy(collect),
   })
 }
 
@@ -87,37 +76,4 @@ export function histogram<L extends string = never>(
   buckets: readonly number[],
 ): Histogram<L> {
   return new Histogram({ ...config(metrics, definition), buckets: [...buckets] })
-}
-
-/**
- * A histogram for values of every request: the observer asks for the series of its labels once and keeps it.
- *
- * @param buckets upper bounds, in the unit of the metric's name
- * @returns makes the series of some labels; not twice for the same ones
- */
-export function seriesHistogram<L extends string>(
-  metrics: Metrics,
-  definition: Definition<L>,
-  buckets: readonly number[],
-): (labels: Readonly<Record<L, string | number>>) => Series {
-  const { name, help } = config(metrics, definition)
-  const all: Series[] = []
-  const metric = {
-    name,
-    help,
-    type: 'histogram',
-    get: () => ({
-      name,
-      help,
-      type: 'histogram',
-      values: all.flatMap((series) => [...series.samples(name)]),
-    }),
-  }
-  // The registry uses only these fields; its type asks for more.
-  metrics.registerMetric(metric as unknown as Metric)
-  return (labels) => {
-    const series = new Series(labels, buckets)
-    all.push(series)
-    return series
-  }
 }

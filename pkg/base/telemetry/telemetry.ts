@@ -4,9 +4,8 @@
  */
 
 export { type AuditLog, openAuditLog } from './audit-log.ts'
-export { eachMillisecond } from './each-millisecond.ts'
 export { createLogger, type Logger, outputOf } from './log.ts'
-export { standardOutput } from './log-output.ts'
+export { eachMillisecond, standardOutput } from './log-output.ts'
 export {
   counter,
   createMetrics,
@@ -14,8 +13,6 @@ export {
   histogram,
   type Metrics,
   requestDurationBuckets,
-  type Series,
-  seriesHistogram,
 } from './metrics.ts'
 export type { RequestFacts } from './request-facts.ts'
 export {
