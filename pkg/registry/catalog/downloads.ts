@@ -1,8 +1,10 @@
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import type { CountedDownload } from '../downloads/downloads.ts'
+import type { Listed } from './listed.ts'
 import { NamedRows } from './named-rows.ts'
+import { compareAddress } from './orders.ts'
 import type { Parent } from './parent.ts'
-import { compareText } from './semver-order.ts'
+import { compareText, newestFirst } from './semver-order.ts'
 import { lowerBound } from './version-chunk.ts'
 
 export interface Downloads {
@@ -101,7 +103,7 @@ class Ranking {
  * The versions of a parent with the most downloads of archives that it still has, most first. Of those with as many as the
  * last one, all.
  */
-export function mostDownloadedOf(
+function mostDownloadedOf(
   parent: Parent,
   known: ResourceDownloads | undefined,
   limit: number,
@@ -118,6 +120,40 @@ export function mostDownloadedOf(
     )
   }
   return found
+}
+
+/** Downloads of one version, all its platforms together. */
+export interface MostDownloaded {
+  readonly entry: Listed
+  readonly version: string
+  readonly count: number
+  /** In milliseconds since 1970. */
+  readonly lastAt: number
+}
+
+/**
+ * The most downloaded versions of some entries, most first; ties by namespace, kind, name, then newest first.
+ *
+ * @param best the `limit` entries with the most downloaded versions: others cannot have one among the first
+ */
+export function mostDownloaded(
+  best: readonly Listed[],
+  limit: number,
+  downloads: DownloadTable,
+): MostDownloaded[] {
+  return best
+    .flatMap((entry) => {
+      const { kind, namespace, name } = entry.parent
+      const known = downloads.of(kind, namespace, name)
+      return mostDownloadedOf(entry.parent, known, limit).map((found) => ({ entry, ...found }))
+    })
+    .toSorted(
+      (a, b) =>
+        b.count - a.count ||
+        compareAddress(a.entry.summary, b.entry.summary) ||
+        newestFirst(a.version, b.version),
+    )
+    .slice(0, limit)
 }
 
 /** The downloads of the version that has the most. Versions with as many as others are not looked at. */

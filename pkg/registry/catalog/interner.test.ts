@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Interner } from './interner.ts'
+import { Interner } from './row-context.ts'
 
 const make = () => ({})
 

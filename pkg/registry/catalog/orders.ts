@@ -1,7 +1,7 @@
 import type { Bits } from './bits.ts'
+import { severities } from './findings.ts'
 import type { Listed } from './listed.ts'
 import { comparePrecedence, compareText } from './semver-order.ts'
-import { severities } from './severity.ts'
 import type { Summary } from './summary.ts'
 
 interface SortKey {

@@ -2,18 +2,18 @@ import type { Depot, Namespace } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Binding } from '../access/access.ts'
 import { Backlog, type Worked } from './backlog.ts'
 import { Depots, type ShownDepot } from './depots.ts'
+import { type MostDownloaded, mostDownloaded } from './downloads.ts'
 import { Listed } from './listed.ts'
-import { type MostDownloaded, mostDownloaded } from './most-downloaded.ts'
 import { NameSearch } from './name-search.ts'
 import { NamedRows } from './named-rows.ts'
 import { bestDownloads, type SortBy, SortOrder, sortKeys } from './orders.ts'
 import type { Parent } from './parent.ts'
-import type { ReadmeListener } from './readme-ref.ts'
 import { chosen, type Selection } from './selection.ts'
 import { compareText } from './semver-order.ts'
 import { type Summary, type SummarySources, summaryOf } from './summary.ts'
 import { TagSets, tag } from './tags.ts'
 import { namedTotals } from './totals.ts'
+import type { ReadmeRef } from './version-row.ts'
 import { addStates, noStates, type VersionStates } from './version-sum.ts'
 import { VersionSums } from './version-sums.ts'
 import { sumOf, type View, Views } from './views.ts'
@@ -43,6 +43,16 @@ export interface Stats {
   readonly totals: ReturnType<typeof namedTotals>
   readonly mostDownloaded: readonly MostDownloaded[]
 }
+
+/**
+ * Called for each module that was updated, with the current and the previous place of its latest version's README. Both may
+ * be the same.
+ */
+export type ReadmeListener = (
+  namespace: string,
+  now: ReadmeRef | undefined,
+  before: ReadmeRef | undefined,
+) => void
 
 export interface ReadModelOptions extends SummarySources {
   /** Label that makes a namespace, a resource or a Depot public where its value is `true`. */

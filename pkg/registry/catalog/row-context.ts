@@ -1,6 +1,6 @@
 import type { ParentKind, StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
+import { CappedMap } from '../../base/memory/memory.ts'
 import type { FindingTable } from './findings.ts'
-import { Interner } from './interner.ts'
 
 /** Fields that siblings of the same platform and state have in common: they share one object. */
 export interface Common {
@@ -22,6 +22,30 @@ export interface Common {
 
 /** Siblings come one after the other in a list, so that few have to be remembered. */
 const maxCommons = 4096
+
+/** Longer keys hardly ever repeat, and would fill the memory. */
+const maxKeyLength = 1_000
+
+/**
+ * Gives equal values one identity, so that a thousand rows that say `linux` share one string. When it is full and forgets
+ * them, only sharing is lost.
+ */
+export class Interner<T> {
+  readonly #values: CappedMap<string, T>
+
+  /** @param capacity distinct values to remember, default 100,000 */
+  constructor(capacity = 100_000) {
+    this.#values = new CappedMap(capacity)
+  }
+
+  get(key: string, create: () => T): T {
+    const known = this.#values.get(key)
+    if (known !== undefined) return known
+    const created = create()
+    if (key.length <= maxKeyLength) this.#values.set(key, created)
+    return created
+  }
+}
 
 /** Keeps values that many rows have in common once. */
 export class RowContext {

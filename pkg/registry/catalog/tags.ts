@@ -1,6 +1,6 @@
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { Bits } from './bits.ts'
-import { severities } from './severity.ts'
+import { severities } from './findings.ts'
 import type { Summary } from './summary.ts'
 
 /** The severities that a list can be cut at: what has one of them has all that are milder. */

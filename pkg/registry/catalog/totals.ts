@@ -1,6 +1,6 @@
 import { backendOf, backends, type ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { severities } from './findings.ts'
 import type { ResourceRow } from './resource-row.ts'
-import { severities } from './severity.ts'
 import type { VersionSum } from './version-sum.ts'
 
 const columns = [

@@ -15,10 +15,17 @@ import {
 import type { FindingList } from './findings.ts'
 import type { Parent } from './parent.ts'
 import { byAge } from './rank.ts'
-import type { ReadmeRef } from './readme-ref.ts'
-import { identityOf, revisionOf } from './revision.ts'
+import { identityOf, revisionOf } from './resource-row.ts'
 import type { Common, RowContext } from './row-context.ts'
 import { compareText, isSemver, newestFirst } from './semver-order.ts'
+
+/** A key of a ConfigMap in the namespace of a Version. */
+export interface ReadmeRef {
+  /** Name of the Version. */
+  readonly version: string
+  readonly name: string
+  readonly key: string
+}
 
 /** Fields that few Versions have. */
 interface Rare {

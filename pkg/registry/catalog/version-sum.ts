@@ -1,8 +1,6 @@
 import type { StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
-import type { FindingList, FindingTable } from './findings.ts'
-import { addLists } from './scans.ts'
+import { addLists, type FindingList, type FindingTable, severities } from './findings.ts'
 import { isPrerelease } from './semver-order.ts'
-import { severities } from './severity.ts'
 import { accumulate } from './totals.ts'
 import type { VersionRow } from './version-row.ts'
 
