@@ -23,15 +23,22 @@ export function printProgress(objects: Objects, print: (line: string) => void): 
   })
 }
 
-/** Lists the problems, one line for each object. */
+/** Lists the problems, and the removals that a person has to confirm, one line for each object. */
 export function problemsOf(objects: FolderObjects): string[] {
   const unready = kinds.flatMap((kind) =>
     objects.list(kind).flatMap((object) => {
-      const ready = toldOf(object).conditions?.find(({ type }) => type === 'Ready')
-      if (ready === undefined || ready.status !== 'False') return []
+      const { conditions = [] } = toldOf(object)
       const { namespace, name } = object.metadata
-      // The status may be what a person wrote.
-      return [`${kind} ${namespace}/${name}: ${printable(ready.message, 1000)}`]
+      return (
+        conditions
+          .filter(
+            ({ type, status }) =>
+              (type === 'Ready' && status === 'False') ||
+              (type === 'RemovalHeld' && status === 'True'),
+          )
+          // The status may be what a person wrote.
+          .map(({ message }) => `${kind} ${namespace}/${name}: ${printable(message, 1000)}`)
+      )
     }),
   )
   const mistakes = objects.mistakes().map((mistake) => printable(mistake, 1000))

@@ -92,6 +92,7 @@ async function fill(
       objects,
       ...fetching,
       apiGroup,
+      confirmRemovals: options.confirmRemovals,
       log,
       metrics,
       // No server of a folder is more than a moment behind, and nothing waits for it where this runs once.

@@ -250,6 +250,11 @@ const cases: readonly Case[] = [
     quiet: { [controller('depot_verify_failures_total', 'reason="Unsafe"')]: '3x60' },
   },
   {
+    alert: 'DepotRemovalHeld',
+    fires: { [controller('depot_removals_held')]: '1x120' },
+    quiet: { [controller('depot_removals_held')]: '0x60' },
+  },
+  {
     alert: 'DepotEgressRefused',
     fires: { [controller('depot_egress_refused_total')]: '0x20 1x40' },
     quiet: { [controller('depot_egress_refused_total')]: '3x60' },

@@ -86,6 +86,14 @@ const DepotItem = z.object({
   found: z.int().min(0).optional().describe('Number of versions upstream.'),
   matched: z.int().min(0).optional().describe('Number of those that are kept.'),
   message: z.string().optional().describe('Error message. Absent if there was no error.'),
+  suspicious: z
+    .object({
+      token: z.string().describe('Names the list. The annotation accept-listing accepts it.'),
+      since: z.string().describe('Time when this list was first seen, RFC 3339.'),
+      polls: z.int().min(1).describe('Number of polls that found this list.'),
+    })
+    .optional()
+    .describe('List of upstream that lost most versions, and is not used.'),
 })
 
 /** The report of a Depot about its configs. */

@@ -91,6 +91,10 @@ export const Version = z.object({
         'Documents of the upstream release. Providers only.',
       ),
       drift: Drift.optional().describe('Upstream content that differs from the served archive.'),
+      upstream: z
+        .enum(['Gone'])
+        .optional()
+        .describe('`Gone` if upstream no longer lists this version. It stays served.'),
       attempted: Attempt.optional().describe(
         'Failed attempt, which is not retried for the same source.',
       ),

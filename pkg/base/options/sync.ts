@@ -28,6 +28,13 @@ const options = {
     default: 'false',
     meaning: 'Keep running: follow changes of the manifests, and poll upstreams for new versions.',
   },
+  confirmRemovals: {
+    flag: 'confirm-removals',
+    value: onOff,
+    default: 'false',
+    meaning:
+      'Remove the stored versions that are not wanted any more, however many there are. Without it, many at once stay until a person confirms.',
+  },
   apiGroup,
   ...fetching,
   spoolDir: {

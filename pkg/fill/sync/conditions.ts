@@ -12,6 +12,8 @@ type ConditionType =
   | 'Drifted'
   | 'Conflict'
   | 'UpstreamSuspicious'
+  | 'RemovalHeld'
+  | 'SourceChanged'
 
 export interface ConditionState {
   readonly status: 'True' | 'False' | 'Unknown'

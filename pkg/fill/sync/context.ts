@@ -38,6 +38,11 @@ export interface SyncOptions {
   readonly pollAtStart?: boolean
   /** Reports namespaces whose storage grants changed. @returns removes the listener */
   readonly onGrantChange?: (listener: (namespace: string) => void) => () => void
+  /**
+   * Whether a person confirmed all removals that are held. Undefined: the program has no option for it, and people confirm
+   * with an annotation.
+   */
+  readonly confirmRemovals?: boolean
   /** Removes archives that no Version refers to, instead of only reporting them. Default: false. */
   readonly sweepDelete?: boolean
 }

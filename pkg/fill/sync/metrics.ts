@@ -6,6 +6,8 @@ import { counter, gauge, type Metrics } from '../../base/telemetry/telemetry.ts'
 interface ScrapedValues {
   /** Number of Versions in each state. */
   readonly states: () => ReadonlyMap<string, number>
+  /** Number of Modules and Providers whose Versions stay until a person confirms their removal. */
+  readonly heldRemovals: () => number
   readonly spool: Pick<Spool, 'reservedBytes'>
 }
 export type SyncMetrics = ReturnType<typeof create>['metrics']
@@ -42,6 +44,14 @@ function create(registry: Metrics) {
     (versions) => {
       for (const [state, count] of shown?.states() ?? []) versions.set({ state }, count)
     },
+  )
+  gauge(
+    registry,
+    {
+      name: 'removals_held',
+      help: 'Modules and Providers that wait for a person to confirm the removal of versions.',
+    },
+    (held) => held.set(shown?.heldRemovals() ?? 0),
   )
   gauge(
     registry,

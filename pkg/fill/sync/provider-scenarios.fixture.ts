@@ -43,6 +43,29 @@ export function providerScenarios(scene: () => Scene): void {
       expect(spec).toMatchObject({ protocols: ['5.0', '6.0'] })
     })
 
+    it('keeps platforms and versions that vanish upstream, and marks them until they are back', async () => {
+      const both = { platforms: ['linux/amd64', 'darwin/arm64'], signer: first }
+      scene().upstream.provider(provider, { '1.0.0': both, '1.1.0': both })
+      await write({}, '1.0.0', '1.1.0')
+      await scene().run()
+      const names = scene().names('Version')
+      expect(names).toHaveLength(4)
+      const marks = () => names.map((name) => scene().status('Version', name).upstream)
+      const poll = async () => {
+        scene().aheadMs += 25 * 60 * 60_000
+        await scene().run()
+      }
+      scene().upstream.provider(provider, { '1.1.0': { ...both, platforms: ['linux/amd64'] } })
+      await poll()
+      expect(scene().names('Version')).toEqual(names)
+      expect(marks()).toEqual(['Gone', 'Gone', 'Gone', undefined])
+      expect(scene().condition('Provider', 'hello', 'Ready')).toMatchObject({ status: 'True' })
+      expect(scene().failing()).toEqual([])
+      scene().upstream.provider(provider, { '1.0.0': both, '1.1.0': both })
+      await poll()
+      expect(marks()).toEqual([undefined, undefined, undefined, undefined])
+    })
+
     it('documents stay as long as one platform needs them', async () => {
       scene().upstream.provider(provider, { '1.0.0': { platforms, signer: first } })
       await write({}, '1.0.0')
@@ -52,7 +75,7 @@ export function providerScenarios(scene: () => Scene): void {
       await scene().run({ timings: { archiveDeleteDelayMs: 0 } })
       await eventually(async () => expect(await scene().stored()).toHaveLength(4))
       await write({ operatingSystems: ['linux'] })
-      await scene().run({ timings: { archiveDeleteDelayMs: 0 } })
+      await scene().run({ confirmRemovals: true, timings: { archiveDeleteDelayMs: 0 } })
       await eventually(async () => expect(await scene().stored()).toEqual([]))
     })
 

@@ -7,7 +7,7 @@ import type { Scene } from './scene.fixture.ts'
 export function removalScenarios(scene: () => Scene): void {
   describe('an archive in storage', () => {
     const config = { name: 'vpc', provider: 'aws', source: { type: 'git', url } }
-    const now = { timings: { archiveDeleteDelayMs: 0 } }
+    const now = { confirmRemovals: true, timings: { archiveDeleteDelayMs: 0 } }
     const write = (name: string, moduleConfig: object = { ...config, storageConfig }) =>
       scene().write('Module', name, { moduleConfig, versions: versions('1.0.0') })
     const drop = async (name: string) => {

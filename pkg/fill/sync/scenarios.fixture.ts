@@ -7,6 +7,7 @@ import { FillError } from '../sources/sources.ts'
 import { alteredScenarios } from './altered-scenarios.fixture.ts'
 import { conflictScenarios } from './conflict-scenarios.fixture.ts'
 import { depotScenarios } from './depot-scenarios.fixture.ts'
+import { heldScenarios } from './held-scenarios.fixture.ts'
 import { hostScenarios } from './host-scenarios.fixture.ts'
 import { limitScenarios } from './limit-scenarios.fixture.ts'
 import { providerScenarios } from './provider-scenarios.fixture.ts'
@@ -224,7 +225,11 @@ export function syncScenarios(
       const stored = await scene.stored()
       expect(stored).toHaveLength(1)
 
-      await scene.run({ ...grants('another=*'), timings: { archiveDeleteDelayMs: 0 } })
+      await scene.run({
+        ...grants('another=*'),
+        confirmRemovals: true,
+        timings: { archiveDeleteDelayMs: 0 },
+      })
       await scene.write('Module', 'vpc', { moduleConfig, versions: [] })
       await eventually(() =>
         expect(scene.condition('Version', 'vpc-1-0-0', 'Ready')).toMatchObject({
@@ -298,6 +303,7 @@ export function syncScenarios(
     spoolScenarios(open)
     limitScenarios(() => scene)
     alteredScenarios(() => scene)
+    heldScenarios(() => scene)
     hostScenarios(() => scene)
     removalScenarios(() => scene)
     providerScenarios(() => scene)

@@ -52,7 +52,7 @@ it('removes nothing while a file cannot be read, because a Version in it may nee
   const stored = await scene.stored()
   await writeFile(file('broken'), 'kind: {')
   await scene.write('Module', 'vpc', { moduleConfig, versions: [] })
-  await scene.run({ timings: { archiveDeleteDelayMs: 0 } })
+  await scene.run({ confirmRemovals: true, timings: { archiveDeleteDelayMs: 0 } })
   await eventually(() =>
     expect(scene.condition('Version', 'vpc-1-0-0', 'Ready')).toMatchObject({
       reason: 'ArchiveNotRemoved',

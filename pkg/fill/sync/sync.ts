@@ -13,6 +13,7 @@ import { syncMetrics } from './metrics.ts'
 import { FirstSigners } from './parent/first-signers.ts'
 import { reconcileModule } from './parent/module.ts'
 import { reconcileProvider } from './parent/provider.ts'
+import { heldRemovals } from './parent/removal.ts'
 import { sweepDaily } from './sweep.ts'
 import { defaultTimings } from './timings.ts'
 import { ArchivesInUse } from './version/archives-in-use.ts'
@@ -57,7 +58,11 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     ...options,
     clock,
     timings,
-    metrics: syncMetrics(metrics, { states: () => versionStates(objects), spool: options.spool }),
+    metrics: syncMetrics(metrics, {
+      states: () => versionStates(objects),
+      heldRemovals: () => heldRemovals(objects),
+      spool: options.spool,
+    }),
     held: new HeldArchives(timings.heldMs, options.spool),
     slots: new HostSlots(Math.ceil(workersOf('Version') / 2)),
     inUse: new ArchivesInUse(),

@@ -6,9 +6,21 @@ import { parseConstraints, selectVersions } from '../../constraint/constraint.ts
 import { FillError, type ModuleOrigin, type UpstreamVersion } from '../../sources/sources.ts'
 import { type Context, keyOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
+import { ownedBy } from '../parent/children.ts'
 import { appliedAnnotation, depotLabel } from '../parent/depot-label.ts'
+import { markGone } from '../parent/gone.ts'
+import { isStored } from '../parent/removal.ts'
 import { versionStatus } from '../version/work.ts'
 import type { DepotItem, DepotStatus } from './configs.ts'
+import {
+  acceptAnnotation,
+  isAccepted,
+  isSameSource,
+  isSuspicious,
+  missingFrom,
+  type SuspiciousList,
+  suspiciousList,
+} from './listing.ts'
 
 export interface ItemResult {
   readonly item: DepotItem
@@ -19,6 +31,10 @@ export interface ItemResult {
   readonly retained: number
   readonly skipped: number
   readonly failure?: FillError | undefined
+  /** The list of upstream that is not used. */
+  readonly suspicious?: SuspiciousList
+  /** Whether the config names another source, which could not be listed yet. */
+  readonly isMoved?: boolean
 }
 
 interface Asking {
@@ -50,7 +66,15 @@ export async function syncItem(
     asking.signal.throwIfAborted()
     const object = context.objects.get(item.kind, depot.metadata.namespace, item.objectName)
     const isManaged = !item.isTwin && object !== undefined && isManagedBy(context, depot, object)
-    return { ...result, isManaged, failure: failureOf(error) ?? apiFailure(error) }
+    const failure = failureOf(error) ?? apiFailure(error)
+    return {
+      ...result,
+      isManaged,
+      failure,
+      ...(error instanceof SuspiciousError && { suspicious: error.seen }),
+      ...(isManaged &&
+        isMoved(context, depot.metadata.namespace, item, object) && { isMoved: true }),
+    }
   }
 }
 
@@ -84,8 +108,7 @@ async function bring(
     )
   }
   if (!asking.isPoll && object !== undefined && isApplied(context, depot, item, object)) {
-    const { items = [] } = (depot.status ?? {}) as DepotStatus
-    const before = items.find((one) => one.kind === kind && one.name === name)
+    const before = itemBefore(depot, item)
     return { isManaged: true, found: before?.found, matched: before?.matched }
   }
   const { versionConstraints, versionHistoryLimit } = config
@@ -93,33 +116,84 @@ async function bring(
     typeof versionConstraints === 'string' ? versionConstraints : '',
   )
   const listed = await list(context, namespace, item, asking)
-  const known = object === undefined ? [] : knownVersions(context, namespace, item, object)
   const versions = listed.versions.map(({ version }) => version)
-  const vanished = vanishedFrom(versions, known)
-  const isVanished = new Set(vanished)
-  // An empty list, or one that lost most versions, is more likely a mistake than the truth.
-  const isEmpty = versions.length === 0 && known.length > 0
-  if (isEmpty || vanished.length * 2 > known.length) {
-    throw new FillError(
-      'UpstreamSuspicious',
-      `upstream lists ${versions.length} versions where ${known.length} are known: the list is not used; delete the ${kind} ${objectName} to accept it`,
-    )
+  const known = object === undefined ? undefined : knownVersions(context, object)
+  const moved = object !== undefined && isMoved(context, namespace, item, object)
+  // A person who names another source expects another list.
+  if (known !== undefined && !moved) {
+    requireAccepted(context, depot, item, {
+      listed: selectVersions(versions, constraints).versions,
+      accepted: selectVersions(known.listed, constraints).versions,
+    })
   }
+  const missing = missingFrom(versions, known?.all ?? [])
   const historyLimit = typeof versionHistoryLimit === 'number' ? versionHistoryLimit : undefined
-  // Versions that vanished upstream stay.
-  const selected = selectVersions([...versions, ...vanished], constraints, {
+  // Versions that upstream no longer has stay.
+  const selected = selectVersions([...versions, ...missing], constraints, {
     historyLimit,
   }).versions
+  if (object !== undefined && kind === 'Module') await markGone(context, object, missing)
   const applied = await apply(context, depot, item, selected)
   wakeOutdated(context, applied, listed)
+  const isMissing = new Set(missing)
   return {
     isManaged: true,
     found: versions.length,
     matched: selected.length,
-    retained: selected.filter((version) => isVanished.has(version)).length,
+    retained: selected.filter((version) => isMissing.has(version)).length,
     skipped: listed.skipped,
   }
 }
+
+/** The versions of a resource: those of its spec, and every Version that is stored. */
+function knownVersions(context: Context, object: StoredObject) {
+  const { versions = [] } = object.spec as RawChild
+  const stored = ownedBy(context, object).filter(isStored)
+  const versionOf = ({ spec }: StoredObject) => String((spec as { version?: unknown }).version)
+  const gone = stored.filter((child) => versionStatus(child).upstream === 'Gone').map(versionOf)
+  const named = versions.map(({ version }) => version)
+  const have = new Set(named.map(normalizeVersion))
+  const unnamed = stored.map(versionOf).filter((version) => !have.has(normalizeVersion(version)))
+  return {
+    all: [...named, ...new Set(unnamed)],
+    /** Those that upstream had when it was last asked. */
+    listed: missingFrom(gone, named),
+  }
+}
+
+/** @throws FillError UpstreamSuspicious for a list that lost most versions and was not accepted */
+function requireAccepted(
+  { apiGroup, clock, confirmRemovals }: Context,
+  depot: StoredObject,
+  item: DepotItem,
+  { listed, accepted }: { listed: readonly string[]; accepted: readonly string[] },
+): void {
+  if (!isSuspicious(listed, accepted)) return
+  const annotation = acceptAnnotation(apiGroup)
+  const before = itemBefore(depot, item)?.suspicious
+  const seen = suspiciousList(item, listed, before, clock())
+  if (isAccepted(seen, depot.metadata.annotations[annotation], clock())) return
+  const { namespace, name } = depot.metadata
+  const command =
+    confirmRemovals === undefined
+      ? `kubectl annotate depot ${name} --namespace ${namespace} ${annotation}=${seen.token} --overwrite`
+      : `the annotation ${annotation}: "${seen.token}" on Depot ${namespace}/${name}`
+  const message = `upstream has ${listed.length} of ${accepted.length} versions left: its list is not used until it was the same for 24 hours, or until you accept it with: ${command}`
+  throw new SuspiciousError(message, seen)
+}
+
+/** Carries what the status of the Depot remembers of a list. */
+class SuspiciousError extends FillError {
+  readonly seen: SuspiciousList
+
+  constructor(message: string, seen: SuspiciousList) {
+    super('UpstreamSuspicious', message)
+    this.seen = seen
+  }
+}
+
+const itemBefore = (depot: StoredObject, { kind, name }: DepotItem) =>
+  ((depot.status ?? {}) as DepotStatus).items?.find((one) => one.kind === kind && one.name === name)
 
 function isManagedBy({ apiGroup }: Context, depot: StoredObject, object: StoredObject): boolean {
   return object.metadata.labels[depotLabel(apiGroup)] === depot.metadata.name
@@ -154,6 +228,19 @@ function list(
     : sources.provider(config, namespace).list(options)
 }
 
+/** Whether the config of an item names another source than the resource has. */
+function isMoved(
+  context: Context,
+  namespace: string,
+  { kind, config }: DepotItem,
+  { spec }: StoredObject,
+): boolean {
+  const { moduleConfig, providerConfig } = spec as RawChild
+  const before = identityOf(context, namespace, kind, moduleConfig ?? providerConfig)
+  const now = identityOf(context, namespace, kind, config)
+  return before === undefined || now === undefined || !isSameSource(before, now)
+}
+
 /** Names the place that a config takes versions from; undefined if the config cannot be read. */
 function identityOf(
   { sources }: Context,
@@ -168,24 +255,6 @@ function identityOf(
   } catch {
     return undefined
   }
-}
-
-/** The versions of a resource, as long as it takes them from the same place. */
-function knownVersions(
-  context: Context,
-  namespace: string,
-  { kind, config }: DepotItem,
-  { spec }: StoredObject,
-): string[] {
-  const { moduleConfig, providerConfig, versions = [] } = spec as RawChild
-  const before = identityOf(context, namespace, kind, moduleConfig ?? providerConfig)
-  if (before === undefined || before !== identityOf(context, namespace, kind, config)) return []
-  return versions.map(({ version }) => version)
-}
-
-function vanishedFrom(listed: readonly string[], known: readonly string[]): string[] {
-  const have = new Set(listed.map(normalizeVersion))
-  return known.filter((version) => !have.has(normalizeVersion(version)))
 }
 
 /** Whether a resource is as this Depot last made it, from its current config. */

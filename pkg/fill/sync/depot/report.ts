@@ -31,12 +31,13 @@ export function reportOf(
     fields: {
       modules: namesOf('Module'),
       providers: namesOf('Provider'),
-      items: sorted.slice(0, maxItems).map(({ item: { kind, name }, found, matched, failure }) => ({
-        kind,
-        name,
+      items: sorted.slice(0, maxItems).map(({ item, found, matched, failure, suspicious }) => ({
+        kind: item.kind,
+        name: item.name,
         ...(found !== undefined && { found }),
         ...(matched !== undefined && { matched }),
         ...(failure !== undefined && { message: failure.message }),
+        ...(suspicious !== undefined && { suspicious: { ...suspicious } }),
       })),
       // Without asking upstream, nothing new is known.
       retained: before === undefined ? sum('retained') : before.retained,
@@ -63,6 +64,7 @@ function conditionsOf(results: readonly ItemResult[]): ConditionChanges {
       failed.length > 0 && !isRetried ? conditionTrue('SyncFailed', ready.message) : undefined,
     Conflict: flag(failed, 'OwnedByAnother', 'NoConflict'),
     UpstreamSuspicious: flag(failed, 'UpstreamSuspicious', 'UpstreamPlausible'),
+    SourceChanged: movedCondition(failed),
   }
 }
 
@@ -73,6 +75,14 @@ function readyOf(failed: readonly ItemResult[], total: number): ConditionState {
   }
   const message = `${failed.length} of ${total} configs failed; ${first.item.name}: ${first.failure?.message ?? ''}`
   return conditionFalse(failed.length < total ? 'PartiallySynced' : 'SyncFailed', message)
+}
+
+/** Absent once every source was listed. */
+function movedCondition(failed: readonly ItemResult[]): ConditionState | undefined {
+  const names = failed.filter(({ isMoved }) => isMoved === true).map(({ item }) => item.name)
+  if (names.length === 0) return undefined
+  const message = `${names.join(', ')}: the new source was not listed yet. Everything that is stored stays served`
+  return conditionTrue('SourceChanged', message)
 }
 
 function flag(

@@ -5,9 +5,7 @@ import type { AppliedObject, StoredObject } from '../../../records/store/store.t
 import { type Context, refOf } from '../context.ts'
 import { freeName, labelValue, objectName } from '../names.ts'
 import { type DesiredVersion, identityOf, identityOfStored } from './desired.ts'
-
-/** Maximum deletions at a time, so that a person can notice a mistake while it happens. */
-const maxDeletions = 20
+import { type HeldRemoval, heldRemoval, isStored } from './removal.ts'
 
 /** The config of a parent that its Versions repeat. */
 export interface ParentConfig {
@@ -21,8 +19,8 @@ export interface Children {
   readonly wanted: ReadonlyMap<string, StoredObject>
   /** Number of Versions that are not desired but kept. */
   readonly retained: number
-  /** Whether there are more to delete. */
-  readonly hasMore: boolean
+  /** Those of them that a person has to confirm. */
+  readonly held: HeldRemoval | undefined
 }
 
 /** Lists the Versions that a parent owns. */
@@ -71,14 +69,14 @@ export async function syncChildren(
       ),
   )
   const superfluous = undesired.filter((child) => !isRetained(child))
-  for (const child of superfluous.slice(0, maxDeletions)) {
-    await context.objects.delete(refOf(child), { uid: child.metadata.uid })
+  const held = heldRemoval(context, parent, ownedBy(context, parent), superfluous)
+  const stays = new Set(held === undefined ? [] : superfluous.filter(isStored))
+  for (const child of superfluous) {
+    await turns.yieldIfDue()
+    if (!stays.has(child)) await context.objects.delete(refOf(child), { uid: child.metadata.uid })
   }
-  return {
-    wanted,
-    retained: undesired.length - superfluous.length,
-    hasMore: superfluous.length > maxDeletions,
-  }
+  const retained = undesired.length - superfluous.length + stays.size
+  return { wanted, retained, held }
 }
 
 const isGoing = ({ metadata }: StoredObject) => metadata.deletionTimestamp !== undefined

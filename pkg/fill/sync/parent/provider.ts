@@ -1,11 +1,16 @@
 /** Brings a Provider to its spec: a Version for each of its versions and platforms. */
 
-import { normalizeVersion, type ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
+import {
+  normalizeVersion,
+  type ProviderConfig,
+  type Version,
+} from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import type { Platform, ProviderUpstream, UpstreamProviderVersion } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { resourceOf } from '../resource.ts'
+import { versionStatus } from '../version/work.ts'
 import { isRetained, ownedBy } from './children.ts'
 import {
   type DesiredVersion,
@@ -15,7 +20,9 @@ import {
   type SpelledVersion,
 } from './desired.ts'
 import { firstSigner } from './first-signers.ts'
+import { markVersions } from './gone.ts'
 import { type ParentPlan, reconcileParent } from './reconcile-parent.ts'
+import { isStored } from './removal.ts'
 
 /** A younger list is not requested again if it has every wanted version. */
 const listMaxAgeMs = 24 * 60 * 60_000
@@ -55,7 +62,17 @@ async function planOf(context: Context, object: StoredObject, asking: Asking): P
     kept.length === 0
       ? new Map<string, UpstreamProviderVersion>()
       : await upstreamVersions(context.sources.provider(config, metadata.namespace), kept, asking)
-  const platforms = kept.map((one) => platformsOf(one, upstream.get(one.version), providerConfig))
+  const stored = Map.groupBy(children.filter(isStored), versionOf)
+  const platforms = kept.map((one) =>
+    platformsOf(one, upstream.get(one.version), stored.get(one.version) ?? [], providerConfig),
+  )
+  const wanted = new Set(kept.map(({ version }) => version))
+  await markVersions(context, children, (child) => {
+    const { os, arch } = platformOf(child)
+    const has = upstream.get(versionOf(child))?.platforms
+    if (!wanted.has(versionOf(child))) return versionStatus(child).upstream === 'Gone'
+    return has?.some((one) => one.os === os && one.arch === arch) !== true
+  })
   const { providerConfig: given } = object.spec as { providerConfig: Record<string, unknown> }
   return {
     config: { type: 'Provider', config: { ...given, name } },
@@ -81,25 +98,38 @@ async function upstreamVersions(
   return isComplete || urgent ? known : list(60_000)
 }
 
-/** Splits the wanted platforms of a version into those that upstream has and those that it lacks. */
+function platformOf({ spec }: StoredObject): Platform {
+  const { operatingSystem: os = '', architecture: arch = '' } = spec as Version['spec']
+  return { os, arch }
+}
+
+/**
+ * Splits the wanted platforms of a version into those that upstream has and those that it lacks. Platforms that are stored
+ * stay wanted when upstream no longer has them.
+ */
 function platformsOf(
   { version, spelled }: SpelledVersion,
   upstream: UpstreamProviderVersion | undefined,
+  stored: readonly StoredObject[],
   { operatingSystems = [], architectures = [], protocols: own }: ProviderConfig,
 ): { readonly desired: readonly DesiredVersion[]; readonly skipped: readonly Skipped[] } {
-  if (upstream === undefined) {
+  if (upstream === undefined && stored.length === 0) {
     return { desired: [], skipped: [{ version, message: 'upstream does not have this version' }] }
   }
   const fits = (names: readonly string[], name: string) =>
     names.length === 0 || names.includes(name)
-  const platforms = upstream.platforms.filter(
+  const offered = upstream?.platforms ?? []
+  const gone = stored
+    .map(platformOf)
+    .filter(({ os, arch }) => !offered.some((one) => one.os === os && one.arch === arch))
+  const platforms = [...offered, ...gone].filter(
     ({ os, arch }) => fits(operatingSystems, os) && fits(architectures, arch),
   )
   const missing = namedPlatforms(operatingSystems, architectures).filter(
     (wanted) => !platforms.some((has) => matches(wanted, has)),
   )
   // Protocols of the provider's config win over upstream's.
-  const protocols = own === undefined ? { protocols: upstream.protocols } : {}
+  const protocols = own === undefined && upstream ? { protocols: upstream.protocols } : {}
   return {
     desired: platforms.map(({ os, arch }) => ({ spelled, version, os, arch, ...protocols })),
     skipped: missing.map(({ os = '*', arch = '*' }) => ({

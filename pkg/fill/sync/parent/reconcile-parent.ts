@@ -9,6 +9,7 @@ import { type StatusChange, suspend, writeStatus } from '../status.ts'
 import { ownedBy, type ParentConfig, syncChildren } from './children.ts'
 import { orphanOfGone } from './depot-label.ts'
 import { type DesiredVersion, identityOf, type Skipped } from './desired.ts'
+import { heldCondition } from './removal.ts'
 import { type ParentStatus, reportOf } from './report.ts'
 
 /** The desired children of a Module or Provider. */
@@ -38,8 +39,8 @@ export async function reconcileParent(
   }
   const { request, afterMs } = requestOf(context, object)
   try {
-    const hasMore = await sync(context, object, request, await planOf(object, request))
-    return soonest(hasMore ? 0 : undefined, afterMs)
+    await sync(context, object, request, await planOf(object, request))
+    return soonest(afterMs)
   } catch (error) {
     const failure = failureOf(error)
     if (failure === undefined) throw error
@@ -47,28 +48,32 @@ export async function reconcileParent(
   }
 }
 
-/** @returns whether there is more to do at once */
 async function sync(
   context: Context,
   object: StoredObject,
   request: SyncRequest | undefined,
   { config, desired, skipped, fields }: ParentPlan,
-): Promise<boolean> {
+): Promise<void> {
   const nowMs = context.clock()
   if (request !== undefined) await passOn(context, ownedBy(context, object), request)
-  const { wanted, retained, hasMore } = await syncChildren(context, object, config, desired)
+  const { wanted, retained, held } = await syncChildren(context, object, config, desired)
   const children = desired.flatMap((one) => {
     const child = wanted.get(identityOf(one))
     return child === undefined ? [] : [{ version: one.version, child }]
   })
   const change = reportOf(config.type, { desired: desired.length, children, retained, skipped })
+  const RemovalHeld = held && heldCondition(context, object, held)
   await writeStatus<ParentStatus>(context, latestOf(context, object), () => ({
     ...change,
     fields: { ...change.fields, ...fields, ...handled(request, nowMs) },
+    conditions: { ...change.conditions, RemovalHeld },
   }))
+  if (RemovalHeld !== undefined) {
+    const { reason, message: note } = RemovalHeld
+    context.objects.event({ object, type: 'Warning', reason, note: note.slice(0, 1024) })
+  }
   await resetForceSync(context, object, request)
   if (change.fields.synced === true) context.metrics.ended(object.kind, 'Synced')
-  return hasMore
 }
 
 /** Existing Versions stay unchanged. */

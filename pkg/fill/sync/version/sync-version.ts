@@ -29,8 +29,10 @@ export async function syncVersion(
   const { request, afterMs } = requestOf(context, object)
   attempt.request = request
 
-  const { artifact } = version.status ?? {}
-  const isCurrent = artifact?.fileName !== undefined && artifact.sourceKey === plan.sourceKey
+  const { artifact, upstream } = version.status ?? {}
+  // What upstream no longer has is kept, also from a source that the module had before.
+  const isSame = artifact?.sourceKey === plan.sourceKey || upstream === 'Gone'
+  const isCurrent = artifact?.fileName !== undefined && isSame
   const stored: StoredState = isCurrent
     ? await verifyStored(context, object, plan, signal)
     : { state: 'whole', seen: {} }

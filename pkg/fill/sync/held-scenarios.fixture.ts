@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest'
+import { FillError } from '../sources/sources.ts'
+import { eventually, storageConfig, url } from './scenario-parts.fixture.ts'
+import type { Scene } from './scene.fixture.ts'
+
+const moved = 'https://git.test/network/vpc.git'
+const ten = Array.from({ length: 10 }, (_, minor) => `v1.${minor}.0`)
+const tags = (all: readonly string[]) => Object.fromEntries(all.map((tag) => [tag, tag]))
+
+/** Scenarios in which many versions are not wanted any more: they stay served until a person confirms their removal. */
+export function heldScenarios(scene: () => Scene): void {
+  describe('versions that are not wanted any more', () => {
+    const write = (fields: object = {}) =>
+      scene().write('Depot', 'main', {
+        global: { storageConfig, moduleConfig: { provider: 'aws' } },
+        moduleConfigs: [{ name: 'vpc', source: { type: 'git', url }, ...fields }],
+        pollingIntervalMinutes: 5,
+      })
+    const poll = async (options: object = {}) => {
+      scene().aheadMs += 10 * 60_000
+      await scene().run({ timings: { archiveDeleteDelayMs: 0 }, ...options })
+    }
+    const fill = async () => {
+      scene().upstream.repository(url, tags(ten))
+      await write()
+      await scene().run()
+      expect(await scene().stored()).toHaveLength(10)
+      return scene().stored()
+    }
+    const held = () => scene().condition('Module', 'vpc', 'RemovalHeld')
+    const marks = () =>
+      scene()
+        .names('Version')
+        .filter((name) => scene().status('Version', name).upstream === 'Gone')
+
+    it('stay after a typo in a constraint, and nothing is left of the typo when it is undone', async () => {
+      const stored = await fill()
+      await write({ versionConstraints: '~> 10.0' })
+      await poll()
+      expect(await scene().stored()).toEqual(stored)
+      expect(scene().names('Version')).toHaveLength(10)
+      expect(held()).toMatchObject({
+        status: 'True',
+        message: expect.stringContaining('10 of 10 stored versions') as string,
+      })
+      expect(scene().status('Module', 'vpc').retained).toBe(10)
+      await write()
+      await poll()
+      expect(held()).toBeUndefined()
+      expect(scene().status('Module', 'vpc')).toMatchObject({ synced: true, retained: 0 })
+      expect(await scene().stored()).toEqual(stored)
+    })
+
+    it('stay after a typo even if upstream does not list them any more', async () => {
+      const stored = await fill()
+      scene().upstream.repository(url, tags(ten.slice(4)))
+      await poll()
+      expect(marks()).toHaveLength(4)
+      await write({ versionConstraints: '~> 10.0' })
+      await poll()
+      await write()
+      await poll()
+      expect(await scene().stored()).toEqual(stored)
+      expect(scene().status('Module', 'vpc')).toMatchObject({ synced: true, retained: 0 })
+    })
+
+    it('are removed when a person confirms this set with an annotation, and no other set', async () => {
+      await fill()
+      await write({ versionConstraints: '>= 1.7.0' })
+      await poll()
+      const token = /confirm-removal=(\w+)/.exec(held()?.message ?? '')?.[1] ?? ''
+      expect(token).toMatch(/^[0-9a-f]{12}$/)
+      const confirm = (value: string) =>
+        scene().objects.patch(
+          { kind: 'Module', namespace: scene().namespace, name: 'vpc' },
+          { metadata: { annotations: { 'depot.internal/confirm-removal': value } } },
+        )
+      await write({ versionConstraints: '>= 1.8.0' })
+      await poll()
+      // The set is another one now.
+      await confirm(token)
+      await poll()
+      expect(scene().names('Version')).toHaveLength(10)
+      await write({ versionConstraints: '>= 1.7.0' })
+      await poll()
+      await eventually(async () => expect(await scene().stored()).toHaveLength(3))
+      expect(held()).toBeUndefined()
+    })
+
+    it('are removed when the program was told that removals are confirmed', async () => {
+      await fill()
+      await write({ versionConstraints: '>= 1.7.0' })
+      await poll({ confirmRemovals: false })
+      expect(held()?.message).toContain('depot sync --confirm-removals')
+      await poll({ confirmRemovals: true })
+      await eventually(async () => expect(await scene().stored()).toHaveLength(3))
+    })
+
+    it('are removed at once if they are few', async () => {
+      await fill()
+      await write({ versionHistoryLimit: 5 })
+      await poll()
+      await eventually(async () => expect(await scene().stored()).toHaveLength(5))
+      await write({ versionHistoryLimit: 4 })
+      await poll()
+      await eventually(async () => expect(await scene().stored()).toHaveLength(4))
+      expect(held()).toBeUndefined()
+    })
+
+    it('stay when the source moves, are marked, and are wanted again when it moves back', async () => {
+      const stored = await fill()
+      scene().upstream.repository(moved, tags(['v2.0.0']))
+      await write({ source: { type: 'git', url: moved } })
+      await poll()
+      await eventually(async () => expect(await scene().stored()).toHaveLength(11))
+      expect(await scene().stored()).toEqual(expect.arrayContaining(stored))
+      expect(marks()).toHaveLength(10)
+      expect(scene().condition('Module', 'vpc', 'Ready')).toMatchObject({ status: 'True' })
+      expect(scene().failing()).toEqual([])
+      await write()
+      await poll()
+      expect(marks()).toEqual(['vpc-2-0-0'])
+      expect(await scene().stored()).toHaveLength(11)
+    })
+
+    it('stay while the new source cannot be listed', async () => {
+      const stored = await fill()
+      scene().upstream.faults.set(moved, new FillError('FetchFailed', 'there is no such host'))
+      await write({ source: { type: 'git', url: moved } })
+      await poll()
+      const moving = () => scene().condition('Depot', 'main', 'SourceChanged')
+      expect(moving()).toMatchObject({ status: 'True' })
+      expect(await scene().stored()).toEqual(stored)
+      scene().upstream.faults.clear()
+      scene().upstream.repository(moved, tags(ten))
+      await poll()
+      expect(moving()).toBeUndefined()
+      expect(marks()).toEqual([])
+    })
+  })
+
+  describe('an upstream', () => {
+    const write = (annotations: object = {}) => {
+      const spec = {
+        global: { storageConfig, moduleConfig: { provider: 'aws' } },
+        moduleConfigs: [{ name: 'vpc', source: { type: 'git', url } }],
+        pollingIntervalMinutes: 5,
+      }
+      return scene().write('Depot', 'main', spec, { annotations })
+    }
+    const poll = async (aheadMs = 10 * 60_000) => {
+      scene().aheadMs += aheadMs
+      await scene().run()
+    }
+    const suspicious = () => scene().condition('Depot', 'main', 'UpstreamSuspicious')
+    const latest = () => scene().status('Module', 'vpc').latestVersion
+
+    it('may keep its newest five tags for ever', async () => {
+      scene().upstream.repository(url, tags(ten.slice(0, 5)))
+      await write()
+      await scene().run()
+      for (let first = 1; first <= 5; first += 1) {
+        scene().upstream.repository(url, tags(ten.slice(first, first + 5)))
+        await poll()
+        expect(suspicious()).toMatchObject({ status: 'False' })
+      }
+      expect(latest()).toBe('1.9.0')
+      expect(scene().names('Version')).toHaveLength(10)
+    })
+
+    it('that lost most tags is believed after three polls in a day', async () => {
+      scene().upstream.repository(url, tags(ten))
+      await write()
+      await scene().run()
+      scene().upstream.repository(url, tags(['v2.0.0']))
+      await poll()
+      expect(suspicious()).toMatchObject({ status: 'True' })
+      await poll()
+      expect(latest()).toBe('1.9.0')
+      await poll(24 * 60 * 60_000)
+      expect(suspicious()).toMatchObject({ status: 'False' })
+      expect(latest()).toBe('2.0.0')
+      expect(scene().names('Version')).toHaveLength(11)
+    })
+
+    it('that lost most tags is believed when a person accepts its list', async () => {
+      scene().upstream.repository(url, tags(ten))
+      await write()
+      await scene().run()
+      scene().upstream.repository(url, tags(['v2.0.0']))
+      await poll()
+      const token = /accept-listing=(\w+)/.exec(suspicious()?.message ?? '')?.[1]
+      await write({ 'depot.internal/accept-listing': token })
+      await poll()
+      expect(suspicious()).toMatchObject({ status: 'False' })
+      expect(scene().names('Version')).toHaveLength(11)
+    })
+  })
+}
