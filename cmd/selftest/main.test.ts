@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
 
 let registry: Server
 const valkey = createTcpServer((socket) => {
@@ -36,6 +37,7 @@ const portOf = (server: { address(): unknown }): number =>
 interface Ended {
   readonly code: number
   readonly stdout: string
+  readonly stderr: string
 }
 
 async function selftest(...args: readonly string[]): Promise<Ended> {
@@ -78,6 +80,19 @@ it('prints why it could not connect', async () => {
   expect(code).toBe(1)
   expect(stdout).toMatch(/failed +discovery at http:\/\/127\.0\.0\.1:1 .*(ECONNREFUSED|bad port)/)
   expect(stdout).toMatch(/failed +Valkey at 127\.0\.0\.1:1 .*ECONNREFUSED/)
+})
+
+it('prints its version and its usage, and refuses unknown flags in one sentence', async () => {
+  expect(await selftest('--version')).toMatchObject({ code: 0, stdout: `${packageJson.version}\n` })
+  expect((await selftest('--help')).stdout).toMatch(/^usage: selftest URL/)
+  const { code, stderr } = await selftest('--nonsense')
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^selftest: Unknown option '--nonsense'.*\nusage: /)
+})
+
+it('trusts the system while the file of --ca-path is missing', async () => {
+  const { stdout } = await selftest('https://127.0.0.1:1', '--ca-path=/nonexistent/ca.crt')
+  expect(stdout).toMatch(/failed +discovery at .*ECONNREFUSED/)
 })
 
 it('requires an address', async () => {

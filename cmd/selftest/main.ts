@@ -6,21 +6,43 @@ import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 import { parseArgs } from 'node:util'
+import packageJson from '../../package.json' with { type: 'json' }
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 
 const account = '/var/run/secrets/kubernetes.io/serviceaccount'
 const timeoutMs = 10_000
 
-const { values: flags, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    'admin-url': { type: 'string' },
-    'valkey-addr': { type: 'string' },
-    'api-group': { type: 'string', default: 'depot.internal' },
-    'ca-path': { type: 'string' },
-  },
-})
+const usage =
+  'usage: selftest URL [--admin-url URL] [--base-url URL] [--valkey-addr HOST:PORT] [--api-group GROUP] [--ca-path FILE]\n'
+
+const { values: flags, positionals } = parsed()
+
+function parsed() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        'admin-url': { type: 'string' },
+        'valkey-addr': { type: 'string' },
+        'api-group': { type: 'string', default: 'depot.internal' },
+        'ca-path': { type: 'string' },
+        'base-url': { type: 'string' },
+        version: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+  } catch (error) {
+    process.stderr.write(`selftest: ${messageOf(error)}\n${usage}`)
+    process.exit(2)
+  }
+}
+
+if (flags.help === true || flags.version === true) {
+  process.stdout.write(flags.help === true ? usage : `${packageJson.version}\n`)
+  process.exit(0)
+}
 
 /**
  * The body of a successful answer. fetch accepts no certificate authority.
@@ -31,7 +53,11 @@ async function get(url: string, ca?: Buffer, token?: string): Promise<string> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const send = url.startsWith('https:') ? https.get : http.get
-  const request = send(url, { ca, headers, timeout: timeoutMs }, resolve)
+  const request = send(
+    url,
+    { ca, headers, timeout: timeoutMs, checkServerIdentity: checkName },
+    resolve,
+  )
   request.on('error', reject)
   request.on('timeout', () => {
     request.destroy(new Error(`${url} did not answer within ${timeoutMs / 1000} s`))
@@ -43,7 +69,9 @@ async function get(url: string, ca?: Buffer, token?: string): Promise<string> {
 }
 
 const path = flags['ca-path']
-const ownCa = path === undefined ? undefined : readFileSync(path)
+/** A Secret without `ca.crt` leaves no file: the authorities of the system are trusted then. */
+const found = path !== undefined && existsSync(path) ? readFileSync(path) : undefined
+const ownCa = found === undefined || found.length === 0 ? undefined : found
 
 async function discovery(url: string): Promise<string> {
   const body = await get(`${url}/.well-known/terraform.json`, ownCa)
@@ -87,11 +115,17 @@ function ping(address: string): Promise<string> {
   return promise
 }
 
+/** A certificate may name the base URL instead of the address inside the cluster. */
+function checkName(host: string, certificate: PeerCertificate): Error | undefined {
+  const error = checkServerIdentity(host, certificate)
+  const baseUrl = flags['base-url']
+  if (error === undefined || baseUrl === undefined) return error
+  return checkServerIdentity(new URL(baseUrl).hostname, certificate) && error
+}
+
 const [url] = positionals
 if (url === undefined) {
-  process.stderr.write(
-    'usage: selftest URL [--admin-url URL] [--valkey-addr HOST:PORT] [--api-group GROUP]\n',
-  )
+  process.stderr.write(usage)
   process.exit(2)
 }
 

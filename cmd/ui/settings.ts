@@ -13,7 +13,7 @@ export interface Given {
   readonly secrets: ExplorerSecrets
 }
 
-type Settings = Omit<ExplorerOptions, 'version' | 'log' | 'metrics'>
+type Settings = Omit<ExplorerOptions, 'version' | 'log' | 'metrics' | 'serverCa'>
 
 const leastPassword = 32
 /** The folder that `make ui` builds the pages in. */
@@ -40,7 +40,6 @@ export function settingsOf({ options, secrets }: Given): Settings {
     }
   }
   const { oidcIssuerUrl: issuerUrl, oidcClientId: clientId, devTokenInput } = options
-  const serverCa = read('server-ca-path', options.serverCaPath)
   const clientSecret = read(
     'oidc-client-secret-path',
     options.oidcClientSecretPath,
@@ -62,7 +61,6 @@ export function settingsOf({ options, secrets }: Given): Settings {
   if (problems.length > 0) throw new OptionsError(problems)
   return {
     serverUrl: options.serverUrl,
-    serverCa,
     brokerUrl: options.brokerUrl,
     baseUrl: options.baseUrl,
     trustProxy: options.trustProxy,

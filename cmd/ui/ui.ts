@@ -5,6 +5,7 @@ import { httpPart, type Runnable, run, runCommand } from '../../pkg/base/run/run
 import { serve } from '../../pkg/base/serving/serving.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { createExplorer } from '../../pkg/explorer/explorer.ts'
+import { watchServerCa } from './server-ca.ts'
 import { type Given, settingsOf } from './settings.ts'
 
 interface RunOptions extends Given {
@@ -30,9 +31,11 @@ async function serveExplorer({ options, secrets, version }: RunOptions): Promise
   const log = createLogger(options.logLevel)
   const metrics = createMetrics({ version })
   const settings = settingsOf({ options, secrets })
+  const { serverCaPath } = options
+  const serverCa = serverCaPath === undefined ? undefined : watchServerCa(serverCaPath, log)
   const explorer = (() => {
     try {
-      return createExplorer({ ...settings, version, log, metrics })
+      return createExplorer({ ...settings, serverCa, version, log, metrics })
     } catch (error) {
       throw new OptionsError([`--dist-path: ${messageOf(error)}`])
     }

@@ -52,6 +52,7 @@ export interface PodSpec {
   readonly securityContext: object
   readonly terminationGracePeriodSeconds: number
   readonly containers: readonly Container[]
+  readonly volumes?: readonly { readonly name: string }[]
 }
 
 interface PathMatch {

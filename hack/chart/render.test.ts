@@ -240,6 +240,18 @@ describe('pods', () => {
     ])
   })
 
+  it('the explorer and the self-test start with a Secret that has no ca.crt', () => {
+    const objects = render({
+      server: { tls: { enabled: true, secretName: 'tls' } },
+      ui: { enabled: true, sessionPasswordSecretName: 's' },
+    })
+    const mounts = podsOf(objects).flatMap(({ spec }) => spec.volumes ?? [])
+    expect(mounts.filter(({ name }) => name === 'server-ca')).toEqual([
+      expect.objectContaining({ secret: expect.objectContaining({ optional: true }) }),
+      expect.objectContaining({ secret: expect.objectContaining({ optional: true }) }),
+    ])
+  })
+
   it('the secret of the CLI client stays with the broker', () => {
     const objects = render({
       ...withoutDefinitions,

@@ -5,6 +5,7 @@
 
 import { Hono, type MiddlewareHandler } from 'hono'
 import { RegistryError } from '../base/errors/errors.ts'
+import type { Trust } from '../base/http/http.ts'
 import type { Clock } from '../base/pacing/pacing.ts'
 import { answerErrors, type ServingEnv } from '../base/serving/serving.ts'
 import { counter, type Logger, type Metrics } from '../base/telemetry/telemetry.ts'
@@ -32,8 +33,8 @@ export type { Boot } from './boot.ts'
 export interface ExplorerOptions {
   /** The server: scheme, host and port. */
   readonly serverUrl: string
-  /** PEM certificates of the authorities of the server. Default: those of this machine. */
-  readonly serverCa?: string | undefined
+  /** PEM certificates of the authorities of the server, asked for with each request. Default: those of this machine. */
+  readonly serverCa?: (() => string | undefined) | undefined
   /** Address of the OIDC broker inside the cluster, so that logins need not leave it. */
   readonly brokerUrl?: string | undefined
   /** Origin by which browsers reach the explorer. Default: from the request. Required with `oidc`. */
@@ -70,7 +71,7 @@ export function createExplorer(options: ExplorerOptions): Explorer {
   const upstream = new Upstream({
     url: options.serverUrl,
     name: 'the registry',
-    ca: options.serverCa,
+    trust: () => trustOf(options),
     trustProxy,
     deadlines: options.deadlines,
   })
@@ -145,6 +146,14 @@ export function createExplorer(options: ExplorerOptions): Explorer {
       issuer?.stop()
       await Promise.all([upstream.close(), broker?.close()])
     },
+  }
+}
+
+/** A certificate from a public authority names the base URL, and seldom the name of the server inside a cluster. */
+function trustOf({ serverCa, baseUrl }: ExplorerOptions): Trust {
+  return {
+    ca: serverCa?.(),
+    ...(baseUrl !== undefined && { alternativeName: new URL(baseUrl).hostname }),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { type Answer, createPool, type Pool, readBounded } from '../base/http/http.ts'
+import { type Answer, createPool, type Pool, readBounded, type Trust } from '../base/http/http.ts'
 import { type Forwarding, type Incoming, ReverseProxy } from '../base/proxy/proxy.ts'
 import type { External } from './external.ts'
 
@@ -8,8 +8,8 @@ export interface ProxiedUpstreamOptions {
   readonly url: string
   /** Name for errors, such as `the registry`. */
   readonly name: string
-  /** PEM certificates of its authorities. Default: those of this machine. */
-  readonly ca?: string | undefined
+  /** Authorities of its certificate, asked for with each request. Default: those of this machine. */
+  readonly trust?: (() => Trust | undefined) | undefined
   readonly trustProxy: boolean
   /** Default: `deadlines`. */
   readonly deadlines?: Deadlines | undefined
@@ -46,14 +46,14 @@ export class Upstream {
 
   constructor(options: ProxiedUpstreamOptions) {
     this.#options = options
-    const { url: to, ca, name, trustProxy } = options
+    const { url: to, trust, name, trustProxy } = options
     const { connectMs, silentMs } = options.deadlines ?? deadlines
     this.#pool = createPool({ connectMs, headersMs: silentMs, idleMs: silentMs })
     this.#proxy = new ReverseProxy({
       to,
       name,
       trustProxy,
-      ...(ca !== undefined && { trust: { ca } }),
+      trust,
       maxRequestBytes: largestRequestBytes,
       connectMs,
       timeoutMs: silentMs,
@@ -71,9 +71,9 @@ export class Upstream {
 
   /** Sends a request of this process, with the host name that clients use. @throws Error without an answer */
   ask(external: External, { headers, ...question }: Question): Promise<Answer> {
-    const { url: origin, ca } = this.#options
+    const { url: origin, trust } = this.#options
     return this.#pool.send(
-      { origin, ...(ca !== undefined && { trust: { ca } }) },
+      { origin, trust: trust?.() },
       {
         ...question,
         body: question.body ?? null,

@@ -157,11 +157,26 @@ export const serverValues: readonly Value[] = [
   text('server.tls.keyPath', '/etc/tls/tls.key', 'Path of the mounted key, in the same folder.'),
   bool('server.tls.certManager.enabled', false, 'Request the certificate from cert-manager.'),
   map('server.tls.certManager.issuerRef', {}, '`{name, kind, group}` of the issuer.'),
-  texts('server.tls.certManager.dnsNames', [], 'DNS names in addition to those of the Service.'),
-  text(
+  texts('server.tls.certManager.dnsNames', [], 'DNS names of the certificate.'),
+  bool(
+    'server.tls.certManager.serviceNames',
+    true,
+    'Add the names of the Service. False for a public issuer, which refuses them: the certificate must have the host of the base URL then.',
+  ),
+  duration(
     'server.tls.certManager.duration',
     '',
     'Validity of the certificate. Empty: the default of the issuer.',
+  ),
+  duration(
+    'server.tls.certManager.renewBefore',
+    '',
+    'How long before its end the certificate is renewed. Empty: the default of cert-manager.',
+  ),
+  map(
+    'server.tls.certManager.privateKey',
+    {},
+    'Private key of the certificate, such as `{algorithm: ECDSA, size: 256}`.',
   ),
   text('server.gpg.secretName', '', 'Secret with the key that signs the checksums of providers.'),
   text(

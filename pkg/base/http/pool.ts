@@ -1,6 +1,11 @@
 import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
-import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import {
+  checkServerIdentity,
+  createSecureContext,
+  type PeerCertificate,
+  type SecureContextOptions,
+} from 'node:tls'
 import { callbackify, isDeepStrictEqual } from 'node:util'
 import type * as undici from 'undici'
 import type { buildConnector, Dispatcher } from 'undici'
@@ -12,6 +17,8 @@ export interface Trust
   extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'pfx' | 'passphrase'> {
   readonly servername?: string | undefined
   readonly rejectUnauthorized?: boolean | undefined
+  /** A certificate for this name is accepted in addition to one for the destination. */
+  readonly alternativeName?: string | undefined
 }
 
 /** All times in milliseconds. */
@@ -217,14 +224,16 @@ class ConnectionPool implements Pool {
       const { addresses } = this.#options
       const direct = { ...connect, ...tls }
       const connector =
-        addresses && checked(client.buildConnector(lookedUp(direct, addresses)), addresses)
-      return new client.Agent({ ...shared, connect: connector ?? direct })
+        addresses === undefined
+          ? client.buildConnector(direct)
+          : checked(client.buildConnector(lookedUp(direct, addresses)), addresses)
+      return new client.Agent({ ...shared, connect: toDestination(connector, trust?.servername) })
     }
     return new client.ProxyAgent({
       ...shared,
       uri: proxy,
       connectTimeout: connectMs,
-      ...(tls && { requestTls: tls }),
+      requestTls: tls ?? {},
     })
   }
 }
@@ -256,7 +265,7 @@ function checked(
 ): buildConnector.connector {
   const find = callbackify(addresses)
   return (to, done) => {
-    const host = to.hostname.replace(/^\[|\]$/g, '')
+    const host = hostOf(to)
     if (isIP(host) === 0) {
       connect(to, done)
       return
@@ -268,9 +277,30 @@ function checked(
   }
 }
 
-function tlsOf({ servername, rejectUnauthorized, ...context }: Trust) {
+/** The client would ask for the certificate of the host in the Host header, which a reverse proxy keeps from its caller. */
+function toDestination(
+  connect: buildConnector.connector,
+  servername: string | undefined,
+): buildConnector.connector {
+  return (to, done) => {
+    const name = isIP(hostOf(to)) === 0 ? to.hostname : ''
+    connect({ ...to, servername: servername ?? name }, done)
+  }
+}
+
+function hostOf({ hostname }: buildConnector.Options): string {
+  return hostname.replace(/^\[|\]$/g, '')
+}
+
+function tlsOf({ servername, rejectUnauthorized, alternativeName, ...context }: Trust) {
   return {
     secureContext: createSecureContext(context),
+    ...(alternativeName !== undefined && {
+      checkServerIdentity: (host: string, certificate: PeerCertificate) => {
+        const error = checkServerIdentity(host, certificate)
+        return error && checkServerIdentity(alternativeName, certificate) && error
+      },
+    }),
     ...(servername !== undefined && { servername }),
     ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
     allowH2: false,

@@ -50,7 +50,8 @@ const options = {
   serverCaPath: {
     flag: 'server-ca-path',
     value: path,
-    meaning: 'PEM file with the certificate authorities of the server, if it serves HTTPS.',
+    meaning:
+      'PEM file with the certificate authorities of the server, if it serves HTTPS. It is read again when it changes. While it does not exist, the authorities of the system are trusted.',
   },
   brokerUrl: {
     flag: 'broker-url',

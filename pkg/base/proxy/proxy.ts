@@ -18,8 +18,8 @@ import { checkPath } from './paths.ts'
 export interface ProxyOptions {
   /** The other server: scheme, host and port. */
   readonly to: string
-  /** Authorities of its certificate. Default: those that this machine trusts. */
-  readonly trust?: Trust | undefined
+  /** Authorities of its certificate, asked for with each request. Default: those that this machine trusts. */
+  readonly trust?: (() => Trust | undefined) | undefined
   /** Its name in errors, such as `the identity broker`. */
   readonly name: string
   /** Keep `X-Forwarded-*` of a proxy in front, and add to it. */
@@ -118,7 +118,7 @@ export class ReverseProxy {
     const body = bodyless ? undefined : new RequestBody(raw.body, maxRequestBytes)
     try {
       const answer = await this.#pool.send(
-        { origin: to, trust },
+        { origin: to, trust: trust?.() },
         {
           method,
           path,

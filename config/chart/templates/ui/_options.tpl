@@ -63,6 +63,8 @@
   from: server.tls.secretName
   secret:
     secretName: {{ (include "depot.facts" . | fromYaml).tlsSecret | quote }}
+    # A Secret that `kubectl create secret tls` made has no ca.crt: the authorities of the system are trusted then.
+    optional: true
     items:
       - key: ca.crt
         path: ca.crt
