@@ -252,7 +252,8 @@ const cases: readonly Case[] = [
   {
     alert: 'DepotRemovalHeld',
     fires: { [controller('depot_removals_held')]: '1x120' },
-    quiet: { [controller('depot_removals_held')]: '0x60' },
+    quiet: { [controller('depot_removals_held')]: '0x120' },
+    at: '90m',
   },
   {
     alert: 'DepotEgressRefused',

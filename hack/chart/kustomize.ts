@@ -66,14 +66,15 @@ function render(...flags: readonly string[]): Manifest[] {
     .filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === undefined)
 }
 
-/** Removes the labels that say that Helm owns an object. */
+/** Removes labels and annotations that only mean something to Helm. */
 function withoutHelm(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutHelm)
   if (!(value instanceof Object)) return value
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([key]) => key !== 'helm.sh/chart' && key !== 'app.kubernetes.io/managed-by')
-      .map(([key, below]) => [key, withoutHelm(below)]),
+      .filter(([key]) => !key.startsWith('helm.sh/') && key !== 'app.kubernetes.io/managed-by')
+      .map(([key, below]) => [key, withoutHelm(below)] as const)
+      .filter(([key, below]) => key !== 'annotations' || Object.keys(below ?? {}).length > 0),
   )
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import {
   find,
@@ -147,7 +148,8 @@ describe('the rendered chart', () => {
       ({ metadata }) => metadata.name,
     )
     expect(new Set(names.map((name) => name.split('-', 2).join('-')))).toEqual(
-      new Set(['registry-depot']),
+      // Claims of StatefulSets have always been called so.
+      new Set(['registry-depot', 'data-registry']),
     )
   })
 })
@@ -238,6 +240,27 @@ describe('pods', () => {
       { name: 'modules', mountPath: '/data/modules', readOnly: true },
       { name: 'modules', mountPath: '/data/modules' },
     ])
+  })
+
+  it('claims are objects of their own, so that an upgrade can resize them', () => {
+    const sized = (size: string) =>
+      render({
+        server: { replicaCount: 2, stats: { persistence: { enabled: true, size } } },
+        valkey: { dataStorage: { requestedSize: size } },
+        storage: { filesystem: { enabled: true, size } },
+      })
+    const changed = (kind: string) => {
+      const after = sized('7Gi').filter((object) => object.kind === kind)
+      const before = sized('3Gi').filter((object) => object.kind === kind)
+      return after.filter((object, at) => !isDeepStrictEqual(object, before[at]))
+    }
+    expect(changed('PersistentVolumeClaim').map(({ metadata }) => metadata.name)).toEqual([
+      'depot-modules',
+      'data-depot-server-0',
+      'data-depot-server-1',
+      'data-depot-valkey-0',
+    ])
+    expect(changed('StatefulSet')).toEqual([])
   })
 
   it('the explorer and the self-test start with a Secret that has no ca.crt', () => {

@@ -182,6 +182,29 @@ lifecycle:
 {{- end }}
 {{- end }}
 
+{{- /*
+A claim of its own. In the volumeClaimTemplates of a StatefulSet, no upgrade could change its size. Takes "name", "size",
+"class", "modes" and "keep" in addition.
+*/ -}}
+{{- define "depot.claim" -}}
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata:
+  {{- $keep := ternary (dict "helm.sh/resource-policy" "keep") dict .keep }}
+  {{- include "depot.metadata" (merge (dict "annotations" (merge $keep (.annotations | default dict))) .) | nindent 2 }}
+spec:
+  accessModes:
+    {{- toYaml .modes | nindent 4 }}
+  {{- if eq .class "-" }}
+  storageClassName: ""
+  {{- else if .class }}
+  storageClassName: {{ .class | quote }}
+  {{- end }}
+  resources:
+    requests:
+      storage: {{ .size }}
+{{- end }}
+
 {{- /* The volume from which servers read archives and to which the controller writes them. */ -}}
 {{- define "depot.archiveVolume" -}}
 {{- $f := .Values.storage.filesystem -}}

@@ -206,7 +206,11 @@ export const serverValues: readonly Value[] = [
     false,
     'Create a StatefulSet instead of a Deployment, with a claim per pod for the counts or their queue.',
   ),
-  quantity('server.stats.persistence.size', '1Gi', 'Size of the claim.'),
+  quantity(
+    'server.stats.persistence.size',
+    '1Gi',
+    'Size of the claim. An upgrade can increase it, if the storage class allows that.',
+  ),
   text(
     'server.stats.persistence.storageClassName',
     '',

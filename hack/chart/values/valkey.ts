@@ -43,7 +43,16 @@ export const valkeyValues: readonly Value[] = [
     true,
     'Keep data in a claim. False: data is lost with the pod.',
   ),
-  quantity('valkey.dataStorage.requestedSize', '1Gi', 'Size of the claim.'),
+  text(
+    'valkey.dataStorage.existingClaim',
+    '',
+    'Name of an existing claim. Empty: the chart creates one.',
+  ),
+  quantity(
+    'valkey.dataStorage.requestedSize',
+    '1Gi',
+    'Size of the claim. An upgrade can increase it, if the storage class allows that.',
+  ),
   text('valkey.dataStorage.className', '', 'Storage class of the claim. Empty: the default class.'),
   texts('valkey.dataStorage.accessModes', ['ReadWriteOnce'], 'Access modes of the claim.'),
   bool('valkey.dataStorage.keepPvc', true, 'Keep the claim when the release is uninstalled.'),
