@@ -35,7 +35,7 @@ function parsed() {
     })
   } catch (error) {
     process.stderr.write(`selftest: ${messageOf(error)}\n${usage}`)
-    process.exit(2)
+    return process.exit(2)
   }
 }
 
