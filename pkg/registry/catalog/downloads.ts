@@ -7,7 +7,7 @@ import type { Parent } from './parent.ts'
 import { compareText, newestFirst } from './semver-order.ts'
 import { lowerBound } from './version-chunk.ts'
 
-export interface Downloads {
+interface Downloads {
   readonly count: number
   readonly lastAt: number
 }

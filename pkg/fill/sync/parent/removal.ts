@@ -19,7 +19,7 @@ export interface HeldRemoval {
   readonly token: string
 }
 
-export function confirmAnnotation(apiGroup: string): string {
+function confirmAnnotation(apiGroup: string): string {
   return `${apiGroup}/confirm-removal`
 }
 
@@ -88,6 +88,6 @@ export function heldRemovals(objects: Objects): number {
     .filter(({ status }) => isHeld((status ?? {}) as AnyStatus)).length
 }
 
-export function isHeld({ conditions = [] }: AnyStatus): boolean {
+function isHeld({ conditions = [] }: AnyStatus): boolean {
   return conditions.some(({ type, status }) => type === 'RemovalHeld' && status === 'True')
 }
