@@ -8,9 +8,8 @@ export const SharedConfig = {
   versionConstraints: z.string().optional().describe('Version constraints, such as >= 1.2, < 2.'),
   versionHistoryLimit: z
     .int32()
-    .min(0)
     .optional()
-    .describe('Number of versions to keep. Default: all.'),
+    .describe('Number of versions to keep. 0 or less keeps all. Default: all.'),
   githubClientConfig: GithubClientConfig.optional(),
   storageConfig: StorageConfig.optional(),
 }

@@ -45,6 +45,13 @@ export function depotScenarios(scene: () => Scene): void {
       expect(scene().names('Version')).toEqual(['vpc-1-1-0', 'vpc-1-2-0'])
     })
 
+    it('keeps all versions with a versionHistoryLimit below zero', async () => {
+      scene().upstream.repository(url, tags('v1.0.0', 'v1.1.0'))
+      await write([config('vpc', { versionHistoryLimit: -1 })])
+      await scene().run()
+      expect(scene().names('Version')).toEqual(['vpc-1-0-0', 'vpc-1-1-0'])
+    })
+
     it.each([
       ['zip', '.zip'],
       ['tar', '.tar.gz'],

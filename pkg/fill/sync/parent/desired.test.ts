@@ -24,4 +24,5 @@ it('keeps retained versions, which do not count', () => {
   expect(kept(1, '3.0.0')).toEqual(['3.0.0', '2.0.0'])
   expect(kept(2, '0.9.0')).toEqual(['3.0.0', '2.0.0', '0.9.0'])
   expect(kept(0)).toHaveLength(4)
+  expect(kept(-1)).toHaveLength(4)
 })

@@ -77,7 +77,7 @@ export function listedVersions(versions: readonly Omit<SpelledVersion, 'spelled'
 /**
  * Keeps the newest versions.
  *
- * @param limit 0 or absent: all
+ * @param limit 0 or less, or absent: all
  * @param isRetained tells versions that stay and do not count
  */
 export function retention<T extends { readonly version: string }>(
