@@ -53,10 +53,14 @@ export const Drift = z.object({
   since: z.string().optional().describe('Time when it was first seen, RFC 3339.'),
 })
 
-/** A failure that is not retried until something changes. */
+/** A refused archive, which is fetched again after a growing wait. */
 export const Attempt = z.object({
-  sourceKey: z.string().describe('Digest of the source that the archive is made from.'),
+  sourceKey: z
+    .string()
+    .describe('Digest of the source of the archive, and of the options that decide on it.'),
   revision: z.string().describe('Upstream revision.'),
+  at: z.string().optional().describe('Time of the last attempt, RFC 3339.'),
+  failures: z.int().min(1).optional().describe('How many attempts in a row failed.'),
 })
 
 /** An archive that a newer one replaced, until it is removed. */

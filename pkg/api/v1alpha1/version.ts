@@ -96,7 +96,7 @@ export const Version = z.object({
         .optional()
         .describe('`Gone` if upstream no longer lists this version. It stays served.'),
       attempted: Attempt.optional().describe(
-        'Failed attempt, which is not retried for the same source.',
+        'Refused archive. It is fetched again after a wait that grows to about five hours.',
       ),
       replaced: z.array(Replaced).optional().describe('Archives that newer ones replaced.'),
       previousDigests: z

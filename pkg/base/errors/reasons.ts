@@ -132,7 +132,7 @@ export const reasonTopics = {
     UpstreamNotFound: ['retry', 'Upstream lacks the repository, tag or platform. Check its name.'],
     FetchFailed: ['retry', 'The upstream is unreachable, slow, or sends something else.'],
   },
-  /** Why an archive is refused. The same bytes are refused again. */
+  /** Why an archive is refused. The same bytes are refused again, so waits between attempts grow to hours. */
   archives: {
     NotAnArchive: ['fix', 'It is not an archive, or a damaged one. Publish it again.'],
     UnsafeArchive: ['fix', 'A name, link or layout in the archive is refused. Pack it without.'],

@@ -16,7 +16,7 @@ import { type FetchingOptions, OptionsError } from '../../base/options/options.t
 import { madeFolderProblem, readTextFile } from '../../base/run/run.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { Objects } from '../../records/store/store.ts'
-import { Egress } from '../egress/egress.ts'
+import { Egress, type EgressPolicy } from '../egress/egress.ts'
 import { openSources, type Sources } from '../sources/sources.ts'
 
 type SharedOptions = Omit<FetchingOptions, 'filesystemMountPath'>
@@ -38,6 +38,7 @@ export interface Fetching {
   readonly archives: ArchiveStore
   readonly spool: Spool
   readonly limits: LimitsByKind
+  readonly policy: EgressPolicy
   close(): Promise<void>
 }
 
@@ -60,10 +61,11 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
       return undefined
     }
   }
+  const policy = policyOf(options)
   const ca = await attempt('--egress-ca-path', () => readAuthorities(options.egressCaPath))
   const egress = await attempt(
     '--egress-allow, --egress-private-cidrs',
-    () => new Egress({ policy: policyOf(options), environment: env, log, metrics, ca }),
+    () => new Egress({ policy, environment: env, log, metrics, ca }),
   )
   const spoolProblem = madeFolderProblem('--spool-dir', spoolDir, 0o700)
   if (spoolProblem !== undefined) problems.push(spoolProblem)
@@ -82,6 +84,7 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
   return {
     spool,
     limits: limitsOf(options),
+    policy,
     archives: openArchiveStore(
       { filesystemMountPath: mountPath, proxies, ...storage.settings },
       grants,
@@ -101,7 +104,7 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
   }
 }
 
-const policyOf = (options: SharedOptions) => ({
+const policyOf = (options: SharedOptions): EgressPolicy => ({
   hosts: [...options.upstreamHosts, ...options.sourceHosts, ...(options.egressAllow ?? [])],
   privateNetworks: options.egressPrivateCidrs ?? [],
   publicDownloads: options.egressPublicDownloads,

@@ -4,6 +4,7 @@ import type { ArchiveStore } from '../../archives/storage/storage.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { ObjectKind, Objects, StoredObject, StoredRef } from '../../records/store/store.ts'
+import type { EgressPolicy } from '../egress/egress.ts'
 import type { Priority, Reconciled } from '../queue/queue.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { SyncMetrics } from './metrics.ts'
@@ -23,6 +24,8 @@ export interface SyncOptions {
   readonly spool: Spool
   /** Maximum sizes of archives. */
   readonly limits: LimitsByKind
+  /** The destinations that sources may reach; a change makes refused archives worth another attempt. */
+  readonly policy?: EgressPolicy
   readonly apiGroup: string
   readonly log: Logger
   readonly metrics: Metrics

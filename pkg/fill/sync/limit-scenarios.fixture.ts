@@ -22,10 +22,6 @@ export function limitScenarios(scene: () => Scene): void {
           reason: 'ArchiveTooLarge',
         })
         expect(await scene().stored()).toEqual([])
-        await scene().objects.patch(
-          { kind: 'Version', namespace: scene().namespace, name: 'large-1-0-0' },
-          { metadata: { annotations: { 'depot.internal/sync-requested-at': 'now' } } },
-        )
         await scene().run()
         expect(scene().status('Version', 'large-1-0-0').synced).toBe(true)
       },

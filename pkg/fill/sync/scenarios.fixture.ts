@@ -11,6 +11,7 @@ import { heldScenarios } from './held-scenarios.fixture.ts'
 import { hostScenarios } from './host-scenarios.fixture.ts'
 import { limitScenarios } from './limit-scenarios.fixture.ts'
 import { providerScenarios } from './provider-scenarios.fixture.ts'
+import { refusedScenarios } from './refused-scenarios.fixture.ts'
 import { removalScenarios } from './removal-scenarios.fixture.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import { Scene } from './scene.fixture.ts'
@@ -305,6 +306,7 @@ export function syncScenarios(
     alteredScenarios(() => scene)
     heldScenarios(() => scene)
     hostScenarios(() => scene)
+    refusedScenarios(() => scene)
     removalScenarios(() => scene)
     providerScenarios(() => scene)
     depotScenarios(() => scene)

@@ -17,6 +17,9 @@ export interface SyncTimings {
   readonly stalledMs: number
   /** The same if a Secret is missing or wrong: no event reports when the Secret is corrected. */
   readonly secretMs: number
+  /** When to fetch a refused archive again. The wait doubles with each refusal. */
+  readonly refusedMs: number
+  readonly longestRefusedMs: number
   /** How long to keep a fetched archive while storage is unavailable. */
   readonly heldMs: number
   /** How long a fetched archive waits for room in the spool to be rewritten. */
@@ -40,6 +43,8 @@ export const defaultTimings: SyncTimings = {
   replacedMs: 10 * minute,
   forceSyncMs: 10 * minute,
   stalledMs: hour,
+  refusedMs: minute,
+  longestRefusedMs: 5 * hour,
   secretMs: 5 * minute,
   heldMs: hour,
   roomMs: 2 * minute,

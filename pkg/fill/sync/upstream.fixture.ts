@@ -29,7 +29,7 @@ export class TestUpstream implements Sources {
   readonly repositories = new Map<string, Map<string, Readonly<Record<string, string>>>>()
   /** Versions by `namespace/type`. */
   readonly providers = new Map<string, Map<string, ProviderVersion>>()
-  /** Errors of requests, by URL or `namespace/type`. */
+  /** Errors of requests, by URL, by `namespace/type`, or by the request as `asked` shows it. */
   readonly faults = new Map<string, FillError>()
   /** Promises that a download waits for, by URL. */
   readonly delays = new Map<string, Promise<void>>()
@@ -169,7 +169,7 @@ export class TestUpstream implements Sources {
 
   #ask(what: string, name: string): void {
     this.asked.push(what)
-    const fault = this.faults.get(name)
+    const fault = this.faults.get(what) ?? this.faults.get(name)
     if (fault !== undefined) throw fault
   }
 

@@ -7,6 +7,7 @@ import { jittered } from '../timings.ts'
 import { addFinalizer } from './finalizer.ts'
 import { obtain } from './obtain.ts'
 import { planOf, type VersionPlan } from './plan.ts'
+import { attemptKey, refusedBefore, refusedWaitMs } from './refused.ts'
 import { heldMs, removeFiles } from './remove.ts'
 import { keptStatus } from './status.ts'
 import { upstreamOf } from './upstream.ts'
@@ -23,7 +24,7 @@ export async function syncVersion(
   // Taken now: a change that is noticed during this work is for the next run.
   attempt.isOutdated = context.outdated.delete(key)
   const plan = planOf(context, version)
-  attempt.sourceKey = plan.sourceKey
+  attempt.key = attemptKey(context, plan.sourceKey)
   const object = await addFinalizer(context, given.object)
   const work = { ...given, object }
   const { request, afterMs } = requestOf(context, object)
@@ -45,9 +46,10 @@ export async function syncVersion(
     return { waitsFor: plan.host }
   } else {
     const offer = await upstreamOf(context, plan, work)
-    if (isRefusedAlready(work)) {
-      return { afterMs: jittered(context.timings.stalledMs, object.metadata.uid) }
-    }
+    const { uid } = object.metadata
+    const refused = request === undefined ? refusedBefore(work) : undefined
+    const waitMs = refused === undefined ? 0 : refusedWaitMs(context, uid, refused)
+    if (waitMs > 0) return soonest(waitMs, jittered(context.timings.stalledMs, uid))
     if (isKept && offer.revision === artifact.revision) await keep(context, work, plan, stored)
     else await obtain(context, work, { plan, offer, isCurrent, isLost })
   }
@@ -58,15 +60,6 @@ export async function syncVersion(
 function mayHaveChanged({ version: { status }, attempt }: VersionWork): boolean {
   const wasRefused = status?.drift !== undefined || status?.attempted !== undefined
   return attempt.isOutdated === true || wasRefused
-}
-
-/** Whether the same archive was fetched before and refused for good. */
-function isRefusedAlready({ version: { metadata, status }, attempt }: VersionWork): boolean {
-  const { sourceKey, revision, request } = attempt
-  const attempted = status?.attempted
-  if (attempted === undefined || request !== undefined) return false
-  if (status?.observedGeneration !== metadata.generation) return false
-  return attempted.sourceKey === sourceKey && attempted.revision === revision
 }
 
 async function keep(

@@ -4,16 +4,17 @@ import type { Reason } from '../../../base/errors/errors.ts'
 import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import type { FillError } from '../../sources/sources.ts'
-import { type Context, keyOf, latestOf } from '../context.ts'
+import { type Context, keyOf, latestOf, soonest } from '../context.ts'
 import { failureOf, reportFailure } from '../failure.ts'
 import { handled, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
 import { suspend } from '../status.ts'
+import { attemptedNow, refusedWaitMs } from './refused.ts'
 import { removeVersion } from './remove.ts'
 import { failedStatus } from './status.ts'
 import { syncVersion } from './sync-version.ts'
 import { syncUpload } from './upload.ts'
-import type { SyncAttempt, VersionStatus } from './work.ts'
+import { type SyncAttempt, type VersionStatus, versionStatus } from './work.ts'
 
 export async function reconcileVersion(
   context: Context,
@@ -56,20 +57,23 @@ async function failed(
   context: Context,
   object: StoredObject,
   failure: FillError,
-  { sourceKey, revision, request, isOutdated }: SyncAttempt,
+  attempt: SyncAttempt,
 ): Promise<Reconciled> {
   const { reason, terminal } = failure
+  const { request, isOutdated } = attempt
   if (verifyReasons.has(reason)) context.metrics.verifyFailed(reason)
   if (!terminal && isOutdated === true) context.outdated.add(keyOf(object.metadata))
   const result = await reportFailure<VersionStatus>(context, object, failure, (status) => {
     const { fields, conditions } = failedStatus(status, failure)
     if (!terminal) return { fields, conditions }
-    const attempted =
-      sourceKey === undefined || revision === undefined ? undefined : { sourceKey, revision }
+    const attempted = attemptedNow(context, attempt, status?.attempted)
     return { fields: { ...fields, attempted, ...handled(request, context.clock()) }, conditions }
   })
-  await resetForceSync(context, latestOf(context, object), request)
-  return result
+  const current = latestOf(context, object)
+  await resetForceSync(context, current, request)
+  const { attempted } = versionStatus(current)
+  const { uid } = current.metadata
+  return soonest(result.afterMs, attempted && refusedWaitMs(context, uid, attempted))
 }
 
 const verifyReasons: ReadonlySet<Reason> = new Set<Reason>([

@@ -19,7 +19,8 @@ export interface VersionWork {
 
 /** Facts that the work finds out as it goes, for the status of a failure. */
 export interface SyncAttempt {
-  sourceKey?: string
+  /** Digest of the source, and of the options that decide whether an archive is accepted. */
+  key?: string
   revision?: string
   request?: SyncRequest | undefined
   /** Upstream was seen to have other content. Only the next poll would notice that again. */
