@@ -24,6 +24,8 @@ export interface DeploymentOptions {
   readonly serverFlags?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   readonly idTokenSeconds?: number
+  /** Whether the issuer has an endpoint for signing out. Default: true. */
+  readonly endsSessions?: boolean
   /** The explorer's client at the issuer. Default: `depot-ui`, which has a secret. */
   readonly clientId?: string
   /** The client whose tokens the server accepts. Default: the explorer's. */
@@ -66,6 +68,7 @@ export async function deploy(options: DeploymentOptions = {}): Promise<Deploymen
     callbacks: [`${baseUrl}/auth/callback`, `${baseUrl}/sign-in/done`],
     origins: [baseUrl],
     idTokenSeconds,
+    endsSessions: options.endsSessions ?? true,
     ...(isBroker && { issuer: `${baseUrl}/broker` }),
   })
   onTestFinished(() => provider.stop())

@@ -240,15 +240,21 @@ describe('signing out', () => {
 
     const out = await visitor.script(url, { method: 'POST' })
     expect(out.headers['clear-site-data']).toBe('"cache", "storage"')
-    expect(visitor.cookies(explorer.baseUrl).has('depot-session')).toBe(false)
+    // The marker of the sign-out is left.
+    expect([...visitor.cookies(explorer.baseUrl).keys()].toSorted()).toEqual([
+      'depot-logout',
+      'depot-signed-out',
+    ])
     const { location } = JSON.parse(out.text) as { location: string }
     const end = await visitor.ask(new URL(location, explorer.baseUrl).href)
     const target = new URL(String(end.headers['location']))
     expect(target.origin).toBe(provider.url)
-    expect(target.searchParams.get('post_logout_redirect_uri')).toBe(`${explorer.baseUrl}/`)
+    expect(target.searchParams.get('post_logout_redirect_uri')).toBe(
+      `${explorer.baseUrl}/auth/signed-out`,
+    )
     expect(target.searchParams.get('id_token_hint')).toMatch(/^eyJ/)
     expect((await visitor.ask(new URL(location, explorer.baseUrl).href)).headers['location']).toBe(
-      '/',
+      '/auth/signed-out',
     )
   })
 })
@@ -295,7 +301,7 @@ it('a pasted token replaces the sign-in until it is cleared', async () => {
   const alice = new Visitor()
   await alice.signIn(`${explorer.baseUrl}/auth/login`)
   await alice.script(`${explorer.baseUrl}/auth/logout`, { method: 'POST' })
-  const end = await alice.ask(`${explorer.baseUrl}/auth/logged-out`)
+  const end = await alice.ask(`${explorer.baseUrl}/auth/logout/issuer`)
   const location = new URL(String(end.headers['location']))
   const token = location.searchParams.get('id_token_hint') ?? ''
 

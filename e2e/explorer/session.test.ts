@@ -83,7 +83,39 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     // Signing out clears the pages that were cached.
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.waitForURL((url) => url.origin === provider.url)
+    await page.getByRole('button', { name: /yes, sign me out/i }).click()
+    await page.getByRole('heading', { name: 'You are signed out' }).waitFor()
     expect(problems.filter((problem) => !problem.includes('fonts.googleapis.com'))).toEqual([])
+    await close()
+  })
+
+  it('ends in every tab, and begins again only by a click', async () => {
+    const { explorer, provider } = await deploy({ isBuilt: true, endsSessions: false })
+    const { page, close } = await watchAll(explorer.baseUrl, [401, 404])
+    const context = page.context()
+    await context.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ body: '' }))
+    await page.goto('/')
+    await logIn(page, 'alice')
+    await page.waitForURL(`${explorer.baseUrl}/`)
+    const other = await context.newPage()
+    await other.goto(`${explorer.baseUrl}/stats`)
+    await settled(other)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    for (const tab of [page, other]) {
+      await tab.getByRole('heading', { name: 'You are signed out' }).waitFor()
+      await tab.getByText(`You may still be signed in at ${new URL(provider.url).host}.`).waitFor()
+      expect(tab.url()).toBe(`${explorer.baseUrl}/auth/signed-out`)
+    }
+    expect(await problemsInEveryLook(page)).toEqual([])
+    const cookies = await context.cookies(explorer.baseUrl)
+    expect(cookies.map(({ name }) => name).filter((name) => name.startsWith('depot-'))).toEqual([
+      'depot-signed-out',
+    ])
+    // The issuer would sign alice in without a question.
+    await page.getByRole('link', { name: 'Look at public modules' }).click()
+    await page.getByText('This page needs a sign-in.').waitFor()
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await page.getByRole('link', { name: 'network' }).first().waitFor()
     await close()
   })
 

@@ -1,7 +1,8 @@
 import { Hono } from 'hono'
+import { html } from 'hono/html'
 import type { Reason } from '../base/errors/errors.ts'
-import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'
-import { themeAttribute } from './theme.ts'
+import { openDoor } from './door.ts'
+import type { ExplorerEnv } from './request.ts'
 
 const path = '/auth/error'
 
@@ -38,20 +39,23 @@ export function errorPath(problem: LoginProblem, count?: number): string {
   return `${path}?reason=${problem}${count === undefined ? '' : `&count=${count}`}`
 }
 
-/** A page without scripts. @param stylesheets paths of the built style sheets */
-export function authErrorRoutes(stylesheets: readonly string[]): Hono<ExplorerEnv> {
-  return new Hono<ExplorerEnv>().get(path, (c: ExplorerContext) => {
-    note(c, path)
-    const reason = c.req.query('reason') ?? ''
-    const [title, explain] = problems[isProblem(reason) ? reason : 'SignInRefused']
+/** @param stylesheets paths of the built style sheets */
+export function authErrorRoutes(
+  stylesheets: readonly string[],
+  issuerUrl: string | undefined,
+): Hono<ExplorerEnv> {
+  return new Hono<ExplorerEnv>().get(path, (c) => {
+    const asked = c.req.query('reason') ?? ''
+    const reason = isProblem(asked) ? asked : 'SignInRefused'
+    const [title, explain] = problems[reason]
     const count = c.req.query('count') ?? ''
     const text = explain(/^\d{1,6}$/.test(count) ? Number(count) : 0)
-    const links = stylesheets.map((href) => `<link rel="stylesheet" href="${href}">`).join('')
-    return c.html(
-      `<!doctype html><html${themeAttribute(c)} lang="en"><head><meta charset="utf-8"><title>${title} · Depot</title><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><link rel="icon" href="/favicon.svg" type="image/svg+xml">${links}</head><body><main class="auth-error"><h1>${title}</h1><p>${text}</p><p><a class="button" href="/auth/login">Sign in again</a> <a href="/">Registry</a></p></main></body></html>`,
-      200,
-      { 'Cache-Control': 'no-store' },
-    )
+    return openDoor(c, stylesheets, {
+      title,
+      content: html`<p>${text}</p>
+<div class="actions"><a class="btn main" href="/auth/login">Sign in again</a><a class="btn" href="/">Continue without signing in</a></div>
+<section class="sec"><header><h2>For whoever helps you</h2></header><dl class="facts-list one"><div><dt>Reason</dt><dd><code>${reason}</code></dd></div><div><dt>Issuer</dt><dd><code>${issuerUrl}</code></dd></div><div><dt>Time</dt><dd><code>${new Date().toISOString()}</code></dd></div></dl></section>`,
+    })
   })
 }
 

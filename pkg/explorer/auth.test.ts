@@ -42,7 +42,7 @@ async function withIssuer() {
     asked,
     explorer,
     signedOut: async (content: object) =>
-      explorer.get('/auth/logged-out', {
+      explorer.get('/auth/logout/issuer', {
         cookie: `depot-logout=${await seal.seal('logout', content, 60)}`,
       }),
   }
@@ -55,7 +55,7 @@ it('a sign-out leads to the sign-out page of the issuer, with the ID token as hi
   expect([status, target.origin + target.pathname]).toEqual([302, `${issuer.url}/end`])
   expect(Object.fromEntries(target.searchParams)).toMatchObject({
     id_token_hint: 'a.b.c',
-    post_logout_redirect_uri: 'http://a.example/',
+    post_logout_redirect_uri: 'http://a.example/auth/signed-out',
   })
 })
 
@@ -65,12 +65,15 @@ it.each([
   ['an empty token', { token: '' }],
   ['no token', {}],
   ['a token of another type', { token: 1 }],
-])('a sign-out of %s leads to the first page and clears its cookie', async (_what, content) => {
-  const { signedOut } = await withIssuer()
-  const { status, headers } = await signedOut(content)
-  expect([status, headers['location']]).toEqual([302, '/'])
-  expect(String(headers['set-cookie'])).toContain('depot-logout=; Max-Age=0')
-})
+])(
+  'a sign-out of %s leads to the page after a sign-out and clears its cookie',
+  async (_what, content) => {
+    const { signedOut } = await withIssuer()
+    const { status, headers } = await signedOut(content)
+    expect([status, headers['location']]).toEqual([302, '/auth/signed-out'])
+    expect(String(headers['set-cookie'])).toContain('depot-logout=; Max-Age=0')
+  },
+)
 
 const hour = 3_600_000
 

@@ -4,11 +4,13 @@ import { isRecord } from '../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../base/errors/errors.ts'
 import type { Clock } from '../base/pacing/pacing.ts'
 import type { Issuer } from './issuer.ts'
+import { forgetLogins } from './login.ts'
 import { packToken, unpackToken } from './packed-token.ts'
 import type { Grant } from './refresh.ts'
 import { type ExplorerContext, type ExplorerEnv, fetchSiteOf, note } from './request.ts'
 import type { Seal } from './seal.ts'
 import type { Session, Sessions } from './session.ts'
+import { signedOutCookie, signedOutPath, signedOutSeconds } from './signed-out.ts'
 
 export interface AuthRoutesOptions {
   readonly sessions: Sessions
@@ -22,6 +24,7 @@ export interface AuthRoutesOptions {
 
 const largestBodyBytes = 64 * 1024
 const logoutCookie = 'logout'
+const issuerLogoutPath = '/auth/logout/issuer'
 const logoutSeconds = 60
 /** Characters that an Authorization header may contain. */
 const tokenPattern = /^[\w.~+/-]+=*$/
@@ -57,16 +60,19 @@ export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
     note(c, '/auth/logout')
     const session = await c.var.session()
     sessions.clear(c.var.cookies)
+    forgetLogins(c.var.cookies)
     c.header('Clear-Site-Data', '"cache", "storage"')
-    if (issuer === undefined || session?.idToken === undefined) return c.json({ location: '/' })
+    if (issuer === undefined) return c.json({ location: '/' })
+    c.var.cookies.set(signedOutCookie, '1', signedOutSeconds)
+    if (session?.idToken === undefined) return c.json({ location: signedOutPath })
     // The next page needs the ID token, which scripts of this page must not see.
     const hint = await seal.seal('logout', { token: packToken(session.idToken) }, logoutSeconds)
     const fits = c.var.cookies.setLong(logoutCookie, hint, logoutSeconds)
-    return c.json({ location: fits ? '/auth/logged-out' : '/' })
+    return c.json({ location: fits ? issuerLogoutPath : signedOutPath })
   })
 
-  app.get('/auth/logged-out', async (c) => {
-    note(c, '/auth/logged-out')
+  app.get(issuerLogoutPath, async (c) => {
+    note(c, issuerLogoutPath)
     const sealed = c.var.cookies.getLong(logoutCookie)
     c.var.cookies.clearLong(logoutCookie)
     const hint = hintOf(
@@ -75,11 +81,11 @@ export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
     const configuration = await issuer?.configuration().catch(() => undefined)
     const endpoint = configuration?.serverMetadata().end_session_endpoint
     if (configuration === undefined || endpoint === undefined || hint === undefined) {
-      return c.redirect('/')
+      return c.redirect(signedOutPath)
     }
     const url = buildEndSessionUrl(configuration, {
       id_token_hint: hint,
-      post_logout_redirect_uri: `${c.var.external.origin}/`,
+      post_logout_redirect_uri: c.var.external.origin + signedOutPath,
     })
     return c.redirect(url.href)
   })

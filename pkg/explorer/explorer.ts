@@ -25,6 +25,7 @@ import type { ExplorerEnv } from './request.ts'
 import { Seal } from './seal.ts'
 import { type Session, Sessions } from './session.ts'
 import { shellRoutes } from './shell.ts'
+import { signedOutRoutes } from './signed-out.ts'
 import { readStaticFiles } from './static-files.ts'
 import { type Deadlines, Upstream } from './upstream.ts'
 
@@ -110,8 +111,9 @@ export function createExplorer(options: ExplorerOptions): Explorer {
     if (issuer !== undefined) {
       const onLogin = (result: string) => logins.inc({ result })
       app.route('/', loginRoutes({ issuer, seal, sessions, onLogin, log, clock }))
+      app.route('/', signedOutRoutes(issuer, files.stylesheets))
     }
-    app.route('/', authErrorRoutes(files.stylesheets))
+    app.route('/', authErrorRoutes(files.stylesheets, oidc?.issuerUrl))
     app.route('/', authRoutes({ sessions, seal, issuer, refresh, devTokenInput, clock }))
   }
   app.all('/auth/*', () => {

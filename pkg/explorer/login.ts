@@ -12,11 +12,13 @@ import {
 import type { Clock } from '../base/pacing/pacing.ts'
 import type { Logger } from '../base/telemetry/telemetry.ts'
 import { errorPath, type LoginProblem } from './auth-error.ts'
+import type { Cookies } from './cookies.ts'
 import type { Issuer } from './issuer.ts'
 import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'
 import { safeReturnTo } from './return-to.ts'
 import type { Seal } from './seal.ts'
 import { type Session, type Sessions, SessionTooLarge } from './session.ts'
+import { signedOutCookie, signedOutPath } from './signed-out.ts'
 import { sessionOf } from './tokens.ts'
 
 /** A login in progress, in its own cookie, so that two tabs can log in at once. */
@@ -60,8 +62,13 @@ export function loginRoutes(options: LoginOptions): Hono<ExplorerEnv> {
   async function begin(c: ExplorerContext): Promise<Response> {
     note(c, '/auth/login')
     const { cookies, external } = c.var
+    const isSignedOut = cookies.get(signedOutCookie) !== undefined
+    if (isSignedOut && c.req.query('auto') !== undefined) {
+      return c.redirect(`${signedOutPath}?private`)
+    }
     const configuration = await issuer.configuration().catch(() => undefined)
     if (configuration === undefined) return fail(c, 'IssuerUnavailable')
+    if (isSignedOut) cookies.clear(signedOutCookie)
     const attempt: Attempt = {
       state: randomState(),
       nonce: randomNonce(),
@@ -131,6 +138,11 @@ export function loginRoutes(options: LoginOptions): Hono<ExplorerEnv> {
   }
 
   return new Hono<ExplorerEnv>().get('/auth/login', begin).get(callbackPath, finish)
+}
+
+/** Clears the cookies of logins that have begun or ended. */
+export function forgetLogins(cookies: Cookies): void {
+  for (const name of [arrivedCookie, ...cookies.names(attemptCookie)]) cookies.clear(name)
 }
 
 function isAttempt(value: unknown): value is Attempt {

@@ -193,7 +193,7 @@ describe('a 401', () => {
     const { status, headers } = await explorer.get('/stats?namespace=a&x=%26')
     expect([status, headers['location']]).toEqual([
       302,
-      '/auth/login?returnTo=%2Fstats%3Fnamespace%3Da%26x%3D%2526',
+      '/auth/login?auto&returnTo=%2Fstats%3Fnamespace%3Da%26x%3D%2526',
     ])
   })
 

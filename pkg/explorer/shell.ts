@@ -67,7 +67,7 @@ export function shellRoutes(options: ShellOptions): Hono<ExplorerEnv> {
       if (next !== undefined) {
         return c.redirect(
           next === 'login'
-            ? `/auth/login?returnTo=${encodeURIComponent(url.pathname + url.search)}`
+            ? `/auth/login?auto&returnTo=${encodeURIComponent(url.pathname + url.search)}`
             : errorPath('NoSession'),
         )
       }

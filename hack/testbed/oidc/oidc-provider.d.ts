@@ -18,9 +18,10 @@ declare module 'oidc-provider' {
     /** Seconds. */
     readonly ttl?: { readonly IdToken: number }
     readonly features?: {
-      readonly deviceFlow: { readonly enabled: boolean }
-      readonly clientCredentials: { readonly enabled: boolean }
-      readonly resourceIndicators: {
+      readonly rpInitiatedLogout?: { readonly enabled: boolean }
+      readonly deviceFlow?: { readonly enabled: boolean }
+      readonly clientCredentials?: { readonly enabled: boolean }
+      readonly resourceIndicators?: {
         readonly enabled: boolean
         defaultResource(): string
         useGrantedResource(): boolean

@@ -16,6 +16,8 @@ export interface SignInOptions {
   readonly port?: number
   /** Default 3600. */
   readonly idTokenSeconds?: number
+  /** Whether it ends sessions of people. Default: true. */
+  readonly endsSessions?: boolean
 }
 
 /**
@@ -83,12 +85,13 @@ function groupsOf(account: string): readonly string[] | undefined {
   return Array.from({ length: Number(count) }, (_, n) => group(n))
 }
 
-function configurationOf({ callbacks, origins = [], idTokenSeconds = 3600 }: SignInOptions) {
+function configurationOf(options: SignInOptions) {
+  const { callbacks, origins = [], idTokenSeconds = 3600, endsSessions = true } = options
   const client = {
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     redirect_uris: [...callbacks],
-    post_logout_redirect_uris: origins.map((origin) => `${origin}/`),
+    post_logout_redirect_uris: origins.map((origin) => `${origin}/auth/signed-out`),
   }
   return {
     clients: [
@@ -99,6 +102,7 @@ function configurationOf({ callbacks, origins = [], idTokenSeconds = 3600 }: Sig
     claims: { openid: ['sub'], profile: ['name'], email: ['email'], groups: ['groups'] },
     conformIdTokenClaims: false,
     pkce: { required: () => true },
+    features: { rpInitiatedLogout: { enabled: endsSessions } },
     ttl: { IdToken: idTokenSeconds },
     findAccount: (_context: unknown, accountId: string) => ({
       accountId,

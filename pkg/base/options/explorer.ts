@@ -25,7 +25,7 @@ const scopes = z
   .meta({ title: "'A B …'" })
 
 const reserved =
-  /^\/(?:depot|broker|\.well-known|v1|-|auth\/(?:login|logout|refresh|error|dev-token|logged-out))(?:\/|$)/
+  /^\/(?:depot|broker|\.well-known|v1|-|auth\/(?:login|logout|refresh|error|dev-token|signed-out))(?:\/|$)/
 
 const callbackPath = z
   .string()

@@ -4,7 +4,7 @@ import { startFromPrime } from './api/use-query.ts'
 import { matchRoute } from './routes.ts'
 import { App } from './shell/app.tsx'
 import { isLazy, loadOtherPages, loadPage } from './shell/lazy-page.tsx'
-import { keepSignedIn } from './shell/session.ts'
+import { keepSignedIn, signOutWithOtherTabs } from './shell/session.ts'
 import { startRouter } from './url/navigate.ts'
 
 const root = document.getElementById('app')
@@ -22,6 +22,7 @@ async function start(into: HTMLElement): Promise<void> {
   // Keep the focus on the link that had it in the server's HTML.
   if (focused) into.querySelector<HTMLElement>(`a[href="${CSS.escape(focused)}"]`)?.focus()
   keepSignedIn()
+  signOutWithOtherTabs()
   loadOtherPages()
 }
 

@@ -25,7 +25,7 @@ export const loginHref = (): string => `/auth/login?returnTo=${encodeURIComponen
 export function goToLogin(): boolean {
   if (!boot.oidc || boot.devTokenInUse || justSignedIn()) return false
   writeStored('sessionStorage', leftKey, String(Date.now()))
-  location.assign(loginHref())
+  location.assign(`${loginHref()}&auto`)
   return true
 }
 
@@ -40,9 +40,19 @@ async function send(path: string, method: 'POST' | 'DELETE', body?: object): Pro
   return text === '' ? {} : (JSON.parse(text) as unknown)
 }
 
+const signedOutKey = 'depot-signed-out'
+
+/** Leaves the page when another tab signs out, because the page shows what only the session allowed. */
+export function signOutWithOtherTabs(): void {
+  addEventListener('storage', ({ key, newValue }) => {
+    if (key === signedOutKey && newValue !== null) location.assign('/auth/signed-out')
+  })
+}
+
 /** Ends the session here, then at the issuer if it has a page for that. */
 export async function signOut(): Promise<void> {
   const answer = (await send('/auth/logout', 'POST', {})) as Record<string, unknown>
+  writeStored('localStorage', signedOutKey, String(Date.now()))
   forgetAnswers()
   forgetVisits()
   const next = answer['location']
