@@ -83,8 +83,17 @@ const next = (now: number, maximum: unknown) => (now === maximum ? now - 1 : now
 const fits = (text: string, pattern: string, now: unknown) =>
   text !== now && new RegExp(pattern).test(text)
 
-/** For the patterns of the table: digests, groups, quantities, durations, shares. */
-const matches = [`sha256:${'f'.repeat(64)}`, 'changed', 'changed.example.com', '7Gi', '7m', '7']
+/** For the patterns of the table: digests, groups, quantities, durations, shares, paths, addresses. */
+const matches = [
+  `sha256:${'f'.repeat(64)}`,
+  'changed',
+  'changed.example.com',
+  '7Gi',
+  '7m',
+  '7',
+  '/changed',
+  'changed:7',
+]
 
 /** An item for a list, or an additional entry for a map. */
 function example(schema: Schema | undefined): unknown {

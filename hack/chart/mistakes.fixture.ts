@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import type { Values } from './helm.fixture.ts'
 
 /** OIDC with another provider. */
@@ -156,16 +157,21 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
       ] as const,
   ),
   [
+    'V16 scopes of the server',
+    oidc({ scopes: ['email'] }),
+    'V16 server.oidc.scopes must contain openid',
+  ],
+  [
     'V17',
     login({ clientId: 'depot' }),
     "V17 ui.oidc.clientId must differ from server.oidc.clientId: the CLI's client is public, the UI's is not",
   ],
-  ...['ftp://x', 'https://x/depot', 'https://x?y', 'https://x#y', 'x'].map(
+  ...['ftp://x', 'https://x?y', 'https://x/y#z', 'https://a@x', 'x'].map(
     (url) =>
       [
         `V18 ${url}`,
         { server: { baseUrl: url } },
-        'V18 server.baseUrl must be scheme, host and port only',
+        `V18 server.baseUrl "${url}" must be an http or https URL without credentials, query and fragment`,
       ] as const,
   ),
   [
@@ -201,6 +207,20 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
     { server: { ingress: { istio: { enabled: true, hosts: ['a'] } } } },
     'V19 server.ingress.istio.gateway must not be empty',
   ],
+  [
+    'V19 certificate of another host',
+    {
+      server: {
+        ingress: { enabled: true, hosts: [{ host: 'a.x' }], tls: [{ hosts: ['*.x', 'b.x'] }] },
+      },
+    },
+    'V19 server.ingress.tls names host "b.x", which is not in server.ingress.hosts',
+  ],
+  [
+    'V19 another host than the base URL',
+    ui({ baseUrl: 'https://a.x:8443', ingress: { enabled: true, hosts: [{ host: 'b.x' }] } }),
+    'V19 the host of ui.baseUrl, "a.x", is in no enabled ingress or route of the explorer (b.x)',
+  ],
   ['V20 replicas', { valkey: { enabled: false }, server: { replicaCount: 2 } }, counters],
   [
     'V20 scaling',
@@ -221,6 +241,11 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
     'V22 pods',
     { valkey: { replicaCount: 3 } },
     'V22 the bundled valkey runs one pod; for more, set server.stats.valkeyAddr',
+  ],
+  [
+    'V22 memory',
+    { valkey: { maxmemory: '400mb' } },
+    'V22 valkey.maxmemory=400mb is above valkey.resources.limits.memory=384Mi; use half of the limit',
   ],
   [
     'V23 several pods',
@@ -251,6 +276,21 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
     'V24',
     { server: { tls: { enabled: true } } },
     'V24 server.tls.secretName is required (Secret of type kubernetes.io/tls), or enable server.tls.certManager',
+  ],
+  [
+    'V24 cert-manager without TLS',
+    { server: { tls: { certManager: { enabled: true, issuerRef: { name: 'x' } } } } },
+    'V24 server.tls.certManager.enabled needs server.tls.enabled=true',
+  ],
+  [
+    'V24 issuer',
+    { server: { tls: { enabled: true, certManager: { enabled: true } } } },
+    'V24 server.tls.certManager.issuerRef.name is required: the Issuer or ClusterIssuer that signs the certificate',
+  ],
+  [
+    'V24 two folders',
+    { server: { tls: { enabled: true, secretName: 's', keyPath: '/etc/keys/tls.key' } } },
+    'V24 server.tls.certPath and server.tls.keyPath must be in the same folder, "/etc/tls/tls.crt" and "/etc/keys/tls.key" are not',
   ],
   [
     'V25 variable',
@@ -306,6 +346,19 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
         `V26 server.podDisruptionBudget.minAvailable=${least} with ${pods} replicas would block every node drain`,
       ] as const,
   ),
+  ...[0, '0%'].map(
+    (most) =>
+      [
+        `V26 at most ${most}`,
+        { ui: { enabled: true, podDisruptionBudget: { enabled: true, maxUnavailable: most } } },
+        `V26 ui.podDisruptionBudget.maxUnavailable=${most} would block every node drain`,
+      ] as const,
+  ),
+  [
+    'V27 without a request',
+    { server: { autoscaling: { enabled: true }, resources: { requests: { cpu: null } } } },
+    'V27 server.autoscaling.enabled needs server.resources.requests.cpu, of which the target is a percentage',
+  ],
   [
     'V27',
     { server: { autoscaling: { enabled: true, minReplicas: 7 } } },
@@ -360,4 +413,101 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
     { server: { image: { repository: 'ghcr.io/x/opendepot/server' } } },
     'V31 server.image.repository "ghcr.io/x/opendepot/server" is now one image for everything, global.image; see docs/migrating.md',
   ],
+  [
+    'V32 type',
+    { server: { service: { nodePort: 30080 } } },
+    'V32 server.service.nodePort=30080 needs server.service.type=NodePort or LoadBalancer',
+  ],
+  [
+    'V32 range',
+    { ui: { service: { type: 'NodePort', nodePort: 8080 } } },
+    'V32 ui.service.nodePort=8080 is outside of 30000 to 32767, the ports of nodes',
+  ],
+  [
+    'V32 ports',
+    { server: { adminPort: 8080 } },
+    'V32 server.service.targetPort and server.adminPort are both 8080; the server needs two ports',
+  ],
+  ...(
+    [
+      ['memory', '2Gi', '1Gi'],
+      ['cpu', '1500m', 1],
+    ] as const
+  ).map(
+    ([name, request, limit]) =>
+      [
+        `V33 ${name}`,
+        { server: { resources: { requests: { [name]: request }, limits: { [name]: limit } } } },
+        `V33 server.resources.requests.${name}=${request} is above the limit ${limit}`,
+      ] as const,
+  ),
+  [
+    'V33 time',
+    { server: { shutdownGracePeriod: '1m30s' } },
+    'V33 server.terminationGracePeriodSeconds=40 ends the pod before it has finished its requests; set 95 or more',
+  ],
+  [
+    'V33 time of the controller',
+    { controller: { shutdownGracePeriod: '41s' } },
+    'V33 controller.terminationGracePeriodSeconds=40 ends the pod before it has finished its requests; set 41 or more',
+  ],
+  [
+    'V34 timeout',
+    { monitoring: { serviceMonitor: { enabled: true, interval: '10s', scrapeTimeout: '1m' } } },
+    'V34 monitoring.serviceMonitor.scrapeTimeout=1m is longer than the interval, 10s',
+  ],
+  [
+    'V34 alert',
+    { monitoring: { prometheusRule: { disabledAlerts: ['DepotDwon'] } } },
+    expect.stringMatching(
+      /^V34 monitoring\.prometheusRule\.disabledAlerts names "DepotDwon"; the alerts are DepotDown, /,
+    ),
+  ],
+  [
+    'V35 OIDC',
+    { broker: { enabled: true } },
+    "V35 broker.enabled needs server.oidc.enabled=true, because the server ignores the broker's tokens otherwise",
+  ],
+  [
+    'V35 no connector',
+    proxied({}),
+    'V35 broker.config.connectors is empty, so that nobody could log in; name an identity provider, or set enablePasswordDB and staticPasswords',
+  ],
+  [
+    'V35 key',
+    proxied({}, { config: { conectors: [] } }),
+    expect.stringMatching(
+      /^V35 broker\.config\.conectors is not a key of Dex; write one of issuer, /,
+    ),
+  ],
+  [
+    'V35 type',
+    proxied({}, { config: { connectors: [{ type: 'git-hub' }] } }),
+    expect.stringMatching(
+      /^V35 broker\.config\.connectors has the type "git-hub"; write one of .*github/,
+    ),
+  ],
+]
+
+/** Values that Helm refuses by their schema, with the end of the path in its message. */
+export const malformed: readonly (readonly [values: Values, path: string])[] = [
+  [{ monitoring: { prometheusRule: { slo: { availability: 0.999 } } } }, 'availability'],
+  [{ monitoring: { prometheusRule: { slo: { availability: 100 } } } }, 'availability'],
+  [{ server: { storageGrants: ['s3://archives'] } }, 'storageGrants/0'],
+  [{ controller: { storageGrants: ['team=archives'] } }, 'storageGrants/0'],
+  [{ server: { ingress: { hosts: [{ host: 'https://depot.example.com' }] } } }, 'hosts/0/host'],
+  [{ ui: { route: { hostnames: ['depot.example.com:8443'] } } }, 'hostnames/0'],
+  [{ server: { ingress: { istio: { hosts: ['https://x'] } } } }, 'hosts/0'],
+  [{ networkPolicy: { apiServerCIDRs: ['10.0.0.1/33'] } }, 'apiServerCIDRs/0'],
+  [{ controller: { egress: { privateCidrs: ['10.0.0.256/8'] } } }, 'privateCidrs/0'],
+  [{ server: { service: { loadBalancerSourceRanges: ['fd00::/129'] } } }, 'SourceRanges/0'],
+  [{ server: { stats: { valkeyAddr: 'https://valkey:6379' } } }, 'valkeyAddr'],
+  [{ server: { stats: { valkeyAddr: 'valkey' } } }, 'valkeyAddr'],
+  [{ ui: { serverHost: 'http://server' } }, 'serverHost'],
+  [{ server: { extraEnv: [{ name: 'A', value: 5 }] } }, 'extraEnv/0/value'],
+  [{ server: { podAnnotations: { a: true } } }, 'podAnnotations/a'],
+  [{ commonLabels: { a: 'b c' } }, 'commonLabels/a'],
+  [{ server: { gpg: { secretName: 'other/gpg' } } }, 'secretName'],
+  [{ fullnameOverride: 'x'.repeat(44) }, 'fullnameOverride'],
+  [{ storage: { filesystem: { mountPath: 'data' } } }, 'mountPath'],
 ]

@@ -1,18 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { helms, mistakes } from './helm.fixture.ts'
-import { cases, oidc } from './mistakes.fixture.ts'
+import { helms, mistakes, renderText } from './helm.fixture.ts'
+import { cases, malformed, oidc } from './mistakes.fixture.ts'
 import { profiles } from './profiles.fixture.ts'
 
 describe('values that contradict each other', () => {
   it.each(cases)('%s is refused with a message that says what to do', (_, values, message) => {
-    expect(mistakes(values)).toContain(message)
+    expect(mistakes(values)).toContainEqual(message)
   })
 
   it('every message is tested', () => {
-    const tested = new Set(cases.map(([, , message]) => message.slice(0, 3)))
+    const tested = new Set(cases.map(([name]) => name.slice(0, 3)))
     expect([...tested]).toEqual(
-      Array.from({ length: 31 }, (_, i) => `V${String(i + 1).padStart(2, '0')}`),
+      Array.from({ length: 35 }, (_, i) => `V${String(i + 1).padStart(2, '0')}`),
     )
+  })
+
+  it.each(malformed)('the schema refuses %j at %s', (values, path) => {
+    expect(() => renderText(values)).toThrow(new RegExp(`at '/[^']*${path}'`))
   })
 
   it.each(helms)('%s says all of them at once, and nothing twice', (helm) => {
@@ -29,6 +33,7 @@ describe('values that contradict each other', () => {
       'V10',
       'V14',
       'V20',
+      'V35',
     ])
   })
 

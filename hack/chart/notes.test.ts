@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { notes } from './helm.fixture.ts'
+import { notes, type Values } from './helm.fixture.ts'
 import { profiles } from './profiles.fixture.ts'
+
+const brokerWithSecret: Values = {
+  broker: {
+    enabled: true,
+    config: { enablePasswordDB: true, staticClients: [{ id: 'depot', secret: 'x' }] },
+  },
+  server: { oidc: { enabled: true, clientSecretName: 'c' } },
+}
 
 describe('notes after an install', () => {
   it('lead to a first answer without an ingress, and end with a command', () => {
@@ -70,14 +78,8 @@ describe('notes after an install', () => {
       },
     ],
     ['One replica', {}],
-    [
-      'has a secret',
-      { broker: { enabled: true, config: { staticClients: [{ id: 'depot', secret: 'x' }] } } },
-    ],
-    [
-      'no redirect URI http://localhost:10000/login',
-      { broker: { enabled: true, config: { staticClients: [{ id: 'depot', secret: 'x' }] } } },
-    ],
+    ['has a secret', brokerWithSecret],
+    ['no redirect URI http://localhost:10000/login', brokerWithSecret],
     [
       'must belong to user 65532',
       { storage: { filesystem: { enabled: true, hostPath: '/srv', singleNode: true } } },

@@ -16,6 +16,10 @@ import { conformance } from './schemas/conform.fixture.ts'
 const schemas = conformance()
 afterAll(() => schemas.dispose())
 
+const brokerWith = (broker: object, oidc: object = { clientSecretName: 'client' }): Values => ({
+  broker: { enabled: true, config: { enablePasswordDB: true }, ...broker },
+  server: { oidc: { enabled: true, ...oidc } },
+})
 const withoutDefinitions = { crds: { install: false } }
 
 const modes: Readonly<Record<string, object>> = {
@@ -121,7 +125,7 @@ describe('the rendered chart', () => {
 
   it('pins the images of others by digest, as long as their tags are those of the chart', () => {
     const imageOf = (broker: object) =>
-      podsOf(render({ ...withoutDefinitions, broker: { enabled: true, ...broker } }))
+      podsOf(render({ ...withoutDefinitions, ...brokerWith(broker) }))
         .filter(({ name }) => ['depot-broker', 'depot-valkey'].includes(name))
         .map(({ name, spec }) => [name, spec.containers[0]?.image])
     expect(imageOf({})).toEqual([
@@ -278,8 +282,7 @@ describe('pods', () => {
   it('the secret of the CLI client stays with the broker', () => {
     const objects = render({
       ...withoutDefinitions,
-      broker: { enabled: true },
-      server: { oidc: { enabled: true, clientSecret: 'hush' } },
+      ...brokerWith({}, { clientSecret: 'hush' }),
     })
     const [server] = podsOf(objects).filter(({ name }) => name === 'depot-server')
     expect(JSON.stringify(server)).not.toMatch(/hush|CLIENT_SECRET|depot-broker-client/)
@@ -311,7 +314,6 @@ describe('values', () => {
         ingress: { enabled: true, className: odd, hosts: [{ host: 'a' }] },
       },
       valkey: {
-        fullnameOverride: odd,
         auth: { enabled: true, usersExistingSecret: odd },
         dataStorage: { className: odd },
       },

@@ -29,7 +29,7 @@ const paths: readonly (readonly [path: string, to: 'server' | 'ui'])[] = [
 ]
 
 const proxied = {
-  broker: { enabled: true },
+  broker: { enabled: true, config: { enablePasswordDB: true } },
   crds: { install: false },
   server: {
     oidc: {

@@ -33,8 +33,33 @@ export const text = row({ type: 'string' })
 export const list = row({ type: 'array' })
 /** Keys are the user's: annotations, labels, node selectors. */
 export const map = row({ type: 'object' })
+/** The API server refuses numbers and switches in annotations. */
+export const strings = row({ type: 'object', additionalProperties: { type: 'string' } })
+const label = '([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?'
+export const labels = row({
+  type: 'object',
+  additionalProperties: { type: 'string', pattern: `^${label}$` },
+})
 export const quantity = row(quantitySchema)
 export const texts = row({ type: 'array', items: { type: 'string' } })
+const listOf = (pattern: string) => row({ type: 'array', items: { type: 'string', pattern } })
+
+/** Name of another object: lower-case letters, digits, dashes and dots. */
+export const objectName = row({
+  type: 'string',
+  pattern: '^([a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?)?$',
+})
+/** Host name without scheme and port, with a wildcard as its first part or without. */
+export const hostPattern =
+  '^(\\*|(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$'
+export const hosts = listOf(hostPattern)
+const byte = '(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])'
+/** Networks such as 10.0.0.0/8. */
+export const networks = listOf(
+  `^((${byte}\\.){3}${byte}/(3[0-2]|[12]?[0-9])|[0-9a-fA-F]*:[0-9a-fA-F:.]*/(12[0-8]|1[01][0-9]|[0-9]?[0-9]))$`,
+)
+export const storageGrants = listOf('^[^=:/\\s]+=(\\*|(s3|azure|gs)://[^/\\s]|file:///)')
+export const folder = row({ type: 'string', pattern: '^/' })
 
 export const integer = (
   name: string,
@@ -43,7 +68,6 @@ export const integer = (
   range: { minimum?: number; maximum?: number } = { minimum: 0 },
 ): Value => row({ type: 'integer', ...range })(name, initial, meaning)
 
-export const number = row({ type: 'number' })
 export const port = row({ type: 'integer', minimum: 1, maximum: 65535 })
 export const boolOrAuto = row({ enum: [true, false, 'auto'] })
 /** A share such as `50%`, a number of pods, or nothing. */

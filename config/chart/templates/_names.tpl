@@ -4,14 +4,15 @@
 {{ .Values.nameOverride | default .Chart.Name | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
+{{- /* With "-controller-metrics", it fits into the 63 characters of a Service. */ -}}
 {{- define "depot.fullname" -}}
 {{- $name := include "depot.name" . -}}
 {{- if .Values.fullnameOverride -}}
-{{ .Values.fullnameOverride | trunc 50 | trimSuffix "-" }}
+{{ .Values.fullnameOverride | trunc 43 | trimSuffix "-" }}
 {{- else if contains $name .Release.Name -}}
-{{ .Release.Name | trunc 50 | trimSuffix "-" }}
+{{ .Release.Name | trunc 43 | trimSuffix "-" }}
 {{- else -}}
-{{ printf "%s-%s" .Release.Name $name | trunc 50 | trimSuffix "-" }}
+{{ printf "%s-%s" .Release.Name $name | trunc 43 | trimSuffix "-" }}
 {{- end -}}
 {{- end }}
 
@@ -89,9 +90,13 @@ default
 
 {{- /* Bytes of a quantity such as 512Mi or 1G. */ -}}
 {{- define "depot.bytes" -}}
-{{- $units := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "T" 1000000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{ div (include "depot.milli" . | int64) 1000 }}
+{{- end }}
+
+{{- /* Thousandths of a quantity, because CPUs are counted in them. */ -}}
+{{- define "depot.milli" -}}
+{{- $units := dict "n" 0.000001 "u" 0.001 "m" 1 "" 1e3 "k" 1e6 "M" 1e9 "G" 1e12 "T" 1e15 "Ki" 1024e3 "Mi" 1048576e3 "Gi" 1073741824e3 "Ti" 1099511627776e3 -}}
 {{- $text := toString . -}}
 {{- $unit := regexFind "[A-Za-z]+$" $text -}}
-{{- $count := trimSuffix $unit $text -}}
-{{ mulf (float64 $count) (float64 (get $units $unit | default 1)) | floor | int64 }}
+{{ mulf (float64 (trimSuffix $unit $text)) (float64 (get $units $unit | default 1e3)) | floor | int64 }}
 {{- end }}

@@ -37,7 +37,9 @@
 {{- end }}
 
 {{- define "depot.repeats" -}}
-{{- if hasKey .set (toString .what) -}}
-{{- include "depot.found" (dict "in" .in "text" (printf "V25 %s sets %s, which the chart sets from %s" .list .what (get .set .what))) -}}
-{{- end -}}
+{{- $name := toString .what -}}
+{{- include "depot.check" (dict "found" .in.found "wrong" (dict
+(printf "V25 %s sets %s, which the chart sets from %s" .list $name (get .set $name))
+  (hasKey .set $name)
+)) -}}
 {{- end }}

@@ -1,11 +1,16 @@
+import { logLevels } from '../../../pkg/base/options/options.ts'
 import {
   bool,
+  choice,
   duration,
   integer,
   list,
   map,
+  networks,
+  objectName,
   port,
   quantity,
+  storageGrants,
   text,
   texts,
   type Value,
@@ -28,9 +33,9 @@ export const controllerValues: readonly Value[] = [
   integer('controller.concurrency', 4, 'Number of objects to work on concurrently.', {
     minimum: 1,
   }),
-  text('controller.logLevel', 'info', 'Minimum log level.'),
+  choice('controller.logLevel', 'info', logLevels, 'Minimum log level.'),
   port('controller.adminPort', 9090, 'Port of metrics and probes.'),
-  text(
+  objectName(
     'controller.github.secretName',
     '',
     'Default name of the Secret with credentials for GitHub, in the namespace of each resource. Empty: `depot-github`.',
@@ -46,7 +51,7 @@ export const controllerValues: readonly Value[] = [
     'Names of the Secrets that the controller can read. Empty: every Secret that a resource in the same namespace names.',
   ),
   quantity('controller.spool.size', '10Gi', 'Space for archives in transit to storage.'),
-  text(
+  objectName(
     'controller.spool.storageClassName',
     '',
     'Storage class of a volume that exists as long as the pod. Empty: the disk of the node.',
@@ -62,12 +67,12 @@ export const controllerValues: readonly Value[] = [
     'Hosts of sources. Empty: github.com and the hosts that serve its archives.',
   ),
   texts('controller.egress.allow', [], 'Additional hosts that sources can be on.'),
-  texts(
+  networks(
     'controller.egress.privateCidrs',
     [],
     'Private networks that can be contacted, for hosts that are named too.',
   ),
-  text(
+  objectName(
     'controller.egress.caSecretName',
     '',
     'Secret with additional certificate authorities for upstreams in `ca.crt`.',
@@ -77,7 +82,7 @@ export const controllerValues: readonly Value[] = [
     true,
     'Fetch archives that a registry refers to from any public host by HTTPS.',
   ),
-  texts(
+  storageGrants(
     'controller.storageGrants',
     [],
     '`NAMESPACE=URL` pairs, with globs: storage locations for the archives of a namespace. Empty: every location.',

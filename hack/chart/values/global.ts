@@ -1,4 +1,4 @@
-import { bool, choice, list, map, matching, text, type Value } from '../value.ts'
+import { bool, choice, labels, list, matching, strings, text, type Value } from '../value.ts'
 
 export const globalValues: readonly Value[] = [
   matching(
@@ -32,10 +32,20 @@ export const globalValues: readonly Value[] = [
     'cluster.local',
     'DNS domain of the cluster, for addresses inside the cluster.',
   ),
-  text('nameOverride', '', 'Replaces `depot` in names.'),
-  text('fullnameOverride', '', 'Replaces the whole prefix of names.'),
-  map('commonLabels', {}, 'Labels of every object.'),
-  map('commonAnnotations', {}, 'Annotations of every object.'),
+  matching(
+    'nameOverride',
+    '',
+    '^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$',
+    'Replaces `depot` in names.',
+  ),
+  matching(
+    'fullnameOverride',
+    '',
+    '^([a-z]([-a-z0-9]{0,41}[a-z0-9])?)?$',
+    'Replaces the whole prefix of names.',
+  ),
+  labels('commonLabels', {}, 'Labels of every object.'),
+  strings('commonAnnotations', {}, 'Annotations of every object.'),
   matching(
     'apiGroup',
     'depot.internal',
@@ -56,7 +66,7 @@ export const globalValues: readonly Value[] = [
     'Aggregate the roles for callers to the ClusterRoles `view` and `edit`.',
   ),
   bool('serviceAccount.create', true, 'Create service accounts.'),
-  map('serviceAccount.annotations', {}, 'Annotations of every service account.'),
+  strings('serviceAccount.annotations', {}, 'Annotations of every service account.'),
   bool(
     'serviceAccount.automount',
     true,

@@ -1,4 +1,4 @@
-import { bool, duration, list, map, number, text, texts, type Value } from '../value.ts'
+import { bool, duration, labels, list, text, texts, type Value } from '../value.ts'
 
 export const monitoringValues: readonly Value[] = [
   bool(
@@ -6,25 +6,34 @@ export const monitoringValues: readonly Value[] = [
     false,
     'Create a ServiceMonitor of the Prometheus operator.',
   ),
-  map('monitoring.serviceMonitor.labels', {}, 'Labels by which the operator selects the object.'),
+  labels(
+    'monitoring.serviceMonitor.labels',
+    {},
+    'Labels by which the operator selects the object.',
+  ),
   duration('monitoring.serviceMonitor.interval', '30s', 'Scrape interval.'),
   duration('monitoring.serviceMonitor.scrapeTimeout', '', 'Scrape timeout.'),
   list('monitoring.serviceMonitor.relabelings', [], 'Relabelings of the targets.'),
   bool('monitoring.prometheusRule.enabled', false, 'Create a PrometheusRule with the alerts.'),
-  map('monitoring.prometheusRule.labels', {}, 'Labels by which the operator selects the object.'),
+  labels(
+    'monitoring.prometheusRule.labels',
+    {},
+    'Labels by which the operator selects the object.',
+  ),
   text(
     'monitoring.prometheusRule.runbookBaseUrl',
     'docs/runbooks.md',
     'URL of the runbooks. `#` and the lower-case name of the alert follow.',
   ),
   texts('monitoring.prometheusRule.disabledAlerts', [], 'Names of alerts to omit.'),
-  number(
-    'monitoring.prometheusRule.slo.availability',
-    99.9,
-    'Percentage of requests that must succeed over 30 days.',
-  ),
+  {
+    name: 'monitoring.prometheusRule.slo.availability',
+    schema: { type: 'number', minimum: 50, exclusiveMaximum: 100 },
+    default: 99.9,
+    meaning: 'Percentage of requests that must succeed over 30 days.',
+  },
   bool('monitoring.dashboard.enabled', false, 'Create a ConfigMap with the dashboard for Grafana.'),
-  map(
+  labels(
     'monitoring.dashboard.labels',
     { grafana_dashboard: '1' },
     'Labels by which Grafana selects the ConfigMap.',

@@ -1,18 +1,21 @@
 import {
   bool,
+  hostPattern,
+  hosts,
   integer,
   items,
   list,
   map,
+  networks,
   type Schema,
   shape,
   share,
+  strings,
   text,
-  texts,
   type Value,
 } from '../value.ts'
 
-const string: Schema = { type: 'string' }
+const host: Schema = { type: 'string', pattern: hostPattern }
 const path = shape(
   {
     path: { type: 'string', pattern: '^/' },
@@ -20,26 +23,27 @@ const path = shape(
   },
   ['path'],
 )
-const host = shape({ host: string, paths: { type: 'array', items: path } }, ['host'])
+const tls = shape({ hosts: { type: 'array', items: host }, secretName: { type: 'string' } })
+const rule = shape({ host, paths: { type: 'array', items: path } }, ['host'])
 
 export const ingress = (c: string): Value[] => [
   bool(`${c}.ingress.enabled`, false, 'Create an Ingress.'),
   text(`${c}.ingress.className`, '', 'Ingress class.'),
-  map(`${c}.ingress.annotations`, {}, 'Annotations of the Ingress.'),
+  strings(`${c}.ingress.annotations`, {}, 'Annotations of the Ingress.'),
   items(
     `${c}.ingress.hosts`,
     [],
-    host,
+    rule,
     'List of `{host, paths: [{path, pathType}]}`. Without paths: `/`.',
   ),
-  list(`${c}.ingress.tls`, [], 'List of `{hosts, secretName}`.'),
+  items(`${c}.ingress.tls`, [], tls, 'List of `{hosts, secretName}`.'),
 ]
 
 export const route = (c: string): Value[] => [
   bool(`${c}.route.enabled`, false, 'Create an HTTPRoute of the Gateway API.'),
   list(`${c}.route.parentRefs`, [], 'Gateways that the route belongs to.'),
-  texts(`${c}.route.hostnames`, [], 'Host names.'),
-  map(`${c}.route.annotations`, {}, 'Annotations of the HTTPRoute.'),
+  hosts(`${c}.route.hostnames`, [], 'Host names.'),
+  strings(`${c}.route.annotations`, {}, 'Annotations of the HTTPRoute.'),
 ]
 
 export const autoscaling = (c: string): Value[] => [
@@ -90,7 +94,7 @@ export const networkPolicyValues: readonly Value[] = [
     [],
     'Additional egress rules, such as for storage on another port.',
   ),
-  texts(
+  networks(
     'networkPolicy.apiServerCIDRs',
     [],
     'Addresses of the API server. Empty: any, on ports 443 and 6443.',

@@ -1,4 +1,18 @@
-import { bool, integer, list, map, matching, quantity, text, type Value } from '../value.ts'
+import {
+  bool,
+  integer,
+  items,
+  labels,
+  list,
+  map,
+  matching,
+  objectName,
+  quantity,
+  type Schema,
+  strings,
+  text,
+  type Value,
+} from '../value.ts'
 
 /** `make image-lock` writes digests. */
 interface Image {
@@ -64,13 +78,13 @@ export function pods(of: PodDefaults): Value[] {
     integer(`${c}.replicaCount`, of.replicaCount ?? 1, 'Number of pods.'),
     ...image(c, of.image ?? { repository: '', tag: '' }),
     quantities(`${c}.resources`, of.resources),
-    map(`${c}.nodeSelector`, {}, 'Labels that a node must have.'),
+    labels(`${c}.nodeSelector`, {}, 'Labels that a node must have.'),
     list(`${c}.tolerations`, [], 'Tolerations of the pods.'),
     map(`${c}.affinity`, {}, 'Affinity of the pods.'),
     spread(c, of.topologySpread),
-    text(`${c}.priorityClassName`, '', 'Priority class of the pods.'),
-    map(`${c}.podAnnotations`, {}, 'Annotations of the pods.'),
-    map(`${c}.podLabels`, {}, 'Labels of the pods.'),
+    objectName(`${c}.priorityClassName`, '', 'Priority class of the pods.'),
+    strings(`${c}.podAnnotations`, {}, 'Annotations of the pods.'),
+    labels(`${c}.podLabels`, {}, 'Labels of the pods.'),
     map(
       `${c}.podSecurityContext`,
       {
@@ -114,10 +128,16 @@ function spread(c: string, auto?: 'auto'): Value {
   }
 }
 
+/** The API server refuses a number as the value of a variable. */
+const variable: Schema = {
+  type: 'object',
+  properties: { name: { type: 'string' }, value: { type: 'string' } },
+  required: ['name'],
+}
+
 function extras(c: string): Value[] {
   const rows: readonly (readonly [key: string, meaning: string])[] = [
     ['extraArgs', 'Additional arguments. Those that the chart sets are refused.'],
-    ['extraEnv', 'Additional environment variables. Those that the chart sets are refused.'],
     ['extraEnvFrom', 'Secrets and ConfigMaps whose keys become environment variables.'],
     ['extraVolumes', 'Additional volumes of the pods.'],
     ['extraVolumeMounts', 'Additional volume mounts of the container.'],
@@ -127,6 +147,12 @@ function extras(c: string): Value[] {
     ['hostAliases', 'Entries of /etc/hosts.'],
   ]
   return [
+    items(
+      `${c}.extraEnv`,
+      [],
+      variable,
+      'Additional environment variables. Those that the chart sets are refused.',
+    ),
     ...rows.map(([key, meaning]) => list(`${c}.${key}`, [], meaning)),
     map(
       `${c}.lifecycle`,
@@ -143,16 +169,16 @@ export function serviceAccount(c: string): Value[] {
       true,
       'Create the service account. `serviceAccount.create` must be true too.',
     ),
-    text(
+    objectName(
       `${c}.serviceAccount.name`,
       '',
       'Name of the service account. Empty: the name of the component.',
     ),
-    map(
+    strings(
       `${c}.serviceAccount.annotations`,
       {},
       'Annotations of the service account, such as `eks.amazonaws.com/role-arn` or `iam.gke.io/gcp-service-account`.',
     ),
-    map(`${c}.serviceAccount.labels`, {}, 'Labels of the service account.'),
+    labels(`${c}.serviceAccount.labels`, {}, 'Labels of the service account.'),
   ]
 }

@@ -4,12 +4,19 @@ import {
   boolOrAuto,
   choice,
   duration,
+  folder,
+  hosts,
   integer,
   map,
+  matching,
+  networks,
+  objectName,
   port,
   quantity,
   retired,
   shape,
+  storageGrants,
+  strings,
   text,
   texts,
   type Value,
@@ -59,7 +66,7 @@ export const serverValues: readonly Value[] = [
     false,
     'Redirect module archives to their storage, if it has `presign` enabled.',
   ),
-  texts(
+  storageGrants(
     'server.storageGrants',
     [],
     '`NAMESPACE=URL` pairs, with globs: storage locations that need no first read.',
@@ -92,7 +99,7 @@ export const serverValues: readonly Value[] = [
     '',
     'Client secret of the machine client of the broker. Prefer `clientSecretName`.',
   ),
-  text(
+  objectName(
     'server.oidc.clientSecretName',
     '',
     'Secret with the client secret in the key `clientSecret`. Only the broker reads it.',
@@ -134,9 +141,9 @@ export const serverValues: readonly Value[] = [
       maximum: 65535,
     },
   ),
-  map('server.service.annotations', {}, 'Annotations of the Service.'),
+  strings('server.service.annotations', {}, 'Annotations of the Service.'),
   text('server.service.loadBalancerClass', '', 'Class of the load balancer.'),
-  texts(
+  networks(
     'server.service.loadBalancerSourceRanges',
     [],
     'Client networks that the load balancer accepts.',
@@ -144,20 +151,20 @@ export const serverValues: readonly Value[] = [
   port('server.adminPort', 9090, 'Port of metrics and probes. It is never part of the Service.'),
   ...ingress('server'),
   bool('server.ingress.istio.enabled', false, 'Create a VirtualService of Istio.'),
-  texts('server.ingress.istio.hosts', [], 'Host names of the VirtualService.'),
+  hosts('server.ingress.istio.hosts', [], 'Host names of the VirtualService.'),
   text('server.ingress.istio.gateway', '', 'Gateway, as `name` or `namespace/name`.'),
   ...route('server'),
   bool('server.tls.enabled', false, 'Serve HTTPS from the pod.'),
-  text(
+  objectName(
     'server.tls.secretName',
     '',
     'Secret of type kubernetes.io/tls. A rotation needs no restart.',
   ),
-  text('server.tls.certPath', '/etc/tls/tls.crt', 'Path of the mounted certificate.'),
-  text('server.tls.keyPath', '/etc/tls/tls.key', 'Path of the mounted key, in the same folder.'),
+  folder('server.tls.certPath', '/etc/tls/tls.crt', 'Path of the mounted certificate.'),
+  folder('server.tls.keyPath', '/etc/tls/tls.key', 'Path of the mounted key, in the same folder.'),
   bool('server.tls.certManager.enabled', false, 'Request the certificate from cert-manager.'),
   map('server.tls.certManager.issuerRef', {}, '`{name, kind, group}` of the issuer.'),
-  texts('server.tls.certManager.dnsNames', [], 'DNS names of the certificate.'),
+  hosts('server.tls.certManager.dnsNames', [], 'DNS names of the certificate.'),
   bool(
     'server.tls.certManager.serviceNames',
     true,
@@ -178,7 +185,11 @@ export const serverValues: readonly Value[] = [
     {},
     'Private key of the certificate, such as `{algorithm: ECDSA, size: 256}`.',
   ),
-  text('server.gpg.secretName', '', 'Secret with the key that signs the checksums of providers.'),
+  objectName(
+    'server.gpg.secretName',
+    '',
+    'Secret with the key that signs the checksums of providers.',
+  ),
   text(
     'server.gpg.privateKeyKey',
     'privateKey',
@@ -189,8 +200,13 @@ export const serverValues: readonly Value[] = [
     'passphrase',
     'Key in that Secret for the passphrase. It can be missing.',
   ),
-  text('server.stats.valkeyAddr', '', 'Valkey of your own that counts downloads, as `host:port`.'),
-  text(
+  matching(
+    'server.stats.valkeyAddr',
+    '',
+    '^(((valkey|redis)s?://)?([a-z0-9][-a-z0-9.]*|\\[[0-9a-f:]+\\]):[0-9]{1,5}/?)?$',
+    'Valkey of your own that counts downloads, as `host:port`.',
+  ),
+  objectName(
     'server.stats.valkeyPasswordSecretName',
     '',
     'Secret with the password of that Valkey. Empty: `valkey.auth.usersExistingSecret`.',
@@ -211,7 +227,7 @@ export const serverValues: readonly Value[] = [
     '1Gi',
     'Size of the claim. An upgrade can increase it, if the storage class allows that.',
   ),
-  text(
+  objectName(
     'server.stats.persistence.storageClassName',
     '',
     'Storage class of the claim. Empty: the default class.',

@@ -1,8 +1,18 @@
-import { bool, choice, map, quantity, text, type Value } from '../value.ts'
+import {
+  bool,
+  choice,
+  folder,
+  matching,
+  objectName,
+  quantity,
+  strings,
+  text,
+  type Value,
+} from '../value.ts'
 
 export const storageValues: readonly Value[] = [
   bool('storage.filesystem.enabled', false, 'Serve archives from a volume.'),
-  text('storage.filesystem.mountPath', '/data/modules', 'Mount path of the volume.'),
+  folder('storage.filesystem.mountPath', '/data/modules', 'Mount path of the volume.'),
   quantity('storage.filesystem.size', '10Gi', 'Size of the claim.'),
   text(
     'storage.filesystem.storageClassName',
@@ -15,12 +25,17 @@ export const storageValues: readonly Value[] = [
     ['ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod', 'ReadOnlyMany'],
     'Access mode of the claim.',
   ),
-  text('storage.filesystem.existingClaim', '', 'Name of an existing claim.'),
-  text('storage.filesystem.hostPath', '', 'A folder of the node, which must belong to user 65532.'),
+  objectName('storage.filesystem.existingClaim', '', 'Name of an existing claim.'),
+  matching(
+    'storage.filesystem.hostPath',
+    '',
+    '^(/.*)?$',
+    'A folder of the node, which must belong to user 65532.',
+  ),
   bool(
     'storage.filesystem.singleNode',
     false,
     'Keep all pods on one node, which ReadWriteOnce and hostPath need.',
   ),
-  map('storage.filesystem.annotations', {}, 'Annotations of the claim.'),
+  strings('storage.filesystem.annotations', {}, 'Annotations of the claim.'),
 ]

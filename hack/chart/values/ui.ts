@@ -1,5 +1,17 @@
 import { logLevels } from '../../../pkg/base/options/options.ts'
-import { bool, choice, duration, integer, map, port, retired, text, type Value } from '../value.ts'
+import {
+  bool,
+  choice,
+  duration,
+  integer,
+  matching,
+  objectName,
+  port,
+  retired,
+  strings,
+  text,
+  type Value,
+} from '../value.ts'
 import { autoscaling, disruptionBudget, ingress, route } from './network.ts'
 import { pods, serviceAccount } from './pods.ts'
 
@@ -13,7 +25,7 @@ export const uiValues: readonly Value[] = [
   }),
   ...serviceAccount('ui'),
   text('ui.baseUrl', '', 'External URL of the explorer: scheme, host and port.'),
-  text(
+  objectName(
     'ui.sessionPasswordSecretName',
     '',
     'Secret whose key `sessionPassword` has at least 32 characters. Required.',
@@ -29,7 +41,12 @@ export const uiValues: readonly Value[] = [
     '',
     'How long to accept requests after SIGTERM. Only needed if `lifecycle` removes the five seconds of sleep.',
   ),
-  text('ui.serverHost', '', '`host:port` of the server. Empty: its Service.'),
+  matching(
+    'ui.serverHost',
+    '',
+    '^([A-Za-z0-9][-A-Za-z0-9.]*(:[0-9]{1,5})?)?$',
+    '`host:port` of the server. Empty: its Service.',
+  ),
   choice('ui.logLevel', 'info', logLevels, 'Minimum log level.'),
   bool('ui.oidc.enabled', false, 'Let people sign in with OIDC.'),
   text('ui.oidc.issuerUrl', '', 'URL of the issuer. Empty: the issuer of the server.'),
@@ -38,7 +55,11 @@ export const uiValues: readonly Value[] = [
     'depot-ui',
     'Client of the explorer. It must differ from the client of the CLIs.',
   ),
-  text('ui.oidc.clientSecretName', '', 'Secret with the client secret in the key `clientSecret`.'),
+  objectName(
+    'ui.oidc.clientSecretName',
+    '',
+    'Secret with the client secret in the key `clientSecret`.',
+  ),
   text('ui.oidc.scopes', 'openid profile email groups', 'Scopes, separated by blanks.'),
   text('ui.oidc.callbackPath', '/auth/callback', 'Path to which the issuer redirects browsers.'),
   text('ui.oidc.authzUrl', '', "Authorization endpoint. Empty: from the issuer's discovery."),
@@ -58,7 +79,7 @@ export const uiValues: readonly Value[] = [
     minimum: 0,
     maximum: 65535,
   }),
-  map('ui.service.annotations', {}, 'Annotations of the Service.'),
+  strings('ui.service.annotations', {}, 'Annotations of the Service.'),
   ...ingress('ui'),
   ...route('ui'),
   ...autoscaling('ui'),

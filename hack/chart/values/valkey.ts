@@ -1,9 +1,24 @@
-import { bool, choice, map, matching, quantity, text, texts, type Value } from '../value.ts'
+import {
+  bool,
+  choice,
+  map,
+  matching,
+  objectName,
+  quantity,
+  text,
+  texts,
+  type Value,
+} from '../value.ts'
 import { pods } from './pods.ts'
 
 export const valkeyValues: readonly Value[] = [
   bool('valkey.enabled', true, 'Run Valkey, which counts downloads for all replicas.'),
-  text('valkey.fullnameOverride', '', 'Name of the objects of Valkey.'),
+  matching(
+    'valkey.fullnameOverride',
+    '',
+    '^([a-z]([-a-z0-9]{0,49}[a-z0-9])?)?$',
+    'Name of the objects of Valkey.',
+  ),
   ...pods({
     component: 'valkey',
     user: 1000,
@@ -16,7 +31,7 @@ export const valkeyValues: readonly Value[] = [
     terminationGracePeriodSeconds: 30,
   }),
   bool('valkey.auth.enabled', false, 'Require a password.'),
-  text(
+  objectName(
     'valkey.auth.usersExistingSecret',
     '',
     'Secret with one key per user, named like the user: `default` and the names in `aclUsers`.',
@@ -43,7 +58,7 @@ export const valkeyValues: readonly Value[] = [
     true,
     'Keep data in a claim. False: data is lost with the pod.',
   ),
-  text(
+  objectName(
     'valkey.dataStorage.existingClaim',
     '',
     'Name of an existing claim. Empty: the chart creates one.',
