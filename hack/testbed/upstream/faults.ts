@@ -12,6 +12,8 @@ export type Fault =
   | 'cut'
   /** Half of the body, then nothing for a minute. */
   | 'stall'
+  /** The connection is taken, and nothing is sent. */
+  | 'silent'
   /** One bit of the body is another one. */
   | 'altered'
   /** A page of HTML with status 200. */
@@ -54,6 +56,7 @@ export async function answer(
     outgoing.writeHead(429, { 'retry-after': seconds }).end('too many requests')
     return
   }
+  if (fault === 'silent') return
   if (fault === 'error') {
     outgoing.writeHead(500).end('out of order')
     return

@@ -130,6 +130,10 @@ export const reasonTopics = {
     NoListing: ['fix', 'This kind of source has no list of versions. List them in the spec.'],
     AccessDenied: ['retry', 'The upstream refuses the credential. Renew it or give it the right.'],
     UpstreamNotFound: ['retry', 'Upstream lacks the repository, tag or platform. Check its name.'],
+    UpstreamTimeout: [
+      'retry',
+      'The upstream took a connection and sent nothing in time. Check the host and proxies between.',
+    ],
     FetchFailed: ['retry', 'The upstream is unreachable, slow, or sends something else.'],
   },
   /** Why an archive is refused. The same bytes are refused again, so waits between attempts grow to hours. */

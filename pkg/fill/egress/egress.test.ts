@@ -23,6 +23,7 @@ let answerWith: (path: string) => {
   headers?: Record<string, string>
   body?: string | Buffer
   hang?: boolean
+  silent?: boolean
 }
 const opened: Egress[] = []
 const { signal } = new AbortController()
@@ -36,7 +37,9 @@ beforeAll(async () => {
     authority,
     'server',
     (incoming, outgoing) => {
-      const { status = 200, headers = {}, body = 'ok', hang } = answerWith(incoming.url ?? '')
+      const answer = answerWith(incoming.url ?? '')
+      const { status = 200, headers = {}, body = 'ok', hang, silent } = answer
+      if (silent === true) return
       outgoing.writeHead(status, headers)
       if (hang === true) outgoing.write(body)
       else outgoing.end(body)
@@ -94,6 +97,17 @@ describe('a request', () => {
     const into = async () => join(dir, 'silent')
     const silent = open().download(`${server.origin}/`, { signal, into, maxBytes: 9, stallMs: 300 })
     expect(await reasonOf(silent)).toBe('Timeout')
+  })
+
+  it('reports a host that takes the connection and says nothing, whoever set the deadline', async () => {
+    answerWith = () => ({ silent: true })
+    const egress = open()
+    const ask = (options: object) => egress.request(`${server.origin}/`, { signal, ...options })
+    expect(await reasonOf(ask({ deadlineMs: 100 }))).toBe('Timeout')
+    expect(await reasonOf(ask({ signal: AbortSignal.timeout(100) }))).toBe('Timeout')
+    expect(await reasonOf(ask({ deadlineMs: 100 }))).toBe('Timeout')
+    expect(await reasonOf(ask({}))).toBe('Unreachable')
+    expect(server.seen).toHaveLength(3)
   })
 
   it('ends with the reason of its signal', async () => {

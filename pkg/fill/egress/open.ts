@@ -231,7 +231,7 @@ export class Egress {
 
 function egressError(thrown: unknown, url: URL, asked: AbortSignal): unknown {
   if (thrown instanceof EgressError) return thrown
-  if (asked.aborted) return asked.reason
+  if (asked.aborted && !isTimeout(asked.reason)) return asked.reason
   const at = shownUrl(url)
   const cause = thrown
   if (hasReason(thrown, 'TooLarge')) {
@@ -285,8 +285,9 @@ async function addressesOf(hostname: string): Promise<readonly string[]> {
   return (await lookup(hostname, { all: true })).map(({ address }) => address)
 }
 
-/** Whether the host gave no connection at all. */
+/** Whether the host gave no connection, or no answer in time. */
 function isUnreachable(thrown: unknown): boolean {
+  if (isTimeout(thrown)) return true
   return thrown instanceof Error && 'code' in thrown && unreachableCodes.has(thrown.code)
 }
 
@@ -296,6 +297,4 @@ const unreachableCodes: ReadonlySet<unknown> = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
   'ENOTFOUND',
-  'ETIMEDOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
 ])

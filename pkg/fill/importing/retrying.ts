@@ -3,6 +3,8 @@ import { FillError } from '../sources/sources.ts'
 
 /** How often failed work is tried again. */
 const retries = 2
+/** Reasons of failures that may pass in a moment. */
+const passing: ReadonlySet<string> = new Set(['FetchFailed', 'UpstreamTimeout'])
 /** Longest wait that an upstream may ask for, and how many such waits there may be. */
 const longestWaitMs = 15 * 60_000
 const waits = 20
@@ -43,7 +45,7 @@ export async function retrying<T>(
         waited += 1
         onWait({ ms, message })
         await pause(ms, signal)
-      } else if (reason === 'FetchFailed' && failed < retries) {
+      } else if (passing.has(reason) && failed < retries) {
         failed += 1
         await pause(backoffMs(backoff, failed), signal)
       } else throw error

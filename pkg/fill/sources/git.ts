@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { rootCertificates } from 'node:tls'
 import type { Spool, SpoolFile } from '../../archives/spool/spool.ts'
+import { isTimeout } from '../../base/http/http.ts'
 import { writeBody } from '../egress/egress.ts'
 import { FillError } from './errors.ts'
 import { runGit } from './git-process.ts'
@@ -190,19 +191,19 @@ export class Git {
   }
 }
 
-/** Gives work a deadline. @throws FillError FetchFailed after it */
+/** Gives work a deadline. @throws FillError UpstreamTimeout after it */
 async function within<T>(
   deadlineMs: number,
   asked: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const deadline = AbortSignal.timeout(deadlineMs)
+  const signal = AbortSignal.any([asked, AbortSignal.timeout(deadlineMs)])
   try {
-    return await work(AbortSignal.any([asked, deadline]))
+    return await work(signal)
   } catch (cause) {
-    if (asked.aborted || !deadline.aborted) throw cause
-    const message = `git took longer than ${deadlineMs / 1000} s`
-    throw new FillError('FetchFailed', message, { cause })
+    if (!isTimeout(signal.reason)) throw cause
+    const message = 'git took too long: check the host of the repository, and proxies between'
+    throw new FillError('UpstreamTimeout', message, { cause })
   }
 }
 

@@ -27,7 +27,7 @@ export const fetching: FetchOptions = {
 }
 
 export async function localSources(
-  authority: UpstreamAuthority,
+  authority: Pick<UpstreamAuthority, 'ca'>,
   hosts: readonly string[],
   options: Partial<SourcesOptions> = {},
 ): Promise<LocalSources> {
@@ -36,7 +36,8 @@ export async function localSources(
   const opened: { egress: Egress; spool: Spool }[] = []
 
   async function open(): Promise<LocalSources> {
-    const egress = localEgress(hosts, authority.ca)
+    const { clock = Date.now } = options
+    const egress = localEgress(hosts, authority.ca, { clock })
     const spool = await openSpool({ dir: join(dir, 'spool'), sizeBytes: 4 * 1024 ** 3 })
     opened.push({ egress, spool })
     const sources = openSources({

@@ -118,6 +118,7 @@ function sourceError(thrown: unknown, tooLarge: TooLargeReason): unknown {
 function reasonOf({ reason }: EgressError, tooLarge: TooLargeReason) {
   if (reason === 'EgressRefused' || reason === 'RateLimited') return reason
   if (reason === 'TooLarge') return tooLarge
+  if (reason === 'Timeout') return 'UpstreamTimeout'
   return reason === 'DiskFailed' ? 'WaitingForSpool' : 'FetchFailed'
 }
 

@@ -1,5 +1,6 @@
 import { ArchiveError } from '../../archives/archive/archive.ts'
 import { messageOf, type Reason, RegistryError } from '../../base/errors/errors.ts'
+import { isTimeout } from '../../base/http/http.ts'
 import type { StoredObject } from '../../records/store/store.ts'
 import { ConstraintError } from '../constraint/constraint.ts'
 import { causeOf } from '../egress/egress.ts'
@@ -27,6 +28,9 @@ export function failureOf(thrown: unknown): FillError | undefined {
   if (thrown instanceof ArchiveError) return new FillError(thrown.reason, message, options)
   if (thrown instanceof ConstraintError) return new FillError('InvalidConstraint', message, options)
   if (thrown instanceof RegistryError) return new FillError('StorageFailed', message, options)
+  if (isTimeout(thrown)) {
+    return new FillError('UpstreamTimeout', 'upstream took too long: check its host', options)
+  }
   return undefined
 }
 

@@ -10,37 +10,19 @@ import { folderObjects } from '../../records/store/store.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import { syncScenarios } from './scenarios.fixture.ts'
 import { Scene } from './scene.fixture.ts'
+import { folderPlace } from './upstreams.fixture.ts'
 
 const log = createLogger('silent')
 const apiGroup = 'depot.internal'
 
 syncScenarios('a folder', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
-  const fileOf = (kind: string, name: string) => join(dir, `${kind.toLowerCase()}-${name}.yaml`)
-  return {
-    open: () => folderObjects({ dir, apiGroup, watch: true, restMs: 500, log }),
-    async write(manifest) {
-      await writeFile(fileOf(manifest.kind, manifest.metadata.name), stringify(manifest))
-    },
-    remove: ({ kind, name }) => rm(fileOf(kind, name)),
-    writeSecret: async () => undefined,
-    close: () => rm(dir, { recursive: true }),
-  }
+  return folderPlace(await mkdtemp(join(tmpdir(), 'depot-sync-objects-')))
 })
 
 it('removes nothing while a file cannot be read, because a Version in it may need any archive', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
   const file = (name: string) => join(dir, `${name}.yaml`)
-  const scene = await Scene.open(
-    {
-      open: () => folderObjects({ dir, apiGroup, watch: true, restMs: 500, log }),
-      write: (manifest) => writeFile(file(manifest.metadata.name), stringify(manifest)),
-      remove: ({ name }) => rm(file(name)),
-      writeSecret: async () => undefined,
-      close: () => rm(dir, { recursive: true }),
-    },
-    'team',
-  )
+  const scene = await Scene.open(folderPlace(dir), 'team')
   onTestFinished(async () => {
     await scene.close()
     await rm(dir, { recursive: true })
@@ -66,17 +48,7 @@ it('removes nothing while a file cannot be read, because a Version in it may nee
 
 it('gives a free slot of a shared host to the waiting namespace, not to the one that had both', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
-  const scene = await Scene.open(
-    {
-      open: () => folderObjects({ dir, apiGroup, watch: true, restMs: 500, log }),
-      write: (manifest) =>
-        writeFile(join(dir, `${manifest.metadata.name}.yaml`), stringify(manifest)),
-      remove: ({ name }) => rm(join(dir, `${name}.yaml`)),
-      writeSecret: async () => undefined,
-      close: () => rm(dir, { recursive: true }),
-    },
-    'few',
-  )
+  const scene = await Scene.open(folderPlace(dir), 'few')
   const slow = 'https://shared.test/many.git'
   const tags = Array.from({ length: 12 }, (_, minor) => `1.${minor}.0`)
   const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { normalizeVersion, type ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
+import { messageOf } from '../../../base/errors/errors.ts'
 import { ApiError, type StoredObject } from '../../../records/store/store.ts'
 import { parseConstraints, selectVersions } from '../../constraint/constraint.ts'
 import { FillError, type ModuleOrigin, type UpstreamVersion } from '../../sources/sources.ts'
@@ -66,7 +67,7 @@ export async function syncItem(
     asking.signal.throwIfAborted()
     const object = context.objects.get(item.kind, depot.metadata.namespace, item.objectName)
     const isManaged = !item.isTwin && object !== undefined && isManagedBy(context, depot, object)
-    const failure = failureOf(error) ?? apiFailure(error)
+    const failure = failureOf(error) ?? otherFailure(error)
     return {
       ...result,
       isManaged,
@@ -78,10 +79,10 @@ export async function syncItem(
   }
 }
 
-function apiFailure(error: unknown): FillError {
-  if (!(error instanceof ApiError)) throw error
-  const reason = error.reason === 'Invalid' ? 'InvalidSpec' : 'SyncFailed'
-  return new FillError(reason, error.message, { cause: error })
+/** A failure of one config, whatever it is, leaves the others alone. */
+function otherFailure(error: unknown): FillError {
+  const isRefused = error instanceof ApiError && error.reason === 'Invalid'
+  return new FillError(isRefused ? 'InvalidSpec' : 'SyncFailed', messageOf(error), { cause: error })
 }
 
 async function bring(

@@ -53,14 +53,16 @@ export async function obtain(
     const documents = candidate.release?.documents ?? []
     const names = [candidate.fileName, ...documents.map(({ fileName }) => fileName)]
     const letGo = await context.inUse.hold(plan.placeId, names)
+    const deadline = AbortSignal.timeout(context.timings.uploadMs)
     try {
-      const deadline = AbortSignal.timeout(context.timings.uploadMs)
       await store(context, plan.place, candidate, AbortSignal.any([work.signal, deadline]))
       await reportStored(context, work, candidate, { sourceKey, isNew: decision === 'store' })
     } catch (error) {
       isHeld = true
       await context.held.keep(heldKey, candidate)
-      throw error
+      if (!deadline.aborted) throw error
+      const message = 'storage did not take the archive in time: check its load and the network'
+      throw new FillError('StorageFailed', message, { cause: error })
     } finally {
       letGo()
     }

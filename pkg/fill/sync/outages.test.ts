@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { GnuPG } from '../../archives/signing/gnupg.fixture.ts'
+import { storageConfig } from './scenario-parts.fixture.ts'
+import { ServedScene } from './upstreams.fixture.ts'
+
+describe.runIf(GnuPG.wanted)('an upstream in trouble', () => {
+  let served: ServedScene
+  beforeEach(async () => {
+    served = await ServedScene.open()
+    const { github } = served.upstreams
+    for (const name of ['vpc', 'dns', 'iam']) {
+      github.tag(`acme/${name}`, 'v1.0.0', { 'main.tf': `# ${name}\n` })
+    }
+    await served.upstreams.provider('acme/dns', '2.0.0')
+    const module = (name: string) => ({ name, provider: 'aws', repoOwner: 'acme' })
+    await served.scene.write('Depot', 'main', {
+      global: { storageConfig },
+      moduleConfigs: ['vpc', 'dns', 'iam'].map(module),
+      providerConfigs: [{ name: 'tls', namespace: 'acme' }],
+    })
+    await served.upstreams.provider('acme/tls', '2.0.0')
+  })
+  afterEach(() => served[Symbol.asyncDispose]())
+
+  it('a host that says nothing fails its own configs only, and the Depot reports them', async () => {
+    served.upstreams.registry.faults.on(/versions/, 'silent')
+    await served.run({ timings: { listMs: 3000 } })
+    const { scene } = served
+    expect(scene.condition('Depot', 'main', 'Ready')).toMatchObject({
+      status: 'False',
+      reason: 'PartiallySynced',
+      message: expect.stringContaining('took too long') as string,
+    })
+    expect(scene.status('Depot', 'main').modules).toEqual(['dns', 'iam', 'vpc'])
+    expect(scene.status('Module', 'vpc')).toMatchObject({ synced: true })
+  })
+
+  it('a download that says nothing fails its own version', async () => {
+    served.upstreams.github.faults.on(/dns\/legacy/, 'silent')
+    await served.run({ timings: { fetchMs: 4000 } })
+    const { scene } = served
+    expect(scene.condition('Version', 'dns-1-0-0', 'Ready')).toMatchObject({
+      reason: 'UpstreamTimeout',
+      message: expect.stringContaining('/acme/dns/legacy.tar.gz') as string,
+    })
+    expect(scene.status('Version', 'vpc-1-0-0')).toMatchObject({ synced: true })
+    expect(scene.status('Provider', 'tls')).toMatchObject({ synced: true })
+  })
+})
