@@ -38,8 +38,8 @@ it.each(['upstream', './upstream/'])('a mounted directory, as %s', async (direct
   for (const [name, fileName] of folder.fileNames()) {
     expect(existsSync(join(folder.dir, 'archives', objectOf(name, fileName)))).toBe(true)
   }
-  expect(section('A mounted directory')).toContain('`--filesystem-mount-path`')
-  await install(await folder.serve('--filesystem-mount-path archives'))
+  expect(section('A mounted directory')).toContain('`--archives`')
+  await install(await folder.serve('--archives archives'))
 })
 
 it('Azure, after creating the container', async () => {

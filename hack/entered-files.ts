@@ -78,7 +78,7 @@ class Measured implements AsyncDisposable {
 
     const flags = Object.entries({
       '--kubeconfig': kubeconfig,
-      '--filesystem-mount-path': registry.archives,
+      '--archives': registry.archives,
       '--storage-grants': '*=*',
       '--stats-path': join(registry.dir, 'stats.db'),
       '--oidc-issuer-url': issuer.url,

@@ -1,22 +1,13 @@
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
+import { commands } from '../cmd/depot/depot.ts'
 import {
   customResourceDefinition,
   customResourceKinds,
   kinds,
 } from '../pkg/api/v1alpha1/v1alpha1.ts'
-import {
-  controllerCommand,
-  explainCommand,
-  explorerCommand,
-  importCommand,
-  keygenCommand,
-  lintCommand,
-  optionsReference,
-  serverCommand,
-  syncCommand,
-} from '../pkg/base/options/options.ts'
+import { optionsReference } from '../pkg/base/options/options.ts'
 import { openApiDocument } from '../pkg/registry/browse/browse.ts'
 import { chartFiles } from './chart/chart.ts'
 import { errorsReference } from './errors-reference.ts'
@@ -48,14 +39,7 @@ export function generatedFiles(): Map<string, string> {
       `<!-- ${notice} -->`,
       '# Options',
       '',
-      optionsReference(serverCommand),
-      optionsReference(controllerCommand),
-      optionsReference(syncCommand),
-      optionsReference(importCommand),
-      optionsReference(explainCommand),
-      optionsReference(lintCommand),
-      optionsReference(keygenCommand),
-      optionsReference(explorerCommand),
+      ...Object.values(commands).map(({ tables }) => optionsReference(tables)),
     ].join('\n'),
   )
   files.set('docs/errors.md', errorsReference(notice))

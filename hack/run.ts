@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
-import { prettyFactory } from 'pino-pretty'
 import { nodeOptions } from '../pkg/base/fast/fast.ts'
+import { readableLine } from '../pkg/base/telemetry/telemetry.ts'
 import { portOf, preparePlayground } from './playground.ts'
 import { listenError, type RunningPages, startPages } from './run-explorer.ts'
 
@@ -65,7 +65,7 @@ const server = spawn(
     '--anonymous-auth',
     '--manifests',
     join(repository, 'config/samples'),
-    '--filesystem-mount-path',
+    '--archives',
     archives,
     '--gpg-private-key-path',
     signingKey,
@@ -94,23 +94,15 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 process.on('exit', stop)
 const exited = once(server, 'exit') as Promise<[code: number | null, signal: string | null]>
 
-const layout = { ignore: 'pid,hostname,name,component', translateTime: 'SYS:HH:MM:ss' }
-const prettyLine = prettyFactory({ ...layout, singleLine: true, colorize: process.stdout.isTTY })
-const prettyRequest = prettyFactory({
-  ...layout,
-  hideObject: true,
-  colorize: process.stdout.isTTY,
-  messageFormat: '{method} {path} {status} in {durationMs} ms',
-})
 for await (const line of createInterface({ input: server.stdout })) {
   const { msg, adminUrl } = parse(line)
-  process.stdout.write((msg === 'request' ? prettyRequest : prettyLine)(line))
+  process.stdout.write(readableLine(line))
   if (msg === 'listening' && adminUrl !== undefined) {
     await untilReady(adminUrl).catch(() =>
       fail('the server is not ready after 30 s; its log says why'),
     )
     pages = await startPages(`http://127.0.0.1:${port}`, uiPort, (text) =>
-      process.stdout.write(prettyLine(text)),
+      process.stdout.write(readableLine(text)),
     )
     printNextSteps(pages.url)
   }

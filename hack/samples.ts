@@ -13,7 +13,7 @@ const samples = join(repository, 'config/samples')
  * Builds the archive of every Version in config/samples: of a module from its folder in config/samples/sources, of the
  * provider from hack/testbed/sample-provider. Correct files are not written again.
  *
- * @param archives the folder that the server gets as `--filesystem-mount-path`
+ * @param archives the folder that the server gets as `--archives`
  * @returns how many archives were written
  */
 export async function buildSamples(archives: string): Promise<number> {

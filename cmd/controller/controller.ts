@@ -10,7 +10,7 @@ import {
 } from '../../pkg/base/options/options.ts'
 import { endWithin, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
 import { type RunningAdmin, serveAdmin } from '../../pkg/base/serving/serving.ts'
-import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
+import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import { type SyncOptions, startSync, watchBindings } from '../../pkg/fill/sync/sync.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
@@ -37,7 +37,7 @@ export function controller(args: readonly string[]): Promise<void> {
  */
 async function runController(options: ControllerCommandOptions): Promise<undefined> {
   const { version } = packageJson
-  const log = createLogger(options.logLevel)
+  const log = createLogger(options.logLevel, logOutput(options.logFormat))
   const metrics = createMetrics({ version })
   const { apiGroup, namespace, leaseName, watchNamespaces: namespaces } = options
   const connection = loadConnection({ kubeconfig: options.kubeconfig, env: process.env })
@@ -82,7 +82,7 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
         : undefined
       const fetching = await openFetching({
         options,
-        mountPath: options.filesystemMountPath,
+        mountPath: options.archives,
         env: process.env,
         secret: (from, name) => known.secret(from, name),
         grants: annotations && {

@@ -1,5 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import {
+  completionCommand,
+  completionScript,
   controllerCommand,
   explainCommand,
   explorerCommand,
@@ -8,12 +10,15 @@ import {
   lintCommand,
   serverCommand,
   syncCommand,
+  type Tables,
 } from '../../pkg/base/options/options.ts'
 import { runCommand } from '../../pkg/base/run/run.ts'
 
 /** A command of `depot`. Its modules are large, so they are imported when it runs. */
 interface DepotCommand {
-  readonly summary: string
+  /** Heading before this command in the usage. */
+  readonly heading?: string
+  readonly tables: Tables
   run(args: readonly string[]): Promise<void>
 }
 
@@ -21,59 +26,72 @@ const { version } = packageJson
 
 export const commands: Readonly<Record<string, DepotCommand>> = {
   server: {
-    summary: serverCommand.summary,
+    heading: 'Serve',
+    tables: serverCommand,
     run: async (args) => (await import('../server/server.ts')).server(args),
   },
   ui: {
-    summary: explorerCommand.summary,
+    tables: explorerCommand,
     run: async (args) => (await import('../ui/ui.ts')).ui(args),
   },
   controller: {
-    summary: controllerCommand.summary,
+    heading: 'Fill',
+    tables: controllerCommand,
     run: async (args) => (await import('../controller/controller.ts')).controller(args),
   },
   sync: {
-    summary: syncCommand.summary,
+    tables: syncCommand,
     run: async (args) => (await import('../sync/sync.ts')).sync(args),
   },
   import: {
-    summary: importCommand.summary,
+    tables: importCommand,
     run: async (args) => (await import('../import/import.ts')).importArchives(args),
   },
-  explain: {
-    summary: explainCommand.summary,
-    run: async (args) => {
-      const { explain } = await import('../explain/explain.ts')
-      await runCommand({
-        command: explainCommand,
-        args,
-        version,
-        main: ({ options }) => explain(options),
-      })
-    },
-  },
   lint: {
-    summary: lintCommand.summary,
-    run: async (args) => {
-      const { lint } = await import('../lint/lint.ts')
-      await runCommand({
+    heading: 'Check',
+    tables: lintCommand,
+    run: (args) =>
+      runCommand({
         command: lintCommand,
         args,
         version,
-        main: ({ options, operands }) => lint(options, operands),
-      })
-    },
+        main: async ({ options, operands }) =>
+          (await import('../lint/lint.ts')).lint(options, operands),
+      }),
+  },
+  explain: {
+    tables: explainCommand,
+    run: (args) =>
+      runCommand({
+        command: explainCommand,
+        args,
+        version,
+        main: async ({ options }) => (await import('../explain/explain.ts')).explain(options),
+      }),
   },
   keygen: {
-    summary: keygenCommand.summary,
-    run: async (args) => {
-      const { keygen } = await import('../keygen/keygen.ts')
-      await runCommand({
+    heading: 'Set up',
+    tables: keygenCommand,
+    run: (args) =>
+      runCommand({
         command: keygenCommand,
         args,
         version,
-        main: ({ options }) => keygen(options),
-      })
-    },
+        main: async ({ options }) => (await import('../keygen/keygen.ts')).keygen(options),
+      }),
+  },
+  completion: {
+    tables: completionCommand,
+    run: (args) =>
+      runCommand({
+        command: completionCommand,
+        args,
+        version,
+        main: ({ operands }) =>
+          completionScript(
+            operands,
+            Object.values(commands).map(({ tables }) => tables),
+          ),
+      }),
   },
 }

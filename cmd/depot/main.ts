@@ -1,27 +1,38 @@
 #!/usr/bin/env node
 import packageJson from '../../package.json' with { type: 'json' }
+import { closest } from '../../pkg/base/options/options.ts'
 import { commands } from './depot.ts'
 
-const [word = '--help', ...args] = process.argv.slice(2)
+const [first = 'help', ...others] = process.argv.slice(2)
+const helpWords = ['help', '--help', '-h']
+const versionWords = ['version', '--version', '-v']
 
 const usage = (): string =>
   [
     'Depot: a private registry for Terraform and OpenTofu.',
     '',
     'Usage: depot COMMAND [flags]',
+    ...Object.entries(commands).flatMap(([name, { heading, tables }]) => [
+      ...(heading === undefined ? [] : ['', `${heading}:`, '']),
+      `  ${name.padEnd(11)} ${tables.summary.replace(/(?<=\.) .*/, '')}`,
+    ]),
     '',
-    ...Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`),
+    'Example: depot server --manifests registry --archives archives --anonymous-auth',
     '',
-    'depot COMMAND --help lists the flags of a command.',
+    'depot help COMMAND lists the flags of a command, depot --version prints the version.',
     '',
   ].join('\n')
 
-const command = Object.hasOwn(commands, word) ? commands[word] : undefined
-if (command !== undefined) await command.run(args)
-else if (word === '--help' || word === 'help') process.stdout.write(usage())
-else if (word === '--version' || word === 'version') {
-  process.stdout.write(`${packageJson.version}\n`)
-} else {
-  process.stderr.write(`depot: there is no command ${JSON.stringify(word)}\n\n${usage()}`)
+// `depot help sync` is `depot sync --help`.
+const asksHelp = helpWords.includes(first) && others[0] !== undefined
+const [word, args] = asksHelp ? [others[0] ?? '', ['--help']] : [first, others]
+
+if (Object.hasOwn(commands, word)) await commands[word]?.run(args)
+else if (helpWords.includes(word)) process.stdout.write(usage())
+else if (versionWords.includes(word)) process.stdout.write(`${packageJson.version}\n`)
+else {
+  const meant = closest(word, Object.keys(commands))
+  const hint = meant === undefined ? `\n\n${usage()}` : `: did you mean depot ${meant}?\n`
+  process.stderr.write(`depot: there is no command ${JSON.stringify(word)}${hint}`)
   process.exitCode = 2
 }

@@ -43,6 +43,17 @@ spec: {expression: '${expression}', moduleResources: ['vpc-*'], providerResource
     expect(stdout).not.toContain('elsewhere')
   })
 
+  it('explains as JSON', () => {
+    const { stdout } = start('explain', ...manifests, '--groups', 'a', '-o', 'json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      groups: ['a'],
+      decision: 'matched',
+      decidedBy: 'a',
+      bindings: [{ name: 'a', result: 'true', decides: true }, { name: 'b' }, { name: 'c' }],
+      modules: ['vpc-*'],
+    })
+  })
+
   it('needs a folder or a cluster to read bindings from', () => {
     const { status, stderr } = start('explain', '--groups', 'a')
     expect([status, stderr]).toEqual([2, expect.stringContaining('--manifests')])

@@ -18,33 +18,60 @@ export async function explain(options: ExplainCommandOptions): Promise<string> {
   const { manifests } = options
   const unusable = manifests === undefined ? undefined : folderProblem('--manifests', manifests)
   if (unusable !== undefined) throw new OptionsError([unusable])
-  const { groups, namespace } = options
   const bindings = await readBindings(options)
+  const explained = explanationOf(bindings, options)
+  return options.output === 'json'
+    ? `${JSON.stringify(explained, null, 2)}\n`
+    : textOf(explained, bindings)
+}
+
+type Explanation = ReturnType<typeof explanationOf>
+
+function explanationOf(bindings: GroupBindings, { groups, namespace }: ExplainCommandOptions) {
   const decision = bindings.decide(groups)
-  const decider = decision.kind === 'matched' ? decision.binding.name : undefined
-  const failed = decision.kind === 'failed' ? decision.name : undefined
+  const matched = decision.kind === 'matched' ? decision.binding : undefined
+  const decidedBy = decision.kind === 'failed' ? decision.name : matched?.name
+  const { moduleResources = [], providerResources = [] } = matched?.spec ?? {}
+  return {
+    groups,
+    namespace,
+    /** In the order of evaluation. */
+    bindings: bindings.explain(groups).map(({ name, result }) => ({
+      name,
+      result:
+        result instanceof ExpressionError ? `${result.code}: ${result.summary}` : String(result),
+      decides: name === decidedBy,
+    })),
+    /** `matched`, `failed` or `none`. */
+    decision: decision.kind,
+    decidedBy,
+    /** Names and globs that the caller sees, in addition to what is public. */
+    modules: moduleResources,
+    providers: providerResources,
+  }
+}
+
+function textOf(explained: Explanation, bindings: GroupBindings): string {
+  const { groups, namespace, decision, decidedBy, modules, providers } = explained
   const lines = [
     `Groups: ${groups.length === 0 ? 'none' : groups.map((group) => JSON.stringify(group)).join(', ')}`,
     `GroupBindings in namespace ${namespace}, in the order of evaluation:`,
-    ...bindings.explain(groups).map(({ name, result }) => {
-      const said = result instanceof ExpressionError ? `${result.code}: ${result.summary}` : result
-      const mark = name === decider || name === failed ? '   <- decides' : ''
-      return `  ${name}: ${said}${mark}`
-    }),
+    ...explained.bindings.map(
+      ({ name, result, decides }) => `  ${name}: ${result}${decides ? '   <- decides' : ''}`,
+    ),
   ]
   for (const { name, problem } of bindings.ordered) {
     if (problem !== undefined) lines.push('', `${name} is not valid:`, indent(problem))
   }
   lines.push('')
-  if (decision.kind === 'matched') {
-    const { moduleResources = [], providerResources = [] } = decision.binding.spec
+  if (decision === 'matched') {
     lines.push(
-      `Result: ${decision.binding.name} matches. In addition to what is public, the caller sees`,
-      `  modules: ${moduleResources.join(', ') || 'none'}`,
-      `  providers: ${providerResources.join(', ') || 'none'}`,
+      `Result: ${decidedBy} matches. In addition to what is public, the caller sees`,
+      `  modules: ${modules.join(', ') || 'none'}`,
+      `  providers: ${providers.join(', ') || 'none'}`,
     )
-  } else if (decision.kind === 'failed') {
-    lines.push(`Result: denied (403), because ${decision.name} could not be evaluated.`)
+  } else if (decision === 'failed') {
+    lines.push(`Result: denied (403), because ${decidedBy} could not be evaluated.`)
   } else {
     lines.push('Result: no GroupBinding matches. The caller sees what is public.')
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import packageJson from '../../package.json' with { type: 'json' }
 import { type ImportCommandOptions, importCommand } from '../../pkg/base/options/options.ts'
 import { runCommand, temporaryFolder } from '../../pkg/base/run/run.ts'
-import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
+import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import { importAll } from '../../pkg/fill/importing/importing.ts'
 import { onlyOne } from '../sync/sync.ts'
@@ -64,7 +64,7 @@ async function importFrom(
     mountPath,
     env: process.env,
     secret: async () => (token === undefined ? undefined : { token: Buffer.from(token) }),
-    log: createLogger(options.logLevel),
+    log: createLogger(options.logLevel, logOutput(options.logFormat, 2)),
     metrics: createMetrics({ version: packageJson.version }),
   })
   let status = 1

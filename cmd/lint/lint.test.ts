@@ -31,13 +31,10 @@ it('exits with 1 after an error, and prints SARIF for a code host', () => {
 })
 
 it.each([
-  [[], 'there is nothing to look at: write depot lint PATH…'],
+  [[], 'an argument is missing: write depot lint PATH…'],
   [['nowhere'], 'nowhere does not exist: name a file'],
-  [
-    ['config/samples', '--filesystem-mount-path', 'nowhere'],
-    '--filesystem-mount-path: the folder nowhere does not exist',
-  ],
-  [['config/samples', '--format', 'xml'], 'is not a format: write text, json or sarif'],
+  [['config/samples', '--archives', 'nowhere'], '--archives: the folder nowhere does not exist'],
+  [['config/samples', '-o', 'xml'], 'is not an output format: write text, json or sarif'],
 ])('exits with 2 if a path cannot be checked: %j', (args, problem) => {
   expect(lint(...args)).toMatchObject({ status: 2, stderr: expect.stringContaining(problem) })
 })

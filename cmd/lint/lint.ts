@@ -12,8 +12,8 @@ import { compileBinding } from '../../pkg/registry/access/access.ts'
  * @throws OptionsError if a path does not exist
  */
 export async function lint(options: LintCommandOptions, paths: readonly string[]): Promise<number> {
-  const { filesystemMountPath: mount } = options
-  const unusable = mount && folderProblem('--filesystem-mount-path', mount)
+  const { archives: mount } = options
+  const unusable = mount && folderProblem('--archives', mount)
   if (unusable) throw new OptionsError([unusable])
   const result = await check({ ...options, paths, compileBinding }).catch((error: unknown) => {
     const { code, path } = error as NodeJS.ErrnoException
@@ -23,7 +23,7 @@ export async function lint(options: LintCommandOptions, paths: readonly string[]
         : `cannot be read: ${messageOf(error)}`
     throw new OptionsError([problem])
   })
-  const print = { text: asText, json: asJson, sarif: asSarif }[options.format]
+  const print = { text: asText, json: asJson, sarif: asSarif }[options.output]
   process.stdout.write(print(result, packageJson.version))
   return result.findings.some(({ level }) => level === 'error') ? 1 : 0
 }

@@ -44,8 +44,8 @@ describe('a start with bad options exits with 2 and prints why', () => {
     ['no folder', ['--anonymous-auth', '--manifests', `${dir}/none`], ['does not exist']],
     [
       'no archives',
-      [...anonymous, '--filesystem-mount-path', `${dir}/none`],
-      ['--filesystem-mount-path: the folder', 'does not exist'],
+      [...anonymous, '--archives', `${dir}/none`],
+      ['--archives: the folder', 'does not exist'],
     ],
     ['a file for a folder', ['--anonymous-auth', '--manifests', key], ['is not a folder']],
     ['no key', [...anonymous, '--gpg-private-key-path', `${dir}/none`], ['--gpg-private-key-path']],

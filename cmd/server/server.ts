@@ -16,6 +16,7 @@ import {
   createLogger,
   createMetrics,
   type Logger,
+  logOutput,
   type Metrics,
   openAuditLog,
 } from '../../pkg/base/telemetry/telemetry.ts'
@@ -61,7 +62,7 @@ export function server(args: readonly string[]): Promise<void> {
  * @throws OptionsError naming everything that keeps it from starting
  */
 async function serveRegistry({ options, secrets, version }: RunOptions): Promise<undefined> {
-  const log = createLogger(options.logLevel)
+  const log = createLogger(options.logLevel, logOutput(options.logFormat))
   const metrics = createMetrics({ version })
   const proxies = proxyRules(process.env)
   const problems = [

@@ -19,7 +19,7 @@ export function storageSettings(
   env: Environment,
   annotationOf: (namespace: string) => string | undefined,
 ): Omit<ArchivesOptions, 'log' | 'metrics'> {
-  const { filesystemMountPath, archiveCacheDir, archiveCacheSizeBytes } = options
+  const { archives: filesystemMountPath, archiveCacheDir, archiveCacheSizeBytes } = options
   const storage = storageOfEnvironment(env)
   const problems = [
     ...storage.problems,

@@ -5,7 +5,7 @@ import { folderProblem } from '../../pkg/base/run/run.ts'
 import { readTlsFiles } from '../../pkg/base/serving/serving.ts'
 import { loadConnection } from '../../pkg/records/kube/kube.ts'
 
-const defaultMountPath = serverCommand.options.filesystemMountPath.default
+const defaultMountPath = serverCommand.options.archives.default
 
 /**
  * Problems with the files and folders that the options name. They are checked before anything is opened, so that one
@@ -14,14 +14,7 @@ const defaultMountPath = serverCommand.options.filesystemMountPath.default
 export async function unusableFiles(
   named: Partial<ServerCommandOptions> & { readonly gpgPassphrase?: string | undefined },
 ): Promise<string[]> {
-  const {
-    manifests,
-    filesystemMountPath,
-    tlsCertPath,
-    tlsCertKey,
-    gpgPrivateKeyPath,
-    gpgPassphrase,
-  } = named
+  const { manifests, archives, tlsCertPath, tlsCertKey, gpgPrivateKeyPath, gpgPassphrase } = named
   const problems: string[] = []
   const attempt = async (action: () => unknown): Promise<void> => {
     try {
@@ -35,8 +28,8 @@ export async function unusableFiles(
     if (problem !== undefined) problems.push(problem)
   }
   if (manifests) folder('--manifests', manifests)
-  if (filesystemMountPath && filesystemMountPath !== defaultMountPath) {
-    folder('--filesystem-mount-path', filesystemMountPath)
+  if (archives && archives !== defaultMountPath) {
+    folder('--archives', archives)
   }
   if (tlsCertPath && tlsCertKey) {
     await attempt(() => readTlsFiles({ certPath: tlsCertPath, keyPath: tlsCertKey }))

@@ -19,6 +19,7 @@ import {
   createLogger,
   createMetrics,
   type Logger,
+  logOutput,
   type Metrics,
 } from '../../pkg/base/telemetry/telemetry.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
@@ -52,7 +53,7 @@ export function sync(args: readonly string[]): Promise<void> {
  * @throws OptionsError naming everything that keeps it from starting
  */
 async function syncFolder(options: SyncCommandOptions): Promise<number> {
-  const log = createLogger(options.logLevel)
+  const log = createLogger(options.logLevel, logOutput(options.logFormat, 2))
   const metrics = createMetrics({ version: packageJson.version })
   const { manifests: dir, archives: mountPath } = options
   const spoolDir = options.spoolDir ?? temporaryFolder('--spool-dir', 'depot-sync')

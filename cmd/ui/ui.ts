@@ -3,7 +3,7 @@ import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { explorerCommand, OptionsError } from '../../pkg/base/options/options.ts'
 import { httpPart, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
 import { serve } from '../../pkg/base/serving/serving.ts'
-import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
+import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
 import { createExplorer } from '../../pkg/explorer/explorer.ts'
 import { watchServerCa } from './server-ca.ts'
 import { type Given, settingsOf } from './settings.ts'
@@ -28,7 +28,7 @@ export function ui(args: readonly string[]): Promise<void> {
  * @throws OptionsError naming everything that keeps it from starting
  */
 async function serveExplorer({ options, secrets, version }: RunOptions): Promise<undefined> {
-  const log = createLogger(options.logLevel)
+  const log = createLogger(options.logLevel, logOutput(options.logFormat))
   const metrics = createMetrics({ version })
   const settings = settingsOf({ options, secrets })
   const { serverCaPath } = options

@@ -148,7 +148,7 @@ it('a server that stops and starts again needs no restart of the explorer', asyn
       '--anonymous-auth',
       '--manifests',
       registry.manifests,
-      '--filesystem-mount-path',
+      '--archives',
       registry.archives,
       '--stats-path',
       join(registry.dir, 'stats.db'),

@@ -76,7 +76,7 @@ export class ControlledCluster {
         ...this.upstreams.flags,
         '--kubeconfig',
         this.#kubeconfig,
-        '--filesystem-mount-path',
+        '--archives',
         this.archives,
         '--spool-dir',
         join(this.dir, 'spool'),

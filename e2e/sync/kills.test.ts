@@ -50,7 +50,7 @@ async function start(): Promise<Controller> {
     `--kubeconfig=${kubeconfig}`,
     '--watch-namespaces=team',
     '--namespace=team',
-    `--filesystem-mount-path=${registry.archives}`,
+    `--archives=${registry.archives}`,
     `--spool-dir=${join(registry.dir, 'spool')}`,
     ...upstreams.flags,
   ]

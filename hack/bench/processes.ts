@@ -120,7 +120,7 @@ export function startDepot(folders: {
 }): Promise<Target> {
   return startServer([
     `--manifests=${folders.manifests}`,
-    `--filesystem-mount-path=${folders.archives}`,
+    `--archives=${folders.archives}`,
     `--gpg-private-key-path=${folders.signingKeyPath}`,
     // Not where servers that were stopped before have left events to count.
     `--stats-path=${join(folders.manifests, '../stats.db')}`,

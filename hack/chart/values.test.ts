@@ -79,17 +79,17 @@ const components: readonly Component[] = [
   {
     name: 'depot-server',
     command: serverCommand,
-    elsewhere: ['kubeconfig', 'manifests', 'allow-empty-manifests'],
+    elsewhere: ['kubeconfig', 'manifests', 'allow-empty-manifests', 'log-format'],
   },
   {
     name: 'depot-controller',
     command: controllerCommand,
-    elsewhere: ['kubeconfig'],
+    elsewhere: ['kubeconfig', 'log-format'],
   },
   {
     name: 'depot-ui',
     command: explorerCommand,
-    elsewhere: ['base-url', 'session-password-path', 'oidc-client-secret-path'],
+    elsewhere: ['base-url', 'session-password-path', 'oidc-client-secret-path', 'log-format'],
   },
 ]
 

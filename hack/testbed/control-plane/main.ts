@@ -57,7 +57,7 @@ run here too; in one more terminal, start the controller, which fetches both:
 ${indented([
   `${here(join(repository, 'hack/with-node'))} node ${here(join(repository, 'cmd/controller/main.ts'))} \\`,
   `  --kubeconfig ${kubeconfig} --watch-namespaces ${namespace} \\`,
-  `  --filesystem-mount-path ${here(playground.archives)} --admin-listen 127.0.0.1:0 \\`,
+  `  --archives ${here(playground.archives)} --admin-listen 127.0.0.1:0 \\`,
   `  ${flags.map(quoted).join(' \\\n      ')}`,
 ])}
 Then depot.test/${namespace}/vpc/aws and depot.test/${namespace}/dns can be installed. See what it did, and ask for a sync at once
@@ -99,7 +99,7 @@ In a second terminal, in this folder, start Depot on it:
 ${indented([
   `${here(join(repository, 'hack/with-node'))} node ${here(join(repository, 'cmd/server/main.ts'))} --anonymous-auth \\`,
   `  --kubeconfig ${kubeconfig} \\`,
-  `  --filesystem-mount-path ${here(playground.archives)} \\`,
+  `  --archives ${here(playground.archives)} \\`,
   `  --gpg-private-key-path ${here(playground.signingKey)} \\`,
   `  --stats-path ${here(playground.statsPath)} \\`,
   `  --listen 127.0.0.1:${port} --admin-listen 127.0.0.1:0`,

@@ -48,7 +48,7 @@ export async function launch(
   return launchProgram(
     'cmd/server/main.ts',
     [
-      '--filesystem-mount-path',
+      '--archives',
       registry.archives,
       '--stats-path',
       join(registry.dir, 'stats.db'),

@@ -102,8 +102,7 @@ export const fileName: readonly FieldRule<string>[] = [
 
 export const directoryPath: FieldRule<string> = {
   rule: "!self.matches('(^|/)[.][.](/|$)')",
-  message:
-    'must stay inside the mounted directory: write a path below --filesystem-mount-path without ..',
+  message: 'must stay inside the mounted directory: write a path below --archives without ..',
   holds: (value) => !/(^|\/)\.\.(\/|$)/.test(value),
 }
 

@@ -18,9 +18,16 @@ export interface Arguments {
  * `--flag=-value`, so that a forgotten value never swallows the next flag.
  */
 export function readArguments(tables: Tables, argv: readonly string[]): Arguments {
-  const options = new Map(Object.values(tables.options).map((option) => [option.flag, option]))
+  const options = new Map(
+    Object.values(tables.options).flatMap((option) =>
+      [option.flag, option.formerFlag ?? option.flag].map((flag) => [flag, option] as const),
+    ),
+  )
+  const short = new Map(
+    Object.values(tables.options).map(({ short: letter, flag }) => [letter, flag]),
+  )
   const { tokens } = parseArgs({
-    args: [...argv],
+    args: argv.map((argument) => spelledOut(argument, short)),
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -40,7 +47,7 @@ export function readArguments(tables: Tables, argv: readonly string[]): Argument
     }
     owner = undefined
     if (token.kind === 'option-terminator') continue
-    if (token.rawName === '--help' || token.rawName === '-h') help = true
+    if (token.rawName === '--help') help = true
     else if (token.rawName === '--version') version = true
     else {
       const option = token.rawName.startsWith('--') ? options.get(token.name) : undefined
@@ -67,9 +74,16 @@ export function readArguments(tables: Tables, argv: readonly string[]): Argument
   }
   const isNeeded = tables.operands !== undefined && tables.operandsOptional !== true
   if (isNeeded && operands.length === 0) {
-    problems.add(`there is nothing to look at: write ${tables.program} ${tables.operands}`)
+    problems.add(`an argument is missing: write ${tables.program} ${tables.operands}`)
   }
   return { help, version, texts, operands, problems: [...problems] }
+}
+
+/** `-o=json` becomes `--output=json`. */
+function spelledOut(argument: string, short: ReadonlyMap<string | undefined, string>): string {
+  const { letter, value = '' } = /^-(?<letter>\w)(?<value>=.*)?$/s.exec(argument)?.groups ?? {}
+  const flag = { h: 'help', v: 'version' }[letter ?? ''] ?? (letter && short.get(letter))
+  return flag ? `--${flag}${value}` : argument
 }
 
 function missingValue(option: Option): string {

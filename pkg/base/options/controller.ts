@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { fetchingOptions, upkeepOptions } from './fetching.ts'
+import { fetchingGroups, fetchingOptions, upkeepOptions } from './fetching.ts'
+import { logOptions } from './printing.ts'
 import { serverCommand } from './server.ts'
 import type { Command, Options, OptionTable, SecretTable } from './table.ts'
 import {
@@ -13,7 +14,7 @@ import {
 } from './values.ts'
 import { storageVariables } from './variables.ts'
 
-const { apiGroup, kubeconfig, logLevel } = serverCommand.options
+const { apiGroup, kubeconfig } = serverCommand.options
 
 const options = {
   adminListen: {
@@ -85,7 +86,7 @@ const options = {
     default: '20s',
     meaning: 'How long running work can take to finish after SIGTERM.',
   },
-  logLevel,
+  ...logOptions,
 } satisfies OptionTable
 
 /** Fills the registry of a cluster. */
@@ -93,7 +94,21 @@ export const controllerCommand = {
   program: 'depot controller',
   summary:
     'Fetches, verifies and stores the versions that the Depots, Modules and Providers of a cluster ask for.',
+  examples: [
+    'depot controller --kubeconfig ~/.kube/config --archives archives --spool-dir spool',
+    'depot controller --watch-namespaces platform,data --require-storage-grants',
+  ],
   options,
+  groups: {
+    adminListen: 'Process',
+    apiGroup: 'Records',
+    leaseName: 'Work',
+    archives: 'Archives',
+    ...fetchingGroups,
+    storageGrants: 'Where archives can be stored',
+    verifyIntervalMs: 'Stored archives',
+    shutdownGracePeriodMs: 'End and log',
+  },
   secrets: {},
   variables: storageVariables,
   rules: [],

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { outputOption } from './printing.ts'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
 import type { Command, Options, OptionTable, SecretTable } from './table.ts'
@@ -23,6 +24,7 @@ const options = {
     otherwise: 'none',
     meaning: 'Groups of the caller, in the order of the token, such as platform,dev or client:ci.',
   },
+  output: outputOption,
 } satisfies OptionTable
 
 /** Says what GroupBindings make of groups. */
@@ -30,6 +32,10 @@ export const explainCommand = {
   program: 'depot explain',
   summary:
     'Shows which GroupBinding decides for a caller with these groups, and the result of each.',
+  examples: [
+    'depot explain --manifests registry --groups platform,dev',
+    'depot explain --kubeconfig ~/.kube/config --groups client:ci -o json',
+  ],
   options,
   secrets: {},
   rules: [apart('manifests', 'kubeconfig', 'manifests take the place of a cluster')],

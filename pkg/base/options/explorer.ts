@@ -1,12 +1,12 @@
 import * as z from 'zod'
+import { logOptions } from './printing.ts'
 import { distinctAddresses, needs, together } from './rules.ts'
 import { serverCommand } from './server.ts'
 import type { Command, Options, OptionTable } from './table.ts'
 import { baseUrl, endpointUrl, issuerUrl } from './urls.ts'
 import { durationMs, name, onOff, path } from './values.ts'
 
-const { listen, adminListen, shutdownDelayMs, shutdownGracePeriodMs, logLevel } =
-  serverCommand.options
+const { listen, adminListen, shutdownDelayMs, shutdownGracePeriodMs } = serverCommand.options
 
 /** Scheme, host and port: what a path would be appended to is the registry's own. */
 const origin = baseUrl
@@ -132,7 +132,7 @@ const options = {
   },
   shutdownDelayMs,
   shutdownGracePeriodMs,
-  logLevel,
+  ...logOptions,
 } satisfies OptionTable
 
 const secrets = {
@@ -150,7 +150,16 @@ const secrets = {
 export const explorerCommand = {
   program: 'depot ui',
   summary: 'Serves the web pages of the registry, and forwards registry requests to the server.',
+  examples: [
+    'depot ui --server-url http://127.0.0.1:8080',
+    'depot ui --base-url https://depot.example.com --oidc-issuer-url https://login.example.com --oidc-client-id depot-ui --session-password-path password',
+  ],
   options,
+  groups: {
+    listen: 'Addresses',
+    oidcIssuerUrl: 'Sign-in',
+    distPath: 'Process',
+  },
   secrets,
   rules: [
     distinctAddresses('listen', 'adminListen'),

@@ -1,6 +1,6 @@
 import type { Options, OptionTable } from './table.ts'
 import { baseUrl } from './urls.ts'
-import { durationMs, list, name, onOff, path, sizeBytes } from './values.ts'
+import { archivesOption, durationMs, list, name, onOff, path, sizeBytes } from './values.ts'
 
 /** How large archives may be, wherever they come from. */
 export const limitOptions = {
@@ -32,9 +32,8 @@ export const limitOptions = {
 
 /** How archives are fetched, verified and stored, wherever the resources are. */
 export const fetchingOptions = {
-  filesystemMountPath: {
-    flag: 'filesystem-mount-path',
-    value: path,
+  archives: {
+    ...archivesOption,
     default: '/data/modules',
     meaning: 'Root folder of archives on the file system. Depot writes nothing outside of it.',
   },
@@ -102,6 +101,13 @@ export const fetchingOptions = {
     meaning: 'PEM file with additional certificate authorities for upstreams.',
   },
 } satisfies OptionTable
+
+/** Headings of these options in the usage. */
+export const fetchingGroups = {
+  moduleSizeLimitBytes: 'Limits',
+  githubSecretName: 'Upstreams',
+} as const
+
 export type FetchingOptions = Options<typeof fetchingOptions>
 
 /** How often stored archives are looked at, and how long deleted ones stay. */

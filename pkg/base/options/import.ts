@@ -1,11 +1,12 @@
 import * as z from 'zod'
 import { fetchingOptions, limitOptions } from './fetching.ts'
+import { logOptions } from './printing.ts'
 import { serverCommand } from './server.ts'
 import type { Command, Options, OptionTable, SecretTable } from './table.ts'
-import { name, namespace, onOff, path } from './values.ts'
+import { archivesOption, name, namespace, onOff, path } from './values.ts'
 import { storageVariables } from './variables.ts'
 
-const { apiGroup, logLevel } = serverCommand.options
+const { apiGroup } = serverCommand.options
 const { spoolSizeBytes, egressAllow, egressCaPath } = fetchingOptions
 
 const options = {
@@ -16,11 +17,9 @@ const options = {
     meaning: 'Directory for the manifests; it is created if it is missing.',
   },
   archives: {
-    flag: 'archives',
-    value: path,
+    ...archivesOption,
     default: './archives',
-    meaning:
-      'Root folder of archives; the same as `--filesystem-mount-path` of `depot server`. It is created if it is missing.',
+    meaning: 'Root folder of archives, as of `depot server`. It is created if it is missing.',
   },
   storageConfig: {
     flag: 'storage-config',
@@ -104,7 +103,8 @@ const options = {
   ...limitOptions,
   egressAllow,
   egressCaPath,
-  logLevel: { ...logLevel, default: 'warn' },
+  ...logOptions,
+  logLevel: { ...logOptions.logLevel, default: 'warn' },
 } satisfies OptionTable
 
 const secrets = {
@@ -122,7 +122,20 @@ export const importCommand = {
   operandsOptional: true,
   summary:
     'Imports modules and providers from another registry, the tags of a repository or a folder of archives. Exit status: 1 if something failed, 2 for wrong options, 130 or 143 after a signal.',
+  examples: [
+    'depot import registry.opentofu.org/terraform-aws-modules/vpc/aws --versions ">= 5.0"',
+    'depot import https://github.com/acme/terraform-vpc --namespace platform --name vpc --system aws',
+    'depot import ./mirror --namespace platform --dry-run',
+  ],
   options,
+  groups: {
+    manifests: 'Folders',
+    list: 'Sources',
+    format: 'Work',
+    moduleSizeLimitBytes: 'Limits',
+    egressAllow: 'Upstreams',
+    logLevel: 'Output',
+  },
   secrets,
   variables: storageVariables,
   rules: [

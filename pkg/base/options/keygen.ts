@@ -27,6 +27,10 @@ const options = {
 export const keygenCommand = {
   program: 'depot keygen',
   summary: 'Creates a private GPG key that signs lists of checksums, for --gpg-private-key-path.',
+  examples: [
+    'depot keygen --out signing-key.asc',
+    'depot keygen --name "Platform Team" --email platform@example.com --out signing-key.asc',
+  ],
   options,
   secrets: {},
   rules: [],

@@ -1,19 +1,22 @@
 import * as z from 'zod'
+import { outputOption } from './printing.ts'
 import { serverCommand } from './server.ts'
 import type { Command, Options, OptionTable, SecretTable } from './table.ts'
-import { onOff, path } from './values.ts'
+import { archivesOption, onOff } from './values.ts'
 
 const { apiGroup, namespace } = serverCommand.options
 
 const options = {
   apiGroup,
   namespace,
-  format: {
-    flag: 'format',
+  output: {
+    ...outputOption,
+    formerFlag: 'format',
     value: z
-      .enum(['text', 'json', 'sarif'], { error: 'is not a format: write text, json or sarif' })
+      .enum(['text', 'json', 'sarif'], {
+        error: 'is not an output format: write text, json or sarif',
+      })
       .meta({ title: 'FORMAT' }),
-    default: 'text',
     meaning: 'Output format: text, json or sarif (for the code scanning of a Git host).',
   },
   partial: {
@@ -23,9 +26,8 @@ const options = {
     meaning:
       'The manifests refer to objects in other places: report missing ones as warnings, not as errors.',
   },
-  filesystemMountPath: {
-    flag: 'filesystem-mount-path',
-    value: path,
+  archives: {
+    ...archivesOption,
     otherwise: 'archives are not checked',
     meaning:
       'Root folder of archives on the file system. Each archive must exist there, with the digest of its Version.',
@@ -38,6 +40,7 @@ export const lintCommand = {
   operands: 'PATH…',
   summary:
     'Checks manifests: fields, values, references, conflicts, expressions. Exit status: 1 if it finds an error.',
+  examples: ['depot lint registry', 'depot lint registry --archives archives -o sarif'],
   options,
   secrets: {},
   rules: [],

@@ -324,7 +324,39 @@ it('reports every mistake at once', () => {
   ])
 })
 
+describe('an option with an earlier name', () => {
+  it('is read from the earlier flag and variable too', () => {
+    expect(parse(['--filesystem-mount-path', 'old']).options.archives).toBe('old')
+    expect(parse([], { DEPOT_FILESYSTEM_MOUNT_PATH: 'old' }).options.archives).toBe('old')
+    expect(parse([], { DEPOT_ARCHIVES: 'new' }).options.archives).toBe('new')
+  })
+
+  it('has one value', () => {
+    expect(problemsOf(['--archives=a', '--filesystem-mount-path=b'])).toEqual([
+      '--archives is given more than once: keep one of them',
+    ])
+    expect(problemsOf([], { DEPOT_ARCHIVES: 'a', DEPOT_FILESYSTEM_MOUNT_PATH: 'b' })).toEqual([
+      '--archives: DEPOT_ARCHIVES and DEPOT_FILESYSTEM_MOUNT_PATH differ: set one of them',
+    ])
+  })
+})
+
+it.each([[['-o', 'json']], [['-o=json']], [['--output=json']], [['--format', 'json']]])(
+  'reads the output format from %j',
+  (argv) => {
+    const parsed = parseOptions(lintCommand, [...argv, 'folder'], {})
+    expect(parsed).toMatchObject({ options: { output: 'json' }, operands: ['folder'] })
+  },
+)
+
 describe('the usage', () => {
+  it('has the options of a group below its heading', () => {
+    const parsed = parseOptions(serverCommand, ['-h'], {})
+    const text = parsed.kind === 'help' ? parsed.text : ''
+    expect(text).toMatch(/^Addresses:\n\n {2}--listen ADDRESS /m)
+    expect(text).toMatch(/\n\nCallers:\n\n {2}--anonymous-auth /)
+  })
+
   it.each([['--help'], ['-h'], ['--help', '--nonsense']])('is printed for %j %j', (...argv) => {
     const parsed = parseOptions(serverCommand, argv, {})
     const lines = parsed.kind === 'help' ? parsed.text.split('\n') : []

@@ -4,6 +4,7 @@
  */
 
 import { readArguments } from './arguments.ts'
+import { OptionsError } from './options-error.ts'
 import { usageOf } from './reference.ts'
 import { readSecrets } from './secrets.ts'
 import {
@@ -12,6 +13,7 @@ import {
   type OptionRule,
   type Options,
   type OptionTable,
+  otherVariables,
   placeholderOf,
   type RuleInput,
   type Secrets,
@@ -19,6 +21,7 @@ import {
   variableOf,
 } from './table.ts'
 
+export { completionCommand, completionScript } from './completion.ts'
 export { type ControllerCommandOptions, controllerCommand } from './controller.ts'
 export { type ExplainCommandOptions, explainCommand } from './explain.ts'
 export {
@@ -30,10 +33,13 @@ export type { FetchingOptions } from './fetching.ts'
 export { type ImportCommandOptions, importCommand } from './import.ts'
 export { type KeygenCommandOptions, keygenCommand } from './keygen.ts'
 export { type LintCommandOptions, lintCommand } from './lint.ts'
+export { OptionsError } from './options-error.ts'
+export { logLevels } from './printing.ts'
 export { optionsReference } from './reference.ts'
-export { authModeOf, logLevels, type ServerCommandOptions, serverCommand } from './server.ts'
+export { authModeOf, type ServerCommandOptions, serverCommand } from './server.ts'
 export { type SyncCommandOptions, syncCommand } from './sync.ts'
-export type { Command, OptionTable, SecretTable } from './table.ts'
+export type { Command, OptionTable, SecretTable, Tables } from './table.ts'
+export { closest } from './unknown-flag.ts'
 
 /** The content of a command line. Secrets are separate from the options, so that options may be logged. */
 export type Parsed<T extends OptionTable, S extends SecretTable> =
@@ -46,21 +52,6 @@ export type Parsed<T extends OptionTable, S extends SecretTable> =
       /** Arguments that are not flags; empty if the command takes none. */
       readonly operands: readonly string[]
     }
-
-/** All mistakes of a command line and its environment at once. */
-export class OptionsError extends Error {
-  override readonly name = 'OptionsError'
-  /** One sentence each: which flag, where its value came from, what to write instead. */
-  readonly problems: readonly string[]
-  /** The options that could be read, for further checks; undefined if a value is missing or wrong. */
-  readonly readable: Readonly<Record<string, unknown>>
-
-  constructor(problems: readonly string[], readable: Readonly<Record<string, unknown>> = {}) {
-    super(problems.join('\n'))
-    this.problems = problems
-    this.readable = readable
-  }
-}
 
 /**
  * Reads the options of a command: the flag, otherwise the environment variable, otherwise the default. An empty variable
@@ -120,7 +111,7 @@ function findSetting(
   if (texts.has(option.flag)) {
     return { option, given: true, text: texts.get(option.flag), name: flag }
   }
-  const candidates = [variableOf(option), option.alias ?? '', option.platformVariable ?? '']
+  const candidates = [variableOf(option), ...otherVariables(option), option.platformVariable ?? '']
   const variable = candidates.find((candidate) => env[candidate])
   if (variable !== undefined) {
     return { option, given: true, text: env[variable], name: `${flag} (set by ${variable})` }
@@ -139,10 +130,12 @@ function contradictions(
   env: Readonly<Record<string, string | undefined>>,
 ): string[] {
   return Object.values(options).flatMap((option) => {
-    const { flag, alias } = option
-    const [own, other] = [env[variableOf(option)], alias && env[alias]]
-    if (!own || !other || own === other) return []
-    return [`--${flag}: ${variableOf(option)} and ${alias} differ: set one of them`]
+    const own = env[variableOf(option)]
+    return otherVariables(option)
+      .filter((other) => own && env[other] && env[other] !== own)
+      .map(
+        (other) => `--${option.flag}: ${variableOf(option)} and ${other} differ: set one of them`,
+      )
   })
 }
 

@@ -1,23 +1,26 @@
-import { type Option, placeholderOf, type Tables, type VariableTable, variableOf } from './table.ts'
+import {
+  type Option,
+  otherVariables,
+  placeholderOf,
+  type Tables,
+  type VariableTable,
+  variableOf,
+} from './table.ts'
 
 /** Output of `--help`: the usage and every option, in columns. */
 export function usageOf(tables: Tables): string {
-  const { program, summary, operands, options, secrets, variables = {} } = tables
-  const flags = [
-    ...Object.values(options).map((option) => [
-      flagOf(option),
-      `${option.meaning} ${defaultOf(option)}`,
-    ]),
-    ['--help', 'Print this text.'],
-    ['--version', 'Print the version.'],
-  ]
+  const { program, summary, operands, examples, secrets, variables = {} } = tables
   const secretRows = Object.values(secrets).map(({ variable, meaning }) => [variable, meaning])
   const lines = [
     summary,
     '',
     `Usage: ${[program, '[flags]', operands].filter(Boolean).join(' ')}`,
     '',
-    ...columns(flags),
+    'Examples:',
+    '',
+    ...examples.map((example) => `  ${example}`),
+    '',
+    ...flagLines(tables),
     '',
     'Each flag has an environment variable: DEPOT_ and its name in capitals, such as DEPOT_LOG_LEVEL.',
     'The flag takes precedence.',
@@ -31,15 +34,26 @@ export function usageOf(tables: Tables): string {
   return lines.join('\n').replaceAll('`', '')
 }
 
+/** Every flag in columns, below the headings of the groups. */
+function flagLines({ options, groups = {} }: Tables): string[] {
+  const rows = Object.values(options).map((option) => [
+    flagOf(option),
+    `${option.meaning} ${defaultOf(option)}`,
+  ])
+  rows.push(['-h, --help', 'Print this text.'], ['-v, --version', 'Print the version.'])
+  const headings = new Map(Object.keys(options).map((key, index) => [index, groups[key]]))
+  return columns(rows, (index) => {
+    const heading = index === 0 ? (headings.get(0) ?? 'Flags') : headings.get(index)
+    return heading === undefined ? [] : [...(index === 0 ? [] : ['']), `${heading}:`, '']
+  })
+}
+
 /** A markdown page that lists everything that can be set for a command. */
 export function optionsReference(tables: Tables): string {
   const { program, summary, options, secrets, variables = {} } = tables
   const rows = Object.values(options).map((option) => [
     code(flagOf(option)),
-    [variableOf(option), option.alias]
-      .filter((it) => it !== undefined)
-      .map(code)
-      .join(' or '),
+    [variableOf(option), ...otherVariables(option)].map(code).join(' or '),
     [
       option.platformVariable && `${code(`$${option.platformVariable}`)}, otherwise`,
       option.default ? code(option.default) : (option.otherwise ?? 'none'),
@@ -93,7 +107,8 @@ function variablesTable(variables: VariableTable): string[] {
 
 function flagOf(option: Option): string {
   const placeholder = placeholderOf(option)
-  return placeholder === undefined ? `--${option.flag}` : `--${option.flag} ${placeholder}`
+  const names = `${option.short ? `-${option.short}, ` : ''}--${option.flag}`
+  return placeholder === undefined ? names : `${names} ${placeholder}`
 }
 
 function defaultOf(option: Option): string {
@@ -108,15 +123,23 @@ function paragraph(sentence: string, rows: readonly (readonly string[])[]): stri
   return rows.length === 0 ? [] : [sentence, '', ...columns(rows), '']
 }
 
-/** Two columns, the right one wrapped so that lines stay below 110 characters. */
-function columns(rows: readonly (readonly string[])[]): string[] {
+/**
+ * Two columns, the right one wrapped so that lines stay below 110 characters.
+ *
+ * @param above lines above the row of an index
+ */
+function columns(
+  rows: readonly (readonly string[])[],
+  above: (index: number) => readonly string[] = () => [],
+): string[] {
   const width = Math.max(...rows.map(([left = '']) => left.length))
   const room = 110 - width - 4
-  return rows.flatMap(([left = '', right = '']) =>
-    wrap(right.trim(), room).map(
+  return rows.flatMap(([left = '', right = ''], row) => [
+    ...above(row),
+    ...wrap(right.trim(), room).map(
       (line, index) => `  ${(index === 0 ? left : '').padEnd(width)}  ${line}`,
     ),
-  )
+  ])
 }
 
 function wrap(text: string, width: number): string[] {

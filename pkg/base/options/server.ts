@@ -1,9 +1,10 @@
-import * as z from 'zod'
+import { logOptions } from './printing.ts'
 import { apart, distinctAddresses, needs, together } from './rules.ts'
 import type { Command, Options, OptionTable } from './table.ts'
 import { baseUrl, brokerUrl, endpointUrl, issuerUrl } from './urls.ts'
 import {
   apiGroup,
+  archivesOption,
   durationMs,
   list,
   listenAddress,
@@ -17,13 +18,6 @@ import {
   valkeyAddress,
 } from './values.ts'
 import { storageVariables } from './variables.ts'
-
-/** From the most to the least that is logged. */
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
-const anyLevel = `${logLevels.slice(0, -1).join(', ')} or ${logLevels.at(-1)}`
-const logLevel = z
-  .enum(logLevels, { error: `is not a log level: write ${anyLevel}` })
-  .meta({ title: 'LEVEL' })
 
 const options = {
   listen: {
@@ -178,9 +172,8 @@ const options = {
     default: '10s',
     meaning: 'How long an RBAC decision about a caller is cached. 0 asks the cluster every time.',
   },
-  filesystemMountPath: {
-    flag: 'filesystem-mount-path',
-    value: path,
+  archives: {
+    ...archivesOption,
     default: '/data/modules',
     meaning: 'Root folder of archives on the file system. Depot serves nothing outside of it.',
   },
@@ -207,6 +200,12 @@ const options = {
     meaning:
       'Armored private key that signs the checksums of providers. Without it, providers cannot be installed.',
   },
+  presignModules: {
+    flag: 'presign-modules',
+    value: onOff,
+    default: 'false',
+    meaning: 'Also redirect module archives to their storage, if it has `presign` enabled.',
+  },
   statsValkeyAddr: {
     flag: 'stats-valkey-addr',
     value: valkeyAddress,
@@ -224,12 +223,6 @@ const options = {
     value: durationMs({ least: '100ms', most: '24h' }),
     default: '10s',
     meaning: 'How often to read the counts of other replicas from Valkey.',
-  },
-  presignModules: {
-    flag: 'presign-modules',
-    value: onOff,
-    default: 'false',
-    meaning: 'Also redirect module archives to their storage, if it has `presign` enabled.',
   },
   auditLog: {
     flag: 'audit-log',
@@ -251,12 +244,7 @@ const options = {
     default: '20s',
     meaning: 'How long running requests can take to finish after SIGTERM.',
   },
-  logLevel: {
-    flag: 'log-level',
-    value: logLevel,
-    default: 'info',
-    meaning: `Minimum log level: ${anyLevel}.`,
-  },
+  ...logOptions,
 } satisfies OptionTable
 
 const secrets = {
@@ -275,7 +263,19 @@ const oidc = ['oidcIssuerUrl', 'oidcClientId'] as const
 export const serverCommand = {
   program: 'depot server',
   summary: 'Serves the registry protocol of Terraform and OpenTofu.',
+  examples: [
+    'depot server --manifests registry --archives archives --anonymous-auth',
+    'depot server --oidc-issuer-url https://login.example.com --oidc-client-id depot',
+  ],
   options,
+  groups: {
+    listen: 'Addresses',
+    apiGroup: 'Records',
+    anonymousAuth: 'Callers',
+    archives: 'Archives',
+    statsValkeyAddr: 'Download counts and audit log',
+    shutdownDelayMs: 'Process',
+  },
   secrets,
   variables: storageVariables,
   rules: [

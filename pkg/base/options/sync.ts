@@ -1,11 +1,12 @@
-import { fetchingOptions } from './fetching.ts'
+import { fetchingGroups, fetchingOptions } from './fetching.ts'
+import { logOptions } from './printing.ts'
 import { serverCommand } from './server.ts'
 import type { Command, Options, OptionTable, SecretTable } from './table.ts'
 import { onOff, path } from './values.ts'
 import { storageVariables } from './variables.ts'
 
-const { apiGroup, logLevel } = serverCommand.options
-const { filesystemMountPath: _, spoolDir, ...fetching } = fetchingOptions
+const { apiGroup } = serverCommand.options
+const { archives, spoolDir, ...fetching } = fetchingOptions
 
 const options = {
   manifests: {
@@ -16,11 +17,10 @@ const options = {
       'Directory of YAML manifests. Depot reads Depots, Modules and Providers from it, and writes new resources and statuses into it.',
   },
   archives: {
-    flag: 'archives',
-    value: path,
+    ...archives,
     default: './archives',
     meaning:
-      'Root folder of archives whose `storageConfig` is `fileSystem`; the same as `--filesystem-mount-path` of `depot server`. It is created if it is missing.',
+      'Root folder of archives whose `storageConfig` is `fileSystem`, as of `depot server`. It is created if it is missing.',
   },
   watch: {
     flag: 'watch',
@@ -43,7 +43,8 @@ const options = {
     meaning: spoolDir.meaning,
     otherwise: 'a subfolder of the folder for temporary files',
   },
-  logLevel: { ...logLevel, default: 'warn' },
+  ...logOptions,
+  logLevel: { ...logOptions.logLevel, default: 'warn' },
 } satisfies OptionTable
 
 /** Fills a folder of manifests and its archives, without a cluster. */
@@ -51,7 +52,17 @@ export const syncCommand = {
   program: 'depot sync',
   summary:
     'Fetches, verifies and stores the versions that the Depots, Modules and Providers of a folder ask for. Exit status: 1 if something failed, 2 for wrong options, 130 or 143 after a signal.',
+  examples: [
+    'depot sync --manifests registry --archives archives',
+    'depot sync --manifests registry --archives archives --watch',
+  ],
   options,
+  groups: {
+    manifests: 'Folders',
+    watch: 'Work',
+    ...fetchingGroups,
+    logLevel: 'Output',
+  },
   secrets: {},
   variables: storageVariables,
   rules: [],

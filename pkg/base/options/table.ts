@@ -4,6 +4,10 @@ import type { z } from 'zod'
 export interface Option {
   /** Without dashes. `DEPOT_` and the name in capitals, `-` as `_`, is the environment variable. */
   readonly flag: string
+  /** One letter, for the few options that have one. */
+  readonly short?: string
+  /** An earlier name. It and its variable keep working. */
+  readonly formerFlag?: string
   /** Reads the text. Its `title` stands for the value in the usage; without one the flag is a switch. */
   readonly value: z.ZodType<unknown, string>
   /** As it would be written after the flag. */
@@ -40,7 +44,11 @@ export interface Tables<T extends OptionTable = OptionTable, S extends SecretTab
   readonly operands?: string
   /** Whether the command can do without them. */
   readonly operandsOptional?: boolean
+  /** Command lines that work as written, in the order of need. */
+  readonly examples: readonly string[]
   readonly options: T
+  /** Headings of the usage, each before the option of its key. */
+  readonly groups?: Readonly<Partial<Record<keyof T & string, string>>>
   readonly secrets: S
   readonly variables?: VariableTable
 }
@@ -72,8 +80,14 @@ export interface RuleInput<K extends string> {
 /** Says what is wrong with a combination of options, and what to write instead. */
 export type OptionRule<K extends string> = (facts: RuleInput<K>) => string | undefined
 
-export function variableOf(option: Option): string {
-  return `DEPOT_${option.flag.replaceAll('-', '_').toUpperCase()}`
+export function variableOf({ flag }: Pick<Option, 'flag'>): string {
+  return `DEPOT_${flag.replaceAll('-', '_').toUpperCase()}`
+}
+
+/** Other names of the variable. */
+export function otherVariables({ alias, formerFlag }: Option): string[] {
+  const former = formerFlag === undefined ? undefined : variableOf({ flag: formerFlag })
+  return [alias, former].filter((name) => name !== undefined)
 }
 
 /** Placeholder of the value in the usage; undefined for a switch. */

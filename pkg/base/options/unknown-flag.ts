@@ -13,14 +13,19 @@ export function unknownFlag({ options, secrets }: Tables, argument: string): str
   if (negated !== undefined && placeholderOf(negated) === undefined) {
     return `${flag} is unknown: write --${negated.flag}=false`
   }
-  const meant = closest(flag, ['--help', '--version', ...table.map((option) => `--${option.flag}`)])
+  const typed = flag.slice(0, 80).replaceAll('_', '-').replace(/^-*/, '--')
+  const meant = closest(typed, [
+    '--help',
+    '--version',
+    ...table.map((option) => `--${option.flag}`),
+  ])
   const hint = meant === undefined ? '--help lists all flags' : `did you mean ${meant}?`
   return `${flag} is unknown: ${hint}`
 }
 
 /** The candidate that a slip of the finger could have turned into `text`, or that `text` begins. */
-function closest(text: string, candidates: readonly string[]): string | undefined {
-  const worded = text.slice(0, 80).toLowerCase().replaceAll('_', '-').replace(/^-*/, '--')
+export function closest(text: string, candidates: readonly string[]): string | undefined {
+  const worded = text.slice(0, 80).toLowerCase()
   const [best] = candidates
     .map((candidate) => ({ candidate, edits: editDistance(worded, candidate) }))
     .toSorted((a, b) => a.edits - b.edits)

@@ -30,6 +30,12 @@ const text = z.string().refine((value) => value.trim() !== '', {
   error: 'is empty: write a value, or leave the option out',
 })
 export const path = text.meta({ title: 'PATH' })
+/** The folder of archives, in every command. */
+export const archivesOption = {
+  flag: 'archives',
+  formerFlag: 'filesystem-mount-path',
+  value: path,
+} as const
 export const name = text.meta({ title: 'NAME' })
 /** Read by storage, which knows what a place is. */
 export const storageGrants = text.meta({ title: 'NAMESPACE=URL …' })

@@ -1,8 +1,10 @@
 import { fstatSync, write as writeFile, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isatty } from 'node:tty'
 import type { DestinationStream } from 'pino'
 import { characterBytes } from '../memory/memory.ts'
+import { readableLine } from './readable-line.ts'
 
 /** How long a line may wait for others before they are written together, in milliseconds. */
 const gatherMs = 10
@@ -180,15 +182,28 @@ function linesIn(lines: Buffer): number {
   return count
 }
 
-let stdout: LogOutput | undefined
+const standard = new Map<1 | 2, LogOutput>()
 
-/** The log of this process. */
-export function standardOutput(): LogOutput {
-  if (stdout === undefined) {
-    stdout = new LogOutput(1)
-    process.on('exit', () => stdout?.writeNow())
-  }
-  return stdout
+/** The standard output of this process, or its standard error as 2. */
+export function standardOutput(fd: 1 | 2 = 1): LogOutput {
+  const known = standard.get(fd)
+  if (known !== undefined) return known
+  const output = new LogOutput(fd)
+  standard.set(fd, output)
+  process.on('exit', () => output.writeNow())
+  return output
+}
+
+/**
+ * The destination of log lines in a format.
+ *
+ * @param format `auto` is text on a terminal, otherwise json
+ * @param fd 2 for a command whose result is on the standard output
+ */
+export function logOutput(format: 'auto' | 'text' | 'json', fd: 1 | 2 = 1): DestinationStream {
+  const output = standardOutput(fd)
+  if (format === 'json' || (format === 'auto' && !isatty(fd))) return output
+  return { write: (line) => output.write(readableLine(line)) }
 }
 
 /** Calls `make` with the time in RFC 3339, at most once a millisecond, and returns its latest result. */

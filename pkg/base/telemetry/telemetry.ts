@@ -5,7 +5,7 @@
 
 export { type AuditLog, openAuditLog } from './audit-log.ts'
 export { createLogger, type Logger, outputOf } from './log.ts'
-export { eachMillisecond, standardOutput } from './log-output.ts'
+export { eachMillisecond, logOutput, standardOutput } from './log-output.ts'
 export {
   counter,
   createMetrics,
@@ -14,6 +14,7 @@ export {
   type Metrics,
   requestDurationBuckets,
 } from './metrics.ts'
+export { readableLine } from './readable-line.ts'
 export type { RequestFacts } from './request-facts.ts'
 export {
   changeLagHistogram,

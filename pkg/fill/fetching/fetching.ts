@@ -19,7 +19,7 @@ import type { Objects } from '../../records/store/store.ts'
 import { Egress, type EgressPolicy } from '../egress/egress.ts'
 import { openSources, type Sources } from '../sources/sources.ts'
 
-type SharedOptions = Omit<FetchingOptions, 'filesystemMountPath'>
+type SharedOptions = Omit<FetchingOptions, 'archives'>
 
 interface OpenOptions {
   readonly options: SharedOptions

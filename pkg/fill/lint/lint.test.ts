@@ -182,7 +182,7 @@ it('checks archives if a mount is given', async () => {
   const mount = join(dir, 'archives')
   mkdirSync(join(mount, 'modules/network'), { recursive: true })
   writeFileSync(join(mount, 'modules/network/n-1.0.0.zip'), 'content')
-  const options = { filesystemMountPath: mount }
+  const options = { archives: mount }
   const uploaded = (sha256: string) => version('v', `${good}, upload: {sha256: "${sha256}"}`)
   expect(await findingsIn([network, uploaded(digest)], options)).toEqual([])
   expect(await findingsIn([network, uploaded('0'.repeat(64))], options)).toEqual([
@@ -199,17 +199,15 @@ it('does not check the archive of a Version without parent, unless the parent ma
   mkdirSync(join(mount, 'modules/network'), { recursive: true })
   const config = `fileName: n-7.zip, moduleConfigRef: {name: network, provider: aws, ${storage}}`
   const orphan = version('v', `version: 1.0.0, ${config}`)
-  const filesystemMountPath = mount
-  expect(await findingsIn([orphan], { filesystemMountPath })).toEqual([
-    expect.stringContaining('no-parent'),
-  ])
-  expect(await findingsIn([orphan], { filesystemMountPath, partial: true })).toEqual([
+  const archives = mount
+  expect(await findingsIn([orphan], { archives })).toEqual([expect.stringContaining('no-parent')])
+  expect(await findingsIn([orphan], { archives, partial: true })).toEqual([
     expect.stringContaining('no-parent'),
     expect.stringContaining('no-archive'),
   ])
   // The parent may have another name in its config.
   const named = orphan.replace('name: network, ', '')
-  expect(await findingsIn([named], { filesystemMountPath, partial: true })).not.toContainEqual(
+  expect(await findingsIn([named], { archives, partial: true })).not.toContainEqual(
     expect.stringContaining('no-archive'),
   )
 })
@@ -219,7 +217,7 @@ it('looks for an archive in the place that the registry serves: the name in the 
   mkdirSync(join(mount, 'modules/network'), { recursive: true })
   writeFileSync(join(mount, 'modules/network/n-1.0.0.zip'), 'content')
   const renamed = module('network', `name: shared, provider: aws, ${storage}`)
-  const options = { filesystemMountPath: mount }
+  const options = { archives: mount }
   expect(await findingsIn([renamed, version('v', good)], options)).toEqual([])
 })
 
@@ -236,7 +234,7 @@ it('looks for an archive in an absolute directory', async () => {
         ),
         version('v', `${good}, upload: {sha256: "${digest}"}`),
       ],
-      { filesystemMountPath: mount },
+      { archives: mount },
     )
   expect(await at(join(mount, 'modules'))).toEqual([])
   expect(await at(join(dir, 'elsewhere'))).toEqual([
@@ -256,7 +254,7 @@ it('does not read pipes and archives outside of the mount, as the registry', asy
   const versions = ['1', '2', '3'].map((major) =>
     version(`v${major}`, good.replaceAll('1.0.0', `${major}.0.0`)),
   )
-  expect(await findingsIn([network, ...versions], { filesystemMountPath: mount })).toEqual([
+  expect(await findingsIn([network, ...versions], { archives: mount })).toEqual([
     expect.stringMatching(/no-archive.*n-1\.0\.0\.zip: .*it is not a file/),
     expect.stringMatching(/no-archive.*n-2\.0\.0\.zip: .*it is outside of the mount/),
     expect.stringMatching(/no-archive.*n-3\.0\.0\.zip: .*it is not a file/),

@@ -28,7 +28,7 @@ export interface LintOptions {
   /** Whether the manifests refer to objects elsewhere. */
   readonly partial: boolean
   /** Root of archives on the filesystem, to check them as well. */
-  readonly filesystemMountPath?: string | undefined
+  readonly archives?: string | undefined
 }
 
 export interface LintResult {
@@ -44,7 +44,7 @@ export interface LintResult {
  * @throws the error of the file system if a path does not exist
  */
 export async function lint(options: LintOptions): Promise<LintResult> {
-  const { paths, apiGroup, filesystemMountPath } = options
+  const { paths, apiGroup, archives } = options
   const read = (await Promise.all(paths.map((path) => readManifests(path, apiGroup)))).flat()
   const { findings, objects } = findingsOf(read)
   const duplicates = new Set<PlacedObject>()
@@ -59,7 +59,7 @@ export async function lint(options: LintOptions): Promise<LintResult> {
   const parents = new ManifestParents(distinct)
   findings.push(...addressConflicts(parents))
   const versions = distinct.filter(isOf('Version'))
-  const mount = filesystemMountPath === undefined ? undefined : openMount(filesystemMountPath)
+  const mount = archives === undefined ? undefined : openMount(archives)
   for (const version of versions) {
     findings.push(...inVersion(version, parents, options))
     const finding = mount && (await inArchive(version, parents, mount, options))

@@ -139,7 +139,7 @@ const mistakes: readonly (readonly [what: string, object: object, says: RegExp])
   [
     'a directory outside',
     module({ storageConfig: { fileSystem: { directoryPath: '../secret' } } }),
-    /write a path below --filesystem-mount-path without \.\./,
+    /write a path below --archives without \.\./,
   ],
   [
     'an invalid digest',

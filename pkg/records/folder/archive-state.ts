@@ -33,7 +33,7 @@ export type ArchiveState =
   | { readonly type: 'failed'; readonly message: string }
 
 export function missing(location: ArchiveLocation): ArchiveState {
-  const where = 'not found under --filesystem-mount-path'
+  const where = 'not found under --archives'
   return { type: 'failed', message: `archive ${pathOf(location)} ${where}` }
 }
 

@@ -30,8 +30,7 @@ it('follows an archive as it changes, vanishes and comes back', async () => {
   await source.write(archive, 'second')
   await vi.waitFor(() => expect(statusOf(source)?.checksum).toBe(digestOf('second')), wait)
   await rename(join(source.archives, 'modules'), join(source.archives, 'elsewhere'))
-  const syncStatus =
-    'failed: archive modules/vpc/vpc-1.0.0.zip not found under --filesystem-mount-path'
+  const syncStatus = 'failed: archive modules/vpc/vpc-1.0.0.zip not found under --archives'
   await vi.waitFor(() => expect(statusOf(source)).toEqual({ synced: false, syncStatus }), wait)
   await rename(join(source.archives, 'elsewhere'), join(source.archives, 'modules'))
   await vi.waitFor(
@@ -88,8 +87,8 @@ describe('finds the archive', () => {
 it.each([
   {
     name: 'the message that is meant for people',
-    error: new RegistryError('Forbidden', 'archive vpc is outside --filesystem-mount-path'),
-    syncStatus: 'failed: archive vpc is outside --filesystem-mount-path',
+    error: new RegistryError('Forbidden', 'archive vpc is outside --archives'),
+    syncStatus: 'failed: archive vpc is outside --archives',
   },
   {
     name: 'no path of the host',

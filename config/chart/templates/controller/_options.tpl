@@ -8,7 +8,7 @@
 - {flag: namespace, text: {{ include "depot.namespace" . | quote }}, from: global.namespace}
 - {flag: lease-name, text: {{ include "depot.component" (dict "root" . "component" "controller") | quote }}, from: fullnameOverride}
 - {flag: concurrency, text: {{ $c.concurrency | quote }}, from: controller.concurrency}
-- {flag: filesystem-mount-path, text: {{ ternary $v.storage.filesystem.mountPath "" $v.storage.filesystem.enabled | quote }}, from: storage.filesystem.mountPath}
+- {flag: archives, text: {{ ternary $v.storage.filesystem.mountPath "" $v.storage.filesystem.enabled | quote }}, from: storage.filesystem.mountPath}
 - {flag: spool-dir, text: /var/lib/depot/spool, from: controller.spool.size}
 - {flag: spool-size, text: {{ include "depot.bytes" $c.spool.size | quote }}, from: controller.spool.size}
 - {flag: module-size-limit, text: {{ include "depot.bytes" $c.limits.moduleSize | quote }}, from: controller.limits.moduleSize}

@@ -25,7 +25,7 @@
 - {flag: oidc-allow-client-credentials, switch: true, text: {{ and $oidc.enabled $oidc.allowClientCredentials | quote }}, from: server.oidc.allowClientCredentials}
 - {flag: broker-proxy-url, text: {{ ternary $f.brokerUrl "" $oidc.brokerProxy.enabled | quote }}, from: server.oidc.brokerProxy.enabled}
 - {flag: passthrough-cache-ttl, text: {{ $v.server.apiAccess.passthroughCacheTtl | quote }}, from: server.apiAccess.passthroughCacheTtl}
-- {flag: filesystem-mount-path, text: {{ ternary $v.storage.filesystem.mountPath "" $v.storage.filesystem.enabled | quote }}, from: storage.filesystem.mountPath}
+- {flag: archives, text: {{ ternary $v.storage.filesystem.mountPath "" $v.storage.filesystem.enabled | quote }}, from: storage.filesystem.mountPath}
 - {flag: archive-cache-dir, text: {{ ternary "/var/lib/depot/archives" "" $v.server.archiveCache.enabled | quote }}, from: server.archiveCache.enabled}
 - {flag: archive-cache-size, text: {{ ternary (include "depot.bytes" $v.server.archiveCache.size) "" $v.server.archiveCache.enabled | quote }}, from: server.archiveCache.size}
 - {flag: gpg-private-key-path, text: {{ ternary "/etc/depot/gpg/private-key.asc" "" (ne $v.server.gpg.secretName "") | quote }}, from: server.gpg.secretName}

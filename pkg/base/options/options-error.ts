@@ -1,0 +1,14 @@
+/** All mistakes of a command line and its environment at once. */
+export class OptionsError extends Error {
+  override readonly name = 'OptionsError'
+  /** One sentence each: which flag, where its value came from, what to write instead. */
+  readonly problems: readonly string[]
+  /** The options that could be read, for further checks; undefined if a value is missing or wrong. */
+  readonly readable: Readonly<Record<string, unknown>>
+
+  constructor(problems: readonly string[], readable: Readonly<Record<string, unknown>> = {}) {
+    super(problems.join('\n'))
+    this.problems = problems
+    this.readable = readable
+  }
+}
