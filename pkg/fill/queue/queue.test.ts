@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { ReasonError } from '../../base/errors/errors.ts'
 import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
 import { Queue, type QueueOptions } from './queue.ts'
 
@@ -324,6 +325,25 @@ it('is idle when nothing waits, although something is due later', async () => {
   await release('a')
   await idle
   expect(isIdle).toBe(true)
+})
+
+it.each([
+  ['as often as it may fail', new Error('down'), 3],
+  ['once if it has to wait long', Object.assign(new Error(), { retryAfterMs: 60_000 }), 1],
+  ['once if it ended by a deadline', new ReasonError('UpstreamTimeout', 'silent'), 1],
+])('waits for failed work %s before it is idle', async (_, error, expected) => {
+  let runs = 0
+  const queue = queueOf({
+    tries: 3,
+    reconcile: async () => {
+      runs += 1
+      throw error
+    },
+  })
+  queue.add('a', 'user')
+  const idle = queue.idle().then(() => runs)
+  await vi.advanceTimersByTimeAsync(1_000_000)
+  expect(await idle).toBe(expected)
 })
 
 it('aborts running work when it is stopped, and begins no other work', async () => {

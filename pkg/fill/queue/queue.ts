@@ -42,6 +42,8 @@ export interface QueueOptions {
    * once and has to return the resource. Default: always true.
    */
   readonly acquire?: (waitsFor: string, key: string) => boolean
+  /** How often work on a key may fail before `idle` no longer waits for it. Default: 1. */
+  readonly tries?: number
   readonly log: Logger
   readonly metrics: Metrics
   /** Default: Math.random. */
@@ -49,6 +51,9 @@ export interface QueueOptions {
   /** Default: 1 s and 15 min. */
   readonly backoff?: { readonly firstMs: number; readonly capMs: number }
 }
+
+/** `idle` waits for no key that has to wait longer. */
+const briefMs = 10_000
 
 /** Longest delay of a timer in Node: 24.8 days. */
 const longestTimerMs = 2 ** 31 - 1
@@ -71,6 +76,8 @@ export class Queue {
   /** How often in a row the work on a key has failed. */
   readonly #failures = new Map<string, number>()
   readonly #failing = new Set<string>()
+  /** Failed keys that `idle` waits for. */
+  readonly #retried = new Set<string>()
   readonly #stop = new AbortController()
   #idle = Promise.withResolvers<void>()
   #isStarted = false
@@ -127,9 +134,13 @@ export class Queue {
     this.#due.set(key, { atMs, timer: setTimeout(ring, Math.min(leftMs, longestTimerMs)) })
   }
 
-  /** Resolves when no key waits or is in work; keys that are due later do not count. */
+  /** Resolves when no key waits or is in work; keys that are due later do not count, except failed ones with tries left. */
   async idle(): Promise<void> {
-    while (this.#waiting.size > 0 || this.#running.size > 0) await this.#idle.promise
+    while (this.#isBusy) await this.#idle.promise
+  }
+
+  get #isBusy(): boolean {
+    return this.#waiting.size > 0 || this.#running.size > 0 || this.#retried.size > 0
   }
 
   start(): void {
@@ -161,6 +172,7 @@ export class Queue {
     const { kind, reconcile } = this.#options
     const { key } = waiter
     const startedMs = performance.now()
+    this.#retried.delete(key)
     let waitsFor: string | undefined
     try {
       const result = (await reconcile(key, this.#stop.signal)) ?? {}
@@ -180,7 +192,7 @@ export class Queue {
   }
 
   #failed(key: string, error: unknown): void {
-    const { kind, log, random = Math.random, backoff } = this.#options
+    const { kind, log, random = Math.random, backoff, tries = 1 } = this.#options
     const failures = (this.#failures.get(key) ?? 0) + 1
     this.#failures.set(key, failures)
     this.#failing.add(key)
@@ -189,6 +201,10 @@ export class Queue {
     const waits = { firstMs, capMs, jitter: 'full', random } as const
     const delayMs = retryAfterOf(error) ?? backoffMs(waits, failures)
     const reason = error instanceof Error && 'reason' in error ? error.reason : undefined
+    // Work that ended by a deadline has waited long enough.
+    if (failures < tries && delayMs <= briefMs && reason !== 'UpstreamTimeout') {
+      this.#retried.add(key)
+    }
     log.warn(
       { kind, key, failures, delayMs, reason, error: messageOf(error), cause: causeOf(error) },
       'work on an object failed, it is tried again',
@@ -204,7 +220,7 @@ export class Queue {
     this.#again.delete(key)
     if (again !== undefined) this.add(key, again)
     this.#work()
-    if (this.#waiting.size > 0 || this.#running.size > 0) return
+    if (this.#isBusy) return
     this.#idle.resolve()
     this.#idle = Promise.withResolvers()
   }

@@ -37,6 +37,8 @@ export interface SyncOptions {
    * kind.
    */
   readonly workers?: Partial<Record<ObjectKind, number>>
+  /** How often work may fail before `idle` no longer waits for it, because failures may pass in a moment. Default: 1. */
+  readonly tries?: number
   /** Polls every upstream at the start, whatever the polling interval. Default: false. */
   readonly pollAtStart?: boolean
   /** Reports namespaces whose storage grants changed. @returns removes the listener */

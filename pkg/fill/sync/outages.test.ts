@@ -35,6 +35,24 @@ describe.runIf(GnuPG.wanted)('an upstream in trouble', () => {
     expect(scene.status('Module', 'vpc')).toMatchObject({ synced: true })
   })
 
+  it('a failure that passes in a moment is tried again before a single run ends', async () => {
+    served.upstreams.github.faults.on(/tags/, 'error', 2)
+    served.upstreams.registry.faults.on(/SHA256SUMS/, 'cut', 2)
+    await served.run({ tries: 3 })
+    expect(served.scene.failing()).toEqual([])
+    for (const name of ['vpc', 'dns', 'iam']) {
+      expect(served.scene.status('Module', name)).toMatchObject({ synced: true })
+    }
+    expect(served.scene.status('Provider', 'tls')).toMatchObject({ synced: true })
+  })
+
+  it('a failure that lasts ends a single run', async () => {
+    served.upstreams.github.faults.on(/vpc\/tags/, 'error')
+    await served.run({ tries: 3 })
+    expect(served.scene.failing()).toEqual(['Depot team/main'])
+    expect(served.upstreams.github.asked.filter((url) => url.includes('vpc/tags'))).toHaveLength(3)
+  })
+
   it('a download that says nothing fails its own version', async () => {
     served.upstreams.github.faults.on(/dns\/legacy/, 'silent')
     await served.run({ timings: { fetchMs: 4000 } })

@@ -46,7 +46,7 @@ const defaultWorkers: Readonly<Record<ObjectKind, number>> = {
 
 /** Works until it is stopped. */
 export async function startSync(options: SyncOptions): Promise<Sync> {
-  const { objects, log, metrics } = options
+  const { objects, log, metrics, tries = 1 } = options
   const timings = { ...defaultTimings, ...options.timings }
   const clock = options.clock ?? Date.now
   const queues = new Map<ObjectKind, Queue>()
@@ -79,7 +79,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     }
     const acquire = (host: string, key: string) => context.slots.take(host, key)
     const workers = workersOf(kind)
-    queues.set(kind, new Queue({ kind, workers, reconcile, acquire, log, metrics }))
+    queues.set(kind, new Queue({ kind, workers, reconcile, acquire, log, metrics, tries }))
   }
   await objects.ready
   const forget = objects.onChange((ref, before, after) => {
