@@ -173,6 +173,7 @@ export function textScenarios(scene: () => Scene): void {
       expect(says('Module', 'vpc')).toEqual([
         'Sync failed: 1 of 1 versions, the first with: git.test answered 500',
         `Ready=False SyncFailed: 1 of 1 failed; ${version}: git.test answered 500`,
+        'Reconciling=True Progressing: failed versions are tried again',
       ])
 
       scene().upstream.faults.clear()

@@ -34,3 +34,30 @@ it.each([
   const report = reportOf('Module', { desired: 2, children, retained: 0, skipped: [] })
   expect(report.isProgress).toBe(isProgress)
 })
+
+const failedWith = (reason: string, state: 'Stalled' | 'Reconciling') => ({
+  conditions: [
+    { type: 'Ready', status: 'False', reason, message: 'the archive is damaged' },
+    { type: state, status: 'True', reason, message: 'the archive is damaged' },
+  ],
+})
+
+const stalled = ['Unsigned', undefined]
+const tried = [undefined, 'Progressing']
+
+it.each([
+  ['every version is stored or stalled', [stored, failedWith('Unsigned', 'Stalled')], stalled],
+  ['every version is stalled', [failedWith('Unsigned', 'Stalled')], stalled],
+  ['a version is stalled and one is being fetched', [failedWith('Unsigned', 'Stalled'), {}], tried],
+  [
+    'a version is stalled and one is tried again',
+    [failedWith('Unsigned', 'Stalled'), failedWith('FetchFailed', 'Reconciling')],
+    tried,
+  ],
+])('where %s, tools that wait see failure or progress', (_, statuses, expected) => {
+  const children = statuses.map((status, index) => child(`${index}.0.0`, status))
+  const desired = children.length
+  const { conditions } = reportOf('Module', { desired, children, retained: 0, skipped: [] })
+  expect(conditions.Ready?.status).toBe('False')
+  expect([conditions.Stalled?.reason, conditions.Reconciling?.reason]).toEqual(expected)
+})

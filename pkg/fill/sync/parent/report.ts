@@ -1,5 +1,6 @@
 import semver from 'semver'
 import type { Condition, Module, ParentKind, Provider } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { Reason } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { printable } from '../../egress/egress.ts'
 import {
@@ -29,6 +30,7 @@ interface SeenVersion {
   readonly fileName: string | undefined
   readonly synced: boolean
   readonly failure: Condition | undefined
+  readonly isStalled: boolean
   readonly isSuspended: boolean
 }
 
@@ -71,7 +73,7 @@ export function reportOf(
       skipped:
         skipped.length === 0 ? undefined : skipped.slice(0, maxSkipped).map((one) => ({ ...one })),
     },
-    conditions: synced ? syncedConditions(desired) : conditionsOf(failed, seen.length),
+    conditions: synced ? syncedConditions(desired) : conditionsOf(failed, seen, desired),
     isProgress: stored.length + failed.length + suspended.length < desired,
   }
 }
@@ -85,9 +87,12 @@ function seenOf(version: string, child: StoredObject): SeenVersion {
     fileName: artifact?.fileName,
     synced: synced === true,
     failure: ready?.status === 'False' ? ready : undefined,
+    isStalled: conditions?.some(isStalled) === true,
     isSuspended: conditions?.some(({ type }) => type === 'Suspended') === true,
   }
 }
+
+const isStalled = ({ type, status }: Condition) => type === 'Stalled' && status === 'True'
 
 /** The newest stored version; a prerelease only if there is no other. */
 function newestStored(newestFirst: readonly SeenVersion[]): SeenVersion | undefined {
@@ -132,8 +137,13 @@ function syncedConditions(desired: number): ConditionChanges {
   return { ...settled, Ready: conditionTrue('Synced', message) }
 }
 
-function conditionsOf(failed: readonly SeenVersion[], total: number): ConditionChanges {
+function conditionsOf(
+  failed: readonly SeenVersion[],
+  seen: readonly SeenVersion[],
+  desired: number,
+): ConditionChanges {
   const [first] = failed
+  const total = seen.length
   if (first === undefined) {
     const message = 'versions are being fetched'
     return {
@@ -156,5 +166,15 @@ function conditionsOf(failed: readonly SeenVersion[], total: number): ConditionC
   }
   const reason = wrong.length < total ? 'PartiallySynced' : 'SyncFailed'
   const message = printable(`${wrong.length} of ${total} failed; ${described}`)
-  return { ...settled, Ready: conditionFalse(reason, message) }
+  const isStuck =
+    total === desired && seen.every((one) => one.synced || one.isStalled || one.isSuspended)
+  // Reconcilers wrote it.
+  const childReason = reported.failure?.reason as Reason
+  return {
+    ...settled,
+    Ready: conditionFalse(reason, message),
+    ...(isStuck
+      ? { Stalled: conditionTrue(childReason, message) }
+      : { Reconciling: conditionTrue('Progressing', 'failed versions are tried again') }),
+  }
 }
