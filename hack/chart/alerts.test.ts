@@ -12,7 +12,9 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const values = {
   crds: { install: false },
-  monitoring: { prometheusRule: { enabled: true } },
+  monitoring: {
+    prometheusRule: { enabled: true, runbookBaseUrl: 'https://example.com/runbooks.md' },
+  },
 }
 interface Rule {
   readonly alert?: string
@@ -334,7 +336,9 @@ describe('alerts', () => {
     const runbooks = readFileSync(join(chart, '../../docs/runbooks.md'), 'utf8')
     expect(runbooks).toContain(`\n## ${name}\n`)
     for (const { alert, annotations } of rules.filter((rule) => rule.alert === name)) {
-      expect(annotations?.['runbook_url']).toBe(`docs/runbooks.md#${alert?.toLowerCase()}`)
+      expect(annotations?.['runbook_url']).toBe(
+        `https://example.com/runbooks.md#${alert?.toLowerCase()}`,
+      )
       expect(annotations?.['summary']).not.toBe('')
       expect(annotations?.['description']).toBeTruthy()
     }

@@ -93,6 +93,7 @@ const matches = [
   '7',
   '/changed',
   'changed:7',
+  'https://changed',
 ]
 
 /** An item for a list, or an additional entry for a map. */

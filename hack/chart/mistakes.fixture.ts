@@ -487,6 +487,19 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
       /^V35 broker\.config\.connectors has the type "git-hub"; write one of .*github/,
     ),
   ],
+  ...[{ blockOnCritical: true }, { enabled: true }, null].map(
+    (scanning) =>
+      [
+        `V36 scanning ${JSON.stringify(scanning)}`,
+        { scanning },
+        'V36 scanning has no effect, because this version does not scan archives: remove it, or set scanning.enabled=false',
+      ] as const,
+  ),
+  [
+    'V36 load balancer',
+    { server: { service: { loadBalancerClass: 'x' } } },
+    'V36 server.service.loadBalancerClass and loadBalancerSourceRanges have no effect, because server.service.type is ClusterIP',
+  ],
 ]
 
 /** Values that Helm refuses by their schema, with the end of the path in its message. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { helms, mistakes, renderText } from './helm.fixture.ts'
 import { cases, malformed, oidc } from './mistakes.fixture.ts'
 import { profiles } from './profiles.fixture.ts'
+import { values as table } from './values.ts'
 
 describe('values that contradict each other', () => {
   it.each(cases)('%s is refused with a message that says what to do', (_, values, message) => {
@@ -11,8 +12,23 @@ describe('values that contradict each other', () => {
   it('every message is tested', () => {
     const tested = new Set(cases.map(([name]) => name.slice(0, 3)))
     expect([...tested]).toEqual(
-      Array.from({ length: 35 }, (_, i) => `V${String(i + 1).padStart(2, '0')}`),
+      Array.from({ length: 36 }, (_, i) => `V${String(i + 1).padStart(2, '0')}`),
     )
+  })
+
+  it.each(table.filter(({ retired }) => retired))(
+    'the name $name of an older chart is reported instead of being stopped by the schema',
+    ({ name }) => {
+      const given = name.split('.').reduceRight<object>((below, key) => ({ [key]: below }), {})
+      expect(mistakes({ ...given })).toEqual([
+        expect.stringMatching(new RegExp(`^V3[16] ${name.replaceAll('.', '[.]')} `)),
+      ])
+    },
+  )
+
+  it('accepts that nothing is scanned, and a base URL with a path', () => {
+    const scanning = { enabled: false, cache: { accessMode: 'ReadWriteMany' } }
+    expect(mistakes({ scanning, server: { baseUrl: 'https://example.com/terraform' } })).toEqual([])
   })
 
   it.each(malformed)('the schema refuses %j at %s', (values, path) => {

@@ -1,4 +1,4 @@
-import { bool, duration, labels, list, text, texts, type Value } from '../value.ts'
+import { bool, duration, labels, list, matching, text, texts, type Value } from '../value.ts'
 
 export const monitoringValues: readonly Value[] = [
   bool(
@@ -20,10 +20,11 @@ export const monitoringValues: readonly Value[] = [
     {},
     'Labels by which the operator selects the object.',
   ),
-  text(
+  matching(
     'monitoring.prometheusRule.runbookBaseUrl',
-    'docs/runbooks.md',
-    'URL of the runbooks. `#` and the lower-case name of the alert follow.',
+    '',
+    '^(https?://.+)?$',
+    'URL of docs/runbooks.md. `#` and the lower-case name of the alert follow. Empty: alerts have no link. Released charts have it.',
   ),
   texts('monitoring.prometheusRule.disabledAlerts', [], 'Names of alerts to omit.'),
   {

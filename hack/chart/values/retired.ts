@@ -1,6 +1,6 @@
 import { retired, type Value } from '../value.ts'
 
-/** Accepted by the schema, so that rendering can name the replacement. */
+/** Accepted by the schema, so that rendering can name the replacement, or say that there is none. */
 export const retiredValues: readonly Value[] = [
   'dex',
   'version',
@@ -10,4 +10,19 @@ export const retiredValues: readonly Value[] = [
   'server.zapLogLevel',
   'ui.zapLogLevel',
   'controller.zapLogLevel',
+  'valkey.persistence',
+  'server.metrics',
+  'server.stats.prometheusURL',
+  'server.stats.emptyDir',
+  'server.stats.persistence.accessMode',
+  'server.oidc.dexProxy',
+  'monitoring.enabled',
+  'monitoring.bundled',
+  'ui.nginx',
+  'ui.service.targetPort',
+  'ui.serverCACertPath',
+  'global.developmentMode',
+  'agent',
+  'assembly',
+  'scanning',
 ].map(retired)

@@ -13,7 +13,6 @@ import {
   objectName,
   port,
   quantity,
-  retired,
   shape,
   storageGrants,
   strings,
@@ -123,7 +122,6 @@ export const serverValues: readonly Value[] = [
     'Also accept tokens of other clients of the issuer, as the group `client:<sub>`.',
   ),
   bool('server.oidc.brokerProxy.enabled', false, 'Forward `/broker/*` to the bundled broker.'),
-  retired('server.oidc.dexProxy'),
   choice(
     'server.service.type',
     'ClusterIP',

@@ -7,7 +7,6 @@ import {
   matching,
   objectName,
   port,
-  retired,
   strings,
   text,
   type Value,
@@ -84,5 +83,4 @@ export const uiValues: readonly Value[] = [
   ...route('ui'),
   ...autoscaling('ui'),
   ...disruptionBudget('ui'),
-  retired('ui.nginx'),
 ]

@@ -28,7 +28,8 @@
 {{- range .rules -}}
 {{- if not (has (.alert | default "") $rule.disabledAlerts) -}}
 {{- if and .alert (not (and (eq .alert "DepotMemoryHigh") (eq $limit "0"))) -}}
-{{- $notes := merge (dict "runbook_url" (printf "%s#%s" $rule.runbookBaseUrl (lower .alert))) .annotations -}}
+{{- $link := ternary (dict "runbook_url" (printf "%s#%s" $rule.runbookBaseUrl (lower .alert))) dict (ne $rule.runbookBaseUrl "") -}}
+{{- $notes := merge $link .annotations -}}
 {{- $rules = append $rules (merge (dict "annotations" $notes) .) -}}
 {{- else if .record -}}
 {{- $rules = append $rules . -}}

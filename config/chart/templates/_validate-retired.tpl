@@ -1,0 +1,64 @@
+{{- /* Values that change nothing although their component is enabled. */ -}}
+{{- define "depot.validate.unused" -}}
+{{- $v := .v -}}
+{{- include "depot.check" (dict "found" .found "wrong" (dict
+"V36 scanning has no effect, because this version does not scan archives: remove it, or set scanning.enabled=false"
+  (and (hasKey $v "scanning") (ne (toString (dig "enabled" "" ($v.scanning | default dict))) "false"))
+(printf "V36 server.service.loadBalancerClass and loadBalancerSourceRanges have no effect, because server.service.type is %s" $v.server.service.type)
+  (and (ne $v.server.service.type "LoadBalancer") (or $v.server.service.loadBalancerClass $v.server.service.loadBalancerSourceRanges))
+)) -}}
+{{- end }}
+
+{{- /* Names of the chart that this one replaces. */ -}}
+{{- define "depot.validate.retired" -}}
+{{- $v := .v -}}
+{{- $in := . -}}
+{{- $moved := dict -}}
+{{- range $old, $new := dict
+  "dex" "broker"
+  "server.oidc.dexProxy" "server.oidc.brokerProxy"
+  "server.zapLogLevel" "server.logLevel"
+  "ui.zapLogLevel" "ui.logLevel"
+  "controller.zapLogLevel" "controller.logLevel"
+  "valkey.persistence" "valkey.dataStorage"
+  "server.metrics" "monitoring.serviceMonitor"
+  "monitoring.enabled" "monitoring.serviceMonitor.enabled"
+  "monitoring.bundled" "removed (the chart installs no Prometheus)"
+  "server.stats.prometheusURL" "removed (Valkey counts downloads)"
+  "server.stats.emptyDir" "server.stats.persistence.enabled"
+  "server.stats.persistence.accessMode" "removed (each pod has a claim of its own)"
+  "ui.nginx" "removed (Host is always kept, and the container port is 3000)"
+  "ui.service.targetPort" "removed (the container port is 3000)"
+  "ui.serverCACertPath" "removed (ca.crt of server.tls.secretName is used)"
+  "global.developmentMode" "removed"
+  "agent" "removed"
+  "assembly" "removed"
+-}}
+{{- $path := splitList "." $old -}}
+{{- $parent := $v -}}
+{{- range initial $path -}}{{- $parent = get $parent . | default dict -}}{{- end -}}
+{{- if hasKey $parent (last $path) -}}{{- $_ := set $moved $old $new -}}{{- end -}}
+{{- end -}}
+{{- if regexMatch "/dex/?$" (dig "config" "issuer" "" ($v.dex | default dict) | toString) -}}
+{{- $_ := set $moved "the path /dex of dex.config.issuer" "/broker" -}}
+{{- end -}}
+{{- range $old := list "version" "module" "depot" "provider" -}}
+{{- if hasKey $v $old -}}
+{{- $keys := list -}}
+{{- if kindIs "map" (index $v $old) -}}{{- $keys = keys (index $v $old) | sortAlpha -}}{{- end -}}
+{{- range $keys -}}
+{{- $_ := set $moved (printf "%s.%s" $old .) (printf "controller.%s" (ternary "logLevel" . (eq . "zapLogLevel"))) -}}
+{{- end -}}
+{{- if not $keys -}}{{- $_ := set $moved $old "controller" -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $image := dict "global.image.repository" $v.global.image.repository "server.image.repository" $v.server.image.repository "ui.image.repository" $v.ui.image.repository "controller.image.repository" $v.controller.image.repository -}}
+{{- if contains "opendepot" ($image | lower) -}}{{- $_ := set $moved (printf "%s \"%s\"" $name $image) "one image for everything, global.image" -}}{{- end -}}
+{{- end -}}
+{{- range $old, $new := $moved -}}
+{{- include "depot.check" (dict "found" $in.found "wrong" (dict
+(printf "V31 %s is now %s; see docs/migrating.md" $old $new)
+  true
+)) -}}
+{{- end -}}
+{{- end }}
