@@ -108,22 +108,24 @@ export class RegistryProvider implements ProviderUpstream {
     return { versions, skipped: value.versions.length - versions.length, unchanged }
   }
 
+  async sums(
+    version: string,
+    platform: Platform,
+    options: UpstreamOptions,
+  ): Promise<ReadonlyMap<string, string>> {
+    const offer = await this.#offer(versionFrom(version), platform, options)
+    const sums = readShasums(await this.#shasums(offer, options))
+    return sums.set(offer.filename, offer.shasum.toLowerCase())
+  }
+
   async release(
     text: string,
     platform: Platform,
     options: UpstreamOptions,
   ): Promise<ProviderRelease> {
     const version = versionFrom(text)
-    const { os, arch } = platform
-    if (!word.test(os) || !word.test(arch)) {
-      throw new FillError('InvalidSpec', `"${os}_${arch}" is not a platform, such as linux_amd64`)
-    }
-    const answer = await this.#registry.ask(`${version}/download/${os}/${arch}`, options)
-    const offer = { ...parseJson(expectStatus(answer, 200), Package), base: answer.url }
-    if (offer.os !== os || offer.arch !== arch) {
-      throw new FillError('FetchFailed', `${shownUrl(answer.url)} answers for another platform`)
-    }
-    const shasums = await this.#document(offer.shasums_url, offer, options, documentBytes)
+    const offer = await this.#offer(version, platform, options)
+    const shasums = await this.#shasums(offer, options)
     const sums = readShasums(shasums)
     const shasum = offer.shasum.toLowerCase()
     if (sums.get(offer.filename) !== shasum) {
@@ -159,6 +161,21 @@ export class RegistryProvider implements ProviderUpstream {
     )
   }
 
+  /** The package answer. */
+  async #offer(version: string, { os, arch }: Platform, options: UpstreamOptions): Promise<Offer> {
+    if (!word.test(os) || !word.test(arch)) {
+      throw new FillError('InvalidSpec', `"${os}_${arch}" is not a platform, such as linux_amd64`)
+    }
+    const answer = await this.#registry.ask(`${version}/download/${os}/${arch}`, options)
+    const offer = { ...parseJson(expectStatus(answer, 200), Package), base: answer.url }
+    if (offer.os === os && offer.arch === arch) return offer
+    throw new FillError('FetchFailed', `${shownUrl(answer.url)} answers for another platform`)
+  }
+
+  #shasums(offer: Offer, options: UpstreamOptions): Promise<Buffer> {
+    return this.#document(offer.shasums_url, offer, options, documentBytes)
+  }
+
   /** Verifies the signature of the list of checksums. */
   async #verified(
     shasums: Buffer,
@@ -191,8 +208,8 @@ export class RegistryProvider implements ProviderUpstream {
     const { documents, upstream, clock } = this.#options
     const href = absolute(url, offer)
     const key = hash('sha256', `${this.identity} ${href}`)
-    // The other caller's request may have been aborted; then this caller asks again.
-    const known = await documents.get(key)?.catch(() => undefined)
+    // The other caller's request may have been aborted; then this caller asks again. So does one that a person waits for.
+    const known = urgent === true ? undefined : await documents.get(key)?.catch(() => undefined)
     if (known !== undefined) return known
     const asked = upstream
       .ask(href, { signal, urgent, namedByUpstream: true, maxBytes })

@@ -142,6 +142,17 @@ export interface ProviderUpstream {
   readonly host: string
   /** @throws FillError */
   list(options: UpstreamOptions): Promise<UpstreamListing<UpstreamProviderVersion>>
+  /**
+   * Reads the digests of a version's archives by file name, which no signature has to confirm: a difference is only worth a
+   * closer look.
+   *
+   * @throws FillError
+   */
+  sums(
+    version: string,
+    platform: Platform,
+    options: UpstreamOptions,
+  ): Promise<ReadonlyMap<string, string>>
   /** @param version with or without `v` @throws FillError Unsigned, SignatureInvalid, SigningKeyChanged and others */
   release(version: string, platform: Platform, options: UpstreamOptions): Promise<ProviderRelease>
   /** @throws FillError ChecksumMismatch if the bytes are not the signed ones */

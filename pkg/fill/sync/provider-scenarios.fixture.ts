@@ -66,6 +66,49 @@ export function providerScenarios(scene: () => Scene): void {
       expect(marks()).toEqual([undefined, undefined, undefined, undefined])
     })
 
+    it('other bytes under a published version are found at each poll, and the stored ones stay', async () => {
+      const linux = { platforms: ['linux/amd64'], signer: first }
+      const offer = (text: string) =>
+        scene().upstream.provider(provider, { '1.0.0': linux, '1.1.0': { ...linux, text } })
+      const poll = async () => {
+        scene().aheadMs += 10 * 60_000
+        scene().upstream.asked.length = 0
+        await scene().run()
+      }
+      offer('as published')
+      await scene().write('Depot', 'main', {
+        global: { storageConfig },
+        providerConfigs: [{ name: 'hello', namespace: 'acme' }],
+        pollingIntervalMinutes: 5,
+      })
+      await scene().run()
+      const name = 'hello-1-1-0-linux-amd64'
+      const { artifact } = scene().status('Version', name)
+      const stored = await scene().stored()
+
+      offer('built again')
+      await poll()
+      expect(scene().condition('Version', name, 'Drifted')).toMatchObject({
+        status: 'True',
+        reason: 'UpstreamChanged',
+        message: expect.stringContaining('which is still served') as string,
+      })
+      expect(scene().status('Version', name).artifact).toEqual(artifact)
+      expect(await scene().stored()).toEqual(stored)
+      expect(scene().condition('Version', 'hello-1-0-0-linux-amd64', 'Drifted')).toMatchObject({
+        status: 'False',
+      })
+      await poll()
+      expect(scene().upstream.asked).not.toContain(`fetch ${provider} 1.1.0`)
+
+      offer('as published')
+      await poll()
+      expect(scene().status('Version', name)).toMatchObject({ synced: true, artifact })
+      await poll()
+      const asked = scene().upstream.asked.filter((what) => !what.startsWith('list'))
+      expect(asked.toSorted()).toEqual([`sums ${provider} 1.0.0`, `sums ${provider} 1.1.0`])
+    })
+
     it('documents stay as long as one platform needs them', async () => {
       scene().upstream.provider(provider, { '1.0.0': { platforms, signer: first } })
       await write({}, '1.0.0')

@@ -18,6 +18,8 @@ import {
 const hex = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex')
 
 interface ProviderVersion {
+  /** Text in its archives. */
+  readonly text?: string
   readonly platforms: readonly string[]
   /** Fingerprint of the key. */
   readonly signer?: string | undefined
@@ -104,10 +106,11 @@ export class TestUpstream implements Sources {
       const [os = '', arch = ''] = text.split('/')
       return { os, arch }
     }
-    const archiveOf = (version: string, { os, arch }: Platform) =>
-      zipOf([
-        { path: `terraform-provider-${type}_v${version}`, content: `${os} ${arch} ${version}` },
-      ])
+    const archiveOf = (version: string, { os, arch }: Platform) => {
+      const text = versions().get(version)?.text ?? ''
+      const path = `terraform-provider-${type}_v${version}`
+      return zipOf([{ path, content: `${os} ${arch} ${version} ${text}` }])
+    }
     const fileNameOf = (version: string, { os, arch }: Platform) =>
       `terraform-provider-${type}_${version}_${os}_${arch}.zip`
     return {
@@ -122,6 +125,13 @@ export class TestUpstream implements Sources {
           platforms: platforms.map(platformOf),
         }))
         return { versions: list, skipped: 0, unchanged: false }
+      },
+      sums: async (version) => {
+        this.#ask(`sums ${name} ${version}`, name)
+        const { platforms = [] } = versions().get(version) ?? {}
+        const sumOf = async (of: Platform) =>
+          [fileNameOf(version, of), hex(await archiveOf(version, of))] as const
+        return new Map(await Promise.all(platforms.map(platformOf).map(sumOf)))
       },
       release: async (version, platform) => {
         this.#ask(`release ${name} ${version}`, name)

@@ -4,8 +4,8 @@ import { normalizeVersion, type ProviderConfig } from '../../../api/v1alpha1/v1a
 import { messageOf } from '../../../base/errors/errors.ts'
 import { ApiError, type StoredObject } from '../../../records/store/store.ts'
 import { parseConstraints, selectVersions } from '../../constraint/constraint.ts'
-import { FillError, type ModuleOrigin, type UpstreamVersion } from '../../sources/sources.ts'
-import { type Context, keyOf } from '../context.ts'
+import { FillError, type ModuleOrigin } from '../../sources/sources.ts'
+import { type Context, refOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { ownedBy } from '../parent/children.ts'
 import { appliedAnnotation, depotLabel } from '../parent/depot-label.ts'
@@ -22,6 +22,7 @@ import {
   type SuspiciousList,
   suspiciousList,
 } from './listing.ts'
+import { wakeMoved, wakeReleased } from './outdated.ts'
 
 export interface ItemResult {
   readonly item: DepotItem
@@ -44,8 +45,6 @@ interface Asking {
   /** Whether to ask upstream; otherwise its last answer is enough. */
   readonly isPoll: boolean
 }
-
-type ListedVersion = Pick<UpstreamVersion, 'version' | 'commit'>
 
 interface RawChild {
   readonly moduleConfig?: unknown
@@ -135,7 +134,11 @@ async function bring(
   }).versions
   if (object !== undefined && kind === 'Module') await markGone(context, object, missing)
   const applied = await apply(context, depot, item, selected)
-  wakeOutdated(context, applied, listed)
+  if (kind === 'Module') wakeMoved(context, applied, listed)
+  else {
+    if (!listed.unchanged) context.wake(refOf(applied), 'poll')
+    if (asking.isPoll) await wakeReleased(context, applied, config, asking)
+  }
   const isMissing = new Set(missing)
   return {
     isManaged: true,
@@ -309,26 +312,4 @@ async function apply(
     },
     spec,
   })
-}
-
-/** Wakes Versions whose tag points to another commit now; seeing that needs no download. */
-function wakeOutdated(
-  context: Context,
-  { kind, metadata: { namespace, name, uid } }: StoredObject,
-  listing: { readonly versions: readonly ListedVersion[]; readonly unchanged: boolean },
-): void {
-  if (kind === 'Provider') {
-    if (!listing.unchanged) context.wake({ kind, namespace, name }, 'poll')
-    return
-  }
-  const bare = (version: string) => version.replace(/^v/i, '')
-  const commits = new Map(listing.versions.map(({ version, commit }) => [bare(version), commit]))
-  for (const child of context.objects.list('Version', { namespace, ownerUid: uid })) {
-    const { drift, attempted, artifact } = versionStatus(child)
-    const seen = drift?.revision ?? attempted?.revision ?? artifact?.revision
-    const commit = commits.get(bare((child.spec as { version: string }).version))
-    if (seen === undefined || commit === undefined || seen.endsWith(`:${commit}`)) continue
-    context.outdated.add(keyOf(child.metadata))
-    context.wake({ kind: 'Version', namespace, name: child.metadata.name }, 'poll')
-  }
 }

@@ -1,0 +1,73 @@
+/** Finds stored Versions that upstream has with other content by now, without fetching an archive. */
+
+import type { ProviderConfig, Version } from '../../../api/v1alpha1/v1alpha1.ts'
+import { eachLimited } from '../../../base/pacing/pacing.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
+import { FillError, type UpstreamVersion } from '../../sources/sources.ts'
+import { type Context, keyOf, refOf } from '../context.ts'
+import { ownedBy } from '../parent/children.ts'
+import { versionStatus } from '../version/work.ts'
+
+/** Maximum number of releases of a provider that are asked for at once. */
+const maxReleasesAtOnce = 4
+
+/** Wakes Versions of a Module whose tag points to another commit now. */
+export function wakeMoved(
+  context: Context,
+  module: StoredObject,
+  { versions }: { readonly versions: readonly Pick<UpstreamVersion, 'version' | 'commit'>[] },
+): void {
+  const bare = (version: string) => version.replace(/^v/i, '')
+  const commits = new Map(versions.map(({ version, commit }) => [bare(version), commit]))
+  for (const child of ownedBy(context, module)) {
+    const seen = seenRevision(child)
+    const commit = commits.get(bare((child.spec as { version: string }).version))
+    if (seen === undefined || commit === undefined || seen.endsWith(`:${commit}`)) continue
+    wakeOutdated(context, child)
+  }
+}
+
+/** Wakes Versions of a Provider whose release has other checksums now. */
+export async function wakeReleased(
+  context: Context,
+  provider: StoredObject,
+  config: unknown,
+  asking: { readonly signal: AbortSignal; readonly urgent: boolean },
+): Promise<void> {
+  const { namespace } = provider.metadata
+  const upstream = context.sources.provider(config as ProviderConfig, namespace)
+  const stored = ownedBy(context, provider).filter((child) => {
+    const { release, upstream: state } = versionStatus(child)
+    return release?.fileName !== undefined && state !== 'Gone'
+  })
+  const specOf = ({ spec }: StoredObject) => spec as Version['spec']
+  const releases = Map.groupBy(stored, (child) => specOf(child).version)
+  await eachLimited(releases, maxReleasesAtOnce, async ([version, [first, ...rest]]) => {
+    if (first === undefined) return
+    const { operatingSystem: os = '', architecture: arch = '' } = specOf(first)
+    const deadline = AbortSignal.timeout(context.timings.listMs)
+    const options = { ...asking, signal: AbortSignal.any([asking.signal, deadline]) }
+    // A release that cannot be read now is compared at the next poll.
+    const sums = await upstream.sums(version, { os, arch }, options).catch(noneIfFailed)
+    for (const child of [first, ...rest]) {
+      const sum = sums.get(versionStatus(child).release?.fileName ?? '')
+      if (sum !== undefined && seenRevision(child) !== `sha256:${sum}`) wakeOutdated(context, child)
+    }
+  })
+}
+
+/** The revision of upstream that was last looked at. */
+function seenRevision(child: StoredObject): string | undefined {
+  const { drift, attempted, artifact } = versionStatus(child)
+  return drift?.revision ?? attempted?.revision ?? artifact?.revision
+}
+
+function wakeOutdated(context: Context, child: StoredObject): void {
+  context.outdated.add(keyOf(child.metadata))
+  context.wake(refOf(child), 'poll')
+}
+
+function noneIfFailed(error: unknown): ReadonlyMap<string, string> {
+  if (error instanceof FillError) return new Map()
+  throw error
+}
