@@ -27,6 +27,7 @@ export class GithubServer {
   readonly tokens = new Set<string>()
   /** An app's public key by its id. */
   readonly apps = new Map<string, KeyObject>()
+  limit = 5000
   remaining = 5000
   /** Called when a page of tags has been answered. */
   onPage: (() => void) | undefined
@@ -106,7 +107,7 @@ export class GithubServer {
     const isSame = status === 200 && headers['if-none-match'] === etag
     if (of === 'api' && !isSame) this.remaining -= 1
     const limits = {
-      'x-ratelimit-limit': '5000',
+      'x-ratelimit-limit': String(this.limit),
       'x-ratelimit-remaining': String(this.remaining),
       'x-ratelimit-reset': String(Math.ceil(Date.now() / 1000) + 3600),
     }

@@ -34,6 +34,8 @@ export interface EgressRequest {
   readonly namedByUpstream?: boolean
   /** Whether a person waits: such requests continue when little of a rate limit is left. */
   readonly urgent?: boolean | undefined
+  /** Part of a rate limit that the request leaves for others. Default: a tenth. */
+  readonly leaves?: number | undefined
   readonly signal: AbortSignal
 }
 

@@ -148,13 +148,13 @@ export class Egress {
   }
 
   async #send(url: URL, request: EgressRequest, stallMs: number): Promise<Answer> {
-    const { credential, urgent = false, signal } = request
+    const { credential, urgent = false, leaves, signal } = request
     const access = this.#check(url, request.namedByUpstream ?? false)
     const allowance = this.#allowances.getOrMake(
       JSON.stringify([url.host, credential?.id]),
       () => new Allowance(url.host, this.#clock),
     )
-    await allowance.take(urgent, signal)
+    await allowance.take({ urgent, leaves }, signal)
     const host = this.#hosts.labelOf(url)
     const { pool, trust } = this.#pools.for(access, request.ca)
     const answer = await pool

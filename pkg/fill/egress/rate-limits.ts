@@ -43,8 +43,18 @@ export class Allowance {
     return this.#clock() < this.#resetMs ? this.#remaining : undefined
   }
 
-  /** Waits for its turn. @throws EgressError RateLimited, or Unreachable after failed attempts */
-  async take(urgent: boolean, signal: AbortSignal): Promise<void> {
+  /**
+   * Waits for its turn.
+   *
+   * @throws EgressError RateLimited, or Unreachable after failed attempts
+   */
+  async take(
+    {
+      urgent,
+      leaves = reserve,
+    }: { readonly urgent: boolean; readonly leaves?: number | undefined },
+    signal: AbortSignal,
+  ): Promise<void> {
     const nowMs = this.#clock()
     if (this.#lost >= maxLost && nowMs < this.#lostUntilMs && !urgent) {
       const message = `${this.#host} cannot be reached: ${maxLost} attempts in a row failed, the next is soon`
@@ -52,7 +62,7 @@ export class Allowance {
     }
     if (nowMs < this.#blockedUntilMs) throw this.#limited(this.#blockedUntilMs)
     const { remaining } = this
-    const isLow = remaining !== undefined && remaining < (this.#limit ?? 0) * reserve
+    const isLow = remaining !== undefined && remaining < (this.#limit ?? 0) * leaves
     if (isLow && (!urgent || remaining <= 0)) throw this.#limited(this.#resetMs)
     const intervalMs = 1000 / perSecond
     this.#nextMs = Math.max(this.#nextMs, nowMs - burst * intervalMs) + intervalMs

@@ -18,6 +18,8 @@ export interface GithubOptions extends GithubPlace {
   readonly credential: () => Promise<GithubCredential | undefined>
 }
 
+/** A first list leaves most of a rate limit for archives, so that every repository that was listed is also served. */
+const leftForArchives = 0.6
 const pageSize = 100
 const maxPages = 100
 const headers = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' }
@@ -59,6 +61,7 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
         headers: { ...headers, ...(etag !== undefined && { 'if-none-match': etag }) },
         signal,
         urgent,
+        ...(etag === undefined && { leaves: leftForArchives }),
       })
     const answer = await send()
     return answer.status === 401 && (await credential?.renew()) === true ? send() : answer
@@ -90,9 +93,9 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
     async list(options) {
       const credential = await github.credential()
       const key = `${identity} ${credential?.id ?? ''}`
-      const { value, unchanged } = await cache.get(key, Pages, options, (former) =>
-        pages(former, credential, options),
-      )
+      const { value, unchanged } = await cache
+        .get(key, Pages, options, (former) => pages(former, credential, options))
+        .catch(advise(credential))
       const tags = value.flatMap((page) => page.tags)
       return { ...versionsOf(tags, tagPrefix), unchanged }
     },
@@ -110,12 +113,23 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
       const fetched = await get().catch(async (error: unknown) => {
         const isDenied = error instanceof FillError && error.reason === 'AccessDenied'
         if (isDenied && (await credential?.renew()) === true) return get()
-        throw error
+        return advise(credential)(error)
       })
       return { ...fetched, revision: resolved.revision, path }
     },
   }
 }
+
+/** Rethrows an error, with the remedy for the small rate limit of anonymous requests. */
+const advise =
+  (credential: GithubCredential | undefined) =>
+  (error: unknown): never => {
+    const isLimited = error instanceof FillError && error.reason === 'RateLimited'
+    if (credential !== undefined || !isLimited) throw error
+    const { message, retryAfterMs } = error
+    const remedy = 'a token raises the limit: name its Secret in githubClientConfig.secretName'
+    throw new FillError('RateLimited', `${message}; ${remedy}`, { cause: error, retryAfterMs })
+  }
 
 function pageOf(answer: EgressAnswer): Page {
   const tags = parseJson(expectStatus(answer, 200), Tags)

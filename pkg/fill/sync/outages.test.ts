@@ -53,6 +53,26 @@ describe.runIf(GnuPG.wanted)('an upstream in trouble', () => {
     expect(served.upstreams.github.asked.filter((url) => url.includes('vpc/tags'))).toHaveLength(3)
   })
 
+  it('under a small rate limit, every repository that was listed is served, and a token is suggested', async () => {
+    const { scene, upstreams } = served
+    const names = Array.from({ length: 50 }, (_, index) => `many-${index}`)
+    for (const name of names) {
+      for (const tag of ['v1.0.0', 'v1.1.0', 'v1.2.0']) {
+        upstreams.github.tag(`acme/${name}`, tag, { 'main.tf': `# ${name} ${tag}\n` })
+      }
+    }
+    upstreams.github.limit = 60
+    upstreams.github.remaining = 60
+    const moduleConfigs = names.map((name) => ({ name, provider: 'aws', repoOwner: 'acme' }))
+    await scene.write('Depot', 'main', { global: { storageConfig }, moduleConfigs })
+    await served.run()
+    const latest = scene.names('Module').map((name) => scene.status('Module', name).latestVersion)
+    expect(latest.length).toBeGreaterThan(20)
+    expect(latest.filter((version) => version === undefined)).toEqual([])
+    expect(upstreams.github.remaining).toBeGreaterThanOrEqual(0)
+    expect(scene.condition('Depot', 'main', 'Ready')?.message).toContain('a token raises the limit')
+  })
+
   it('a download that says nothing fails its own version', async () => {
     served.upstreams.github.faults.on(/dns\/legacy/, 'silent')
     await served.run({ timings: { fetchMs: 4000 } })

@@ -77,7 +77,10 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       worked += 1
       return reconcilers[kind](context, refFrom(kind, key), signal)
     }
-    const acquire = (host: string, key: string) => context.slots.take(host, key)
+    const acquire = (line: string, key: string) => {
+      const [host = ''] = line.split(' ')
+      return context.slots.take(host, key)
+    }
     const workers = workersOf(kind)
     queues.set(kind, new Queue({ kind, workers, reconcile, acquire, log, metrics, tries }))
   }

@@ -43,7 +43,8 @@ export async function syncVersion(
     await keep(context, work, plan, stored)
   } else if (!context.slots.take(plan.host, key)) {
     if (attempt.isOutdated) context.outdated.add(key)
-    return { waitsFor: plan.host }
+    // Modules take turns, so that each has its newest version before one has all of them.
+    return { waitsFor: `${plan.host} ${plan.configName}` }
   } else {
     const offer = await upstreamOf(context, plan, work)
     const { uid } = object.metadata
