@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fanOut } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { type ExplainCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { folderProblem } from '../../pkg/base/run/run.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
@@ -6,6 +7,7 @@ import { ExpressionError } from '../../pkg/expr/expr.ts'
 import { watchManifests } from '../../pkg/records/folder/folder.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 import { GroupBindings } from '../../pkg/registry/access/access.ts'
+import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 
 const timeoutMs = 30_000
 
@@ -101,7 +103,7 @@ async function readBindings(options: ExplainCommandOptions): Promise<GroupBindin
   const { ready } = cluster.watch({
     kinds: ['GroupBinding'],
     scope: { bindingsNamespace: namespace },
-    sink: bindings,
+    sink: fanOut(new Catalog({ apiGroup }), bindings),
   })
   try {
     if (await Promise.race([ready.then(() => true), sleep(timeoutMs, false)])) return bindings

@@ -1,4 +1,4 @@
-import { fanOut, type ResourceSink } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { type ComparableSink, fanOut } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../../pkg/base/errors/errors.ts'
 import type { ProxyRules } from '../../pkg/base/http/http.ts'
 import { authModeOf, type ServerCommandOptions } from '../../pkg/base/options/options.ts'
@@ -15,7 +15,7 @@ export interface Access {
   /** Undefined unless logins are passed on to a broker. */
   readonly broker: Broker | undefined
   /** Sink for resources: feeds the catalog and the GroupBindings. */
-  readonly sink: ResourceSink
+  readonly sink: ComparableSink
   close(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-import { kindNames, type ResourceSink } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { type ComparableSink, kindNames } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import type { Archives } from '../../pkg/archives/storage/storage.ts'
 import { giveMemoryBack } from '../../pkg/base/fast/fast.ts'
 import type { ServerCommandOptions } from '../../pkg/base/options/options.ts'
@@ -20,7 +20,7 @@ interface Source {
 interface SourceOptions {
   readonly options: ServerCommandOptions
   /** Called when the source starts. */
-  readonly sink: () => ResourceSink
+  readonly sink: () => ComparableSink
   readonly catalog: Catalog
   readonly readmes: LatestReadmes
   readonly archives: Archives

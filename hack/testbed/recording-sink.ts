@@ -1,17 +1,16 @@
 import type {
   Change,
+  ComparableSink,
   Kind,
+  ObjectKey,
   Replacement,
   Resource,
-  ResourceSink,
 } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 
 /** Keeps objects by kind, namespace and name, and records every change after a list. */
-export class RecordingSink implements ResourceSink {
+export class RecordingSink implements ComparableSink {
   readonly changes: Change[] = []
   readonly #resources = new Map<string, Resource>()
-  /** Kinds that were replaced because the source went back in time. */
-  readonly rewound: Kind[] = []
   #replacing = 0
 
   apply(change: Change): void {
@@ -20,8 +19,20 @@ export class RecordingSink implements ResourceSink {
     else this.#resources.delete(`${change.kind}/${change.namespace}/${change.name}`)
   }
 
-  beginReplace(kind: Kind, { rewound = false } = {}): Replacement {
-    if (rewound) this.rewound.push(kind)
+  holds(
+    { kind, namespace, name }: ObjectKey,
+    state: { readonly resourceVersion: string; readonly uid: string },
+  ): boolean | undefined {
+    const metadata = this.get(kind, namespace, name)?.metadata
+    if (metadata === undefined) return undefined
+    return metadata.resourceVersion === state.resourceVersion && metadata.uid === state.uid
+  }
+
+  count(kind: Kind): number {
+    return [...this.resources].filter((resource) => resource.kind === kind).length
+  }
+
+  beginReplace(kind: Kind): Replacement {
     const seen = new Set<string>()
     this.#replacing += 1
     return {

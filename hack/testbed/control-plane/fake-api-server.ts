@@ -22,15 +22,16 @@ export interface FakeRequest {
   readonly path: string
   readonly query: Readonly<Record<string, string>>
   readonly authorization: string
+  readonly accept: string
   readonly receivedMs: number
 }
 
 /** Misbehaviour: takes one request over, or leaves it to the next fault or the server by returning false. */
 export type Fault = (request: FakeRequest, response: ServerResponse) => boolean
 
-/** True for a request that only asks for the newest resourceVersion. */
-function isProbe({ query }: FakeRequest): boolean {
-  return query['limit'] === '1' && query['continue'] === undefined
+/** True for a list that is compared with what a client has. */
+function isComparison({ query }: FakeRequest): boolean {
+  return query['resourceVersionMatch'] === 'Exact'
 }
 
 /** A fault of the next list or watch of one resource. */
@@ -39,7 +40,7 @@ export function faultAt(
   misbehave: (response: ServerResponse, request: FakeRequest) => void,
 ): Fault {
   return (request, response) => {
-    if (request.path !== path || isProbe(request)) return false
+    if (request.path !== path || isComparison(request)) return false
     misbehave(response, request)
     return true
   }
@@ -74,9 +75,14 @@ export class FakeApiServer {
   accepts: (authorization: string) => boolean = () => true
   /** False: an older server, which refuses to stream a list. */
   streamsLists = true
+  /** Whether watches end when the client asked for it. */
+  endsInTime = false
   readonly #certificate: Certificate
   readonly #collections = new Map<string, Map<string, Stored>>()
-  readonly #history: Change[] = []
+  /** Events that watches can still get. */
+  #history: Change[] = []
+  /** All writes. */
+  #writes: Change[] = []
   readonly #watchers = new Set<Watcher>()
   readonly #sockets = new Set<Socket>()
   #server: ReturnType<typeof createServer> | undefined
@@ -139,36 +145,45 @@ export class FakeApiServer {
   put(path: string, object: FakeObject): void {
     const collection = this.#collection(path)
     const type = collection.has(keyOf(object)) ? 'MODIFIED' : 'ADDED'
-    const stored = this.#stamped(object)
-    collection.set(keyOf(object), stored)
-    this.#publish({ path, revision: this.#revision, type, object: stored })
+    this.#publish(this.#write(path, type, object))
   }
 
   delete(path: string, name: string, namespace = ''): void {
     const collection = this.#collection(path)
     const object = collection.get(`${namespace}/${name}`)
-    if (object === undefined) return
-    collection.delete(keyOf(object))
-    const stored = this.#stamped(object)
-    this.#publish({ path, revision: this.#revision, type: 'DELETED', object: stored })
+    if (object !== undefined) this.#publish(this.#write(path, 'DELETED', object))
   }
 
   /** Changes the store without an event, as if it had been lost. */
   putSilently(path: string, object: FakeObject): void {
-    this.#collection(path).set(keyOf(object), this.#stamped(object))
+    this.#write(path, 'MODIFIED', object)
+  }
+
+  /** Deletes without an event, as if it had been lost. */
+  deleteSilently(path: string, name: string, namespace = ''): void {
+    const object = this.#collection(path).get(`${namespace}/${name}`)
+    if (object !== undefined) this.#write(path, 'DELETED', object)
   }
 
   /** Forgets history: a watch from an older resourceVersion expires. */
   compact(): void {
-    this.#history.length = 0
+    this.#history = []
     this.#compacted = this.#revision
   }
 
   /** Returns to an older revision, as an etcd that was restored from a backup. */
   restoreRevision(revision: number): void {
     this.#revision = revision
-    this.#history.length = 0
+    const isKept = (change: Change) => change.revision <= revision
+    this.#history = this.#history.filter(isKept)
+    this.#writes = this.#writes.filter(isKept)
     this.#compacted = 0
+    for (const path of this.#collections.keys()) this.#collections.set(path, this.#at(path))
+  }
+
+  /** Adds to the revision, as writes of resources that nobody watches do. */
+  passRevisions(count: number): void {
+    this.#revision += count
   }
 
   bookmark(path: string, resourceVersion = this.resourceVersion): void {
@@ -180,23 +195,28 @@ export class FakeApiServer {
     for (const watcher of this.#watchers) if (watcher.path === path) watcher.response.write(bytes)
   }
 
+  /** The objects as they are now. */
+  objectsOf(path: string): readonly FakeObject[] {
+    return this.#objects(path)
+  }
+
   watchesOf(path: string): number {
     return [...this.#watchers].filter((watcher) => watcher.path === path).length
   }
 
   /** The number of lists and watches of all resources. */
   get requestCount(): number {
-    return this.requests.filter((request) => !isProbe(request)).length
+    return this.requests.filter((request) => !isComparison(request)).length
   }
 
-  /** Lists and watches of a resource. */
+  /** Lists and watches of a resource, without comparisons. */
   requestsFor(path: string): FakeRequest[] {
-    return this.requests.filter((request) => request.path === path && !isProbe(request))
+    return this.requests.filter((request) => request.path === path && !isComparison(request))
   }
 
-  /** Lists with one item, which ask for the newest resourceVersion. */
-  probesOf(path: string): FakeRequest[] {
-    return this.requests.filter((request) => request.path === path && isProbe(request))
+  /** Lists of a resource that are compared with what the client has. */
+  comparisonsOf(path: string): FakeRequest[] {
+    return this.requests.filter((request) => request.path === path && isComparison(request))
   }
 
   #collection(path: string): Map<string, Stored> {
@@ -205,18 +225,37 @@ export class FakeApiServer {
     return found
   }
 
-  /** The objects of a path, which may name one namespace. */
-  #objects(path: string): Stored[] {
+  /** The objects of a path, which may name one namespace. @param revision a past one */
+  #objects(path: string, revision = this.#revision): Stored[] {
     const [, root, name, resource] = /^(.*)\/namespaces\/([^/]+)\/([^/]+)$/.exec(path) ?? []
-    const own = this.#collections.get(path)
-    if (own !== undefined || name === undefined) return [...(own?.values() ?? [])]
-    const all = [...this.#collection(`${root}/${resource}`).values()]
+    const at = (whole: string) =>
+      revision < this.#revision ? this.#at(whole, revision) : this.#collection(whole)
+    if (this.#collections.has(path) || name === undefined) return [...at(path).values()]
+    const all = [...at(`${root}/${resource}`).values()]
     return all.filter(({ metadata }) => metadata.namespace === name)
   }
 
-  #stamped(object: FakeObject): Stored {
+  /** The objects of a path as they were at a revision. */
+  #at(path: string, revision = this.#revision): Map<string, Stored> {
+    const objects = new Map<string, Stored>()
+    for (const change of this.#writes) {
+      if (change.path !== path || change.revision > revision) continue
+      if (change.type === 'DELETED') objects.delete(keyOf(change.object))
+      else objects.set(keyOf(change.object), change.object)
+    }
+    return objects
+  }
+
+  #write(path: string, type: string, object: FakeObject): Change {
     this.#revision += 1
-    return { ...object, metadata: { ...object.metadata, resourceVersion: this.resourceVersion } }
+    const { resourceVersion } = this
+    const { uid = object.metadata.name } = object.metadata
+    const stored = { ...object, metadata: { ...object.metadata, uid, resourceVersion } }
+    if (type === 'DELETED') this.#collection(path).delete(keyOf(stored))
+    else this.#collection(path).set(keyOf(stored), stored)
+    const change = { path, revision: this.#revision, type, object: stored }
+    this.#writes.push(change)
+    return change
   }
 
   #publish(change: Change): void {
@@ -233,6 +272,7 @@ export class FakeApiServer {
       path: url.pathname,
       query: Object.fromEntries(url.searchParams),
       authorization: incoming.headers.authorization ?? '',
+      accept: incoming.headers.accept ?? '',
       receivedMs: performance.now(),
     }
     this.requests.push(request)
@@ -250,12 +290,16 @@ export class FakeApiServer {
   }
 
   #list({ path, query }: FakeRequest, response: ServerResponse): void {
-    const all = this.#objects(path).filter(selector(query))
-    const [, from = '0', revision = this.resourceVersion] =
+    const [, from = '0', revision = query['resourceVersion'] ?? this.resourceVersion] =
       /^(\d+)@(\d+)$/.exec(query['continue'] ?? '') ?? []
+    if (Number(revision) > this.#revision) {
+      sendTooLarge(response)
+      return
+    }
+    const all = this.#objects(path, Number(revision)).filter(selector(query))
     const limit = Number(query['limit'] ?? all.length)
     const end = Number(from) + limit
-    if (query['continue'] !== undefined && Number(revision) < this.#compacted) {
+    if (Number(revision) < this.#compacted) {
       sendStatus(response, 410, {
         reason: 'Expired',
         message: 'The provided continue parameter is too old',
@@ -314,6 +358,7 @@ export class FakeApiServer {
     response.once('close', () => this.#watchers.delete(watcher))
     for (const { type, object } of changes) response.write(eventLine(type, object))
     if (streamed) response.write(bookmarkLine(end, true))
+    if (this.endsInTime) setTimeout(() => response.end(), Number(query['timeoutSeconds']) * 1000)
   }
 }
 

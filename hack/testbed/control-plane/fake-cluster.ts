@@ -14,6 +14,7 @@ export const fastTimings = {
   pageMs: 20_000,
   idleMs: 5_000,
   shortWatchMs: 20,
+  comparingShare: 1,
 }
 
 export interface FakeCluster extends Watched, AsyncDisposable {

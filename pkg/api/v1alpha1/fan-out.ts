@@ -1,13 +1,16 @@
-import type { ResourceSink } from './types.ts'
+import type { ComparableSink, ResourceSink } from './types.ts'
 
-/** Passes everything on to several sinks, in their order. */
-export function fanOut(...sinks: readonly ResourceSink[]): ResourceSink {
+/** Passes everything on to several sinks, in their order. The first one knows all of it. */
+export function fanOut(first: ComparableSink, ...others: readonly ResourceSink[]): ComparableSink {
+  const sinks = [first, ...others]
   return {
+    holds: (key, state) => first.holds(key, state),
+    count: (kind) => first.count(kind),
     apply(change) {
       for (const sink of sinks) sink.apply(change)
     },
-    beginReplace(kind, options) {
-      const replacements = sinks.map((sink) => sink.beginReplace(kind, options))
+    beginReplace(kind) {
+      const replacements = sinks.map((sink) => sink.beginReplace(kind))
       return {
         add: (resource) => replacements.forEach((it) => it.add(resource)),
         keep: (key) => replacements.forEach((it) => it.keep(key)),

@@ -22,11 +22,21 @@ export interface ResourceSink {
   apply(change: Change): void
   /**
    * Begins to replace every object of a kind by those of a fresh list. Existing objects stay and are served until they are added
-   * again or `commit` removes them. An abandoned replacement needs no clean-up.
-   *
-   * @param options.rewound the source went back in time: a known resourceVersion may belong to another write
+   * again or `commit` removes them. An abandoned replacement needs no clean-up. An object that is added replaces what is known,
+   * whatever its resourceVersion: a source that went back in time uses numbers again.
    */
-  beginReplace(kind: Kind, options?: { readonly rewound?: boolean }): Replacement
+  beginReplace(kind: Kind): Replacement
+}
+
+/** A sink whose content can be compared with that of its source. */
+export interface ComparableSink extends ResourceSink {
+  /** Tells whether an object is known in this state; undefined: it is not known at all. */
+  holds(
+    key: ObjectKey,
+    state: { readonly resourceVersion: string; readonly uid: string },
+  ): boolean | undefined
+  /** Number of objects of a kind. */
+  count(kind: Kind): number
 }
 
 /** A fresh list of one kind that is being written into a sink. */

@@ -70,7 +70,7 @@ export const reasonTopics = {
   /** How requests to the API server and watches end. Depot goes on by itself after each. */
   cluster: {
     StreamClosed: ['fine', 'The API server closed a watch, as it does every few minutes.'],
-    StreamTooShort: ['retry', 'The API server closed a watch at once. Check proxies between.'],
+    StreamTooShort: ['retry', 'A watch was closed before its time. Check proxies between.'],
     StreamIdle: ['retry', 'Nothing came for too long. Check the network if it happens often.'],
     ServerError: ['retry', 'The API server failed. See its log.'],
     ErrorEvent: ['retry', 'A watch brought an error. The log has its message.'],
@@ -81,6 +81,7 @@ export const reasonTopics = {
       'retry',
       'The resourceVersion is lower than before, as after a restore of etcd.',
     ],
+    RecordsDiffer: ['retry', 'Changes were lost. Everything is listed again; the log says which.'],
     UndecodableAnswer: ['retry', 'An answer cannot be read. Check proxies between.'],
     NotJson: ['retry', 'The answer is not JSON. Check proxies between.'],
     NotAnEvent: ['retry', 'A line is not an event. Check proxies between.'],

@@ -10,6 +10,8 @@ import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import {
   ApiError,
   type Cluster,
+  compareStates,
+  type KindComparison,
   type KindReplacement,
   type KubeClient,
   type ObservedObject,
@@ -89,14 +91,21 @@ class KnownBindings implements Store {
   onChange: ((name: string) => void) | undefined
 
   upsert(object: ObservedObject): void {
-    const { name, resourceVersion } = object.metadata
-    const isKnown = this.byName.get(name)?.metadata.resourceVersion === resourceVersion
+    const { name } = object.metadata
+    const isKnown = isDeepStrictEqual(this.byName.get(name), object)
     this.byName.set(name, object as ObservedBinding)
     if (!isKnown) this.onChange?.(name)
   }
 
   delete({ metadata: { name } }: ObservedObject): void {
     this.byName.delete(name)
+  }
+
+  compare(asOf: string): KindComparison {
+    return compareStates(asOf, {
+      get: (_, name) => this.byName.get(name)?.metadata,
+      all: () => [...this.byName.values()].map(({ metadata }) => metadata),
+    })
   }
 
   replace(): KindReplacement {

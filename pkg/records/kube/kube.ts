@@ -3,7 +3,7 @@
  * server does, with objects that go into a sink as they come; and single objects that are read and written by name.
  */
 
-import { JsonReader, type Kind, type ResourceSink } from '../../api/v1alpha1/v1alpha1.ts'
+import { type ComparableSink, JsonReader, type Kind } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Clock, Random } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import { createClient, type KubeClient } from './client.ts'
@@ -22,7 +22,7 @@ export { type Connection, loadConnection } from './connection.ts'
 export type { Scope } from './list-target.ts'
 export { isOlder, type ObservedObject } from './object.ts'
 export type { Readmes } from './readmes.ts'
-export type { KindReplacement, Store } from './store.ts'
+export { compareStates, type KindComparison, type KindReplacement, type Store } from './store.ts'
 
 export interface ClusterOptions {
   readonly connection: Connection
@@ -42,7 +42,7 @@ export interface WatchRequest {
   readonly kinds: readonly Kind[]
   readonly scope: Scope
   /** Receives the objects. */
-  readonly sink: ResourceSink
+  readonly sink: ComparableSink
 }
 
 interface ObserveRequest<K extends Kind> {

@@ -7,9 +7,12 @@ import type { Timings } from './timings.ts'
 import type { Transport } from './transport.ts'
 
 const firstLimit = 250
+/** Metadata of an object takes about a kilobyte. */
+const metadataLimit = 1_000
 /** Size of a page that is parsed without blocking for long; larger pages are requested in parts. */
 const goodPageBytes = 2 * 1024 * 1024
 const maxPageBytes = 64 * 1024 * 1024
+const metadataOnly = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 
 export interface ListOptions {
   readonly transport: Transport
@@ -20,6 +23,8 @@ export interface ListOptions {
   /** Bytes have come. */
   readonly onContact: () => void
   readonly onItem: (object: ObservedObject) => void
+  /** Lists the metadata of objects as they were at this resourceVersion. Default: whole objects, as they are now. */
+  readonly asOf?: string
 }
 
 /**
@@ -30,7 +35,7 @@ export interface ListOptions {
  */
 export async function list(options: ListOptions): Promise<{ resourceVersion: string } | Outcome> {
   const turns = new Turns()
-  let limit = firstLimit
+  let limit = options.asOf === undefined ? firstLimit : metadataLimit
   let next = ''
   for (;;) {
     const page = await readPage(options, limit, next)
@@ -53,15 +58,6 @@ export async function list(options: ListOptions): Promise<{ resourceVersion: str
   }
 }
 
-/** The resourceVersion that the API server is at now, by its own consistent read. */
-export async function newestVersion(
-  options: Omit<ListOptions, 'onItem'>,
-): Promise<string | Outcome> {
-  const page = await readPage({ ...options, onItem: () => undefined }, 1, '')
-  if (page === 'large') return undecodable('ObjectTooLarge')
-  return page instanceof Outcome ? page : page.resourceVersion
-}
-
 interface Page {
   readonly items: readonly unknown[]
   readonly resourceVersion: string
@@ -70,13 +66,15 @@ interface Page {
 }
 
 async function readPage(
-  { transport, target, timings, signal, json, onContact }: ListOptions,
+  { transport, target, timings, signal, json, onContact, asOf }: ListOptions,
   limit: number,
   next: string,
 ): Promise<Page | 'large' | Outcome> {
-  const path = requestPath(target, { limit, ...(next !== '' && { continue: next }) })
+  const exactly = asOf !== undefined && { resourceVersion: asOf, resourceVersionMatch: 'Exact' }
+  const path = requestPath(target, { limit, ...(next === '' ? exactly : { continue: next }) })
   const { pageMs: deadlineMs, headersMs: idleMs } = timings
-  return transport.read({ path, signal, deadlineMs, idleMs }, async (body) => {
+  const accept = asOf === undefined ? undefined : metadataOnly
+  return transport.read({ path, accept, signal, deadlineMs, idleMs }, async (body) => {
     const maxBytes = limit > 1 ? goodPageBytes : maxPageBytes
     const chunks: Buffer[] = []
     let bytes = 0

@@ -24,6 +24,11 @@ export function createWatchMetrics(metrics: Metrics) {
       help: 'How often everything had to be read again, by why.',
       labels: ['kind', 'reason'],
     }),
+    differences: counter(metrics, {
+      name: 'watch_differences_total',
+      help: 'Objects that differed from those of the API server when they were compared, and were read again.',
+      labels: ['kind'],
+    }),
     decodeErrors: counter(metrics, {
       name: 'watch_decode_errors_total',
       help: 'Answers of the API server that could not be read.',

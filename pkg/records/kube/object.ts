@@ -6,6 +6,7 @@ export interface ObservedObject {
     readonly name: string
     readonly namespace?: string
     readonly resourceVersion: string
+    readonly uid?: string
     readonly annotations?: Readonly<Record<string, string>>
     readonly labels?: Readonly<Record<string, string>>
     readonly ownerReferences?: unknown

@@ -7,7 +7,7 @@ import { messageOf, type Reason, RegistryError } from '../../base/errors/errors.
  */
 const consequences = {
   StreamClosed: { relist: 'never', wait: false },
-  /** The server closed a stream at once. Opening the next one at once would go on all the time. */
+  /** Opening the next one at once would go on all the time. */
   StreamTooShort: { relist: 'never', wait: true },
   StreamIdle: { relist: 'never', wait: false },
   Timeout: { relist: 'never', wait: true },
@@ -26,20 +26,12 @@ const consequences = {
   RevisionExpired: { relist: 'always', wait: true },
   UndecodableAnswer: { relist: 'always', wait: true },
   RevisionWentBack: { relist: 'always', wait: true },
+  RecordsDiffer: { relist: 'always', wait: true },
   /** A mistake of our own, which must not end the loop. */
   Internal: { relist: 'always', wait: true },
 } as const satisfies Partial<Record<Reason, { relist: string; wait: boolean }>>
 
 export type OutcomeReason = keyof typeof consequences
-
-/** Ends of a watch after which changes may be missing. */
-const mayHide: readonly OutcomeReason[] = [
-  'StreamClosed',
-  'StreamTooShort',
-  'StreamIdle',
-  'Timeout',
-  'Unreachable',
-]
 
 /** Mistakes in a complete answer. */
 const flaws = {
@@ -90,11 +82,6 @@ export class Outcome {
 
   get wait(): boolean {
     return consequences[this.reason].wait
-  }
-
-  /** Tells whether a watch that brought nothing newer may have missed changes: no bookmark proved otherwise. */
-  get mayHideChanges(): boolean {
-    return mayHide.includes(this.reason)
   }
 }
 

@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import { isText, type ObservedObject } from './object.ts'
-import type { KindReplacement, Store } from './store.ts'
+import { compareStates, type KindComparison, type KindReplacement, type Store } from './store.ts'
 
 /** Limit of an unpacked README: a ConfigMap has one megabyte at most. */
 const maxTextBytes = 4 * 1024 * 1024
@@ -9,8 +9,9 @@ const maxTextBytes = 4 * 1024 * 1024
 interface Held {
   /** README of each key, compressed; undefined: not read yet, or there is none. */
   texts: ReadonlyMap<string, Buffer> | undefined
-  /** True where the watch brought it, and so will tell when it goes. */
+  /** True where the watch brings it, and so will tell when it goes. */
   watched: boolean
+  metadata?: ObservedObject['metadata']
   /** Names of the Versions that own it; undefined where its label says that it is anybody's README. */
   owners?: ReadonlySet<string> | undefined
 }
@@ -73,7 +74,7 @@ export class ReadmeStore implements Store {
    */
   fetched(namespace: string, name: string, object: ObservedObject | undefined): void {
     if (this.isWatched(namespace, name)) return
-    if (object !== undefined) this.#hold(object, false)
+    if (object !== undefined) this.#hold(object)
     else if (this.#held.get(`${namespace}/${name}`)?.texts !== undefined) {
       this.#revision += 1
       this.#held.set(`${namespace}/${name}`, { texts: undefined, watched: false })
@@ -94,8 +95,24 @@ export class ReadmeStore implements Store {
     }
   }
 
+  compare(asOf: string): KindComparison {
+    const watched = (key: string) => {
+      const held = this.#held.get(key)
+      return held?.watched === true ? held.metadata : undefined
+    }
+    const states = compareStates(asOf, {
+      get: (namespace, name) => watched(`${namespace}/${name}`),
+      all: () => [...this.#held.keys()].flatMap((key) => watched(key) ?? []),
+    })
+    // Others are not wanted, or read by name.
+    return {
+      add: (listed) => watched(keyOf(listed)) === undefined || states.add(listed),
+      unlisted: () => states.unlisted(),
+    }
+  }
+
   upsert(object: ObservedObject): void {
-    this.#hold(object, true)
+    this.#hold(object)
   }
 
   /** Deleted, or only without its label now: asking for it by name tells. */
@@ -111,13 +128,15 @@ export class ReadmeStore implements Store {
     this.#onMissing(key.slice(0, slash), key.slice(slash + 1))
   }
 
-  #hold(object: ObservedObject, watched: boolean): void {
+  #hold(object: ObservedObject): void {
     const key = keyOf(object)
     if (!this.#held.has(key)) return
     this.#revision += 1
-    const isReadme = object.metadata.labels?.[`${this.#apiGroup}/readme`] !== undefined
-    const owners = isReadme ? undefined : ownersOf(object, this.#apiGroup)
-    this.#held.set(key, { texts: textsOf(object), watched, owners })
+    const { metadata } = object
+    // The watch brings every ConfigMap with the label, whoever asked first.
+    const watched = metadata.labels?.[`${this.#apiGroup}/readme`] !== undefined
+    const owners = watched ? undefined : ownersOf(object, this.#apiGroup)
+    this.#held.set(key, { texts: textsOf(object), watched, owners, metadata })
   }
 }
 

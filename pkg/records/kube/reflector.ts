@@ -1,7 +1,7 @@
 import type { JsonReader } from '../../api/v1alpha1/v1alpha1.ts'
 import { type Clock, pause, type Random } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
-import { list, newestVersion } from './list.ts'
+import { list } from './list.ts'
 import type { ListTarget } from './list-target.ts'
 import type { WatchMetrics } from './metrics.ts'
 import { isOlder } from './object.ts'
@@ -33,7 +33,10 @@ export interface ReflectorOptions {
   readonly random: Random
 }
 
-type Step = 'list' | 'stream' | 'probe' | 'watch'
+type Step = 'list' | 'stream' | 'compare' | 'watch'
+
+/** Objects that a log line names. */
+const maxNames = 10
 
 /**
  * Keeps a store equal to what the API server has of one resource: everything at first, then every change, until it is
@@ -45,10 +48,14 @@ export class Reflector {
   #isSynced = false
   /** Start of the next watch; empty: a list is due. */
   #resourceVersion = ''
-  /** The API server may have gone back in time: the list that is due replaces what looks newer. */
+  /** The held objects may be of another history: the list that is due replaces what looks newer. */
   #rewound = false
-  /** The last watch brought nothing newer, and no bookmark has proved that nothing changed. */
-  #unproven = false
+  /** A watch ended before its time: what it had to bring may be lost. */
+  #uncertain = false
+  /** The last list or comparison, on the clock of `performance.now()`. */
+  #comparedMs = 0
+  /** Duration of the last comparison. */
+  #comparingMs = 0
   #recovery: RecoveryState = untried
   #failures = 0
   #wasStale = false
@@ -87,7 +94,6 @@ export class Reflector {
     while (!signal.aborted) {
       const step = this.#nextStep()
       const startedMs = performance.now()
-      const before = this.#resourceVersion
       const outcome = await this.#take(step, signal)
       if (signal.aborted) return
       if (outcome === undefined) {
@@ -95,9 +101,7 @@ export class Reflector {
         await pause(0, signal)
         continue
       }
-      if (this.#resourceVersion === before && step === 'watch' && outcome.mayHideChanges) {
-        this.#unproven = true
-      }
+      this.#uncertain ||= outcome.reason !== 'StreamClosed'
       const verb = step === 'watch' || step === 'stream' ? 'watch' : 'list'
       const delayMs = this.#recover(outcome, verb, this.#bytesReadMs < startedMs)
       const wasUnreachable = outcome.reason === 'Unreachable' || outcome.reason === 'Timeout'
@@ -109,12 +113,15 @@ export class Reflector {
     if (this.#resourceVersion === '') {
       return nextList(this.#recovery) === 'stream' ? 'stream' : 'list'
     }
-    return this.#unproven ? 'probe' : 'watch'
+    const { compareMs, comparingShare } = this.#options.timings
+    const sinceMs = performance.now() - this.#comparedMs
+    const isDue = this.#uncertain && sinceMs * comparingShare >= this.#comparingMs
+    return isDue || sinceMs >= compareMs ? 'compare' : 'watch'
   }
 
   async #take(step: Step, signal: AbortSignal): Promise<Outcome | undefined> {
     try {
-      if (step === 'probe') return await this.#probe(signal)
+      if (step === 'compare') return await this.#compare(signal)
       if (step === 'watch') return await this.#watch(signal)
       return await this.#list(step, signal)
     } catch (err) {
@@ -166,18 +173,48 @@ export class Reflector {
   }
 
   /**
-   * Asks for a list of one. An API server over a restored etcd sends nothing at all to a watch that begins in what it
-   * takes for the future, so a watch that brings nothing has to be checked.
+   * Compares what is held with the metadata of all objects as they were at that moment. Watches can lose changes without a
+   * trace: an API server over a restored etcd, for one, sends nothing to a watch that begins in what it takes for the future.
    */
-  async #probe(signal: AbortSignal): Promise<Outcome | undefined> {
-    const newest = await newestVersion({ ...this.#options, signal, onContact: this.#onContact })
-    if (newest instanceof Outcome) return newest
-    if (isOlder(newest, this.#resourceVersion)) return backwards(this.#resourceVersion, newest)
-    this.#unproven = false
-    // Nothing at all was written, so a watch that brought nothing brought everything.
-    const isCurrent = newest === this.#resourceVersion
-    if (isCurrent && !isSilent(this.#recovery)) this.#progress()
-    return undefined
+  async #compare(signal: AbortSignal): Promise<Outcome | undefined> {
+    const { store, target, meters, log } = this.#options
+    const asOf = this.#resourceVersion
+    const startedMs = performance.now()
+    const comparison = store.compare(asOf)
+    let count = 0
+    const names: string[] = []
+    const listed = await list({
+      ...this.#options,
+      asOf,
+      signal,
+      onContact: this.#onContact,
+      onItem: (object) => {
+        if (comparison.add(object)) return
+        count += 1
+        if (count <= maxNames)
+          names.push(`${object.metadata.namespace ?? ''}/${object.metadata.name}`)
+      },
+    })
+    if (listed instanceof Outcome) {
+      return listed.reason === 'RevisionTooNew' ? wentBack(listed.message) : listed
+    }
+    this.#comparingMs = performance.now() - startedMs
+    this.#settle()
+    const unlisted = comparison.unlisted()
+    if (count + unlisted === 0) return undefined
+    meters.differences.inc({ kind: target.kind }, count + unlisted)
+    const message = `${count} objects are missing or in another state here, ${unlisted} should not be here`
+    log.error(
+      { kind: target.kind, resourceVersion: asOf, count, unlisted, names },
+      'records differ',
+    )
+    return new Outcome('RecordsDiffer', message)
+  }
+
+  /** Notes that the store is equal to the API server. */
+  #settle(): void {
+    this.#uncertain = false
+    this.#comparedMs = performance.now()
   }
 
   readonly #onContact = (): void => {
@@ -223,6 +260,7 @@ export class Reflector {
     this.#resourceVersion = resourceVersion
     this.#rewound = false
     this.#recovery = afterList(this.#recovery, clock())
+    this.#settle()
     const durationMs = clock() - startedMs
     meters.syncDuration.observe({ kind: target.kind }, durationMs / 1000)
     log.info({ kind: target.kind, resourceVersion, durationMs }, 'resources listed')
@@ -266,7 +304,7 @@ export class Reflector {
     this.#recovery = state
     if (relist) {
       this.#resourceVersion = ''
-      this.#rewound ||= reason === 'RevisionWentBack'
+      this.#rewound ||= reason === 'RevisionWentBack' || reason === 'RecordsDiffer'
       meters.relists.inc({ kind, reason })
     }
     if (outcome.wait) this.#failures += 1
@@ -293,5 +331,9 @@ function mistake(err: unknown): Outcome {
 }
 
 function backwards(from: string, to: string): Outcome {
-  return new Outcome('RevisionWentBack', `the resourceVersion went back from ${from} to ${to}`)
+  return wentBack(`the resourceVersion went back from ${from} to ${to}`)
+}
+
+function wentBack(message: string): Outcome {
+  return new Outcome('RevisionWentBack', message)
 }

@@ -93,10 +93,10 @@ describe('a watch that is refused', () => {
       prepare: (api) => api.put(paths.modules, moduleObject('a')),
     })
     await fake.cluster.ready
-    fake.api.restoreRevision(500)
-    fake.api.putSilently(paths.modules, moduleObject('a', { provider: 'restored' }))
+    for (let i = 0; i < 3; i += 1) fake.api.faults.push(faultAt(paths.modules, sendTooLarge))
+    fake.api.putSilently(paths.modules, moduleObject('a', { provider: 'lost' }))
     fake.api.endWatches()
-    await vi.waitFor(() => expect(fake.sink.versions('Module')).toEqual({ 'team/a': '501' }))
+    await vi.waitFor(() => expect(fake.sink.versions('Module')).toEqual({ 'team/a': '1002' }))
     expect(
       await fake.metric('watch_restarts_total', { kind: 'Module', reason: 'RevisionTooNew' }),
     ).toBe(3)

@@ -1,4 +1,5 @@
 import {
+  type ComparableSink,
   formatPath,
   type Kind,
   mistakesIn,
@@ -7,11 +8,10 @@ import {
   parseResource,
   publicLabelIssue,
   type Resource,
-  type ResourceSink,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../base/errors/errors.ts'
 import type { Logger, RejectReason } from '../../base/telemetry/telemetry.ts'
-import type { ObservedObject } from './object.ts'
+import { isOlder, type ObservedObject } from './object.ts'
 
 /** Receives the objects that a reflector reads; only `commit` can throw. */
 export interface Store {
@@ -21,6 +21,12 @@ export interface Store {
    * @param options.rewound the API server went back in time: a resourceVersion that is known may be another write
    */
   replace(options: { readonly rewound: boolean }): KindReplacement
+  /**
+   * Begins to compare what is held with a list.
+   *
+   * @param asOf resourceVersion of the list
+   */
+  compare(asOf: string): KindComparison
   upsert(object: ObservedObject): void
   delete(object: ObservedObject): void
 }
@@ -31,6 +37,43 @@ export interface KindReplacement {
   delete(object: ObservedObject): void
   /** @param resourceVersion the state of the cluster that the list is of */
   commit(resourceVersion: string): Promise<void>
+}
+
+export interface KindComparison {
+  /** @returns whether this object is held as it is listed */
+  add(listed: ObservedObject): boolean
+  /** Number of objects that are held and were not added. */
+  unlisted(): number
+}
+
+type Metadata = ObservedObject['metadata']
+
+/** Compares the metadata of held objects with a list. What was written after the list, by this process, is right. */
+export function compareStates(
+  asOf: string,
+  held: {
+    get(namespace: string, name: string): Metadata | undefined
+    all(): Iterable<Metadata>
+  },
+): KindComparison {
+  const named = new Set<string>()
+  return {
+    add: (listed) => {
+      const { namespace = '', name, uid, resourceVersion } = listed.metadata
+      named.add(idOf(listed))
+      const known = held.get(namespace, name)
+      if (known === undefined) return false
+      const isSame = known.uid === uid && known.resourceVersion === resourceVersion
+      return isSame || isOlder(asOf, known.resourceVersion)
+    },
+    unlisted: () => {
+      let count = 0
+      for (const metadata of held.all()) {
+        if (!named.has(idOf({ metadata })) && !isOlder(asOf, metadata.resourceVersion)) count += 1
+      }
+      return count
+    },
+  }
 }
 
 /** Limit of log lines about mistakes; the rest is logged at debug. */
@@ -45,14 +88,14 @@ type Rejected = Map<string, { resourceVersion: string; reason: RejectReason }>
  */
 export class ResourceStore implements Store {
   readonly #kind: Kind
-  readonly #sink: ResourceSink
+  readonly #sink: ComparableSink
   readonly #log: Logger
   #rejected: Rejected = new Map()
   readonly #apiGroup: string
   /** The logged resourceVersion of objects that cannot work as they are. */
   readonly #questioned = new Map<string, string>()
 
-  constructor(options: { kind: Kind; apiGroup: string; sink: ResourceSink; log: Logger }) {
+  constructor(options: { kind: Kind; apiGroup: string; sink: ComparableSink; log: Logger }) {
     const { kind, apiGroup, sink, log } = options
     this.#kind = kind
     this.#apiGroup = apiGroup
@@ -68,8 +111,8 @@ export class ResourceStore implements Store {
     return counts
   }
 
-  replace(options: { readonly rewound: boolean }): KindReplacement {
-    const replacement = this.#sink.beginReplace(this.#kind, options)
+  replace(): KindReplacement {
+    const replacement = this.#sink.beginReplace(this.#kind)
     const rejected: Rejected = new Map()
     return {
       add: (object) => {
@@ -84,6 +127,21 @@ export class ResourceStore implements Store {
         await replacement.commit()
         this.#rejected = rejected
       },
+    }
+  }
+
+  compare(): KindComparison {
+    let found = 0
+    return {
+      add: (listed) => {
+        const { resourceVersion, uid = '' } = listed.metadata
+        const held = this.#sink.holds(this.#keyOf(listed), { resourceVersion, uid })
+        if (held !== undefined) found += 1
+        return (
+          held === true || this.#rejected.get(idOf(listed))?.resourceVersion === resourceVersion
+        )
+      },
+      unlisted: () => this.#sink.count(this.#kind) - found,
     }
   }
 

@@ -17,8 +17,12 @@ export interface Timings {
   readonly watchMinSeconds: number
   /** Additional time for the server to end a watch. */
   readonly watchGraceMs: number
-  /** A watch that ends sooner and brought nothing is a failure. */
+  /** A resourceVersion that expires this soon after its list is a failure. */
   readonly shortWatchMs: number
+  /** Interval at which what is held is compared with the API server, at the next end of a watch. */
+  readonly compareMs: number
+  /** Part of the time that comparing may take. */
+  readonly comparingShare: number
   /** Interval at which READMEs without a watch are read again. */
   readonly readmeRefreshMs: number
 }
@@ -34,5 +38,7 @@ export const defaultTimings: Timings = {
   watchMinSeconds: 300,
   watchGraceMs: 10_000,
   shortWatchMs: 1_000,
+  compareMs: 3_600_000,
+  comparingShare: 0.05,
   readmeRefreshMs: 300_000,
 }

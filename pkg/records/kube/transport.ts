@@ -16,13 +16,15 @@ const maxStatusBytes = 64 * 1024
 export interface Exchange {
   /** Path and query under the address of the API server. */
   readonly path: string
+  /** Default: JSON of the whole. */
+  readonly accept?: string | undefined
   readonly signal: AbortSignal
   /** Limit from the first byte of the body to the last, in milliseconds. */
   readonly deadlineMs: number
   /** Limit between two chunks of the body, in milliseconds. */
   readonly idleMs: number
   /** The write. Default: a GET. */
-  readonly write?: Write
+  readonly write?: Write | undefined
   /** Decides right before the first byte whether the write is still allowed. Default: it is. */
   readonly mayBegin?: (() => boolean) | undefined
 }
@@ -80,7 +82,7 @@ export class Transport {
    * Sends a request and hands the body of a good answer to `consume`. Everything that can go wrong is an Outcome, never a throw.
    */
   async read<T>(
-    { path, signal, deadlineMs, idleMs, write, mayBegin }: Exchange,
+    { path, accept, signal, deadlineMs, idleMs, write, mayBegin }: Exchange,
     consume: (body: Answer['body']) => Promise<T>,
   ): Promise<T | Outcome> {
     const abort = new AbortController()
@@ -95,7 +97,14 @@ export class Transport {
     let body: Answer['body'] | undefined
     try {
       signal.throwIfAborted()
-      const reply = await this.#send(path, abort.signal, idleMs, write && { write, mayBegin })
+      const reply = await this.#send({
+        path,
+        accept,
+        signal: abort.signal,
+        idleMs,
+        write,
+        mayBegin,
+      })
       body = reply.body
       clearTimeout(timer)
       timer = setTimeout(expire, deadlineMs)
@@ -115,17 +124,18 @@ export class Transport {
     }
   }
 
-  async #send(
-    path: string,
-    signal: AbortSignal,
-    idleMs: number,
-    writing: Pick<Exchange, 'write' | 'mayBegin'> | undefined,
-  ): Promise<Answer> {
+  async #send({
+    path,
+    accept = 'application/json',
+    signal,
+    idleMs,
+    write,
+    mayBegin,
+  }: Omit<Exchange, 'deadlineMs'>): Promise<Answer> {
     const credentials = await orAborted(this.#connection.credentials(), signal)
     this.#identity = identityOf(credentials)
     const { server, tls: trust, proxyUrl, headers } = credentials
     const { origin, pathname } = new URL(server)
-    const { write, mayBegin } = writing ?? {}
     const isAsked = write !== undefined && mayBegin !== undefined
     return this.#pool.send(
       { origin, trust, proxyUrl },
@@ -134,7 +144,7 @@ export class Transport {
         path: `${pathname === '/' ? '' : pathname}${path}`,
         headers: {
           ...headers,
-          accept: 'application/json',
+          accept,
           'user-agent': 'depot',
           ...(write && { 'content-type': write.contentType }),
           ...(isAsked && { 'content-length': String(Buffer.byteLength(write.body)) }),

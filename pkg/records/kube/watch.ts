@@ -53,9 +53,11 @@ export async function watch(options: WatchOptions): Promise<Outcome> {
     const openedMs = performance.now()
     const outcome = await consume(body, options)
     if (outcome !== undefined) return outcome
-    return performance.now() - openedMs < timings.shortWatchMs
-      ? new Outcome('StreamTooShort', 'the API server closed the watch at once')
-      : new Outcome('StreamClosed', 'the API server closed the watch')
+    const openMs = performance.now() - openedMs
+    const isDue = openMs >= timeoutSeconds * 900 && openMs <= deadlineMs
+    return isDue
+      ? new Outcome('StreamClosed', 'the API server closed the watch')
+      : new Outcome('StreamTooShort', 'the watch was closed before its time')
   })
 }
 

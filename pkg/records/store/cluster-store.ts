@@ -1,4 +1,12 @@
-import { isOlder, type KindReplacement, type ObservedObject, type Store } from '../kube/kube.ts'
+import { isDeepStrictEqual } from 'node:util'
+import {
+  compareStates,
+  isOlder,
+  type KindComparison,
+  type KindReplacement,
+  type ObservedObject,
+  type Store,
+} from '../kube/kube.ts'
 import type { AppliedFields, FieldSet } from './applied-fields.ts'
 import { idOf, type ObjectMemory } from './memory.ts'
 import type { ObjectKind, StoredObject, StoredRef } from './types.ts'
@@ -74,6 +82,13 @@ export class ClusterStore implements Store {
     }
   }
 
+  compare(asOf: string): KindComparison {
+    return compareStates(asOf, {
+      get: (namespace, name) => this.#memory.get(this.#kind, namespace, name)?.metadata,
+      all: () => this.#memory.list(this.#kind, this.#filter).map(({ metadata }) => metadata),
+    })
+  }
+
   upsert(raw: ObservedObject): void {
     this.#seen = raw.metadata.resourceVersion
     this.#keep(wholeObject(this.#kind, raw), raw)
@@ -94,9 +109,10 @@ export class ClusterStore implements Store {
 
   #keep(object: StoredObject, raw: ObservedObject, rewound = false): void {
     const { namespace, name, resourceVersion } = object.metadata
-    const held = this.#memory.get(this.#kind, namespace, name)?.metadata.resourceVersion
-    if (held === resourceVersion) return
-    if (held !== undefined && !rewound && isOlder(resourceVersion, held)) return
+    const held = this.#memory.get(this.#kind, namespace, name)
+    if (isDeepStrictEqual(held, object)) return
+    const isBehind = held !== undefined && isOlder(resourceVersion, held.metadata.resourceVersion)
+    if (isBehind && !rewound) return
     const fields = this.#appliedFields.by(this.#fieldManager, raw)
     if (fields === undefined) this.#applied.delete(idOf(namespace, name))
     else this.#applied.set(idOf(namespace, name), fields)

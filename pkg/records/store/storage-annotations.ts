@@ -1,4 +1,10 @@
-import type { Cluster, KindReplacement, ObservedObject, Store } from '../kube/kube.ts'
+import type {
+  Cluster,
+  KindComparison,
+  KindReplacement,
+  ObservedObject,
+  Store,
+} from '../kube/kube.ts'
 import { record } from './whole-object.ts'
 
 /** Storage locations in the annotations of Namespaces. */
@@ -50,12 +56,24 @@ export function watchStorageAnnotations({
       },
     }
   }
+  const compare = (): KindComparison => {
+    let found = 0
+    return {
+      add: (listed) => {
+        const value = valueOf(listed)
+        if (values.has(listed.metadata.name)) found += 1
+        return value === values.get(listed.metadata.name)
+      },
+      unlisted: () => values.size - found,
+    }
+  }
   const watches = (namespaces ?? [undefined]).map((namespace) =>
     cluster.observe({
       kinds: ['Namespace'],
       scope: { watchNamespace: namespace, bindingsNamespace: namespace ?? 'default' },
       storeOf: (): Store => ({
         replace: () => replace(namespace),
+        compare,
         upsert: (object) => set(object.metadata.name, valueOf(object)),
         delete: ({ metadata }) => set(metadata.name, undefined),
       }),

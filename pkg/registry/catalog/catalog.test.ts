@@ -347,26 +347,27 @@ describe('replace', () => {
     expect(numbers(catalog)).toEqual(['1.0.0'])
   })
 
-  it('takes an equal revision of another object for a change', async () => {
+  it('takes other content for a change, whatever its revision: after a restore, numbers are used again', async () => {
     const catalog = new Catalog()
     const at = (uid: string, number: string) =>
       version('a', number, { metadata: { resourceVersion: '7', uid } })
     upsert(catalog, module('vpc'), at('first', '1.0.0'))
     await replace(catalog, 'Version', [at('first', '2.0.0')])
-    expect(numbers(catalog)).toEqual(['1.0.0'])
-    await replace(catalog, 'Version', [at('second', '2.0.0')])
     expect(numbers(catalog)).toEqual(['2.0.0'])
+    upsert(catalog, at('first', '3.0.0'))
+    expect(numbers(catalog)).toEqual(['2.0.0'])
+    upsert(catalog, at('second', '3.0.0'))
+    expect(numbers(catalog)).toEqual(['3.0.0'])
   })
 
-  it('takes nothing for known after the source went back in time', async () => {
+  it('tells in which state an object is held', () => {
     const catalog = new Catalog()
-    const at = (number: string) =>
-      version('a', number, { metadata: { resourceVersion: '7', uid: 'first' } })
-    upsert(catalog, module('vpc'), at('1.0.0'))
-    const replacement = catalog.beginReplace('Version', { rewound: true })
-    replacement.add(at('2.0.0'))
-    await replacement.commit()
-    expect(numbers(catalog)).toEqual(['2.0.0'])
+    const key = { kind: 'Version', namespace: 'platform', name: 'a' } as const
+    upsert(catalog, version('a', '1.0.0', { metadata: { resourceVersion: '7', uid: 'first' } }))
+    expect(catalog.holds(key, { resourceVersion: '7', uid: 'first' })).toBe(true)
+    expect(catalog.holds(key, { resourceVersion: '7', uid: 'second' })).toBe(false)
+    expect(catalog.holds(key, { resourceVersion: '8', uid: 'first' })).toBe(false)
+    expect(catalog.holds({ ...key, name: 'b' }, { resourceVersion: '7', uid: '' })).toBeUndefined()
   })
 
   it('removes tens of thousands in turns, between which requests are answered', async () => {

@@ -5,6 +5,7 @@
 
 import {
   type Change,
+  type ComparableSink,
   type Depot,
   type GroupBinding,
   type Kind,
@@ -14,7 +15,6 @@ import {
   type ParentKind,
   type Replacement,
   type Resource,
-  type ResourceSink,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import type { ReasonOf } from '../../base/errors/errors.ts'
 import { Turns } from '../../base/pacing/pacing.ts'
@@ -93,7 +93,7 @@ export interface Conflict {
  * the catalog holds; reading never waits. Nothing in it is ever older than what a caller saw before, as far as the source
  * numbers its revisions.
  */
-export class Catalog implements ResourceSink {
+export class Catalog implements ComparableSink {
   readonly findings = new FindingTable()
   readonly downloads = new DownloadTable()
   /** Indexes for browsing, in addition to the rows. */
@@ -134,15 +134,15 @@ export class Catalog implements ResourceSink {
   /** Takes one change over. An upsert that is older than what is known is ignored. */
   apply(change: Change): void {
     if (change.type === 'delete') this.#delete(change)
-    else if (!this.#isStale(change.resource)) this.#upsert(change.resource)
+    else if (this.#isNews(change.resource)) this.#upsert(change.resource)
   }
 
-  beginReplace(kind: Kind, options: { readonly rewound?: boolean } = {}): Replacement {
+  beginReplace(kind: Kind): Replacement {
     this.#generation += 1
     const generation = this.#generation
     const rows = this.#rowsOf(kind)
     return {
-      add: (resource) => this.#upsert(resource, options.rewound),
+      add: (resource) => this.#upsert(resource),
       keep: ({ namespace, name }) => {
         const row = rows.get(namespace, name)
         if (row !== undefined) row.generation = this.#generation
@@ -209,6 +209,14 @@ export class Catalog implements ResourceSink {
     return row.resource.metadata.annotations[`${this.#apiGroup}/storage`]
   }
 
+  holds(
+    { kind, namespace, name }: ObjectKey,
+    state: { readonly resourceVersion: string; readonly uid: string },
+  ): boolean | undefined {
+    const row = this.#rowsOf(kind).get(namespace, name)
+    return row && isRowOf(row, state)
+  }
+
   /** Number of objects of a kind. */
   count(kind: Kind): number {
     return this.#rowsOf(kind).size
@@ -271,22 +279,18 @@ export class Catalog implements ResourceSink {
     return this.#rows.get(kind) as NamedRows<Row>
   }
 
-  #isStale({ kind, metadata }: Resource): boolean {
+  /** Tells whether a change is neither older than what is known nor the same. */
+  #isNews({ kind, metadata }: Resource): boolean {
     const known = this.#rowsOf(kind).get(metadata.namespace, metadata.name)
-    return known !== undefined && revisionOf(metadata.resourceVersion) < known.revision
+    if (known === undefined) return true
+    const revision = revisionOf(metadata.resourceVersion)
+    return !(revision < known.revision || (revision === known.revision && isRowOf(known, metadata)))
   }
 
-  /** @param isNew whether it replaces what is known even where the revision is the same */
-  #upsert(resource: Resource, isNew = false): void {
+  #upsert(resource: Resource): void {
     const { kind, metadata } = resource
     const rows = this.#rowsOf(kind)
     const old = rows.get(metadata.namespace, metadata.name)
-    const revision = revisionOf(metadata.resourceVersion)
-    const isKnown = old?.revision === revision && old.identity === identityOf(metadata.uid)
-    if (isKnown && !isNew) {
-      old.generation = this.#generation
-      return
-    }
     const row = this.#rowFor(resource, old)
     row.generation = this.#generation
     if (!(row instanceof OtherRow)) row.rank = this.#rankOf(resource, row, old)
@@ -351,6 +355,14 @@ export class Catalog implements ResourceSink {
     this.findings.release(row.sourceFindings)
     this.findings.release(row.binaryFindings)
   }
+}
+
+/** True if a row was made from this state of this object. Revisions that are not numbers count as equal. */
+function isRowOf(
+  { revision, identity }: Row,
+  { resourceVersion, uid }: { readonly resourceVersion: string; readonly uid: string },
+): boolean {
+  return Object.is(revision, revisionOf(resourceVersion)) && identity === identityOf(uid)
 }
 
 /** True if a changed object still has the version and address under which it was published. */
