@@ -12,6 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const values = {
   crds: { install: false },
+  ui: { enabled: true, sessionPasswordSecretName: 's' },
   monitoring: {
     prometheusRule: { enabled: true, runbookBaseUrl: 'https://example.com/runbooks.md' },
   },
@@ -36,6 +37,11 @@ const series = (name: string, labels = ''): string =>
 const controller = (name: string, labels = ''): string =>
   series(name, labels).replace('depot-server-metrics', 'depot-controller-metrics')
 
+const explorer = (name: string, labels = ''): string =>
+  series(name, labels).replace('depot-server-metrics', 'depot-ui-metrics')
+const page = (code: string): string =>
+  explorer('depot_http_request_duration_seconds_count', `method="GET",route="/",code="${code}"`)
+
 const route = 'method="GET",route="/depot/modules/v1/:namespace/:name/:system/versions"'
 const count = (code: string): string =>
   series('depot_http_request_duration_seconds_count', `${route},code="${code}"`)
@@ -59,6 +65,7 @@ interface Case {
   readonly alert: string
   /** Selects one of several rules with that name. */
   readonly window?: string | undefined
+  readonly component?: string | undefined
   /** Input in promtool's notation, one value a minute. */
   readonly fires: Series
   readonly quiet: Series
@@ -204,10 +211,27 @@ const cases: readonly Case[] = [
     quiet: { [versions('synced')]: '90x180', [versions('failed')]: '10x180' },
     at: '90m',
   },
-  {
+  ...(
+    [
+      ['server', series, 1024],
+      ['ui', explorer, 256],
+      ['controller', controller, 4096],
+    ] as const
+  ).map(([component, of, limitMiB]) => ({
     alert: 'DepotMemoryHigh',
-    fires: { [series('process_resident_memory_bytes')]: `${1000 * 2 ** 20}x60` },
-    quiet: { [series('process_resident_memory_bytes')]: `${900 * 2 ** 20}x60` },
+    component,
+    fires: { [of('process_resident_memory_bytes')]: `${0.95 * limitMiB * 2 ** 20}x60` },
+    quiet: { [of('process_resident_memory_bytes')]: `${0.85 * limitMiB * 2 ** 20}x60` },
+  })),
+  {
+    alert: 'DepotExplorerDown',
+    fires: { [explorer('up')]: '0x60' },
+    quiet: { [explorer('up')]: '1x60' },
+  },
+  {
+    alert: 'DepotExplorerErrors',
+    fires: { [page('200')]: '0+90x60', [page('502')]: '0+10x60' },
+    quiet: { [page('200')]: '0+99x60', [page('502')]: '0+1x60' },
   },
   {
     alert: 'DepotEventLoopSlow',
@@ -270,39 +294,48 @@ function promtool(...args: readonly string[]): string {
   return status === 0 ? '' : `${stdout}${stderr}`
 }
 
-const selectorOf = ({ alert, window }: Pick<Case, 'alert' | 'window'>): string =>
-  `alertname="${alert}"${window === undefined ? '' : `,window="${window}"`}`
+const selectorOf = ({ alert, ...labels }: Pick<Case, 'alert' | 'window' | 'component'>): string =>
+  [
+    `alertname="${alert}"`,
+    ...(['window', 'component'] as const)
+      .filter((name) => labels[name] !== undefined)
+      .map((name) => `${name}="${labels[name]}"`),
+  ].join(',')
 
-/** Asks whether an alert fires at a time. @returns promtool's report if the result differs from the expected one */
-function firing(
-  { at = '30m', every = '1m' }: Pick<Case, 'at' | 'every'>,
-  selector: string,
+/** Evaluates the rules over some input, and asks something at a time. @returns promtool's report of what differs */
+function evaluate(
+  { every = '1m', ...of }: Pick<Case, 'every'> & { readonly [ask: string]: unknown },
   input: Series,
-  expected: boolean,
 ): string {
   const file = join(folder, 'test.yaml')
-  const expr = `count(ALERTS{${selector},alertstate="firing"} > 0) > bool 0`
+  const inputs = Object.entries(input).map(([name, samples]) => ({ series: name, values: samples }))
   writeFileSync(
     file,
     stringify({
       rule_files: ['rules.yaml'],
       evaluation_interval: every,
       group_eval_order: groups.map(({ name }) => name),
-      tests: [
-        {
-          interval: '1m',
-          input_series: Object.entries(input).map(([name, samples]) => ({
-            series: name,
-            values: samples,
-          })),
-          promql_expr_test: [
-            { expr, eval_time: at, exp_samples: expected ? [{ labels: '{}', value: 1 }] : [] },
-          ],
-        },
-      ],
+      tests: [{ interval: '1m', input_series: inputs, ...of }],
     }),
   )
   return promtool('test', 'rules', file)
+}
+
+/** Asks whether an alert fires at a time. @returns promtool's report if the result differs from the expected one */
+function firing({ at = '30m', every }: Case, selector: string, input: Series, expected: boolean) {
+  const expr = `count(ALERTS{${selector},alertstate="firing"} > 0) > bool 0`
+  const samples = expected ? [{ labels: '{}', value: 1 }] : []
+  const asked = [{ expr, eval_time: at, exp_samples: samples }]
+  return evaluate({ ...(every && { every }), promql_expr_test: asked }, input)
+}
+
+/** Texts of an alert, with its values. promtool reports its annotations if it was told to expect none. */
+function textsOf({ alert, at = '30m', every, fires }: Case): string[] {
+  const asked = [{ alertname: alert, eval_time: at, exp_alerts: [] }]
+  const report = evaluate({ ...(every && { every }), alert_rule_test: asked }, fires)
+  return [
+    ...report.matchAll(/Annotations:\{description="(.*?)", runbook_url="[^"]*", summary="(.*?)"/g),
+  ].map(([, description = '', summary = '']) => `${alert}: ${summary}. ${description}`)
 }
 
 describe('alerts', () => {
@@ -310,11 +343,16 @@ describe('alerts', () => {
     expect(promtool('check', 'rules', join(folder, 'rules.yaml'))).toBe('')
   })
 
-  it.each(cases)('$alert $window fires', (of) => {
+  it('say what happened, with values and without gaps', async () => {
+    const texts = [...new Set(cases.flatMap(textsOf))].join('\n')
+    await expect(`${texts}\n`).toMatchFileSnapshot('testdata/alerts.txt')
+  })
+
+  it.each(cases)('$alert $window $component fires', (of) => {
     expect(firing(of, selectorOf(of), of.fires, true)).toBe('')
   })
 
-  it.each(cases)('$alert $window keeps quiet', (of) => {
+  it.each(cases)('$alert $window $component keeps quiet', (of) => {
     expect(firing(of, selectorOf(of), of.quiet, false)).toBe('')
   })
 
@@ -327,7 +365,9 @@ describe('alerts', () => {
 
   it('are all tested', () => {
     const selectors = rules.flatMap(({ alert, labels }) =>
-      alert === undefined ? [] : selectorOf({ alert, window: labels?.['window'] }),
+      alert === undefined
+        ? []
+        : selectorOf({ alert, window: labels?.['window'], component: labels?.['component'] }),
     )
     expect(new Set(cases.map(selectorOf))).toEqual(new Set(selectors))
   })
@@ -356,16 +396,16 @@ describe('alerts', () => {
     expect(text).toContain('(14.4 * 0.01)')
   })
 
-  it('leave out the controller if there is none', () => {
-    const text = stringify(
-      find(render({ ...values, controller: { enabled: false } }), 'PrometheusRule', 'depot').spec,
-    )
-    expect(text).not.toContain('depot_lease_held')
+  it('leave out controller and explorer if there are none', () => {
+    const without = { ...values, controller: { enabled: false }, ui: { enabled: false } }
+    const text = stringify(find(render(without), 'PrometheusRule', 'depot').spec)
+    expect(text).not.toMatch(/depot_lease_held|DepotExplorer|-(controller|ui)-metrics/)
   })
 
   it('leave out the memory if it has no limit', () => {
     const some = render({ ...values, server: { resources: { limits: null } } })
-    expect(stringify(find(some, 'PrometheusRule', 'depot').spec)).not.toContain('DepotMemoryHigh')
+    const text = stringify(find(some, 'PrometheusRule', 'depot').spec)
+    expect(text.match(/alert: DepotMemoryHigh/g)).toHaveLength(2)
   })
 })
 

@@ -2,32 +2,38 @@
 {{- define "depot.alerts" -}}
 {{- $v := .Values -}}
 {{- $rule := $v.monitoring.prometheusRule -}}
-{{- $server := dict "root" . "component" "server" -}}
 {{- $namespace := include "depot.namespace" . -}}
 {{- $release := include "depot.fullname" . -}}
-{{- $limit := ($v.server.resources.limits | default dict).memory | default "0" | toString -}}
+{{- $of := dict -}}
+{{- range $c := list "server" "ui" "controller" -}}
+{{- $_ := set $of $c (printf "namespace=\"%s\",job=\"%s-metrics\"" $namespace (include "depot.component" (dict "root" $ "component" $c))) -}}
+{{- $limit := ((index $v $c).resources.limits | default dict).memory | default "0" -}}
+{{- $_ := set $of (printf "%sLimit" $c) (include "depot.bytes" $limit) -}}
+{{- end -}}
 {{- $text := .Files.Get "files/alerts.yaml" -}}
 {{- range $name, $value := dict
-  "TARGET" (printf "namespace=\"%s\",job=\"%s-metrics\"" $namespace (include "depot.component" $server))
-  "CONTROLLER" (printf "namespace=\"%s\",job=\"%s-metrics\"" $namespace (include "depot.component" (dict "root" . "component" "controller")))
+  "TARGET" $of.server
+  "UI" $of.ui
+  "CONTROLLER" $of.controller
+  "SERVER_LIMIT" $of.serverLimit
+  "UI_LIMIT" $of.uiLimit
+  "CONTROLLER_LIMIT" $of.controllerLimit
   "RECORDED" (printf "namespace=\"%s\",release=\"%s\"" $namespace $release)
   "PROTOCOL" "route=~\"/(depot/modules|depot/providers|v1|[.]well-known)/.*\""
   "NAMESPACE" $namespace
   "RELEASE" $release
   "AVAILABILITY" (toString $rule.slo.availability)
   "BUDGET" (subf 1 (divf (float64 $rule.slo.availability) 100) | printf "%.6f" | trimSuffix "0" | regexFind "^[0-9.]*[1-9]")
-  "MEMORY_LIMIT" (include "depot.bytes" $limit)
-  "MEMORY_LIMIT_TEXT" $limit
 -}}
 {{- $text = $text | replace (printf "@%s@" $name) $value -}}
 {{- end -}}
 {{- $groups := list -}}
 {{- range (fromYaml $text).groups -}}
-{{- if or (ne .name "controller") $v.controller.enabled -}}
+{{- if or (not (has .name (list "ui" "controller"))) (get $v .name | default dict).enabled -}}
 {{- $rules := list -}}
 {{- range .rules -}}
 {{- if not (has (.alert | default "") $rule.disabledAlerts) -}}
-{{- if and .alert (not (and (eq .alert "DepotMemoryHigh") (eq $limit "0"))) -}}
+{{- if and .alert (not (hasSuffix "(0.9 * 0)" .expr)) -}}
 {{- $link := ternary (dict "runbook_url" (printf "%s#%s" $rule.runbookBaseUrl (lower .alert))) dict (ne $rule.runbookBaseUrl "") -}}
 {{- $notes := merge $link .annotations -}}
 {{- $rules = append $rules (merge (dict "annotations" $notes) .) -}}
