@@ -78,14 +78,20 @@ export const ResourceList = z
 export const ResourceDetail = z
   .strictObject({
     ...card,
+    selectedVersion: z
+      .string()
+      .optional()
+      .describe('The version of the scan counts, findings, downloads and README.'),
+    scanCounts: ScanCounts.optional().describe('Absent where that version was not scanned.'),
+    downloadCount: tally.optional().describe('Of that version; absent where there was none.'),
     versions: z
       .array(z.strictObject({ version: z.string(), synced: z.boolean() }))
       .describe('Newest first.'),
-    sourceScanFindings: sourceScanFindings.describe('Of the latest version.'),
+    sourceScanFindings: sourceScanFindings.describe('Of that version.'),
     binaryScanFindings: binaryScanFindings
       .optional()
-      .describe('Of the latest version, by `os/arch`; providers only.'),
-    readmeContent: z.string().optional().describe('Markdown of the latest version; modules only.'),
+      .describe('Of that version, by `os/arch`; providers only.'),
+    readmeContent: z.string().optional().describe('Markdown of that version; modules only.'),
   })
   .register(components, { id: 'ResourceDetail' })
 export type ResourceDetail = z.infer<typeof ResourceDetail>

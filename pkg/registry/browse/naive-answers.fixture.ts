@@ -34,7 +34,7 @@ export function naiveAnswer(world: World, viewer: Viewer, path: string): unknown
   if (owner === undefined || !model.sees(viewer, owner)) return undefined
   if (last === 'versions') return versionPage(model, owner, query)
   if (last === 'scan-findings') return findings(model, owner, query)
-  return detail(model, owner)
+  return detail(model, owner, query)
 }
 
 const text = (a: string, b: string) => (a === b ? 0 : a < b ? -1 : 1)
@@ -179,20 +179,39 @@ function binaryFindings(versions: readonly Version[]) {
 const platformName = ({ spec }: Version) =>
   `${spec.operatingSystem ?? ''}/${spec.architecture ?? ''}`
 
-function detail(model: NaiveModel, owner: Owner) {
+/** The version that a query names, without its leading v. */
+const askedVersion = (query: URLSearchParams, name: string) =>
+  query
+    .get(name)
+    ?.trim()
+    .replace(/^v(?=\d)/i, '')
+
+function detail(model: NaiveModel, owner: Owner, query: URLSearchParams) {
   const all = model.versions(owner)
-  const latest = latestOf(model, owner)
   const numbers = [...new Set(all.map(numberOf))]
+  const asked = askedVersion(query, 'version')
+  const selected = numbers.find((number) => number === asked) ?? model.latest(owner)
+  const shown = all.filter((version) => numberOf(version) === selected)
+  const platforms = new Set(shown.map(platformName))
+  const downloads = model.downloads(
+    owner,
+    ({ version, os = '', arch = '' }) => version === selected && platforms.has(`${os}/${arch}`),
+  )
+  const hasFindings = query.get('findings') !== 'false'
   return {
     ...card(model, owner),
+    selectedVersion: selected,
+    scanCounts: counts(shown),
+    downloadCount: downloads.count > 0 ? downloads.count : undefined,
     versions: numbers.map((number) => ({
       version: number,
       synced: all
         .filter((version) => numberOf(version) === number)
         .every((version) => health(version) === 'synced'),
     })),
-    sourceScanFindings: sourceFindings(latest),
-    binaryScanFindings: owner.kind === 'Provider' ? binaryFindings(latest) : undefined,
+    sourceScanFindings: hasFindings ? sourceFindings(shown) : [],
+    binaryScanFindings:
+      owner.kind === 'Provider' && hasFindings ? binaryFindings(shown) : undefined,
   }
 }
 
@@ -213,7 +232,7 @@ function versionPage(model: NaiveModel, owner: Owner, query: URLSearchParams) {
     if (isProvider && os !== undefined && operatingSystem?.toLowerCase() !== os) return false
     return !isProvider || arch === undefined || architecture?.toLowerCase() === arch
   })
-  const records = kept.map((version) => {
+  const record = (version: Version) => {
     const { spec, status } = version
     const downloads = model.downloads(
       owner,
@@ -235,13 +254,17 @@ function versionPage(model: NaiveModel, owner: Owner, query: URLSearchParams) {
       lastDownloadedAt: downloads.count > 0 ? time(downloads.lastAt) : undefined,
       archiveSizeBytes: status?.archiveSizeBytes,
     }
-  })
+  }
+  const byVersion = paged([...new Set(kept.map(numberOf))], query)
+  const ofPage = all.filter((version) => byVersion.items.includes(numberOf(version)))
   const available = (field: 'operatingSystem' | 'architecture') =>
     [...new Set(all.map(({ spec }) => spec[field]))]
       .filter((value) => value !== undefined)
       .toSorted(text)
   return {
-    ...paged(records, query),
+    ...(query.get('by') === 'version'
+      ? { ...byVersion, items: ofPage.map(record) }
+      : paged(kept.map(record), query)),
     availableOS: isProvider ? available('operatingSystem') : undefined,
     availableArch: isProvider ? available('architecture') : undefined,
   }
@@ -249,14 +272,9 @@ function versionPage(model: NaiveModel, owner: Owner, query: URLSearchParams) {
 
 function findings(model: NaiveModel, owner: Owner, query: URLSearchParams) {
   const all = model.versions(owner)
-  const wanted = (name: string) =>
-    query
-      .get(name)
-      ?.trim()
-      .replace(/^v(?=\d)/i, '')
   const [version, binaryVersion] = [
-    wanted('version'),
-    owner.kind === 'Provider' ? wanted('binaryVersion') : undefined,
+    askedVersion(query, 'version'),
+    owner.kind === 'Provider' ? askedVersion(query, 'binaryVersion') : undefined,
   ]
   for (const asked of [version, binaryVersion]) {
     if (asked !== undefined && !all.some((one) => numberOf(one) === asked)) return undefined

@@ -270,9 +270,11 @@ const resourcesQuery = query({
 const versionsQuery = query({
   q: pick('1', '2.0', 'RC', '7'),
   synced: fc.boolean(),
+  by: pick('archive', 'version'),
   ...platform,
   ...paging,
 })
+const detailQuery = query({ version: someVersion, findings: fc.boolean() })
 const findingsQuery = query({ version: someVersion, binaryVersion: someVersion })
 
 const address = fc
@@ -285,7 +287,7 @@ const together = (...parts: fc.Arbitrary<string>[]) =>
 /** Paths below the prefix that a caller may ask for. */
 export const question = fc.oneof(
   { weight: 6, arbitrary: together(pick('/resources'), resourcesQuery) },
-  { weight: 2, arbitrary: address },
+  { weight: 2, arbitrary: together(address, detailQuery) },
   { weight: 3, arbitrary: together(address, pick('/versions'), versionsQuery) },
   { weight: 3, arbitrary: together(address, pick('/scan-findings'), findingsQuery) },
   { weight: 1, arbitrary: pick('/namespaces') },

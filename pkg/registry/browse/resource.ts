@@ -1,16 +1,34 @@
+import * as z from 'zod'
 import { ResourceDetail } from '../../api/browse/browse.ts'
-import { distinctFindings, type VersionRow } from '../catalog/catalog.ts'
+import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
+import {
+  distinctFindings,
+  type ResourceDownloads,
+  scanCounts,
+  type VersionRow,
+} from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
-import { noParameters, resourcePath } from './parameters.ts'
+import { flag, resourcePath, word } from './parameters.ts'
 import { findResource, platformOf, resourceRecord, revisionOf } from './resource-record.ts'
+
+const query = z.object({
+  version: word.optional().meta({
+    description:
+      'The version whose findings, downloads and README to show. Default, and for one that does not exist: the latest.',
+    examples: ['1.1.0'],
+  }),
+  findings: flag
+    .default(true)
+    .meta({ description: 'false: leave out the lists of findings.', examples: [false] }),
+})
 
 export const resource = endpoint({
   route: '/resources/{namespace}/{kind}/{name}',
   operationId: 'getResource',
   summary: 'One module or provider',
-  description: 'One module or provider with its versions, and findings and README of the latest.',
+  description: 'One module or provider with its versions, and findings and README of one of them.',
   path: resourcePath,
-  query: noParameters,
+  query,
   response: ResourceDetail,
   example: {
     kind: 'module',
@@ -18,6 +36,7 @@ export const resource = endpoint({
     name: 'network',
     address: 'network/aws',
     latestVersion: '2.0.0',
+    selectedVersion: '2.0.0',
     synced: true,
     provider: 'aws',
     public: true,
@@ -40,40 +59,41 @@ export const resource = endpoint({
   badRequest: 'kind must be one of module, provider',
   notFound:
     'module platform/network not found, or not for you to see: check its namespace and name, and your access',
-  answer({ catalog, view, path, readmes }) {
+  answer({ catalog, view, path, query: asked, readmes }) {
     const entry = findResource(catalog, view, path)
     const { parent, summary } = entry
-    const latest = summary.latestVersion === undefined ? [] : parent.rowsOf(summary.latestVersion)
-    const findingsOf = (rows: readonly VersionRow[], scan: 'sourceFindings' | 'binaryFindings') =>
+    const { kind, namespace, name, latestVersion } = summary
+    const wanted = asked.version && normalizeVersion(asked.version)
+    const isKnown = wanted !== undefined && parent.rowsOf(wanted).length > 0
+    const version = isKnown ? wanted : latestVersion
+    const rows = version === undefined ? [] : parent.rowsOf(version)
+    const readme = rows.find((row) => row.readme !== undefined)?.readme
+    const findingsOf = (own: readonly VersionRow[], scan: 'sourceFindings' | 'binaryFindings') =>
       distinctFindings(
         catalog.findings,
-        rows.map((row) => row[scan]),
+        own.map((row) => row[scan]),
       )
     const binaries = Map.groupBy(
-      latest.filter((row) => row.binaryScannedAt !== undefined),
+      rows.filter((row) => row.binaryScannedAt !== undefined),
       platformOf,
     )
     const detail: ResourceDetail = {
       ...resourceRecord(entry),
+      selectedVersion: version,
+      scanCounts: scanCounts(catalog.findings, rows),
+      downloadCount: downloadsOf(catalog.downloads.of(kind, namespace, name), rows) || undefined,
       versions: versionsOf(parent.versions),
-      sourceScanFindings: findingsOf(latest, 'sourceFindings'),
+      sourceScanFindings: asked.findings ? findingsOf(rows, 'sourceFindings') : [],
       binaryScanFindings:
-        summary.kind === 'Module'
+        kind === 'Module' || !asked.findings
           ? undefined
           : Object.fromEntries(
-              Array.from(binaries, ([platform, rows]) => [
+              Array.from(binaries, ([platform, own]) => [
                 platform,
-                findingsOf(rows, 'binaryFindings'),
+                findingsOf(own, 'binaryFindings'),
               ]),
             ),
-      readmeContent:
-        summary.readme &&
-        readmes.get(
-          summary.namespace,
-          summary.readme.name,
-          summary.readme.key,
-          summary.readme.version,
-        ),
+      readmeContent: readme && readmes.get(namespace, readme.name, readme.key, readme.version),
     }
     return {
       body: JSON.stringify(detail),
@@ -81,6 +101,12 @@ export const resource = endpoint({
     }
   },
 })
+
+/** Platforms that share a count are counted once. */
+function downloadsOf(counted: ResourceDownloads | undefined, rows: readonly VersionRow[]): number {
+  const distinct = new Set(rows.flatMap((row) => counted?.of(row) ?? []))
+  return [...distinct].reduce((sum, { count }) => sum + count, 0)
+}
 
 /** One entry for each version, in sync if every platform is. */
 function versionsOf(rows: readonly VersionRow[]): ResourceDetail['versions'] {

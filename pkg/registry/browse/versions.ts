@@ -8,7 +8,7 @@ import {
   type VersionRow,
 } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
-import { flag, pageOf, paging, resourcePath, word } from './parameters.ts'
+import { flag, oneOf, pageOf, paging, resourcePath, word } from './parameters.ts'
 import { findResource, revisionOf, rfc3339 } from './resource-record.ts'
 
 const query = z.object({
@@ -18,6 +18,13 @@ const query = z.object({
     .meta({ description: 'true: those in sync. false: those that failed.', examples: [true] }),
   os: word.optional().meta({ description: 'In any case; providers only.', examples: ['linux'] }),
   arch: word.optional().meta({ description: 'In any case; providers only.', examples: ['amd64'] }),
+  by: oneOf(['archive', 'version'])
+    .default('archive')
+    .meta({
+      description:
+        'What pages count. version: the items are all archives of the versions of which one matches.',
+      examples: ['version'],
+    }),
   ...paging,
 })
 
@@ -57,12 +64,14 @@ export const versions = endpoint({
       parent.versions,
       isProvider ? asked : { ...asked, os: undefined, arch: undefined },
     )
+    const counted = asked.by === 'archive' ? rows : [...new Set(rows.map((row) => row.version))]
     const downloads = catalog.downloads.of(summary.kind, summary.namespace, summary.name)
     const answer: z.infer<typeof VersionList> = {
-      items: rows
+      items: counted
         .slice(offset, offset + pageSize)
+        .flatMap((one) => (typeof one === 'string' ? parent.rowsOf(one) : one))
         .map((row) => versionRecord(row, catalog, downloads)),
-      totalCount: rows.length,
+      totalCount: counted.length,
       page,
       pageSize,
       ...(isProvider && {
