@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
-import { chromiumPath, settled, watch, withReadme } from './browser.fixture.ts'
+import { chromiumPath, problemsInEveryLook, settled, watch, withReadme } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
 /* The rows of the table of behaviour that need no login, in a real browser. */
@@ -156,7 +156,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
   it('10. filters versions on the server, from page 1, and clears every filter', async () => {
     const { page, problems, asked, close } = await showcase.open('/network/module/vpc?v_page=2')
     const section = page.locator('section[aria-labelledby=versions]')
-    const rows = section.locator('tbody tr')
+    const rows = section.locator('tbody tr:not(.below)')
     await expect.poll(() => rows.count()).toBe(20)
     expect(await section.getByLabel('Sync status').locator('option').allInnerTexts()).toEqual([
       'All',
@@ -168,11 +168,12 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
       await section.getByLabel('Rows per page of versions').locator('option').allInnerTexts(),
     ).toEqual(['10 rows', '20 rows', '50 rows', '100 rows'])
     await section.getByLabel('Search versions').fill('39')
-    await expect.poll(() => asked.at(-1)).toContain('/versions?q=39')
+    await expect.poll(() => asked.at(-1)).toContain('/versions?by=version&q=39')
     expect(page.url()).not.toContain('v_page')
     await section.getByLabel('Sync status').selectOption('Failed')
     await expect.poll(() => rows.count()).toBe(1)
     expect(await rows.innerText()).toContain('6.39.2')
+    expect(await section.locator('.why.fail').innerText()).toMatch(/fail/i)
     await section.getByLabel('Search versions').fill('nothing')
     await section.getByText('No versions match the current filters.').waitFor()
     await section.getByRole('button', { name: 'Clear' }).first().click()
@@ -191,6 +192,66 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     ])
     await os.selectOption('windows')
     await expect.poll(() => rows.count()).toBe(5)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('10. has a row for each version of a provider, with its platforms inside', async () => {
+    const { page, problems, close } = await showcase.open('/platform/provider/acme-cmdb')
+    const section = page.locator('section[aria-labelledby=versions]')
+    const row = section.getByRole('row', { name: /6\.1\.3/ })
+    expect(await row.innerText()).toMatch(/0 of 4,\s+4 failed/)
+    const platforms = section.locator('.platforms')
+    expect(await platforms.count()).toBe(0)
+    await row.getByRole('button', { name: 'Platforms of 6.1.3' }).click()
+    expect(await platforms.locator('li > code').allInnerTexts()).toEqual([
+      'darwin/arm64',
+      'linux/amd64',
+      'linux/arm64',
+      'windows/amd64',
+    ])
+    expect(await platforms.locator('.why.fail').count()).toBe(4)
+    expect(await problemsInEveryLook(page)).toEqual([])
+    await section.getByRole('button', { name: 'Open all' }).click()
+    await expect.poll(() => platforms.count()).toBe(5)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('10. leads from a page that does not exist to the last one', async () => {
+    const { page, close } = await showcase.open('/network/module/vpc?v_page=99999')
+    await page.getByRole('link', { name: 'Go to the last page, 3' }).click()
+    await page.getByText('41 to 42 of 42 versions').waitFor()
+    expect(new URL(page.url()).search).toBe('?v_page=3')
+    await page.goto('/?page=99999')
+    await page.getByText('There is no page 99,999.').waitFor()
+    await page.getByRole('link', { name: /Go to the last page/ }).click()
+    await page
+      .getByText(/ results$/)
+      .first()
+      .waitFor()
+    await close()
+  })
+
+  it('shows the version of the URL everywhere, and says so first', async () => {
+    const { page, problems, close } = await showcase.open(
+      '/platform/provider/acme-cmdb?version=6.3.1',
+    )
+    const note = page.locator('.note.older')
+    expect(await note.innerText()).toContain('You are looking at 6.3.1. Latest is 6.4.0.')
+    const header = await page.locator('.meta').innerText()
+    expect(header).toMatch(/Version\s+6\.3\.1/)
+    expect(header).toMatch(/0 downloads of 6\.3\.1/)
+    expect(await page.locator('.meta .sC').innerText()).toContain('C 1')
+    expect(await page.locator('#tool-panel pre').first().innerText()).toContain('"6.3.1"')
+    await page.getByRole('heading', { name: 'darwin/arm64, 21 findings' }).waitFor()
+    await page.getByLabel('Version', { exact: true }).selectOption('6.1.3')
+    await page.getByText('6.1.3 has not been scanned yet').waitFor()
+    expect(await page.locator('.toc').innerText()).toMatch(/Findings(?!\s+\d)/)
+    expect(await page.locator('.meta').innerText()).toContain('Not scanned')
+    await note.getByRole('link', { name: 'Go to latest' }).click()
+    await expect.poll(() => note.count()).toBe(0)
+    expect(new URL(page.url()).search).toBe('')
     expect(problems).toEqual([])
     await close()
   })
@@ -234,7 +295,9 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
       '6.2.2',
     ])
     await versions.selectOption('6.3.1')
-    await expect.poll(() => asked.at(-1)).toContain('scan-findings?binaryVersion=6.3.1')
+    await expect
+      .poll(() => asked.at(-1))
+      .toContain('scan-findings?version=6.3.1&binaryVersion=6.3.1')
     await section.getByRole('heading', { name: 'windows/amd64, 21 findings' }).waitFor()
     const scans = () => asked.filter((url) => url.includes('scan-findings')).length
     const before = scans()

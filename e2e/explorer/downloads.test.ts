@@ -115,7 +115,8 @@ describe.skipIf(chromiumPath === undefined)('downloads', () => {
     await page.goto('/platform/provider/acme-cmdb')
     await settled(page)
     const table = page.getByRole('table', { name: 'Versions' })
-    expect(await table.getByRole('row').count()).toBeGreaterThan(20)
+    await page.getByRole('button', { name: 'Open all' }).click()
+    await expect.poll(() => table.locator('.platforms li').count()).toBe(20)
     for (const theme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme: theme })
       for (const width of [320, 768, 993, 1153, 1201, 1265, 1280]) {

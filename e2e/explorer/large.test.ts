@@ -157,7 +157,7 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
         .map(packedSize)
         .reduce((sum, bytes) => sum + bytes, 0) / 1024
     expect(over('JS and CSS of /', size('{index,app}-*.{js,css}'), 45, ' KB', false)).toBe('')
-    expect(over('README', size('drawing-*.js'), 30, ' KB', false)).toBe('')
+    expect(over('README', size('readme-*.js'), 30, ' KB', false)).toBe('')
     expect(over('other pages, all', size('{page,safe-href}-*.js'), 30, ' KB', false)).toBe('')
   })
 

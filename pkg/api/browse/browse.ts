@@ -84,6 +84,10 @@ export const ResourceDetail = z
       .describe('The version of the scan counts, findings, downloads and README.'),
     scanCounts: ScanCounts.optional().describe('Absent where that version was not scanned.'),
     downloadCount: tally.optional().describe('Of that version; absent where there was none.'),
+    platforms: z
+      .array(z.string())
+      .optional()
+      .describe('`os/arch` of the archives of that version; providers only.'),
     versions: z
       .array(z.strictObject({ version: z.string(), synced: z.boolean() }))
       .describe('Newest first.'),
@@ -121,6 +125,10 @@ export const VersionList = z
   .strictObject({
     items: z.array(BrowseVersion),
     ...page,
+    versionScanCounts: z
+      .record(z.string(), ScanCounts)
+      .optional()
+      .describe('By version, of all its archives; where pages count versions.'),
     availableOS: platforms.describe('Of all versions, whatever the filter; providers only.'),
     availableArch: platforms.describe('Of all versions, whatever the filter; providers only.'),
   })

@@ -4,11 +4,12 @@
  */
 import {
   depotsParams,
+  detailUrl,
   graphUrl,
   type PageAddress,
+  resourceParams,
   resourcesParams,
   resourcesUrl,
-  resourceUrl,
   statsParams,
   statsUrl,
   whoAmIUrl,
@@ -35,7 +36,7 @@ const notFound: Route = { page: 'not-found', status: 404 }
 export function matchRoute(url: URL): Route {
   const { pathname, searchParams } = url
   const found = resourcePattern.exec({ pathname })?.pathname.groups
-  if (found !== undefined) return resourceRoute(found)
+  if (found !== undefined) return resourceRoute(found, searchParams)
   switch (pathname.length > 1 ? pathname.replace(/\/$/, '') : pathname) {
     case '/':
       return route('resources', resourcesUrl(parse(resourcesParams, searchParams)))
@@ -52,13 +53,14 @@ export function matchRoute(url: URL): Route {
 
 const route = (page: ExplorerPage, primeUrl: string): Route => ({ page, status: 200, primeUrl })
 
-function resourceRoute(groups: Record<string, string | undefined>): Route {
+function resourceRoute(groups: Record<string, string | undefined>, search: URLSearchParams): Route {
   const namespace = decoded(groups['namespace'])
   const name = decoded(groups['name'])
   const kind = groups['kind']
   if (namespace === undefined || name === undefined || kind === undefined) return notFound
   const resource = { namespace, kind, name }
-  return { ...route('resource', resourceUrl(resource)), resource }
+  const { version } = parse(resourceParams, search)
+  return { ...route('resource', detailUrl(resource, version)), resource }
 }
 
 /** Undefined for a path segment that cannot be a name: badly encoded, or one that would change the path. */

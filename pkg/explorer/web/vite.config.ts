@@ -89,6 +89,7 @@ export default defineConfig({
           groups: [
             // Otherwise the code that waits for the first paint would load the app.
             { name: 'index', test: /preload-helper|web\/main\.tsx/, priority: 1 },
+            { name: 'readme', test: /resource\/readme\/|node_modules\/(?:mdast|micromark|unist)/ },
             {
               name: 'app',
               test: /web\/(?:start|(?:parts|shell|url|api|resources)\/)|node_modules\/(?:preact|@tanstack)\//,

@@ -203,6 +203,7 @@ function detail(model: NaiveModel, owner: Owner, query: URLSearchParams) {
     selectedVersion: selected,
     scanCounts: counts(shown),
     downloadCount: downloads.count > 0 ? downloads.count : undefined,
+    platforms: owner.kind === 'Provider' ? [...platforms] : undefined,
     versions: numbers.map((number) => ({
       version: number,
       synced: all
@@ -263,7 +264,16 @@ function versionPage(model: NaiveModel, owner: Owner, query: URLSearchParams) {
       .toSorted(text)
   return {
     ...(query.get('by') === 'version'
-      ? { ...byVersion, items: ofPage.map(record) }
+      ? {
+          ...byVersion,
+          items: ofPage.map(record),
+          versionScanCounts: Object.fromEntries(
+            byVersion.items.map((number) => [
+              number,
+              counts(all.filter((version) => numberOf(version) === number)),
+            ]),
+          ),
+        }
       : paged(kept.map(record), query)),
     availableOS: isProvider ? available('operatingSystem') : undefined,
     availableArch: isProvider ? available('architecture') : undefined,

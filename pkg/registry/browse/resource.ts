@@ -82,6 +82,7 @@ export const resource = endpoint({
       selectedVersion: version,
       scanCounts: scanCounts(catalog.findings, rows),
       downloadCount: downloadsOf(catalog.downloads.of(kind, namespace, name), rows) || undefined,
+      platforms: kind === 'Module' ? undefined : [...new Set(rows.map(platformOf))],
       versions: versionsOf(parent.versions),
       sourceScanFindings: asked.findings ? findingsOf(rows, 'sourceFindings') : [],
       binaryScanFindings:

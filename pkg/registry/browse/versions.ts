@@ -64,14 +64,24 @@ export const versions = endpoint({
       parent.versions,
       isProvider ? asked : { ...asked, os: undefined, arch: undefined },
     )
-    const counted = asked.by === 'archive' ? rows : [...new Set(rows.map((row) => row.version))]
     const downloads = catalog.downloads.of(summary.kind, summary.namespace, summary.name)
+    const items = (own: readonly VersionRow[]) =>
+      own.map((row) => versionRecord(row, catalog, downloads))
+    const numbers = [...new Set(rows.map((row) => row.version))]
+    const groups = numbers.slice(offset, offset + pageSize).map((one) => parent.rowsOf(one))
     const answer: z.infer<typeof VersionList> = {
-      items: counted
-        .slice(offset, offset + pageSize)
-        .flatMap((one) => (typeof one === 'string' ? parent.rowsOf(one) : one))
-        .map((row) => versionRecord(row, catalog, downloads)),
-      totalCount: counted.length,
+      ...(asked.by === 'archive'
+        ? { items: items(rows.slice(offset, offset + pageSize)), totalCount: rows.length }
+        : {
+            items: items(groups.flat()),
+            totalCount: numbers.length,
+            versionScanCounts: Object.fromEntries(
+              groups.flatMap((own) => {
+                const counts = scanCounts(catalog.findings, own)
+                return counts === undefined ? [] : [[own[0]?.version, counts]]
+              }),
+            ),
+          }),
       page,
       pageSize,
       ...(isProvider && {

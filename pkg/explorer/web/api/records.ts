@@ -27,6 +27,7 @@ interface Page<T> {
 }
 export type ResourcePage = Page<BrowseResource>
 export type VersionPage = Page<VersionItem> & {
+  readonly versionScanCounts?: Readonly<Record<string, SeverityCounts>>
   readonly availableOS?: readonly string[]
   readonly availableArch?: readonly string[]
 }

@@ -67,6 +67,7 @@ export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
         )}
         <Pick
           label="Namespace"
+          names
           value={values.namespace}
           options={nameOptions('All namespaces', names)}
           onChoose={(namespace) => change({ namespace, node: '' })}

@@ -14,7 +14,7 @@ export const Visibility = ({ isPublic }: { readonly isPublic: boolean }) => (
   <Status tone="quiet" icon={isPublic ? 'globe' : 'lock'} words={isPublic ? 'Public' : 'Private'} />
 )
 
-function Status({ tone, icon, words }: { tone: string; icon: string; words: string }) {
+export function Status({ tone, icon, words }: { tone: string; icon: string; words: string }) {
   return (
     <span class={`st ${tone}`}>
       <Icon name={icon} />

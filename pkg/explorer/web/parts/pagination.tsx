@@ -14,6 +14,24 @@ interface Props {
   readonly onRows: ((rows: number) => void) | undefined
 }
 
+export const lastPage = ({
+  totalCount,
+  pageSize,
+}: {
+  totalCount: number
+  pageSize: number
+}): number => Math.max(1, Math.ceil(totalCount / pageSize))
+
+/** Replaces a page that does not exist. */
+export const PastEnd = ({ page, last, href }: { page: number; last: number; href: string }) => (
+  <div class="void">
+    <h3>There is no page {number(page)}.</h3>
+    <a class="btn" href={href}>
+      Go to the last page, {number(last)}
+    </a>
+  </div>
+)
+
 /** First, last, the current page and its neighbours; 0 marks a gap. */
 export function pageNumbers(page: number, last: number): number[] {
   const wanted = [1, page - 1, page, page + 1, last]
@@ -23,12 +41,9 @@ export function pageNumbers(page: number, last: number): number[] {
 }
 
 export function Pagination({ what, page, pageSize, total, hrefOf, onRows }: Props) {
-  const last = Math.max(1, Math.ceil(total / pageSize))
+  const last = lastPage({ totalCount: total, pageSize })
   const first = (page - 1) * pageSize + 1
-  const range =
-    total === 0 || page > last
-      ? `0 of ${number(total)} ${what}`
-      : `${number(first)} to ${number(Math.min(total, page * pageSize))} of ${number(total)} ${what}`
+  const range = `${number(first)} to ${number(Math.min(total, page * pageSize))} of ${number(total)} ${what}`
   return (
     <div class="foot">
       <span>{range}</span>

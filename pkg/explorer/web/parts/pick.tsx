@@ -9,13 +9,15 @@ interface Props {
   readonly onChoose: ((value: string) => void) | undefined
   /** Whether any option but the first tints it. */
   readonly tinted?: boolean
+  /** Whether the options are names of any length, which may come later than the page. */
+  readonly names?: boolean
 }
 
-export function Pick({ label, value, options, onChoose, tinted = true }: Props) {
+export function Pick({ label, value, options, onChoose, tinted = true, names = false }: Props) {
   const isListed = options.some(([option]) => option === value)
   const on = tinted && value !== options[0]?.[0]
   return (
-    <span class={on ? 'pick on' : 'pick'} inert={onChoose === undefined}>
+    <span class={`pick${on ? ' on' : ''}${names ? ' names' : ''}`} inert={onChoose === undefined}>
       <select
         class="field"
         aria-label={label}

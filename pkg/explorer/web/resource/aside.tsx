@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { boot } from '../api/boot.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { number } from '../parts/format.ts'
-import type { ChosenVersion } from './chosen-version.ts'
+import { Pick } from '../parts/pick.tsx'
 import { countOf } from './findings/count.ts'
 import type { SectionProps } from './page.tsx'
 import type { ReadmeHeading } from './readme/readme.tsx'
@@ -10,25 +10,42 @@ import { usageBlock } from './snippets.ts'
 import { chosenTool } from './tool.ts'
 
 interface Props extends SectionProps {
-  readonly version: ChosenVersion
   readonly headings: readonly ReadmeHeading[]
 }
 
 interface Section {
   readonly id: string
   readonly words: string
-  readonly count?: number
+  readonly count?: number | undefined
   readonly sub?: boolean
 }
 
 /** The usage block to copy, and links to all sections. */
-export function Aside({ detail, values, version, headings }: Props) {
+export function Aside({ detail, values, version, headings, change }: Props) {
   const sections = sectionsOf(detail, headings)
   const current = useCurrentSection(sections.map(({ id }) => id))
   const used = { ...detail, registryHost: boot.registryHost }
-  const block = usageBlock(used, chosenTool(values.tool, detail.kind), version.pinned)
+  const block = usageBlock(
+    used,
+    chosenTool(values.tool, detail.kind),
+    version.synced ? version.shown : undefined,
+  )
   return (
     <aside class="aside" aria-label="On this page">
+      {detail.versions.length > 1 && (
+        <Pick
+          label="Version"
+          names
+          value={version.isLatest ? '' : (version.shown ?? '')}
+          options={[
+            ['', `${detail.latestVersion}, latest`],
+            ...detail.versions
+              .filter((it) => it.version !== detail.latestVersion)
+              .map((it) => [it.version, it.version] as const),
+          ]}
+          onChoose={(it) => change({ version: it })}
+        />
+      )}
       <CopyButton text={block} what="usage block" look="main" />
       <nav class="toc" aria-label="Sections">
         <h2>On this page</h2>

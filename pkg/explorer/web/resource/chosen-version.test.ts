@@ -1,29 +1,25 @@
 import { expect, it } from 'vitest'
 import { chosenVersion } from './chosen-version.ts'
 
-const detail = {
-  latestVersion: '2.0.0',
-  versions: [
-    { version: '2.0.0', synced: false },
-    { version: '1.0.0', synced: true },
-  ],
-}
+const versions = [
+  { version: '2.0.0', synced: false },
+  { version: '1.0.0', synced: true },
+]
+const showing = (selectedVersion: string) => ({ versions, latestVersion: '2.0.0', selectedVersion })
 
-it('pins a version only once it is synced', () => {
-  expect(chosenVersion(detail, '')).toEqual({
-    shown: '2.0.0',
-    pinned: undefined,
-    isLatest: true,
-    unknown: undefined,
-  })
-  expect(chosenVersion(detail, '1.0.0')).toMatchObject({ pinned: '1.0.0', isLatest: false })
+it('shows the latest version, or the one of the URL', () => {
+  const latest = { shown: '2.0.0', synced: false, isLatest: true, unknown: undefined }
+  expect(chosenVersion(showing('2.0.0'), '')).toEqual(latest)
+  const older = { shown: '1.0.0', synced: true, isLatest: false, unknown: undefined }
+  expect(chosenVersion(showing('1.0.0'), '1.0.0')).toEqual(older)
 })
 
-it('accepts a leading v, and falls back to the latest for an unknown version', () => {
-  expect(chosenVersion(detail, 'v1.0.0')).toMatchObject({ shown: '1.0.0', unknown: undefined })
-  expect(chosenVersion(detail, '9.9.9')).toMatchObject({ shown: '2.0.0', unknown: '9.9.9' })
-  expect(chosenVersion({ versions: [], latestVersion: undefined }, '')).toMatchObject({
-    shown: undefined,
-    pinned: undefined,
+it('accepts a leading v, and names an unknown version', () => {
+  expect(chosenVersion(showing('1.0.0'), 'v1.0.0').unknown).toBeUndefined()
+  expect(chosenVersion(showing('2.0.0'), '9.9.9')).toMatchObject({
+    shown: '2.0.0',
+    unknown: '9.9.9',
   })
+  const none = { versions: [], latestVersion: undefined, selectedVersion: undefined }
+  expect(chosenVersion(none, '')).toMatchObject({ shown: undefined, synced: false })
 })

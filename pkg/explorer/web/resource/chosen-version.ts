@@ -1,10 +1,9 @@
 import type { ResourceDetail } from '../api/records.ts'
 
 export interface ChosenVersion {
-  /** The version for Usage and links; undefined if the resource has no version. */
+  /** The version that the page shows; undefined if the resource has no version. */
   readonly shown: string | undefined
-  /** The version in the usage block; undefined while it is not synced. */
-  readonly pinned: string | undefined
+  readonly synced: boolean
   readonly isLatest: boolean
   /** The version of the URL if the resource does not have it. */
   readonly unknown: string | undefined
@@ -12,17 +11,17 @@ export interface ChosenVersion {
 
 /** @param asked version of the URL; empty for the latest */
 export function chosenVersion(
-  { versions, latestVersion }: Pick<ResourceDetail, 'versions' | 'latestVersion'>,
+  { versions, latestVersion, selectedVersion: shown }: VersionsOf,
   asked: string,
 ): ChosenVersion {
-  const wanted = asked.replace(/^v(?=\d)/, '')
-  const found = versions.find(({ version }) => version === wanted)
-  const shown = found?.version ?? latestVersion
-  const isSynced = versions.some(({ version, synced }) => version === shown && synced)
+  const wanted = asked.trim().replace(/^v(?=\d)/, '')
+  const isKnown = asked === '' || versions.some(({ version }) => version === wanted)
   return {
     shown,
-    pinned: isSynced ? shown : undefined,
+    synced: versions.some(({ version, synced }) => version === shown && synced),
     isLatest: shown === latestVersion,
-    unknown: asked !== '' && found === undefined ? asked : undefined,
+    unknown: isKnown ? undefined : asked,
   }
 }
+
+type VersionsOf = Pick<ResourceDetail, 'versions' | 'latestVersion' | 'selectedVersion'>

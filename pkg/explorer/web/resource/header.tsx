@@ -4,12 +4,19 @@ import { plural } from '../parts/format.ts'
 import { Icon, kindIcon } from '../parts/icon.tsx'
 import { OutOfSync } from '../parts/out-of-sync.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
+import type { ChosenVersion } from './chosen-version.ts'
 import { safeHref } from './safe-href.ts'
 
-export function Header({ detail }: { readonly detail: ResourceDetail }) {
+interface Props {
+  readonly detail: ResourceDetail
+  readonly version: ChosenVersion
+}
+
+/** Name and state of the resource, with findings and downloads of the version that is shown. */
+export function Header({ detail, version: { shown, synced, isLatest } }: Props) {
   const repository = safeHref(detail.repoUrl ?? '')
   return (
-    <div class="lead">
+    <>
       <div class="title">
         <Icon name={kindIcon(detail.kind)} tone="quiet" />
         <h1 tabIndex={-1}>{detail.name}</h1>
@@ -17,20 +24,24 @@ export function Header({ detail }: { readonly detail: ResourceDetail }) {
         {detail.provider !== undefined && <span class="tag mono">{detail.provider}</span>}
       </div>
       <div class="meta">
-        {detail.latestVersion !== undefined && (
+        {shown !== undefined && (
           <span>
-            <span>Latest</span>
-            <span class="mono">{detail.latestVersion}</span>
+            <span>{isLatest ? 'Latest' : 'Version'}</span>
+            <span class="mono">{shown}</span>
           </span>
         )}
         <span>
-          <SyncChip synced={detail.synced} />
+          <SyncChip synced={isLatest ? detail.synced : synced} />
           {detail.hasUnsyncedVersions === true && <OutOfSync />}
         </span>
         <span>
           <SeverityCounts counts={detail.scanCounts} href="#findings" />
         </span>
-        <span class="num">{plural(detail.totalDownloads, 'download')}</span>
+        <span class="num">
+          {isLatest
+            ? plural(detail.totalDownloads, 'download')
+            : `${plural(detail.downloadCount ?? 0, 'download')} of ${shown}`}
+        </span>
         <Visibility isPublic={detail.public} />
         {repository !== undefined && (
           <a href={repository} rel="noopener noreferrer">
@@ -39,6 +50,6 @@ export function Header({ detail }: { readonly detail: ResourceDetail }) {
           </a>
         )}
       </div>
-    </div>
+    </>
   )
 }

@@ -5,20 +5,14 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { CodeFact, Fact } from '../parts/fact.tsx'
 import { number, plural } from '../parts/format.ts'
 import { TimeAgo } from '../parts/time-ago.tsx'
-import { resourcesHref } from '../url/pages.ts'
+import { resourceHref, resourcesHref } from '../url/pages.ts'
+import type { SectionProps } from './page.tsx'
 import { safeHref } from './safe-href.ts'
 import { addressOf } from './snippets.ts'
 
-interface Props {
-  readonly detail: ResourceDetail
-  /** Platforms of the version that is shown. */
-  readonly platforms: readonly string[]
-  readonly shown: string | undefined
-}
-
-export function Overview({ detail, platforms, shown }: Props) {
-  const address = addressOf({ ...detail, registryHost: boot.registryHost })
-  const unsynced = detail.versions.filter(({ synced }) => !synced).length
+export function Overview({ address, detail, version }: SectionProps) {
+  const { platforms = [] } = detail
+  const source = addressOf({ ...detail, registryHost: boot.registryHost })
   return (
     <section class="sec" aria-labelledby="overview">
       <header>
@@ -26,24 +20,19 @@ export function Overview({ detail, platforms, shown }: Props) {
       </header>
       <dl class="facts-list">
         <Fact words="Address">
-          <code>{address}</code>
-          <CopyButton text={address} what="address" />
+          <code>{source}</code>
+          <CopyButton text={source} what="address" />
         </Fact>
         <CodeFact words="Latest version" code={detail.latestVersion} />
         <Fact words="Status">
           <SyncChip synced={detail.synced} />
-          {unsynced > 0 && (
-            <span class="quiet">
-              {number(unsynced)} of {plural(detail.versions.length, 'version')}{' '}
-              {unsynced === 1 ? 'is' : 'are'} not in sync
-            </span>
-          )}
+          <Unsynced address={address} versions={detail.versions} />
         </Fact>
         <Fact words="Visibility">
           <Visibility isPublic={detail.public} />
         </Fact>
         {platforms.length > 0 && (
-          <Fact words={`Platforms of ${shown}`}>
+          <Fact words={`Platforms of ${version.shown}`}>
             {platforms.map((platform) => (
               <span key={platform} class="tag mono">
                 {platform}
@@ -73,6 +62,31 @@ export function Overview({ detail, platforms, shown }: Props) {
         </Fact>
       </dl>
     </section>
+  )
+}
+
+const mostNamed = 3
+
+/** Links to the versions that are not in sync. */
+function Unsynced({
+  address,
+  versions,
+}: Pick<ResourceDetail, 'versions'> & Pick<SectionProps, 'address'>) {
+  const unsynced = versions.filter(({ synced }) => !synced)
+  if (unsynced.length === 0) return null
+  return (
+    <span class="quiet">
+      {number(unsynced.length)} of {plural(versions.length, 'version')} not in sync:{' '}
+      {unsynced.slice(0, mostNamed).map(({ version }, at) => (
+        <>
+          {at > 0 && ', '}
+          <a class="mono" href={`${resourceHref(address, { v_q: version })}#versions`}>
+            {version}
+          </a>
+        </>
+      ))}
+      {unsynced.length > mostNamed && ` and ${number(unsynced.length - mostNamed)} more`}
+    </span>
   )
 }
 

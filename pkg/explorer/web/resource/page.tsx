@@ -8,21 +8,20 @@ import { useTitle } from '../shell/title.ts'
 import { rememberVisit } from '../shell/visits.ts'
 import { navigate } from '../url/navigate.ts'
 import {
+  detailUrl,
   type PageAddress,
   type ResourceValues,
   resourceHref,
   resourceParams,
   resourcesHref,
-  resourceUrl,
 } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
 import { Aside } from './aside.tsx'
-import { chosenVersion } from './chosen-version.ts'
+import { type ChosenVersion, chosenVersion } from './chosen-version.ts'
 import { DownloadsSection } from './downloads/downloads.tsx'
 import { FindingsSection } from './findings/findings.tsx'
 import { Header } from './header.tsx'
 import { Overview } from './overview.tsx'
-import { usePlatforms } from './platforms.ts'
 import { Readme, type ReadmeHeading } from './readme/readme.tsx'
 import { Usage } from './usage.tsx'
 import { VersionsSection } from './versions/versions.tsx'
@@ -33,6 +32,7 @@ export type ResourceChange = (changed: Partial<ResourceValues>, how?: 'push' | '
 export interface SectionProps {
   readonly address: PageAddress
   readonly detail: ResourceDetail
+  readonly version: ChosenVersion
   readonly values: ResourceValues
   readonly change: ResourceChange
 }
@@ -44,7 +44,7 @@ export function ResourcePage(props: {
 }) {
   const { address, search } = props
   const values = parse(resourceParams, search)
-  const query = useQuery<ResourceDetail>(resourceUrl(address))
+  const query = useQuery<ResourceDetail>(detailUrl(address, values.version))
   useTitle(address.name, address.namespace)
   const change: ResourceChange = (changed, how) =>
     navigate(resourceHref(address, { ...values, ...changed }) + location.hash, how)
@@ -102,29 +102,55 @@ function stayAt(id: string): void {
   setTimeout(end, longestMs)
 }
 
-function Detail({ address, detail, values, change }: SectionProps) {
+function Detail({ address, detail, values, change }: Omit<SectionProps, 'version'>) {
   const [headings, setHeadings] = useState<readonly ReadmeHeading[]>([])
   const version = useMemo(() => chosenVersion(detail, values.version), [detail, values.version])
-  const platforms = usePlatforms(address, version.shown)
-  const section = { address, detail, values, change }
+  const section = { address, detail, version, values, change }
   return (
     <div class="detail">
-      <Header detail={detail} />
-      <Aside {...section} version={version} headings={headings} />
+      <div class="lead">
+        <Header detail={detail} version={version} />
+        <OtherVersion {...section} />
+      </div>
+      <Aside {...section} headings={headings} />
       <div class="body">
         {detail.readmeContent !== undefined && detail.kind === 'module' && (
-          <Readme
-            content={detail.readmeContent}
-            version={detail.latestVersion}
-            onHeadings={setHeadings}
-          />
+          <Readme content={detail.readmeContent} version={version.shown} onHeadings={setHeadings} />
         )}
-        <Overview detail={detail} platforms={platforms} shown={version.shown} />
-        <Usage {...section} version={version} platforms={platforms} />
+        <Overview {...section} />
+        <Usage {...section} />
         <VersionsSection {...section} />
         <FindingsSection {...section} />
         <DownloadsSection address={address} detail={detail} />
       </div>
+    </div>
+  )
+}
+
+/** Says that the page does not show the latest version. */
+function OtherVersion({ address, detail, version, values }: SectionProps) {
+  const { shown, isLatest, unknown } = version
+  if (isLatest && unknown === undefined) return null
+  const latestHref = resourceHref(address, { ...values, version: '' })
+  return (
+    <div class="note warn older" role="status">
+      <Icon name="wait" />
+      {unknown === undefined ? (
+        <p>
+          You are looking at <b class="mono">{shown}</b>. Latest is{' '}
+          <a class="mono" href={latestHref}>
+            {detail.latestVersion}
+          </a>
+          .
+        </p>
+      ) : (
+        <p>
+          There is no version {unknown}. This is {shown ?? 'a resource without one'}.
+        </p>
+      )}
+      <a class="btn small end" href={latestHref}>
+        Go to latest
+      </a>
     </div>
   )
 }

@@ -4,18 +4,13 @@ import { CodeBlock } from '../parts/code-block.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { writeChoice } from '../shell/choices.ts'
 import { resourceHref } from '../url/pages.ts'
-import type { ChosenVersion } from './chosen-version.ts'
 import type { SectionProps } from './page.tsx'
 import { lockCommand, type Tool, usageBlock } from './snippets.ts'
 import { chosenTool, toolsFor } from './tool.ts'
 
-interface Props extends SectionProps {
-  readonly version: ChosenVersion
-  readonly platforms: readonly string[]
-}
-
 /** The block to paste, and the commands to run next. */
-export function Usage({ address, detail, values, change, version, platforms }: Props) {
+export function Usage({ address, detail, values, change, version }: SectionProps) {
+  const { platforms = [] } = detail
   const tool = chosenTool(values.tool, detail.kind)
   const used = { ...detail, registryHost: boot.registryHost }
   const cli = tool === 'terragrunt' ? 'terraform' : tool
@@ -31,20 +26,9 @@ export function Usage({ address, detail, values, change, version, platforms }: P
           </span>
         )}
         <span class="end">
-          {!version.isLatest && (
-            <button type="button" class="btn bare" onClick={() => change({ version: '' })}>
-              Use the latest
-            </button>
-          )}
           <CopyButton text={link} what="link to this version" icon="link" />
         </span>
       </header>
-      {version.unknown !== undefined && (
-        <p class="note warn">
-          There is no version {version.unknown}. This is {version.shown ?? 'a resource without one'}
-          .
-        </p>
-      )}
       <Tabs
         tool={tool}
         tools={toolsFor(detail.kind)}
@@ -54,8 +38,12 @@ export function Usage({ address, detail, values, change, version, platforms }: P
         }}
       />
       <div id="tool-panel" role="tabpanel" aria-labelledby={`tool-${tool}`} class="steps">
-        <CodeBlock text={usageBlock(used, tool, version.pinned)} what="usage block" hcl />
-        {version.shown !== undefined && version.pinned === undefined && (
+        <CodeBlock
+          text={usageBlock(used, tool, version.synced ? version.shown : undefined)}
+          what="usage block"
+          hcl
+        />
+        {version.shown !== undefined && !version.synced && (
           <p>
             The block names no version: {version.shown} is not synced yet and cannot be installed.
           </p>

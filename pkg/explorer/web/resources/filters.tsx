@@ -34,13 +34,18 @@ export const startsDescending = new Set<string>([
 ])
 
 const another = '\u0000another'
+const many = '\u0000many'
 
 export function Filters({ values, namespaces, change }: Props) {
   const [naming, setNaming] = useState(false)
   const names = namespaces?.items.map(({ name }) => name) ?? []
-  const [namespace = ''] = values.namespace
-  const anyNamespace =
-    values.namespace.length > 1 ? `${values.namespace.length} namespaces` : 'Any namespace'
+  const { namespace } = values
+  const isMany = namespace.length > 1
+  const chooseNamespace = (name: string): void => {
+    if (name === another) setNaming(true)
+    else if (name !== many) change({ namespace: name === '' ? [] : isMany ? plus(name) : [name] })
+  }
+  const plus = (name: string): string[] => [...new Set([...namespace, name])]
   const choicePick = ({ key, label, options }: typeof kindChoice) => (
     <Pick
       key={key}
@@ -67,11 +72,14 @@ export function Filters({ values, namespaces, change }: Props) {
         {choicePick(kindChoice)}
         <Pick
           label="Namespace"
-          value={namespace}
-          options={[...nameOptions(anyNamespace, names), [another, 'Another…']]}
-          onChoose={(name) =>
-            name === another ? setNaming(true) : change({ namespace: name === '' ? [] : [name] })
-          }
+          names
+          value={isMany ? many : (namespace[0] ?? '')}
+          options={[
+            ...nameOptions('Any namespace', names),
+            ...(isMany ? [[many, `${namespace.length} namespaces`] as const] : []),
+            [another, 'Another…'],
+          ]}
+          onChoose={chooseNamespace}
         />
         {otherChoices.map(choicePick)}
         <label class="check">
@@ -89,7 +97,7 @@ export function Filters({ values, namespaces, change }: Props) {
       {naming && (
         <NamespaceDialog
           onClose={() => setNaming(false)}
-          onName={(name) => change({ namespace: [...new Set([...values.namespace, name])] })}
+          onName={(name) => change({ namespace: plus(name) })}
         />
       )}
     </search>

@@ -35,6 +35,7 @@ export function StatsPage({ search }: { readonly search: URLSearchParams }) {
         <span class="end">
           <Pick
             label="Namespace"
+            names
             value={namespace}
             options={nameOptions('All namespaces', names)}
             onChoose={(name) => navigate(statsHref(name))}

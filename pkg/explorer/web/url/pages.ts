@@ -38,7 +38,7 @@ export type ResourcesValues = Values<typeof resourcesParams>
 export const tools = ['terraform', 'tofu', 'terragrunt'] as const
 
 export const resourceParams = {
-  /** The version for Usage and links; empty for the latest. */
+  /** The version that the page shows; empty for the latest. */
   version: text,
   tool: oneOf(['', ...tools], ''),
   v_q: text,
@@ -47,8 +47,6 @@ export const resourceParams = {
   v_arch: text,
   v_page: count(1),
   v_page_size: rows(20),
-  f_version: text,
-  f_binary: text,
   f_platform: text,
   f_severity: oneOf(anySeverity, ''),
   f_q: text,
@@ -84,7 +82,12 @@ export function resourceUrl({ namespace, kind, name }: PageAddress): string {
   return `${api}/resources/${encodeURIComponent(namespace)}/${kind}/${encodeURIComponent(name)}`
 }
 
+/** Without lists of findings, which the page asks for by itself. */
+export const detailUrl = (address: PageAddress, version: string): string =>
+  `${resourceUrl(address)}${print({ version: text, findings: text }, { version, findings: 'false' })}`
+
 const versionFilters = {
+  by: text,
   page: count(1),
   page_size: rows(20),
   q: text,
@@ -94,15 +97,13 @@ const versionFilters = {
 }
 export function versionsUrl(address: PageAddress, values: ResourceValues): string {
   const { v_page: page, v_page_size: page_size, v_q: q, v_synced: synced, v_os, v_arch } = values
-  const filters = { page, page_size, q, synced, os: v_os, arch: v_arch }
+  const filters = { by: 'version', page, page_size, q, synced, os: v_os, arch: v_arch }
   return `${resourceUrl(address)}/versions${print(versionFilters, filters)}`
 }
 
-export function findingsUrl(address: PageAddress, values: ResourceValues): string {
-  const { f_version: version, f_binary: binaryVersion } = values
-  const query = print({ version: text, binaryVersion: text }, { version, binaryVersion })
-  return `${resourceUrl(address)}/scan-findings${query}`
-}
+/** @param version undefined for a resource without one */
+export const findingsUrl = (address: PageAddress, version = ''): string =>
+  `${resourceUrl(address)}/scan-findings${print({ version: text, binaryVersion: text }, { version, binaryVersion: version })}`
 
 export const graphUrl = (namespace: string): string =>
   `${api}/depots/graph${print(statsParams, { namespace })}`

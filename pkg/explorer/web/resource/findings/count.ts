@@ -14,12 +14,9 @@ export function countsOf(findings: readonly Finding[]): SeverityCounts {
   return counts
 }
 
-/** Number of findings of the latest version; 0 if it was not scanned. */
-export function countOf({ scanCounts }: Pick<ResourceDetail, 'scanCounts'>): number {
-  return scanCounts === undefined
-    ? 0
-    : Object.values(scanCounts).reduce((sum, count) => sum + count, 0)
-}
+/** Number of findings of the version that is shown; undefined if it was not scanned. */
+export const countOf = ({ scanCounts }: Pick<ResourceDetail, 'scanCounts'>): number | undefined =>
+  scanCounts && Object.values(scanCounts).reduce((sum, count) => sum + count, 0)
 
 export interface FindingFilter {
   /** The lowest severity; empty for any. */

@@ -18,31 +18,27 @@ import { FindingsTable } from './table.tsx'
 const source = 'source'
 
 /** Findings of the chosen version. */
-export function FindingsSection({ address, detail, values, change }: SectionProps) {
-  const query = useQuery<ScanFindings>(findingsUrl(address, values))
+export function FindingsSection({ address, detail, version, values, change }: SectionProps) {
+  const { shown = '' } = version
+  const query = useQuery<ScanFindings>(findingsUrl(address, shown))
   const versions = useMemo(() => scannedVersions(query.data), [query.data])
-  const chosen = values.f_version || values.f_binary
+  const count = countOf(detail)
   return (
     <section class="sec" aria-labelledby="findings">
       <header>
         <h2 id="findings">Findings</h2>
-        <span class="quiet num">{chosen === '' && number(countOf(detail))}</span>
+        <span class="quiet num">{count !== undefined && number(count)}</span>
         <span class="end">
           {versions.length > 1 && (
             <Pick
               label="Scanned version"
-              value={chosen || query.data?.selectedVersion || versions[0] || ''}
+              value={shown}
               options={versions.map((it) => [
                 it,
                 it === detail.latestVersion ? `${it}, latest` : it,
               ])}
               tinted={false}
-              onChoose={(it) =>
-                change({
-                  f_version: query.data?.scannedVersions?.includes(it) === true ? it : '',
-                  f_binary: query.data?.binaryVersions?.includes(it) === true ? it : '',
-                })
-              }
+              onChoose={(it) => change({ version: it === detail.latestVersion ? '' : it })}
             />
           )}
           <IconButton
@@ -60,7 +56,14 @@ export function FindingsSection({ address, detail, values, change }: SectionProp
         resetHref={resourceHref(address)}
       >
         {(data) => (
-          <Scans data={data} address={address} detail={detail} values={values} change={change} />
+          <Scans
+            data={data}
+            address={address}
+            detail={detail}
+            version={version}
+            values={values}
+            change={change}
+          />
         )}
       </Region>
     </section>
@@ -78,13 +81,17 @@ interface ScansProps extends SectionProps {
   readonly data: ScanFindings
 }
 
-function Scans({ data, address, detail, values, change }: ScansProps) {
+function Scans({ data, address, detail, version, values, change }: ScansProps) {
   const scans = useMemo(() => scansOf(data), [data])
   if (scans.length === 0) {
+    const anyScan = scannedVersions(data).length > 0
     return (
       <div class="void">
         <h3>Not scanned</h3>
-        <p>No version has been scanned yet, which is not the same as clean.</p>
+        <p>
+          {anyScan ? `${version.shown} has not` : 'No version has'} been scanned yet, which is not
+          the same as clean.
+        </p>
       </div>
     )
   }
@@ -116,9 +123,9 @@ function scansOf(data: ScanFindings): (readonly [string, readonly Finding[]])[] 
   const binary = Object.entries(data.binaryScanFindings ?? {}).toSorted(([a], [b]) =>
     a < b ? -1 : 1,
   )
-  return data.sourceScanFindings === undefined
-    ? binary
-    : [[source, data.sourceScanFindings], ...binary]
+  const { selectedVersion, scannedVersions: all = [], sourceScanFindings = [] } = data
+  const isScanned = selectedVersion !== undefined && all.includes(selectedVersion)
+  return isScanned ? [[source, sourceScanFindings], ...binary] : binary
 }
 
 interface ListProps {

@@ -1,7 +1,6 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo } from 'preact/hooks'
 import { ErrorBoundary } from '../../parts/error-boundary.tsx'
-import { Lines } from '../../parts/skeleton.tsx'
-import type * as drawing from './drawing.tsx'
+import { drawReadme } from './drawing.tsx'
 
 export interface ReadmeHeading {
   readonly id: string
@@ -16,12 +15,10 @@ interface Props {
   readonly onHeadings: (headings: readonly ReadmeHeading[]) => void
 }
 
-type Chunk = Pick<typeof drawing, 'drawReadme'>
-
 /** Longer READMEs are shown as written. */
 const longestMarkdown = 512 * 1024
 
-/** The README as its authors wrote it. The Markdown code is loaded when a page needs it. */
+/** The README as its authors wrote it. */
 export function Readme({ content, version, onHeadings }: Props) {
   const isPlain = content.length > longestMarkdown
   return (
@@ -46,26 +43,9 @@ export function Readme({ content, version, onHeadings }: Props) {
 }
 
 function Markdown({ content, onHeadings }: Pick<Props, 'content' | 'onHeadings'>) {
-  const [chunk, setChunk] = useState<Chunk | 'loading' | 'failed'>('loading')
-  useEffect(() => {
-    import('./drawing.tsx').then(setChunk, () => setChunk('failed'))
-  }, [])
-  const drawn = useMemo(
-    () => (typeof chunk === 'string' ? undefined : chunk.drawReadme(content)),
-    [chunk, content],
-  )
-  useEffect(() => {
-    if (drawn !== undefined) onHeadings(drawn.headings)
-  }, [drawn])
-  if (chunk === 'failed')
-    return <Plain content={content} why="The code that draws READMEs could not be loaded." />
-  if (drawn === undefined) {
-    return (
-      <div class="prose" aria-busy="true">
-        <Lines count={12} />
-      </div>
-    )
-  }
+  const drawn = useMemo(() => drawReadme(content), [content])
+  // Before the page is painted, so that nothing moves.
+  useLayoutEffect(() => onHeadings(drawn.headings), [drawn])
   return <div class="prose">{drawn.content}</div>
 }
 

@@ -1,29 +1,23 @@
-import { boot } from '../../api/boot.ts'
-import type { VersionItem, VersionPage } from '../../api/records.ts'
+import { useState } from 'preact/hooks'
+import type { VersionPage } from '../../api/records.ts'
 import { useQuery } from '../../api/use-query.ts'
-import { SyncChip } from '../../parts/badge.tsx'
-import { CopyButton } from '../../parts/copy-button.tsx'
-import { bytes, number } from '../../parts/format.ts'
-import { Pagination } from '../../parts/pagination.tsx'
+import { number } from '../../parts/format.ts'
+import { lastPage, Pagination, PastEnd } from '../../parts/pagination.tsx'
 import { nameOptions, Pick } from '../../parts/pick.tsx'
 import { Region } from '../../parts/region.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
-import { SeverityCounts } from '../../parts/severity-counts.tsx'
 import { Bone } from '../../parts/skeleton.tsx'
-import { Cell, type Head, None, RowHead, Table } from '../../parts/table.tsx'
-import { TimeAgo } from '../../parts/time-ago.tsx'
-import {
-  type PageAddress,
-  type ResourceValues,
-  resourceHref,
-  versionsUrl,
-} from '../../url/pages.ts'
+import { Cell, type Head, Table } from '../../parts/table.tsx'
+import { type ResourceValues, resourceHref, versionsUrl } from '../../url/pages.ts'
 import type { ResourceChange, SectionProps } from '../page.tsx'
+import { groupsOf } from './groups.ts'
+import { VersionRow } from './row.tsx'
 
 const clear = { v_q: '', v_synced: '', v_os: '', v_arch: '', v_page: 1 } as const
 
-/** All archives of all versions, filtered and paged by the server. */
-export function VersionsSection({ address, detail, values, change }: SectionProps) {
+/** All versions, filtered and paged by the server. */
+export function VersionsSection({ address, detail, version, values, change }: SectionProps) {
+  const [opened, setOpened] = useState(false)
   const query = useQuery<VersionPage>(versionsUrl(address, values))
   const isProvider = detail.kind === 'provider'
   const filtered = [values.v_q, values.v_synced, values.v_os, values.v_arch].some((it) => it !== '')
@@ -68,6 +62,11 @@ export function VersionsSection({ address, detail, values, change }: SectionProp
             />
           </>
         )}
+        {isProvider && (
+          <button type="button" class="btn bare" onClick={() => setOpened(!opened)}>
+            {opened ? 'Close all' : 'Open all'}
+          </button>
+        )}
         <button
           type="button"
           class="btn bare"
@@ -85,19 +84,26 @@ export function VersionsSection({ address, detail, values, change }: SectionProp
         resetHref={resourceHref(address)}
       >
         {(data) =>
-          data.items.length === 0 ? (
+          data.totalCount === 0 ? (
             <Empty filtered={filtered} change={change} />
+          ) : data.items.length === 0 ? (
+            <PastEnd
+              page={data.page}
+              last={lastPage(data)}
+              href={resourceHref(address, { ...values, v_page: lastPage(data) })}
+            />
           ) : (
             <>
               <Table label="Versions" look="stack dense" heads={heads(isProvider)}>
-                {data.items.map((row, at) => (
-                  <Row
-                    key={`${row.version} ${row.os} ${row.arch}`}
-                    row={row}
+                {groupsOf(data).map((group) => (
+                  <VersionRow
+                    key={`${group.version} ${opened}`}
+                    group={group}
                     address={address}
                     values={values}
-                    repeated={data.items[at - 1]?.version === row.version}
-                    chosen={row.version === (values.version || detail.latestVersion)}
+                    isLatest={group.version === detail.latestVersion}
+                    isShown={group.version === version.shown}
+                    isOpen={opened || (group.version === version.shown && group.failed > 0)}
                   />
                 ))}
               </Table>
@@ -119,91 +125,12 @@ export function VersionsSection({ address, detail, values, change }: SectionProp
 
 const heads = (isProvider: boolean): Head[] => [
   { words: 'Version' },
-  ...(isProvider ? [{ words: 'Platform' }] : []),
-  { words: 'Status' },
+  { words: isProvider ? 'Platforms' : 'Status' },
   { words: 'Findings' },
   { words: 'Downloads', class: 'num' },
   { words: 'Last download' },
-  { words: 'Size', class: 'num' },
-  { words: 'SHA-256' },
+  ...(isProvider ? [] : [{ words: 'Size', class: 'num' }, { words: 'SHA-256' }]),
 ]
-
-interface RowProps {
-  readonly row: VersionItem
-  readonly address: PageAddress
-  readonly values: ResourceValues
-  /** Whether the row above has the same version. */
-  readonly repeated: boolean
-  /** Whether the usage block shows this version. */
-  readonly chosen: boolean
-}
-
-function Row({ row, address, values, repeated, chosen }: RowProps) {
-  const { version, os, arch, checksum = '', archiveSizeBytes, lastDownloadedAt } = row
-  const isFailed = /fail|error/i.test(row.syncStatus ?? '')
-  const empty = 'nil-cell'
-  return (
-    <tr role="row" class={chosen ? 'on' : undefined}>
-      <RowHead class="nowrap">
-        <a
-          class={repeated ? 'same' : 'version'}
-          href={resourceHref(address, { ...values, version })}
-          aria-current={chosen ? 'true' : undefined}
-          title={`Use ${version}`}
-          data-keep
-        >
-          <code>{version}</code>
-        </a>
-        {!repeated && (
-          <CopyButton
-            text={boot.baseUrl + resourceHref(address, { version })}
-            what={`link to ${version}`}
-            icon="link"
-          />
-        )}
-      </RowHead>
-      {os !== undefined && (
-        <Cell label="Platform" class="nowrap">
-          <code>
-            {os}/{arch}
-          </code>
-        </Cell>
-      )}
-      <Cell class="nowrap">
-        <span title={row.synced ? undefined : row.syncStatus}>
-          <SyncChip synced={row.synced} failed={isFailed} />
-        </span>
-      </Cell>
-      <Cell class="full">
-        <SeverityCounts counts={row.scanCounts} slots />
-      </Cell>
-      <Cell label="Downloads" class="num">
-        {number(row.downloadCount ?? 0)}
-      </Cell>
-      <Cell label="Last" class="nowrap">
-        <TimeAgo at={lastDownloadedAt} />
-      </Cell>
-      <Cell label="Size" class={archiveSizeBytes === undefined ? `num ${empty}` : 'num'}>
-        {archiveSizeBytes === undefined ? <None /> : bytes(archiveSizeBytes)}
-      </Cell>
-      <Cell class={checksum === '' ? empty : undefined}>
-        {checksum === '' ? (
-          <None />
-        ) : (
-          <span class="nowrap">
-            <code title={checksum}>
-              {checksum.slice(0, 4)}…{checksum.slice(-4)}
-            </code>{' '}
-            <CopyButton text={checksum} what={`checksum of ${nameOf(row)}`} />
-          </span>
-        )}
-      </Cell>
-    </tr>
-  )
-}
-
-const nameOf = ({ version, os, arch }: VersionItem): string =>
-  os === undefined ? version : `${version} for ${os}/${arch}`
 
 const Empty = ({
   filtered,

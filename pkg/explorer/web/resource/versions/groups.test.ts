@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { groupsOf } from './groups.ts'
+
+const archive = { version: '1.0.0', synced: true, os: 'linux', arch: 'amd64', downloadCount: 2 }
+
+it('gathers the archives of a version, and counts downloads of a platform once', () => {
+  const items = [
+    { ...archive, version: '2.0.0', synced: false, syncStatus: 'Failed to sync: refused' },
+    { ...archive, version: '2.0.0', arch: 'arm64', synced: false, syncStatus: 'Waiting' },
+    { ...archive, lastDownloadedAt: '2026-01-02T00:00:00Z' },
+    { ...archive, downloadCount: 2 },
+    { ...archive, arch: 'arm64', lastDownloadedAt: '2026-01-01T00:00:00Z' },
+  ]
+  const counts = { critical: 0, high: 1, medium: 0, low: 0, unknown: 0 }
+  const page = {
+    items,
+    totalCount: 2,
+    page: 1,
+    pageSize: 20,
+    versionScanCounts: { '1.0.0': counts },
+  }
+  expect(groupsOf(page)).toMatchObject([
+    { version: '2.0.0', failed: 1, waiting: 1, downloads: 4, scanCounts: undefined },
+    {
+      version: '1.0.0',
+      failed: 0,
+      waiting: 0,
+      downloads: 4,
+      scanCounts: counts,
+      lastDownloadedAt: '2026-01-02T00:00:00Z',
+    },
+  ])
+})

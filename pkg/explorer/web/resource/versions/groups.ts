@@ -1,0 +1,41 @@
+import type { SeverityCounts, VersionItem, VersionPage } from '../../api/records.ts'
+
+/** A version with its archives: one of a module, one for each platform of a provider. */
+export interface VersionGroup {
+  readonly version: string
+  readonly archives: readonly VersionItem[]
+  readonly scanCounts: SeverityCounts | undefined
+  readonly downloads: number
+  readonly lastDownloadedAt: string | undefined
+  readonly failed: number
+  /** Archives that are neither in sync nor failed. */
+  readonly waiting: number
+}
+
+/** The versions of a page, in its order. */
+export function groupsOf({ items, versionScanCounts = {} }: VersionPage): VersionGroup[] {
+  return [...Map.groupBy(items, ({ version }) => version)].map(([version, archives]) => {
+    // Archives of one platform share their count.
+    const counted = new Map(archives.map((archive) => [platformOf(archive), archive]))
+    const failed = archives.filter(hasFailed).length
+    return {
+      version,
+      archives,
+      scanCounts: versionScanCounts[version],
+      downloads: [...counted.values()].reduce((sum, it) => sum + (it.downloadCount ?? 0), 0),
+      lastDownloadedAt: archives
+        .flatMap((it) => it.lastDownloadedAt ?? [])
+        .toSorted()
+        .at(-1),
+      failed,
+      waiting: archives.filter(({ synced }) => !synced).length - failed,
+    }
+  })
+}
+
+/** `os/arch`; undefined for a module. */
+export const platformOf = ({ os, arch }: VersionItem): string | undefined =>
+  os === undefined ? undefined : `${os}/${arch}`
+
+export const hasFailed = ({ synced, syncStatus = '' }: VersionItem): boolean =>
+  !synced && /fail|error/i.test(syncStatus)

@@ -1,0 +1,167 @@
+import { useState } from 'preact/hooks'
+import { boot } from '../../api/boot.ts'
+import type { VersionItem } from '../../api/records.ts'
+import { Status, SyncChip } from '../../parts/badge.tsx'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { bytes, number } from '../../parts/format.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { IconButton } from '../../parts/icon-button.tsx'
+import { SeverityCounts } from '../../parts/severity-counts.tsx'
+import { Cell, None, RowHead } from '../../parts/table.tsx'
+import { TimeAgo } from '../../parts/time-ago.tsx'
+import { type PageAddress, type ResourceValues, resourceHref } from '../../url/pages.ts'
+import { hasFailed, platformOf, type VersionGroup } from './groups.ts'
+
+interface Props {
+  readonly group: VersionGroup
+  readonly address: PageAddress
+  readonly values: ResourceValues
+  readonly isLatest: boolean
+  /** Whether the page shows this version. */
+  readonly isShown: boolean
+  /** Whether the platforms are open at first. */
+  readonly isOpen: boolean
+}
+
+/** A version, and below it the platforms of a provider or the reason why a module has failed. */
+export function VersionRow({ group, address, values, isLatest, isShown, isOpen }: Props) {
+  const [open, setOpen] = useState(isOpen)
+  const { version, archives, scanCounts, downloads, lastDownloadedAt } = group
+  const [archive] = archives
+  const isProvider = address.kind === 'provider'
+  const below = isProvider
+    ? open && <Platforms archives={archives} />
+    : archive !== undefined && !archive.synced && <Why archive={archive} />
+  return (
+    <>
+      <tr role="row" class={isShown ? 'on' : undefined}>
+        <RowHead class="nowrap full">
+          {isProvider && (
+            <IconButton
+              icon={open ? 'down' : 'right'}
+              words={`Platforms of ${version}`}
+              look="bare small"
+              aria-expanded={open}
+              onClick={() => setOpen(!open)}
+            />
+          )}
+          <a
+            class="version"
+            href={resourceHref(address, { ...values, version: isLatest ? '' : version })}
+            aria-current={isShown ? 'true' : undefined}
+            title={`Show ${version}`}
+            data-keep
+          >
+            <code>{version}</code>
+          </a>
+          {isLatest && <span class="tag">Latest</span>}
+          <CopyButton
+            text={boot.baseUrl + resourceHref(address, { version })}
+            what={`link to ${version}`}
+            icon="link"
+          />
+        </RowHead>
+        {isProvider ? (
+          <Cell label="Platforms" class="nowrap">
+            <PlatformCounts group={group} />
+          </Cell>
+        ) : (
+          <Cell class="nowrap">{archive !== undefined && <Sync archive={archive} />}</Cell>
+        )}
+        <Cell class="full">
+          <SeverityCounts counts={scanCounts} slots />
+        </Cell>
+        <Cell label="Downloads" class="num">
+          {number(downloads)}
+        </Cell>
+        <Cell label="Last" class="nowrap">
+          <TimeAgo at={lastDownloadedAt} />
+        </Cell>
+        {!isProvider && archive !== undefined && (
+          <>
+            <Cell label="Size" class="num">
+              <Size archive={archive} />
+            </Cell>
+            <Cell class="nowrap">
+              <Checksum archive={archive} />
+            </Cell>
+          </>
+        )}
+      </tr>
+      {below !== false && (
+        <tr role="row" class="below">
+          <td role="cell" class="full" colSpan={7}>
+            {below}
+          </td>
+        </tr>
+      )}
+    </>
+  )
+}
+
+function PlatformCounts({
+  group: { archives, failed, waiting },
+}: {
+  readonly group: VersionGroup
+}) {
+  const synced = archives.length - failed - waiting
+  if (synced === archives.length) return <>{number(synced)}</>
+  return (
+    <>
+      {number(synced)} of {number(archives.length)},{' '}
+      {failed > 0 && <Status tone="fail" icon="fail" words={`${number(failed)} failed`} />}
+      {waiting > 0 && <Status tone="idle" icon="wait" words={`${number(waiting)} not synced`} />}
+    </>
+  )
+}
+
+const Platforms = ({ archives }: { readonly archives: readonly VersionItem[] }) => (
+  <ul class="platforms">
+    {archives.map((archive, at) => (
+      <li key={at}>
+        <code>{platformOf(archive)}</code>
+        <Sync archive={archive} />
+        <span class="num quiet">
+          <Size archive={archive} />
+        </span>
+        <span class="nowrap">
+          <Checksum archive={archive} />
+        </span>
+        {!archive.synced && <Why archive={archive} />}
+      </li>
+    ))}
+  </ul>
+)
+
+interface ArchiveProps {
+  readonly archive: VersionItem
+}
+
+const Sync = ({ archive }: ArchiveProps) => (
+  <SyncChip synced={archive.synced} failed={hasFailed(archive)} />
+)
+
+const Why = ({ archive }: ArchiveProps) => (
+  <div class={hasFailed(archive) ? 'why fail' : 'why'}>
+    <Icon name={hasFailed(archive) ? 'fail' : 'wait'} />
+    <p>{archive.syncStatus ?? 'It has not been synchronised yet.'}</p>
+  </div>
+)
+
+const Size = ({ archive: { archiveSizeBytes } }: ArchiveProps) =>
+  archiveSizeBytes === undefined ? <None /> : <>{bytes(archiveSizeBytes)}</>
+
+function Checksum({ archive }: ArchiveProps) {
+  const { checksum = '', version } = archive
+  if (checksum === '') return <None />
+  const platform = platformOf(archive)
+  const what = platform === undefined ? version : `${version} for ${platform}`
+  return (
+    <>
+      <code title={checksum}>
+        {checksum.slice(0, 4)}…{checksum.slice(-4)}
+      </code>{' '}
+      <CopyButton text={checksum} what={`checksum of ${what}`} />
+    </>
+  )
+}
