@@ -121,6 +121,10 @@ it('kubectl shows useful columns', async () => {
   )
   // More than namespace, name and age.
   expect(Math.min(...columns)).toBeGreaterThan(3)
+  for (const kind of ['modules', 'providers', 'versions', 'depots']) {
+    expect(await header(kind)).toMatch(/READY +REASON/)
+    expect(await header(kind)).not.toContain('STATUS')
+  }
 })
 
 describe('kubectl finds one object by every name of its kind', () => {

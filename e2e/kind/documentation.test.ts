@@ -25,7 +25,8 @@ function type(script: string, timeoutMs?: number): Promise<Outcome> {
     `KIND_CLUSTER_NAME=${kind.node.replace(/-control-plane$/, '')}`,
     `BASES=${kind.image.settings['BASES']}`,
   ]
-  const shell = ['bash', '-euo', 'pipefail', '-c', `cd '${repository}'\n${script}`]
+  // Its input is a socket, which Bash takes for a remote login.
+  const shell = ['bash', '--norc', '-euo', 'pipefail', '-c', `cd '${repository}'\n${script}`]
   return run('env', [...environment, ...shell], '', timeoutMs)
 }
 

@@ -14,7 +14,9 @@ describe('notes after an install', () => {
   it('lead to a first answer without an ingress, and end with a command', () => {
     const text = notes({})
     expect(text).toContain('port-forward service/depot-server 8080:80')
-    expect(text).toContain('credentials "localhost:8080"')
+    expect(text).toContain('host "depot.test" {')
+    expect(text).toContain('"modules.v1"   = "http://localhost:8080/depot/modules/v1/"')
+    expect(text).toContain('credentials "depot.test"')
     expect(text.trim().split('\n').at(-1)?.trim()).toBe(
       'curl --fail http://localhost:8080/.well-known/terraform.json',
     )
@@ -46,6 +48,16 @@ describe('notes after an install', () => {
   it('say how to log in', () => {
     expect(notes(profiles['broker'] ?? {})).toContain('terraform login depot.example.com')
     expect(notes({ server: { useBearerToken: false } })).toContain('base64 -w0 of a kubeconfig')
+    expect(notes({ server: { baseUrl: 'https://example.com/terraform' } })).toContain(
+      'credentials "example.com"',
+    )
+  })
+
+  it('promise no login at an issuer that browsers cannot reach', () => {
+    const text = notes({ ...brokerWithSecret, ui: { enabled: false } })
+    expect(text).not.toContain('terraform login depot')
+    expect(text).toContain('http://depot-broker.depot-system.svc.cluster.local:5556/broker')
+    expect(text).toContain('server.oidc.brokerProxy.enabled')
   })
 
   it('explain how to fill the registry, if the controller is enabled', () => {
@@ -78,6 +90,7 @@ describe('notes after an install', () => {
       },
     ],
     ['One replica', {}],
+    ['server.gpg.secretName is empty', {}],
     ['has a secret', brokerWithSecret],
     ['no redirect URI http://localhost:10000/login', brokerWithSecret],
     [
@@ -88,7 +101,9 @@ describe('notes after an install', () => {
   ])('warn: %s', (warning, values) => {
     expect(notes(values)).toContain(warning)
     expect(
-      notes({ server: { replicaCount: 2, baseUrl: 'https://x', enabled: true } }),
+      notes({
+        server: { replicaCount: 2, baseUrl: 'https://x', gpg: { secretName: 's' } },
+      }),
     ).not.toContain(warning)
   })
 })

@@ -15,10 +15,7 @@ interface PrinterColumn {
 }
 
 const latest = { name: 'Latest', type: 'string', jsonPath: '.status.latestVersion' } as const
-const syncColumns = [
-  { name: 'Synced', type: 'boolean', jsonPath: '.status.synced' },
-  { name: 'Status', type: 'string', jsonPath: '.status.syncStatus' },
-] as const
+const synced = { name: 'Synced', type: 'boolean', jsonPath: '.status.synced' } as const
 const ready = {
   name: 'Ready',
   type: 'string',
@@ -28,13 +25,13 @@ const reason = {
   name: 'Reason',
   type: 'string',
   jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
-  priority: 1,
 } as const
-/** Other kinds report this in `syncStatus`. */
+/** A sentence or two, which only `-o wide` has space for. */
 const message = {
   name: 'Status',
   type: 'string',
   jsonPath: '.status.conditions[?(@.type=="Ready")].message',
+  priority: 1,
 } as const
 const age = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' } as const
 
@@ -55,15 +52,16 @@ const presentation: Readonly<
     columns: [
       { name: 'Provider', type: 'string', jsonPath: '.spec.moduleConfig.provider' },
       latest,
-      ...syncColumns,
+      synced,
       ready,
       reason,
+      message,
     ],
   },
   Provider: {
     description: 'Provider is a Terraform provider: its source, its storage and its versions.',
     shortNames: ['tfprov'],
-    columns: [latest, ...syncColumns, ready, reason],
+    columns: [latest, synced, ready, reason, message],
   },
   Version: {
     description:
@@ -74,9 +72,10 @@ const presentation: Readonly<
       { name: 'Version', type: 'string', jsonPath: '.spec.version' },
       { name: 'OS', type: 'string', jsonPath: '.spec.operatingSystem' },
       { name: 'Arch', type: 'string', jsonPath: '.spec.architecture' },
-      ...syncColumns,
+      synced,
       ready,
       reason,
+      message,
     ],
   },
   Depot: {
@@ -87,7 +86,7 @@ const presentation: Readonly<
       { name: 'Interval', type: 'integer', jsonPath: '.spec.pollingIntervalMinutes' },
       { name: 'Polled', type: 'date', jsonPath: '.status.lastPoll' },
       ready,
-      { ...reason, priority: 0 },
+      reason,
       message,
       { name: 'Modules', type: 'string', jsonPath: '.status.modules', priority: 1 },
       { name: 'Providers', type: 'string', jsonPath: '.status.providers', priority: 1 },

@@ -73,6 +73,6 @@ export function requireSigner(signer: Signer | undefined): Signer {
   if (signer !== undefined) return signer
   throw new RegistryError(
     'NotConfigured',
-    'signing metadata not configured: start the server with --gpg-private-key-path to serve providers',
+    'signing metadata not configured: start the server with --gpg-private-key-path (server.gpg.secretName of the chart) to serve providers',
   )
 }
