@@ -26,5 +26,5 @@ ENV NODE_ENV=production MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072 NODE_OP
 USER 65532:65532
 WORKDIR /
 EXPOSE 8080 9090
-ENTRYPOINT ["/nodejs/bin/node"]
-CMD ["/app/server.mjs"]
+ENTRYPOINT ["/nodejs/bin/node", "/app/depot.mjs"]
+CMD ["server"]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bundleCommands } from '../../hack/image/bundle.ts'
+import { bundle } from '../../hack/image/bundle.ts'
 import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import type { Sample, SampleDepot } from '../../hack/testbed/explorer/manifests.ts'
 import { allocatorEnvironment, nodeOptions } from '../../pkg/base/fast/fast.ts'
@@ -261,7 +261,7 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
 
   it('the process as the image runs it: start, idle memory, and memory after use', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'depot-bundle-'))
-    await bundleCommands(folder, ['ui'])
+    await bundle({ ui: 'cmd/ui/main.ts' }, folder)
     const began = performance.now()
     const explorer = await startExplorer({
       serverUrl: large.server.url,

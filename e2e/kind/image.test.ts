@@ -27,8 +27,8 @@ it('names the user, the source and the licence of the image', async () => {
   const { config } = await configOf(kind.image.archive)
   expect(config).toMatchObject({
     User: '65532:65532',
-    Entrypoint: ['/nodejs/bin/node'],
-    Cmd: ['/app/server.mjs'],
+    Entrypoint: ['/nodejs/bin/node', '/app/depot.mjs'],
+    Cmd: ['server'],
     Labels: {
       'org.opencontainers.image.licenses': 'Apache-2.0',
       'org.opencontainers.image.revision': expect.stringMatching(/^[0-9a-f]{40}$/),

@@ -112,7 +112,7 @@ export async function startUpstream(): Promise<string> {
             name: 'upstream',
             image: 'docker.io/depot/depot:e2e',
             imagePullPolicy: 'Never',
-            args: ['/upstream/upstream.mjs', '/upstream'],
+            command: ['/nodejs/bin/node', '/upstream/upstream.mjs', '/upstream'],
             securityContext: restricted.container,
             readinessProbe: { tcpSocket: { port: ports.downloads }, periodSeconds: 1 },
             volumeMounts: [{ name: 'upstream', mountPath: '/upstream', readOnly: true }],

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import packageJson from '../../package.json' with { type: 'json' }
-import { bundleCommands } from './bundle.ts'
+import { bundleProgram } from './bundle.ts'
 import { refusedLicenses } from './licenses.ts'
 import { notices } from './notices.ts'
 import { packagesOfImage } from './packages.ts'
@@ -22,7 +22,7 @@ if (folder === undefined || systemFolder === undefined) {
 }
 
 mkdirSync(folder, { recursive: true })
-const { inputs } = await bundleCommands(folder)
+const { inputs } = await bundleProgram(folder)
 const pageFiles = await bundlePage(join(folder, 'ui'))
 
 const packages = await packagesOfImage([...Object.keys(inputs), ...pageFiles])

@@ -1,12 +1,23 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { bundleCommands } from './bundle.ts'
+import { commands } from '../../cmd/depot/depot.ts'
+import { bundleProgram } from './bundle.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'depot-bundle-'))
 afterAll(() => rmSync(folder, { recursive: true }))
-const { inputs, outputs } = await bundleCommands(folder)
+const { inputs, outputs } = await bundleProgram(folder)
+
+it.each(Object.keys(commands))('the program of the image has the command %s', (command) => {
+  const program = join(folder, 'depot.mjs')
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, command, '--help'], {
+    encoding: 'utf8',
+  })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(stdout).toContain(`depot ${command}`)
+})
 
 it('no dynamic import names a CommonJS package, because the bundle has only its default export', () => {
   const onFirstUse = Object.entries(inputs)

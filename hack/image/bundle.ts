@@ -1,31 +1,25 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 
 /*
- * The commands of the image as ESM bundles. Code that several commands share, and code that is loaded on first use, such as the
- * SDKs of the clouds, are files of their own below `chunks`.
+ * The program of the image as an ESM bundle. Each command, and code that is loaded on first use, such as the SDKs of the clouds,
+ * are files of their own below `chunks`.
  */
 
 const repository = join(import.meta.dirname, '../..')
-
-/** Each command's entry file becomes a file of this name in the image. */
-const everyCommand = ['server', 'ui', 'controller', 'sync', 'selftest']
 
 /** CommonJS packages load modules of Node with require, which ESM files lack. */
 const requireForCommonJs =
   "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);"
 
-const entryOf = (command: string): string => join(repository, 'cmd', command, 'main.ts')
-
-/** Writes `server.mjs` and its siblings into a folder. @returns the source files that they contain. */
-export function bundleCommands(
-  folder: string,
-  commands: readonly string[] = everyCommand,
-): Promise<Metafile> {
-  const there = commands.filter((command) => existsSync(entryOf(command)))
-  return bundle(Object.fromEntries(there.map((command) => [command, entryOf(command)])), folder)
-}
+/** Writes `depot.mjs`, the program with every command, into a folder. @returns the source files that it contains. */
+export const bundleProgram = (folder: string): Promise<Metafile> =>
+  bundle(
+    Object.fromEntries(
+      ['depot', 'selftest'].map((name) => [name, join(repository, 'cmd', name, 'main.ts')]),
+    ),
+    folder,
+  )
 
 /** Writes a bundle of each entry file, under the name that it has in the image. */
 export async function bundle(
