@@ -159,7 +159,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     await close()
   })
 
-  it('is refreshed once for two tabs, a minute before it ends', async () => {
+  it('is refreshed once for two tabs, after four fifths of the life of its token', async () => {
     const { context, page, provider, answers, baseUrl, expiresAt } = await refreshable()
     const other = await context.newPage()
     await other.goto(`${baseUrl}/`)
@@ -167,9 +167,9 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     const before = provider.tokenRequests
     const waiting: Route[] = []
     await context.route('**/auth/refresh', (route) => void waiting.push(route))
-    await page.clock.pauseAt(expiresAt - 61_000)
+    await page.clock.pauseAt(expiresAt - 725_000)
     expect(waiting).toHaveLength(0)
-    await page.clock.fastForward(2000)
+    await page.clock.fastForward(10_000)
     // One tab asks, the other one waits for it.
     const locks = () =>
       page.evaluate(async () => {
@@ -193,8 +193,8 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     await context.route('**/auth/refresh', (route) => route.fulfill({ status: 503, json: {} }), {
       times: 1,
     })
-    await page.clock.pauseAt(expiresAt - 61_000)
-    await page.clock.fastForward(2000)
+    await page.clock.pauseAt(expiresAt - 725_000)
+    await page.clock.fastForward(10_000)
     await expect.poll(() => answers.map((answer) => answer.status())).toEqual([503])
     await page.clock.resume()
     await expect.poll(() => answers.length, { timeout: 60_000 }).toBeGreaterThan(1)
@@ -291,7 +291,9 @@ async function refreshable(browsers: 'with locks' | 'without locks' = 'with lock
   await page.waitForURL(`${explorer.baseUrl}/stats`)
   await settled(page)
   const boot = dataOf(await page.content(), 'boot') as Boot
-  expect(boot).toMatchObject({ signedIn: true, refreshable: true })
+  // Four fifths of an hour, and the session lasts eight hours.
+  expect((boot.refreshInMs ?? 0) / 60_000).toBeCloseTo(48, 0)
+  expect(((boot.endsAt ?? 0) - Date.now()) / 3_600_000).toBeCloseTo(8, 1)
   const expiresAt = boot.expiresAt ?? 0
   // Times in tokens are whole seconds: one of the same second would not be newer.
   await expect.poll(() => Date.now(), { timeout: 10_000 }).toBeGreaterThan(expiresAt - 3_599_000)

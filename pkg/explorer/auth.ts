@@ -3,9 +3,10 @@ import { buildEndSessionUrl } from 'openid-client'
 import { isRecord } from '../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../base/errors/errors.ts'
 import type { Clock } from '../base/pacing/pacing.ts'
+import type { Boot } from './boot.ts'
 import type { Issuer } from './issuer.ts'
 import { forgetLogins } from './login.ts'
-import { packToken, unpackToken } from './packed-token.ts'
+import { claimsOf, packToken, unpackToken } from './packed-token.ts'
 import type { Grant } from './refresh.ts'
 import { type ExplorerContext, type ExplorerEnv, fetchSiteOf, note } from './request.ts'
 import type { Seal } from './seal.ts'
@@ -40,7 +41,7 @@ export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
   app.post('/auth/refresh', async (c) => {
     note(c, '/auth/refresh')
     const session = await c.var.session()
-    const state = stateOf(session, sessions)
+    const state = stateOf(session, sessions, clock())
     const isKnown = (state.expiresAt ?? 0) <= endIn(parsed(await readBody(c)))
     if (!isKnown || refresh === undefined || session?.refreshToken === undefined) {
       return c.json(state)
@@ -53,7 +54,7 @@ export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
       )
     })
     await keep(c, sessions, renewed)
-    return c.json(stateOf(renewed, sessions))
+    return c.json(stateOf(renewed, sessions, clock()))
   })
 
   app.post('/auth/logout', async (c) => {
@@ -97,14 +98,14 @@ export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
       const session = (await c.var.session()) ?? { signedInAt: clock() }
       const changed = { ...session, devToken: token }
       await keep(c, sessions, changed)
-      return c.json(stateOf(changed, sessions))
+      return c.json(stateOf(changed, sessions, clock()))
     })
     app.delete('/auth/dev-token', async (c) => {
       note(c, '/auth/dev-token')
       const session = await c.var.session()
       const changed = session && { ...session, devToken: undefined }
       await keep(c, sessions, changed)
-      return c.json(stateOf(changed, sessions))
+      return c.json(stateOf(changed, sessions, clock()))
     })
   }
 
@@ -128,17 +129,32 @@ export async function keep(
   }
 }
 
+/** Tokens are refreshed after this part of their life. */
+const refreshedAfter = 0.8
+
 /** The part of a session that the page may know. */
-export function stateOf(session: Session | undefined, sessions: Sessions) {
-  const signedIn = session?.idToken !== undefined
+export function stateOf(
+  session: Session | undefined,
+  sessions: Sessions,
+  now: number,
+): Pick<Boot, 'signedIn' | 'devTokenInUse' | 'expiresAt' | 'endsAt' | 'refreshInMs'> {
+  const devTokenInUse = session?.devToken !== undefined
+  const { idToken, refreshToken, expiresAt } = session ?? {}
+  if (session === undefined || idToken === undefined || expiresAt === undefined) {
+    return { signedIn: idToken !== undefined, devTokenInUse }
+  }
+  const endsAt = sessions.endOf(session)
+  const token = Math.min(expiresAt, endsAt)
+  const issuedAt = Number(claimsOf(idToken)['iat'] ?? 0) * 1000
+  const lifeMs = issuedAt > 0 ? expiresAt - issuedAt : 0
   return {
-    signedIn,
-    devTokenInUse: session?.devToken !== undefined,
-    refreshable: signedIn && session.refreshToken !== undefined,
-    ...(signedIn &&
-      session.expiresAt !== undefined && {
-        expiresAt: Math.min(session.expiresAt, sessions.endOf(session)),
-      }),
+    signedIn: true,
+    devTokenInUse,
+    expiresAt: token,
+    endsAt: refreshToken === undefined ? token : endsAt,
+    ...(refreshToken !== undefined && {
+      refreshInMs: Math.max(0, expiresAt - (1 - refreshedAfter) * lifeMs - now),
+    }),
   }
 }
 

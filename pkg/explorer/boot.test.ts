@@ -10,7 +10,8 @@ const boot: Boot = {
   signedIn: true,
   name: '</script><script>alert(1)</script><!--',
   expiresAt: 1,
-  refreshable: true,
+  endsAt: 2,
+  refreshInMs: 3,
   version: '1.0.0',
 }
 
@@ -28,7 +29,6 @@ it('reads missing values as switched off', () => {
     devTokenInput: false,
     devTokenInUse: false,
     signedIn: false,
-    refreshable: false,
     version: '',
   })
 })

@@ -17,10 +17,12 @@ export interface Boot {
   readonly signedIn: boolean
   readonly name?: string | undefined
   readonly email?: string | undefined
-  /** End of the login unless it is refreshed, in milliseconds since 1970. */
+  /** End of the token, in milliseconds since 1970. */
   readonly expiresAt?: number | undefined
-  /** Whether `POST /auth/refresh` can extend the login. */
-  readonly refreshable: boolean
+  /** End of the session, however often its token is refreshed. */
+  readonly endsAt?: number | undefined
+  /** When `POST /auth/refresh` should get a new token, counted from now; absent if it cannot. */
+  readonly refreshInMs?: number | undefined
   /** Milliseconds since 1970. A 401 within 60 s of it must not lead to another login. */
   readonly signedInAt?: number | undefined
   /** Issuer of the token, shown if the registry refuses the token. */
@@ -61,7 +63,6 @@ export function parseBoot(text: string): Boot {
     devTokenInput: found.devTokenInput === true,
     devTokenInUse: found.devTokenInUse === true,
     signedIn: found.signedIn === true,
-    refreshable: found.refreshable === true,
     version: found.version ?? '',
   }
 }

@@ -43,7 +43,6 @@ describe('a page', () => {
       devTokenInput: false,
       devTokenInUse: false,
       signedIn: false,
-      refreshable: false,
       version: '1.2.3',
     })
     expect(text).toContain('data-key="/-/api/resources?q=net" data-status="200"')

@@ -130,7 +130,7 @@ function bootOf(c: ExplorerContext, options: ShellOptions, session: Session | un
     const value = claims[claim]
     return typeof value === 'string' ? value : undefined
   }
-  const state = options.sessions && stateOf(session, options.sessions)
+  const state = options.sessions && stateOf(session, options.sessions, options.clock())
   return {
     registryHost: external.host,
     baseUrl: external.origin,
@@ -138,7 +138,6 @@ function bootOf(c: ExplorerContext, options: ShellOptions, session: Session | un
     devTokenInput: options.devTokenInput,
     devTokenInUse: false,
     signedIn: false,
-    refreshable: false,
     ...state,
     ...(state?.signedIn && {
       name: text('name') ?? text('preferred_username') ?? text('email') ?? text('sub'),

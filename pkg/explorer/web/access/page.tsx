@@ -87,9 +87,9 @@ function You({ who }: { readonly who: WhoAmI | undefined }) {
             <Names names={who.groups} />
           </Fact>
         )}
-        {boot.expiresAt !== undefined && (
+        {boot.endsAt !== undefined && (
           <Fact words="Session ends">
-            <TimeAgo at={boot.expiresAt} />
+            <TimeAgo at={boot.endsAt} />
           </Fact>
         )}
       </dl>

@@ -1,3 +1,4 @@
+import type { Boot } from '../../boot.ts'
 import { boot } from '../api/boot.ts'
 import { forgetAnswers } from '../api/use-query.ts'
 import { readStored, writeStored } from './storage.ts'
@@ -29,7 +30,12 @@ export function goToLogin(): boolean {
   return true
 }
 
-async function send(path: string, method: 'POST' | 'DELETE', body?: object): Promise<unknown> {
+/** The state of the session, or where to go after signing out. */
+interface Answer extends Token {
+  readonly location?: string
+}
+
+async function send(path: string, method: 'POST' | 'DELETE', body?: object): Promise<Answer> {
   const response = await fetch(path, {
     method,
     headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
@@ -37,7 +43,7 @@ async function send(path: string, method: 'POST' | 'DELETE', body?: object): Pro
   })
   if (!response.ok) throw new Error(`The explorer answered ${response.status}.`)
   const text = await response.text()
-  return text === '' ? {} : (JSON.parse(text) as unknown)
+  return text === '' ? {} : (JSON.parse(text) as Answer)
 }
 
 const signedOutKey = 'depot-signed-out'
@@ -51,12 +57,11 @@ export function signOutWithOtherTabs(): void {
 
 /** Ends the session here, then at the issuer if it has a page for that. */
 export async function signOut(): Promise<void> {
-  const answer = (await send('/auth/logout', 'POST', {})) as Record<string, unknown>
+  const { location: next = '/' } = await send('/auth/logout', 'POST', {})
   writeStored('localStorage', signedOutKey, String(Date.now()))
   forgetAnswers()
   forgetVisits()
-  const next = answer['location']
-  location.assign(typeof next === 'string' ? next : '/')
+  location.assign(next)
 }
 
 export async function saveDevToken(token: string): Promise<void> {
@@ -69,30 +74,30 @@ export async function clearDevToken(): Promise<void> {
   location.reload()
 }
 
-const beforeMs = 60_000
 const soonestMs = 5000
 const longestTimer = 2 ** 31 - 1
 
-/** Extends the login shortly before it ends, once for all tabs. */
+/** Extends the login before its token expires, once for all tabs. */
 export function keepSignedIn(): void {
-  if (!boot.signedIn || !boot.refreshable || boot.expiresAt === undefined) return
-  schedule(boot.expiresAt)
+  schedule(boot)
 }
 
-function schedule(expiresAt: number): void {
-  const wait = Math.min(Math.max(expiresAt - beforeMs - Date.now(), soonestMs), longestTimer)
+type Token = Pick<Boot, 'expiresAt' | 'refreshInMs'>
+
+function schedule({ expiresAt, refreshInMs }: Token): void {
+  if (expiresAt === undefined || refreshInMs === undefined) return
+  const wait = Math.min(Math.max(refreshInMs, soonestMs), longestTimer)
   setTimeout(() => void refresh(expiresAt), wait)
 }
 
-/** @param known end of the login; another tab may have extended it already */
+/** @param known end of the token; another tab may have extended it already */
 async function refresh(known: number): Promise<void> {
   try {
-    const answer = await inOneTab(() => send('/auth/refresh', 'POST', { expiresAt: known }))
-    const { expiresAt } = answer as { expiresAt?: unknown }
-    if (typeof expiresAt === 'number' && expiresAt > known) schedule(expiresAt)
+    const token = await inOneTab(() => send('/auth/refresh', 'POST', { expiresAt: known }))
+    if ((token.expiresAt ?? 0) > known) schedule(token)
   } catch {
     // While the issuer is unreachable, the login stays valid until it ends.
-    if (Date.now() < known) schedule(known)
+    if (Date.now() < known) schedule({ expiresAt: known, refreshInMs: 0 })
   }
 }
 
