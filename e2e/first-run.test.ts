@@ -1,12 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { dataOf } from '../hack/testbed/explorer/pages.ts'
 import { freePort } from '../hack/testbed/ports.ts'
+import type { Boot } from '../pkg/explorer/explorer.ts'
 
 const repository = dirname(import.meta.dirname)
 const parent = mkdtempSync(join(tmpdir(), 'depot first run '))
@@ -86,6 +88,22 @@ describe.runIf(terraform)('make run, in a fresh checkout whose path has spaces',
       })
       expect(typed).toMatch(/Installed depot\.test\/platform\/hello v1\.1\.0 \(self-signed, key ID/)
       expect(typed).toContain('Apply complete! Resources: 2 added')
+      // The usage block of the pages names their address.
+      const pages = /Open (http:\S+) in a browser/.exec(run.printed())?.[1] ?? ''
+      const page = await (await fetch(`${pages}/platform/module/network`)).text()
+      const { registryHost } = dataOf(page, 'boot') as Boot
+      const copied = join(parent, 'copied')
+      mkdirSync(copied)
+      const block = `module "network" {\n  source = "${registryHost}/platform/network/aws"\n}\n`
+      writeFileSync(join(copied, 'main.tf'), block)
+      execFileSync(
+        'sh',
+        ['-ec', `${lines[0]}\ncd ${copied.replaceAll(' ', '\\ ')}\nterraform init`],
+        {
+          env: { PATH: `${dirname(terraform ?? '')}:${process.env['PATH']}`, HOME: parent },
+        },
+      )
+      expect(existsSync(join(copied, '.terraform/modules/network/main.tf'))).toBe(true)
       await expect
         .poll(run.printed)
         .toContain('GET /depot/modules/v1/platform/network/aws/versions 200')

@@ -9,6 +9,7 @@ const repository = dirname(import.meta.dirname)
 export interface Playground {
   readonly archives: string
   readonly signingKey: string
+  readonly cliConfig: string
   readonly statsPath: string
   /** Shell lines that install from the samples, once a server serves them. */
   readonly linesToType: readonly string[]
@@ -36,6 +37,7 @@ export async function preparePlayground(dir: string, port: number): Promise<Play
   return {
     archives,
     signingKey,
+    cliConfig,
     statsPath: join(dir, `stats${suffix}.db`),
     linesToType: [
       `export TF_CLI_CONFIG_FILE=${quoted(cliConfig)}`,
@@ -66,12 +68,18 @@ async function createSigningKey(file: string): Promise<void> {
   writeFileSync(file, key, { mode: 0o600 })
 }
 
-/** CLIs require https from a registry, unless their configuration has the addresses of its services. */
-function writeCliConfig(file: string, port: number): void {
+/**
+ * CLIs require https from a registry, unless their configuration has the addresses of its services.
+ *
+ * @param pagesUrl whose usage blocks name its host; absent without pages
+ */
+export function writeCliConfig(file: string, port: number, pagesUrl?: string): void {
   const services = (['modules', 'providers'] as const)
     .map((kind) => `    "${kind}.v1" = "http://127.0.0.1:${port}/depot/${kind}/v1/"\n`)
     .join('')
-  writeFileSync(file, `host "depot.test" {\n  services = {\n${services}  }\n}\n`)
+  const hosts = ['depot.test', ...(pagesUrl === undefined ? [] : [new URL(pagesUrl).host])]
+  const blocks = hosts.map((host) => `host "${host}" {\n  services = {\n${services}  }\n}\n`)
+  writeFileSync(file, blocks.join(''))
 }
 
 function writeExample(folder: string): void {

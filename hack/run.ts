@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { nodeOptions } from '../pkg/base/fast/fast.ts'
 import { readableLine } from '../pkg/base/telemetry/telemetry.ts'
-import { portOf, preparePlayground } from './playground.ts'
+import { portOf, preparePlayground, writeCliConfig } from './playground.ts'
 import { listenError, type RunningPages, startPages } from './run-explorer.ts'
 
 /*
@@ -52,7 +52,7 @@ if (error === 'EADDRINUSE')
 if (error !== undefined)
   fail(`cannot listen on port ${port} (${error}); choose another: make run PORT=9000`)
 
-const { archives, signingKey, statsPath, linesToType } = await preparePlayground(
+const { archives, signingKey, cliConfig, statsPath, linesToType } = await preparePlayground(
   resolve(values.dir),
   port,
 )
@@ -104,6 +104,7 @@ for await (const line of createInterface({ input: server.stdout })) {
     pages = await startPages(`http://127.0.0.1:${port}`, uiPort, (text) =>
       process.stdout.write(readableLine(text)),
     )
+    writeCliConfig(cliConfig, port, pages.url)
     printNextSteps(pages.url)
   }
 }

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { messageOf } from '../../../pkg/base/errors/errors.ts'
-import { onPath, portOf, preparePlayground, quoted } from '../../playground.ts'
+import { onPath, portOf, preparePlayground, quoted, writeCliConfig } from '../../playground.ts'
 import { toolPath } from '../tools.ts'
 import { type ControlPlane, startControlPlane } from './control-plane.ts'
 import { type Filling, prepareFilling } from './filling.ts'
@@ -81,6 +81,7 @@ process.once('SIGINT', ended.resolve)
 process.once('SIGTERM', ended.resolve)
 console.log('depot: starting etcd and kube-apiserver')
 const playground = await preparePlayground(values.dir, port)
+writeCliConfig(playground.cliConfig, port, `http://127.0.0.1:${uiPort}`)
 const controlPlane = await startControlPlane().catch((err: unknown) => fail(messageOf(err)))
 const objects = await fill(controlPlane, playground.archives).catch(async (err: unknown) => {
   await controlPlane.stop()
