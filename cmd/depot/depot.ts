@@ -9,6 +9,7 @@ import {
   keygenCommand,
   lintCommand,
   serverCommand,
+  snapshotCommand,
   syncCommand,
   type Tables,
 } from '../../pkg/base/options/options.ts'
@@ -67,6 +68,16 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
         args,
         version,
         main: async ({ options }) => (await import('../explain/explain.ts')).explain(options),
+      }),
+  },
+  snapshot: {
+    tables: snapshotCommand,
+    run: (args) =>
+      runCommand({
+        command: snapshotCommand,
+        args,
+        version,
+        main: async ({ options }) => (await import('../snapshot/snapshot.ts')).snapshot(options),
       }),
   },
   keygen: {

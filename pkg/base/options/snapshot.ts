@@ -1,0 +1,43 @@
+import * as z from 'zod'
+import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+import { baseUrl } from './urls.ts'
+import { onOff } from './values.ts'
+
+const options = {
+  heap: {
+    flag: 'heap',
+    value: onOff,
+    default: 'false',
+    meaning: 'Take all objects of JavaScript. Required, because nothing else can be taken yet.',
+  },
+  adminUrl: {
+    flag: 'admin-url',
+    value: baseUrl,
+    default: 'http://127.0.0.1:9090',
+    meaning: 'Admin address of the process, as seen from its own pod or machine.',
+  },
+  out: {
+    flag: 'out',
+    value: z.string().min(1, 'must not be empty').meta({ title: 'FILE' }),
+    otherwise: 'standard output',
+    meaning: 'File for the snapshot. It contains secrets, so that only this user can read it.',
+  },
+} satisfies OptionTable
+
+/** Takes what a running process has in memory. */
+export const snapshotCommand = {
+  program: 'depot snapshot',
+  summary: 'Takes a heap snapshot of a running server, controller or explorer, for an analysis.',
+  examples: [
+    'depot snapshot --heap --out server.heapsnapshot',
+    'depot snapshot --heap --admin-url http://127.0.0.1:9091 --out explorer.heapsnapshot',
+  ],
+  options,
+  secrets: {},
+  rules: [
+    ({ given }) =>
+      given('heap') ? undefined : '--heap is required, because nothing else can be taken: set it',
+  ],
+} satisfies Command<typeof options, SecretTable>
+
+export type SnapshotCommandOptions = Options<typeof options>
