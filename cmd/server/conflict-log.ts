@@ -14,15 +14,16 @@ export function conflictLog(log: Logger): (conflict: Conflict) => void {
   function flush(): void {
     timer = undefined
     let lines = 0
-    for (const { kind, namespace, name, reason } of reported.values()) {
-      const why = reason()
+    for (const { kind, namespace, name, unserved } of reported.values()) {
+      const why = unserved()
       if (why === undefined) continue
+      const { reason, message } = why
       lines += 1
       if (lines > maxLines) break
-      log.warn({ kind, namespace, name, reason: why }, 'object not served: another one is')
+      log.warn({ kind, namespace, name, reason, message }, 'object in conflict')
     }
     if (lines > maxLines) {
-      log.warn('more objects are not served than are logged here: see catalog_conflicts')
+      log.warn('more objects are in conflict than are logged here: see /depot/ui/v1/conflicts')
     }
     reported.clear()
   }

@@ -44,6 +44,30 @@ export const NamespaceList = z
   .strictObject({ items: z.array(z.strictObject({ name, public: z.literal(true) })) })
   .register(components, { id: 'NamespaceList' })
 
+export const unservedReasons = [
+  'Duplicate',
+  'AddressTaken',
+  'ParentMissing',
+  'NotSemver',
+  'NoPlatform',
+  'NoFileName',
+  'NoStorage',
+  'NoDigest',
+] as const
+
+const why = {
+  reason: z
+    .enum(unservedReasons)
+    .describe('Why it is not served, or not under its address; docs/errors.md explains each.'),
+  message: z.string().describe('What is so and what to do, as the end of a sentence.'),
+  servedInstead: z
+    .string()
+    .optional()
+    .describe('Name of the object that is served, in the same namespace.'),
+}
+/** Present where there is a reason. */
+const whyNot = z.object(why).partial().shape
+
 const card = {
   kind,
   namespace: name,
@@ -66,6 +90,7 @@ const card = {
     .describe('Present where a version is out of sync.'),
   totalDownloads: tally,
   lastDownloadedAt: moment.optional(),
+  ...whyNot,
 }
 
 export const BrowseResource = z.strictObject(card).register(components, { id: 'Resource' })
@@ -115,9 +140,71 @@ export const BrowseVersion = z
     downloadCount: tally.optional().describe('Absent where there was no download.'),
     lastDownloadedAt: moment.optional(),
     archiveSizeBytes: tally.optional().describe('Compressed size.'),
+    ...whyNot,
   })
   .register(components, { id: 'Version' })
 export type BrowseVersion = z.infer<typeof BrowseVersion>
+
+export const BrowseConflict = z
+  .strictObject({
+    ...why,
+    kind: kind.describe('Of the resource, and of the resource of a version.'),
+    namespace: name,
+    name: name.describe('Of the object.'),
+    resource: name
+      .optional()
+      .describe('Name of the module or provider; absent where a version has none.'),
+    address: z.string().optional().describe('The address that it asks for, after the namespace.'),
+    version: z.string().optional().describe('Absent for modules and providers.'),
+    os: z.string().optional().describe('Providers only.'),
+    arch: z.string().optional().describe('Providers only.'),
+  })
+  .register(components, { id: 'Conflict' })
+export type BrowseConflict = z.infer<typeof BrowseConflict>
+
+export const ConflictList = z
+  .strictObject({
+    items: z.array(BrowseConflict),
+    ...page,
+    counts: z
+      .array(z.strictObject({ reason: z.enum(unservedReasons), count: tally }))
+      .describe('By reason, whatever the filter by reason and the page.'),
+  })
+  .register(components, { id: 'ConflictList' })
+export type ConflictList = z.infer<typeof ConflictList>
+
+export const Explanation = z
+  .strictObject({
+    address: z.string().describe('As asked.'),
+    claims: z
+      .array(
+        z.strictObject({
+          kind,
+          namespace: name,
+          name,
+          address: z.string().describe('Under which it is served, after the namespace.'),
+          ...whyNot,
+        }),
+      )
+      .describe('Modules and providers that ask for the address; the one without reason has it.'),
+    versions: z
+      .array(
+        z.strictObject({
+          kind,
+          namespace: name,
+          name: name.describe('Of the Version.'),
+          resource: name.optional().describe('Absent where it has none.'),
+          version: z.string(),
+          os: z.string().optional(),
+          arch: z.string().optional(),
+          ...whyNot,
+        }),
+      )
+      .optional()
+      .describe('Versions of that number; the ones without reason are served.'),
+  })
+  .register(components, { id: 'Explanation' })
+export type Explanation = z.infer<typeof Explanation>
 
 const platforms = z.array(z.string()).optional()
 

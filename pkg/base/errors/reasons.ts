@@ -66,6 +66,11 @@ export const reasonTopics = {
       'fix',
       'A Version belongs to no Module or Provider. Correct its owner or config.',
     ],
+    NotSemver: ['fix', 'The version is not a semantic version. Publish it under another one.'],
+    NoPlatform: ['fix', 'A Version of a Provider names no platform. Set it in its spec.'],
+    NoFileName: ['fix', 'The name of the archive is missing or not valid. Set spec.fileName.'],
+    NoStorage: ['fix', 'No storageConfig says where the archive is. Set one.'],
+    NoDigest: ['fix', 'The checksum is missing or malformed. Set spec.upload.sha256, or wait.'],
   },
   /** How requests to the API server and watches end. Depot goes on by itself after each. */
   cluster: {

@@ -17,6 +17,7 @@ const s3 = { s3: { bucket: 'archives', region: 'eu-west-1' } }
 interface Body {
   readonly items: readonly { namespace: string; name: string; modules: string[] }[]
   readonly totalCount: number
+  readonly counts: readonly object[]
   readonly totalModules: number
   readonly modules: readonly { id: string }[]
   readonly edges: readonly object[]
@@ -29,6 +30,7 @@ interface Made {
   readonly namespace?: string
   readonly labels?: Record<string, string>
   readonly status?: object
+  readonly owner?: { readonly kind: string; readonly name: string; readonly uid: string }
 }
 
 /** A registry with a public and a private namespace, and in each a public and a private module. */
@@ -48,9 +50,15 @@ class Registry {
     this.depot('closed', 'labelled', label, ['plain'])
   }
 
-  put(kind: string, name: string, { namespace, labels, ...rest }: Made & { spec?: object }): void {
+  put(
+    kind: string,
+    name: string,
+    { namespace, labels, owner, ...rest }: Made & { spec?: object },
+  ): void {
     this.#revision += 1
-    const raw = { kind, metadata: { name, namespace, labels }, ...rest }
+    const ownerReferences = owner && [{ apiVersion: 'depot.internal/v1alpha1', ...owner }]
+    const uid = `${kind} ${name}`
+    const raw = { kind, metadata: { name, namespace, labels, uid, ownerReferences }, ...rest }
     this.catalog.apply({ type: 'upsert', resource: parsed(raw, this.#revision) })
   }
 
@@ -385,6 +393,122 @@ describe('odd input', () => {
   })
 })
 
+describe('an object that is not served', () => {
+  const registry = new Registry()
+  const secondOfOpen = {
+    namespace: 'open',
+    spec: { type: 'Module', version: '1.0.0', moduleConfigRef: { name: 'open' } },
+  }
+  registry.put('Version', 'open-1-copy', secondOfOpen)
+  registry.put('Module', 'other', {
+    namespace: 'open',
+    spec: { moduleConfig: { name: 'secret' } },
+  })
+  registry.put('Version', 'lost', {
+    namespace: 'closed',
+    spec: { type: 'Module', version: '1.0.0', moduleConfigRef: { name: 'gone' } },
+  })
+  registry.put('Version', 'bare', {
+    namespace: 'closed',
+    spec: {
+      type: 'Module',
+      version: '9.0.0',
+      fileName: 'bare.zip',
+      moduleConfigRef: { name: 'labelled' },
+    },
+  })
+  registry.put('Version', 'stale', {
+    namespace: 'closed',
+    owner: { kind: 'Module', name: 'plain', uid: 'of the one before' },
+    spec: { type: 'Module', version: '3.0.0' },
+  })
+  const app = registry.as('all')
+
+  it('is listed with the reason, what to do, and what is served instead', async () => {
+    const { items, counts } = await app.json('/conflicts')
+    expect(counts).toEqual([
+      { reason: 'Duplicate', count: 1 },
+      { reason: 'AddressTaken', count: 1 },
+      { reason: 'ParentMissing', count: 2 },
+      { reason: 'NoDigest', count: 1 },
+    ])
+    expect(items.slice(0, 4)).toEqual([
+      {
+        reason: 'Duplicate',
+        message: 'duplicate of open-1, which was first: remove one',
+        servedInstead: 'open-1',
+        kind: 'module',
+        namespace: 'open',
+        name: 'open-1-copy',
+        resource: 'open',
+        address: 'open/generic',
+        version: '1.0.0',
+      },
+      {
+        reason: 'AddressTaken',
+        message:
+          'its address secret is that of secret, it is served as other alone: give it another name in its config',
+        servedInstead: 'secret',
+        kind: 'module',
+        namespace: 'open',
+        name: 'other',
+        resource: 'other',
+        address: 'secret',
+      },
+      expect.objectContaining({
+        name: 'lost',
+        message:
+          'it has no parent: no Module of its namespace fits it, or several do; set an owner reference',
+      }),
+      expect.objectContaining({
+        name: 'stale',
+        message:
+          'it has no parent: its owner reference names Module plain, which does not exist or has another uid; correct the reference or remove it',
+      }),
+    ])
+    const { items: versions } = await app.json('/resources/open/module/open/versions')
+    expect(versions).toMatchObject([{}, { reason: 'Duplicate' }])
+    expect(versions[0]).not.toHaveProperty('reason')
+    expect(await app.json('/resources/open/module/other')).toMatchObject({
+      reason: 'AddressTaken',
+      servedInstead: 'secret',
+    })
+  })
+
+  it('is told to those who may see it alone', async () => {
+    const { items } = await registry.as('public').json('/conflicts')
+    expect(items.map(({ name }) => name)).toEqual(['open-1-copy'])
+  })
+
+  it('is explained by address, also as pasted from a configuration', async () => {
+    for (const address of [
+      'open/secret',
+      'registry.test/open/secret',
+      'localhost:8080/open/secret',
+    ]) {
+      expect(await app.json(`/explain?address=${encodeURIComponent(address)}`)).toMatchObject({
+        claims: [{ name: 'other', reason: 'AddressTaken' }, { name: 'secret' }],
+      })
+    }
+    expect(await app.json('/explain?address=open/open&version=v1.0.0')).toMatchObject({
+      claims: [{ name: 'open' }],
+      versions: [{ name: 'open-1' }, { name: 'open-1-copy', servedInstead: 'open-1' }],
+    })
+  })
+
+  it('follows Versions without a parent, which change no resource', async () => {
+    const question = '/conflicts?reason=ParentMissing'
+    for (const count of [2, 3]) {
+      expect(await app.json(question)).toMatchObject({ totalCount: count })
+      expect(await app.json(question)).toMatchObject({ totalCount: count })
+      registry.put('Version', 'lost-too', {
+        namespace: 'closed',
+        spec: { type: 'Module', version: '1.0.0', moduleConfigRef: { name: 'gone' } },
+      })
+    }
+  })
+})
+
 describe('the document', () => {
   const registry = new Registry()
   const app = registry.as('all')
@@ -395,7 +519,8 @@ describe('the document', () => {
       const shape: z.ZodType = response
       expect(shape.safeParse(example)).toMatchObject({ success: true })
       const path = route.replace('{namespace}/{kind}/{name}', 'open/module/open')
-      expect(shape.safeParse(await app.json(path))).toMatchObject({ success: true })
+      const question = route === '/explain' ? '?address=open/open&version=1.0.0' : ''
+      expect(shape.safeParse(await app.json(`${path}${question}`))).toMatchObject({ success: true })
     },
   )
 

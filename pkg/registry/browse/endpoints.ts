@@ -1,7 +1,9 @@
+import { conflicts } from './conflicts.ts'
 import { depotGraph } from './depot-graph.ts'
 import { depots } from './depots.ts'
 import { downloadHistory } from './download-history.ts'
 import type { BrowseEndpoint, DescribedEndpoint } from './endpoint.ts'
+import { explain } from './explain.ts'
 import { namespaces } from './namespaces.ts'
 import { resource } from './resource.ts'
 import { resources } from './resources.ts'
@@ -22,6 +24,8 @@ export const endpoints: readonly BrowseEndpoint[] = [
   depots,
   depotGraph,
   stats,
+  conflicts,
+  explain,
 ]
 
 /** All documented endpoints. */

@@ -7,11 +7,15 @@ import {
   distinct,
   health,
   NaiveModel,
+  nameOf,
   numberOf,
   type Owner,
+  parentNameOf,
   precedence,
   ranks,
+  systemOf,
   type Viewer,
+  type Why,
   type World,
 } from './naive-model.fixture.ts'
 
@@ -29,6 +33,8 @@ export function naiveAnswer(world: World, viewer: Viewer, path: string): unknown
     const depots = model.depots(viewer, query.get('namespace'))
     return namespace === 'graph' ? graph(model, viewer, depots) : list(model, viewer, depots)
   }
+  if (first === 'conflicts') return conflicts(model, viewer, query)
+  if (first === 'explain') return explanation(model, viewer, query)
   if (namespace === '') return resources(model, viewer, query)
   const owner = model.find(kind === 'module' ? 'Module' : 'Provider', namespace, name)
   if (owner === undefined || !model.sees(viewer, owner)) return undefined
@@ -72,6 +78,7 @@ function card(model: NaiveModel, owner: Owner) {
       : undefined,
     totalDownloads: downloads.count,
     lastDownloadedAt: downloads.count > 0 ? time(downloads.lastAt) : undefined,
+    ...model.whyNotOwner(owner),
   }
 }
 
@@ -179,17 +186,17 @@ function binaryFindings(versions: readonly Version[]) {
 const platformName = ({ spec }: Version) =>
   `${spec.operatingSystem ?? ''}/${spec.architecture ?? ''}`
 
-/** The version that a query names, without its leading v. */
-const askedVersion = (query: URLSearchParams, name: string) =>
-  query
-    .get(name)
-    ?.trim()
-    .replace(/^v(?=\d)/i, '')
+/** The one of some versions that a query names, with or without a leading v; otherwise as asked. */
+function askedVersion(query: URLSearchParams, name: string, all: readonly Version[]) {
+  const asked = query.get(name)?.trim()
+  const spelled = [asked?.replace(/^v(?=\d)/i, ''), asked?.replace(/^v/i, '')]
+  return spelled.find((one) => all.some((version) => numberOf(version) === one)) ?? asked
+}
 
 function detail(model: NaiveModel, owner: Owner, query: URLSearchParams) {
   const all = model.versions(owner)
   const numbers = [...new Set(all.map(numberOf))]
-  const asked = askedVersion(query, 'version')
+  const asked = askedVersion(query, 'version', all)
   const selected = numbers.find((number) => number === asked) ?? model.latest(owner)
   const shown = all.filter((version) => numberOf(version) === selected)
   const platforms = new Set(shown.map(platformName))
@@ -254,6 +261,7 @@ function versionPage(model: NaiveModel, owner: Owner, query: URLSearchParams) {
       downloadCount: downloads.count > 0 ? downloads.count : undefined,
       lastDownloadedAt: downloads.count > 0 ? time(downloads.lastAt) : undefined,
       archiveSizeBytes: status?.archiveSizeBytes,
+      ...model.whyNotVersion(version),
     }
   }
   const byVersion = paged([...new Set(kept.map(numberOf))], query)
@@ -283,8 +291,8 @@ function versionPage(model: NaiveModel, owner: Owner, query: URLSearchParams) {
 function findings(model: NaiveModel, owner: Owner, query: URLSearchParams) {
   const all = model.versions(owner)
   const [version, binaryVersion] = [
-    askedVersion(query, 'version'),
-    owner.kind === 'Provider' ? askedVersion(query, 'binaryVersion') : undefined,
+    askedVersion(query, 'version', all),
+    owner.kind === 'Provider' ? askedVersion(query, 'binaryVersion', all) : undefined,
   ]
   for (const asked of [version, binaryVersion]) {
     if (asked !== undefined && !all.some((one) => numberOf(one) === asked)) return undefined
@@ -312,6 +320,133 @@ function findings(model: NaiveModel, owner: Owner, query: URLSearchParams) {
     selectedVersion: scanned.length + binaries.length > 0 ? selected : undefined,
     scannedVersions: numbers(scanned),
     binaryVersions: numbers(binaries),
+  }
+}
+
+const reasons = [
+  'Duplicate',
+  'AddressTaken',
+  'ParentMissing',
+  'NotSemver',
+  'NoPlatform',
+  'NoFileName',
+  'NoStorage',
+  'NoDigest',
+]
+
+interface NaiveConflict extends Why {
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  readonly resource?: string | undefined
+  readonly address?: string
+}
+
+function conflicts(model: NaiveModel, viewer: Viewer, query: URLSearchParams) {
+  const all: NaiveConflict[] = []
+  for (const owner of model.owners(viewer)) {
+    const { namespace, name } = owner.metadata
+    const why = model.whyNotOwner(owner)
+    const system = systemOf(owner)
+    const address = system === undefined ? nameOf(owner) : `${nameOf(owner)}/${system}`
+    const kind = kindName(owner)
+    if (why !== undefined) all.push({ ...why, kind, namespace, name, resource: name, address })
+    if (model.isDisplaced(owner)) continue
+    for (const version of model.versions(owner)) {
+      const whyVersion = model.whyNotVersion(version)
+      if (whyVersion === undefined) continue
+      const place = { ...named(version), resource: name, address: model.address(owner) }
+      all.push({ ...whyVersion, ...place })
+    }
+  }
+  for (const version of model.orphans(viewer)) {
+    all.push({ ...(model.whyNotVersion(version) as Why), ...named(version) })
+  }
+  const [namespaces, q, reason] = [query.getAll('namespace'), query.get('q'), query.get('reason')]
+  const found = all.filter(
+    ({ namespace, name, resource = '', address = '' }) =>
+      (namespaces.length === 0 || namespaces.includes(namespace)) &&
+      (q === null ||
+        [`${namespace}/${name} ${namespace}/${resource} ${address}`].some((words) =>
+          words.toLowerCase().includes(q.toLowerCase()),
+        )),
+  )
+  const sorted = found
+    .filter((one) => reason === null || one.reason === reason)
+    .toSorted(
+      (a, b) =>
+        reasons.indexOf(a.reason) - reasons.indexOf(b.reason) ||
+        text(a.namespace, b.namespace) ||
+        text(a.resource ?? '', b.resource ?? '') ||
+        text(a.name, b.name) ||
+        text(a.kind, b.kind),
+    )
+  const counted = reasons.map((each) => ({
+    reason: each,
+    count: found.filter((one) => one.reason === each).length,
+  }))
+  return { ...paged(sorted, query), counts: counted.filter(({ count }) => count > 0) }
+}
+
+function named(version: Version) {
+  const { metadata, spec } = version
+  return {
+    kind: spec.type === 'Module' ? 'module' : 'provider',
+    namespace: metadata.namespace,
+    name: metadata.name,
+    version: numberOf(version),
+    os: spec.type === 'Provider' ? spec.operatingSystem : undefined,
+    arch: spec.type === 'Provider' ? spec.architecture : undefined,
+  }
+}
+
+function explanation(model: NaiveModel, viewer: Viewer, query: URLSearchParams) {
+  const address = query.get('address') ?? ''
+  const [namespace = '', name = '', system] = address.split('/')
+  const number = query.get('version')?.replace(/^v(?=\d)/i, '')
+  const kinds = system === undefined ? (['Module', 'Provider'] as const) : (['Module'] as const)
+  const owners = kinds.flatMap((kind) => model.claims(viewer, kind, namespace, name, system))
+  const isNumber = (version: Version) => numberOf(version) === number
+  const versions = [
+    ...owners.flatMap((owner) =>
+      model
+        .versions(owner)
+        .filter(isNumber)
+        .map((version) => ({ version, resource: owner.metadata.name })),
+    ),
+    ...model
+      .orphans(viewer)
+      .filter(isNumber)
+      .filter(({ spec }) => (kinds as readonly string[]).includes(spec.type))
+      .filter(
+        (version) => version.metadata.namespace === namespace && parentNameOf(version) === name,
+      )
+      .map((version) => ({ version, resource: undefined })),
+  ]
+  if (owners.length + versions.length === 0) return undefined
+  const byKind = (a: { kind: string; name: string }, b: { kind: string; name: string }) =>
+    text(a.kind, b.kind) || text(a.name, b.name)
+  return {
+    address,
+    claims: owners
+      .map((owner) => ({
+        kind: kindName(owner),
+        namespace,
+        name: owner.metadata.name,
+        address: model.address(owner),
+        ...model.whyNotOwner(owner),
+      }))
+      .toSorted(byKind),
+    versions:
+      number === undefined
+        ? undefined
+        : versions
+            .map(({ version, resource }) => ({
+              ...named(version),
+              resource,
+              ...model.whyNotVersion(version),
+            }))
+            .toSorted(byKind),
   }
 }
 

@@ -97,11 +97,14 @@ export class NaiveModel {
   }
 
   sees(viewer: Viewer, owner: Owner): boolean {
-    if (viewer === 'all' || this.isPublic(owner)) return true
+    return this.isPublic(owner) || this.allowsName(viewer, owner.kind, owner.metadata.name)
+  }
+
+  allowsName(viewer: Viewer, kind: ParentKind, name: string): boolean {
+    if (viewer === 'all') return true
     if (viewer === 'public') return false
-    const { name } = owner.metadata
     const { moduleResources = [], providerResources = [] } = viewer
-    if (owner.kind === 'Module') return moduleResources.some((glob) => matches(glob, name))
+    if (kind === 'Module') return moduleResources.some((glob) => matches(glob, name))
     return providerResources.some((type) => type === '*' || type === name)
   }
 
@@ -205,6 +208,61 @@ export class NaiveModel {
     return { owner: same[0] ?? owner, isNamed: false }
   }
 
+  /** Why a Version cannot be downloaded, and what is served in its place. */
+  whyNotVersion(version: Version): Why | undefined {
+    const { spec, status } = version
+    if (!semver.test(numberOf(version))) return { reason: 'NotSemver' }
+    const parent = this.#ownerName(version)
+    const owner =
+      parent === undefined ? undefined : this.find(spec.type, version.metadata.namespace, parent)
+    if (owner === undefined) return { reason: 'ParentMissing' }
+    const original = this.versions(owner).find((other) => isSameArchive(other, version))
+    if (original !== undefined && original !== version) {
+      return { reason: 'Duplicate', servedInstead: original.metadata.name }
+    }
+    if (this.#isDisplaced(owner)) return this.whyNotOwner(owner)
+    const isPlatform = spec.operatingSystem !== undefined && spec.architecture !== undefined
+    if (owner.kind === 'Provider' && !isPlatform) return { reason: 'NoPlatform' }
+    if ((status?.artifact?.fileName ?? spec.fileName) === undefined) return { reason: 'NoFileName' }
+    const config = spec.type === 'Module' ? spec.moduleConfigRef : spec.providerConfigRef
+    const storage = config?.storageConfig ?? configOf(owner).storageConfig
+    if (storage === undefined) return { reason: 'NoStorage' }
+    return checksumOf(version) === undefined ? { reason: 'NoDigest' } : undefined
+  }
+
+  /** Why a resource does not have the address of its config. */
+  whyNotOwner(owner: Owner): Why | undefined {
+    const holder = this.#holder(owner).owner
+    if (holder === owner) return undefined
+    return { reason: 'AddressTaken', servedInstead: holder.metadata.name }
+  }
+
+  isDisplaced(owner: Owner): boolean {
+    return this.#isDisplaced(owner)
+  }
+
+  /** Versions without a parent that a viewer may see. */
+  orphans(viewer: Viewer): Version[] {
+    return this.#all('Version').filter((version) => {
+      const name = this.#ownerName(version)
+      const { namespace } = version.metadata
+      const isAlone =
+        name === undefined || this.find(version.spec.type, namespace, name) === undefined
+      return isAlone && this.allowsName(viewer, version.spec.type, parentNameOf(version) ?? '')
+    })
+  }
+
+  /** Owners that ask for an address, or have it by their name. */
+  claims(viewer: Viewer, kind: ParentKind, namespace: string, name: string, system?: string) {
+    return this.owners(viewer).filter(
+      (owner) =>
+        owner.kind === kind &&
+        owner.metadata.namespace === namespace &&
+        fits(systemOf(owner), system) &&
+        (nameOf(owner) === name || owner.metadata.name === name),
+    )
+  }
+
   /** Whether an older one has its address, and neither has it by its own name. */
   #isDisplaced(owner: Owner): boolean {
     const holder = this.#holder(owner)
@@ -238,9 +296,21 @@ export class NaiveModel {
   }
 }
 
-const nameOf = (owner: Owner): string => configOf(owner).name ?? owner.metadata.name
+export interface Why {
+  readonly reason: string
+  readonly servedInstead?: string
+}
 
-const systemOf = (owner: Owner): string | undefined =>
+/** The name of the parent that a Version asks for. */
+export function parentNameOf({ metadata, spec }: Version): string | undefined {
+  const owner = metadata.ownerReferences.find((reference) => reference.kind === spec.type)
+  const config = spec.type === 'Module' ? spec.moduleConfigRef : spec.providerConfigRef
+  return owner?.name ?? config?.name
+}
+
+export const nameOf = (owner: Owner): string => configOf(owner).name ?? owner.metadata.name
+
+export const systemOf = (owner: Owner): string | undefined =>
   owner.kind === 'Module' ? owner.spec.moduleConfig.provider : undefined
 
 const fits = (own: string | undefined, asked: string | undefined): boolean =>

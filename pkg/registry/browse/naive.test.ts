@@ -101,7 +101,9 @@ class Compared {
     this.#viewer = caller
     const response = await this.#app.request(`/depot/ui/v1${path}`)
     if (response.status !== 200) return response.status
-    const { generatedAt: _, ...body } = (await response.json()) as Record<string, unknown>
+    const body: unknown = JSON.parse(await response.text(), (key, value: unknown) =>
+      unmodelled.has(key) ? undefined : value,
+    )
     return body
   }
 
@@ -111,6 +113,9 @@ class Compared {
     return body === undefined ? 404 : JSON.parse(JSON.stringify(body))
   }
 }
+
+/** A time, and sentences. */
+const unmodelled: ReadonlySet<string> = new Set(['generatedAt', 'message'])
 
 const keyOf = ({ kind, metadata }: Resource) => `${kind} ${metadata.namespace}/${metadata.name}`
 

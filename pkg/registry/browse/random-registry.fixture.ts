@@ -242,7 +242,7 @@ const query = (parameters: Record<string, fc.Arbitrary<string | number | boolean
 const paging = { page: pick(1, 2, 3), page_size: pick(1, 2, 5, 20, 200) }
 const platform = { os: pick('linux', 'LINUX', 'plan9'), arch: pick('arm64', 'AMD64') }
 const namespaceQuery = query({ namespace: pick(...namespaces, 'nowhere') })
-const someVersion = pick('1.0.0', 'v1.2.0', ' 2.0.0', '2.0.0-rc.1', '9.9.9')
+const someVersion = pick('1.0.0', 'v1.2.0', ' 2.0.0', '2.0.0-rc.1', 'vsoon', '9.9.9')
 
 const resourcesQuery = query({
   namespace: pick(...namespaces, 'nowhere'),
@@ -277,6 +277,25 @@ const versionsQuery = query({
 const detailQuery = query({ version: someVersion, findings: fc.boolean() })
 const findingsQuery = query({ version: someVersion, binaryVersion: someVersion })
 
+const conflictsQuery = query({
+  namespace: pick(...namespaces, 'nowhere'),
+  reason: pick('Duplicate', 'AddressTaken', 'ParentMissing', 'NoDigest', 'NoStorage'),
+  q: pick('vpc', 'db', 'VERSION-1', 'nothing'),
+  ...paging,
+})
+const explained = fc
+  .tuple(
+    pick(...namespaces),
+    pick(...names),
+    maybe(pick('aws', 'gcp')),
+    maybe(pick('1.0.0', 'v1.2.0', 'soon')),
+  )
+  .map(([space, name, system, number]) => {
+    const whole = [space, name, ...(system === undefined ? [] : [system])].join('/')
+    const search = new URLSearchParams({ address: whole, ...(number && { version: number }) })
+    return `/explain?${search.toString()}`
+  })
+
 const address = fc
   .tuple(pick(...namespaces), pick('module', 'provider'), pick(...names))
   .map((parts) => `/resources/${parts.join('/')}`)
@@ -294,6 +313,8 @@ export const question = fc.oneof(
   { weight: 1, arbitrary: together(pick('/depots'), namespaceQuery) },
   { weight: 1, arbitrary: together(pick('/depots/graph'), namespaceQuery) },
   { weight: 2, arbitrary: together(pick('/stats'), namespaceQuery) },
+  { weight: 2, arbitrary: together(pick('/conflicts'), conflictsQuery) },
+  { weight: 2, arbitrary: explained },
 )
 
 /** @param revision becomes the resourceVersion */

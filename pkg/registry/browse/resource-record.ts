@@ -1,6 +1,7 @@
 import type { BrowseResource } from '../../api/browse/browse.ts'
+import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
 import { notFound, type RegistryError } from '../../base/errors/errors.ts'
-import type { Catalog, Listed, VersionRow, View } from '../catalog/catalog.ts'
+import type { Catalog, Listed, Parent, Unserved, VersionRow, View } from '../catalog/catalog.ts'
 import { kindOf, nameOfKind } from './parameters.ts'
 
 export interface ResourceAddress {
@@ -29,7 +30,18 @@ export function revisionOf(catalog: Catalog, view: View, address: ResourceAddres
   return catalog.model.find(view, kindOf[kind], namespace, name)?.revision ?? Number.NaN
 }
 
-export function resourceRecord(entry: Listed): BrowseResource {
+/** The fields of an item that say why it is not served. */
+export function whyNot(unserved: Unserved): Why
+export function whyNot(unserved: Unserved | undefined): Why | undefined
+export function whyNot(unserved: Unserved | undefined): Why | undefined {
+  if (unserved === undefined) return undefined
+  const { reason, message, by: servedInstead } = unserved
+  return { reason, message, servedInstead }
+}
+
+type Why = Pick<Unserved, 'reason' | 'message'> & { readonly servedInstead: string | undefined }
+
+export function resourceRecord(entry: Listed, catalog: Catalog): BrowseResource {
   const { summary } = entry
   const { resource } = summary
   return {
@@ -46,12 +58,19 @@ export function resourceRecord(entry: Listed): BrowseResource {
     hasUnsyncedVersions: summary.hasUnsynced || undefined,
     totalDownloads: summary.downloads,
     lastDownloadedAt: rfc3339(summary.lastDownloadedAt),
+    ...whyNot(catalog.conflictOf(entry.parent)),
   }
 }
 
 /** @param time in milliseconds since 1970 */
 export function rfc3339(time: number | undefined): string | undefined {
   return time === undefined ? undefined : new Date(time).toISOString()
+}
+
+/** The version of a parent that a caller means, with or without a leading `v`; undefined where it has none. */
+export function versionNamed(parent: Parent, wanted: string): string | undefined {
+  const spelled = [normalizeVersion(wanted), wanted.trim().replace(/^v/i, '')]
+  return spelled.find((version) => parent.rowsOf(version).length > 0)
 }
 
 /** The key of a platform in maps. */

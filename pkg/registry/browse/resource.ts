@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { ResourceDetail } from '../../api/browse/browse.ts'
-import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
 import {
   distinctFindings,
   type ResourceDownloads,
@@ -9,7 +8,13 @@ import {
 } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { flag, resourcePath, word } from './parameters.ts'
-import { findResource, platformOf, resourceRecord, revisionOf } from './resource-record.ts'
+import {
+  findResource,
+  platformOf,
+  resourceRecord,
+  revisionOf,
+  versionNamed,
+} from './resource-record.ts'
 
 const query = z.object({
   version: word.optional().meta({
@@ -63,9 +68,7 @@ export const resource = endpoint({
     const entry = findResource(catalog, view, path)
     const { parent, summary } = entry
     const { kind, namespace, name, latestVersion } = summary
-    const wanted = asked.version && normalizeVersion(asked.version)
-    const isKnown = wanted !== undefined && parent.rowsOf(wanted).length > 0
-    const version = isKnown ? wanted : latestVersion
+    const version = (asked.version && versionNamed(parent, asked.version)) || latestVersion
     const rows = version === undefined ? [] : parent.rowsOf(version)
     const readme = rows.find((row) => row.readme !== undefined)?.readme
     const findingsOf = (own: readonly VersionRow[], scan: 'sourceFindings' | 'binaryFindings') =>
@@ -78,7 +81,7 @@ export const resource = endpoint({
       platformOf,
     )
     const detail: ResourceDetail = {
-      ...resourceRecord(entry),
+      ...resourceRecord(entry, catalog),
       selectedVersion: version,
       scanCounts: scanCounts(catalog.findings, rows),
       downloadCount: downloadsOf(catalog.downloads.of(kind, namespace, name), rows) || undefined,

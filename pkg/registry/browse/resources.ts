@@ -88,7 +88,8 @@ export const resources = endpoint({
     pageSize: 20,
   },
   badRequest: 'page must be a whole number from 1',
-  answer({ catalog: { model }, view, query: asked }) {
+  answer({ catalog, view, query: asked }) {
+    const { model } = catalog
     const { page, pageSize, offset } = pageOf(asked)
     const { entries, totalCount } = model.page(
       view,
@@ -110,7 +111,7 @@ export const resources = endpoint({
       },
     )
     const items = entries.map((entry) =>
-      entry.memo('record', () => JSON.stringify(resourceRecord(entry))),
+      entry.memo('record', () => JSON.stringify(resourceRecord(entry, catalog))),
     )
     const body = `{"items":[${items.join()}],"totalCount":${totalCount},"page":${page},"pageSize":${pageSize}}`
     return { body, revision: () => model.revision }

@@ -1,11 +1,10 @@
 import * as z from 'zod'
 import { ScanFindings } from '../../api/browse/browse.ts'
-import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
 import { notFound } from '../../base/errors/errors.ts'
 import { type Catalog, distinctFindings, type Parent, type VersionRow } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { resourcePath, word } from './parameters.ts'
-import { findResource, platformOf, revisionOf } from './resource-record.ts'
+import { findResource, platformOf, revisionOf, versionNamed } from './resource-record.ts'
 
 const query = z.object({
   version: word.optional().meta({
@@ -103,10 +102,10 @@ function binaryScans(parent: Parent, wanted: string | undefined): Scans {
 
 /** @throws RegistryError NotFound if there is no such version */
 function existing(parent: Parent, wanted: string): string {
-  const version = normalizeVersion(wanted)
-  if (parent.rowsOf(version).length > 0) return version
+  const version = versionNamed(parent, wanted)
+  if (version !== undefined) return version
   throw notFound(
-    `${parent.kind.toLowerCase()} ${parent.namespace}/${parent.name} has no version ${version}: see its list of versions`,
+    `${parent.kind.toLowerCase()} ${parent.namespace}/${parent.name} has no version ${wanted.trim()}: see its list of versions`,
   )
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { flag, oneOf, pageOf, paging, resourcePath, word } from './parameters.ts'
-import { findResource, revisionOf, rfc3339 } from './resource-record.ts'
+import { findResource, revisionOf, rfc3339, whyNot } from './resource-record.ts'
 
 const query = z.object({
   q: word.optional().meta({ description: 'Part of the version, in any case.', examples: ['1.2'] }),
@@ -128,6 +128,7 @@ function versionRecord(
     downloadCount: isCounted ? counted.count : undefined,
     lastDownloadedAt: isCounted ? rfc3339(counted.lastAt) : undefined,
     archiveSizeBytes: row.sizeBytes,
+    ...whyNot(row.unserved),
   }
 }
 

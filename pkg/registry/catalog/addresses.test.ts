@@ -103,13 +103,15 @@ describe('an address', () => {
       upsert(catalog, ...order)
       expect(at(catalog, 'net', 'aws')).toBe('b')
       expect([served(catalog, 'b'), served(catalog, 'a')]).toEqual([['old-1'], []])
-      expect(catalog.version('team', 'young-1')?.unavailable).toContain('which is older')
+      expect(catalog.version('team', 'young-1')?.unserved?.message).toContain('which was first')
       expect(catalog.conflicts.AddressTaken).toBe(1)
       const reasons = conflicts
         .filter(({ name }) => name === 'a')
-        .map(({ reason }) => reason())
+        .map(({ unserved }) => unserved()?.message)
         .filter(Boolean)
-      expect(reasons.at(-1)).toBe('its address net/aws is that of b')
+      expect(reasons.at(-1)).toBe(
+        'its address net/aws is that of b, which was first: give one of them another name in its config',
+      )
       remove(catalog, 'Module', 'b')
       expect(at(catalog, 'net', 'aws')).toBe('a')
       expect(served(catalog, 'a')).toEqual(['young-1'])
@@ -158,7 +160,7 @@ describe('the parent of a Version', () => {
     upsert(catalog, version('former', { metadata: owner('vpc', 'two') }))
     const names = ['same', 'unsaid', 'former']
     expect(names.map((name) => parentOf(catalog, name))).toEqual(['vpc', 'vpc', undefined])
-    expect(catalog.version('team', 'former')?.unavailable).toContain('it has no parent')
+    expect(catalog.version('team', 'former')?.unserved?.message).toContain('it has no parent')
     expect(catalog.conflicts.ParentMissing).toBe(1)
     upsert(catalog, module('vpc', {}, { uid: 'two' }))
     expect(names.map((name) => parentOf(catalog, name))).toEqual([undefined, 'vpc', 'vpc'])
@@ -206,8 +208,8 @@ describe('two Versions of one version', () => {
       upsert(catalog, ...order)
       expect(served(catalog, 'vpc')).toEqual(['one'])
       const duplicate = catalog.version('team', 'two')
-      expect([duplicate?.unavailable, duplicate?.state]).toEqual([
-        'duplicate of one, which was created first',
+      expect([duplicate?.unserved?.message, duplicate?.state]).toEqual([
+        'duplicate of one, which was first: remove one',
         'unservable',
       ])
       expect(catalog.conflicts.Duplicate).toBe(1)
@@ -268,7 +270,9 @@ describe('two Versions of one version', () => {
     expect(served(catalog, 'vpc')).toEqual(['one'])
     await catalog.model.whenSettled
     expect(catalog.conflicts.Duplicate).toBe(9000)
-    expect(conflicts.at(-1)?.reason()).toMatch(/^9000 of its Versions are duplicates .*: x0, x1, /)
+    expect(conflicts.at(-1)?.unserved()?.message).toMatch(
+      /^9000 of its Versions are duplicates .*: x0, x1, /,
+    )
   })
 })
 

@@ -171,7 +171,7 @@ describe('the parent of a version', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc', { storageConfig: undefined }), version('x', '1.0.0'))
     const row = catalog.modules.get('platform')?.get('vpc')?.versions[0]
-    expect(row?.unavailable).toBe('neither it nor its parent has a storageConfig')
+    expect(row?.unserved?.message).toBe('neither it nor its parent has a storageConfig')
     upsert(catalog, module('vpc', { name: 'vpc' }))
     expect(row?.location).toEqual({
       storage: storageConfig,
@@ -186,7 +186,7 @@ describe('a version that cannot be downloaded', () => {
     [
       'no checksum',
       { status: { checksum: undefined } },
-      'its archive has not been synchronised yet',
+      'its archive has not been synchronised yet, and it has no spec.upload.sha256',
     ],
     [
       'no checksum and a status',
@@ -208,7 +208,7 @@ describe('a version that cannot be downloaded', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), version('x', '1.0.0', options))
     const row = catalog.modules.get('platform')?.get('vpc')?.versions[0]
-    expect([row?.unavailable, row?.state]).toEqual([why, 'unservable'])
+    expect([row?.unserved?.message, row?.state]).toEqual([why, 'unservable'])
   })
 })
 

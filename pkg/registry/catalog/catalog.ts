@@ -28,6 +28,7 @@ import { ReadModel, type ReadmeListener } from './read-model.ts'
 import { identityOf, ResourceRow, revisionOf } from './resource-row.ts'
 import { RowContext } from './row-context.ts'
 import { isSemver } from './semver-order.ts'
+import type { Unserved } from './unserved.ts'
 import { isSameArchive, VersionRow } from './version-row.ts'
 import { VersionsByDigest } from './versions-by-digest.ts'
 
@@ -39,6 +40,7 @@ export type { SortBy } from './orders.ts'
 export type { Parent } from './parent.ts'
 export type { PageRequest, ReadModel } from './read-model.ts'
 export { compareText } from './semver-order.ts'
+export type { Unserved } from './unserved.ts'
 export type { ReadmeRef, VersionRow } from './version-row.ts'
 export type { View } from './views.ts'
 
@@ -84,8 +86,8 @@ export interface Conflict {
   readonly kind: Kind
   readonly namespace: string
   readonly name: string
-  /** Why, as the end of a sentence; undefined once it is over. */
-  readonly reason: () => string | undefined
+  /** Why; undefined once it is over. */
+  readonly unserved: () => Pick<Unserved, 'reason' | 'message'> | undefined
 }
 
 /**
@@ -193,6 +195,27 @@ export class Catalog implements ComparableSink {
     }
   }
 
+  /** Why a Module or Provider does not have its address; undefined where it has. */
+  conflictOf(parent: Parent): Unserved | undefined {
+    return this.#parents[parent.kind].conflictOf(parent)
+  }
+
+  /** Modules or Providers that ask for an address, the one that has it included. */
+  claiming(kind: ParentKind, namespace: string, name: string, system?: string): Iterable<Parent> {
+    return this.#parents[kind].claiming(namespace, name, system)
+  }
+
+  /** Versions without a parent. */
+  *orphans(): Generator<VersionRow> {
+    for (const kind of ['Module', 'Provider'] as const) yield* this.#parents[kind].waiting()
+  }
+
+  /** Changes whenever `conflictOf`, `orphans`, or what is known of any Version does. */
+  get conflictRevision(): number {
+    const { Module: modules, Provider: providers } = this.#parents
+    return this.model.revision + modules.waitingRevision + providers.waitingRevision
+  }
+
   /** The Versions with an archive of this digest (hexadecimal), the oldest first, one for each storage. */
   oldestBySha256(
     sha256: string,
@@ -240,19 +263,19 @@ export class Catalog implements ComparableSink {
       onChange: (parent) => this.model.touch(parent),
       onConflict: (parent) => {
         const { namespace, name } = parent
-        const reason = () => this.#parents[kind].conflictOf(parent)
-        this.#onConflict({ kind, namespace, name, reason })
+        const unserved = () => this.#parents[kind].conflictOf(parent)
+        this.#onConflict({ kind, namespace, name, unserved })
       },
     })
   }
 
   #reportWaiting(row: VersionRow): void {
     const { namespace, name } = row
-    const reason = () => {
+    const unserved = () => {
       const isWaiting = row.parent === undefined && this.version(namespace, name) === row
-      return isWaiting ? row.unavailable : undefined
+      return isWaiting ? row.unserved : undefined
     }
-    this.#onConflict({ kind: 'Version', namespace, name, reason })
+    this.#onConflict({ kind: 'Version', namespace, name, unserved })
   }
 
   #reportDuplicates({ kind, namespace, name, versions }: Parent): void {
@@ -261,11 +284,12 @@ export class Catalog implements ComparableSink {
       kind,
       namespace,
       name,
-      reason() {
+      unserved() {
         const all = names()
         if (all.length === 0) return undefined
         const some = all.slice(0, 5).join(', ')
-        return `${all.length} of its Versions are duplicates of older ones and not served: ${some}${all.length > 5 ? ', …' : ''}`
+        const message = `${all.length} of its Versions are duplicates of older ones and not served: ${some}${all.length > 5 ? ', …' : ''}`
+        return { reason: 'Duplicate', message }
       },
     })
   }

@@ -3,6 +3,7 @@ import { AddressClaims } from './address-claims.ts'
 import { NamedRows } from './named-rows.ts'
 import { Parent } from './parent.ts'
 import type { ResourceRow } from './resource-row.ts'
+import type { Unserved } from './unserved.ts'
 import type { VersionChunk } from './version-chunk.ts'
 import { VersionList } from './version-list.ts'
 import type { VersionRow } from './version-row.ts'
@@ -28,6 +29,7 @@ export class Parents {
   readonly #waiting = new NamedRows<VersionList>()
   /** Resources that lost their address, and to which other. */
   readonly #conflicts = new Map<Parent, Parent>()
+  #waitingRevision = 0
 
   constructor(options: ParentsOptions) {
     this.#options = options
@@ -61,15 +63,44 @@ export class Parents {
     return this.#claims.oldest(namespace, name, system)
   }
 
+  /** Changes whenever a Version without a parent comes or goes. */
+  get waitingRevision(): number {
+    return this.#waitingRevision
+  }
+
+  /** Versions that have no parent. */
+  *waiting(): Generator<VersionRow> {
+    for (const [, , { versions }] of this.#waiting.entries()) yield* versions
+  }
+
   /** Why a parent has lost its address; undefined where it has not. */
-  conflictOf(parent: Parent): string | undefined {
+  conflictOf(parent: Parent): Unserved | undefined {
     const winner = this.#conflicts.get(parent)
     if (winner === undefined || parent.resource === undefined) return undefined
-    return `its address ${addressOf(parent.resource)} is that of ${winner.name}`
+    const { name: by } = winner
+    const address = addressOf(parent.resource)
+    const rest =
+      parent.displacedBy === undefined
+        ? `it is served as ${parent.name} alone: give it another name in its config`
+        : 'which was first: give one of them another name in its config'
+    return {
+      reason: 'AddressTaken',
+      message: `its address ${address} is that of ${by}, ${rest}`,
+      by,
+    }
+  }
+
+  /** Everything that asks for an address, or has it by its name. @param system of a module; default: any */
+  claiming(namespace: string, name: string, system?: string): ReadonlySet<Parent> {
+    const claims = new Set(this.#claims.fitting(namespace, name, system))
+    const named = this.#byName.get(namespace, name)
+    if (named !== undefined && fitsSystem(named.resource?.system, system)) claims.add(named)
+    return claims
   }
 
   attach(row: VersionRow): void {
     const home = this.#homeOf(row)
+    this.#noteWaiting(home)
     home.insert(row)
     this.#changed(home)
   }
@@ -77,6 +108,7 @@ export class Parents {
   detach(row: VersionRow): void {
     const home = row.parent ?? this.#waitingAs(row)
     home.remove(row)
+    this.#noteWaiting(home)
     this.#changed(home)
     this.#dropEmpty(row.namespace, row.parentName ?? '')
   }
@@ -167,6 +199,10 @@ export class Parents {
     return this.#waiting.getOrSet(namespace, parentName, () => new VersionList())
   }
 
+  #noteWaiting(home: VersionList): void {
+    if (!(home instanceof Parent)) this.#waitingRevision += 1
+  }
+
   #changed(list: VersionList): void {
     if (!(list instanceof Parent)) return
     list.forgetMemo()
@@ -208,6 +244,7 @@ export class Parents {
   #lose(parent: Parent, winner: Parent): void {
     if (this.#conflicts.get(parent) === winner) return
     this.#conflicts.set(parent, winner)
+    this.#changed(parent)
     this.#options.onConflict(parent)
   }
 }

@@ -167,6 +167,12 @@ export class ReadModel {
     return entry !== undefined && view.seen.has(entry.number) ? entry : undefined
   }
 
+  /** The entries of a view, in no order. */
+  *shown(view: View): Generator<Listed> {
+    this.#backlog.advance()
+    for (const number of view.seen) yield this.#entries[number] as Listed
+  }
+
   page(view: View, selection: Selection, request: PageRequest): Page {
     this.#backlog.advance()
     const set = chosen(selection, {

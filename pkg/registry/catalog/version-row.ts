@@ -18,6 +18,7 @@ import { byAge } from './rank.ts'
 import { identityOf, revisionOf } from './resource-row.ts'
 import type { Common, RowContext } from './row-context.ts'
 import { compareText, isSemver, newestFirst } from './semver-order.ts'
+import { duplicateOf, parentMissing, type Unserved } from './unserved.ts'
 
 /** A key of a ConfigMap in the namespace of a Version. */
 export interface ReadmeRef {
@@ -160,33 +161,43 @@ export class VersionRow {
   /** True if a CLI can install it: checksum, file name and backend are known, and the version is semver. */
   get downloadable(): boolean {
     // The reason of a duplicate takes a search.
-    return !this.isDuplicate && this.unavailable === undefined
+    return !this.isDuplicate && this.unserved === undefined
   }
 
-  /** Why it cannot be downloaded, as the end of a sentence; undefined where it can. */
-  get unavailable(): string | undefined {
+  /** Why it cannot be downloaded; undefined where it can. */
+  get unserved(): Unserved | undefined {
     const { parent } = this
-    if (!isSemver(this.version)) return 'its version is not a semantic version'
-    if (parent === undefined) {
-      return `it has no parent: no ${this.kind} of its namespace fits it, or several do; set an owner reference`
+    if (!isSemver(this.version)) {
+      return { reason: 'NotSemver', message: 'its version is not a semantic version' }
     }
-    if (this.isDuplicate) {
-      return `duplicate of ${parent.originalOf(this)?.name}, which was created first`
-    }
+    if (parent === undefined) return parentMissing(this)
+    if (this.isDuplicate) return duplicateOf(this, parent.originalOf(this))
     if (parent.displacedBy !== undefined) {
-      return `the address of ${this.kind} ${parent.name} is that of ${parent.displacedBy}, which is older: give one of them another name in its config`
+      return {
+        reason: 'AddressTaken',
+        message: `the address of ${this.kind} ${parent.name} is that of ${parent.displacedBy}, which was first: give one of them another name in its config`,
+        by: parent.displacedBy,
+      }
     }
     if (this.kind === 'Provider' && (this.os === undefined || this.arch === undefined)) {
-      return 'it names no operatingSystem and architecture'
+      return { reason: 'NoPlatform', message: 'it names no operatingSystem and architecture' }
     }
-    if (this.fileName === undefined) return 'it has no file name'
-    if (!isPlain(this.fileName, this.kind)) return 'its file name holds what a file name may not'
-    if (this.location === undefined) return 'neither it nor its parent has a storageConfig'
+    if (this.fileName === undefined) return { reason: 'NoFileName', message: 'it has no file name' }
+    if (!isPlain(this.fileName, this.kind)) {
+      return { reason: 'NoFileName', message: 'its file name holds what a file name may not' }
+    }
+    if (this.location === undefined) {
+      return { reason: 'NoStorage', message: 'neither it nor its parent has a storageConfig' }
+    }
     if (this.digest !== undefined) return undefined
+    return { reason: 'NoDigest', message: this.#noDigest }
+  }
+
+  get #noDigest(): string {
     if (this.#rare.checksumMalformed)
       return 'its checksum is not a SHA-256 in base64 or hexadecimal'
     return this.syncStatus === ''
-      ? 'its archive has not been synchronised yet'
+      ? 'its archive has not been synchronised yet, and it has no spec.upload.sha256'
       : `its archive has not been synchronised yet (${this.syncStatus})`
   }
 

@@ -43,6 +43,11 @@ export class View {
     return this.#totals.sum
   }
 
+  /** Tells whether a name may be seen that is not listed. */
+  allows(kind: ParentKind, name: string): boolean {
+    return this.#allows(kind, name)
+  }
+
   /** Takes an entry in that is new, if it may be seen. */
   admit(entry: Listed): void {
     const { kind, name } = entry.summary

@@ -64,7 +64,7 @@ function noArchive(address: string, version: string, rows: readonly VersionRow[]
     throw notFound(`${address} has no version ${version}: see its list of versions`)
   }
   throw notFound(
-    `version ${version} of ${address} cannot be downloaded yet: ${rows[0].unavailable}`,
+    `version ${version} of ${address} cannot be downloaded yet: ${rows[0].unserved?.message}`,
   )
 }
 

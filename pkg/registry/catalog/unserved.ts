@@ -1,0 +1,42 @@
+import type { ReasonOf } from '../../base/errors/errors.ts'
+import type { VersionRow } from './version-row.ts'
+
+/** Reasons for which an object that is known is not served, or not under its address. */
+type UnservedReason = ReasonOf<
+  | 'Duplicate'
+  | 'AddressTaken'
+  | 'ParentMissing'
+  | 'NotSemver'
+  | 'NoPlatform'
+  | 'NoFileName'
+  | 'NoStorage'
+  | 'NoDigest'
+>
+
+export interface Unserved {
+  readonly reason: UnservedReason
+  /** End of a sentence: the fact, and the remedy. */
+  readonly message: string
+  /** `metadata.name` of the object that is served, in the same namespace. */
+  readonly by?: string | undefined
+}
+
+/** The reason for a Version that has no parent. */
+export function parentMissing({ kind, parentName = '', ownerUid }: VersionRow): Unserved {
+  const message =
+    ownerUid === undefined
+      ? `it has no parent: no ${kind} of its namespace fits it, or several do; set an owner reference`
+      : `it has no parent: its owner reference names ${kind} ${parentName}, which does not exist or has another uid; correct the reference or remove it`
+  return { reason: 'ParentMissing', message }
+}
+
+/** The reason for a Version of which there is an older one. */
+export function duplicateOf(row: VersionRow, original: VersionRow | undefined): Unserved {
+  const isSame = original?.digest !== undefined && original.digest === row.digest
+  const rest = isSame ? 'which has the same content: remove it' : 'which was first: remove one'
+  return {
+    reason: 'Duplicate',
+    message: `duplicate of ${original?.name}, ${rest}`,
+    by: original?.name,
+  }
+}
