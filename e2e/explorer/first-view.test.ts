@@ -83,6 +83,9 @@ describe.skipIf(chromiumPath === undefined)('the page of the server', () => {
     await loadDrawn(page, '/')
     await page.getByRole('link', { name: 'vpc', exact: true }).click()
     await expect.poll(() => new URL(page.url()).pathname).toBe('/network/module/vpc')
+    // Nothing seems to load where no script will draw it.
+    await page.locator('.noscript').waitFor()
+    expect(await page.locator('.first-rows').isVisible()).toBe(false)
     await close()
   })
 })

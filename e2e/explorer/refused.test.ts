@@ -42,6 +42,7 @@ describe.skipIf(chromiumPath === undefined)('a person whom the registry refuses'
       .getByText(/groups/)
       .first()
       .waitFor()
+    await main(page).getByText('You may not see this.').waitFor()
     await main(page).getByText('You are signed in as lonely@example.com.').waitFor()
     expect(await problemsInEveryLook(page)).toEqual([])
     await main(page).getByRole('link', { name: 'What may I see?' }).click()

@@ -50,7 +50,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
       '403',
       json(403, { errors: ['your groups match no binding'] }),
       [403],
-      /your groups match no binding/,
+      /You may not see this\.\s+Your groups match no binding\./,
     ],
     ['404', json(404, { errors: ['no'] }), [404], /Not found, or not visible to you\./],
     ['400', json(400, { errors: ['page must be a number'] }), [400], /page must be a number/],
@@ -132,7 +132,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
       },
       { expected: [503] },
     )
-    await main(failing.page).getByText('Nothing is visible to you yet.').waitFor()
+    await main(failing.page).getByText('This registry is empty.').waitFor()
     expect(answers).toHaveLength(3)
     await failing.close()
     const refused = await withAnswer(json(400, { errors: ['no'] }), { expected: [400] })
@@ -327,10 +327,45 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
 
   it('says what to do if the registry is empty', async () => {
     const { page, problems, close } = await withAnswer(json(200, empty))
+    await main(page).getByText('This registry is empty.').waitFor()
+    expect(await main(page).locator('.ways h2').count()).toBe(3)
+    expect(await problemsInEveryLook(page)).toEqual([])
+    // A registry that is not open may have resources that the caller cannot see.
+    const guest = { mode: 'oidc', kind: 'guest', groups: [], access: 'what is public' }
+    await page.route('**/-/api/whoami', json(200, guest))
+    await page.reload()
     await main(page).getByText('Nothing is visible to you yet.').waitFor()
     expect(await main(page).innerText()).toContain('depot.internal/public=true')
     expect(await problemsInEveryLook(page)).toEqual([])
     expect(problems).toEqual([])
+    await close()
+  })
+
+  it('offers no block to copy for a module without versions', async () => {
+    const { page, problems, close } = await showcase.open('/?q=redis')
+    await page.route('**/-/api/resources/data/module/redis?*', async (route) => {
+      const response = await route.fetch()
+      const { latestVersion, selectedVersion, ...detail } = (await response.json()) as Record<
+        string,
+        unknown
+      >
+      expect([latestVersion, selectedVersion]).toEqual(['4.5.0', '4.5.0'])
+      await route.fulfill({ response, json: { ...detail, versions: [] } })
+    })
+    await page.getByRole('link', { name: 'redis', exact: true }).click()
+    await page.getByText('There is nothing to install yet: redis has no version.').waitFor()
+    expect(await page.getByRole('button', { name: 'Copy usage block' }).count()).toBe(0)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('does not speak of hidden names if the registry hides nothing', async () => {
+    const { page, close } = await watch(showcase.browser, showcase.explorer.url, {
+      expected: [404],
+    })
+    await page.goto('/network/module/nothing')
+    await page.getByText('This registry shows everything to everyone').waitFor()
+    expect(await page.getByRole('link', { name: 'Why can I not see it?' }).count()).toBe(0)
     await close()
   })
 })
@@ -454,7 +489,7 @@ describe.skipIf(chromiumPath === undefined)('going back', () => {
     expect(await page.title()).toBe('vpc · network · Depot')
     await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
     for (const last of ['/versions', '/scan-findings']) {
-      await expect.poll(() => asked.some((path) => path.endsWith(last))).toBe(true)
+      await expect.poll(() => asked.some((path) => path.includes(`${last}?`))).toBe(true)
     }
     await page.waitForLoadState('networkidle')
     const before = asked.length

@@ -1,10 +1,11 @@
 import { boot } from '../api/boot.ts'
 import type { BrowseApiError } from '../api/client.ts'
-import type { Query } from '../api/use-query.ts'
+import type { WhoAmI } from '../api/records.ts'
+import { type Query, useQuery } from '../api/use-query.ts'
 import { matchRoute } from '../routes.ts'
 import { justSignedIn, loginHref } from '../shell/session.ts'
 import { currentUrl } from '../url/navigate.ts'
-import { accessHref } from '../url/pages.ts'
+import { accessHref, whoAmIUrl } from '../url/pages.ts'
 import { clock } from './format.ts'
 import { Icon } from './icon.tsx'
 import { TokenForm } from './token-form.tsx'
@@ -110,11 +111,15 @@ function Unauthenticated() {
   )
 }
 
+const sentence = (text: string): string =>
+  text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.')
+
 const Forbidden = ({ error }: { readonly error: BrowseApiError }) => (
   <div class="lone" role="alert">
     <p>
-      <strong>{error.message}</strong>
+      <strong>You may not see this.</strong>
     </p>
+    <p>{sentence(error.message)}</p>
     <p class="quiet">
       {boot.signedIn
         ? `You are signed in as ${boot.email ?? boot.name ?? 'a caller without a name'}.`
@@ -128,8 +133,9 @@ const Forbidden = ({ error }: { readonly error: BrowseApiError }) => (
   </div>
 )
 
-/** Does not reveal which of the two it is. */
+/** Does not reveal which of the two it is, unless the registry hides nothing. */
 export function NotVisible() {
+  const isOpen = useQuery<WhoAmI>(whoAmIUrl).data?.kind === 'anonymous'
   const { resource } = matchRoute(currentUrl())
   const address =
     resource === undefined ? '' : `${resource.namespace}/${resource.kind}/${resource.name}`
@@ -138,11 +144,17 @@ export function NotVisible() {
       <p role="alert">
         <strong>Not found, or not visible to you.</strong>
       </p>
-      <p class="quiet">Depot does not reveal which, so that names stay private.</p>
+      <p class="quiet">
+        {isOpen
+          ? 'This registry shows everything to everyone, so it does not exist. Check namespace, kind and name.'
+          : 'Depot does not reveal which, so that names stay private.'}
+      </p>
       <div class="actions">
-        <a class="btn main" href={accessHref(address)}>
-          Why can I not see it?
-        </a>
+        {!isOpen && (
+          <a class="btn main" href={accessHref(address)}>
+            Why can I not see it?
+          </a>
+        )}
         <a class="btn" href="/">
           Back to the registry
         </a>

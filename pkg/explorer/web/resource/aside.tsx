@@ -46,7 +46,7 @@ export function Aside({ detail, values, version, headings, change }: Props) {
           onChoose={(it) => change({ version: it })}
         />
       )}
-      <CopyButton text={block} what="usage block" look="main" />
+      {version.shown !== undefined && <CopyButton text={block} what="usage block" look="main" />}
       <nav class="toc" aria-label="Sections">
         <h2>On this page</h2>
         <ul>

@@ -29,41 +29,48 @@ export function Usage({ address, detail, values, change, version }: SectionProps
           <CopyButton text={link} what="link to this version" icon="link" />
         </span>
       </header>
-      <Tabs
-        tool={tool}
-        tools={toolsFor(detail.kind)}
-        onChoose={(it) => {
-          writeChoice('tool', it)
-          change({ tool: it }, 'replace')
-        }}
-      />
-      <div id="tool-panel" role="tabpanel" aria-labelledby={`tool-${tool}`} class="steps">
-        <CodeBlock
-          text={usageBlock(used, tool, version.synced ? version.shown : undefined)}
-          what="usage block"
-          hcl
-        />
-        {version.shown !== undefined && !version.synced && (
-          <p>
-            The block names no version: {version.shown} is not synced yet and cannot be installed.
-          </p>
-        )}
-        <Step words="Fetch it" what={`${tool} init command`} text={`${tool} init`} />
-        {boot.oidc && (
-          <Step
-            words="First time on this machine"
-            what={`${cli} login command`}
-            text={`${cli} login ${boot.registryHost}`}
+      {version.shown === undefined ? (
+        <p>There is nothing to install yet: {detail.name} has no version.</p>
+      ) : (
+        <>
+          <Tabs
+            tool={tool}
+            tools={toolsFor(detail.kind)}
+            onChoose={(it) => {
+              writeChoice('tool', it)
+              change({ tool: it }, 'replace')
+            }}
           />
-        )}
-        {platforms.length > 0 && (
-          <Step
-            words="Lock the hashes of every platform your team and your pipelines run on"
-            what={`${tool} providers lock command`}
-            text={lockCommand(tool, platforms)}
-          />
-        )}
-      </div>
+          <div id="tool-panel" role="tabpanel" aria-labelledby={`tool-${tool}`} class="steps">
+            <CodeBlock
+              text={usageBlock(used, tool, version.synced ? version.shown : undefined)}
+              what="usage block"
+              hcl
+            />
+            {!version.synced && (
+              <p>
+                The block names no version: {version.shown} is not synced yet and cannot be
+                installed.
+              </p>
+            )}
+            <Step words="Fetch it" what={`${tool} init command`} text={`${tool} init`} />
+            {boot.oidc && (
+              <Step
+                words="First time on this machine"
+                what={`${cli} login command`}
+                text={`${cli} login ${boot.registryHost}`}
+              />
+            )}
+            {platforms.length > 0 && (
+              <Step
+                words="Lock the hashes of every platform your team and your pipelines run on"
+                what={`${tool} providers lock command`}
+                text={lockCommand(tool, platforms)}
+              />
+            )}
+          </div>
+        </>
+      )}
     </section>
   )
 }

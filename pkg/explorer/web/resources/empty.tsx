@@ -1,8 +1,11 @@
 import { boot } from '../api/boot.ts'
+import type { WhoAmI } from '../api/records.ts'
+import { useQuery } from '../api/use-query.ts'
 import { CodeBlock } from '../parts/code-block.tsx'
 import { plural } from '../parts/format.ts'
+import { Lines } from '../parts/skeleton.tsx'
 import { loginHref } from '../shell/session.ts'
-import { accessHref, type ResourcesValues, resourcesHref } from '../url/pages.ts'
+import { accessHref, type ResourcesValues, resourcesHref, whoAmIUrl } from '../url/pages.ts'
 
 export const NothingMatches = (props: { count: number; view: ResourcesValues['view'] }) => (
   <div class="void">
@@ -18,7 +21,76 @@ const commands = `kubectl label namespace NAMESPACE depot.internal/public=true
 kubectl label module NAME -n NAMESPACE depot.internal/public=true`
 
 /** Next steps for a caller who sees nothing. */
-export const EmptyRegistry = () => (
+export function EmptyRegistry() {
+  const who = useQuery<WhoAmI>(whoAmIUrl)
+  if (who.data === undefined && who.error === undefined) return <Lines count={6} />
+  return who.data?.kind === 'anonymous' ? <WaysToFill /> : <WaysToSee />
+}
+
+const depot = `apiVersion: depot.internal/v1alpha1
+kind: Depot
+metadata:
+  name: public
+  namespace: platform
+spec:
+  pollingIntervalMinutes: 60
+  global:
+    storageConfig:
+      fileSystem:
+        directoryPath: upstream
+  moduleConfigs:
+    - name: vpc
+      provider: aws
+      repoUrl: https://github.com/terraform-aws-modules/terraform-aws-vpc
+      versionConstraints: "~> 5.0"`
+
+const published = `apiVersion: depot.internal/v1alpha1
+kind: Module
+metadata: { name: naming, namespace: platform }
+spec:
+  moduleConfig:
+    provider: generic
+    storageConfig: { fileSystem: { directoryPath: modules } }
+---
+apiVersion: depot.internal/v1alpha1
+kind: Version
+metadata: { name: naming-1.0.0, namespace: platform }
+spec:
+  type: Module
+  version: 1.0.0
+  fileName: naming-1.0.0.zip
+  moduleConfigRef: { name: naming }`
+
+const WaysToFill = () => (
+  <div class="lone">
+    <p>This registry is empty. There are three ways to fill it.</p>
+    <ol class="ways">
+      <li>
+        <h2>Follow repositories and other registries</h2>
+        <p class="quiet">
+          The controller, or <code>depot sync</code> for a folder of manifests, fetches every
+          version that matches a Depot.
+        </p>
+        <CodeBlock text={depot} what="Depot" />
+      </li>
+      <li>
+        <h2>Import from another registry</h2>
+        <p class="quiet">It writes archives and manifests, which you serve or apply.</p>
+        <CodeBlock
+          text="depot import registry.example.com/network/vpc/aws"
+          what="command that imports a module"
+        />
+      </li>
+      <li>
+        <h2>Publish your own archives</h2>
+        <p class="quiet">A Module or Provider, and a Version for each archive.</p>
+        <CodeBlock text={published} what="manifests of a module" />
+      </li>
+    </ol>
+  </div>
+)
+
+const WaysToSee = () => (
   <div class="lone">
     <p>
       Nothing is visible to you yet. Depot shows a resource to everyone when its namespace{' '}

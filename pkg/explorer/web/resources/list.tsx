@@ -1,5 +1,5 @@
 import type { ResourcePage } from '../api/records.ts'
-import { number, plural } from '../parts/format.ts'
+import { plural } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
 import { Pagination } from '../parts/pagination.tsx'
 import { writeChoice } from '../shell/choices.ts'
@@ -31,7 +31,7 @@ export const ListHead = ({ data, values }: HeadProps) => (
 const countOf = ({ totalCount }: ResourcePage, values: ResourcesValues): string =>
   activeFilters(values).length > 0
     ? plural(totalCount, 'result')
-    : `${number(totalCount)} modules and providers`
+    : plural(totalCount, 'module or provider', 'modules and providers')
 
 const views = [
   { view: 'table', words: 'Table' },

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { boot } from '../api/boot.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
@@ -120,7 +121,9 @@ function Identity() {
   return (
     <div class="who">
       <a href={accessHref()} title="What may I see?">
-        <span class="txt">{boot.email ?? boot.name ?? 'Signed in'}</span>
+        <span class="txt">
+          <Wrapping text={boot.email ?? boot.name ?? 'Signed in'} />
+        </span>
       </a>
       <IconButton
         icon="leave"
@@ -132,3 +135,15 @@ function Identity() {
     </div>
   )
 }
+
+/** An address of an e-mail may wrap after its `@` before it wraps within a word. */
+const Wrapping = ({ text }: { readonly text: string }) => (
+  <>
+    {text.split(/(?<=@)/).map((part, at) => (
+      <Fragment key={at}>
+        {at > 0 && <wbr />}
+        {part}
+      </Fragment>
+    ))}
+  </>
+)
