@@ -104,7 +104,11 @@ export function openCluster(options: ClusterOptions): Cluster {
     observe: ({ kinds, scope, storeOf }) =>
       watchOf(kinds.map((kind) => reflect(kind, scope, storeOf(kind)))),
     readmes({ watchNamespace }) {
-      const { readmes, ended } = watchReadmes(shared, { apiGroup, watchNamespace }, stop.signal)
+      const { readmes, ended } = watchReadmes(
+        shared,
+        { apiGroup, watchNamespace, metrics },
+        stop.signal,
+      )
       running.push(ended)
       return readmes
     },

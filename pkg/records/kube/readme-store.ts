@@ -11,22 +11,51 @@ interface Held {
   texts: ReadonlyMap<string, Buffer> | undefined
   /** True where the watch brings it, and so will tell when it goes. */
   watched: boolean
+  /** True where its text was dropped for want of room. */
+  dropped?: boolean
   metadata?: ObservedObject['metadata']
   /** Names of the Versions that own it; undefined where its label says that it is anybody's README. */
   owners?: ReadonlySet<string> | undefined
 }
 
-/** READMEs of the ConfigMaps that are wanted, compressed; of the others not a byte. */
+const defaultMaxBytes = 64 * 1024 * 1024
+
+interface ReadmeStoreOptions {
+  readonly apiGroup: string
+  /** Called with a ConfigMap that is wanted and that the watch does not have, or no longer. */
+  readonly onMissing: (namespace: string, name: string) => void
+  /** Called with each README that is dropped for want of room. */
+  readonly onDropped: () => void
+  /** Limit of compressed READMEs. Default: 64 MiB */
+  readonly maxBytes?: number
+}
+
+/**
+ * READMEs of the ConfigMaps that are wanted, compressed; of the others not a byte. If there are too many, the namespace with
+ * most of them loses the one that was read least recently. It is fetched again by name once it is asked for.
+ */
 export class ReadmeStore implements Store {
+  /** Least recently read first. */
   readonly #held = new Map<string, Held>()
+  /** Bytes of texts, by namespace. */
+  readonly #bytes = new Map<string, number>()
+  readonly #maxBytes: number
+  #totalBytes = 0
   #revision = 0
   readonly #apiGroup: string
   readonly #onMissing: (namespace: string, name: string) => void
+  readonly #onDropped: () => void
 
-  /** @param onMissing called with a ConfigMap that is wanted and that the watch does not have, or no longer */
-  constructor(apiGroup: string, onMissing: (namespace: string, name: string) => void) {
+  constructor({ apiGroup, onMissing, onDropped, maxBytes = defaultMaxBytes }: ReadmeStoreOptions) {
     this.#apiGroup = apiGroup
     this.#onMissing = onMissing
+    this.#onDropped = onDropped
+    this.#maxBytes = maxBytes
+  }
+
+  /** Compressed bytes in memory. */
+  get bytes(): number {
+    return this.#totalBytes
   }
 
   get revision(): number {
@@ -36,19 +65,21 @@ export class ReadmeStore implements Store {
   want(namespace: string, name: string): void {
     const key = `${namespace}/${name}`
     if (this.#held.get(key)?.texts !== undefined) return
-    this.#held.set(key, { texts: undefined, watched: false })
+    this.#set(key, { texts: undefined, watched: false })
     this.#onMissing(namespace, name)
   }
 
   forget(namespace: string, name: string): void {
     this.#revision += 1
-    this.#held.delete(`${namespace}/${name}`)
+    this.#set(`${namespace}/${name}`, undefined)
   }
 
   /** READMEs that no watch brings, so that they have to be read again now and then. */
   get unwatched(): readonly (readonly [namespace: string, name: string])[] {
-    const keys = [...this.#held].filter(([, held]) => !held.watched).map(([key]) => key)
-    return keys.map((key) => [key.slice(0, key.indexOf('/')), key.slice(key.indexOf('/') + 1)])
+    const keys = [...this.#held]
+      .filter(([, { watched, dropped }]) => !watched && !dropped)
+      .map(([key]) => key)
+    return keys.map((key) => [namespaceOf(key), key.slice(key.indexOf('/') + 1)])
   }
 
   /** Tells whether the watch brings a README, so that an answer to a request is not needed. */
@@ -61,7 +92,7 @@ export class ReadmeStore implements Store {
    * nor owned by the Version: a user who may write a Version must not show what is in any ConfigMap.
    */
   get(namespace: string, name: string, key: string, version: string): string | undefined {
-    const held = this.#held.get(`${namespace}/${name}`)
+    const held = this.#used(namespace, name)
     if (held?.owners !== undefined && !held.owners.has(version)) return undefined
     const text = held?.texts?.get(key)
     return text && inflateRawSync(text, { maxOutputLength: maxTextBytes }).toString()
@@ -77,7 +108,7 @@ export class ReadmeStore implements Store {
     if (object !== undefined) this.#hold(object)
     else if (this.#held.get(`${namespace}/${name}`)?.texts !== undefined) {
       this.#revision += 1
-      this.#held.set(`${namespace}/${name}`, { texts: undefined, watched: false })
+      this.#set(`${namespace}/${name}`, { texts: undefined, watched: false })
     }
   }
 
@@ -120,12 +151,46 @@ export class ReadmeStore implements Store {
     this.#lose(keyOf(object))
   }
 
+  #used(namespace: string, name: string): Held | undefined {
+    const key = `${namespace}/${name}`
+    const held = this.#held.get(key)
+    if (held === undefined) return undefined
+    if (held.dropped) this.#onMissing(namespace, name)
+    held.dropped = false
+    this.#held.delete(key)
+    this.#held.set(key, held)
+    return held
+  }
+
+  /** @param held undefined: nothing any more */
+  #set(key: string, held: Held | undefined): void {
+    const namespace = namespaceOf(key)
+    const change = bytesOf(held) - bytesOf(this.#held.get(key))
+    this.#totalBytes += change
+    const ofNamespace = (this.#bytes.get(namespace) ?? 0) + change
+    if (ofNamespace === 0) this.#bytes.delete(namespace)
+    else this.#bytes.set(namespace, ofNamespace)
+    this.#held.delete(key)
+    if (held !== undefined) this.#held.set(key, held)
+  }
+
+  #makeRoom(): void {
+    while (this.#totalBytes > this.#maxBytes) {
+      const [largest] = [...this.#bytes].reduce((a, b) => (b[1] > a[1] ? b : a))
+      for (const [key, held] of this.#held) {
+        if (bytesOf(held) === 0 || namespaceOf(key) !== largest) continue
+        this.#set(key, { texts: undefined, watched: false, dropped: true })
+        this.#onDropped()
+        break
+      }
+    }
+  }
+
   #lose(key: string): void {
     if (!this.#held.has(key)) return
     this.#revision += 1
-    this.#held.set(key, { texts: undefined, watched: false })
-    const slash = key.indexOf('/')
-    this.#onMissing(key.slice(0, slash), key.slice(slash + 1))
+    this.#set(key, { texts: undefined, watched: false })
+    this.#onMissing(namespaceOf(key), key.slice(key.indexOf('/') + 1))
   }
 
   #hold(object: ObservedObject): void {
@@ -136,7 +201,8 @@ export class ReadmeStore implements Store {
     // The watch brings every ConfigMap with the label, whoever asked first.
     const watched = metadata.labels?.[`${this.#apiGroup}/readme`] !== undefined
     const owners = watched ? undefined : ownersOf(object, this.#apiGroup)
-    this.#held.set(key, { texts: textsOf(object), watched, owners, metadata })
+    this.#set(key, { texts: textsOf(object), watched, owners, metadata })
+    this.#makeRoom()
   }
 }
 
@@ -168,4 +234,14 @@ function textsOf(object: ObservedObject): ReadonlyMap<string, Buffer> {
 
 function keyOf({ metadata: { namespace = '', name } }: ObservedObject): string {
   return `${namespace}/${name}`
+}
+
+function namespaceOf(key: string): string {
+  return key.slice(0, key.indexOf('/'))
+}
+
+function bytesOf(held: Held | undefined): number {
+  let bytes = 0
+  for (const text of held?.texts?.values() ?? []) bytes += text.length
+  return bytes
 }

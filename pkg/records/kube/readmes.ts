@@ -1,4 +1,5 @@
 import { Backoff, pause } from '../../base/pacing/pacing.ts'
+import { counter, gauge, type Metrics } from '../../base/telemetry/telemetry.ts'
 import { list } from './list.ts'
 import type { ListTarget } from './list-target.ts'
 import type { ObservedObject } from './object.ts'
@@ -25,7 +26,11 @@ const parallelFetches = 4
  */
 export function watchReadmes(
   options: Omit<ReflectorOptions, 'target' | 'store'>,
-  { apiGroup, watchNamespace }: { apiGroup: string; watchNamespace?: string | undefined },
+  {
+    apiGroup,
+    watchNamespace,
+    metrics,
+  }: { apiGroup: string; watchNamespace?: string | undefined; metrics: Metrics },
   signal: AbortSignal,
 ): { readonly readmes: Readmes; readonly ended: () => Promise<unknown> } {
   const missing = new Map<string, readonly [namespace: string, name: string]>()
@@ -33,11 +38,22 @@ export function watchReadmes(
   let watching: Promise<void> | undefined
   let isSynced = false
 
-  const store = new ReadmeStore(apiGroup, (namespace, name) => {
-    missing.set(`${namespace}/${name}`, [namespace, name])
-    watching ??= start()
-    fetchMissing()
+  const dropped = counter(metrics, {
+    name: 'readmes_dropped_total',
+    help: 'READMEs that were dropped because there was no room; they are fetched again when they are asked for.',
   })
+  const store = new ReadmeStore({
+    apiGroup,
+    onMissing(namespace, name) {
+      missing.set(`${namespace}/${name}`, [namespace, name])
+      watching ??= start()
+      fetchMissing()
+    },
+    onDropped: () => dropped.inc(),
+  })
+  gauge(metrics, { name: 'readmes_bytes', help: 'Compressed READMEs in memory.' }, (it) =>
+    it.set(store.bytes),
+  )
 
   function start(): Promise<void> {
     const target = targetOf(`${apiGroup}/readme`, watchNamespace)
