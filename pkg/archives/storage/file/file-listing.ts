@@ -1,4 +1,5 @@
-import { lstat, opendir } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
+import { lstat, opendir, unlink } from 'node:fs/promises'
 import { release } from '../../spool/spool.ts'
 import type { ListedObject } from '../driver.ts'
 import { fileError } from './file-error.ts'
@@ -7,7 +8,20 @@ import { openDirectory, pathIn } from './mount.ts'
 /** The name of a file that is being written. No archive has such a name. */
 export const temporaryPattern = /^\.depot-[0-9a-f-]{36}\.part$/
 
-/** Regular files below a directory of the mount. Links are not followed: their targets are listed under their own names. */
+const abandonedAfterMs = 86_400_000
+
+/** Removes the temporary file of a process that was killed while it wrote. */
+export async function removeAbandoned(
+  path: string,
+  { mtimeMs }: Pick<Stats, 'mtimeMs'>,
+): Promise<void> {
+  if (Date.now() - mtimeMs > abandonedAfterMs) await unlink(path).catch(() => undefined)
+}
+
+/**
+ * Regular files below a directory of the mount. Links are not followed: their targets are listed under their own names.
+ * Abandoned temporary files on the way are removed, because nothing may ever be written to their directory again.
+ */
 export async function* listFiles(mountPath: string, prefix: string): AsyncGenerator<ListedObject> {
   const waiting = [prefix.split('/').filter((part) => part !== '')]
   for (let segments = waiting.pop(); segments; segments = waiting.pop()) {
@@ -27,7 +41,11 @@ async function entriesOf(mountPath: string, segments: readonly string[]) {
       const entries = []
       for await (const { name } of await opendir(pathIn(directory, '.'))) {
         const stats = await lstat(pathIn(directory, name)).catch(() => undefined)
-        if (!stats?.isDirectory() && (!stats?.isFile() || temporaryPattern.test(name))) continue
+        if (!stats?.isDirectory() && !stats?.isFile()) continue
+        if (temporaryPattern.test(name) && stats.isFile()) {
+          await removeAbandoned(pathIn(directory, name), stats)
+          continue
+        }
         entries.push({
           name,
           directory: stats.isDirectory(),

@@ -7,7 +7,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs'
-import { symlink, utimes, writeFile } from 'node:fs/promises'
+import { readdir, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -95,6 +95,17 @@ it('removes files of killed processes after a day', async () => {
     part('b').split('/').at(-1),
     '1.zip',
   ])
+})
+
+it('removes abandoned temporary files of directories that are only listed', async () => {
+  await driver.put('vpc/deep/a.zip', archive)
+  const part = (digit: string) => `.depot-${digit.repeat(36)}.part`
+  const folder = join(mountPath, 'vpc', 'deep')
+  for (const digit of ['a', 'b']) await writeFile(join(folder, part(digit)), 'cut off')
+  await utimes(join(folder, part('a')), 0, 0)
+  const listed = await Array.fromAsync(driver.list('vpc/'))
+  expect(listed.map(({ object }) => object)).toEqual(['vpc/deep/a.zip'])
+  expect((await readdir(folder)).toSorted()).toEqual([part('b'), 'a.zip'])
 })
 
 it('never treats an archive as a temporary file', async () => {

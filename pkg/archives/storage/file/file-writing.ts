@@ -15,12 +15,11 @@ import { noAnswer, release } from '../../spool/spool.ts'
 import type { LocalFile, WritableDriver } from '../driver.ts'
 import { checkObjectName } from '../object-name.ts'
 import { codeOf, writeError } from './file-error.ts'
-import { listFiles, temporaryPattern } from './file-listing.ts'
+import { listFiles, removeAbandoned, temporaryPattern } from './file-listing.ts'
 import { openDirectory, pathIn } from './mount.ts'
 
 const stepDeadlineMs = 30_000
 const chunkBytes = 1024 * 1024
-const abandonedAfterMs = 86_400_000
 const { O_RDONLY, O_NOFOLLOW, O_CREAT, O_EXCL, O_WRONLY } = constants
 
 /** Errors of file systems without hard links, such as shares of Windows and Azure Files. */
@@ -45,7 +44,7 @@ export function createFileWriting(
         const directory = await inTime(opening, release)
         try {
           if (await exists(pathIn(directory, name))) return 'exists'
-          await inTime(removeAbandoned(directory))
+          await inTime(removeAbandonedIn(directory))
           return await store(directory, name, file, signal)
         } finally {
           release(directory)
@@ -140,15 +139,12 @@ async function giveName(temporary: string, path: string): Promise<'created' | 'e
   return 'created'
 }
 
-/** Removes temporary files of processes that were killed while they wrote. */
-async function removeAbandoned(directory: FileHandle): Promise<void> {
+async function removeAbandonedIn(directory: FileHandle): Promise<void> {
   const names = await readdir(pathIn(directory, '.'))
   for (const name of names.filter((entry) => temporaryPattern.test(entry))) {
     const path = pathIn(directory, name)
     const stats = await lstat(path).catch(() => undefined)
-    if (stats && Date.now() - stats.mtimeMs > abandonedAfterMs) {
-      await unlink(path).catch(() => undefined)
-    }
+    if (stats) await removeAbandoned(path, stats)
   }
 }
 
