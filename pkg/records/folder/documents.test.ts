@@ -34,6 +34,35 @@ describe('documentsOf', () => {
     }
   })
 
+  it.each([
+    [
+      'a byte order mark before a later document',
+      'a: 1\n\uFEFF---\nb: 2\n',
+      'has a byte order mark after the beginning of the file; remove it',
+      1,
+    ],
+    [
+      'a byte order mark after a marker',
+      '---\n\uFEFFa: 1\n',
+      'has a byte order mark after the beginning of the file; remove it',
+      1,
+    ],
+    [
+      'lines that end with CR alone',
+      'a: 1\rb:\r  - c: "\r',
+      'has lines that end with a carriage return alone; end them with a line feed',
+      0,
+    ],
+    [
+      'a file that is one comment by its line ends',
+      '# a comment\ra: 1\r',
+      'has lines that end with a carriage return alone; end them with a line feed',
+      0,
+    ],
+  ])('tells %s', (_, text, message, line) => {
+    expect(parseYaml(text)).toMatchObject({ ok: false, message, line })
+  })
+
   it('keeps a directive in the midst of a document from the next one', () => {
     const parts = [`a: 1\n${directive}`, '---\na: 2\n']
     const found = Array.from(documentsOf(parts.join('')), ({ text }) => text)

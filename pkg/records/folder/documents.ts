@@ -65,8 +65,13 @@ export function parseYaml(text: string): Document {
     const message = 'is too large for one document; put --- between objects, or write JSON'
     return { ok: false, message, line: 0, value: undefined }
   }
+  const mark = /^\uFEFF/m.exec(text)
+  if (mark !== null) {
+    const message = 'has a byte order mark after the beginning of the file; remove it'
+    return { ok: false, message, line: newlinesIn(text.slice(0, mark.index)), value: undefined }
+  }
   const plain = readPlainYaml(text)
-  if (plain === undefined) return parseAnyYaml(text)
+  if (plain === undefined) return withLineEnds(parseAnyYaml(text), text)
   const { value, offset } = plain
   let located: Document | undefined
   const lineOf = (path: FieldPath): number | undefined => {
@@ -77,6 +82,15 @@ export function parseYaml(text: string): Document {
     return located.ok ? located.lineOf(path) : undefined
   }
   return { ok: true, value, lineOf, linesAreCheap: true }
+}
+
+/** Text whose lines end with CR alone is one line to most tools, so that it fails somewhere, or is a comment as a whole. */
+function withLineEnds(document: Document, text: string): Document {
+  const isRead = document.ok && document.value !== null
+  const at = isRead ? -1 : text.search(/\r(?!\n)/)
+  if (at === -1) return document
+  const message = 'has lines that end with a carriage return alone; end them with a line feed'
+  return { ok: false, message, line: newlinesIn(text.slice(0, at)), value: undefined }
 }
 
 /** Reads all of YAML, which takes twenty times as long. */
