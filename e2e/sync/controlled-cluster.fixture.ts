@@ -53,10 +53,12 @@ export class ControlledCluster {
     }
     const given = /^(ServiceAccount|(Cluster)?Role(Binding)?)$/
     const rights = render({
-      controller: { enabled: true, requireStorageGrants: true },
+      controller: { enabled: true, requireStorageGrants: true, secretNamespaces: namespaces },
       server: { anonymousAuth: true },
       crds: { install: false },
-    }).filter(({ kind, metadata }) => given.test(kind) && metadata.name === 'depot-controller')
+    }).filter(
+      ({ kind, metadata }) => given.test(kind) && metadata.name.startsWith('depot-controller'),
+    )
     const dir = mkdtempSync(join(tmpdir(), 'depot-rights-'))
     writeFileSync(
       join(dir, 'rights.yaml'),

@@ -81,8 +81,8 @@ interface Warning {
 }
 
 /** Warning Events, as `Depot main` and the message. */
-async function warnings(): Promise<string[]> {
-  const path = '/apis/events.k8s.io/v1/namespaces/team/events'
+async function warnings(namespace = 'team'): Promise<string[]> {
+  const path = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`
   const { items } = (await cluster.plane.admin.request('GET', path)) as { items: Warning[] }
   return items
     .filter(({ type }) => type === 'Warning')
@@ -120,9 +120,11 @@ it('are reported in Warning Events when they were deleted, and stored archives a
     const said = `there is no Secret "${name}" in the namespace team`
     const told = (what: string) =>
       expect.arrayContaining([expect.stringContaining(`${what}${said}`)]) as unknown
-    await expect.poll(warnings, { timeout: 60_000 }).toEqual(told(`Depot main Module ${name}: `))
     await expect
-      .poll(warnings, { timeout: 60_000 })
+      .poll(() => warnings(), { timeout: 60_000 })
+      .toEqual(told(`Depot main Module ${name}: `))
+    await expect
+      .poll(() => warnings(), { timeout: 60_000 })
       .toEqual(told(`Version ${name}-1-1-0 SecretInvalid: `))
   }
   const versions = await cluster.list('Version', 'team')
@@ -141,7 +143,33 @@ it('are reported in Warning Events when the upstream refuses them', async () => 
     const told = expect.arrayContaining([
       expect.stringMatching(new RegExp(`^Depot main Module ${name}: .*(401|refused)`)),
     ]) as unknown
-    await expect.poll(warnings, { timeout: 60_000 }).toEqual(told)
+    await expect.poll(() => warnings(), { timeout: 60_000 }).toEqual(told)
   }
   expect((await warnings()).join('\n')).not.toMatch(/first|second|third/)
+})
+
+it('are only read in the namespaces that the operator lists', async () => {
+  await cluster.plane.admin.request('POST', '/api/v1/namespaces', { metadata: { name: 'other' } })
+  await cluster.apply('Depot', 'other', 'main', {
+    spec: {
+      global: { storageConfig: { fileSystem: { directoryPath: 'other' } } },
+      moduleConfigs: [
+        {
+          name: 'git',
+          provider: 'aws',
+          source: {
+            type: 'git',
+            url: cluster.upstreams.git.urlOf('acme/closed'),
+            secretRef: { name: 'git' },
+          },
+        },
+      ],
+    },
+  })
+  const told = expect.stringMatching(
+    /^Depot main Module git: may not read the Secret "git" in the namespace other: add other to controller\.secretNamespaces/,
+  ) as unknown
+  await expect
+    .poll(() => warnings('other'), { timeout: 60_000 })
+    .toEqual(expect.arrayContaining([told]))
 })

@@ -496,6 +496,11 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
       ] as const,
   ),
   [
+    'V36 secrets',
+    { rbac: { scopeToNamespace: true }, controller: { secretNamespaces: ['*'] } },
+    'V36 controller.secretNamespaces can only name depot-system, because rbac.scopeToNamespace=true reads no other namespace',
+  ],
+  [
     'V36 load balancer',
     { server: { service: { loadBalancerClass: 'x' } } },
     'V36 server.service.loadBalancerClass and loadBalancerSourceRanges have no effect, because server.service.type is ClusterIP',

@@ -90,6 +90,7 @@ describe('notes after an install', () => {
       },
     ],
     ['One replica', {}],
+    ['can read each Secret of the cluster', { controller: { secretNamespaces: ['*'] } }],
     ['server.gpg.secretName is empty', {}],
     ['has a secret', brokerWithSecret],
     ['no redirect URI http://localhost:10000/login', brokerWithSecret],

@@ -209,21 +209,35 @@ describe('pods', () => {
     }
   })
 
+  it.each([
+    { namespaces: [], kinds: ['Role depot-system'] },
+    { namespaces: ['team-a', 'team-b'], kinds: ['Role team-a', 'Role team-b'] },
+    { namespaces: ['*'], kinds: ['ClusterRole'] },
+  ])('the controller reads secrets by name in $namespaces', ({ namespaces, kinds }) => {
+    const controller = { secretNames: ['github'], secretNamespaces: namespaces }
+    const roles = render({ ...withoutDefinitions, controller }).flatMap(
+      ({ kind, metadata, rules = [] }) =>
+        rules
+          .filter(({ resources }) => resources.includes('secrets'))
+          .map((rule) => ({ of: [kind, metadata.namespace].filter(Boolean).join(' '), rule })),
+    )
+    expect(roles.map(({ of }) => of)).toEqual(kinds)
+    for (const { rule } of roles)
+      expect(rule).toMatchObject({ resourceNames: ['github'], verbs: ['get'] })
+  })
+
   it.each([false, true])(
-    'the controller reads secrets by name, and only in its namespace if it is scoped to it: %s',
+    'the controller has no permission beyond its namespace if it is scoped to it: %s',
     (scopeToNamespace) => {
-      const controller = { secretNames: ['github'] }
-      const objects = render({ ...withoutDefinitions, rbac: { scopeToNamespace }, controller })
+      const objects = render({ ...withoutDefinitions, rbac: { scopeToNamespace } })
       const roles = objects.filter(
-        ({ kind, metadata }) => kind.endsWith('Role') && metadata.name === 'depot-controller',
+        ({ kind, metadata }) =>
+          kind.endsWith('Role') && metadata.name.startsWith('depot-controller'),
       )
       expect(roles.map(({ kind }) => kind)).toEqual(
-        scopeToNamespace ? ['Role'] : ['ClusterRole', 'Role'],
+        scopeToNamespace ? ['Role', 'Role'] : ['ClusterRole', 'Role', 'Role'],
       )
       const rules = roles.flatMap((role) => role.rules ?? [])
-      expect(rules.filter(({ resources }) => resources.includes('secrets'))).toEqual([
-        { apiGroups: [''], resources: ['secrets'], resourceNames: ['github'], verbs: ['get'] },
-      ])
       expect(JSON.stringify(rules)).not.toMatch(/"\*"|escalate|impersonate/)
       // Anyone who may write a GroupBinding can get access with it. So the controller only writes the status.
       const ofBindings = rules.filter(({ resources }) => /groupbindings/.test(resources.join()))

@@ -49,11 +49,11 @@ app.kubernetes.io/component: {{ .component }}
 {{ merge $own $chart (.labels | default dict) .root.Values.commonLabels | toYaml }}
 {{- end }}
 
-{{- /* Also takes "name", "labels", "annotations", and "cluster" for objects without a namespace. */ -}}
+{{- /* Also takes "name", "namespace", "labels", "annotations", and "cluster" for objects without a namespace. */ -}}
 {{- define "depot.metadata" -}}
 name: {{ .name | default (include "depot.component" .) | quote }}
 {{- if not .cluster }}
-namespace: {{ include "depot.namespace" .root | quote }}
+namespace: {{ .namespace | default (include "depot.namespace" .root) | quote }}
 {{- end }}
 labels:
   {{- include "depot.labels" . | nindent 2 }}

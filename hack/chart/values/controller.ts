@@ -48,6 +48,11 @@ export const controllerValues: readonly Value[] = [
     [],
     'Names of the Secrets that the controller can read. Empty: every Secret that a resource in the same namespace names.',
   ),
+  texts(
+    'controller.secretNamespaces',
+    [],
+    'Existing namespaces in which the controller can read Secrets with credentials of sources. Empty: its own. `*`: every namespace.',
+  ),
   quantity('controller.spool.size', '10Gi', 'Space for archives in transit to storage.'),
   objectName(
     'controller.spool.storageClassName',

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { ReasonError } from '../../base/errors/errors.ts'
 import type { Credential } from '../egress/egress.ts'
 import { FillError } from './errors.ts'
 
@@ -20,7 +21,14 @@ export async function readSecret(
   namespace: string,
   name: string,
 ): Promise<SecretData> {
-  const data = await read(namespace, name)
+  const data = await read(namespace, name).catch((error: unknown) => {
+    if (!(error instanceof ReasonError && error.reason === 'Forbidden')) throw error
+    throw new FillError(
+      'SecretInvalid',
+      `may not read the Secret "${name}" in the namespace ${namespace}: add ${namespace} to controller.secretNamespaces of the chart, or bind a Role with get on it`,
+      { cause: error },
+    )
+  })
   if (data !== undefined) return data
   throw new FillError(
     'SecretInvalid',
