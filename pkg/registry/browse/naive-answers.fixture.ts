@@ -110,14 +110,32 @@ function sortValue(model: NaiveModel, owner: Owner, key: string): (string | numb
   return last === undefined ? undefined : [last]
 }
 
+/** How well a resource fits the word that fits it best; 0 is best. */
+function relevance({ metadata }: Owner, address: string, words: readonly string[]): number {
+  const name = metadata.name.toLowerCase()
+  const full = [`${metadata.namespace}/${name}`, `${metadata.namespace}/${address}`.toLowerCase()]
+  const fits = words.map((word) => {
+    const own = word.includes('/') ? full : [name]
+    if (own.some((it) => it === word || it.startsWith(`${word}/`))) return 0
+    if (own.some((it) => it.startsWith(word))) return 1
+    const parts = full.flatMap((it) => it.split(/(?<![a-z0-9])/))
+    return parts.some((_, at) => parts.slice(at).join('').startsWith(word)) ? 2 : 3
+  })
+  return Math.min(...fits)
+}
+
 function resources(model: NaiveModel, viewer: Viewer, query: URLSearchParams) {
+  const words = (query.get('q') ?? '').toLowerCase().split(' ').filter(Boolean)
   const namespaces = query.getAll('namespace')
   const [os, arch] = [query.get('os')?.toLowerCase(), query.get('arch')?.toLowerCase()]
   const kept = model.owners(viewer).filter((owner) => {
     const record = card(model, owner)
     if (namespaces.length > 0 && !namespaces.includes(record.namespace)) return false
     if (query.has('kind') && record.kind !== query.get('kind')) return false
-    if (!record.name.toLowerCase().includes(query.get('q')?.toLowerCase() ?? '')) return false
+    const addresses = [record.name, record.address].map((it) =>
+      `${record.namespace}/${it}`.toLowerCase(),
+    )
+    if (!words.every((word) => addresses.some((it) => it.includes(word)))) return false
     if (query.has('synced') && String(record.synced) !== query.get('synced')) return false
     if (query.get('public_only') === 'true' && !record.public) return false
     if (os !== undefined || arch !== undefined) {
@@ -135,11 +153,21 @@ function resources(model: NaiveModel, viewer: Viewer, query: URLSearchParams) {
     if (level === -1) return true
     return ranks.slice(0, level + 1).some((name) => (record.scanCounts?.[name] ?? 0) > 0)
   })
-  const key = (query.get('sort_by') ?? 'name').replaceAll(/_(.)/g, (_, letter: string) =>
-    letter.toUpperCase(),
+  const key = (query.get('sort_by') ?? (query.has('q') ? 'relevance' : 'name')).replaceAll(
+    /_(.)/g,
+    (_, letter: string) => letter.toUpperCase(),
   )
   const sign = query.get('sort_dir') === 'desc' ? -1 : 1
   const sorted = kept.toSorted((a, b) => {
+    if (key === 'relevance') {
+      const of = (owner: Owner) => relevance(owner, model.address(owner), words)
+      return (
+        of(a) - of(b) ||
+        model.downloads(b).count - model.downloads(a).count ||
+        text(a.metadata.name, b.metadata.name) ||
+        byAddress(a, b)
+      )
+    }
     const [left, right] = [sortValue(model, a, key), sortValue(model, b, key)]
     if (left === undefined || right === undefined) {
       return left === right ? byAddress(a, b) : left === undefined ? 1 : -1

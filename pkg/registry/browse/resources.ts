@@ -6,6 +6,7 @@ import { flag, kindName, kindOf, noParameters, oneOf, pageOf, paging, word } fro
 import { resourceRecord } from './resource-record.ts'
 
 const sortNames = {
+  relevance: 'relevance',
   name: 'name',
   namespace: 'namespace',
   kind: 'kind',
@@ -19,7 +20,7 @@ const sortNames = {
   total_downloads: 'totalDownloads',
   last_downloaded_at: 'lastDownloadedAt',
   last_scanned: 'lastScanned',
-} as const satisfies Record<string, SortBy>
+} as const satisfies Record<string, SortBy | 'relevance'>
 
 const query = z.object({
   namespace: z
@@ -27,7 +28,11 @@ const query = z.object({
     .optional()
     .meta({ description: 'Any of these namespaces.', examples: [['platform', 'payments']] }),
   kind: kindName.optional().meta({ description: 'Only this kind.', examples: ['module'] }),
-  q: word.optional().meta({ description: 'Part of the name, in any case.', examples: ['net'] }),
+  q: word.optional().meta({
+    description:
+      'Words, each of them part of the namespace, name or system, in any case; or an address, with or without its host.',
+    examples: ['vpc aws'],
+  }),
   synced: flag.optional().meta({ description: 'Synchronised or not.', examples: [true] }),
   os: word
     .optional()
@@ -46,10 +51,10 @@ const query = z.object({
     examples: [true],
   }),
   sort_by: oneOf(Object.keys(sortNames) as [keyof typeof sortNames])
-    .default('name')
+    .optional()
     .meta({
       description:
-        'What to sort by; ties by namespace, kind and name. What has nothing to compare comes last.',
+        'What to sort by; ties by namespace, kind and name. What has nothing to compare comes last. Default: with `q` relevance, which is the name that equals it, begins with it, has a word that does, or contains it, then downloads and name; otherwise name.',
       examples: ['latestVersion'],
     }),
   sort_dir: oneOf(['asc', 'desc'])
@@ -104,7 +109,7 @@ export const resources = endpoint({
         publicOnly: asked.public_only,
       },
       {
-        sortBy: sortNames[asked.sort_by],
+        sortBy: sortNames[asked.sort_by ?? (asked.q === undefined ? 'name' : 'relevance')],
         descending: asked.sort_dir === 'desc',
         offset,
         limit: pageSize,

@@ -4,7 +4,7 @@ import { Backlog, type Worked } from './backlog.ts'
 import { Depots, type ShownDepot } from './depots.ts'
 import { type MostDownloaded, mostDownloaded } from './downloads.ts'
 import { Listed } from './listed.ts'
-import { NameSearch } from './name-search.ts'
+import { NameSearch, sortByRelevance } from './name-search.ts'
 import { NamedRows } from './named-rows.ts'
 import { bestDownloads, type SortBy, SortOrder, sortKeys } from './orders.ts'
 import type { Parent } from './parent.ts'
@@ -27,7 +27,8 @@ const fewParents = 10
 const mostDownloadedLimit = 10
 
 export interface PageRequest {
-  readonly sortBy: SortBy
+  /** By relevance: how well an entry fits the text of the selection; `descending` does not apply. */
+  readonly sortBy: SortBy | 'relevance'
   readonly descending: boolean
   readonly offset: number
   readonly limit: number
@@ -184,6 +185,11 @@ export class ReadModel {
     const { sortBy, descending, offset, limit } = request
     const totalCount = set.count
     if (offset >= totalCount) return { entries: [], totalCount }
+    if (sortBy === 'relevance') {
+      const found = Array.from(set, (number) => this.#entries[number] as Listed)
+      const sorted = sortByRelevance(found, selection.text ?? '')
+      return { entries: sorted.slice(offset, offset + limit), totalCount }
+    }
     return { entries: this.#orders[sortBy].page(set, descending, offset, limit), totalCount }
   }
 
@@ -254,7 +260,7 @@ export class ReadModel {
     this.#byParent.set(parent, entry)
     this.#byName[summary.kind].set(summary.namespace, summary.name, entry)
     this.#tags.update(entry.number, undefined, summary)
-    this.#names.add(entry)
+    this.#names.put(entry)
     for (const order of this.#everyOrder()) order.insert(entry)
     for (const view of this.views.each()) view.admit(entry)
     this.#depots.forgetManaged()
@@ -284,6 +290,7 @@ export class ReadModel {
     this.#tags.update(entry.number, old, summary)
     entry.summary = summary
     entry.revision = this.#revision
+    this.#names.put(entry)
     for (const order of moved) order.insert(entry)
     this.#publish(entry)
     if (!isSameNode(old, summary)) this.#graphRevision = this.#revision

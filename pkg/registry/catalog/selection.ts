@@ -8,7 +8,7 @@ export interface Selection {
   /** Any of these. */
   readonly namespaces?: readonly string[] | undefined
   readonly kind?: ParentKind | undefined
-  /** Part of the name, in any case. */
+  /** Words that the address has, or an address, in any case. */
   readonly text?: string | undefined
   readonly synced?: boolean | undefined
   /** Both of one platform, where both are given; in any case. */

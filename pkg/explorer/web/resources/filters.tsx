@@ -25,6 +25,10 @@ const sortOptions = [
   ['synced', 'Sort: status'],
 ] as const
 
+/** The column that sorts the list; empty for how well it fits the search. */
+export const sortedBy = ({ sort_by, q }: ResourcesValues): ResourcesValues['sort_by'] =>
+  sort_by === '' && q === '' ? 'name' : sort_by
+
 /** Columns that sort with the most, the newest or the worst first. */
 export const startsDescending = new Set<string>([
   'severity',
@@ -107,8 +111,8 @@ export function Filters({ values, namespaces, change }: Props) {
 const SortPick = ({ values, change }: Omit<Props, 'namespaces'>) => (
   <Pick
     label="Sort by"
-    value={values.sort_by}
-    options={sortOptions}
+    value={sortedBy(values)}
+    options={values.q === '' ? sortOptions : [['', 'Sort: best match'], ...sortOptions]}
     tinted={false}
     onChoose={(by) =>
       change({

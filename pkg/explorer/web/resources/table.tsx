@@ -8,7 +8,7 @@ import { OutOfSync } from '../parts/out-of-sync.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
 import { Cell, CodeOrNone, type Head, RowHead, Table } from '../parts/table.tsx'
 import { type ResourcesValues, resourcesHref } from '../url/pages.ts'
-import { startsDescending } from './filters.tsx'
+import { sortedBy, startsDescending } from './filters.tsx'
 
 interface Props {
   readonly items: readonly BrowseResource[]
@@ -46,7 +46,7 @@ function sortable(
   words: string,
   name?: string,
 ): Head {
-  const on = values.sort_by === by
+  const on = sortedBy(values) === by
   const descending = values.sort_dir === 'desc'
   const next = on ? !descending : startsDescending.has(by)
   const href = resourcesHref({

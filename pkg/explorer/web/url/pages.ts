@@ -24,7 +24,8 @@ const resourceFilters = {
   os: text,
   arch: text,
   public_only: oneOf(['', 'true'], ''),
-  sort_by: oneOf(sortNames, 'name'),
+  /** Empty for relevance where there is a text, otherwise for the name. */
+  sort_by: oneOf(['', ...sortNames], ''),
   sort_dir: oneOf(['asc', 'desc'], 'asc'),
   page: count(1),
   page_size: rows(20),
