@@ -67,7 +67,8 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
         command: explainCommand,
         args,
         version,
-        main: async ({ options }) => (await import('../explain/explain.ts')).explain(options),
+        main: async ({ options, operands }) =>
+          (await import('../explain/explain.ts')).explain(options, operands),
       }),
   },
   snapshot: {

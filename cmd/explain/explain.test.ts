@@ -54,6 +54,44 @@ spec: {expression: '${expression}', moduleResources: ['vpc-*'], providerResource
     })
   })
 
+  it('explains who has an address, and why Versions of a number are not served', () => {
+    const folder = mkdtempSync(join(dir, 'modules-'))
+    const module = (name: string) => `---
+apiVersion: depot.internal/v1alpha1
+kind: Module
+metadata: {name: ${name}, namespace: team}
+spec: {moduleConfig: {name: vpc, provider: aws, storageConfig: {fileSystem: {directoryPath: vpc}}}}
+`
+    const version = (name: string) => `---
+apiVersion: depot.internal/v1alpha1
+kind: Version
+metadata: {name: ${name}, namespace: team}
+spec:
+  type: Module
+  version: 1.0.0
+  moduleConfigRef: {name: vpc}
+  upload: {sha256: ${'a'.repeat(64)}, fileName: vpc.zip}
+`
+    writeFileSync(join(folder, 'a.yaml'), module('vpc') + module('other'))
+    writeFileSync(join(folder, 'b.yaml'), version('first') + version('second'))
+    const { stdout, status } = start('explain', 'team/vpc/aws', '1.0.0', '--manifests', folder)
+    expect(stdout).toBe(`Address team/vpc/aws:
+  module team/other does not have it (it is other/aws): AddressTaken, its address vpc/aws is that of vpc, it is served as other alone: give it another name in its config
+  module team/vpc has it
+Versions of that number:
+  team/first is served
+  team/second is not served: Duplicate, duplicate of first, which has the same content: remove it
+`)
+    expect(status).toBe(0)
+    const json = start('explain', 'team/vpc/aws', '--manifests', folder, '-o', 'json')
+    expect(JSON.parse(json.stdout)).toMatchObject({ claims: [{ name: 'other' }, { name: 'vpc' }] })
+    const nothing = start('explain', 'team/none', '--manifests', folder)
+    expect([nothing.status, nothing.stderr]).toEqual([
+      2,
+      expect.stringContaining('nothing asks for the address "team/none"'),
+    ])
+  })
+
   it('needs a folder or a cluster to read bindings from', () => {
     const { status, stderr } = start('explain', '--groups', 'a')
     expect([status, stderr]).toEqual([2, expect.stringContaining('--manifests')])

@@ -1,26 +1,25 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { fanOut } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { type ExplainCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { folderProblem } from '../../pkg/base/run/run.ts'
-import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { ExpressionError } from '../../pkg/expr/expr.ts'
-import { watchManifests } from '../../pkg/records/folder/folder.ts'
-import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
-import { GroupBindings } from '../../pkg/registry/access/access.ts'
-import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
-
-const timeoutMs = 30_000
+import type { GroupBindings } from '../../pkg/registry/access/access.ts'
+import { explainAddress } from './address.ts'
+import { readRecords } from './records.ts'
 
 /**
- * Explains how each GroupBinding evaluates a caller's groups, and which one decides.
+ * Explains how each GroupBinding evaluates a caller's groups, and which one decides; or, with an address, which object has it.
  *
- * @throws OptionsError if the bindings cannot be read
+ * @throws OptionsError if the records cannot be read
  */
-export async function explain(options: ExplainCommandOptions): Promise<string> {
+export async function explain(
+  options: ExplainCommandOptions,
+  [address, version, ...others]: readonly string[] = [],
+): Promise<string> {
   const { manifests } = options
   const unusable = manifests === undefined ? undefined : folderProblem('--manifests', manifests)
   if (unusable !== undefined) throw new OptionsError([unusable])
-  const bindings = await readBindings(options)
+  if (others.length > 0) throw new OptionsError(['write one address and at most one version'])
+  if (address !== undefined) return explainAddress(options, address, version)
+  const { bindings } = await readRecords(options, { kinds: ['GroupBinding'] })
   const explained = explanationOf(bindings, options)
   return options.output === 'json'
     ? `${JSON.stringify(explained, null, 2)}\n`
@@ -78,45 +77,6 @@ function textOf(explained: Explanation, bindings: GroupBindings): string {
     lines.push('Result: no GroupBinding matches. The caller sees what is public.')
   }
   return `${lines.join('\n')}\n`
-}
-
-async function readBindings(options: ExplainCommandOptions): Promise<GroupBindings> {
-  const { manifests, kubeconfig, apiGroup, namespace } = options
-  const log = createLogger('silent')
-  const metrics = createMetrics({ version: 'explain' })
-  const bindings = new GroupBindings({ namespace, log, metrics })
-  if (manifests !== undefined) {
-    const probe = { stat: async () => undefined, digest: noArchive }
-    const source = await watchManifests({
-      dir: manifests,
-      apiGroup,
-      sink: bindings,
-      probe,
-      log,
-      metrics,
-    })
-    await source.close()
-    return bindings
-  }
-  const connection = loadConnection({ kubeconfig, env: process.env })
-  const cluster = openCluster({ connection, apiGroup, log, metrics })
-  const { ready } = cluster.watch({
-    kinds: ['GroupBinding'],
-    scope: { bindingsNamespace: namespace },
-    sink: fanOut(new Catalog({ apiGroup }), bindings),
-  })
-  try {
-    if (await Promise.race([ready.then(() => true), sleep(timeoutMs, false)])) return bindings
-  } finally {
-    await cluster.close()
-  }
-  throw new OptionsError([
-    `the cluster did not answer within ${timeoutMs / 1000} seconds: check --kubeconfig, and that you may list and watch the GroupBindings of namespace ${namespace}`,
-  ])
-}
-
-function noArchive(): Promise<never> {
-  return Promise.reject(new TypeError('there are no archives here'))
 }
 
 function indent(text: string): string {

@@ -1,5 +1,5 @@
 import { type ComparableSink, kindNames } from '../../pkg/api/v1alpha1/v1alpha1.ts'
-import type { Archives } from '../../pkg/archives/storage/storage.ts'
+import { type Archives, archiveProbe } from '../../pkg/archives/storage/storage.ts'
 import { giveMemoryBack } from '../../pkg/base/fast/fast.ts'
 import type { ServerCommandOptions } from '../../pkg/base/options/options.ts'
 import type { Runnable } from '../../pkg/base/run/run.ts'
@@ -8,7 +8,6 @@ import { watchManifests } from '../../pkg/records/folder/folder.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 import type { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 import type { LatestReadmes, ReadmeKeeper } from '../../pkg/registry/readmes/readmes.ts'
-import { archiveProbe } from './archive-probe.ts'
 
 /** A cluster or a folder that resources are read from. */
 interface Source {

@@ -1,4 +1,6 @@
 /** The storage of archives: read and checked for callers of the registry, written by what fills it. */
+
+export { archiveProbe } from './archive-probe.ts'
 export {
   type ArchivePlace,
   type ArchiveStore,

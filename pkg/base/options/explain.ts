@@ -3,6 +3,7 @@ import { outputOption } from './printing.ts'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
 import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+import { archivesOption } from './values.ts'
 
 const { manifests, kubeconfig, apiGroup, namespace } = serverCommand.options
 
@@ -24,15 +25,23 @@ const options = {
     otherwise: 'none',
     meaning: 'Groups of the caller, in the order of the token, such as platform,dev or client:ci.',
   },
+  archives: {
+    ...archivesOption,
+    default: '/data/modules',
+    meaning: 'Root folder of archives on the file system, for digests that manifests lack.',
+  },
   output: outputOption,
 } satisfies OptionTable
 
-/** Says what GroupBindings make of groups. */
+/** Says what GroupBindings make of groups, or what the catalog makes of an address. */
 export const explainCommand = {
   program: 'depot explain',
+  operands: '[ADDRESS [VERSION]]',
+  operandsOptional: true,
   summary:
-    'Shows which GroupBinding decides for a caller with these groups, and the result of each.',
+    'Shows which GroupBinding decides for a caller with these groups, and the result of each. With an address, shows which object has it, which Versions are served, and why others are not.',
   examples: [
+    'depot explain platform/network/aws 2.0.0 --kubeconfig ~/.kube/config',
     'depot explain --manifests registry --groups platform,dev',
     'depot explain --kubeconfig ~/.kube/config --groups client:ci -o json',
   ],

@@ -30,6 +30,7 @@ import { parse, readQuery } from './parameters.ts'
 
 export type * from '../../api/browse/browse.ts'
 export { prefix } from './endpoints.ts'
+export { explanationOf, namespaceIn } from './explain.ts'
 export { openApiDocument } from './openapi.ts'
 
 export interface BrowseOptions {

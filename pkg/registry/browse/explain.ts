@@ -59,16 +59,25 @@ export const explain = endpoint({
   },
 })
 
+/** The namespace of an address. */
+export function namespaceIn(address: string): string | undefined {
+  return partsOf(address)[0]
+}
+
+/** A host has a dot or a port, a namespace has neither. */
+function partsOf(address: string): readonly string[] {
+  const parts = address.split('/')
+  return /[.:]/.test(parts[0] ?? '') ? parts.slice(1) : parts
+}
+
 /** @returns undefined where the view shows nothing of it */
-function explanationOf(
+export function explanationOf(
   catalog: Catalog,
   view: View,
   address: string,
   version: string | undefined,
 ): Explanation | undefined {
-  const parts = address.split('/')
-  // A host has a dot or a port, a namespace has neither.
-  const [namespace = '', name = '', system] = /[.:]/.test(parts[0] ?? '') ? parts.slice(1) : parts
+  const [namespace = '', name = '', system] = partsOf(address)
   const kinds: readonly ParentKind[] = system === undefined ? ['Module', 'Provider'] : ['Module']
   const number = version && normalizeVersion(version)
   const claims: Explanation['claims'] = []

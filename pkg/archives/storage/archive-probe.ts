@@ -1,11 +1,11 @@
-import type { Archives } from '../../pkg/archives/storage/storage.ts'
-import { RegistryError } from '../../pkg/base/errors/errors.ts'
-import type { ArchiveProbe } from '../../pkg/records/folder/folder.ts'
+import type { ArchiveLocation } from '../../api/v1alpha1/v1alpha1.ts'
+import { RegistryError } from '../../base/errors/errors.ts'
+import type { Archives } from './types.ts'
 
 /** Lets the manifest scanner look at archives on the filesystem backend, where every file has a fingerprint. */
-export function archiveProbe(archives: Archives): ArchiveProbe {
+export function archiveProbe(archives: Archives) {
   return {
-    async stat(location) {
+    async stat(location: ArchiveLocation) {
       try {
         const { sizeBytes, fingerprint = '' } = await archives.stat(location)
         return { sizeBytes, fingerprint }
@@ -14,7 +14,7 @@ export function archiveProbe(archives: Archives): ArchiveProbe {
         throw error
       }
     },
-    async digest(location, signal) {
+    async digest(location: ArchiveLocation, signal: AbortSignal) {
       const { fingerprint = '', ...digest } = await archives.digest(location, signal)
       return { ...digest, fingerprint }
     },
