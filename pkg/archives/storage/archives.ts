@@ -74,6 +74,7 @@ class ArchiveReader implements Archives {
       stat: (place) => this.#stat(place),
       digest: (place, owner, seen) => this.#hashing.sharedDigest(place, owner, seen),
       fill: (archive, place) => this.#fill(archive, place),
+      cachedSize: async (digest) => this.#cache?.sizeOf(digest),
       verified: this.#verified,
       reports: this.#reports,
       log,

@@ -237,11 +237,33 @@ describe('a store that refuses', () => {
   })
 })
 
-it('a store without entity tags is refused rather than trusted', async () => {
-  store.behave((response) => {
-    response.writeHead(200, { 'Content-Length': bytes.length }).end(bytes)
+describe('a store without entity tags', () => {
+  const untagged = (content: Uint8Array) =>
+    store.behave((response) => {
+      response.writeHead(200, { 'Content-Length': content.length }).end(content)
+    })
+
+  it('is refused without a cache, and the log says what to grant', async () => {
+    untagged(bytes)
+    expect(await failure(create().open(archiveOf(sha256)))).toMatchObject({ status: 404 })
+    const line = lines.find((each) => each.includes('archive not served'))
+    expect(JSON.parse(line ?? '{}')).toMatchObject({
+      level: 'warn',
+      namespace: 'mallory',
+      place: 's3://victim/vpc/1.zip',
+      message: expect.stringMatching(/grant s3:.* annotation depot\.internal\/storage/),
+    })
   })
-  expect(await failure(create().open(archiveOf(sha256)))).toMatchObject({ status: 404 })
+
+  it('is served from checked copies in the cache', async () => {
+    untagged(bytes)
+    const archives = create({ cache: true })
+    expect(await read(archives, archiveOf(sha256))).toEqual(bytes)
+    expect(await archives.sizeOf(archiveOf(sha256))).toBe(bytes.length)
+    untagged(randomBytes(600_000))
+    expect(await read(archives, archiveOf(sha256))).toEqual(bytes)
+    expect(await failure(archives.open(archiveOf(wrong)))).toMatchObject({ status: 404 })
+  })
 })
 
 it.each([false, true])(

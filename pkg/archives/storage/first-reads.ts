@@ -16,6 +16,8 @@ export interface FirstReadOptions {
   readonly digest: (place: Place, owner: string, seen: ObjectInfo) => Promise<ArchiveDigest>
   /** Reads a whole object into the cache, if it fits. @throws as `digest`, and where the object is wrong */
   readonly fill: (archive: Archive, place: Place) => Promise<void>
+  /** Size of an archive in the cache; undefined where it is not there. */
+  readonly cachedSize: (sha256: string) => Promise<number | undefined>
   readonly verified: VerifiedObjects
   readonly reports: ArchiveReports
   readonly log: Logger
@@ -60,22 +62,30 @@ export class FirstReads {
   }
 
   async #confirm(archive: Archive, place: Place): Promise<ObjectInfo> {
-    const { stat, digest, fill, verified, reports } = this.#options
+    const { stat, digest, fill, verified, reports, cachedSize } = this.#options
     const { sha256, label } = archive
     const info = await stat(place)
     if (verified.has(info, sha256)) return info
-    if (info.fingerprint === undefined) {
-      throw notFound(
-        'the storage gives this object no entity tag, so a check of it cannot be remembered',
-      )
-    }
     await reports.refuseBad(archive, place, async () => info)
     await fill(archive, place)
+    if (info.fingerprint === undefined) {
+      // Only a copy can be known to be what was checked.
+      const sizeBytes = await cachedSize(sha256)
+      if (sizeBytes !== undefined) return { ...info, sizeBytes }
+      throw this.#untagged(archive, place)
+    }
     const filled = await stat(place)
     if (verified.has(filled, sha256)) return filled
     const found = await digest(place, label.namespace, filled)
     if (found.sha256 !== sha256) throw reports.wrong(archive, place, found)
     return found
+  }
+
+  #untagged({ label: { namespace, name, version } }: Archive, { url }: Place): RegistryError {
+    const { log, annotation } = this.#options
+    const message = `the storage gives this object no entity tag, so a check of it cannot be remembered: grant ${url} to namespace ${namespace} with the annotation ${annotation}, or give the server an --archive-cache-dir with room for it`
+    log.warn({ namespace, name, version, place: url, annotation, message }, 'archive not served')
+    return notFound(message)
   }
 
   #announce({ label: { namespace } }: Archive, { url }: Place): void {
