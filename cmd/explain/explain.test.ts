@@ -54,6 +54,21 @@ spec: {expression: '${expression}', moduleResources: ['vpc-*'], providerResource
     })
   })
 
+  it('explains which part of an expression decides', () => {
+    const rule = '"x" in groups || "a" in groups and not ("b" in groups) and len(groups) > 1'
+    const { stdout, status } = start('explain', '--groups', 'a,b', '--expression', rule)
+    expect(stdout).toBe(`false: ${rule}
+  false: "x" in groups
+  false: "a" in groups and not ("b" in groups) and len(groups) > 1
+    true: "a" in groups
+    false: not ("b" in groups)
+    true: len(groups) > 1
+`)
+    expect(status).toBe(0)
+    const { stdout: failed } = start('explain', '--expression', '"a" in grups', '-o', 'json')
+    expect(JSON.parse(failed)).toMatchObject({ result: expect.stringContaining('grups') })
+  })
+
   it('explains who has an address, and why Versions of a number are not served', () => {
     const folder = mkdtempSync(join(dir, 'modules-'))
     const module = (name: string) => `---

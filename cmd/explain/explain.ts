@@ -3,6 +3,7 @@ import { folderProblem } from '../../pkg/base/run/run.ts'
 import { ExpressionError } from '../../pkg/expr/expr.ts'
 import type { GroupBindings } from '../../pkg/registry/access/access.ts'
 import { explainAddress } from './address.ts'
+import { explainExpression } from './expression.ts'
 import { readRecords } from './records.ts'
 
 /**
@@ -14,7 +15,8 @@ export async function explain(
   options: ExplainCommandOptions,
   [address, version, ...others]: readonly string[] = [],
 ): Promise<string> {
-  const { manifests } = options
+  const { manifests, expression } = options
+  if (expression !== undefined) return explainExpression(options, expression)
   const unusable = manifests === undefined ? undefined : folderProblem('--manifests', manifests)
   if (unusable !== undefined) throw new OptionsError([unusable])
   if (others.length > 0) throw new OptionsError(['write one address and at most one version'])

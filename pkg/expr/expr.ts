@@ -12,6 +12,7 @@ import type { Run } from './run.ts'
 import { described, typedList } from './value.ts'
 
 export { ExpressionError } from './expression-error.ts'
+export { operandsOf } from './operands.ts'
 export { Run } from './run.ts'
 
 /**

@@ -25,6 +25,12 @@ const options = {
     otherwise: 'none',
     meaning: 'Groups of the caller, in the order of the token, such as platform,dev or client:ci.',
   },
+  expression: {
+    flag: 'expression',
+    value: z.string().meta({ title: 'RULE' }),
+    otherwise: 'the expressions of the GroupBindings',
+    meaning: 'An expression to evaluate for these groups, part by part, without reading records.',
+  },
   archives: {
     ...archivesOption,
     default: '/data/modules',
@@ -44,6 +50,7 @@ export const explainCommand = {
     'depot explain platform/network/aws 2.0.0 --kubeconfig ~/.kube/config',
     'depot explain --manifests registry --groups platform,dev',
     'depot explain --kubeconfig ~/.kube/config --groups client:ci -o json',
+    `depot explain --groups a,b --expression '"a" in groups and not ("b" in groups)'`,
   ],
   options,
   secrets: {},
