@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { normalizeVersion, parentRefOf, parseResource, sha256Hex } from './v1alpha1.ts'
+import {
+  archiveSizeOf,
+  fileNameOf,
+  normalizeVersion,
+  parentRefOf,
+  parseResource,
+  sha256Hex,
+} from './v1alpha1.ts'
 
 it.each([
   ['v1.2.3', '1.2.3'],
@@ -9,6 +16,25 @@ it.each([
   ['version', 'version'],
 ])('normalizeVersion(%j) is %j', (version, normalized) => {
   expect(normalizeVersion(version)).toBe(normalized)
+})
+
+it.each([
+  ['status.artifact', { artifact: { fileName: 'stored.zip' } }, 'stored.zip'],
+  ['spec.upload', undefined, 'uploaded.zip'],
+])('takes the name of an archive from %s before spec.fileName', (_, status, expected) => {
+  const parsed = parseResource('Version', {
+    metadata: { name: 'a', namespace: 'team', resourceVersion: '1' },
+    spec: {
+      type: 'Module',
+      version: '1.0.0',
+      fileName: 'named.zip',
+      upload: { sha256: 'a'.repeat(64), fileName: 'uploaded.zip', sizeBytes: 7 },
+    },
+    status,
+  })
+  if (!parsed.ok) throw new Error(parsed.issues[0]?.message)
+  expect(fileNameOf(parsed.resource)).toBe(expected)
+  expect(archiveSizeOf(parsed.resource)).toBe(7)
 })
 
 describe('sha256Hex', () => {

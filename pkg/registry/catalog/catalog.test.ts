@@ -287,6 +287,15 @@ async function replace(catalog: Catalog, kind: Kind, resources: Iterable<Resourc
   await replacement.commit()
 }
 
+it('takes a Version whose digest comes from its upload for in sync', () => {
+  const catalog = new Catalog()
+  const upload = { sha256: 'b'.repeat(64) }
+  const status = { checksum: undefined, synced: undefined }
+  upsert(catalog, module('vpc'), version('a', '1.0.0', { spec: { upload }, status }))
+  const row = catalog.version('platform', 'a')
+  expect([row?.health, row?.sha256]).toEqual(['synced', upload.sha256])
+})
+
 describe('revisions', () => {
   const at = (resourceVersion: string, number: string) =>
     version('x', number, { metadata: { resourceVersion } })
