@@ -79,7 +79,11 @@ const card = {
       'What stands for it in configurations after the namespace: `{name}/{system}` of a module, the type of a provider.',
     ),
   latestVersion: z.string().optional().describe('Absent where there is no version.'),
-  synced: z.boolean().describe('Of the resource itself, whatever its versions say.'),
+  synced: z
+    .boolean()
+    .describe(
+      'As its status says; without one, whether it has versions and all of them are in sync.',
+    ),
   provider: z.string().optional().describe('Target system; modules only.'),
   repoUrl: z.string().optional().describe('Source repository.'),
   scanCounts: ScanCounts.optional().describe('Absent where the latest version was not scanned.'),

@@ -524,6 +524,26 @@ describe('the document', () => {
     },
   )
 
+  it('describes headers, methods, badges, and which parameters are required', async () => {
+    const { paths } = (await app.json('/openapi.json')) as unknown as {
+      paths: Record<string, { get: { parameters: object[]; responses: Record<string, object> } }>
+    }
+    const explained = paths['/depot/ui/v1/explain']?.get
+    expect(explained?.parameters.slice(0, 2)).toMatchObject([
+      { name: 'address', required: true },
+      { name: 'version', required: false },
+    ])
+    expect(explained?.responses).toMatchObject({
+      200: { headers: { ETag: {}, 'Cache-Control': {}, Vary: {} } },
+      401: { headers: { 'WWW-Authenticate': {} } },
+      405: { headers: { Allow: {} } },
+      503: { headers: { 'Retry-After': {} } },
+    })
+    expect(paths).toHaveProperty(['/depot/ui/v1/badges/{namespace}/{kind}/{file}'])
+    const refused = await app.request('/explain')
+    expect(await refused.text()).toContain('address must be given')
+  })
+
   it('describes every parameter with an example', async () => {
     const { paths } = await app.json('/openapi.json')
     for (const { get } of Object.values(paths)) {

@@ -1,22 +1,45 @@
 import * as z from 'zod'
 import { components, WhoAmI } from '../../api/browse/browse.ts'
+import { type DescribedRoute, describedRoutes } from '../protocol/protocol.ts'
+import { badgePattern } from './badge.ts'
 import type { DescribedEndpoint } from './endpoint.ts'
 import { described, prefix } from './endpoints.ts'
 import { isRepeatable } from './parameters.ts'
 
 type Json = Record<string, unknown>
 
+const header = (description: string, example: string) => ({
+  description,
+  schema: { type: 'string' },
+  example,
+})
+
 /** Errors of every endpoint, with an example of the message. */
 const commonErrors = {
-  401: error(
-    'A valid token is needed.',
-    'a token is needed: log in with terraform login, or send "Authorization: Bearer TOKEN"',
-  ),
+  401: {
+    ...error(
+      'A valid token is needed.',
+      'a token is needed: log in with terraform login, or send "Authorization: Bearer TOKEN"',
+    ),
+    headers: { 'WWW-Authenticate': header('How to authenticate.', 'Bearer') },
+  },
   403: error(
     'The token does not say enough.',
     'the token has no claim groups: ask for the scope groups',
   ),
-  503: error('The registry is loading.', 'the registry is still loading: try again in a moment'),
+  405: {
+    ...error('The method is not GET or HEAD.', 'POST is not allowed here: send GET or HEAD'),
+    headers: { Allow: header('The methods.', 'GET, HEAD') },
+  },
+  503: {
+    ...error('The registry is loading.', 'the registry is still loading: try again in a moment'),
+    headers: { 'Retry-After': header('When to try again, in seconds.', '5') },
+  },
+}
+
+const cacheHeaders = {
+  'Cache-Control': header('Answers differ by caller.', 'private, no-cache'),
+  Vary: header('What answers differ by.', 'Authorization'),
 }
 
 /** The OpenAPI 3.1 description of the browse API, made from the schemas that check its requests. */
@@ -24,19 +47,23 @@ export function openApiDocument(): Json {
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Depot browse API',
+      title: 'Depot',
       version: '1',
       description:
-        'What is in the registry: modules, providers, their versions, findings and downloads, as far as the caller may see them.',
+        'The browse API, and the protocols of module and provider registries: modules, providers, their versions, findings and downloads, as far as the caller may see them.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: prefix }],
+    servers: [{ url: '/' }],
     security: [{ token: [] }, {}],
     paths: {
       ...Object.fromEntries(
-        described.map((endpoint) => [endpoint.route, { get: operation(endpoint) }]),
+        described.map((endpoint) => [prefix + endpoint.route, { get: operation(endpoint) }]),
       ),
-      '/whoami': { get: whoAmIOperation() },
+      [`${prefix}/whoami`]: { get: whoAmIOperation() },
+      [`${prefix}${braced(badgePattern)}`]: { get: badgeOperation() },
+      ...Object.fromEntries(
+        describedRoutes.map((route) => [braced(route.route), { get: protocolOperation(route) }]),
+      ),
     },
     components: {
       schemas: componentSchemas(),
@@ -57,13 +84,7 @@ function operation(endpoint: DescribedEndpoint): Json {
     responses: {
       200: {
         description: 'The answer.',
-        headers: {
-          ETag: {
-            description: 'Changes with the body.',
-            schema: { type: 'string' },
-            example: exampleTag,
-          },
-        },
+        headers: { ETag: header('Changes with the body.', exampleTag), ...cacheHeaders },
         content: {
           'application/json': { schema: reference(response), example: endpoint.example },
         },
@@ -103,6 +124,110 @@ function whoAmIOperation(): Json {
   }
 }
 
+/** A pattern of a route with its parameters in braces. */
+function braced(pattern: string): string {
+  return pattern.replaceAll(/:(\w+)/g, '{$1}')
+}
+
+const textParameter = (name: string, place: 'path' | 'query', description: string): Json => ({
+  name,
+  in: place,
+  required: place === 'path',
+  description,
+  schema: { type: 'string' },
+  example: addressParts[name] ?? name,
+})
+
+function pathParameters(pattern: string): Json[] {
+  const names = [...pattern.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  return names.map((name) => textParameter(name, 'path', `The ${name} of the address or location.`))
+}
+
+/** Values of the address of a module, a provider and an archive. */
+const addressParts: Readonly<Record<string, string>> = {
+  namespace: 'platform',
+  name: 'network',
+  system: 'aws',
+  type: 'hello',
+  version: '1.0.0',
+  os: 'linux',
+  arch: 'amd64',
+  kind: 'module',
+  file: 'network.svg',
+}
+
+/** Pictures for READMEs elsewhere. */
+function badgeOperation(): Json {
+  return {
+    operationId: 'getBadge',
+    summary: 'A picture of the name and the latest version',
+    description: 'For READMEs on other sites: public modules and providers only, without a token.',
+    parameters: pathParameters(badgePattern),
+    security: [{}],
+    responses: {
+      200: {
+        description: 'The picture.',
+        headers: { 'Cache-Control': header('It may be kept.', 'public, max-age=300') },
+        content: { 'image/svg+xml': { schema: { type: 'string' } } },
+      },
+      404: error('It does not exist, or is not public.', 'no such badge'),
+      405: commonErrors[405],
+      503: commonErrors[503],
+    },
+  }
+}
+
+function protocolOperation(it: DescribedRoute): Json {
+  const { route, operationId, summary, query = {}, status, contentTypes, required } = it
+  const schema = required === undefined ? {} : { type: 'object', required }
+  const headers = Object.entries(it.headers ?? {}).map(([name, meaning]) => [
+    name,
+    { description: meaning, schema: { type: 'string' } },
+  ])
+  const answer = {
+    description: 'The answer.',
+    headers: Object.fromEntries(headers),
+    ...(contentTypes && {
+      content: Object.fromEntries(contentTypes.map((type) => [type, { schema }])),
+    }),
+  }
+  return {
+    operationId,
+    summary,
+    parameters: [
+      ...pathParameters(route),
+      ...Object.entries(query).map(([name, meaning]) => textParameter(name, 'query', meaning)),
+    ],
+    responses: {
+      [status]: answer,
+      ...(it.isArchive && {
+        206: { ...answer, description: 'The part that Range names.' },
+        307: { description: 'The archive is at the URL of Location, in storage.' },
+      }),
+      304: { description: 'The body has the tag that If-None-Match names.' },
+      ...Object.fromEntries(it.errors.map((code) => [code, error(meanings[code], messages[code])])),
+      ...commonErrors,
+    },
+  }
+}
+
+const meanings = {
+  400: 'A parameter is missing.',
+  404: 'It does not exist, or not for the caller.',
+  416: 'The archive does not have the range.',
+  501: 'The server has no key to sign with.',
+  502: 'The storage gave a wrong answer.',
+  504: 'The storage took too long.',
+} as const
+const messages = {
+  400: 'add ?os= and &arch= to choose a platform',
+  404: 'module platform/network/aws not found: check its address, and your access',
+  416: 'the archive has 1000 bytes',
+  501: 'signing metadata not configured',
+  502: 'the storage refused the request',
+  504: 'the storage did not answer in time',
+} as const
+
 const exampleTag = '"Zk3Cq9bJ0t2mX4vY7sLw1aPdQeR"'
 
 const ifNoneMatch = {
@@ -120,7 +245,7 @@ function parameters(schema: z.ZodObject, place: 'path' | 'query'): Json[] {
     return {
       name,
       in: place,
-      required: place === 'path',
+      required: !(parameter as z.ZodType).safeParse(undefined).success,
       description,
       ...(isRepeatable(parameter as z.ZodType) && { style: 'form', explode: true }),
       schema: rest,

@@ -67,7 +67,9 @@ export function parse<S extends z.ZodObject>(schema: S, raw: object): z.output<S
   const result = schema.safeParse(raw)
   if (result.success) return result.data
   const [issue] = result.error.issues
-  throw badParameter(String(issue?.path[0]), issue?.message ?? 'is malformed')
+  const name = String(issue?.path[0])
+  const problem = name in raw ? issue?.message : 'must be given'
+  throw badParameter(name, problem ?? 'is malformed')
 }
 
 /**

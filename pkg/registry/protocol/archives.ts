@@ -9,6 +9,7 @@ import { archivePaths, archivePattern, isAt } from './archive-url.ts'
 import { type Endpoint, endpoint, queryOf } from './endpoint.ts'
 import { findPlatform, findRelease, noProvider, platformNames } from './find.ts'
 import type { RegistryOptions } from './options.ts'
+import { providerRoutes } from './provider-answers.ts'
 import type { ReadyArchives } from './ready-archives.ts'
 import { downloadOf, servedArchive } from './respond.ts'
 
@@ -48,7 +49,7 @@ export function moduleArchiveEndpoints(
 /** Archives of providers. CLIs send no credentials here either, so the URL has to name the digest. */
 export function providerArchiveEndpoint(options: RegistryOptions): Endpoint {
   return endpoint({
-    route: '/download/:namespace/:type/:version',
+    route: providerRoutes.archive,
     kind: 'Provider',
     read(path, parent, asked): VersionRow {
       const release = findRelease(parent ?? noProvider(path), normalizeVersion(path.version))

@@ -10,20 +10,23 @@ import { findModuleVersion, noModule } from './find.ts'
 import type { RegistryOptions } from './options.ts'
 import { downloadOf, jsonHeadersOf, linkHeadersOf } from './respond.ts'
 
-const versionsRoute = '/:namespace/:name/:system/versions'
+export const moduleRoutes = {
+  versions: '/:namespace/:name/:system/versions',
+  download: '/:namespace/:name/:system/:version/download',
+} as const
 
 /** The module registry protocol, without the archives. */
 export function moduleEndpoints(options: RegistryOptions): readonly Endpoint[] {
   const { catalog } = options
   return [
     endpoint({
-      route: versionsRoute,
+      route: moduleRoutes.versions,
       kind: 'Module',
       read: (path, parent) => parent ?? noModule(catalog, path),
       ready: (module) => versionsAnswer(module, options),
     }),
     endpoint({
-      route: '/:namespace/:name/:system/:version/download',
+      route: moduleRoutes.download,
       kind: 'Module',
       read(path, parent, asked) {
         const module = parent ?? noModule(catalog, path)
@@ -44,7 +47,7 @@ export function moduleEndpoints(options: RegistryOptions): readonly Endpoint[] {
 function versionsAnswer(module: Parent, options: RegistryOptions): ReadyAnswer {
   return module.memo('versions', () => {
     const { namespace, name } = module
-    const route = modulePrefix + versionsRoute
+    const route = modulePrefix + moduleRoutes.versions
     const facts = { route, namespace, kind: 'Module' as const, name }
     return new ReadyAnswer(versionList(module), jsonHeadersOf(options), facts)
   })

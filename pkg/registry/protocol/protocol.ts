@@ -21,6 +21,7 @@ import { ProviderAnswers } from './provider-answers.ts'
 import { providerEndpoints } from './providers.ts'
 import { ReadyArchives } from './ready-archives.ts'
 
+export { type DescribedRoute, describedRoutes } from './description.ts'
 export { discoveryPaths } from './discovery.ts'
 export type { RegistryOptions } from './options.ts'
 

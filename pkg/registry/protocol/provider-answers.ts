@@ -13,6 +13,7 @@ export const providerRoutes = {
   versions: '/:namespace/:type/versions',
   package: '/:namespace/:type/:version/download/:os/:arch',
   shasums: '/:namespace/:type/:version/SHA256SUMS/:os/:arch',
+  archive: '/download/:namespace/:type/:version',
   signature: '/:namespace/:type/:version/SHA256SUMS.sig/:os/:arch',
 } as const
 

@@ -9,6 +9,17 @@ fixture.version('Module', 'vpc', '1.0.0')
 fixture.provider('hello')
 const app = fixture.app()
 
+it('describes every route in its OpenAPI document', async () => {
+  const document = await (await app.request('/depot/ui/v1/openapi.json')).json()
+  const { paths } = document as { paths: object }
+  const described = new Set(Object.keys(paths).map((path) => path.replaceAll(/\{(\w+)\}/g, ':$1')))
+  // Other prefixes of the same routes, the document itself, and the broker behind the registry.
+  const isAlias = /^\/v1\/|\/openapi\.json$|^\/broker|\*/
+  const routes = app.routes.filter(({ method, path }) => method === 'GET' && !isAlias.test(path))
+  expect(routes.length).toBeGreaterThan(20)
+  expect(routes.map(({ path }) => path).filter((path) => !described.has(path))).toEqual([])
+})
+
 describe('methods', () => {
   const path = '/depot/modules/v1/platform/vpc/aws/versions'
 

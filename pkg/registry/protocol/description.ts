@@ -1,0 +1,137 @@
+import type { Backend } from '../../api/v1alpha1/v1alpha1.ts'
+import { archivePaths, archivePattern } from './archive-url.ts'
+import { discoveryPaths, modulePrefix, providerPrefix } from './discovery.ts'
+import { moduleRoutes } from './modules.ts'
+import { providerRoutes } from './provider-answers.ts'
+
+/** A route of the protocols, for the OpenAPI document. */
+export interface DescribedRoute {
+  /** With `:parameters`. */
+  readonly route: string
+  readonly operationId: string
+  readonly summary: string
+  readonly query?: Readonly<Record<string, string>>
+  readonly status: 200 | 204
+  /** Media types of the body; absent: none. */
+  readonly contentTypes?: readonly string[]
+  /** Names of fields of a JSON body. */
+  readonly required?: readonly string[]
+  /** Headers of the answer, with their meaning. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Statuses of errors, in addition to those of every route. */
+  readonly errors: readonly (400 | 404 | 416 | 501 | 502 | 504)[]
+  /** Whether storage may answer: in parts, or at a URL of its own. */
+  readonly isArchive?: boolean
+}
+
+const archive = {
+  status: 200,
+  contentTypes: ['application/zip', 'application/gzip'],
+  headers: { ETag: 'The digest of the archive.', 'Accept-Ranges': '`bytes`.' },
+  isArchive: true,
+} as const
+const ofStorage = [416, 502, 504] as const
+const packageFields = [
+  'protocols',
+  'os',
+  'arch',
+  'filename',
+  'download_url',
+  'shasum',
+  'shasums_url',
+  'shasums_signature_url',
+  'signing_keys',
+]
+const digest = 'Digest of the archive, as the metadata of the package gives it.'
+
+/** All routes of service discovery and of the module and provider protocols. */
+export const describedRoutes: readonly DescribedRoute[] = [
+  ...discoveryPaths.map(
+    (route): DescribedRoute => ({
+      route,
+      operationId: route.includes('terraform') ? 'discoverForTerraform' : 'discover',
+      summary: 'Service discovery',
+      status: 200,
+      contentTypes: ['application/json'],
+      required: ['modules.v1', 'providers.v1'],
+      errors: [],
+    }),
+  ),
+  {
+    route: modulePrefix + moduleRoutes.versions,
+    operationId: 'listModuleVersions',
+    summary: 'Versions of a module',
+    status: 200,
+    contentTypes: ['application/json'],
+    required: ['modules'],
+    errors: [404],
+  },
+  {
+    route: modulePrefix + moduleRoutes.download,
+    operationId: 'downloadModule',
+    summary: 'The URL of the archive of a module',
+    status: 204,
+    headers: {
+      'X-Registry-Get': 'URL of the archive.',
+      'X-Terraform-Get': 'The same.',
+    },
+    errors: [404],
+  },
+  ...(Object.keys(archivePaths) as Backend[]).map(
+    (backend): DescribedRoute => ({
+      route: modulePrefix + archivePattern(backend),
+      operationId: `readModuleArchive_${archivePaths[backend].name}`,
+      summary: `An archive of a module on ${archivePaths[backend].name}`,
+      query: {
+        fileChecksum: 'SHA-256 of the archive, in base64 or hexadecimal.',
+        version: '`namespace/name` of the Version.',
+      },
+      ...archive,
+      errors: [404, ...ofStorage],
+    }),
+  ),
+  {
+    route: providerPrefix + providerRoutes.versions,
+    operationId: 'listProviderVersions',
+    summary: 'Versions and platforms of a provider',
+    status: 200,
+    contentTypes: ['application/json'],
+    required: ['versions'],
+    errors: [404],
+  },
+  {
+    route: providerPrefix + providerRoutes.package,
+    operationId: 'getProviderPackage',
+    summary: 'The package of a provider for a platform',
+    status: 200,
+    contentTypes: ['application/json'],
+    required: packageFields,
+    errors: [404, 501],
+  },
+  {
+    route: providerPrefix + providerRoutes.archive,
+    operationId: 'readProviderArchive',
+    summary: 'The archive of a provider for a platform',
+    query: { os: 'Operating system.', arch: 'Architecture.', sha256: digest },
+    ...archive,
+    errors: [400, 404, ...ofStorage],
+  },
+  {
+    route: providerPrefix + providerRoutes.shasums,
+    operationId: 'readShasums',
+    summary: 'SHA256SUMS of a version of a provider',
+    query: { sha256: digest },
+    status: 200,
+    contentTypes: ['text/plain; charset=utf-8'],
+    errors: [404],
+  },
+  {
+    route: providerPrefix + providerRoutes.signature,
+    operationId: 'readShasumsSignature',
+    summary: 'Detached signature of SHA256SUMS',
+    query: { sha256: digest },
+    status: 200,
+    contentTypes: ['application/octet-stream'],
+    errors: [404, 501],
+  },
+]
