@@ -1,4 +1,5 @@
 import type { ObjectKey, Resource } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Reason } from '../../base/errors/errors.ts'
 
 /** Every check, with a description for SARIF. The names are stable. */
 export const checks = {
@@ -20,6 +21,19 @@ export const checks = {
   'public-label': 'A label does not make anything public.',
 } as const
 export type Check = keyof typeof checks
+
+/** Reasons that a server gives for the same mistakes. */
+export const reasons: Readonly<Partial<Record<Check, Reason>>> = {
+  syntax: 'InvalidSyntax',
+  schema: 'Invalid',
+  'duplicate-object': 'Duplicate',
+  'no-parent': 'ParentMissing',
+  'no-storage': 'NoStorage',
+  'no-file-name': 'NoFileName',
+  'not-semver': 'NotSemver',
+  'duplicate-version': 'Duplicate',
+  'address-conflict': 'AddressTaken',
+}
 
 /** A mistake in a set of manifests. */
 export interface LintFinding {

@@ -289,6 +289,20 @@ describe('a report', () => {
     expect(JSON.parse(asJson(result))).toEqual(result)
   })
 
+  it.each([
+    ['duplicate-version', 'Duplicate'],
+    ['address-conflict', 'AddressTaken'],
+    ['no-parent', 'ParentMissing'],
+    ['not-semver', 'NotSemver'],
+  ] as const)('gives %s the reason of a server, %s, in each format', (check, reason) => {
+    const findings = result.findings.map((finding) => ({ ...finding, check }))
+    const mistakes = { ...result, findings }
+    expect(asText(mistakes)).toContain(`[${check}, ${reason}]`)
+    expect(JSON.parse(asJson(mistakes)).findings).toMatchObject([{ check, reason }])
+    const { runs } = JSON.parse(asSarif(mistakes, '1.2.3'))
+    expect(runs[0].results).toMatchObject([{ ruleId: check, properties: { reason } }])
+  })
+
   it('as SARIF names the rule, the file and the line', () => {
     const log = JSON.parse(asSarif(result, '1.2.3'))
     expect(log).toMatchObject({

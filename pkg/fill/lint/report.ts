@@ -1,4 +1,4 @@
-import { checks, type LintFinding } from './finding.ts'
+import { checks, type LintFinding, reasons } from './finding.ts'
 import type { LintResult } from './lint.ts'
 
 const subjectOf = ({ object, field }: LintFinding): string =>
@@ -12,7 +12,8 @@ export function asText({ findings, files, objects }: LintResult): string {
     const { file, line, level, check, message } = finding
     const place = line === undefined ? file : `${file}:${line}`
     const subject = subjectOf(finding)
-    return `${place}: ${level}: ${subject === '' ? '' : `${subject}: `}${oneLine(message)} [${check}]`
+    const rule = [check, reasons[check]].filter(Boolean).join(', ')
+    return `${place}: ${level}: ${subject === '' ? '' : `${subject}: `}${oneLine(message)} [${rule}]`
   })
   const errors = findings.filter(({ level }) => level === 'error').length
   const sum = `${errors} errors, ${findings.length - errors} warnings in ${objects} objects of ${files} files`
@@ -24,7 +25,8 @@ const oneLine = (message: string): string => message.replaceAll(/\s*\n\s*/g, ' '
 
 /** The findings, for programs. */
 export function asJson({ findings, files, objects }: LintResult): string {
-  return `${JSON.stringify({ files, objects, findings }, undefined, 2)}\n`
+  const told = findings.map((finding) => ({ ...finding, reason: reasons[finding.check] }))
+  return `${JSON.stringify({ files, objects, findings: told }, undefined, 2)}\n`
 }
 
 /** SARIF 2.1.0, which code hosts show next to the lines of a change. */
@@ -37,6 +39,7 @@ export function asSarif({ findings }: LintResult, version: string): string {
     return {
       ruleId: check,
       level,
+      ...(reasons[check] && { properties: { reason: reasons[check] } }),
       message: { text: subject === '' ? message : `${subject}: ${message}` },
       locations: [
         {
