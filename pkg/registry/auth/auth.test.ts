@@ -287,7 +287,11 @@ describe('groups', () => {
     ['realm_access.roles', { realm_access: ['roles'] }, /has no claim "realm_access.roles"/],
     ['constructor.name', {}, /has no claim "constructor.name"; it has "iss", "sub"/],
     ['__proto__', {}, /has no claim "__proto__"/],
-    ['groups', {}, /leave the claim out for a person in no group: then have the person added/],
+    [
+      'groups',
+      { groups: undefined },
+      /leave the claim out for a person in no group: then have the person added/,
+    ],
     ['groups', { groups: undefined, _claim_names: { groups: 'src1' } }, /too many groups/],
     ['groups', { groups: null }, /is null, and must be a list of texts/],
     ['groups', { groups: [{ name: 'platform' }] }, /must be a list of texts/],
