@@ -8,7 +8,7 @@ import {
   parseOptions,
   type SecretTable,
 } from '../options/options.ts'
-import { standardOutput } from '../telemetry/telemetry.ts'
+import { flushLogs } from '../telemetry/telemetry.ts'
 import { withSecretSources } from './secret-sources.ts'
 
 /** How long the exit waits for a slow reader of the output, in milliseconds. */
@@ -64,7 +64,7 @@ export async function runCommand<T extends OptionTable, S extends SecretTable>({
     )
     process.exit(2)
   }
-  await Promise.all([standardOutput(1).flush(flushMs), standardOutput(2).flush(flushMs)])
+  await flushLogs(flushMs)
   // Work that still runs, such as a list that was being read when a signal came, must not keep the process. Text that was
   // just written to a pipe has to leave first.
   process.stdout.write('', () => process.exit(status))

@@ -14,13 +14,13 @@ afterAll(() => rmSync(dir, { recursive: true }))
 const program = join(dir, 'log.ts')
 writeFileSync(
   program,
-  `import { createLogger, standardOutput } from ${JSON.stringify(join(import.meta.dirname, 'telemetry.ts'))}
+  `import { createLogger, flushLogs } from ${JSON.stringify(join(import.meta.dirname, 'telemetry.ts'))}
   const log = createLogger('info')
   for (let n = 0; n < Number(process.argv[2]); n += 1) {
     log.info({ n, filler: 'x'.repeat(1000) }, 'line')
     if (n % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
   }
-  await standardOutput().flush(Number(process.argv[3]))
+  await flushLogs(Number(process.argv[3]))
   process.exit(7)`,
 )
 

@@ -194,6 +194,11 @@ export function standardOutput(fd: 1 | 2 = 1): LogOutput {
   return output
 }
 
+/** Waits until the log lines of this process are written, or for so long. */
+export async function flushLogs(timeoutMs: number): Promise<void> {
+  await Promise.all(Array.from(standard.values(), (output) => output.flush(timeoutMs)))
+}
+
 /**
  * The destination of log lines in a format.
  *

@@ -5,7 +5,7 @@
 
 export { type AuditLog, openAuditLog } from './audit-log.ts'
 export { createLogger, type Logger, outputOf } from './log.ts'
-export { eachMillisecond, logOutput, standardOutput } from './log-output.ts'
+export { eachMillisecond, flushLogs, logOutput } from './log-output.ts'
 export {
   counter,
   createMetrics,
