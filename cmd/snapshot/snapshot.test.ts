@@ -5,11 +5,16 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bareEnvironment } from '../../hack/testbed/environment.ts'
 import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
+import { writeBarePages } from '../../hack/testbed/explorer/pages.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-snapshot-'))
 let explorer: Awaited<ReturnType<typeof startExplorer>>
 beforeAll(async () => {
-  explorer = await startExplorer({ serverUrl: 'http://127.0.0.1:9' })
+  const pages = writeBarePages(join(dir, 'pages'))
+  explorer = await startExplorer({
+    serverUrl: 'http://127.0.0.1:9',
+    flags: ['--dist-path', pages],
+  })
 })
 afterAll(async () => {
   await explorer.stop()
@@ -24,8 +29,8 @@ const snapshot = (...args: readonly string[]) =>
   )
 
 it('writes the heap of a running process to standard output, or to a file of this user', () => {
-  const { status, stdout } = snapshot('--admin-url', explorer.adminUrl)
-  expect(status).toBe(0)
+  const { stdout, ...ended } = snapshot('--admin-url', explorer.adminUrl)
+  expect(ended).toMatchObject({ status: 0, stderr: '' })
   expect(JSON.parse(stdout)).toMatchObject({ snapshot: { node_count: expect.any(Number) } })
   const out = join(dir, 'ui.heapsnapshot')
   expect(snapshot('--admin-url', explorer.adminUrl, '--out', out).stdout).toContain(out)
