@@ -95,9 +95,25 @@ interface Place {
 }
 
 /**
- * The location of an archive. Storage and name come from the Version's own copy of the config, otherwise from its parent's
- * config. Without either, the name is that of the parent.
+ * The location of archives as a Version states it: the place of the stored archive, otherwise the Version's copy of its
+ * parent's config. The two differ while an archive is copied to another storage.
+ */
+export function placeOfVersion(version: Version): Place {
+  const own = configOfVersion(version)
+  const { storageConfig: stored, configName } = version.status?.artifact ?? {}
+  if (stored === undefined || configName === undefined) {
+    return { storage: own?.storageConfig, configName: own?.name }
+  }
+  const { presign, ...storage } = stored
+  const wanted = own?.storageConfig === undefined ? presign : own.storageConfig.presign
+  return { storage: wanted === undefined ? storage : { ...storage, presign: wanted }, configName }
+}
+
+/**
+ * The location of an archive. Storage and name come from the Version, otherwise from its parent's config. Without either, the
+ * name is that of the parent.
  *
+ * @param own as {@link placeOfVersion} finds it
  * @param parentName the name by which the Version refers to its parent
  * @returns undefined where a part is not known
  */
@@ -122,11 +138,10 @@ export function locationOf(
   version: Version,
   parent: Module | Provider | undefined,
 ): ArchiveLocation | undefined {
-  const own = configOfVersion(version)
   const inherited = parent && configOfParent(parent)
   return locationFrom(
     fileNameOf(version),
-    own && { storage: own.storageConfig, configName: own.name },
+    placeOfVersion(version),
     parent && { storage: inherited?.storageConfig, configName: inherited?.name },
     parent?.metadata.name ?? parentRefOf(version)?.name,
   )

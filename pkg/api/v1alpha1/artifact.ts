@@ -1,4 +1,14 @@
 import * as z from 'zod'
+import { StorageConfig } from './storage-config.ts'
+
+/** The place of an archive, which stays when the spec names another storage. */
+const StoredIn = {
+  storageConfig: StorageConfig.optional().describe('Storage that the archive is in.'),
+  configName: z
+    .string()
+    .optional()
+    .describe('Name of the module or provider under which the archive is stored.'),
+}
 
 /** The archive that is served, as stored by the controller. Written in one update with `checksum`. */
 export const Artifact = z.object({
@@ -27,6 +37,7 @@ export const Artifact = z.object({
     .optional()
     .describe('Time when the whole archive was last read and hashed, RFC 3339.'),
   sourceKey: z.string().optional().describe('Digest of the source that the archive was made from.'),
+  ...StoredIn,
 })
 export type Artifact = z.infer<typeof Artifact>
 
@@ -67,4 +78,5 @@ export const Attempt = z.object({
 export const Replaced = z.object({
   fileName: z.string().describe('Name of the archive.'),
   removeAfter: z.string().describe('Time of its removal from storage, RFC 3339.'),
+  ...StoredIn,
 })

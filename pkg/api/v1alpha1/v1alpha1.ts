@@ -27,6 +27,7 @@ export {
   normalizeVersion,
   type ParentRef,
   parentRefOf,
+  placeOfVersion,
   sha256Bytes,
   sha256Hex,
 } from './archive.ts'

@@ -98,7 +98,10 @@ export const Version = z.object({
       attempted: Attempt.optional().describe(
         'Refused archive. It is fetched again after a wait that grows to about five hours.',
       ),
-      replaced: z.array(Replaced).optional().describe('Archives that newer ones replaced.'),
+      replaced: z.array(Replaced).optional().meta({
+        description: 'Files in storage that newer ones replaced, until they are removed.',
+        maxItems: 100,
+      }),
       previousDigests: z
         .array(z.string())
         .optional()

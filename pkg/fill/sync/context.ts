@@ -41,6 +41,11 @@ export interface SyncOptions {
   readonly tries?: number
   /** Polls every upstream at the start, whatever the polling interval. Default: false. */
   readonly pollAtStart?: boolean
+  /**
+   * How to check every stored archive once, whenever it was checked last: `look` at its size, or also `read` and hash it.
+   * Default: when a check is due.
+   */
+  readonly verifyAtStart?: 'look' | 'read' | undefined
   /** Reports namespaces whose storage grants changed. @returns removes the listener */
   readonly onGrantChange?: (listener: (namespace: string) => void) => () => void
   /**
@@ -65,6 +70,8 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   readonly wake: (ref: StoredRef, priority: Priority) => void
   /** Depots that were polled before this moment are polled again. */
   readonly pollSinceMs: number
+  /** Versions whose archive was checked since the start. */
+  readonly verified: Set<string>
   /** Versions whose upstream has other content by now. */
   readonly outdated: Set<string>
 }

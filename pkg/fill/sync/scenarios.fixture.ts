@@ -10,6 +10,7 @@ import { depotScenarios } from './depot-scenarios.fixture.ts'
 import { heldScenarios } from './held-scenarios.fixture.ts'
 import { hostScenarios } from './host-scenarios.fixture.ts'
 import { limitScenarios } from './limit-scenarios.fixture.ts'
+import { movedScenarios } from './moved-scenarios.fixture.ts'
 import { providerScenarios } from './provider-scenarios.fixture.ts'
 import { refusedScenarios } from './refused-scenarios.fixture.ts'
 import { removalScenarios } from './removal-scenarios.fixture.ts'
@@ -305,6 +306,7 @@ export function syncScenarios(
     limitScenarios(() => scene)
     alteredScenarios(() => scene)
     heldScenarios(() => scene)
+    movedScenarios(() => scene)
     hostScenarios(() => scene)
     refusedScenarios(() => scene)
     removalScenarios(() => scene)

@@ -1,13 +1,14 @@
 /** Finds archives in storage that no Version refers to, such as those of an upload that was killed. */
 
-import type { ArchivePlace } from '../../archives/storage/storage.ts'
 import { Turns } from '../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../records/store/store.ts'
 import type { Context } from './context.ts'
+import type { StoragePlace } from './version/plan.ts'
 import {
   isAllKnown,
   isLinked,
   neededFiles,
+  neededNames,
   othersNaming,
   placedOrNothing,
 } from './version/references.ts'
@@ -18,8 +19,7 @@ const minAgeMs = 24 * 60 * 60_000
 const ownName = /[-_][0-9a-f]{12}\.(zip|tar\.gz|SHA256SUMS|SHA256SUMS\.sig|keys\.asc)$/
 
 interface SweptPlace {
-  readonly place: ArchivePlace
-  readonly placeId: string
+  readonly at: StoragePlace
   readonly files: Set<string>
   /** Whether one of the namespaces that store here is granted the place. */
   isGranted: boolean
@@ -67,13 +67,14 @@ async function sweep(context: Context, isDeleting: boolean, signal: AbortSignal)
       if (!swept.isGranted) continue
       try {
         for await (const fileName of orphansIn(context, swept, named)) {
-          const name = swept.place.object(fileName)
-          const remove = () => swept.place.driver.remove(name)
-          if (isDeleting && !(await context.inUse.remove(swept.placeId, fileName, remove))) continue
+          const { place, placeId } = swept.at
+          const name = place.object(fileName)
+          const remove = () => place.driver.remove(name)
+          if (isDeleting && !(await context.inUse.remove(placeId, fileName, remove))) continue
           orphans.push(name)
         }
       } catch (err) {
-        context.log.warn({ place: swept.place.prefix, err }, 'a place was not swept')
+        context.log.warn({ place: swept.at.place.prefix, err }, 'a place was not swept')
       }
     }
   } finally {
@@ -91,7 +92,8 @@ async function* orphansIn(
   swept: SweptPlace,
   { places, anywhere }: NamedFiles,
 ): AsyncGenerator<string> {
-  const { place, files } = swept
+  const { at, files } = swept
+  const { place } = at
   const isNamed = (name: string) => [...places.values()].some((other) => other.files.has(name))
   for await (const { object, changedAtMs } of place.driver.list(place.prefix)) {
     const fileName = object.slice(place.prefix.length)
@@ -99,9 +101,9 @@ async function* orphansIn(
     if (fileName.includes('/')) continue
     const isOld = changedAtMs + minAgeMs <= context.clock()
     if (!isOld || !ownName.test(fileName) || files.has(fileName)) continue
-    if (!isAllKnown(context, swept, fileName)) continue
+    if (!isAllKnown(context, { fileName, at })) continue
     if (isNamed(fileName)) {
-      const { elsewhere } = othersNaming(context, swept, fileName)
+      const { elsewhere } = othersNaming(context, { fileName, at })
       if (await isLinked(place, elsewhere, fileName)) continue
     }
     // Checked last, so that nothing can happen between this and the removal.
@@ -118,21 +120,25 @@ async function placesOf(
   const turns = new Turns()
   for (const object of context.objects.list('Version')) {
     await turns.yieldIfDue()
-    const placed = placedOrNothing(context, object)
-    if (placed === undefined) {
+    const wanted = placedOrNothing(context, object)
+    const needed = neededFiles(context, object)
+    if (wanted === undefined || needed === undefined) {
       note(anywhere, object)
       continue
     }
-    const { place, placeId } = placed
-    const known = places.get(placeId) ?? { place, placeId, files: new Set(), isGranted: false }
-    known.isGranted ||= place.isGrantedTo(object.metadata.namespace)
-    for (const file of neededFiles(object)) known.files.add(file)
-    places.set(placeId, known)
+    const swept = (at: StoragePlace): SweptPlace => {
+      const known = places.get(at.placeId) ?? { at, files: new Set(), isGranted: false }
+      known.isGranted ||= at.place.isGrantedTo(object.metadata.namespace)
+      places.set(at.placeId, known)
+      return known
+    }
+    swept(wanted)
+    for (const { at, fileName } of needed) swept(at).files.add(fileName)
   }
   return places
 }
 
 function note(files: Set<string>, object: StoredObject | undefined): void {
   if (object?.kind !== 'Version') return
-  for (const file of neededFiles(object)) files.add(file)
+  for (const file of neededNames(object)) files.add(file)
 }

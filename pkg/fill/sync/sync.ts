@@ -68,6 +68,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     inUse: new ArchivesInUse(),
     signers: new FirstSigners(),
     wake,
+    verified: new Set(),
     outdated: new Set(),
     pollSinceMs: options.pollAtStart === true ? clock() : 0,
   }

@@ -2,12 +2,12 @@ import {
   type ArchiveLocation,
   archiveSizeOf,
   checksumOf,
-  configOfVersion,
   fileNameOf,
   locationFrom,
   normalizeVersion,
   type ParentKind,
   parentRefOf,
+  placeOfVersion,
   type Scan,
   sha256Bytes,
   type Version,
@@ -216,7 +216,6 @@ export class VersionRow {
 function commonOf(version: Version): Common {
   const { metadata, spec, status } = version
   const ref = parentRefOf(version)
-  const config = configOfVersion(version)
   const isProvider = spec.type === 'Provider'
   return {
     namespace: metadata.namespace,
@@ -227,8 +226,7 @@ function commonOf(version: Version): Common {
     os: isProvider ? spec.operatingSystem : undefined,
     arch: isProvider ? spec.architecture : undefined,
     protocols: spec.protocols ?? spec.providerConfigRef?.protocols,
-    storage: config?.storageConfig,
-    configName: config?.name,
+    ...placeOfVersion(version),
     // A Version that was published by its digest is in sync without a controller's status.
     synced: status?.synced ?? spec.upload?.sha256 !== undefined,
     syncStatus: status?.syncStatus ?? '',

@@ -21,6 +21,7 @@ export type ArchiveDecision =
  *
  * @param stored from the status; undefined if nothing was ever stored
  * @param situation.lost whether the stored object is missing or altered
+ * @param situation.elsewhere whether the stored object is in another place than the spec names
  * @param situation.wanted whether a person requested a sync, or the spec names another source
  */
 export function decide(
@@ -29,13 +30,15 @@ export function decide(
   situation: {
     readonly policy: ReplacePolicy
     readonly lost: boolean
+    readonly elsewhere?: boolean
     readonly wanted: boolean
   },
 ): ArchiveDecision {
   if (stored?.contentDigest === undefined) return 'store'
   if (stored.contentDigest === fetched.contentDigest) {
     const samePacking = endingOf(stored.fileName) === endingOf(fetched.fileName)
-    return situation.lost || !samePacking ? 'store' : 'keep'
+    const isThere = !situation.lost && situation.elsewhere !== true
+    return isThere && samePacking ? 'keep' : 'store'
   }
   const { policy, lost, wanted } = situation
   if (policy === 'follow' || (policy === 'ask' && wanted)) return 'replace'

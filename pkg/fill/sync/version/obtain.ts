@@ -2,7 +2,7 @@ import { FillError } from '../../sources/sources.ts'
 import { type Context, keyOf, latestOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
 import { decide } from './decide.ts'
-import type { UpstreamOffer, VersionPlan } from './plan.ts'
+import type { StoragePlace, UpstreamOffer, VersionPlan } from './plan.ts'
 import { progressOf } from './progress.ts'
 import {
   driftedStatus,
@@ -17,6 +17,8 @@ import type { Candidate, VersionStatus, VersionWork } from './work.ts'
 interface Situation {
   readonly plan: VersionPlan
   readonly offer: UpstreamOffer
+  /** The place of the stored archive. */
+  readonly from: StoragePlace
   /** Whether the stored archive was made from the current spec. */
   readonly isCurrent: boolean
   readonly isLost: boolean
@@ -26,20 +28,22 @@ interface Situation {
 export async function obtain(
   context: Context,
   work: VersionWork,
-  { plan, offer, isCurrent, isLost }: Situation,
+  { plan, offer, from, isCurrent, isLost }: Situation,
 ): Promise<void> {
   const { object, version, attempt } = work
   const { policy, sourceKey } = plan
   const { revision } = offer
   const wanted = attempt.request !== undefined || !isCurrent
-  if (policy === 'ask' && !wanted && !isLost) return reportDrift(context, work, { revision }, false)
+  const elsewhere = from.placeId !== plan.placeId
+  if (policy === 'ask' && !wanted && !isLost && !elsewhere)
+    return reportDrift(context, work, { revision }, false)
   const { artifact, drift } = version.status ?? {}
   if (!wanted && !isLost && drift?.revision === revision) return
   const heldKey = `${keyOf(object.metadata)} ${sourceKey} ${revision}`
   const candidate = context.held.take(heldKey) ?? (await fetch(context, work, plan, offer))
   let isHeld = false
   try {
-    const decision = decide(artifact, candidate, { policy, lost: isLost, wanted })
+    const decision = decide(artifact, candidate, { policy, lost: isLost, elsewhere, wanted })
     if (decision === 'lost') {
       const message = driftMessage(version.status, candidate, 'gone')
       throw new FillError('ArchiveLost', `${message}: delete the Version to accept it`)
@@ -56,7 +60,7 @@ export async function obtain(
     const deadline = AbortSignal.timeout(context.timings.uploadMs)
     try {
       await store(context, plan.place, candidate, AbortSignal.any([work.signal, deadline]))
-      await reportStored(context, work, candidate, { sourceKey, isNew: decision === 'store' })
+      await reportStored(context, work, candidate, { plan, from, isNew: decision === 'store' })
     } catch (error) {
       isHeld = true
       await context.held.keep(heldKey, candidate)
@@ -101,13 +105,13 @@ async function reportStored(
   context: Context,
   work: VersionWork,
   candidate: Candidate,
-  { sourceKey, isNew }: { readonly sourceKey: string; readonly isNew: boolean },
+  { plan, from, isNew }: Pick<Situation, 'plan' | 'from'> & { readonly isNew: boolean },
 ): Promise<void> {
   const { clock, timings, metrics, objects } = context
   const before = work.version.status?.artifact?.contentDigest ?? 'nothing'
-  const times = { nowMs: clock(), replacedMs: timings.replacedMs }
+  const replacing = { from, to: plan, nowMs: clock(), replacedMs: timings.replacedMs }
   const object = await write(context, work, (status) =>
-    storedStatus(status, candidate, sourceKey, times),
+    storedStatus(status, candidate, plan.sourceKey, replacing),
   )
   if (object === undefined) return
   metrics.ended('Version', 'Synced')

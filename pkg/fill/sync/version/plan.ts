@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import semver from 'semver'
 import {
+  type Artifact,
   configOfVersion,
   type ModuleConfig,
   normalizeVersion,
@@ -21,15 +22,20 @@ import type { Candidate } from './work.ts'
 /** Whether upstream's current archive may replace the stored one. */
 export type ReplacePolicy = 'never' | 'ask' | 'follow'
 
-/** The place of a Version's archives. */
-export interface PlacedVersion {
-  /** Without a leading `v`. */
-  readonly version: string
+/** A place of archives. */
+export interface StoragePlace {
+  readonly storage: StorageConfig
   /** Name of the module or provider in storage. */
   readonly configName: string
   readonly place: ArchivePlace
   /** Names the place, whatever its other settings. */
   readonly placeId: string
+}
+
+/** The place that the spec of a Version names. */
+export interface PlacedVersion extends StoragePlace {
+  /** Without a leading `v`. */
+  readonly version: string
   readonly parent: StoredObject | undefined
 }
 
@@ -39,6 +45,8 @@ export interface VersionPlan extends PlacedVersion {
   readonly policy: ReplacePolicy
   /** Digest of everything that the archive is made from, except for upstream's current content. */
   readonly sourceKey: string
+  /** The same for an archive in another place. */
+  keyIn(placed: StoragePlace): string
   /** The host that is asked first; upstream may name others. */
   readonly host: string
   /** Asks upstream, which verifies the signature of a provider's checksums. @throws FillError */
@@ -75,9 +83,36 @@ export function placeOf(context: Context, version: Version): PlacedVersion {
       'storageConfig is missing: set it in the config of the Module or Provider, or in spec.global of the Depot',
     )
   }
-  const place = context.archives.for(storage, configName)
-  const placeId = placeIdOf(storage, place, configName)
-  return { version: normal, configName, place, placeId, parent }
+  return { version: normal, parent, ...placedIn(context, storage, configName) }
+}
+
+/** @throws RegistryError NotFound where such a place cannot exist */
+function placedIn(
+  { archives }: Pick<Context, 'archives'>,
+  storage: StorageConfig,
+  configName: string,
+): StoragePlace {
+  const place = archives.for(storage, configName)
+  return { storage, configName, place, placeId: placeIdOf(storage, place, configName) }
+}
+
+/**
+ * The place of the archive of a Version. It differs from the place that the spec names until the archive was copied.
+ *
+ * @throws FillError InvalidSpec
+ */
+export function storedPlaceOf(context: Context, version: Version): StoragePlace {
+  return recordedPlace(context, version.status?.artifact) ?? placeOf(context, version)
+}
+
+/** The place that a status names. */
+export function recordedPlace(
+  context: Pick<Context, 'archives'>,
+  record: Pick<Artifact, 'storageConfig' | 'configName'> | undefined,
+): StoragePlace | undefined {
+  const { storageConfig, configName } = record ?? {}
+  if (storageConfig === undefined || configName === undefined) return undefined
+  return placedIn(context, storageConfig, configName)
 }
 
 /**
@@ -85,7 +120,7 @@ export function placeOf(context: Context, version: Version): PlacedVersion {
  *
  * @throws FillError StorageNotGranted
  */
-export function requireGrant({ place }: PlacedVersion, namespace: string): void {
+export function requireGrant({ place }: StoragePlace, namespace: string): void {
   if (place.isGrantedTo(namespace)) return
   throw new FillError(
     'StorageNotGranted',
@@ -119,11 +154,13 @@ function modulePlan(
   const format = config.fileFormat === 'zip' ? 'zip' : 'tar.gz'
   const { tagPrefix = '', path = '' } = origin ?? {}
   const [host = ''] = source.identity.replace(/^\w+:(?:https:\/\/)?/, '').split('/')
+  const parts = [source.identity, tagPrefix, path, format, normaliserVersion]
   return {
     ...placed,
     type: 'Module',
     policy: immutable === true ? 'never' : immutable === false ? 'follow' : 'ask',
-    sourceKey: sourceKeyOf(placed, [source.identity, tagPrefix, path, format, normaliserVersion]),
+    sourceKey: sourceKeyOf(placed, placed, parts),
+    keyIn: (other) => sourceKeyOf(placed, other, parts),
     host,
     async ask(options) {
       const resolved = await source.resolve(spec.version, options)
@@ -152,11 +189,13 @@ function providerPlan(
   const config = { ...configOf(placed.parent), ...spec.providerConfigRef } as ProviderConfig
   const type = placed.configName
   const upstream = context.sources.provider({ ...config, name: type }, metadata.namespace)
+  const parts = [upstream.identity, os, arch]
   return {
     ...placed,
     type: 'Provider',
     policy: 'never',
-    sourceKey: sourceKeyOf(placed, [upstream.identity, os, arch]),
+    sourceKey: sourceKeyOf(placed, placed, parts),
+    keyIn: (other) => sourceKeyOf(placed, other, parts),
     host: upstream.host,
     async ask(options) {
       const release = await upstream.release(placed.version, { os, arch }, options)
@@ -196,8 +235,12 @@ function configOf(parent: StoredObject | undefined): ModuleConfig | ProviderConf
   return moduleConfig ?? providerConfig
 }
 
-/** Another storage gives another key, so that an archive follows its Module when the Module moves. */
-function sourceKeyOf({ version, configName, placeId }: PlacedVersion, parts: string[]): string {
+/** The same archive in another place has another key. */
+function sourceKeyOf(
+  { version }: PlacedVersion,
+  { configName, placeId }: StoragePlace,
+  parts: readonly string[],
+): string {
   const text = JSON.stringify([version, configName, placeId, ...parts])
   return `sha256:${hash('sha256', text).slice(0, 32)}`
 }

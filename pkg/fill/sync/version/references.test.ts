@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { filesOf, othersNaming } from './references.ts'
+import { namesOf, othersNaming } from './references.ts'
 
 const metadata = {
   name: 'vpc-1-0-0',
@@ -25,7 +25,7 @@ it('ignores object names with a folder, which must not be removed', () => {
       replaced: [{ fileName: 'a/b.zip' }, { fileName: 'vpc-0.9.0.zip' }],
     },
   }
-  expect(filesOf(object)).toEqual(['SHA256SUMS.sig', 'vpc-0.9.0.zip'])
+  expect(namesOf(object)).toEqual(['SHA256SUMS.sig', 'vpc-0.9.0.zip'])
 })
 
 it.each([
@@ -42,7 +42,8 @@ it.each([
     status: { artifact: { fileName: 'vpc-1.0.0.zip', sourceKey: 'key' } },
   }
   const context = { apiGroup: 'depot.internal', objects: { list: () => [other] } }
-  const placed = { place: { backend: 'filesystem' }, placeId: 'here' }
-  const others = othersNaming(context as never, placed as never, 'vpc-1.0.0.zip')
+  const at = { place: { backend: 'filesystem' }, placeId: 'here' }
+  const file = { fileName: 'vpc-1.0.0.zip', at }
+  const others = othersNaming(context as never, file as never)
   expect(others).toEqual({ isShared, elsewhere: [] })
 })

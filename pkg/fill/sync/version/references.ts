@@ -1,26 +1,38 @@
 import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import type { Context } from '../context.ts'
+import { type Context, msOf } from '../context.ts'
 import { resourceOf } from '../resource.ts'
-import { type PlacedVersion, placeOf } from './plan.ts'
+import { placeOf, recordedPlace, type StoragePlace, storedPlaceOf } from './plan.ts'
+import { filesIn } from './status.ts'
 import { versionStatus } from './work.ts'
 
-type Place = PlacedVersion['place']
+type Place = StoragePlace['place']
+
+/** A file in storage. */
+export interface StoredFile {
+  readonly fileName: string
+  readonly at: StoragePlace
+}
 
 /**
  * Lists the objects in storage that a Version has put there or still needs. Depot stores no name with a folder in it: such a
  * name was written by somebody else, and would reach into the place of a module whose folder is below this one.
  */
-export function filesOf(object: StoredObject): string[] {
-  const { artifact, release, replaced = [] } = versionStatus(object)
-  const files = [
-    artifact?.fileName,
-    release?.shasums,
-    release?.signature,
-    release?.keys,
-    ...replaced.map(({ fileName }) => fileName),
-  ]
-  return files.filter((file) => file !== undefined && !file.includes('/')) as string[]
+export function namesOf(object: StoredObject): string[] {
+  const status = versionStatus(object)
+  const replaced = (status.replaced ?? []).map(({ fileName }) => fileName)
+  return [...filesIn(status), ...replaced].filter((file) => !file.includes('/'))
+}
+
+/** The same with their places. @throws FillError InvalidSpec if a place is not known */
+export function filesOf(context: Context, object: StoredObject): StoredFile[] {
+  const { replaced = [], ...status } = versionStatus(object)
+  const own = storedPlaceOf(context, resourceOf('Version', object))
+  const previous = replaced.map((one) => {
+    return { fileName: one.fileName, at: recordedPlace(context, one) ?? own }
+  })
+  const files = [...filesIn(status).map((fileName) => ({ fileName, at: own })), ...previous]
+  return files.filter(({ fileName }) => !fileName.includes('/'))
 }
 
 /** Whether the archive of a Version stays when the Version is deleted: an annotation says so, or a person stored it. */
@@ -46,26 +58,33 @@ interface Others {
 /** Finds other Versions that name a file. The result is valid until the next await. */
 export function othersNaming(
   context: Context,
-  placed: Pick<PlacedVersion, 'place' | 'placeId'>,
-  fileName: string,
+  { fileName, at }: StoredFile,
   own?: StoredObject,
 ): Others {
   const elsewhere: Place[] = []
   let isShared = false
   for (const other of context.objects.list('Version')) {
-    if (!neededFiles(other).includes(fileName)) continue
-    const found = placedOrNothing(context, other)
-    if (found === undefined || found.placeId === placed.placeId) {
-      isShared ||= other.metadata.uid !== own?.metadata.uid && keepsArchive(context, other)
-    } else if (isMounted(placed.place) && isMounted(found.place)) elsewhere.push(found.place)
+    if (!neededNames(other).includes(fileName)) continue
+    const isOwn = other.metadata.uid === own?.metadata.uid
+    const places = neededFiles(context, other)
+      ?.filter((file) => file.fileName === fileName)
+      .map((file) => file.at)
+    if (places === undefined || places.some(({ placeId }) => placeId === at.placeId)) {
+      isShared ||= keepsArchive(context, other, isOwn)
+    }
+    for (const { place, placeId } of places ?? []) {
+      const isOther = placeId !== at.placeId && isMounted(place) && isMounted(at.place)
+      if (isOther) elsewhere.push(place)
+    }
   }
   return { isShared, elsewhere }
 }
 
 /** Whether the archive of a Version stays: the Version is not deleted, may return with its owner, or leaves its archive. */
-function keepsArchive(context: Context, object: StoredObject): boolean {
+function keepsArchive(context: Context, object: StoredObject, isOwn: boolean): boolean {
   const { deletionTimestamp, ownerAbsent } = object.metadata
-  return deletionTimestamp === undefined || ownerAbsent === true || leavesArchive(context, object)
+  if (deletionTimestamp === undefined) return true
+  return !isOwn && (ownerAbsent === true || leavesArchive(context, object))
 }
 
 /** Whether links may lead to a place. */
@@ -95,22 +114,44 @@ export async function isLinked(
  */
 export function isAllKnown(
   { objects }: Pick<Context, 'objects'>,
-  { place }: Pick<PlacedVersion, 'place'>,
-  fileName: string,
+  { fileName, at }: StoredFile,
 ): boolean {
   const { namespaces } = objects
-  return namespaces === undefined || place.isReservedFor(namespaces, fileName)
+  return namespaces === undefined || at.place.isReservedFor(namespaces, fileName)
 }
 
-/** Lists the objects in storage that stay while a Version exists, including one that only its spec names. */
-export function neededFiles(object: StoredObject): string[] {
-  const { fileName, upload } = object.spec as Version['spec']
-  const named = [fileName, upload?.fileName].filter((file) => file !== undefined)
-  return [...filesOf(object), ...named]
+/** Names of the objects in storage that stay while a Version exists, including those that only its spec names. */
+export function neededNames(object: StoredObject): string[] {
+  return [...namesOf(object), ...namesInSpec(object)]
 }
 
-/** The place of a Version; undefined if its spec names none. */
-export function placedOrNothing(context: Context, object: StoredObject): PlacedVersion | undefined {
+function namesInSpec({ spec }: StoredObject): string[] {
+  const { fileName, upload } = spec as Version['spec']
+  return [fileName, upload?.fileName].filter((file) => file !== undefined)
+}
+
+/**
+ * The objects in storage that stay while a Version exists. Those that wait for their removal are left out once it is due.
+ *
+ * @returns undefined if the spec of the Version has a mistake: then it may need them in every place
+ */
+export function neededFiles(context: Context, object: StoredObject): StoredFile[] | undefined {
+  const at = placedOrNothing(context, object)
+  if (at === undefined) return undefined
+  const status = versionStatus(object)
+  const isStaying = ({ removeAfter }: { readonly removeAfter: string }) =>
+    (msOf(removeAfter) ?? 0) > context.clock()
+  const replaced = (status.replaced ?? []).filter(isStaying)
+  try {
+    const files = filesOf(context, { ...object, status: { ...status, replaced } })
+    return [...files, ...namesInSpec(object).map((fileName) => ({ fileName, at }))]
+  } catch {
+    return undefined
+  }
+}
+
+/** The place that the spec of a Version names; undefined if it names none. */
+export function placedOrNothing(context: Context, object: StoredObject): StoragePlace | undefined {
   try {
     return placeOf(context, resourceOf('Version', object))
   } catch {

@@ -9,8 +9,16 @@ import { resourceOf } from '../resource.ts'
 import { writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
 import { dropFinalizer, finalizerOf } from './finalizer.ts'
-import { placeOf, planOf, requireGrant } from './plan.ts'
-import { filesOf, isAllKnown, isLinked, leavesArchive, othersNaming } from './references.ts'
+import { planOf, requireGrant } from './plan.ts'
+import {
+  filesOf,
+  isAllKnown,
+  isLinked,
+  leavesArchive,
+  namesOf,
+  othersNaming,
+  type StoredFile,
+} from './references.ts'
 import { upstreamOf } from './upstream.ts'
 import type { VersionStatus } from './work.ts'
 
@@ -34,13 +42,13 @@ export async function removeVersion(
 ): Promise<Reconciled | undefined> {
   const { finalizers, deletionTimestamp } = object.metadata
   if (!finalizers.includes(finalizerOf(context.apiGroup))) return undefined
-  const files = leavesArchive(context, object) ? [] : filesOf(object)
+  const files = leavesArchive(context, object) ? [] : namesOf(object)
   const dueMs = (msOf(deletionTimestamp) ?? 0) + context.timings.archiveDeleteDelayMs
   if (files.length > 0 && context.clock() < dueMs) return { afterMs: dueMs - context.clock() }
   if (object.metadata.ownerAbsent === true) return confirmAbsence(context, object, files, signal)
   if (files.length > 0) {
     try {
-      const { removed, held } = await removeFiles(context, object, files)
+      const { removed, held } = await removeFiles(context, object, filesOf(context, object))
       if (held.length > 0) return { afterMs: heldMs }
       if (removed.length > 0) {
         const note = `removed ${removed[0]} from storage`
@@ -107,29 +115,31 @@ interface Removal {
 export async function removeFiles(
   context: Context,
   object: StoredObject,
-  files: readonly string[],
+  files: readonly StoredFile[],
 ): Promise<Removal> {
-  const placed = placeOf(context, resourceOf('Version', object))
-  requireGrant(placed, object.metadata.namespace)
+  for (const { at } of files) requireGrant(at, object.metadata.namespace)
   const unreadable = context.objects.unreadable()
   if (unreadable !== undefined) {
     const message = `${unreadable} cannot be read, and may hold a Version that needs the archive: correct or remove it`
     throw new FillError('ArchiveNotRemoved', message)
   }
-  const { place, placeId } = placed
   const removed: string[] = []
   const held: string[] = []
   const left: string[] = []
-  for (const fileName of files) {
-    if (!isAllKnown(context, placed, fileName)) {
+  for (const file of files) {
+    const {
+      fileName,
+      at: { place, placeId },
+    } = file
+    if (!isAllKnown(context, file)) {
       left.push(fileName)
       continue
     }
-    let others = othersNaming(context, placed, fileName, object)
+    let others = othersNaming(context, file, object)
     if (!others.isShared && others.elsewhere.length > 0) {
       if (await isLinked(place, others.elsewhere, fileName)) continue
       // Asked again, so that nothing can happen between this and the removal.
-      others = othersNaming(context, placed, fileName, object)
+      others = othersNaming(context, file, object)
     }
     if (others.isShared) continue
     const remove = () => place.driver.remove(place.object(fileName))

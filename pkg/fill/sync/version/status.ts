@@ -4,7 +4,8 @@ import { type ConditionChanges, conditionFalse, conditionTrue, settled } from '.
 import { timeOf } from '../context.ts'
 import { failureText } from '../failure.ts'
 import type { StatusChange } from '../status.ts'
-import type { Candidate, VersionStatus } from './work.ts'
+import type { StoragePlace } from './plan.ts'
+import type { Candidate, SyncAttempt, VersionStatus } from './work.ts'
 
 type Change = StatusChange<VersionStatus>
 
@@ -15,6 +16,8 @@ export interface UpstreamContent {
 }
 
 const maxPreviousDigests = 5
+/** The definition of Versions allows as many. */
+const maxReplaced = 100
 
 const ready: ConditionChanges = {
   ...settled,
@@ -35,16 +38,24 @@ const whole: ConditionChanges = {
   Drifted: conditionFalse('InStep', 'upstream has the content that is served'),
 }
 
+/** An archive that takes the place of the one in a status. */
+interface Replacing {
+  readonly from: StoragePlace
+  readonly to: StoragePlace
+  readonly nowMs: number
+  /** How long the files of the previous archive stay. */
+  readonly replacedMs: number
+}
+
 /** Reports a new archive, next to the one that it replaces. */
 export function storedStatus(
   before: VersionStatus | undefined,
   candidate: Candidate,
   sourceKey: string,
-  { nowMs, replacedMs }: { readonly nowMs: number; readonly replacedMs: number },
+  replacing: Replacing,
 ): Change {
-  const now = timeOf(nowMs)
+  const now = timeOf(replacing.nowMs)
   const { fileName, sha256, sizeBytes, revision, contentDigest, hashes, release } = candidate
-  const old = before?.artifact
   const artifact: Artifact = {
     fileName,
     sha256,
@@ -56,20 +67,16 @@ export function storedStatus(
     verifiedAt: now,
     rehashedAt: now,
     sourceKey,
+    ...placeFields(replacing.to),
   }
-  const replaced = (before?.replaced ?? []).filter((one) => one.fileName !== fileName)
-  const isReplacing =
-    old?.fileName !== undefined && old.sourceKey !== undefined && old.fileName !== fileName
-  if (isReplacing) {
-    replaced.push({ fileName: old.fileName ?? '', removeAfter: timeOf(nowMs + replacedMs) })
-  }
+  const documents = release && releaseFields(release)
   return {
     fields: {
       artifact,
       checksum: Buffer.from(sha256, 'hex').toString('base64'),
       archiveSizeBytes: sizeBytes,
-      release: release && releaseFields(release),
-      replaced: replaced.length > 0 ? replaced : undefined,
+      release: documents,
+      replaced: replacedAfter(before, filesIn({ artifact, release: documents }), replacing),
       previousDigests: digestsBefore(before, contentDigest),
       ...inSync,
     },
@@ -79,6 +86,68 @@ export function storedStatus(
       Verified: release && verifiedBy(release),
     },
   }
+}
+
+/** Reports that an archive and its documents were copied to another place. */
+export function movedStatus(
+  before: VersionStatus | undefined,
+  sourceKey: string | undefined,
+  replacing: Replacing,
+): Change {
+  const artifact = before?.artifact && {
+    ...before.artifact,
+    ...(sourceKey !== undefined && { sourceKey }),
+    verifiedAt: timeOf(replacing.nowMs),
+    ...placeFields(replacing.to),
+  }
+  const replaced = replacedAfter(before, filesIn(before), replacing)
+  return { fields: { artifact, replaced }, conditions: {} }
+}
+
+export function placeFields({ storage, configName }: StoragePlace) {
+  return { storageConfig: storage, configName }
+}
+
+/** The archive of a status, and the documents that are stored next to it. */
+export function filesIn({
+  artifact,
+  release,
+}: Pick<VersionStatus, 'artifact' | 'release'> = {}): string[] {
+  const { shasums, signature, keys } = release ?? {}
+  return [artifact?.fileName, shasums, signature, keys].filter((file) => file !== undefined)
+}
+
+type Replaced = NonNullable<VersionStatus['replaced']>[number]
+
+/** The files that wait for their removal, with those that Depot stored for the previous archive. */
+function replacedAfter(
+  before: VersionStatus | undefined,
+  files: readonly string[],
+  { from, to, nowMs, replacedMs }: Replacing,
+): VersionStatus['replaced'] {
+  const isOurs = before?.artifact?.sourceKey !== undefined
+  const removeAfter = timeOf(nowMs + replacedMs)
+  const leaving = (isOurs ? filesIn(before) : []).map((fileName) => ({ fileName, removeAfter }))
+  const all = new Map(
+    [...(before?.replaced ?? []), ...leaving].map((one: Replaced) => {
+      const placed = {
+        ...one,
+        storageConfig: one.storageConfig ?? from.storage,
+        configName: one.configName ?? from.configName,
+      }
+      return [placeText(placed, one.fileName), placed] as const
+    }),
+  )
+  for (const file of files) all.delete(placeText(placeFields(to), file))
+  return all.size > 0 ? [...all.values()].slice(-maxReplaced) : undefined
+}
+
+function placeText(
+  { storageConfig, configName }: ReturnType<typeof placeFields>,
+  fileName: string,
+): string {
+  const { presign: _, ...storage } = storageConfig
+  return JSON.stringify([storage, configName, fileName])
 }
 
 function digestsBefore(before: VersionStatus | undefined, now: string): string[] | undefined {
@@ -170,9 +239,13 @@ const stages: Readonly<Partial<Record<FillError['reason'], 'Verified' | 'Stored'
 const ofSpec: ReadonlySet<string> = new Set(['InvalidSpec', 'SecretInvalid', 'WaitingForSpool'])
 
 /** Reports a failure. A stored archive stays ready while upstream is unavailable. */
-export function failedStatus(before: VersionStatus | undefined, failure: FillError): Change {
+export function failedStatus(
+  before: VersionStatus | undefined,
+  failure: FillError,
+  { isLost = false }: Pick<SyncAttempt, 'isLost'> = {},
+): Change {
   const { reason, message, terminal } = failure
-  const isStored = before?.artifact?.fileName !== undefined
+  const isStored = before?.artifact?.fileName !== undefined && !isLost
   if (isStored && !terminal && reason !== 'ArchiveMissing') {
     return { fields: {}, conditions: { Reconciling: conditionTrue(reason, message) } }
   }

@@ -31,7 +31,7 @@ export async function store(
 }
 
 /** A name holds a digest, so an existing object is either the same or was altered. */
-async function storeFile(
+export async function storeFile(
   place: ArchivePlace,
   fileName: string,
   file: LocalFile,

@@ -1,15 +1,18 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { type Context, keyOf, latestOf, msOf, soonest } from '../context.ts'
 import { handled, requestOf, resetForceSync } from '../requests.ts'
+import { resourceOf } from '../resource.ts'
 import { type StatusChange, writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
 import { addFinalizer } from './finalizer.ts'
+import { moveArchive } from './move.ts'
 import { obtain } from './obtain.ts'
-import { planOf, type VersionPlan } from './plan.ts'
+import { planOf, recordedPlace, storedPlaceOf, type VersionPlan } from './plan.ts'
 import { attemptKey, refusedBefore, refusedWaitMs } from './refused.ts'
 import { heldMs, removeFiles } from './remove.ts'
-import { keptStatus } from './status.ts'
+import { keptStatus, placeFields } from './status.ts'
 import { upstreamOf } from './upstream.ts'
 import { type StoredState, verificationDueMs, verifyStored } from './verify.ts'
 import { type VersionStatus, type VersionWork, versionStatus } from './work.ts'
@@ -31,14 +34,29 @@ export async function syncVersion(
   attempt.request = request
 
   const { artifact, upstream } = version.status ?? {}
+  const from = storedPlaceOf(context, version)
+  const isElsewhere = from.placeId !== plan.placeId
+  const isOfSource = artifact?.sourceKey === plan.keyIn(from)
   // What upstream no longer has is kept, also from a source that the module had before.
-  const isSame = artifact?.sourceKey === plan.sourceKey || upstream === 'Gone'
-  const isCurrent = artifact?.fileName !== undefined && isSame
-  const stored: StoredState = isCurrent
-    ? await verifyStored(context, object, plan, signal)
+  const isSame = isOfSource || upstream === 'Gone'
+  const isStored = artifact?.fileName !== undefined
+  const stored: StoredState = isStored
+    ? await verifyStored(context, object, from, { signal, now: !isSame || isElsewhere })
     : { state: 'whole', seen: {} }
   const isLost = stored.state === 'lost'
-  const isKept = isCurrent && !isLost && request === undefined
+  if (isStored && isElsewhere && !isLost) {
+    const sourceKey = isOfSource ? plan.sourceKey : undefined
+    const moved = await moveArchive(context, object, { from, to: plan, sourceKey, signal })
+    if (moved !== false) {
+      return (
+        moved &&
+        syncVersion(context, { ...given, object: moved, version: resourceOf('Version', moved) })
+      )
+    }
+  }
+  const isCurrent = isStored && isSame
+  attempt.isLost = isLost
+  const isKept = isCurrent && !isElsewhere && !isLost && request === undefined
   if (isKept && !mayHaveChanged(work)) {
     await keep(context, work, plan, stored)
   } else if (!context.slots.take(plan.host, key)) {
@@ -52,7 +70,7 @@ export async function syncVersion(
     const waitMs = refused === undefined ? 0 : refusedWaitMs(context, uid, refused)
     if (waitMs > 0) return soonest(waitMs, jittered(context.timings.stalledMs, uid))
     if (isKept && offer.revision === artifact.revision) await keep(context, work, plan, stored)
-    else await obtain(context, work, { plan, offer, isCurrent, isLost })
+    else await obtain(context, work, { plan, offer, from, isCurrent, isLost })
   }
   return afterwards(context, work, plan, afterMs)
 }
@@ -66,12 +84,13 @@ function mayHaveChanged({ version: { status }, attempt }: VersionWork): boolean 
 async function keep(
   context: Context,
   { object, version }: VersionWork,
-  { sourceKey }: VersionPlan,
+  plan: VersionPlan,
   { seen }: StoredState,
 ): Promise<void> {
   await writeStatus<VersionStatus>(context, object, (status): StatusChange<VersionStatus> => {
-    const { fields, conditions } = keptStatus(status, { sourceKey })
-    const artifact = fields.artifact && { ...fields.artifact, ...seen }
+    const { fields, conditions } = keptStatus(status, { sourceKey: plan.sourceKey })
+    // Older releases did not write the place.
+    const artifact = fields.artifact && { ...placeFields(plan), ...fields.artifact, ...seen }
     return { fields: { ...fields, artifact }, conditions }
   })
   if (version.status?.synced !== true) context.metrics.ended('Version', 'Synced')
@@ -109,11 +128,16 @@ async function removeReplaced(context: Context, object: StoredObject): Promise<n
   const removeMs = ({ removeAfter }: { readonly removeAfter: string }) => msOf(removeAfter) ?? 0
   const due = replaced.filter((one) => removeMs(one) <= nowMs)
   if (due.length > 0) {
-    const files = new Set(due.map(({ fileName }) => fileName))
-    const { held } = await removeFiles(context, object, [...files])
+    const own = storedPlaceOf(context, resourceOf('Version', object))
+    const files = due.map((one) => ({
+      fileName: one.fileName,
+      at: recordedPlace(context, one) ?? own,
+    }))
+    const { held } = await removeFiles(context, object, files)
     if (held.length > 0) return heldMs
     await writeStatus<VersionStatus>(context, object, (status) => {
-      const rest = (status?.replaced ?? []).filter(({ fileName }) => !files.has(fileName))
+      const isDone = (one: object) => due.some((done) => isDeepStrictEqual(one, done))
+      const rest = (status?.replaced ?? []).filter((one) => !isDone(one))
       return { fields: { replaced: rest.length > 0 ? rest : undefined }, conditions: {} }
     })
   }

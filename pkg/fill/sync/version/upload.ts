@@ -4,9 +4,11 @@ import type { Reconciled } from '../../queue/queue.ts'
 import { FillError } from '../../sources/sources.ts'
 import { type Context, soonest, timeOf } from '../context.ts'
 import { handled, requestOf, resetForceSync } from '../requests.ts'
+import { resourceOf } from '../resource.ts'
 import { writeStatus } from '../status.ts'
-import { type PlacedVersion, placeOf } from './plan.ts'
-import { driftedStatus, keptStatus } from './status.ts'
+import { moveArchive } from './move.ts'
+import { type PlacedVersion, placeOf, storedPlaceOf } from './plan.ts'
+import { driftedStatus, keptStatus, placeFields } from './status.ts'
 import { verificationDueMs, verifyStored } from './verify.ts'
 import type { VersionStatus, VersionWork } from './work.ts'
 
@@ -30,12 +32,27 @@ export async function syncUpload(
   attempt.request = request
   const placed = placeOf(context, version)
   const { artifact } = version.status ?? {}
+  const from = storedPlaceOf(context, version)
   if (artifact?.sha256 !== undefined && artifact.sha256 !== sha256) {
     await refuse(context, work, sha256)
     return {}
   }
-  const isKnown = artifact?.fileName === fileName && request === undefined
-  const stored = isKnown ? await verifyStored(context, object, placed, signal) : undefined
+  const isElsewhere = from.placeId !== placed.placeId
+  if (
+    artifact?.fileName === fileName &&
+    isElsewhere &&
+    placed.place.isGrantedTo(object.metadata.namespace)
+  ) {
+    const { sourceKey } = artifact
+    const moved = await moveArchive(context, object, { from, to: placed, sourceKey, signal })
+    if (moved !== false)
+      return (
+        moved &&
+        syncUpload(context, { ...work, object: moved, version: resourceOf('Version', moved) })
+      )
+  }
+  const isKnown = artifact?.fileName === fileName && !isElsewhere && request === undefined
+  const stored = isKnown ? await verifyStored(context, object, placed, { signal }) : undefined
   const found =
     stored?.state === 'whole'
       ? { ...artifact, ...stored.seen }
@@ -46,7 +63,12 @@ export async function syncUpload(
     return {
       fields: {
         ...fields,
-        artifact: { contentDigest, revision: `sha256:${sha256}`, ...found },
+        artifact: {
+          contentDigest,
+          revision: `sha256:${sha256}`,
+          ...placeFields(placed),
+          ...found,
+        },
         checksum: Buffer.from(sha256, 'hex').toString('base64'),
         archiveSizeBytes: found.sizeBytes,
         ...handled(request, context.clock()),

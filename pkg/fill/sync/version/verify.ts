@@ -1,7 +1,7 @@
 import type { StoredObject } from '../../../records/store/store.ts'
 import { type Context, msOf, timeOf } from '../context.ts'
 import { jittered } from '../timings.ts'
-import type { PlacedVersion } from './plan.ts'
+import type { StoragePlace } from './plan.ts'
 import { type VersionStatus, versionStatus } from './work.ts'
 
 export interface StoredState {
@@ -22,12 +22,17 @@ export function verificationDueMs(
   }
 }
 
-/** Checks that a stored archive exists, and from time to time that its bytes are right. @throws RegistryError */
+/**
+ * Checks that a stored archive exists, and from time to time that its bytes are right.
+ *
+ * @param options.now whether to check although no check is due
+ * @throws RegistryError
+ */
 export async function verifyStored(
   context: Context,
   object: StoredObject,
-  { place }: PlacedVersion,
-  signal: AbortSignal,
+  { place }: StoragePlace,
+  { signal, now: isNow = false }: { readonly signal: AbortSignal; readonly now?: boolean },
 ): Promise<StoredState> {
   const { artifact } = versionStatus(object)
   const { fileName, sha256, sizeBytes } = artifact ?? {}
@@ -36,13 +41,18 @@ export async function verifyStored(
   const nowMs = context.clock()
   const now = timeOf(nowMs)
   const name = place.object(fileName)
-  const read = due.rehash <= nowMs
+  const atStart = context.verified.has(object.metadata.uid) ? undefined : context.verifyAtStart
+  const read = atStart === 'read' || due.rehash <= nowMs
   if ((read || isRestored(object, artifact)) && sha256 !== undefined && sizeBytes !== undefined) {
     const isWhole = await place.driver.verify(name, { sizeBytes, sha256 }, { signal, read })
+    context.verified.add(object.metadata.uid)
     return lostOr(context, isWhole, { verifiedAt: now, ...(read && { rehashedAt: now }) })
   }
-  if (due.verify > nowMs) return { state: 'whole', seen: {} }
-  return lostOr(context, await place.driver.check(name, { sizeBytes, sha256 }), { verifiedAt: now })
+  const isDue = due.verify <= nowMs
+  if (!isDue && !isNow && atStart === undefined) return { state: 'whole', seen: {} }
+  const isWhole = await place.driver.check(name, { sizeBytes, sha256 })
+  context.verified.add(object.metadata.uid)
+  return lostOr(context, isWhole, isDue ? { verifiedAt: now } : {})
 }
 
 /**

@@ -64,7 +64,7 @@ async function failed(
   if (verifyReasons.has(reason)) context.metrics.verifyFailed(reason)
   if (!terminal && isOutdated === true) context.outdated.add(keyOf(object.metadata))
   const result = await reportFailure<VersionStatus>(context, object, failure, (status) => {
-    const { fields, conditions } = failedStatus(status, failure)
+    const { fields, conditions } = failedStatus(status, failure, attempt)
     if (!terminal) return { fields, conditions }
     const attempted = attemptedNow(context, attempt, status?.attempted)
     return { fields: { ...fields, attempted, ...handled(request, context.clock()) }, conditions }

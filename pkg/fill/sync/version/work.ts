@@ -23,6 +23,8 @@ export interface SyncAttempt {
   key?: string
   revision?: string
   request?: SyncRequest | undefined
+  /** The stored archive was found missing or altered. */
+  isLost?: boolean
   /** Upstream was seen to have other content. Only the next poll would notice that again. */
   isOutdated?: boolean
 }
