@@ -101,6 +101,8 @@ async function fill(
       tries: 3,
       // When it looked last is not written down where nothing else changed.
       pollAtStart: true,
+      // Folders of archives are copied, cleaned and restored by hand between two runs.
+      verifyAtStart: options.verify ? 'read' : 'look',
     })
   const work = async () =>
     options.watch

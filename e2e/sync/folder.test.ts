@@ -112,6 +112,23 @@ describe('depot sync', () => {
     expect(state()).toEqual(before)
   })
 
+  it('fetches archives again that were lost between two runs', async () => {
+    const before = filesBelow(registry.archives)
+    rmSync(registry.archives, { recursive: true })
+    expect(await sync()).toMatchObject({ status: 0, output: '4 of 4 versions are stored\n' })
+    expect(filesBelow(registry.archives)).toEqual(before)
+  })
+
+  it('finds altered archives with --verify, and fetches them again', async () => {
+    const [name = ''] = filesBelow(registry.archives).filter((file) => file.includes('vpc-1.1.0'))
+    const path = join(registry.archives, name)
+    const whole = readFileSync(path)
+    rmSync(path)
+    writeFileSync(path, Buffer.alloc(whole.length))
+    expect(await sync('--verify')).toMatchObject({ status: 0 })
+    expect(readFileSync(path).equals(whole)).toBe(true)
+  })
+
   it('reports an object that is in two files', async () => {
     const twin = join(registry.manifests, 'twin.yaml')
     writeFileSync(twin, depot)

@@ -28,6 +28,13 @@ const options = {
     default: 'false',
     meaning: 'Keep running: follow changes of the manifests, and poll upstreams for new versions.',
   },
+  verify: {
+    flag: 'verify',
+    value: onOff,
+    default: 'false',
+    meaning:
+      'Read and hash every stored archive. Without it, Depot only checks that each one exists and has the right size.',
+  },
   confirmRemovals: {
     flag: 'confirm-removals',
     value: onOff,

@@ -1,5 +1,6 @@
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { FillError } from '../sources/sources.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 
@@ -55,6 +56,60 @@ export function alteredScenarios(scene: () => Scene): void {
       await writeFile(path, Buffer.alloc(before.length, 'x'))
       await resume()
       await eventually(async () => expect((await readFile(path)).equals(before)).toBe(true))
+    })
+  })
+
+  describe('a run that checks every archive', () => {
+    const filled = async () => {
+      scene().upstream.repository(url, { 'v1.0.0': 'first' })
+      await scene().write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0') })
+      await scene().run()
+      const [name = ''] = await scene().stored()
+      const path = `${scene().storage}/${name}`
+      await chmod(path, 0o644)
+      return { path, before: await readFile(path) }
+    }
+    const revision = () => scene().object('Version', 'vpc-1-0-0').metadata.resourceVersion
+
+    it('fetches a missing archive again, although no check was due', async () => {
+      const { path, before } = await filled()
+      await rm(path)
+      await scene().run({ verifyAtStart: 'look' })
+      expect((await readFile(path)).equals(before)).toBe(true)
+      expect(scene().status('Version', 'vpc-1-0-0').synced).toBe(true)
+    })
+
+    it('finds another size by a look, and other bytes only by reading', async () => {
+      const { path, before } = await filled()
+      await writeFile(path, 'short')
+      await scene().run({ verifyAtStart: 'look' })
+      expect((await readFile(path)).equals(before)).toBe(true)
+      await chmod(path, 0o644)
+      await writeFile(path, Buffer.alloc(before.length, 'x'))
+      await scene().run({ verifyAtStart: 'look' })
+      expect((await readFile(path)).equals(before)).toBe(false)
+      await scene().run({ verifyAtStart: 'read' })
+      expect((await readFile(path)).equals(before)).toBe(true)
+    })
+
+    it('writes nothing for an archive that is whole', async () => {
+      await filled()
+      await scene().run()
+      const before = revision()
+      await scene().run({ verifyAtStart: 'look' })
+      expect(revision()).toBe(before)
+    })
+
+    it('reports an archive that is missing while upstream is unreachable', async () => {
+      const { path } = await filled()
+      await rm(path)
+      scene().upstream.faults.set(url, new FillError('FetchFailed', 'git.test is unreachable'))
+      await scene().run({ verifyAtStart: 'look' })
+      expect(scene().condition('Version', 'vpc-1-0-0', 'Ready')).toMatchObject({
+        status: 'False',
+        message: 'git.test is unreachable',
+      })
+      expect(scene().status('Version', 'vpc-1-0-0').synced).toBe(false)
     })
   })
 
