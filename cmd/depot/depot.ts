@@ -3,6 +3,7 @@ import {
   completionCommand,
   completionScript,
   controllerCommand,
+  docsCommand,
   explainCommand,
   explorerCommand,
   importCommand,
@@ -58,6 +59,17 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
         version,
         main: async ({ options, operands }) =>
           (await import('../lint/lint.ts')).lint(options, operands),
+      }),
+  },
+  docs: {
+    tables: docsCommand,
+    run: (args) =>
+      runCommand({
+        command: docsCommand,
+        args,
+        version,
+        main: async ({ options, operands }) =>
+          (await import('../docs/docs.ts')).docs(options, operands),
       }),
   },
   explain: {

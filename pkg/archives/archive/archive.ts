@@ -5,9 +5,11 @@
 export { ArchiveError } from './archive-error.ts'
 export { inspectProvider } from './inspect-provider.ts'
 export { type ArchiveLimits, defaultLimits, type LimitsByKind } from './limits.ts'
+export { withModuleFiles } from './module-files.ts'
 export {
   type ArchiveFormat,
   normaliseModule,
   normaliserVersion,
 } from './normalise-module.ts'
+export { readmeOf } from './readme.ts'
 export { storedName } from './stored-name.ts'

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
-import { sortedByPath, treeDigest } from './content-digest.ts'
+import { treeDigest } from './content-digest.ts'
 import { type ArchiveLimits, moduleLimits } from './limits.ts'
-import { moduleFiles, type TreeFile } from './module-tree.ts'
+import { withModuleFiles } from './module-files.ts'
+import type { TreeFile } from './module-tree.ts'
 import { packTarGz, packZip } from './packing.ts'
-import { readTree } from './read-tree.ts'
 import { readmeOf } from './readme.ts'
-import { Scratch } from './scratch.ts'
 
 /** The format of a normalised module. */
 export type ArchiveFormat = 'zip' | 'tar.gz'
@@ -51,15 +50,13 @@ export interface ModuleArchive {
 export async function normaliseModule(options: NormaliseOptions): Promise<ModuleArchive> {
   const { file, into, format, path, limits = moduleLimits, signal } = options
   signal?.throwIfAborted()
-  const scratch = await Scratch.open(`${into}.scratch`)
-  try {
-    const { files: all, leftOut } = await readTree({ file, limits, signal }, scratch)
-    const files = sortedByPath(moduleFiles(all, path))
+  const reading = { file, limits, signal, path, scratch: `${into}.scratch` }
+  return withModuleFiles(reading, async ({ files, leftOut, read }) => {
     const digests = new Map<string, string>()
     /** Hashes files while they are packed: files that are refused, or are not of the module, are never hashed. */
-    async function* read(each: TreeFile): AsyncGenerator<Buffer> {
+    async function* hashed(each: TreeFile): AsyncGenerator<Buffer> {
       const hash = createHash('sha256')
-      for await (const chunk of scratch.read(each)) {
+      for await (const chunk of read(each)) {
         hash.update(chunk)
         yield chunk
       }
@@ -71,8 +68,9 @@ export async function normaliseModule(options: NormaliseOptions): Promise<Module
       return { ...each, sha256 }
     }
     const pack = format === 'zip' ? packZip : packTarGz
-    const packed = await pack({ files, read, into, signal })
-    const readme = await readmeOf(files, (each: TreeFile) => scratch.read(each))
+    const packed = await pack({ files, read: hashed, into, signal })
+    const atRoot = files.filter((each) => !each.path.includes('/'))
+    const readme = await readmeOf(atRoot, read)
     return {
       file: into,
       extension: format === 'zip' ? '.zip' : '.tar.gz',
@@ -81,7 +79,5 @@ export async function normaliseModule(options: NormaliseOptions): Promise<Module
       leftOut,
       ...(readme && { readme }),
     }
-  } finally {
-    await scratch.close()
-  }
+  })
 }

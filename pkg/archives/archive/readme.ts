@@ -1,15 +1,19 @@
 import { sortedByPath } from './content-digest.ts'
-import type { TreeFile } from './module-tree.ts'
 
-const maxBytes = 512 * 1024
-const cutNote = '\n\n*The rest of this README is left out: it has more than 512 KiB.*\n'
+const cutNote = (maxBytes: number): string =>
+  `\n\n*The rest of this README is left out: it has more than ${maxBytes / 1024} KiB.*\n`
 
-/** Finds the README of a module. Markdown is preferred. */
-export async function readmeOf(
-  files: readonly TreeFile[],
-  read: (file: TreeFile) => AsyncIterable<Uint8Array>,
+/**
+ * Finds the README of a folder. Markdown is preferred.
+ *
+ * @param files of the folder itself
+ */
+export async function readmeOf<File extends { readonly path: string; readonly sizeBytes: number }>(
+  files: readonly File[],
+  read: (file: File) => AsyncIterable<Uint8Array>,
+  maxBytes = 512 * 1024,
 ): Promise<{ path: string; text: string } | undefined> {
-  const found = sortedByPath(files.filter(({ path }) => /^readme[^/]*$/i.test(path)))
+  const found = sortedByPath(files.filter(({ path }) => /(?:^|\/)readme[^/]*$/i.test(path)))
   const file = found.find(isMarkdown) ?? found[0]
   if (file === undefined) return undefined
   const cut = file.sizeBytes > maxBytes
@@ -19,7 +23,7 @@ export async function readmeOf(
   }
   // Drops a character that was cut in half at the end.
   const text = new TextDecoder().decode(Buffer.concat(chunks), { stream: cut })
-  return { path: file.path, text: cut ? text + cutNote : text }
+  return { path: file.path, text: cut ? text + cutNote(maxBytes) : text }
 }
 
-const isMarkdown = ({ path }: TreeFile): boolean => /\.md$/i.test(path)
+const isMarkdown = ({ path }: { readonly path: string }): boolean => /\.md$/i.test(path)

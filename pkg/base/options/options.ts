@@ -23,6 +23,7 @@ import {
 
 export { completionCommand, completionScript } from './completion.ts'
 export { type ControllerCommandOptions, controllerCommand } from './controller.ts'
+export { type DocsCommandOptions, docsCommand } from './docs.ts'
 export { type ExplainCommandOptions, explainCommand } from './explain.ts'
 export {
   type ExplorerCommandOptions,

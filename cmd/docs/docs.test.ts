@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { zipOf } from '../../hack/testbed/registry/archives.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'depot-docs-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+
+const main = join(import.meta.dirname, '../depot/main.ts')
+const docs = (...args: readonly string[]) =>
+  spawnSync(process.execPath, [main, 'docs', ...args], {
+    cwd: dir,
+    encoding: 'utf8',
+    env: bareEnvironment,
+    timeout: 60_000,
+  })
+
+const configuration = `variable "cidr" {
+  type        = string
+  description = "a | b \\u001b[31m <script>"
+}
+output "id" {
+  value = var.cidr
+}
+`
+
+it('prints the same of a folder and of an archive, without control characters', async () => {
+  writeFileSync(join(dir, 'main.tf'), configuration)
+  writeFileSync(
+    join(dir, 'vpc.zip'),
+    await zipOf([{ path: 'vpc/main.tf', content: Buffer.from(configuration) }]),
+  )
+  const { stdout, status } = docs('.')
+  expect(status).toBe(0)
+  expect(stdout).toContain(
+    '| <a name="input_cidr"></a> [cidr](#input\\_cidr) | a \\| b \ufffd\\[31m &lt;script> | `string` | n/a | yes |',
+  )
+  expect(docs('vpc.zip').stdout).toBe(stdout)
+  const json = docs('vpc.zip', '-o', 'json').stdout
+  expect(json).not.toContain('\u001b')
+  expect(JSON.parse(json)).toMatchObject({
+    schema: 1,
+    root: { inputs: [{ name: 'cidr', description: 'a | b \u001b[31m <script>' }] },
+    submodules: [],
+    examples: [],
+  })
+})
+
+it('replaces what is between the markers of a README', () => {
+  const readme = join(dir, 'README.md')
+  writeFileSync(readme, '# VPC\n<!-- BEGIN_TF_DOCS -->\nold\n<!-- END_TF_DOCS -->\nend\n')
+  expect(docs('.', '--inject', 'README.md').status).toBe(0)
+  const text = readFileSync(readme, 'utf8')
+  expect(text).toMatch(
+    /^# VPC\n<!-- BEGIN_TF_DOCS -->\n## Requirements\n[^]*<!-- END_TF_DOCS -->\nend\n$/,
+  )
+  expect(text).not.toContain('old')
+  writeFileSync(readme, '# VPC\n')
+  const refused = docs('.', '--inject', 'README.md')
+  expect(refused.status).toBe(2)
+  expect(refused.stderr).toContain('add <!-- BEGIN_TF_DOCS --> and <!-- END_TF_DOCS -->')
+})
+
+it('exits with 1 and names file and line if a file cannot be parsed', () => {
+  writeFileSync(join(dir, 'broken.tf'), 'variable "x" {\n  type =\n}\n')
+  const { status, stderr, stdout } = docs('.')
+  expect(status).toBe(1)
+  expect(stderr).toContain('broken.tf:2: Invalid expression')
+  expect(stdout).toContain('> Incomplete: broken.tf:2: Invalid expression')
+  rmSync(join(dir, 'broken.tf'))
+})
+
+it.each([
+  ['nowhere', 'nowhere: ENOENT'],
+  ['README.md', 'this is not an archive'],
+])('exits with 2 if %s cannot be read', (path, message) => {
+  const { status, stderr } = docs(path)
+  expect(status).toBe(2)
+  expect(stderr).toContain(message)
+})

@@ -1,0 +1,61 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import type { DocsProblem, ModuleDocs } from '../../pkg/api/docs/docs.ts'
+import { docsMarkdown, injectDocs, openModuleDocs } from '../../pkg/archives/docs/docs.ts'
+import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { type DocsCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+
+/**
+ * Prints the documentation of a module, or writes it into a README.
+ *
+ * @returns the exit status: 1 if a part of the module could not be read
+ * @throws OptionsError if the module or the README cannot be read
+ */
+export async function docs(
+  { format, inject }: DocsCommandOptions,
+  [path = '', ...others]: readonly string[],
+): Promise<number> {
+  if (others.length > 0) throw new OptionsError(['write one folder or archive'])
+  const read = await openModuleDocs(path).catch((error: unknown) => {
+    throw new OptionsError([`${path}: ${messageOf(error)}`])
+  })
+  const problems = problemsOf(read)
+  for (const problem of problems) process.stderr.write(`depot: ${problem}\n`)
+  if (inject !== undefined) await writeInto(inject, read)
+  else process.stdout.write(format === 'json' ? json(read) : docsMarkdown(read))
+  return problems.length > 0 ? 1 : 0
+}
+
+/** Escapes what JSON leaves alone but terminals interpret: C1 controls, and marks that reverse or hide text. */
+const json = (read: ModuleDocs): string =>
+  `${JSON.stringify(read, null, 2).replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>
+    Array.from(
+      character.split(''),
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  )}\n`
+
+const problemsOf = ({ root, submodules, examples }: ModuleDocs): string[] =>
+  [root, ...submodules, ...examples].flatMap(({ path, error }) =>
+    error === undefined ? [] : [textOf(error, path)],
+  )
+
+function textOf({ message, file, line }: DocsProblem, path: string): string {
+  const where = file === undefined ? path || 'the root module' : [file, line ?? []].flat().join(':')
+  return `${where}: ${message}`
+}
+
+async function writeInto(file: string, read: ModuleDocs): Promise<void> {
+  try {
+    const before = await readFile(file, 'utf8')
+    const text = injectDocs(before, read)
+    if (text === undefined) {
+      const markers = '<!-- BEGIN_TF_DOCS --> and <!-- END_TF_DOCS -->'
+      throw new OptionsError([`--inject: ${file} has no place for them: add ${markers}`])
+    }
+    if (text !== before) await writeFile(file, text)
+  } catch (error) {
+    throw error instanceof OptionsError
+      ? error
+      : new OptionsError([`--inject: ${messageOf(error)}`])
+  }
+}

@@ -1,0 +1,6 @@
+/**
+ * Reads the documentation of a module from its files: inputs, outputs, providers, resources, module calls and READMEs, of
+ * the root, of each folder in `modules` and of each in `examples`. Files are parsed, never evaluated.
+ */
+export { docsMarkdown, injectDocs } from './markdown.ts'
+export { openModuleDocs } from './open-docs.ts'

@@ -1,0 +1,116 @@
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import * as z from 'zod'
+import { createLimiter } from '../../base/pacing/pacing.ts'
+
+/** The blocks and attributes of a file, in Terraform's JSON syntax. */
+export type ParsedFile = unknown
+
+/** A file that is not valid HCL. */
+export class HclError extends Error {
+  override readonly name = 'HclError'
+  readonly line: number | undefined
+
+  constructor(message: string, line?: number) {
+    // The parser quotes the file, which can contain anything.
+    super(message.toWellFormed().replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' '))
+    this.line = line
+  }
+}
+
+/** Parses a file. @throws HclError */
+export type ParseHcl = (name: string, text: string) => Promise<ParsedFile>
+
+/** The parser is Go compiled to WebAssembly. Hostile files end or block its runtime, so it has a thread of its own. */
+const program = `
+  const { parentPort, workerData } = require('node:worker_threads')
+  const { parse } = require(workerData)
+  parentPort.on('message', ({ name, text }) => {
+    parse(name, text).then(
+      (parsed) => parentPort.postMessage({ parsed }),
+      (error) => parentPort.postMessage({ error: String(error.message) }),
+    )
+  })`
+
+const Reply = z.union([z.object({ error: z.string() }), z.object({ parsed: z.unknown() })])
+
+/** The thread takes 120 MB, so it ends after a pause. */
+const idleMs = 30_000
+
+let worker: Worker | undefined
+let idle: NodeJS.Timeout | undefined
+const oneAtATime = createLimiter({ parallel: 1, waiting: 10_000, busy: 'too many modules wait' })
+
+/**
+ * Gives the parser to one module at a time.
+ *
+ * @param timeoutMs for all files of the module; what is parsed after that fails
+ */
+export const withHclParser = <T>(
+  timeoutMs: number,
+  work: (parse: ParseHcl) => Promise<T>,
+): Promise<T> =>
+  oneAtATime(async () => {
+    clearTimeout(idle)
+    const signal = AbortSignal.timeout(timeoutMs)
+    try {
+      return await work((name, text) => parseIn(thread(), { name, text }, signal))
+    } finally {
+      idle = setTimeout(end, idleMs).unref()
+    }
+  })
+
+function thread(): Worker {
+  if (worker === undefined) {
+    const workerData = fileURLToPath(import.meta.resolve('@cdktn/hcl2json'))
+    // The runtime prints thousands of lines when it fails. Nobody reads them here.
+    worker = new Worker(program, { eval: true, workerData, stdout: true, stderr: true, env: {} })
+    worker.stdout.resume()
+    worker.stderr.resume()
+    worker.unref()
+  }
+  return worker
+}
+
+function end(): void {
+  void worker?.terminate()
+  worker = undefined
+}
+
+async function parseIn(
+  parser: Worker,
+  file: { readonly name: string; readonly text: string },
+  signal: AbortSignal,
+): Promise<ParsedFile> {
+  const over = new AbortController()
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+  const once = { once: true, signal: over.signal }
+  // Keeps the process alive until the answer is here.
+  parser.ref()
+  const fail = (why: string) => () => {
+    end()
+    reject(new HclError(why))
+  }
+  const broken = fail('the parser failed on this file')
+  parser.once('message', resolve).once('error', broken).once('exit', broken)
+  signal.addEventListener('abort', fail('the module takes too long to parse'), once)
+  try {
+    if (signal.aborted) throw new HclError('the module takes too long to parse')
+    parser.postMessage(file)
+    const reply = Reply.parse(await promise)
+    if ('error' in reply) throw problemIn(reply.error)
+    return reply.parsed
+  } finally {
+    over.abort()
+    parser.off('message', resolve).off('error', broken).off('exit', broken)
+    parser.unref()
+  }
+}
+
+/** Reads `parse config: [main.tf:2,9-3,1: Summary; Detail.]`. */
+function problemIn(message: string): HclError {
+  const [, line, summary = '', detail = ''] =
+    /\[.*?:(\d+),\d+[-\d,]*: ([^;]*); (.*?)\.?(?:\]$| and \d+ other)/su.exec(message) ?? []
+  if (line === undefined) return new HclError(message.slice(0, 300))
+  return new HclError(`${summary}: ${detail}`.slice(0, 300), Number(line))
+}

@@ -1,0 +1,107 @@
+import type { FolderDocs, InputDocs, ModuleDocs } from '../../api/docs/docs.ts'
+
+const begin = '<!-- BEGIN_TF_DOCS -->'
+const end = '<!-- END_TF_DOCS -->'
+
+/**
+ * Puts documentation between the markers of a README, as terraform-docs does.
+ *
+ * @returns undefined if the README lacks a marker, or has them in the wrong order
+ */
+export function injectDocs(readme: string, docs: ModuleDocs): string | undefined {
+  const from = readme.indexOf(begin)
+  const to = readme.indexOf(end, from)
+  if (from === -1 || to === -1) return undefined
+  return `${readme.slice(0, from + begin.length)}\n${docsMarkdown(docs)}${readme.slice(to)}`
+}
+
+/** The tables of the root, with the columns and anchors of terraform-docs. */
+export function docsMarkdown({ root }: ModuleDocs): string {
+  const { requiredVersion, providers, modules, inputs, outputs } = root
+  const requirements = [
+    ...(requiredVersion === undefined ? [] : [['terraform', requiredVersion] as const]),
+    ...providers.map(({ name, version = 'n/a' }) => [name, version] as const),
+  ]
+  const sections = [
+    table(
+      'Requirements',
+      ['Name', 'Version'],
+      requirements.map(([name, version]) => [anchored('requirement', name), cell(version)]),
+    ),
+    table(
+      'Modules',
+      ['Name', 'Source', 'Version'],
+      modules.map(({ name, source, version }) => [
+        anchored('module', name),
+        cell(source ?? 'n/a'),
+        cell(version ?? 'n/a'),
+      ]),
+    ),
+    table('Resources', ['Name', 'Type'], resourceRows(root)),
+    table('Inputs', ['Name', 'Description', 'Type', 'Default', 'Required'], inputs.map(inputRow)),
+    table(
+      'Outputs',
+      ['Name', 'Description'],
+      outputs.map(({ name, description }) => [
+        anchored('output', name),
+        cell(description ?? 'n/a'),
+      ]),
+    ),
+  ]
+  const { error } = root
+  const where = [error?.file, error?.line].filter((part) => part !== undefined).join(':')
+  const warning =
+    error && `> Incomplete: ${where === '' ? '' : `${where}: `}${cell(error.message)}\n`
+  return [...(warning === undefined ? [] : [warning]), ...sections].join('\n')
+}
+
+function table(
+  title: string,
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
+  if (rows.length === 0) return `## ${title}\n\nNo ${title.toLowerCase()}.\n`
+  const lines = [columns, columns.map(() => '---'), ...rows].map(
+    (cells) => `| ${cells.join(' | ')} |`,
+  )
+  return `## ${title}\n\n${lines.join('\n')}\n`
+}
+
+const resourceRows = ({ resources }: FolderDocs) =>
+  resources.map(({ mode, type, name }) => [
+    cell(`${type}.${name}`),
+    { managed: 'resource', data: 'data source', ephemeral: 'ephemeral resource' }[mode],
+  ])
+
+const inputRow = ({ name, description, type = 'any', default: value, required }: InputDocs) => [
+  anchored('input', name),
+  cell(description ?? 'n/a'),
+  code(type),
+  required ? 'n/a' : code(JSON.stringify(value ?? null, null, 2)),
+  required ? 'yes' : 'no',
+]
+
+const anchored = (kind: string, name: string): string =>
+  `<a name="${kind}_${attribute(name)}"></a> [${cell(name)}](#${kind}\\_${cell(attribute(name))})`
+
+const attribute = (text: string): string => text.replaceAll(/[^\w-]/g, '')
+
+/** Text of the module in a cell: nothing in it is markup or ends the cell. */
+const cell = (text: string): string =>
+  withoutControls(text.trim())
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll(/[\\|_*`[\]]/g, String.raw`\$&`)
+    .replaceAll(/\r?\n/g, '<br/>')
+
+/** Code that keeps its lines. */
+function code(text: string): string {
+  const clean = withoutControls(text)
+  if (!/[\n`]/.test(clean)) return `\`${clean.replaceAll('|', String.raw`\|`)}\``
+  const escaped = clean.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('|', '&#124;')
+  return `<pre>${escaped.replaceAll(/\r?\n/g, '<br/>')}</pre>`
+}
+
+/** Control and invisible characters, such as escapes for terminals and marks that reverse text. */
+const withoutControls = (text: string): string =>
+  text.toWellFormed().replaceAll(/[^\P{C}\r\n\t]|[\p{Zl}\p{Zp}]/gu, '\ufffd')

@@ -1,0 +1,21 @@
+import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
+
+/** An expression, which the parser writes as `${var.x}`, as it is in the file. */
+export const expressionText = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value.replace(/^\$\{(.*)\}$/s, '$1') : undefined
+
+/** A constant text: `$${` and `%%{` are escapes. */
+export const constantText = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value.replaceAll(/([$%])\1\{/g, '$1{') : undefined
+
+/** JSON files may have booleans in quotes. */
+export const isTrue = (value: unknown): boolean => value === true || value === 'true'
+
+export const isFalse = (value: unknown): boolean => value === false || value === 'false'
+
+/** Whether a value is nested so deeply that reading it could overflow the stack. */
+export function isDeep(value: unknown, levels = 50): boolean {
+  if (levels === 0) return true
+  const inner = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : []
+  return inner.some((each: unknown) => isDeep(each, levels - 1))
+}

@@ -1,0 +1,39 @@
+import * as z from 'zod'
+import { outputOption } from './printing.ts'
+import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+
+const options = {
+  format: {
+    ...outputOption,
+    value: z
+      .enum(['markdown', 'json'], { error: 'is not an output format: write markdown or json' })
+      .meta({ title: 'FORMAT' }),
+    default: 'markdown',
+    meaning: 'Output format: markdown (tables of the root module) or json (everything).',
+  },
+  inject: {
+    flag: 'inject',
+    value: z.string().min(1, 'must not be empty').meta({ title: 'FILE' }),
+    otherwise: 'the result is printed',
+    meaning: 'File to update: what is between BEGIN_TF_DOCS and END_TF_DOCS is replaced.',
+  },
+} satisfies OptionTable
+
+/** Prints what a module takes and gives. */
+export const docsCommand = {
+  program: 'depot docs',
+  operands: 'FOLDER|ARCHIVE',
+  summary:
+    'Prints the inputs, outputs, resources, module calls and required providers of a module, as the explorer will show them. Exits with 1 if a file cannot be parsed.',
+  examples: ['depot docs .', 'depot docs . --inject README.md', 'depot docs vpc-1.2.0.zip -o json'],
+  options,
+  secrets: {},
+  rules: [
+    ({ given, text }) =>
+      given('inject') && text('format') === 'json'
+        ? '--inject writes Markdown: leave out -o json'
+        : undefined,
+  ],
+} satisfies Command<typeof options, SecretTable>
+
+export type DocsCommandOptions = Options<typeof options>
