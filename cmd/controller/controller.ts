@@ -65,6 +65,7 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
         client,
         apiGroup,
         namespaces,
+        notes: { namespace, name: `${leaseName}-removals` },
         instance: identity,
         log,
       })
@@ -102,7 +103,7 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
       isFilled = true
       election.start()
       log.info({ versions: known.list('Version').length }, 'ready')
-      const { concurrency, verifyIntervalMs, rehashIntervalMs, archiveDeleteDelayMs } = options
+      const { concurrency, verifyIntervalMs, rehashIntervalMs, removalGraceMs } = options
       const syncOptions: SyncOptions = {
         objects: known,
         ...fetching,
@@ -110,7 +111,7 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
         log,
         metrics,
         ...(annotations && { onGrantChange: (listener) => annotations.onChange(listener) }),
-        timings: { verifyMs: verifyIntervalMs, rehashMs: rehashIntervalMs, archiveDeleteDelayMs },
+        timings: { verifyMs: verifyIntervalMs, rehashMs: rehashIntervalMs, removalGraceMs },
         sweepDelete: options.sweepDelete,
         workers: { Module: concurrency, Provider: concurrency, Version: concurrency },
       }

@@ -96,8 +96,7 @@ async function fill(
       confirmRemovals: options.confirmRemovals,
       log,
       metrics,
-      // No server of a folder is more than a moment behind, and nothing waits for it where this runs once.
-      timings: { archiveDeleteDelayMs: options.watch ? 5_000 : 0 },
+      timings: { removalGraceMs: options.removalGraceMs },
       tries: 3,
       // When it looked last is not written down where nothing else changed.
       pollAtStart: true,

@@ -85,7 +85,7 @@ beforeAll(async () => {
       enabled: true,
       upstreamHosts: [registryHost],
       sourceHosts: hosts,
-      archiveDeleteDelay: '1s',
+      removalGrace: '0s',
       egress: { privateCidrs: ['10.0.0.0/8'], caSecretName: 'upstream-ca' },
     },
   })

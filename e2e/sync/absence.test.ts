@@ -58,7 +58,7 @@ function start(...flags: readonly string[]): ChildProcess {
   const { manifests, archives, dir } = registry
   const folders = ['--manifests', manifests, '--archives', archives]
   const spool = ['--spool-dir', join(dir, 'spool')]
-  const options = [...folders, ...spool, ...upstreams.flags, ...flags]
+  const options = [...folders, ...spool, ...upstreams.flags, '--removal-grace=0s', ...flags]
   return spawn(process.execPath, ['cmd/sync/main.ts', ...options], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })

@@ -31,7 +31,15 @@ function connect(kubeconfig = plane.kubeconfigFile): Cluster {
 async function open(namespaces?: readonly string[]): Promise<Objects> {
   const cluster = connect()
   const { client } = cluster
-  return clusterObjects({ cluster, client, apiGroup, namespaces, instance: 'test', log })
+  return clusterObjects({
+    cluster,
+    client,
+    apiGroup,
+    namespaces,
+    notes: { namespace: 'default', name: 'depot-removals' },
+    instance: 'test',
+    log,
+  })
 }
 
 beforeAll(async () => {

@@ -220,8 +220,20 @@ module "vpc" {
   it('deletes the versions of a removed module, with their archives', async () => {
     rmSync(join(registry.manifests, 'main.yaml'))
     rmSync(join(registry.manifests, 'modules/team/vpc.yaml'))
+    const stored = filesBelow(registry.archives)
     await sync()
     expect(existsSync(join(registry.manifests, 'versions/team/vpc-1-0-0.yaml'))).toBe(false)
+    expect(filesBelow(registry.archives)).toEqual(stored)
+    for (const note of readdirSync(join(registry.manifests, '.depot-removals'))) {
+      // As if a day had passed.
+      const path = join(registry.manifests, '.depot-removals', note)
+      const left = {
+        ...(parse(readFileSync(path, 'utf8')) as object),
+        removeAfter: '2026-01-01T00:00:00Z',
+      }
+      writeFileSync(path, JSON.stringify(left))
+    }
+    await sync()
     expect(filesBelow(registry.archives).filter((file) => file.includes('vpc'))).toEqual([])
     expect(filesBelow(registry.archives).filter((file) => file.endsWith('.zip'))).toHaveLength(2)
   })

@@ -9,7 +9,7 @@ let running: Server | undefined
 
 const start = async (...flags: readonly string[]) => {
   await running?.stop()
-  running = await cluster.startController('--archive-delete-delay=0s', ...flags)
+  running = await cluster.startController('--removal-grace=0s', ...flags)
 }
 const files = { 'main.tf': '# shared\n' }
 /** Both namespaces store archives in one place, as two environments of one team may. */

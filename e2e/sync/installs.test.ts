@@ -108,6 +108,7 @@ async function startReconcilers(): Promise<void> {
     client,
     apiGroup,
     namespaces: ['team'],
+    notes: { namespace: 'default', name: 'depot-removals' },
     instance: 'test',
     log,
   })

@@ -31,7 +31,14 @@ beforeAll(async () => {
   const metrics = createMetrics({ version: 'test' })
   const cluster = openCluster({ connection, apiGroup, log, metrics })
   const { client } = cluster
-  objects = clusterObjects({ cluster, client, apiGroup, instance: 'test', log })
+  objects = clusterObjects({
+    cluster,
+    client,
+    apiGroup,
+    notes: { namespace: 'default', name: 'depot-removals' },
+    instance: 'test',
+    log,
+  })
   await objects.ready
   close = async () => {
     await objects.close()

@@ -39,6 +39,7 @@ syncScenarios('a cluster', async (namespace) => {
         client,
         apiGroup,
         namespaces,
+        notes: { namespace, name: 'depot-removals' },
         instance: 'test',
         log,
       })

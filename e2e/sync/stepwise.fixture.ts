@@ -102,7 +102,7 @@ const sync = await startSync({
   apiGroup: 'depot.internal',
   log,
   metrics: createMetrics({ version: 'test' }),
-  timings: { archiveDeleteDelayMs: 0 },
+  timings: { removalGraceMs: 0 },
 })
 await sync.idle()
 await objects.settled()

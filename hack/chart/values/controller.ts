@@ -119,9 +119,9 @@ export const controllerValues: readonly Value[] = [
     'How often to read and hash each stored archive completely.',
   ),
   duration(
-    'controller.archiveDeleteDelay',
-    '60s',
-    'How long to keep the archive of a deleted Version.',
+    'controller.removalGrace',
+    '24h',
+    'How long to keep an archive in storage after the last Version that names it.',
   ),
   duration(
     'controller.shutdownGracePeriod',

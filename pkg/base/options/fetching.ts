@@ -110,6 +110,18 @@ export const fetchingGroups = {
 
 export type FetchingOptions = Options<typeof fetchingOptions>
 
+/** How long archives stay that are not needed any more. */
+export const graceOptions = {
+  removalGraceMs: {
+    flag: 'removal-grace',
+    formerFlag: 'archive-delete-delay',
+    value: durationMs({ least: '0', most: '8760h' }),
+    default: '24h',
+    meaning:
+      'How long to keep an archive in storage after the last Version that names it. A Version that returns before then takes its archive again without fetching it.',
+  },
+} satisfies OptionTable
+
 /** How often stored archives are looked at, and how long deleted ones stay. */
 export const upkeepOptions = {
   verifyIntervalMs: {
@@ -124,11 +136,5 @@ export const upkeepOptions = {
     default: '720h',
     meaning: 'How often to read and hash each stored archive completely.',
   },
-  archiveDeleteDelayMs: {
-    flag: 'archive-delete-delay',
-    value: durationMs({ least: '0', most: '24h' }),
-    default: '60s',
-    meaning:
-      'How long to keep the archive of a deleted Version, so that all servers have seen the deletion.',
-  },
+  ...graceOptions,
 } satisfies OptionTable

@@ -1,4 +1,4 @@
-import { fetchingGroups, fetchingOptions } from './fetching.ts'
+import { fetchingGroups, fetchingOptions, graceOptions } from './fetching.ts'
 import { logOptions } from './printing.ts'
 import { serverCommand } from './server.ts'
 import type { Command, Options, OptionTable, SecretTable } from './table.ts'
@@ -42,6 +42,7 @@ const options = {
     meaning:
       'Remove the stored versions that are not wanted any more, however many there are. Without it, many at once stay until a person confirms.',
   },
+  ...graceOptions,
   apiGroup,
   ...fetching,
   spoolDir: {

@@ -13,6 +13,7 @@ import type { SyncTimings } from './timings.ts'
 import type { ArchivesInUse } from './version/archives-in-use.ts'
 import type { HeldArchives } from './version/held-archives.ts'
 import type { HostSlots } from './version/host-slots.ts'
+import type { Removals } from './version/removals.ts'
 
 export interface SyncOptions {
   /** The resources; work begins when they are `ready`. */
@@ -65,6 +66,7 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   readonly held: HeldArchives
   readonly slots: HostSlots
   readonly inUse: ArchivesInUse
+  readonly removals: Removals
   readonly signers: FirstSigners
   /** Requests work on another object. */
   readonly wake: (ref: StoredRef, priority: Priority) => void

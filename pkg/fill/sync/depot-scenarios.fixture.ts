@@ -22,7 +22,7 @@ export function depotScenarios(scene: () => Scene): void {
       })
     const poll = async () => {
       scene().aheadMs += 10 * 60_000
-      await scene().run({ timings: { archiveDeleteDelayMs: 0 } })
+      await scene().run({ timings: { removalGraceMs: 0 } })
     }
     const listed = (name: string) =>
       (scene().object('Module', name).spec as { versions: { version: string }[] }).versions.map(

@@ -18,7 +18,7 @@ export function heldScenarios(scene: () => Scene): void {
       })
     const poll = async (options: object = {}) => {
       scene().aheadMs += 10 * 60_000
-      await scene().run({ timings: { archiveDeleteDelayMs: 0 }, ...options })
+      await scene().run({ timings: { removalGraceMs: 0 }, ...options })
     }
     const fill = async () => {
       scene().upstream.repository(url, tags(ten))

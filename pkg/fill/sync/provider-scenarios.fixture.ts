@@ -115,10 +115,10 @@ export function providerScenarios(scene: () => Scene): void {
       await scene().run()
       expect(await scene().stored()).toHaveLength(6)
       await write({ operatingSystems: ['linux'] }, '1.0.0')
-      await scene().run({ timings: { archiveDeleteDelayMs: 0 } })
+      await scene().run({ timings: { removalGraceMs: 0 } })
       await eventually(async () => expect(await scene().stored()).toHaveLength(4))
       await write({ operatingSystems: ['linux'] })
-      await scene().run({ confirmRemovals: true, timings: { archiveDeleteDelayMs: 0 } })
+      await scene().run({ confirmRemovals: true, timings: { removalGraceMs: 0 } })
       await eventually(async () => expect(await scene().stored()).toEqual([]))
     })
 

@@ -1,5 +1,6 @@
-import { symlink, utimes, writeFile } from 'node:fs/promises'
+import { chmod, symlink, utimes, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { FillError } from '../sources/sources.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 
@@ -7,7 +8,7 @@ import type { Scene } from './scene.fixture.ts'
 export function removalScenarios(scene: () => Scene): void {
   describe('an archive in storage', () => {
     const config = { name: 'vpc', provider: 'aws', source: { type: 'git', url } }
-    const now = { confirmRemovals: true, timings: { archiveDeleteDelayMs: 0 } }
+    const now = { confirmRemovals: true, timings: { removalGraceMs: 0 } }
     const write = (name: string, moduleConfig: object = { ...config, storageConfig }) =>
       scene().write('Module', name, { moduleConfig, versions: versions('1.0.0') })
     const drop = async (name: string) => {
@@ -36,6 +37,98 @@ export function removalScenarios(scene: () => Scene): void {
       const [path = ''] = await scene().stored()
       return { path, fileName: path.split('/').at(-1) ?? '' }
     }
+
+    describe('of a Version that is gone', () => {
+      const hours = (count: number) => {
+        scene().aheadMs += count * 60 * 60_000
+      }
+      const later = async (count: number) => {
+        hours(count)
+        await scene().run({ confirmRemovals: true })
+      }
+      const fetches = () => scene().upstream.asked.filter((what) => what.startsWith('fetch'))
+      const gone = async () => {
+        const { path } = await fill('vpc')
+        await scene().run({ confirmRemovals: true })
+        await drop('vpc')
+        return path
+      }
+
+      it('stays for a day, also after a restart, and is removed then', async () => {
+        const path = await gone()
+        await later(23)
+        expect(await scene().stored()).toEqual([path])
+        await later(2)
+        expect(await scene().stored()).toEqual([])
+        expect(await scene().objects.notes.all()).toEqual(new Map())
+      })
+
+      it('is taken again without upstream by a Version that returns', async () => {
+        const path = await gone()
+        scene().upstream.faults.set(url, new FillError('FetchFailed', 'git.test is unreachable'))
+        await later(12)
+        await write('vpc')
+        await eventually(() => expect(scene().status('Version', 'vpc-1-0-0').synced).toBe(true))
+        expect(scene().condition('Version', 'vpc-1-0-0', 'Ready')).toMatchObject({ status: 'True' })
+        expect(fetches()).toHaveLength(1)
+        await later(48)
+        expect(await scene().stored()).toEqual([path])
+      })
+
+      it('is taken again although the storage was changed, and moves', async () => {
+        await gone()
+        const moved = { fileSystem: { directoryPath: 'elsewhere' } }
+        await write('vpc', { ...config, storageConfig: moved })
+        await eventually(() => expect(scene().status('Version', 'vpc-1-0-0').synced).toBe(true))
+        expect(fetches()).toHaveLength(1)
+        await later(48)
+        expect(await scene().stored()).toMatchObject([expect.stringMatching(/^elsewhere\//)])
+      })
+
+      it('is not taken again if it was altered', async () => {
+        const path = await gone()
+        const file = `${scene().storage}/${path}`
+        await chmod(file, 0o644)
+        await writeFile(file, 'altered')
+        await write('vpc')
+        await eventually(() => expect(scene().status('Version', 'vpc-1-0-0').synced).toBe(true))
+        expect(fetches()).toHaveLength(2)
+      })
+
+      it('stays for a day after the last one that shared it', async () => {
+        const { path } = await fill('vpc', 'again')
+        await scene().run({ confirmRemovals: true })
+        await drop('vpc')
+        await later(20)
+        await drop('again')
+        await later(20)
+        expect(await scene().stored()).toEqual([path])
+        await later(5)
+        expect(await scene().stored()).toEqual([])
+      })
+
+      it('stays when a sweep removes other archives that no Version names', async () => {
+        scene().upstream.repository(url, { 'v1.0.0': 'first', 'v2.0.0': 'second' })
+        const all = (...names: readonly string[]) =>
+          scene().write('Module', 'vpc', {
+            moduleConfig: { ...config, storageConfig },
+            versions: versions(...names),
+          })
+        await all('1.0.0', '2.0.0')
+        await scene().run()
+        const stored = await scene().stored()
+        await all('2.0.0')
+        await eventually(() => expect(scene().names('Version')).toEqual(['vpc-2-0-0']))
+        const orphan = 'depot/vpc/vpc-8.0.0-0123456789ab.tar.gz'
+        await writeFile(`${scene().storage}/${orphan}`, 'x')
+        const old = Date.now() / 1000 - 48 * 60 * 60
+        for (const file of [...stored, orphan]) await utimes(`${scene().storage}/${file}`, old, old)
+        await scene().run({ timings: { sweepMs: 50 }, sweepDelete: true })
+        await eventually(async () => expect(await scene().stored()).not.toContain(orphan))
+        await scene().stop()
+        expect(await scene().stored()).toEqual(stored)
+      })
+    })
 
     it('stays until the last Version that shares it is deleted', async () => {
       const { path } = await fill('vpc', 'again')

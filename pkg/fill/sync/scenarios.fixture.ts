@@ -107,7 +107,7 @@ export function syncScenarios(
         { spec: { ...(kept.spec as object), retain: true } },
       )
       await scene.write('Module', 'vpc', { ...spec, versions: versions('3.0.0') })
-      await scene.run({ timings: { archiveDeleteDelayMs: 0 } })
+      await scene.run({ timings: { removalGraceMs: 0 } })
       await eventually(() => expect(scene.names('Version')).toEqual(['vpc-1-0-0', 'vpc-3-0-0']))
       await eventually(async () => expect(await scene.stored()).toHaveLength(2))
       await eventually(() => expect(scene.status('Module', 'vpc').retained).toBe(1))
@@ -162,7 +162,7 @@ export function syncScenarios(
         expect(after.artifact?.fileName).not.toBe(before.artifact?.fileName)
         expect(after.previousDigests).toEqual([before.artifact?.contentDigest])
         expect(await scene.stored()).toHaveLength(2)
-        scene.aheadMs += 20 * 60_000
+        scene.aheadMs += 25 * 60 * 60_000
         await scene.run()
         expect(await scene.stored()).toEqual([`depot/vpc/${after.artifact?.fileName}`])
       })
@@ -230,7 +230,7 @@ export function syncScenarios(
       await scene.run({
         ...grants('another=*'),
         confirmRemovals: true,
-        timings: { archiveDeleteDelayMs: 0 },
+        timings: { removalGraceMs: 0 },
       })
       await scene.write('Module', 'vpc', { moduleConfig, versions: [] })
       await eventually(() =>

@@ -98,6 +98,11 @@ export class Scene {
     return sync
   }
 
+  /** Waits until running reconcilers have nothing to do. */
+  async idle(): Promise<void> {
+    await this.#running?.sync.idle()
+  }
+
   failing(): string[] {
     return this.#running?.sync.failing() ?? []
   }

@@ -118,7 +118,8 @@ async function placesOf(
 ): Promise<ReadonlyMap<string, SweptPlace>> {
   const places = new Map<string, SweptPlace>()
   const turns = new Turns()
-  for (const object of context.objects.list('Version')) {
+  const left = context.removals.all.map(({ object }) => object)
+  for (const object of [...context.objects.list('Version'), ...left]) {
     await turns.yieldIfDue()
     const wanted = placedOrNothing(context, object)
     const needed = neededFiles(context, object)

@@ -34,7 +34,7 @@ it('removes nothing while a file cannot be read, because a Version in it may nee
   const stored = await scene.stored()
   await writeFile(file('broken'), 'kind: {')
   await scene.write('Module', 'vpc', { moduleConfig, versions: [] })
-  await scene.run({ confirmRemovals: true, timings: { archiveDeleteDelayMs: 0 } })
+  await scene.run({ confirmRemovals: true, timings: { removalGraceMs: 0 } })
   await eventually(() =>
     expect(scene.condition('Version', 'vpc-1-0-0', 'Ready')).toMatchObject({
       reason: 'ArchiveNotRemoved',
@@ -44,6 +44,33 @@ it('removes nothing while a file cannot be read, because a Version in it may nee
   expect(await scene.stored()).toEqual(stored)
   await rm(file('broken'))
   await eventually(async () => expect(await scene.stored()).toEqual([]))
+})
+
+it('removes the archive of a retained Version whose file a person removes', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
+  const scene = await Scene.open(folderPlace(dir), 'team')
+  onTestFinished(async () => {
+    await scene.close()
+    await rm(dir, { recursive: true })
+  })
+  const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
+  const write = (...all: readonly string[]) =>
+    scene.write('Module', 'vpc', { moduleConfig, versions: versions(...all) })
+  scene.upstream.repository(url, { 'v1.0.0': 'first', 'v2.0.0': 'second' })
+  await write('1.0.0', '2.0.0')
+  await scene.run()
+  const ref = { kind: 'Version', namespace: 'team', name: 'vpc-1-0-0' } as const
+  const { spec } = scene.object('Version', 'vpc-1-0-0')
+  await scene.objects.patch(ref, { spec: { ...(spec as object), retain: true } })
+  await write('2.0.0')
+  await scene.run()
+  expect(scene.names('Version')).toEqual(['vpc-1-0-0', 'vpc-2-0-0'])
+  await rm(join(dir, 'versions/team/vpc-1-0-0.yaml'))
+  await eventually(async () => expect((await scene.objects.notes.all()).size).toBe(1))
+  expect(await scene.stored()).toHaveLength(2)
+  scene.aheadMs += 25 * 60 * 60_000
+  await scene.run()
+  expect(await scene.stored()).toMatchObject([expect.stringContaining('vpc-2.0.0')])
 })
 
 it('gives a free slot of a shared host to the waiting namespace, not to the one that had both', async () => {

@@ -19,6 +19,8 @@ import { defaultTimings } from './timings.ts'
 import { ArchivesInUse } from './version/archives-in-use.ts'
 import { HeldArchives } from './version/held-archives.ts'
 import { HostSlots } from './version/host-slots.ts'
+import { Removals } from './version/removals.ts'
+import { leave, removeLeft } from './version/remove.ts'
 import { versionStates } from './version/states.ts'
 import { reconcileVersion } from './version/version.ts'
 import { versionStatus } from './version/work.ts'
@@ -54,6 +56,8 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     queues.get(kind)?.add(keyOf({ namespace, name }), priority)
   }
   const workersOf = (kind: ObjectKind) => options.workers?.[kind] ?? defaultWorkers[kind]
+  await objects.ready
+  const removals = await Removals.open(objects.notes, log)
   const context: Context = {
     ...options,
     clock,
@@ -66,6 +70,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     held: new HeldArchives(timings.heldMs, options.spool),
     slots: new HostSlots(Math.ceil(workersOf('Version') / 2)),
     inUse: new ArchivesInUse(),
+    removals,
     signers: new FirstSigners(),
     wake,
     verified: new Set(),
@@ -85,8 +90,17 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     const workers = workersOf(kind)
     queues.set(kind, new Queue({ kind, workers, reconcile, acquire, log, metrics, tries }))
   }
-  await objects.ready
+  const leaving = new Queue({
+    kind: 'Archive',
+    workers: 2,
+    reconcile: (id) => removeLeft(context, id),
+    log,
+    metrics,
+    tries,
+  })
+  removals.onAdd = (id) => leaving.add(id, 'poll')
   const forget = objects.onChange((ref, before, after) => {
+    if (before !== undefined && after === undefined) keepInStorage(context, before)
     for (const [affected, priority] of affectedBy(context, ref, before, after)) {
       wake(affected, priority)
     }
@@ -97,23 +111,26 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     }
   })
   for (const kind of kinds) for (const object of objects.list(kind)) wake(refOf(object), 'listing')
-  for (const queue of queues.values()) queue.start()
+  for (const { id } of removals.all) leaving.add(id, 'listing')
+  for (const queue of [...queues.values(), leaving]) queue.start()
   const stopSweeping = sweepDaily(context, options.sweepDelete === true)
   return {
     idle: async () => {
       // Queues give work to each other, so all have to be idle in one round.
       for (let seen = -1; seen !== worked; ) {
         seen = worked
-        for (const queue of queues.values()) await queue.idle()
+        for (const queue of [...queues.values(), leaving]) await queue.idle()
       }
     },
-    failing: () =>
-      [...queues].flatMap(([kind, { failing }]) => [...failing].map((key) => `${kind} ${key}`)),
+    failing: () => [
+      ...[...queues].flatMap(([kind, { failing }]) => [...failing].map((key) => `${kind} ${key}`)),
+      ...[...leaving.failing].map((id) => `Removal of ${removals.get(id)?.object.metadata.name}`),
+    ],
     stop: async () => {
       forget()
       ungrant?.()
       await stopSweeping()
-      await Promise.all([...queues.values()].map((queue) => queue.stop()))
+      await Promise.all([...queues.values(), leaving].map((queue) => queue.stop()))
       await context.held.close()
     },
   }
@@ -129,6 +146,17 @@ const reconcilers: Readonly<
   Module: reconcileModule,
   Provider: reconcileProvider,
   Version: reconcileVersion,
+}
+
+/** Keeps track of the archive of a Version that disappeared without its deletion, as a file that a person removes. */
+function keepInStorage(context: Context, version: StoredObject): void {
+  const { finalizers, deletionTimestamp, ownerAbsent } = version.metadata
+  if (version.kind !== 'Version' || finalizers.length === 0) return
+  if (deletionTimestamp !== undefined && ownerAbsent !== true) return
+  leave(context, version).catch((err: unknown) => {
+    const key = keyOf(version.metadata)
+    context.log.warn({ key, err }, 'the archive of a Version that disappeared stays in storage')
+  })
 }
 
 /** Whether a Version waits for a grant. */

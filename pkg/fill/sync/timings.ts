@@ -7,10 +7,8 @@ export interface SyncTimings {
   readonly verifyMs: number
   /** How often to read and hash all of a stored archive. */
   readonly rehashMs: number
-  /** How long the archive of a deleted Version stays, so that servers have seen the deletion. */
-  readonly archiveDeleteDelayMs: number
-  /** How long a replaced archive stays. */
-  readonly replacedMs: number
+  /** How long an archive stays in storage after the last Version that names it. */
+  readonly removalGraceMs: number
   /** Least time between two forced syncs of an object. */
   readonly forceSyncMs: number
   /** When to look at a stalled object again. */
@@ -39,8 +37,7 @@ export const defaultTimings: SyncTimings = {
   uploadMs: 30 * minute,
   verifyMs: 24 * hour,
   rehashMs: 30 * 24 * hour,
-  archiveDeleteDelayMs: minute,
-  replacedMs: 10 * minute,
+  removalGraceMs: 24 * hour,
   forceSyncMs: 10 * minute,
   stalledMs: hour,
   refusedMs: minute,

@@ -4,6 +4,7 @@ import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import { ApiError, type Cluster, type KubeClient } from '../kube/kube.ts'
 import { AppliedFields, isApplied } from './applied-fields.ts'
+import { clusterNotes } from './cluster-notes.ts'
 import { ClusterStore } from './cluster-store.ts'
 import { EventRecorder } from './events.ts'
 import { ObjectMemory, objectKinds } from './memory.ts'
@@ -17,6 +18,8 @@ export interface ClusterObjectsOptions {
   readonly apiGroup: string
   /** Namespaces whose objects count. Default: all. */
   readonly namespaces?: readonly string[] | undefined
+  /** The ConfigMaps that hold notes: their namespace, and the beginning of their names. */
+  readonly notes: { readonly namespace: string; readonly name: string }
   /** Name of this replica, for Events. */
   readonly instance: string
   readonly log: Logger
@@ -123,6 +126,7 @@ export function clusterObjects(options: ClusterObjectsOptions): Objects {
       return found && secretValues(record(found)['data'])
     },
 
+    notes: clusterNotes(client, options.notes),
     close: () => events.close(),
   }
 }

@@ -98,6 +98,25 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       expect(objects.list('Module', { namespace: 'other' })).toEqual([])
     })
 
+    it('come with notes for the next process', async () => {
+      const { notes } = objects
+      expect(await notes.all()).toEqual(new Map())
+      await notes.drop('none')
+      await Promise.all(['a1', 'b2', 'c3'].map((key) => notes.put(key, `of ${key}`)))
+      await notes.put('b2', 'another')
+      await notes.drop('c3')
+      const next = await place.open()
+      await next.ready
+      const left = new Map([
+        ['a1', 'of a1'],
+        ['b2', 'another'],
+      ])
+      expect(await next.notes.all()).toEqual(left)
+      await next.close()
+      for (const key of left.keys()) await notes.drop(key)
+      expect(await notes.all()).toEqual(new Map())
+    })
+
     it('follow what people do, and say what was there before', async () => {
       const changes: string[] = []
       const forget = objects.onChange((ref, before, after) => {

@@ -87,6 +87,14 @@ export interface ObjectEvent {
   readonly note: string
 }
 
+/** Small texts by key that a process writes down for the next one. Every method throws ApiError. */
+export interface Notes {
+  all(): Promise<ReadonlyMap<string, string>>
+  /** @param key of letters, digits and hyphens */
+  put(key: string, text: string): Promise<void>
+  drop(key: string): Promise<void>
+}
+
 /** Objects as reconcilers know them. Every method that writes throws ApiError. */
 export interface Objects {
   /** Namespaces whose objects are in memory; undefined: all. */
@@ -149,6 +157,7 @@ export interface Objects {
   event(event: ObjectEvent): void
   /** Values of a Secret by key; undefined if it does not exist. */
   secret(namespace: string, name: string): Promise<Readonly<Record<string, Buffer>> | undefined>
+  readonly notes: Notes
   close(): Promise<void>
 }
 

@@ -28,7 +28,7 @@
 - {flag: sweep-delete, text: {{ $c.sweepDelete | quote }}, from: controller.sweepDelete}
 - {flag: verify-interval, text: {{ $c.verifyInterval | quote }}, from: controller.verifyInterval}
 - {flag: rehash-interval, text: {{ $c.rehashInterval | quote }}, from: controller.rehashInterval}
-- {flag: archive-delete-delay, text: {{ $c.archiveDeleteDelay | quote }}, from: controller.archiveDeleteDelay}
+- {flag: removal-grace, text: {{ $c.removalGrace | quote }}, from: controller.removalGrace}
 - {flag: shutdown-grace-period, text: {{ $c.shutdownGracePeriod | quote }}, from: controller.shutdownGracePeriod}
 - {flag: log-level, text: {{ $c.logLevel | quote }}, from: controller.logLevel}
 {{- end }}

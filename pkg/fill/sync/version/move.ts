@@ -41,7 +41,7 @@ export async function moveArchive(
       const sha256 = fileName === artifact.fileName ? artifact.sha256 : undefined
       if (!(await copy(context, fileName, sha256, { from, to, signal: deadline }))) return false
     }
-    const replacing = { from, to, nowMs: context.clock(), replacedMs: context.timings.replacedMs }
+    const replacing = { from, to, nowMs: context.clock(), graceMs: context.timings.removalGraceMs }
     return await writeStatus<VersionStatus>(context, latestOf(context, object), (status) =>
       movedStatus(status, sourceKey, replacing),
     )

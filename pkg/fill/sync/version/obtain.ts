@@ -109,7 +109,7 @@ async function reportStored(
 ): Promise<void> {
   const { clock, timings, metrics, objects } = context
   const before = work.version.status?.artifact?.contentDigest ?? 'nothing'
-  const replacing = { from, to: plan, nowMs: clock(), replacedMs: timings.replacedMs }
+  const replacing = { from, to: plan, nowMs: clock(), graceMs: timings.removalGraceMs }
   const object = await write(context, work, (status) =>
     storedStatus(status, candidate, plan.sourceKey, replacing),
   )

@@ -41,7 +41,11 @@ it.each([
     spec: {},
     status: { artifact: { fileName: 'vpc-1.0.0.zip', sourceKey: 'key' } },
   }
-  const context = { apiGroup: 'depot.internal', objects: { list: () => [other] } }
+  const context = {
+    apiGroup: 'depot.internal',
+    objects: { list: () => [other] },
+    removals: { all: [] },
+  }
   const at = { place: { backend: 'filesystem' }, placeId: 'here' }
   const file = { fileName: 'vpc-1.0.0.zip', at }
   const others = othersNaming(context as never, file as never)

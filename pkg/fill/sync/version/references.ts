@@ -77,6 +77,10 @@ export function othersNaming(
       if (isOther) elsewhere.push(place)
     }
   }
+  for (const { object } of context.removals.all.filter((left) => !isDue(left, context.clock()))) {
+    const needs = (file: StoredFile) => file.fileName === fileName && file.at.placeId === at.placeId
+    isShared ||= namesOf(object).includes(fileName) && filesOf(context, object).some(needs)
+  }
   return { isShared, elsewhere }
 }
 
@@ -139,15 +143,17 @@ export function neededFiles(context: Context, object: StoredObject): StoredFile[
   const at = placedOrNothing(context, object)
   if (at === undefined) return undefined
   const status = versionStatus(object)
-  const isStaying = ({ removeAfter }: { readonly removeAfter: string }) =>
-    (msOf(removeAfter) ?? 0) > context.clock()
-  const replaced = (status.replaced ?? []).filter(isStaying)
+  const replaced = (status.replaced ?? []).filter((one) => !isDue(one, context.clock()))
   try {
     const files = filesOf(context, { ...object, status: { ...status, replaced } })
     return [...files, ...namesInSpec(object).map((fileName) => ({ fileName, at }))]
   } catch {
     return undefined
   }
+}
+
+function isDue({ removeAfter }: { readonly removeAfter: string }, nowMs: number): boolean {
+  return (msOf(removeAfter) ?? 0) <= nowMs
 }
 
 /** The place that the spec of a Version names; undefined if it names none. */

@@ -3,7 +3,7 @@ import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { FillError } from '../../sources/sources.ts'
 import { conditionFalse } from '../conditions.ts'
-import { type Context, keyOf, msOf, refOf } from '../context.ts'
+import { type Context, keyOf, msOf, refOf, timeOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { resourceOf } from '../resource.ts'
 import { writeStatus } from '../status.ts'
@@ -19,8 +19,9 @@ import {
   othersNaming,
   type StoredFile,
 } from './references.ts'
+import { placeFields } from './status.ts'
 import { upstreamOf } from './upstream.ts'
-import type { VersionStatus } from './work.ts'
+import { type VersionStatus, versionStatus } from './work.ts'
 
 /** When to try again if another Version is being stored as the same archive. */
 export const heldMs = 1_000
@@ -34,26 +35,27 @@ const answers: ReadonlySet<string> = new Set([
 /** How often to ask upstream about a Version whose owner is missing from the folder. */
 const absenceMs = 30_000
 
-/** Removes the archive of a deleted Version once servers have seen the deletion, and lets the Version disappear. */
+/** Lets a deleted Version disappear. Its archive stays in storage for a while, or is removed at once without a grace. */
 export async function removeVersion(
   context: Context,
   object: StoredObject,
   signal: AbortSignal,
 ): Promise<Reconciled | undefined> {
-  const { finalizers, deletionTimestamp } = object.metadata
+  const { finalizers } = object.metadata
   if (!finalizers.includes(finalizerOf(context.apiGroup))) return undefined
   const files = leavesArchive(context, object) ? [] : namesOf(object)
-  const dueMs = (msOf(deletionTimestamp) ?? 0) + context.timings.archiveDeleteDelayMs
-  if (files.length > 0 && context.clock() < dueMs) return { afterMs: dueMs - context.clock() }
   if (object.metadata.ownerAbsent === true) return confirmAbsence(context, object, files, signal)
+  const { removalGraceMs } = context.timings
   if (files.length > 0) {
     try {
+      if (removalGraceMs > 0) {
+        await leave(context, object)
+        await dropFinalizer(context, object)
+        return undefined
+      }
       const { removed, held } = await removeFiles(context, object, filesOf(context, object))
       if (held.length > 0) return { afterMs: heldMs }
-      if (removed.length > 0) {
-        const note = `removed ${removed[0]} from storage`
-        context.objects.event({ object, type: 'Normal', reason: 'ArchiveRemoved', note })
-      }
+      reportRemoved(context, object, removed)
     } catch (error) {
       throw await notRemoved(context, object, error)
     }
@@ -61,6 +63,39 @@ export async function removeVersion(
   await dropFinalizer(context, object)
   context.metrics.ended('Version', 'Synced')
   return undefined
+}
+
+/** Writes down what a Version leaves in storage, so that it can disappear. @throws FillError StorageNotGranted */
+export async function leave(context: Context, object: StoredObject): Promise<void> {
+  if (leavesArchive(context, object) || namesOf(object).length === 0) return
+  const files = filesOf(context, object)
+  for (const { at } of files) requireGrant(at, object.metadata.namespace)
+  const status = versionStatus(object)
+  const own = files.find(({ fileName }) => fileName === status.artifact?.fileName)?.at
+  // Older releases did not write the place.
+  const artifact = status.artifact && { ...(own && placeFields(own)), ...status.artifact }
+  const removeAfter = timeOf(context.clock() + context.timings.removalGraceMs)
+  await context.removals.add({ ...object, status: { ...status, artifact } }, removeAfter)
+}
+
+/** Removes what a Version has left in storage, once it is due. @throws RegistryError, FillError */
+export async function removeLeft(context: Context, id: string): Promise<Reconciled | undefined> {
+  const left = context.removals.get(id)
+  if (left === undefined) return undefined
+  const waitMs = (msOf(left.removeAfter) ?? 0) - context.clock()
+  if (waitMs > 0) return { afterMs: waitMs }
+  const { object } = left
+  const { removed, held } = await removeFiles(context, object, filesOf(context, object))
+  if (held.length > 0) return { afterMs: heldMs }
+  await context.removals.drop(id)
+  reportRemoved(context, object, removed)
+  return undefined
+}
+
+function reportRemoved(context: Context, object: StoredObject, [first]: readonly string[]): void {
+  if (first === undefined) return
+  const note = `removed ${first} from storage`
+  context.objects.event({ object, type: 'Normal', reason: 'ArchiveRemoved', note })
 }
 
 /**

@@ -44,7 +44,7 @@ interface Replacing {
   readonly to: StoragePlace
   readonly nowMs: number
   /** How long the files of the previous archive stay. */
-  readonly replacedMs: number
+  readonly graceMs: number
 }
 
 /** Reports a new archive, next to the one that it replaces. */
@@ -123,10 +123,10 @@ type Replaced = NonNullable<VersionStatus['replaced']>[number]
 function replacedAfter(
   before: VersionStatus | undefined,
   files: readonly string[],
-  { from, to, nowMs, replacedMs }: Replacing,
+  { from, to, nowMs, graceMs }: Replacing,
 ): VersionStatus['replaced'] {
   const isOurs = before?.artifact?.sourceKey !== undefined
-  const removeAfter = timeOf(nowMs + replacedMs)
+  const removeAfter = timeOf(nowMs + graceMs)
   const leaving = (isOurs ? filesIn(before) : []).map((fileName) => ({ fileName, removeAfter }))
   const all = new Map(
     [...(before?.replaced ?? []), ...leaving].map((one: Replaced) => {

@@ -13,6 +13,7 @@ import { planOf, recordedPlace, storedPlaceOf, type VersionPlan } from './plan.t
 import { attemptKey, refusedBefore, refusedWaitMs } from './refused.ts'
 import { heldMs, removeFiles } from './remove.ts'
 import { keptStatus, placeFields } from './status.ts'
+import { takeBack } from './take-back.ts'
 import { upstreamOf } from './upstream.ts'
 import { type StoredState, verificationDueMs, verifyStored } from './verify.ts'
 import { type VersionStatus, type VersionWork, versionStatus } from './work.ts'
@@ -34,6 +35,10 @@ export async function syncVersion(
   attempt.request = request
 
   const { artifact, upstream } = version.status ?? {}
+  if (artifact === undefined) {
+    const returned = await takeBack(context, object, plan, signal)
+    if (returned !== undefined) return syncVersion(context, { ...given, ...read(returned) })
+  }
   const from = storedPlaceOf(context, version)
   const isElsewhere = from.placeId !== plan.placeId
   const isOfSource = artifact?.sourceKey === plan.keyIn(from)
@@ -47,12 +52,7 @@ export async function syncVersion(
   if (isStored && isElsewhere && !isLost) {
     const sourceKey = isOfSource ? plan.sourceKey : undefined
     const moved = await moveArchive(context, object, { from, to: plan, sourceKey, signal })
-    if (moved !== false) {
-      return (
-        moved &&
-        syncVersion(context, { ...given, object: moved, version: resourceOf('Version', moved) })
-      )
-    }
+    if (moved !== false) return moved && syncVersion(context, { ...given, ...read(moved) })
   }
   const isCurrent = isStored && isSame
   attempt.isLost = isLost
@@ -74,6 +74,8 @@ export async function syncVersion(
   }
   return afterwards(context, work, plan, afterMs)
 }
+
+const read = (object: StoredObject) => ({ object, version: resourceOf('Version', object) })
 
 /** Whether upstream has to be asked although the stored archive is the wanted one. */
 function mayHaveChanged({ version: { status }, attempt }: VersionWork): boolean {

@@ -4,6 +4,7 @@ import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import type { Rejection } from '../../folder/folder.ts'
 import { RecentEvents } from '../events.ts'
 import type { FolderObjects } from '../types.ts'
+import { folderNotes } from './notes.ts'
 import { FolderState } from './state.ts'
 
 export interface FolderObjectsOptions {
@@ -64,6 +65,7 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Fold
       )
     },
     secret: async (namespace, name) => state.secret(namespace, name),
+    notes: folderNotes(resolve(options.dir)),
     close,
   }
 }

@@ -1,0 +1,44 @@
+import type { StoredObject } from '../../../records/store/store.ts'
+import { type Context, latestOf, timeOf } from '../context.ts'
+import { writeStatus } from '../status.ts'
+import { recordedPlace, type VersionPlan } from './plan.ts'
+import { filesIn } from './status.ts'
+import { type VersionStatus, versionStatus } from './work.ts'
+
+/**
+ * Gives a Version the archive that an equal one left in storage, so that it is not fetched. The archive is read, and has to
+ * have its digest.
+ *
+ * @returns the object with its new status; undefined if nothing usable was left
+ * @throws RegistryError, ApiError
+ */
+export async function takeBack(
+  context: Context,
+  object: StoredObject,
+  plan: VersionPlan,
+  signal: AbortSignal,
+): Promise<StoredObject | undefined> {
+  for (const left of context.removals.of(object)) {
+    const status = versionStatus(left.object)
+    const { fileName, sha256, sizeBytes, sourceKey } = status.artifact ?? {}
+    const at = recordedPlace(context, status.artifact)
+    if (at === undefined || sourceKey !== plan.keyIn(at)) continue
+    if (fileName === undefined || sha256 === undefined || sizeBytes === undefined) continue
+    if (!at.place.isGrantedTo(object.metadata.namespace)) continue
+    const letGo = await context.inUse.hold(at.placeId, filesIn(status))
+    try {
+      const { driver, object: nameOf } = at.place
+      if (!(await driver.verify(nameOf(fileName), { sizeBytes, sha256 }, { signal }))) continue
+      const artifact = { ...status.artifact, verifiedAt: timeOf(context.clock()) }
+      const returned = await writeStatus<VersionStatus>(context, latestOf(context, object), () => ({
+        fields: { ...status, artifact },
+        conditions: {},
+      }))
+      if (returned !== undefined) await context.removals.drop(left.id)
+      return returned
+    } finally {
+      letGo()
+    }
+  }
+  return undefined
+}
