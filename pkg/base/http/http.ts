@@ -15,3 +15,4 @@ export {
 } from './pool.ts'
 export { type ProxyRules, proxyRules } from './proxy-rules.ts'
 export { retryAfterMs } from './retry-after.ts'
+export { saidBy } from './said.ts'

@@ -10,6 +10,7 @@ import {
   proxyRules,
   type ResolvedAddress,
   readBounded,
+  saidBy,
 } from '../../base/http/http.ts'
 import { Bounded } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
@@ -28,7 +29,7 @@ import { EgressError } from './errors.ts'
 import { type HostAccess, type HostRules, hostRules, literalOf, refused } from './hosts.ts'
 import { createEgressMetrics, type EgressMetrics } from './metrics.ts'
 import { Pools } from './pools.ts'
-import { printable, shownUrl } from './printable.ts'
+import { printable, refusalText, shownUrl } from './printable.ts'
 import { Allowance } from './rate-limits.ts'
 import { tooLarge, writeBody } from './write-body.ts'
 
@@ -81,8 +82,7 @@ export class Egress {
     return this.#exchange(url, request, stallMs, async (answer, at) => {
       const { status, header } = answer
       if (status !== 200) {
-        discard(answer.body)
-        const message = `${shownUrl(at)} answered with status ${status}`
+        const message = refusalText(at, status, await beginningOf(answer.body))
         throw new EgressError('BadStatus', message, { status })
       }
       const length = header('content-length')
@@ -176,13 +176,14 @@ export class Egress {
       })
     this.#metrics.requests.inc({ host, code: answer.status })
     try {
-      if (answer.status !== 403) {
-        allowance.learn(answer, false)
+      if (!limiting.has(answer.status)) {
+        allowance.learn(answer)
         return answer
       }
-      const { body, saysLimited } = await readLimited(answer)
-      allowance.learn(answer, saysLimited)
-      return { ...answer, body }
+      // Some hosts only say in the text of a refusal that it is about a limit.
+      const body = await beginningOf(answer.body)
+      allowance.learn(answer, body)
+      return { ...answer, body: Readable.from([body]) }
     } catch (error) {
       discard(answer.body)
       throw error
@@ -241,7 +242,7 @@ function egressError(thrown: unknown, url: URL, asked: AbortSignal): unknown {
   // Errors of sockets, TLS and undici have a code.
   const hasCode = thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
   if (!hasCode && !(thrown instanceof RegistryError)) return thrown
-  const why = printable(messageOf(thrown), 120)
+  const why = saidBy(messageOf(thrown))
   return new EgressError('Unreachable', `${at} cannot be reached: ${why}`, { cause })
 }
 
@@ -270,15 +271,15 @@ function headersOf(
   }
 }
 
-/** Some hosts only say in the text of a refusal that it is about a limit. */
-async function readLimited({ body }: Answer): Promise<{ body: Readable; saysLimited: boolean }> {
-  const bytes = await readBounded(body, 64 * 1024).catch((error: unknown) => {
-    // A page this long is not the answer of an API.
+/** Statuses that may be about a limit. */
+const limiting: ReadonlySet<number> = new Set([403, 429, 503])
+
+/** Reads a refusal; a page that is longer than 64 KiB is not the answer of an API. */
+function beginningOf(body: Readable): Promise<Buffer> {
+  return readBounded(body, 64 * 1024).catch((error: unknown) => {
     if (error instanceof RegistryError) return Buffer.alloc(0)
     throw error
   })
-  const saysLimited = /rate limit/i.test(bytes.toString('latin1'))
-  return { body: Readable.from([bytes]), saysLimited }
 }
 
 async function addressesOf(hostname: string): Promise<readonly string[]> {

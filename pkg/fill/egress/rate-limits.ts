@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../../base/http/http.ts'
+import { retryAfterMs, saidBy } from '../../base/http/http.ts'
 import { type Clock, pause } from '../../base/pacing/pacing.ts'
 import { EgressError } from './errors.ts'
 
@@ -26,6 +26,8 @@ export class Allowance {
   readonly #host: string
   readonly #clock: Clock
   #blockedUntilMs = 0
+  /** The answer that asked for the wait. */
+  #refusal = ''
   #limit: number | undefined
   #remaining: number | undefined
   #resetMs = 0
@@ -63,6 +65,7 @@ export class Allowance {
     if (nowMs < this.#blockedUntilMs) throw this.#limited(this.#blockedUntilMs)
     const { remaining } = this
     const isLow = remaining !== undefined && remaining < (this.#limit ?? 0) * leaves
+    this.#refusal = ''
     if (isLow && (!urgent || remaining <= 0)) throw this.#limited(this.#resetMs)
     const intervalMs = 1000 / perSecond
     this.#nextMs = Math.max(this.#nextMs, nowMs - burst * intervalMs) + intervalMs
@@ -76,8 +79,8 @@ export class Allowance {
     this.#lostUntilMs = this.#clock() + lostMs
   }
 
-  /** Learns from an answer. @throws EgressError RateLimited if it asks for a wait */
-  learn({ status, header }: AnswerHead, saysLimited: boolean): void {
+  /** Learns from an answer. @param body of a refusal @throws EgressError RateLimited if it asks for a wait */
+  learn({ status, header }: AnswerHead, body: Buffer = Buffer.alloc(0)): void {
     this.#lost = 0
     const nowMs = this.#clock()
     const number = (name: string) => {
@@ -93,6 +96,7 @@ export class Allowance {
     }
     const askedMs = retryAfterMs(header('retry-after'), nowMs)
     const isSpent = remaining === 0 && this.#resetMs > nowMs
+    const saysLimited = /rate limit/i.test(body.toString('latin1'))
     const isLimited =
       status === 429 ||
       (status === 403 && (askedMs !== undefined || remaining === 0 || saysLimited)) ||
@@ -100,13 +104,14 @@ export class Allowance {
     if (!isLimited) return
     const waitMs = askedMs ?? (isSpent ? this.#resetMs - nowMs : defaultWaitMs)
     this.#blockedUntilMs = nowMs + Math.max(1000, Math.min(waitMs, maxWaitMs))
+    this.#refusal = ` (status ${status}: "${saidBy(body.toString())}")`
     throw this.#limited(this.#blockedUntilMs)
   }
 
   #limited(untilMs: number): EgressError {
     const time = new Date(untilMs).toISOString().slice(0, 19)
     const waitMs = Math.max(0, untilMs - this.#clock())
-    const message = `${this.#host} limits requests until ${time}Z`
+    const message = `${this.#host} limits requests until ${time}Z${this.#refusal}`
     return new EgressError('RateLimited', message, { retryAfterMs: waitMs })
   }
 }

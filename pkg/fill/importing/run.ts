@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { messageOf } from '../../base/errors/errors.ts'
-import { causeOf } from '../egress/egress.ts'
+import { explained } from '../egress/egress.ts'
 import type { Sources } from '../sources/sources.ts'
 import { type ImportAddress, nameOf } from './address.ts'
 import { type ImportItem, labelOf } from './item.ts'
@@ -171,9 +170,9 @@ async function importItem(
   }
 }
 
-/** The message ends with the upstream's or storage's own answer. */
-function failedEvent(label: string, error: unknown): ArchiveEvent {
-  const cause = causeOf(error)
-  const message = `${messageOf(error)}${cause === undefined ? '' : ` (${cause})`}`
-  return { kind: 'archive', label, outcome: 'failed', message }
-}
+const failedEvent = (label: string, error: unknown): ArchiveEvent => ({
+  kind: 'archive',
+  label,
+  outcome: 'failed',
+  message: explained(error),
+})

@@ -1,8 +1,7 @@
-import * as z from 'zod'
-import { type EgressAnswer, printable, shownUrl } from '../egress/egress.ts'
+import type * as z from 'zod'
+import { type EgressAnswer, printable, refusalText, shownUrl } from '../egress/egress.ts'
 import { FillError } from './errors.ts'
 
-const maxMessageBytes = 64 * 1024
 /** Parsing costs memory for each value, whatever its size. Lists of providers have 30,000 values. */
 const maxValues = 200_000
 const separators: ReadonlySet<number> = new Set([0x2c, 0x5b, 0x7b])
@@ -15,13 +14,9 @@ export function etagOf({ header }: EgressAnswer): { readonly etag?: string } {
 
 /** @throws FillError with the upstream's own message, for any other status */
 export function expectStatus(answer: EgressAnswer, ...expected: readonly number[]): EgressAnswer {
-  const { status, url, header, body } = answer
+  const { status, url, body } = answer
   if (expected.includes(status)) return answer
-  const isText = /json|text\/plain/.test(header('content-type') ?? '')
-  const isShort = body.length <= maxMessageBytes
-  const said = isShort && isText ? printable(messageIn(body.toString()), 100) : ''
-  const what = `${shownUrl(url)} answered with status ${status}${said === '' ? '' : ` ("${said}")`}`
-  throw statusError(status, what)
+  throw statusError(status, refusalText(url, status, body))
 }
 
 /** @param what the request and its status, with a URL that may be shown */
@@ -55,15 +50,6 @@ export function parseJson<T>({ body, url, header }: EgressAnswer, schema: z.ZodT
   if (error === undefined) return data
   const field = printable(error.issues[0]?.path.join('.') ?? '', 60)
   throw new FillError('FetchFailed', `${at} answered with unexpected JSON, at "${field}"`)
-}
-
-const Message = z.object({ message: z.string().optional(), errors: z.array(z.string()).optional() })
-
-/** The message of an error that was sent as JSON, otherwise the text. */
-function messageIn(text: string): string {
-  if (!text.startsWith('{')) return text
-  const { data } = Message.safeParse(jsonIn(text))
-  return data?.message ?? data?.errors?.join(', ') ?? ''
 }
 
 function jsonIn(text: string): unknown {

@@ -1,7 +1,10 @@
 import { mayPass, type Reason, ReasonError } from '../../base/errors/errors.ts'
 import { printable } from '../egress/egress.ts'
 
-/** The reason why an archive or object cannot be had. The message has at most 256 printable bytes, and says what to do. */
+/** A URL, an answer of 300 characters and advice. */
+const maxMessageBytes = 1024
+
+/** The reason why an archive or object cannot be had. The message is one printable line, and says what to do. */
 export class FillError extends ReasonError {
   override readonly name = 'FillError'
 
@@ -10,7 +13,7 @@ export class FillError extends ReasonError {
     message: string,
     options?: { readonly cause?: unknown; readonly retryAfterMs?: number | undefined },
   ) {
-    super(reason, printable(message), options)
+    super(reason, printable(message, maxMessageBytes), options)
   }
 
   /** Whether only a change helps: of a resource, a Secret, an option or the upstream. */

@@ -3,7 +3,7 @@ import { messageOf, type Reason, RegistryError } from '../../base/errors/errors.
 import { isTimeout } from '../../base/http/http.ts'
 import type { StoredObject } from '../../records/store/store.ts'
 import { ConstraintError } from '../constraint/constraint.ts'
-import { causeOf } from '../egress/egress.ts'
+import { causeOf, explained } from '../egress/egress.ts'
 import type { Reconciled } from '../queue/queue.ts'
 import { FillError } from '../sources/sources.ts'
 import { type Context, keyOf, latestOf } from './context.ts'
@@ -27,7 +27,9 @@ export function failureOf(thrown: unknown): FillError | undefined {
   const options = { cause: thrown }
   if (thrown instanceof ArchiveError) return new FillError(thrown.reason, message, options)
   if (thrown instanceof ConstraintError) return new FillError('InvalidConstraint', message, options)
-  if (thrown instanceof RegistryError) return new FillError('StorageFailed', message, options)
+  if (thrown instanceof RegistryError) {
+    return new FillError('StorageFailed', explained(thrown), options)
+  }
   if (isTimeout(thrown)) {
     return new FillError('UpstreamTimeout', 'upstream took too long: check its host', options)
   }

@@ -48,11 +48,13 @@ function createRemoteReading({ store, timings }: RemoteOptions, client: StoreCli
     return infoOf(store, object, answer, Number(answer.header('content-length')))
   }
 
-  /** An answer to HEAD has no body, so S3 cannot say there whether it refuses the credentials or the object. */
+  /** An answer to HEAD has no body, so the store cannot say there what it refuses and why. */
   async function refusalOf(object: string, head: StoreAnswer): Promise<RegistryError> {
-    if (head.status !== 400 && head.status !== 403) return refusalError(store, head)
+    if (head.status < 400 || head.status === 404) return refusalError(store, head)
     discardHead(head)
-    const answer = await ask('GET', object, { range: 'bytes=0-0' })
+    const sign = () => store.request('GET', object)
+    const sending = { method: 'GET', sign, headers: { range: 'bytes=0-0' } } as const
+    const answer = await client.send(sending, { ...readRetries, attempts: 1 })
     if (answer.status >= 400) return refusalError(store, answer)
     discard(answer.body)
     return refusalError(store, head)

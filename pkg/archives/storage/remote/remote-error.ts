@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import { notFound, RegistryError, unavailable } from '../../../base/errors/errors.ts'
-import { discard, retryAfterMs } from '../../../base/http/http.ts'
+import { messageOf, notFound, RegistryError, unavailable } from '../../../base/errors/errors.ts'
+import { retryAfterMs, saidBy } from '../../../base/http/http.ts'
 import type { RemoteStore } from './remote-store.ts'
 import type { StoreAnswer } from './transport.ts'
 
@@ -16,8 +16,9 @@ export async function refusalError(
   answer: StoreAnswer,
 ): Promise<RegistryError> {
   const { status } = answer
-  const code = await errorCodeOf(answer)
-  const said = `${store.backend} ${store.name} answered ${status}${code && ` ${code}`}`
+  const { code, message } = await answerOf(answer)
+  const quoted = message && ` ("${message}")`
+  const said = `${store.backend} ${store.name} answered ${status}${code && ` ${code}`}${quoted}`
   if (status === 404) {
     const advice = /bucket|container/i.test(code)
       ? `there is no ${code.includes('ontainer') ? 'container' : 'bucket'} of this name: check the storageConfig`
@@ -55,18 +56,25 @@ const credentialCodes =
 /** The error for a failed connection. */
 export function connectionError(store: RemoteStore, thrown: unknown): RegistryError {
   if (thrown instanceof RegistryError) return thrown
-  const { code, message } = thrown as { code?: string; message?: string }
-  const cause = new Error(`${store.backend} ${store.name}: ${code ?? message ?? 'failed'}`, {
-    cause: thrown,
-  })
+  const { code } = thrown as { code?: string }
+  const cause = thrownBy(store, thrown)
   if (code !== undefined && /TIMEOUT|ETIMEDOUT/.test(code)) return timeout(cause)
   return unavailable('the archive storage cannot be reached', cause)
+}
+
+/** Describes an error of an SDK or socket, with the status and code that its message lacks. */
+export function thrownBy({ backend, name }: RemoteStore, thrown: unknown): Error {
+  const { statusCode, code } = thrown as { statusCode?: number; code?: string | number }
+  const why = saidBy(messageOf(thrown))
+  const more = [statusCode, code].filter((one) => one !== undefined && !why.includes(String(one)))
+  return new Error([`${backend} ${name}`, ...more, why].join(': '), { cause: thrown })
 }
 
 /** The error for credentials that could not be fetched, or could not sign. */
 export function credentialsError(store: RemoteStore, thrown: unknown): RegistryError {
   if (thrown instanceof RegistryError && thrown.reason !== 'Unavailable') return thrown
-  const cause = new Error(`${store.backend} ${store.name}: ${store.credentialsAdvice}`, {
+  const why = saidBy(messageOf(thrown))
+  const cause = new Error(`${store.backend} ${store.name}: ${why}: ${store.credentialsAdvice}`, {
     cause: thrown,
   })
   return credentialsRefused(cause)
@@ -88,17 +96,14 @@ function timeout(cause: unknown): RegistryError {
   return new RegistryError('GatewayTimeout', message, { cause })
 }
 
-/** The error code in the XML of S3, Azure and Google; empty where there is none. */
-export async function errorCodeOf({
+/** Reads the error code of a refusal, empty where there is none, and its message. */
+export async function answerOf({
   body,
   header,
-}: Pick<StoreAnswer, 'body' | 'header'>): Promise<string> {
-  const azure = header('x-ms-error-code')
-  if (azure !== undefined) {
-    discard(body)
-    return azure.slice(0, 100)
-  }
-  return /<Code>(\w{1,100})<\/Code>/.exec(await beginningOf(body))?.[1] ?? ''
+}: Pick<StoreAnswer, 'body' | 'header'>): Promise<{ code: string; message: string }> {
+  const text = await beginningOf(body)
+  const code = header('x-ms-error-code') ?? /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? ''
+  return { code: code.slice(0, 100), message: saidBy(text) }
 }
 
 async function beginningOf(body: Readable): Promise<string> {

@@ -5,7 +5,7 @@ import { withDeadline } from '../../../base/pacing/pacing.ts'
 import { noAnswer } from '../../spool/spool.ts'
 import type { Driver, ListedObject, WritableDriver } from '../driver.ts'
 import { checkObjectName } from '../object-name.ts'
-import { badGateway, connectionError, refusalError } from './remote-error.ts'
+import { badGateway, connectionError, refusalError, thrownBy } from './remote-error.ts'
 import type { StoreRequest } from './remote-store.ts'
 import { type RemoteOptions, type StoreClient, writeRetries } from './store-client.ts'
 import { isStored, Uploads } from './uploads.ts'
@@ -95,7 +95,7 @@ export function createRemoteWriting(
 
   function inTime<T>(work: Promise<T>): Promise<T> {
     return withDeadline(work, timings.idleMs, noAnswer).catch((error: unknown) => {
-      if (isMissing(error)) throw missing(error)
+      if (isMissing(error)) throw missing(thrownBy(store, error))
       throw connectionError(store, error)
     })
   }

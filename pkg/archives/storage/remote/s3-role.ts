@@ -4,7 +4,7 @@ import { isRecord } from '../../../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../../base/errors/errors.ts'
 import { createPool, isTimeout, type ProxyRules, readBounded } from '../../../base/http/http.ts'
 import type { Clock } from '../../../base/pacing/pacing.ts'
-import { errorCodeOf } from './remote-error.ts'
+import { answerOf } from './remote-error.ts'
 import { awsDomainOf, type S3Credentials } from './s3-signing.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -195,7 +195,7 @@ function createAsk(deadlineMs: number, proxies?: ProxyRules): Ask {
       const request = { method, path: pathname + search, headers, body: form ?? null }
       const answer = await pool.send({ origin }, request)
       if (answer.status === 200) return String(await readBounded(answer.body, maxAnswerBytes))
-      const code = await errorCodeOf(answer)
+      const { code } = await answerOf(answer)
       refusal = code === '' ? String(answer.status) : `${answer.status} (${code})`
     } catch (thrown) {
       const why = isTimeout(thrown) ? `no answer within ${deadlineMs} ms` : messageOf(thrown)

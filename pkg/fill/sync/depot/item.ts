@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { normalizeVersion, type ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
-import { messageOf } from '../../../base/errors/errors.ts'
 import { ApiError, type StoredObject } from '../../../records/store/store.ts'
 import { parseConstraints, selectVersions } from '../../constraint/constraint.ts'
+import { explained } from '../../egress/egress.ts'
 import { FillError, type ModuleOrigin } from '../../sources/sources.ts'
 import { type Context, refOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
@@ -81,7 +81,7 @@ export async function syncItem(
 /** A failure of one config, whatever it is, leaves the others alone. */
 function otherFailure(error: unknown): FillError {
   const isRefused = error instanceof ApiError && error.reason === 'Invalid'
-  return new FillError(isRefused ? 'InvalidSpec' : 'SyncFailed', messageOf(error), { cause: error })
+  return new FillError(isRefused ? 'InvalidSpec' : 'SyncFailed', explained(error), { cause: error })
 }
 
 async function bring(

@@ -1,5 +1,5 @@
-import { messageOf } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
+import { explained } from '../../egress/egress.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { FillError } from '../../sources/sources.ts'
 import { conditionFalse } from '../conditions.ts'
@@ -197,7 +197,7 @@ async function notRemoved(
   object: StoredObject,
   error: unknown,
 ): Promise<FillError> {
-  const message = `${messageOf(error)}; the annotation ${context.apiGroup}/orphan-archive: "true" deletes the Version without it`
+  const message = `${explained(error)}; the annotation ${context.apiGroup}/orphan-archive: "true" deletes the Version without it`
   const failure = new FillError('ArchiveNotRemoved', message, { cause: error })
   await writeStatus<VersionStatus>(context, object, () => ({
     fields: { synced: false, syncStatus: `Sync failed: ${failure.message}` },
