@@ -91,7 +91,7 @@ spec:
     writeFileSync(join(folder, 'b.yaml'), version('first') + version('second'))
     const { stdout, status } = start('explain', 'team/vpc/aws', '1.0.0', '--manifests', folder)
     expect(stdout).toBe(`Address team/vpc/aws:
-  module team/other does not have it (it is other/aws): AddressTaken, its address vpc/aws is that of vpc, it is served as other alone: give it another name in its config
+  module team/other does not have it (it is other/aws): AddressTaken, its address vpc/aws is that of vpc, so it is served as other alone: give it another name in its config
   module team/vpc has it
 Versions of that number:
   team/first is served

@@ -447,7 +447,7 @@ describe('an object that is not served', () => {
       {
         reason: 'AddressTaken',
         message:
-          'its address secret is that of secret, it is served as other alone: give it another name in its config',
+          'its address secret is that of secret, so it is served as other alone: give it another name in its config',
         servedInstead: 'secret',
         kind: 'module',
         namespace: 'open',

@@ -40,7 +40,7 @@ export const explain = endpoint({
         address: 'network-copy/aws',
         reason: 'AddressTaken',
         message:
-          'its address network/aws is that of network, it is served as network-copy alone: give it another name in its config',
+          'its address network/aws is that of network, so it is served as network-copy alone: give it another name in its config',
         servedInstead: 'network',
       },
     ],

@@ -171,7 +171,9 @@ describe('the parent of a version', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc', { storageConfig: undefined }), version('x', '1.0.0'))
     const row = catalog.modules.get('platform')?.get('vpc')?.versions[0]
-    expect(row?.unserved?.message).toBe('neither it nor its parent has a storageConfig')
+    expect(row?.unserved?.message).toBe(
+      'neither it nor its parent has a storageConfig: set one in its parent',
+    )
     upsert(catalog, module('vpc', { name: 'vpc' }))
     expect(row?.location).toEqual({
       storage: storageConfig,
@@ -186,7 +188,7 @@ describe('a version that cannot be downloaded', () => {
     [
       'no checksum',
       { status: { checksum: undefined } },
-      'its archive has not been synchronised yet, and it has no spec.upload.sha256',
+      'its archive has not been synchronised yet, and it has no spec.upload.sha256: set that, or let a Depot fetch it',
     ],
     [
       'no checksum and a status',
@@ -196,13 +198,13 @@ describe('a version that cannot be downloaded', () => {
     [
       'a malformed checksum',
       { status: { checksum: 'abc' } },
-      'its checksum is not a SHA-256 in base64 or hexadecimal',
+      'its checksum is not a SHA-256 in base64 or hexadecimal: correct it',
     ],
-    ['no file name', { spec: { fileName: undefined } }, 'it has no file name'],
+    ['no file name', { spec: { fileName: undefined } }, 'it has no file name: set spec.fileName'],
     [
       'a file name of two lines',
       { spec: { fileName: 'a\nb' } },
-      'its file name holds what a file name may not',
+      'its file name holds what a file name may not: correct spec.fileName',
     ],
   ])('says why: %s', (_, options, why) => {
     const catalog = new Catalog()

@@ -81,7 +81,7 @@ export class Parents {
     const address = addressOf(parent.resource)
     const rest =
       parent.displacedBy === undefined
-        ? `it is served as ${parent.name} alone: give it another name in its config`
+        ? `so it is served as ${parent.name} alone: give it another name in its config`
         : 'which was first: give one of them another name in its config'
     return {
       reason: 'AddressTaken',

@@ -168,7 +168,8 @@ export class VersionRow {
   get unserved(): Unserved | undefined {
     const { parent } = this
     if (!isSemver(this.version)) {
-      return { reason: 'NotSemver', message: 'its version is not a semantic version' }
+      const message = 'its version is not a semantic version: publish it under another one'
+      return { reason: 'NotSemver', message }
     }
     if (parent === undefined) return parentMissing(this)
     if (this.isDuplicate) return duplicateOf(this, parent.originalOf(this))
@@ -180,14 +181,19 @@ export class VersionRow {
       }
     }
     if (this.kind === 'Provider' && (this.os === undefined || this.arch === undefined)) {
-      return { reason: 'NoPlatform', message: 'it names no operatingSystem and architecture' }
+      const message = 'it names no operatingSystem and architecture: set both in its spec'
+      return { reason: 'NoPlatform', message }
     }
-    if (this.fileName === undefined) return { reason: 'NoFileName', message: 'it has no file name' }
+    if (this.fileName === undefined) {
+      return { reason: 'NoFileName', message: 'it has no file name: set spec.fileName' }
+    }
     if (!isPlain(this.fileName, this.kind)) {
-      return { reason: 'NoFileName', message: 'its file name holds what a file name may not' }
+      const message = 'its file name holds what a file name may not: correct spec.fileName'
+      return { reason: 'NoFileName', message }
     }
     if (this.location === undefined) {
-      return { reason: 'NoStorage', message: 'neither it nor its parent has a storageConfig' }
+      const message = 'neither it nor its parent has a storageConfig: set one in its parent'
+      return { reason: 'NoStorage', message }
     }
     if (this.digest !== undefined) return undefined
     return { reason: 'NoDigest', message: this.#noDigest }
@@ -195,9 +201,9 @@ export class VersionRow {
 
   get #noDigest(): string {
     if (this.#rare.checksumMalformed)
-      return 'its checksum is not a SHA-256 in base64 or hexadecimal'
+      return 'its checksum is not a SHA-256 in base64 or hexadecimal: correct it'
     return this.syncStatus === ''
-      ? 'its archive has not been synchronised yet, and it has no spec.upload.sha256'
+      ? 'its archive has not been synchronised yet, and it has no spec.upload.sha256: set that, or let a Depot fetch it'
       : `its archive has not been synchronised yet (${this.syncStatus})`
   }
 
