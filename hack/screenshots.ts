@@ -55,6 +55,7 @@ const pages = {
   depots: '/depots?node=network/core-modules',
   list: '/depots?view=list',
   stats: '/stats',
+  conflicts: '/conflicts',
   access: '/access?resource=payments/module/pci-vault',
 }
 

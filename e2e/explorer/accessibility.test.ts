@@ -55,6 +55,7 @@ const views: readonly View[] = [
   { name: 'the hits among depots', path: '/depots?q=vpc&node=network/core-modules' },
   { name: 'a single depot', path: '/depots?namespace=network&view=graph' },
   { name: 'the statistics', path: '/stats' },
+  { name: 'conflicts', path: '/conflicts' },
   { name: 'access', path: '/access?resource=payments/module/pci-vault' },
   { name: 'access without a resource', path: '/access' },
   { name: 'a sign-in that failed', path: '/auth/error?reason=TooManyGroups&count=900' },

@@ -26,6 +26,10 @@ export interface Sample {
   readonly synced?: boolean
   /** Versions that failed to synchronise. */
   readonly failed?: readonly string[]
+  /** Versions that a second object has too. */
+  readonly twice?: readonly string[]
+  /** Name in the address, if another one than its own. */
+  readonly configName?: string
   /** Findings of the latest version: critical, high, medium, low, unknown. None: not scanned. */
   readonly findings?: readonly number[] | undefined
   readonly platforms?: readonly string[]
@@ -65,15 +69,16 @@ export function findingsOf(counts: readonly number[], isModule: boolean): Findin
 }
 
 function objectsOf(sample: Sample): object[] {
-  const { namespace, name, kind, provider, versions, failed = [] } = sample
+  const { namespace, name, kind, provider, versions, failed = [], twice = [] } = sample
   const isModule = kind === 'module'
   const labels = sample.public === false ? {} : isPublic
   const storageConfig = { fileSystem: { directoryPath: isModule ? 'modules' : 'providers' } }
   const repoUrl = `https://git.example.com/${namespace}/terraform-${provider ?? 'provider'}-${name}`
   const platforms = sample.platforms ?? (isModule ? [''] : ['linux/amd64', 'darwin/arm64'])
+  const configName = sample.configName ?? (isModule ? undefined : name)
   const config = isModule
-    ? { moduleConfig: { provider, fileFormat: 'zip', repoUrl, storageConfig } }
-    : { providerConfig: { name, repoUrl, storageConfig } }
+    ? { moduleConfig: { name: configName, provider, fileFormat: 'zip', repoUrl, storageConfig } }
+    : { providerConfig: { name: configName, repoUrl, storageConfig } }
   const parent = {
     apiVersion,
     kind: isModule ? 'Module' : 'Provider',
@@ -118,7 +123,13 @@ function objectsOf(sample: Sample): object[] {
       }
     }),
   )
-  return [parent, ...children]
+  const copies = children
+    .filter(({ spec }) => twice.includes(spec.version))
+    .map((child) => ({
+      ...child,
+      metadata: { ...child.metadata, name: `${child.metadata.name}-copy` },
+    }))
+  return [parent, ...children, ...copies]
 }
 
 export interface SampleDepot {

@@ -14,6 +14,7 @@ it.each([
   ['/stats', 'stats', '/-/api/stats'],
   ['/stats/?namespace=a', 'stats', '/-/api/stats?namespace=a'],
   ['/depots/', 'depots', '/-/api/depots/graph'],
+  ['/conflicts?reason=x&q=vpc', 'conflicts', '/-/api/conflicts?q=vpc'],
   ['/access', 'access', '/-/api/whoami'],
 ])('%s is the page %s and starts from %s', (path, page, primeUrl) => {
   expect(matchRoute(new URL(path, 'http://localhost'))).toMatchObject({

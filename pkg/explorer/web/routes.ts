@@ -3,6 +3,8 @@
  * of a page. Works without DOM.
  */
 import {
+  conflictsParams,
+  conflictsUrl,
   depotsParams,
   detailUrl,
   graphUrl,
@@ -16,7 +18,14 @@ import {
 } from './url/pages.ts'
 import { parse } from './url/search-params.ts'
 
-export type ExplorerPage = 'resources' | 'resource' | 'depots' | 'stats' | 'access' | 'not-found'
+export type ExplorerPage =
+  | 'resources'
+  | 'resource'
+  | 'depots'
+  | 'stats'
+  | 'conflicts'
+  | 'access'
+  | 'not-found'
 
 export interface Route {
   readonly page: ExplorerPage
@@ -44,6 +53,8 @@ export function matchRoute(url: URL): Route {
       return route('depots', graphUrl(parse(depotsParams, searchParams).namespace))
     case '/stats':
       return route('stats', statsUrl(parse(statsParams, searchParams).namespace))
+    case '/conflicts':
+      return route('conflicts', conflictsUrl(parse(conflictsParams, searchParams)))
     case '/access':
       return route('access', whoAmIUrl)
     default:

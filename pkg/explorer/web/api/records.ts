@@ -1,9 +1,11 @@
 /* Answers of the browse API, named as in its OpenAPI document. */
 import type { output } from 'zod'
 import type {
+  BrowseConflict,
   BrowseResource,
   BrowseStats,
   BrowseVersion,
+  ConflictList,
   DepotGraph as DepotGraphRecord,
   DownloadHistory,
   ResourceDetail,
@@ -11,11 +13,21 @@ import type {
   WhoAmI,
 } from '../../../api/browse/browse.ts'
 
-export type { BrowseResource, BrowseStats, DownloadHistory, ResourceDetail, ScanFindings, WhoAmI }
+export type {
+  BrowseConflict,
+  BrowseResource,
+  BrowseStats,
+  ConflictList,
+  DownloadHistory,
+  ResourceDetail,
+  ScanFindings,
+  WhoAmI,
+}
 
 export type DepotGraph = output<typeof DepotGraphRecord>
 export type SeverityCounts = NonNullable<BrowseResource['scanCounts']>
 export type Finding = ResourceDetail['sourceScanFindings'][number]
+export type UnservedReason = BrowseConflict['reason']
 export type VersionItem = BrowseVersion
 
 /** A page of a list. */

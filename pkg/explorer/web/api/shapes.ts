@@ -52,6 +52,14 @@ const shapes: readonly (readonly [path: RegExp, check: Check])[] = [
       mostDownloaded: listOf(has({ name: isText, downloadCount: isNumber })),
     }),
   ],
+  [
+    /^\/-\/api\/conflicts$/,
+    has({
+      ...page,
+      items: listOf(has({ reason: isText, message: isText, namespace: isText, name: isText })),
+      counts: listOf(has({ reason: isText, count: isNumber })),
+    }),
+  ],
   [/^\/-\/api\/whoami$/, has({ groups: listOf(isText), access: isText })],
 ]
 

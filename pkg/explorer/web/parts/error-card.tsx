@@ -6,7 +6,7 @@ import { matchRoute } from '../routes.ts'
 import { justSignedIn, loginHref } from '../shell/session.ts'
 import { currentUrl } from '../url/navigate.ts'
 import { accessHref, whoAmIUrl } from '../url/pages.ts'
-import { clock } from './format.ts'
+import { clock, sentence } from './format.ts'
 import { Icon } from './icon.tsx'
 import { TokenForm } from './token-form.tsx'
 
@@ -110,9 +110,6 @@ function Unauthenticated() {
     </div>
   )
 }
-
-const sentence = (text: string): string =>
-  text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.')
 
 const Forbidden = ({ error }: { readonly error: BrowseApiError }) => (
   <div class="lone" role="alert">

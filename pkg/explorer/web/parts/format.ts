@@ -7,6 +7,10 @@ export const number = (value: number): string => grouped.format(value)
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`
 
+/** The end of a sentence as one of its own. */
+export const sentence = (text: string): string =>
+  text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.')
+
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
 /** In units of 1024, with one decimal from KiB on. */

@@ -1,8 +1,9 @@
 import type { ResourceDetail } from '../api/records.ts'
 import { SyncChip, Visibility } from '../parts/badge.tsx'
-import { plural } from '../parts/format.ts'
+import { plural, sentence } from '../parts/format.ts'
 import { Icon, kindIcon } from '../parts/icon.tsx'
 import { OutOfSync } from '../parts/out-of-sync.tsx'
+import { ReasonMark } from '../parts/reason-mark.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
 import type { ChosenVersion } from './chosen-version.ts'
 import { safeHref } from './safe-href.ts'
@@ -22,6 +23,7 @@ export function Header({ detail, version: { shown, synced, isLatest } }: Props) 
         <h1 tabIndex={-1}>{detail.name}</h1>
         <span class="tag">{detail.kind === 'provider' ? 'Provider' : 'Module'}</span>
         {detail.provider !== undefined && <span class="tag mono">{detail.provider}</span>}
+        <ReasonMark reason={detail.reason} of={detail} />
       </div>
       <div class="meta">
         {shown !== undefined && (
@@ -50,6 +52,12 @@ export function Header({ detail, version: { shown, synced, isLatest } }: Props) 
           </a>
         )}
       </div>
+      {detail.message !== undefined && (
+        <div class="note warn older">
+          <Icon name="clash" />
+          <p>{sentence(detail.message)}</p>
+        </div>
+      )}
     </>
   )
 }

@@ -3,6 +3,7 @@ import { AddressLink } from '../parts/address.tsx'
 import { SyncChip, Visibility } from '../parts/badge.tsx'
 import { plural } from '../parts/format.ts'
 import { OutOfSync } from '../parts/out-of-sync.tsx'
+import { ReasonMark } from '../parts/reason-mark.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
 
 export const Cards = ({ items }: { readonly items: readonly BrowseResource[] }) => (
@@ -29,6 +30,7 @@ const Card = ({ item }: { readonly item: BrowseResource }) => (
         )}
       </span>
       <SyncChip synced={item.synced} />
+      <ReasonMark reason={item.reason} of={item} />
     </div>
     <div class="facts">
       <SeverityCounts counts={item.scanCounts} />

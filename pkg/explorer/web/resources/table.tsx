@@ -5,6 +5,7 @@ import { SyncChip, Visibility } from '../parts/badge.tsx'
 import { number } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { OutOfSync } from '../parts/out-of-sync.tsx'
+import { ReasonMark } from '../parts/reason-mark.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
 import { Cell, CodeOrNone, type Head, RowHead, Table } from '../parts/table.tsx'
 import { type ResourcesValues, resourcesHref } from '../url/pages.ts'
@@ -70,7 +71,10 @@ function sortable(
 const Row = ({ item }: { readonly item: BrowseResource }) => (
   <tr role="row">
     <RowHead class="full">
-      <AddressLink of={item} />
+      <span class="held">
+        <AddressLink of={item} />
+        <ReasonMark reason={item.reason} of={item} />
+      </span>
     </RowHead>
     <Cell label="System" class="short">
       {item.kind === 'provider' ? (

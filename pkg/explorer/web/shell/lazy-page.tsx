@@ -14,6 +14,7 @@ const loaders = {
   resource: async () => (await import('../resource/page.tsx')).ResourcePage,
   depots: async () => (await import('../depots/page.tsx')).DepotsPage,
   stats: async () => (await import('../stats/page.tsx')).StatsPage,
+  conflicts: async () => (await import('../conflicts/page.tsx')).ConflictsPage,
   access: async () => (await import('../access/page.tsx')).AccessPage,
 } satisfies Partial<Record<ExplorerPage, () => Promise<ComponentType<PageProps>>>>
 

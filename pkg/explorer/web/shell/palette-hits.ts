@@ -2,7 +2,14 @@ import { boot } from '../api/boot.ts'
 import type { ResourcePage } from '../api/records.ts'
 import { number, timeAgo } from '../parts/format.ts'
 import { kindIcon } from '../parts/icon.tsx'
-import { accessHref, depotsHref, resourceHref, resourcesHref, statsHref } from '../url/pages.ts'
+import {
+  accessHref,
+  conflictsHref,
+  depotsHref,
+  resourceHref,
+  resourcesHref,
+  statsHref,
+} from '../url/pages.ts'
 import { loginHref } from './session.ts'
 import { homeHref } from './sidebar.tsx'
 import { visits } from './visits.ts'
@@ -60,6 +67,7 @@ function pageHits(typed: string, found: ResourcePage | undefined): Hit[] {
     ['Registry', 'registry', homeHref()],
     ['Depots', 'depot', depotsHref()],
     ['Stats', 'stats', statsHref()],
+    ['Conflicts', 'clash', conflictsHref()],
     ['Access', 'key', accessHref()],
     ...(boot.oidc && !boot.signedIn ? [['Sign in', 'user', loginHref()] as const] : []),
   ]

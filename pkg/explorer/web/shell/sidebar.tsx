@@ -1,11 +1,21 @@
 import { Fragment } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { boot } from '../api/boot.ts'
+import type { ConflictList } from '../api/records.ts'
+import { useQuery } from '../api/use-query.ts'
+import { number } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { TokenForm } from '../parts/token-form.tsx'
 import type { ExplorerPage } from '../routes.ts'
-import { accessHref, depotsHref, resourcesHref, statsHref } from '../url/pages.ts'
+import {
+  accessHref,
+  conflictsHref,
+  conflictsUrl,
+  depotsHref,
+  resourcesHref,
+  statsHref,
+} from '../url/pages.ts'
 import { readChoice } from './choices.ts'
 import { loginHref, signOut } from './session.ts'
 import { chooseTheme, chosenTheme } from './theme.ts'
@@ -63,6 +73,7 @@ export function Sidebar({ page, path, onFind }: Props) {
             </li>
           ))}
         </ul>
+        <NeedsALook page={page} />
         <div class="side-foot">
           {boot.devTokenInput && <TokenForm />}
           <ThemeChoice />
@@ -70,6 +81,32 @@ export function Sidebar({ page, path, onFind }: Props) {
         </div>
       </nav>
     </>
+  )
+}
+
+/** Links to what is wrong with the registry, for those who may see it. Draws nothing while nothing is. */
+function NeedsALook({ page }: Pick<Props, 'page'>) {
+  const conflicts = useQuery<ConflictList>(conflictsUrl()).data?.totalCount ?? 0
+  if (conflicts === 0) return null
+  return (
+    <div class="look">
+      <p class="txt" id="look">
+        Needs a look
+      </p>
+      <ul class="nav" aria-labelledby="look">
+        <li>
+          <a
+            href={conflictsHref()}
+            title="Conflicts"
+            aria-current={page === 'conflicts' ? 'page' : undefined}
+          >
+            <Icon name="clash" />
+            <span class="txt">Conflicts</span>
+            <span class="count txt">{number(conflicts)}</span>
+          </a>
+        </li>
+      </ul>
+    </div>
   )
 }
 

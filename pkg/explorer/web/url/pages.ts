@@ -1,3 +1,4 @@
+import { reasons } from '../parts/reasons.ts'
 import { count, oneOf, print, rows, text, texts, type Values } from './search-params.ts'
 
 /* The parameters of every page, in the order of the URL. Names are those of the API, if it has them. */
@@ -64,6 +65,15 @@ export const depotsParams = {
 }
 export type DepotsValues = Values<typeof depotsParams>
 
+export const conflictsParams = {
+  q: text,
+  reason: oneOf(['', ...reasons], ''),
+  namespace: text,
+  page: count(1),
+  page_size: rows(20),
+}
+export type ConflictsValues = Values<typeof conflictsParams>
+
 export const statsParams = { namespace: text }
 export const accessParams = { resource: text }
 
@@ -110,6 +120,8 @@ export const graphUrl = (namespace: string): string =>
   `${api}/depots/graph${print(statsParams, { namespace })}`
 export const statsUrl = (namespace: string): string =>
   `${api}/stats${print(statsParams, { namespace })}`
+export const conflictsUrl = (values: Partial<ConflictsValues> = {}): string =>
+  `${api}/conflicts${print(conflictsParams, values)}`
 export const namespacesUrl = `${api}/namespaces`
 export const whoAmIUrl = `${api}/whoami`
 
@@ -130,5 +142,7 @@ export const resourcesHref = (values: Partial<ResourcesValues> = {}): string =>
   `/${print(resourcesParams, values)}`
 export const depotsHref = (values: Partial<DepotsValues> = {}): string =>
   `/depots${print(depotsParams, values)}`
+export const conflictsHref = (values: Partial<ConflictsValues> = {}): string =>
+  `/conflicts${print(conflictsParams, values)}`
 export const statsHref = (namespace = ''): string => `/stats${print(statsParams, { namespace })}`
 export const accessHref = (resource = ''): string => `/access${print(accessParams, { resource })}`

@@ -3,6 +3,15 @@ import { groupsOf } from './groups.ts'
 
 const archive = { version: '1.0.0', synced: true, os: 'linux', arch: 'amd64', downloadCount: 2 }
 
+it('keeps duplicates apart, and names what blocks archives', () => {
+  const twice = { ...archive, reason: 'Duplicate' as const, message: 'duplicate of a: remove it' }
+  const waiting = { ...archive, arch: 'arm64', synced: false, reason: 'NoDigest' as const }
+  const page = { items: [archive, twice, waiting], totalCount: 1, page: 1, pageSize: 20 }
+  expect(groupsOf(page)).toMatchObject([
+    { archives: [archive, waiting], duplicates: [twice], reasons: ['Duplicate'], waiting: 1 },
+  ])
+})
+
 it('gathers the archives of a version, and counts downloads of a platform once', () => {
   const items = [
     { ...archive, version: '2.0.0', synced: false, syncStatus: 'Failed to sync: refused' },

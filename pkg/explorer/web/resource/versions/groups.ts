@@ -1,9 +1,13 @@
-import type { SeverityCounts, VersionItem, VersionPage } from '../../api/records.ts'
+import type { SeverityCounts, UnservedReason, VersionItem, VersionPage } from '../../api/records.ts'
 
 /** A version with its archives: one of a module, one for each platform of a provider. */
 export interface VersionGroup {
   readonly version: string
   readonly archives: readonly VersionItem[]
+  /** Archives of another one's version and platform. */
+  readonly duplicates: readonly VersionItem[]
+  /** Why archives are blocked. */
+  readonly reasons: readonly UnservedReason[]
   readonly scanCounts: SeverityCounts | undefined
   readonly downloads: number
   readonly lastDownloadedAt: string | undefined
@@ -14,13 +18,18 @@ export interface VersionGroup {
 
 /** The versions of a page, in its order. */
 export function groupsOf({ items, versionScanCounts = {} }: VersionPage): VersionGroup[] {
-  return [...Map.groupBy(items, ({ version }) => version)].map(([version, archives]) => {
+  return [...Map.groupBy(items, ({ version }) => version)].map(([version, all]) => {
+    const [duplicates = [], archives = []] = [true, false].map((isTwice) =>
+      all.filter(({ reason }) => (reason === 'Duplicate') === isTwice),
+    )
     // Archives of one platform share their count.
     const counted = new Map(archives.map((archive) => [platformOf(archive), archive]))
     const failed = archives.filter(hasFailed).length
     return {
       version,
       archives,
+      duplicates,
+      reasons: [...new Set(all.filter(isBlocked).flatMap(({ reason }) => reason ?? []))],
       scanCounts: versionScanCounts[version],
       downloads: [...counted.values()].reduce((sum, it) => sum + (it.downloadCount ?? 0), 0),
       lastDownloadedAt: archives
@@ -36,6 +45,10 @@ export function groupsOf({ items, versionScanCounts = {} }: VersionPage): Versio
 /** `os/arch`; undefined for a module. */
 export const platformOf = ({ os, arch }: VersionItem): string | undefined =>
   os === undefined ? undefined : `${os}/${arch}`
+
+/** Whether an archive is not served for another reason than its synchronisation. */
+export const isBlocked = ({ reason, synced }: VersionItem): boolean =>
+  reason !== undefined && (reason !== 'NoDigest' || synced)
 
 export const hasFailed = ({ synced, syncStatus = '' }: VersionItem): boolean =>
   !synced && /fail|error/i.test(syncStatus)

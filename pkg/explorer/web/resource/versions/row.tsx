@@ -3,14 +3,15 @@ import { boot } from '../../api/boot.ts'
 import type { VersionItem } from '../../api/records.ts'
 import { Status, SyncChip } from '../../parts/badge.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
-import { bytes, number } from '../../parts/format.ts'
+import { bytes, number, sentence } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { IconButton } from '../../parts/icon-button.tsx'
+import { ReasonMark } from '../../parts/reason-mark.tsx'
 import { SeverityCounts } from '../../parts/severity-counts.tsx'
 import { Cell, None, RowHead } from '../../parts/table.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { type PageAddress, type ResourceValues, resourceHref } from '../../url/pages.ts'
-import { hasFailed, platformOf, type VersionGroup } from './groups.ts'
+import { hasFailed, isBlocked, platformOf, type VersionGroup } from './groups.ts'
 
 interface Props {
   readonly group: VersionGroup
@@ -26,12 +27,10 @@ interface Props {
 /** A version, and below it the platforms of a provider or the reason why a module has failed. */
 export function VersionRow({ group, address, values, isLatest, isShown, isOpen }: Props) {
   const [open, setOpen] = useState(isOpen)
-  const { version, archives, scanCounts, downloads, lastDownloadedAt } = group
+  const { version, archives, duplicates, reasons, scanCounts, downloads, lastDownloadedAt } = group
   const [archive] = archives
   const isProvider = address.kind === 'provider'
-  const below = isProvider
-    ? open && <Platforms archives={archives} />
-    : archive !== undefined && !archive.synced && <Why archive={archive} />
+  const below = isProvider ? open : archives.some(needsWhy) || duplicates.length > 0
   return (
     <>
       <tr role="row" class={isShown ? 'on' : undefined}>
@@ -55,6 +54,9 @@ export function VersionRow({ group, address, values, isLatest, isShown, isOpen }
             <code>{version}</code>
           </a>
           {isLatest && <span class="tag">Latest</span>}
+          {reasons.map((reason) => (
+            <ReasonMark key={reason} reason={reason} of={address} />
+          ))}
           <CopyButton
             text={boot.baseUrl + resourceHref(address, { version })}
             what={`link to ${version}`}
@@ -88,10 +90,17 @@ export function VersionRow({ group, address, values, isLatest, isShown, isOpen }
           </>
         )}
       </tr>
-      {below !== false && (
+      {below && (
         <tr role="row" class="below">
           <td role="cell" class="full" colSpan={7}>
-            {below}
+            {isProvider ? (
+              <Platforms archives={archives} />
+            ) : (
+              archives.filter(needsWhy).map((it, at) => <Why key={at} archive={it} />)
+            )}
+            {duplicates.map((it, at) => (
+              <Why key={at} archive={it} />
+            ))}
           </td>
         </tr>
       )}
@@ -127,7 +136,7 @@ const Platforms = ({ archives }: { readonly archives: readonly VersionItem[] }) 
         <span class="nowrap">
           <Checksum archive={archive} />
         </span>
-        {!archive.synced && <Why archive={archive} />}
+        {needsWhy(archive) && <Why archive={archive} />}
       </li>
     ))}
   </ul>
@@ -141,12 +150,23 @@ const Sync = ({ archive }: ArchiveProps) => (
   <SyncChip synced={archive.synced} failed={hasFailed(archive)} />
 )
 
-const Why = ({ archive }: ArchiveProps) => (
-  <div class={hasFailed(archive) ? 'why fail' : 'why'}>
-    <Icon name={hasFailed(archive) ? 'fail' : 'wait'} />
-    <p>{archive.syncStatus ?? 'It has not been synchronised yet.'}</p>
-  </div>
-)
+const needsWhy = (archive: VersionItem): boolean => !archive.synced || isBlocked(archive)
+
+function Why({ archive }: ArchiveProps) {
+  const blocked = isBlocked(archive)
+  const failed = !blocked && hasFailed(archive)
+  const { message = '', syncStatus = 'It has not been synchronised yet.' } = archive
+  const platform = archive.reason === 'Duplicate' ? platformOf(archive) : undefined
+  return (
+    <div class={failed ? 'why fail' : 'why'}>
+      <Icon name={failed ? 'fail' : blocked ? 'clash' : 'wait'} />
+      <p>
+        {platform !== undefined && <code>{platform} </code>}
+        {blocked ? sentence(message) : syncStatus}
+      </p>
+    </div>
+  )
+}
 
 const Size = ({ archive: { archiveSizeBytes } }: ArchiveProps) =>
   archiveSizeBytes === undefined ? <None /> : <>{bytes(archiveSizeBytes)}</>

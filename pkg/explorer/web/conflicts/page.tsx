@@ -1,0 +1,218 @@
+import type { BrowseConflict, ConflictList, NamespaceList } from '../api/records.ts'
+import { useQuery } from '../api/use-query.ts'
+import { number, plural, sentence } from '../parts/format.ts'
+import { Hidden, Icon, kindIcon } from '../parts/icon.tsx'
+import { lastPage, Pagination, PastEnd } from '../parts/pagination.tsx'
+import { nameOptions, Pick } from '../parts/pick.tsx'
+import { reasons, reasonWords } from '../parts/reasons.ts'
+import { Region } from '../parts/region.tsx'
+import { SearchField } from '../parts/search-field.tsx'
+import { Lines } from '../parts/skeleton.tsx'
+import { Cell, RowHead, Table } from '../parts/table.tsx'
+import { useTitle } from '../shell/title.ts'
+import { navigate } from '../url/navigate.ts'
+import {
+  type ConflictsValues,
+  conflictsHref,
+  conflictsParams,
+  conflictsUrl,
+  namespacesUrl,
+  resourceHref,
+} from '../url/pages.ts'
+import { parse } from '../url/search-params.ts'
+
+type Change = (changed: Partial<ConflictsValues>, how?: 'push' | 'replace') => void
+
+/** Objects that are known and not served, by reason, with the object that is served instead. */
+export function ConflictsPage({ search }: { readonly search: URLSearchParams }) {
+  const values = parse(conflictsParams, search)
+  const query = useQuery<ConflictList>(conflictsUrl(values))
+  useTitle('Conflicts')
+  const change: Change = (changed, how) =>
+    navigate(conflictsHref({ ...values, page: 1, ...changed }), how)
+  return (
+    <>
+      <div class="page-head">
+        <h1 tabIndex={-1}>Conflicts</h1>
+        <span class="quiet num" role="status">
+          {query.data !== undefined && countOf(query.data)}
+        </span>
+      </div>
+      <p class="quiet intro">
+        Two objects want one address, or one lacks what it needs. The object that was first is
+        served, so nothing changes for those who use it.
+      </p>
+      <Filters values={values} change={change} />
+      <Region
+        query={query}
+        what="The conflicts"
+        skeleton={<Lines count={8} />}
+        resetHref={conflictsHref()}
+      >
+        {(data) => <Groups data={data} values={values} change={change} />}
+      </Region>
+    </>
+  )
+}
+
+const countOf = ({ totalCount }: ConflictList): string =>
+  `${plural(totalCount, 'object is', 'objects are')} known and not served`
+
+function Filters({
+  values,
+  change,
+}: {
+  readonly values: ConflictsValues
+  readonly change: Change
+}) {
+  const namespaces = useQuery<NamespaceList>(namespacesUrl)
+  const names = namespaces.data?.items.map(({ name }) => name) ?? []
+  return (
+    <search class="filters" aria-label="Filter conflicts">
+      <SearchField
+        label="Search address or object"
+        value={values.q}
+        main
+        onSearch={(q) => change({ q }, 'replace')}
+      />
+      <Pick
+        label="Reason"
+        value={values.reason}
+        options={[
+          ['', 'Any reason'],
+          ...reasons.map((reason) => [reason, reasonWords[reason].words] as const),
+        ]}
+        onChoose={(reason) => change({ reason: reason as ConflictsValues['reason'] })}
+      />
+      <Pick
+        label="Namespace"
+        names
+        value={values.namespace}
+        options={nameOptions('All namespaces', names)}
+        onChoose={(namespace) => change({ namespace })}
+      />
+    </search>
+  )
+}
+
+interface GroupsProps {
+  readonly data: ConflictList
+  readonly values: ConflictsValues
+  readonly change: Change
+}
+
+function Groups({ data, values, change }: GroupsProps) {
+  const [first] = data.items
+  if (first === undefined) {
+    if (data.totalCount === 0) return <Nothing values={values} />
+    const last = lastPage(data)
+    return <PastEnd page={data.page} last={last} href={conflictsHref({ ...values, page: last })} />
+  }
+  return (
+    <>
+      {[...Map.groupBy(data.items, ({ reason }) => reason)].map(([reason, items]) => (
+        <section key={reason} class="sec" aria-labelledby={reason}>
+          <header>
+            <h2 id={reason}>{reasonWords[reason].words}</h2>
+            <span class="quiet num">
+              {number(data.counts.find((it) => it.reason === reason)?.count ?? items.length)}
+            </span>
+            <span class="quiet">{reasonWords[reason].about}</span>
+          </header>
+          <Table label={reasonWords[reason].words} look="stack conflicts" heads={heads}>
+            {items.map((item) => (
+              <Row key={`${item.namespace} ${item.kind} ${item.name}`} item={item} />
+            ))}
+          </Table>
+        </section>
+      ))}
+      <Pagination
+        what="conflicts"
+        page={data.page}
+        pageSize={data.pageSize}
+        total={data.totalCount}
+        hrefOf={(page) => conflictsHref({ ...values, page })}
+        onRows={(rows) => change({ page_size: rows })}
+      />
+      {first.address !== undefined && (
+        <p class="foot">
+          <span>
+            The same from a shell:{' '}
+            <code>
+              depot explain {first.namespace}/{first.address} {first.version}
+            </code>
+          </span>
+        </p>
+      )}
+    </>
+  )
+}
+
+const Nothing = ({ values }: { readonly values: ConflictsValues }) =>
+  values.q === '' && values.reason === '' && values.namespace === '' ? (
+    <div class="void">
+      <h2 class="h3">Nothing is in conflict.</h2>
+      <p>Everything that you can see is served under its own address.</p>
+    </div>
+  ) : (
+    <div class="void">
+      <h2 class="h3">Nothing matches these filters.</h2>
+      <a class="btn" href={conflictsHref()}>
+        Clear
+      </a>
+    </div>
+  )
+
+const heads = [
+  { words: 'Address' },
+  { words: 'Served' },
+  { words: 'Not served' },
+  { words: 'Why, and what to do' },
+]
+
+function Row({ item }: { readonly item: BrowseConflict }) {
+  const { kind, namespace, name, resource, address, version, os, arch, servedInstead } = item
+  return (
+    <tr role="row">
+      <RowHead class="full">
+        <span class="held">
+          <span class="addr">
+            <Icon name={kindIcon(kind)} />
+            <span>
+              <Hidden>{kind === 'provider' ? 'Provider' : 'Module'} </Hidden>
+              <span class="ns">
+                {namespace}/<wbr />
+              </span>
+              {resource === undefined ? (
+                <span class="quiet">no {kind}</span>
+              ) : (
+                <a href={resourceHref({ namespace, kind, name: resource })}>
+                  <b>{address ?? resource}</b>
+                </a>
+              )}
+            </span>
+          </span>
+          <code>{[version ?? 'all versions', ...(os ? [`${os}/${arch}`] : [])].join(' ')}</code>
+        </span>
+      </RowHead>
+      <Cell label="Served" class="full">
+        {servedInstead === undefined ? (
+          <span class="quiet">Nothing</span>
+        ) : (
+          <ObjectName icon="check" tone="c-ok" words={`${namespace}/${servedInstead}`} />
+        )}
+      </Cell>
+      <Cell label="Not served" class="full">
+        <ObjectName icon="minus" tone="quiet" words={`${namespace}/${name}`} />
+      </Cell>
+      <Cell class="full what">{sentence(item.message)}</Cell>
+    </tr>
+  )
+}
+
+const ObjectName = (props: { readonly icon: string; tone: string; words: string }) => (
+  <span class="object">
+    <Icon name={props.icon} tone={props.tone} />
+    <code>{props.words}</code>
+  </span>
+)

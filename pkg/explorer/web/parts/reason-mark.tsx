@@ -1,0 +1,16 @@
+import type { UnservedReason } from '../api/records.ts'
+import { conflictsHref, type PageAddress } from '../url/pages.ts'
+import { reasonWords } from './reasons.ts'
+
+interface Props {
+  readonly reason: UnservedReason | undefined
+  readonly of: PageAddress
+}
+
+/** Why a resource, or a version of it, is not served; it leads to the page of conflicts. */
+export const ReasonMark = ({ reason, of: { namespace, name } }: Props) =>
+  reason === undefined ? null : (
+    <a class="tag mark" href={conflictsHref({ q: `${namespace}/${name}`, reason })}>
+      {reasonWords[reason].words}
+    </a>
+  )

@@ -1,0 +1,19 @@
+import type { UnservedReason } from '../api/records.ts'
+
+/* Why objects that are known are not served. */
+
+export const reasonWords: Readonly<Record<UnservedReason, { words: string; about: string }>> = {
+  Duplicate: { words: 'Duplicate', about: 'The same version twice' },
+  AddressTaken: {
+    words: 'Address taken',
+    about: 'Two Modules or Providers want one address',
+  },
+  ParentMissing: { words: 'No parent', about: 'A Version of no Module or Provider' },
+  NotSemver: { words: 'Not a version', about: 'The number is not a semantic version' },
+  NoPlatform: { words: 'No platform', about: 'A Version of a Provider names none' },
+  NoFileName: { words: 'No file name', about: 'The name of the archive is missing or not valid' },
+  NoStorage: { words: 'No storage', about: 'Nothing says where the archive is' },
+  NoDigest: { words: 'No digest', about: 'Depot cannot prove what the archive is' },
+}
+
+export const reasons = Object.keys(reasonWords) as UnservedReason[]
