@@ -22,7 +22,11 @@ const planes: readonly Plane[] = [
   ['pkg/archives', 'Where the bytes of archives are, and signatures.', ['pkg/base', 'pkg/api']],
   ['pkg/expr', 'The expression language of GroupBindings, a library of its own.', []],
   ['pkg/base', 'The parts that every process uses.', []],
-  ['pkg/api', 'The contracts: custom resources, browse API, registry protocols.', []],
+  [
+    'pkg/api',
+    'The contracts: custom resources, browse API, registry protocols, version constraints.',
+    [],
+  ],
 ]
 
 /** Planes that are one package; the others hold a package in each folder. */

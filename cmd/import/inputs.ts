@@ -1,10 +1,10 @@
 import semver from 'semver'
 import { parse } from 'yaml'
+import { parseConstraints } from '../../pkg/api/constraint/constraint.ts'
 import { StorageConfig } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type ImportCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { madeFolderProblem, readTextFile } from '../../pkg/base/run/run.ts'
-import { parseConstraints } from '../../pkg/fill/constraint/constraint.ts'
 import { type ImportAddress, importAddress } from '../../pkg/fill/importing/importing.ts'
 
 /** The meaning of a command line, after its files were read. */

@@ -1,6 +1,6 @@
-// Writes vectors for pkg/fill/constraint: which versions HashiCorp's own library lets through which constraints.
+// Writes vectors for pkg/api/constraint: which versions HashiCorp's own library lets through which constraints.
 //
-//	go run . > ../../pkg/constraint/testdata/vectors.json
+//	go run . > ../../pkg/api/constraint/testdata/vectors.json
 //
 // The generator of chance starts at the same place each time, so the same library gives the same file.
 package main

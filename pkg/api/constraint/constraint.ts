@@ -8,6 +8,7 @@
 import semver from 'semver'
 import type { Constraints } from './parse.ts'
 
+export { excludedVersion } from './narrowing.ts'
 export { ConstraintError, parseConstraints } from './parse.ts'
 
 /**

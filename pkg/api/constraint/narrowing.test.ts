@@ -1,0 +1,51 @@
+import * as fc from 'fast-check'
+import { SemVer } from 'semver'
+import { expect, it } from 'vitest'
+import { excludedVersion, parseConstraints } from './constraint.ts'
+
+it.each([
+  ['>= 1.3', '>= 1.3', undefined],
+  ['>= 1.3', '>= 1.2', undefined],
+  [undefined, '>= 1.0', '0.0.0'],
+  ['>= 1.0', undefined, undefined],
+  ['~> 5.0', '~> 5.1', '5.0.0'],
+  ['~> 5.1', '~> 5.0', undefined],
+  ['~> 5.0', '~> 6.0', '5.0.0'],
+  ['~> 5.0', '>= 5.0, < 6.0', undefined],
+  ['>= 5.0', '>= 5.0, < 6.0', '6.0.0'],
+  ['>= 5.0', '>= 5.0, != 5.4.1', '5.4.1'],
+  ['1.2.3', '>= 1.2.3', undefined],
+])('from %s to %s excludes %s', (from, to, excluded) => {
+  expect(excludedVersion(from, to)).toBe(excluded)
+})
+
+const clause = fc
+  .tuple(
+    fc.constantFrom('', '>', '>=', '<', '<=', '!=', '~>'),
+    fc.nat(3),
+    fc.nat(3),
+    fc.nat(3),
+    fc.integer({ min: 1, max: 3 }),
+  )
+  .map(([operator, a, b, c, segments]) => `${operator} ${[a, b, c].slice(0, segments).join('.')}`)
+const constraint = fc
+  .array(clause, { minLength: 1, maxLength: 3 })
+  .map((clauses) => clauses.join(', '))
+const everyVersion = [0, 1, 2, 3, 4].flatMap((a) =>
+  [0, 1, 2, 3, 4].flatMap((b) => [0, 1, 2, 3, 4].map((c) => new SemVer(`${a}.${b}.${c}`))),
+)
+
+it('finds a version exactly if there is one', () => {
+  fc.assert(
+    fc.property(constraint, constraint, (from, to) => {
+      const [before, after] = [parseConstraints(from), parseConstraints(to)]
+      const isNarrower = everyVersion.some((each) => before.allows(each) && !after.allows(each))
+      const found = excludedVersion(from, to)
+      if (isNarrower) expect(found).toBeDefined()
+      if (found !== undefined) {
+        expect(before.allows(new SemVer(found))).toBe(true)
+        expect(after.allows(new SemVer(found))).toBe(false)
+      }
+    }),
+  )
+})
