@@ -1,5 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import {
+  compareCommand,
   completionCommand,
   completionScript,
   controllerCommand,
@@ -70,6 +71,17 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
         version,
         main: async ({ options, operands }) =>
           (await import('../docs/docs.ts')).docs(options, operands),
+      }),
+  },
+  compare: {
+    tables: compareCommand,
+    run: (args) =>
+      runCommand({
+        command: compareCommand,
+        args,
+        version,
+        main: async ({ options, operands }) =>
+          (await import('../compare/compare.ts')).compare(options, operands),
       }),
   },
   explain: {

@@ -1,6 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import type { DocsProblem, ModuleDocs } from '../../pkg/api/docs/docs.ts'
-import { docsMarkdown, injectDocs, openModuleDocs } from '../../pkg/archives/docs/docs.ts'
+import {
+  docsMarkdown,
+  injectDocs,
+  openModuleDocs,
+  plainText,
+} from '../../pkg/archives/docs/docs.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type DocsCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 
@@ -21,18 +26,12 @@ export async function docs(
   const problems = problemsOf(read)
   for (const problem of problems) process.stderr.write(`depot: ${problem}\n`)
   if (inject !== undefined) await writeInto(inject, read)
-  else process.stdout.write(format === 'json' ? json(read) : docsMarkdown(read))
+  else
+    process.stdout.write(
+      format === 'json' ? plainText(`${JSON.stringify(read, null, 2)}\n`) : docsMarkdown(read),
+    )
   return problems.length > 0 ? 1 : 0
 }
-
-/** Escapes what JSON leaves alone but terminals interpret: C1 controls, and marks that reverse or hide text. */
-const json = (read: ModuleDocs): string =>
-  `${JSON.stringify(read, null, 2).replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>
-    Array.from(
-      character.split(''),
-      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-    ).join(''),
-  )}\n`
 
 const problemsOf = ({ root, submodules, examples }: ModuleDocs): string[] =>
   [root, ...submodules, ...examples].flatMap(({ path, error }) =>

@@ -5,6 +5,8 @@
 
 import * as z from 'zod'
 
+export type { InterfaceChange, ModuleComparison } from './comparison.ts'
+
 const text = z.string()
 const optionalText = z.string().optional()
 
@@ -88,5 +90,6 @@ export const ModuleDocs = z.strictObject({
 export type ModuleDocs = z.infer<typeof ModuleDocs>
 export type FolderDocs = z.infer<typeof FolderDocs>
 export type InputDocs = z.infer<typeof Input>
+export type OutputDocs = z.infer<typeof Output>
 export type ProviderRequirement = z.infer<typeof RequiredProvider>
 export type DocsProblem = z.infer<typeof Problem>

@@ -4,3 +4,4 @@
  */
 export { docsMarkdown, injectDocs } from './markdown.ts'
 export { openModuleDocs } from './open-docs.ts'
+export { plainText } from './plain-text.ts'

@@ -21,6 +21,7 @@ import {
   variableOf,
 } from './table.ts'
 
+export { type CompareCommandOptions, compareCommand } from './compare.ts'
 export { completionCommand, completionScript } from './completion.ts'
 export { type ControllerCommandOptions, controllerCommand } from './controller.ts'
 export { type DocsCommandOptions, docsCommand } from './docs.ts'

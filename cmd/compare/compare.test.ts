@@ -1,0 +1,69 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'depot-compare-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+
+function folder(name: string, text: string): string {
+  mkdirSync(join(dir, name), { recursive: true })
+  writeFileSync(join(dir, name, 'main.tf'), text)
+  return name
+}
+
+const compare = (...args: readonly string[]) =>
+  spawnSync(process.execPath, [join(import.meta.dirname, '../depot/main.ts'), 'compare', ...args], {
+    cwd: dir,
+    encoding: 'utf8',
+    env: bareEnvironment,
+    timeout: 60_000,
+  })
+
+const first = folder('first', 'variable "cidr" {\n  type = string\n}\n')
+const wider = folder(
+  'wider',
+  'variable "cidr" {\n  type = any\n}\nvariable "x" {\n  default = 1\n}\n',
+)
+const narrower = folder('narrower', 'variable "cidr" {\n  type = number\n}\n')
+const checked = folder(
+  'checked',
+  'variable "cidr" {\n  type = string\n  validation {\n    condition = true\n    error_message = "\\u001b[31m|no|"\n  }\n}\n',
+)
+
+it('exits with 0 if callers can take the later version', () => {
+  expect(compare(first, first)).toMatchObject({
+    status: 0,
+    stdout: 'No change of the interface from first to first.\n',
+  })
+  const { status, stdout } = compare(first, wider)
+  expect(status).toBe(0)
+  expect(stdout).toBe(
+    'Compatible:\n  input cidr: The type changed: every value that was accepted still is. (string -> any)\n  input x: The new input has a default.\n',
+  )
+})
+
+it('exits with 1 if something breaks, and with 2 if that cannot be decided', () => {
+  const { status, stdout } = compare(first, narrower, '-o', 'markdown')
+  expect(status).toBe(1)
+  expect(stdout).toBe(
+    '### first to narrower: breaking\n\n**Breaking**\n\n| | |\n| --- | --- |\n| input cidr | The type changed: it was string, and is number now. |\n',
+  )
+  const unknown = compare(first, checked, '-o', 'json')
+  expect(unknown.status).toBe(2)
+  expect(unknown.stdout).not.toContain('\u001b')
+  expect(JSON.parse(unknown.stdout)).toMatchObject({
+    verdict: 'unknown',
+    changes: [{ kind: 'input', name: 'cidr', after: '\u001b[31m|no|', verdict: 'unknown' }],
+  })
+})
+
+it('says what it needs if a version is missing or cannot be read', () => {
+  expect(compare(first)).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('write two folders'),
+  })
+  expect(compare(first, 'nowhere').stderr).toContain('nowhere: ENOENT')
+})

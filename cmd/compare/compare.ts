@@ -1,0 +1,94 @@
+import type { InterfaceChange, ModuleComparison } from '../../pkg/api/docs/docs.ts'
+import { compareModules } from '../../pkg/archives/compare/compare.ts'
+import { openModuleDocs, plainText } from '../../pkg/archives/docs/docs.ts'
+import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { type CompareCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+
+const statuses = { compatible: 0, breaking: 1, unknown: 2 }
+
+/**
+ * Prints what changed between two versions of a module.
+ *
+ * @returns the exit status by the verdict
+ * @throws OptionsError if a version cannot be read
+ */
+export async function compare(
+  { output }: CompareCommandOptions,
+  paths: readonly string[],
+): Promise<number> {
+  const [from = '', to, ...others] = paths
+  if (to === undefined || others.length > 0) {
+    throw new OptionsError(['write two folders or archives: depot compare FROM TO'])
+  }
+  const [before, after] = [await opened(from), await opened(to)]
+  const compared = compareModules(before, after, { from, to })
+  const print = { text: asText, markdown: asMarkdown, json: asJson }[output]
+  process.stdout.write(print(compared))
+  return statuses[compared.verdict]
+}
+
+const opened = (path: string) =>
+  openModuleDocs(path).catch((error: unknown) => {
+    throw new OptionsError([`${path}: ${messageOf(error)}`])
+  })
+
+const asJson = (compared: ModuleComparison): string =>
+  plainText(`${JSON.stringify(compared, null, 2)}\n`)
+
+/** Heading of each verdict, in the order of the changes. */
+const headings = { breaking: 'Breaking', unknown: 'Cannot be decided', compatible: 'Compatible' }
+
+function asText({ changes, from, to, readme }: ModuleComparison): string {
+  const lines = sections(changes).flatMap(([heading, group]) => [
+    `${heading}:`,
+    ...group.map((change) => `  ${subjectOf(change)}: ${change.why}${textsOf(change)}`),
+  ])
+  const none = [`No change of the interface from ${from} to ${to}.`]
+  const text = [
+    ...(lines.length > 0 ? lines : none),
+    ...(readme === 'same' ? [] : ['The README changed.']),
+  ]
+  return plainText(`${text.join('\n')}\n`)
+}
+
+function asMarkdown({ changes, from, to, verdict }: ModuleComparison): string {
+  const blocks = sections(changes).map(([heading, group]) => {
+    const rows = group.map((change) => `| ${cell(subjectOf(change))} | ${cell(change.why)} |`)
+    return `**${heading}**\n\n| | |\n| --- | --- |\n${rows.join('\n')}\n`
+  })
+  const title = `### ${cell(from)} to ${cell(to)}: ${verdict}\n`
+  return plainText(
+    [title, ...(blocks.length > 0 ? blocks : ['No change of the interface.\n'])].join('\n'),
+  )
+}
+
+const sections = (changes: readonly InterfaceChange[]) =>
+  (['breaking', 'unknown', 'compatible'] as const).flatMap((verdict) => {
+    const group = changes.filter((change) => change.verdict === verdict)
+    return group.length > 0 ? [[headings[verdict], group] as const] : []
+  })
+
+const kindTexts: Partial<Record<InterfaceChange['kind'], string>> = {
+  requiredVersion: '',
+  state: '',
+  resource: '',
+  parser: 'file',
+}
+
+/** `modules/a: input cidr` */
+function subjectOf({ kind, name, path }: InterfaceChange): string {
+  const subject = [kindTexts[kind] ?? kind, name].filter((part) => part !== '').join(' ')
+  return path === '' ? subject : `${path}: ${subject}`
+}
+
+function textsOf({ before, after }: InterfaceChange): string {
+  if (before === undefined || after === undefined) return ''
+  return ` (${oneLine(before)} -> ${oneLine(after)})`
+}
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
+
+const cell = (text: string): string =>
+  oneLine(text)
+    .replaceAll('<', '&lt;')
+    .replaceAll(/[\\|_*`[\]]/g, String.raw`\$&`)

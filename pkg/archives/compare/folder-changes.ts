@@ -1,0 +1,120 @@
+import { ConstraintError, excludedVersion } from '../../api/constraint/constraint.ts'
+import type { FolderDocs, InterfaceChange, OutputDocs } from '../../api/docs/docs.ts'
+import { inputChanges } from './input-changes.ts'
+import { type FolderChange, pairs, type VersionPair } from './pairs.ts'
+import { stateChanges } from './state-changes.ts'
+import { providerText } from './texts.ts'
+
+/** Changes in a folder that both versions have, in the order of the module. */
+export function folderChanges(before: FolderDocs, after: FolderDocs): InterfaceChange[] {
+  const { path } = after
+  const changes: readonly (Omit<InterfaceChange, 'path'> | undefined)[] = [
+    ...[before, after].map(({ error }, index) => error && parserChange(error.message, index === 0)),
+    ...pairs(before.inputs, after.inputs).flatMap(inputChanges),
+    ...pairs(before.outputs, after.outputs).flatMap(outputChanges),
+    versionChange(before, after),
+    ...pairs(before.providers, after.providers).flatMap((pair) => providerChanges(pair, before)),
+    ...stateChanges(before, after),
+  ]
+  return changes.flatMap((change) => (change === undefined ? [] : { path, ...change }))
+}
+
+const parserChange = (message: string, isBefore: boolean): FolderChange => ({
+  kind: 'parser',
+  name: '',
+  verdict: 'unknown',
+  why: `A file of the ${isBefore ? 'earlier' : 'later'} version cannot be parsed: ${message}.`,
+})
+
+function outputChanges({ name, before, after }: VersionPair<OutputDocs>): FolderChange[] {
+  const change = { kind: 'output', name } as const
+  if (before === undefined) {
+    return [{ ...change, after: name, verdict: 'compatible', why: 'The output is new.' }]
+  }
+  if (after === undefined) {
+    return [{ ...change, before: name, verdict: 'breaking', why: 'The output was removed.' }]
+  }
+  return (['sensitive', 'ephemeral'] as const).flatMap((flag): FolderChange[] => {
+    if (before[flag] === after[flag]) return []
+    const texts = { before: `${flag} = ${before[flag]}`, after: `${flag} = ${after[flag]}` }
+    return after[flag]
+      ? [{ ...change, ...texts, verdict: 'breaking', why: `The output is ${flag} now.` }]
+      : [{ ...change, ...texts, verdict: 'compatible', why: `The output is not ${flag} any more.` }]
+  })
+}
+
+function versionChange(
+  { requiredVersion: before }: FolderDocs,
+  { requiredVersion: after }: FolderDocs,
+): FolderChange | undefined {
+  if (before === after) return undefined
+  return {
+    kind: 'requiredVersion',
+    name: 'required_version',
+    ...(before !== undefined && { before }),
+    ...(after !== undefined && { after }),
+    ...narrowed(before, after, 'of the CLI'),
+  }
+}
+
+/** Compares what two constraints allow. */
+function narrowed(
+  before: string | undefined,
+  after: string | undefined,
+  of: string,
+): Pick<FolderChange, 'verdict' | 'why'> {
+  try {
+    const excluded = excludedVersion(before, after)
+    return excluded === undefined
+      ? { verdict: 'compatible', why: `Every version ${of} that was allowed is still allowed.` }
+      : { verdict: 'breaking', why: `Version ${excluded} ${of} was allowed, and is not any more.` }
+  } catch (error) {
+    if (!(error instanceof ConstraintError)) throw error
+    return { verdict: 'unknown', why: `A version constraint cannot be read: ${error.message}.` }
+  }
+}
+
+type Provider = FolderDocs['providers'][number]
+
+function providerChanges(
+  { name, before, after }: VersionPair<Provider>,
+  { resources }: FolderDocs,
+): FolderChange[] {
+  const change = { kind: 'provider', name } as const
+  if (after === undefined) {
+    const was = before && providerText(before)
+    const why = 'The provider is not required any more.'
+    return [{ ...change, ...(was !== undefined && { before: was }), verdict: 'compatible', why }]
+  }
+  // Resources imply a provider of their prefix, in any version.
+  const isImplied = resources.some(({ type }) => type === name || type.startsWith(`${name}_`))
+  const old: Provider | undefined = before ?? (isImplied ? { name, aliases: [] } : undefined)
+  const texts = {
+    ...(before !== undefined && { before: providerText(before) }),
+    after: providerText(after),
+  }
+  if (texts.before === texts.after) return []
+  const added = after.aliases.filter((alias) => !old?.aliases.includes(alias))
+  if (added.length > 0) {
+    const why = `Callers must pass ${added.join(', ')} in the providers argument.`
+    return [{ ...change, ...texts, verdict: 'breaking', why }]
+  }
+  if (old === undefined) {
+    return [{ ...change, ...texts, verdict: 'compatible', why: 'The provider is new.' }]
+  }
+  if (sourceOf(old) !== sourceOf(after)) {
+    const why = 'It is another provider under the same local name.'
+    return [{ ...change, ...texts, verdict: 'breaking', why }]
+  }
+  if (old.aliases.some((alias) => !after.aliases.includes(alias))) {
+    const why = 'Callers that pass a configuration which is not declared any more get an error.'
+    return [{ ...change, ...texts, verdict: 'breaking', why }]
+  }
+  return [{ ...change, ...texts, ...narrowed(old.version, after.version, 'of the provider') }]
+}
+
+/** A source without a namespace is of hashicorp. */
+const sourceOf = ({ name, source = name }: Provider): string =>
+  source.includes('/')
+    ? source.replace(/^registry\.(?:terraform\.io|opentofu\.org)\//, '')
+    : `hashicorp/${source}`

@@ -1,0 +1,129 @@
+import type { InputDocs } from '../../api/docs/docs.ts'
+import { assignable } from './assignable.ts'
+import type { FolderChange, VersionPair } from './pairs.ts'
+import { parseType } from './type-expression.ts'
+
+/** Changes of an input: each aspect is a change of its own. */
+export function inputChanges({ name, before, after }: VersionPair<InputDocs>): FolderChange[] {
+  const change = { kind: 'input', name } as const
+  if (after === undefined) {
+    const was = before && typeText(before)
+    const why = 'The input was removed; callers that set it get an error.'
+    return [{ ...change, ...(was !== undefined && { before: was }), verdict: 'breaking', why }]
+  }
+  if (before === undefined) {
+    const [verdict, why] = after.required
+      ? (['breaking', 'Callers must set the new input.'] as const)
+      : (['compatible', 'The new input has a default.'] as const)
+    return [{ ...change, after: typeText(after), verdict, why }]
+  }
+  const aspects = [
+    typeChange(before, after),
+    defaultChange(before, after),
+    flagChange(before, after, 'nullable', 'Null is not accepted any more.'),
+    flagChange(before, after, 'ephemeral', 'Ephemeral values are not accepted any more.'),
+    sensitiveChange(before, after),
+    validationChange(before, after),
+    deprecationChange(before, after),
+  ]
+  return aspects.flatMap((aspect) => (aspect === undefined ? [] : { ...change, ...aspect }))
+}
+
+type Aspect = Omit<FolderChange, 'kind' | 'name'> | undefined
+
+const typeText = ({ type = 'any' }: InputDocs): string => type
+
+function typeChange(before: InputDocs, after: InputDocs): Aspect {
+  const texts = { before: typeText(before), after: typeText(after) }
+  if (withoutBlanks(texts.before) === withoutBlanks(texts.after)) return undefined
+  const [from, to] = [parseType(before.type), parseType(after.type)]
+  if (from === undefined || to === undefined) {
+    return { ...texts, verdict: 'unknown', why: 'The types cannot be compared.' }
+  }
+  const { verdict, why = 'every value that was accepted still is' } = assignable(from, to)
+  return { ...texts, verdict, why: `The type changed: ${why}.` }
+}
+
+const withoutBlanks = (type: string): string => type.replaceAll(/\s+/g, '')
+
+function defaultChange(before: InputDocs, after: InputDocs): Aspect {
+  const [was, is] = [defaultText(before), defaultText(after)]
+  if (was === is) return undefined
+  const texts = {
+    ...(was !== undefined && { before: was }),
+    ...(is !== undefined && { after: is }),
+  }
+  if (is === undefined) {
+    return {
+      ...texts,
+      verdict: 'breaking',
+      why: 'Callers must set the input, because it has no default any more.',
+    }
+  }
+  const why = was === undefined ? 'The input has a default now.' : 'The default changed.'
+  return { ...texts, verdict: 'compatible', why }
+}
+
+const defaultText = ({ required, default: value }: InputDocs): string | undefined =>
+  required ? undefined : `default = ${sorted(value ?? null)}`
+
+/** The order of attributes has no meaning. */
+const sorted = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  )
+
+/** A flag that callers depend on while it is set. */
+function flagChange(
+  before: InputDocs,
+  after: InputDocs,
+  flag: 'nullable' | 'ephemeral',
+  why: string,
+): Aspect {
+  if (before[flag] === after[flag]) return undefined
+  const texts = { before: `${flag} = ${before[flag]}`, after: `${flag} = ${after[flag]}` }
+  return after[flag]
+    ? { ...texts, verdict: 'compatible', why: `The input is ${flag} now.` }
+    : { ...texts, verdict: 'breaking', why }
+}
+
+function sensitiveChange(before: InputDocs, after: InputDocs): Aspect {
+  if (before.sensitive === after.sensitive) return undefined
+  return {
+    before: `sensitive = ${before.sensitive}`,
+    after: `sensitive = ${after.sensitive}`,
+    verdict: 'compatible',
+    why: after.sensitive ? 'The value is hidden in plans now.' : 'The value is shown in plans now.',
+  }
+}
+
+function validationChange(before: InputDocs, after: InputDocs): Aspect {
+  const [old, now] = [before, after].map(({ validations }) =>
+    validations.map(({ message }) => message),
+  )
+  const added = now?.filter((message) => !old?.includes(message)) ?? []
+  const removed = old?.filter((message) => !now?.includes(message)) ?? []
+  if (added.length > 0) {
+    const why = 'A new or changed validation may refuse values that were accepted.'
+    const texts = removed.length > 0 ? { before: removed.join('; ') } : {}
+    return { ...texts, after: added.join('; '), verdict: 'unknown', why }
+  }
+  if (removed.length === 0) return undefined
+  return { before: removed.join('; '), verdict: 'compatible', why: 'A validation was removed.' }
+}
+
+function deprecationChange({ deprecated: before }: InputDocs, after: InputDocs): Aspect {
+  const { deprecated } = after
+  if (before === deprecated) return undefined
+  return {
+    ...(before !== undefined && { before }),
+    ...(deprecated !== undefined && { after: deprecated }),
+    verdict: 'compatible',
+    why:
+      deprecated === undefined
+        ? 'The input is not deprecated any more.'
+        : 'The input is deprecated.',
+  }
+}

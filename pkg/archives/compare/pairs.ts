@@ -1,0 +1,26 @@
+import type { InterfaceChange } from '../../api/docs/docs.ts'
+
+/** A change in a folder that the caller knows. */
+export type FolderChange = Omit<InterfaceChange, 'path'>
+
+/** A thing of both versions, or of one. */
+export interface VersionPair<T> {
+  readonly name: string
+  readonly before?: T | undefined
+  readonly after?: T | undefined
+}
+
+/** Pairs by name: what the later version has in its order, then what was removed. */
+export function pairs<T extends { readonly name: string }>(
+  before: readonly T[],
+  after: readonly T[],
+): VersionPair<T>[] {
+  const old = new Map(before.map((each) => [each.name, each]))
+  const now = new Set(after.map(({ name }) => name))
+  return [
+    ...after.map((each) => ({ name: each.name, before: old.get(each.name), after: each })),
+    ...before
+      .filter(({ name }) => !now.has(name))
+      .map((each) => ({ name: each.name, before: each })),
+  ]
+}
