@@ -18,7 +18,7 @@ export async function keygen({ name, email, out }: KeygenCommandOptions): Promis
     const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
     throw new OptionsError([
       exists
-        ? `--out: ${out} exists and is not replaced: CLIs that trust its key would refuse signatures by another key. Choose another name`
+        ? `--out: ${out} exists and is not replaced, because a server may sign with it. Choose another name, or rename that file to rotate the key`
         : `--out: ${messageOf(error)}`,
     ])
   }
