@@ -3,13 +3,12 @@ import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { Egress } from '../egress/egress.ts'
 import { archiveModule } from './archive.ts'
-import { FillError } from './errors.ts'
 import { Git } from './git.ts'
 import { gitModule } from './git-source.ts'
 import { githubModule } from './github.ts'
 import { GithubApps } from './github-app.ts'
 import { ListingCache } from './listing-cache.ts'
-import { githubPlace, httpsUrl, moduleAddressOf, providerAddressOf } from './places.ts'
+import { modulePlace, providerAddressOf } from './places.ts'
 import { ServiceDiscovery } from './registry.ts'
 import { registryModule } from './registry-modules.ts'
 import { openDocuments, RegistryProvider } from './registry-providers.ts'
@@ -58,27 +57,29 @@ export function openSources(options: SourcesOptions): Sources {
     (name: string | undefined, namespace: string) => async (): Promise<SourceAccess> =>
       name === undefined ? {} : accessOf(await readSecret(secrets, namespace, name), name)
 
-  function github(origin: ModuleOrigin, namespace: string): ModuleUpstream {
-    const place = githubPlace(origin, githubApiUrl)
-    const { useAuthenticatedClient, secretName } = origin.githubClientConfig ?? {}
-    const named = origin.source?.secretRef?.name ?? secretName
+  function githubCredential({ source, githubClientConfig }: ModuleOrigin, namespace: string) {
+    const { useAuthenticatedClient, secretName } = githubClientConfig ?? {}
+    const named = source?.secretRef?.name ?? secretName
     const name = named ?? (useAuthenticatedClient === true ? githubSecretName : undefined)
-    const credential = async () =>
+    return async (apiUrl: string) =>
       name === undefined
         ? undefined
-        : apps.credentialOf(() => readSecret(secrets, namespace, name), name, place.apiUrl)
-    return githubModule({ ...place, ...pathsOf(origin), upstream, cache, credential })
+        : apps.credentialOf(() => readSecret(secrets, namespace, name), name, apiUrl)
   }
 
   return {
     module(origin, namespace) {
-      const { type = 'github', url, secretRef } = origin.source ?? {}
-      if (type === 'github') return github(origin, namespace)
-      const access = accessFor(secretRef?.name, namespace)
-      const shared = { ...pathsOf(origin), access, upstream, cache, git }
-      if (type === 'git') return gitModule({ ...shared, url: httpsUrl(url ?? origin.repoUrl) })
-      if (type === 'archive') return archiveModule({ ...shared, url: archiveUrl(url) })
-      return registryModule({ ...shared, ...moduleAddressOf(url, upstreamHosts), discovery })
+      const place = modulePlace(origin, { upstreamHosts, githubApiUrl })
+      const shared = { ...pathsOf(origin), upstream, cache }
+      if (place.type === 'github') {
+        const credentialOf = githubCredential(origin, namespace)
+        const credential = () => credentialOf(place.apiUrl)
+        return githubModule({ ...shared, ...place, credential })
+      }
+      const access = accessFor(origin.source?.secretRef?.name, namespace)
+      if (place.type === 'git') return gitModule({ ...shared, access, git, url: place.url })
+      if (place.type === 'archive') return archiveModule({ ...shared, access, url: place.url })
+      return registryModule({ ...shared, ...place, access, git, discovery })
     },
     provider(origin, namespace) {
       const { signature = 'Required', trustedKeys = [] } = origin
@@ -94,14 +95,3 @@ const pathsOf = ({ source }: ModuleOrigin) => ({
   path: source?.path,
   tagPrefix: source?.tagPrefix ?? '',
 })
-
-/** @throws FillError InvalidSpec */
-function archiveUrl(text: string | undefined): string {
-  const url = httpsUrl(text)
-  // Parsing the URL has escaped the braces.
-  if (text?.includes('{version}') === true) return url.replaceAll('%7Bversion%7D', '{version}')
-  throw new FillError(
-    'InvalidSpec',
-    'source.url of an archive needs {version} in it, such as https://example.com/vpc-{version}.tar.gz',
-  )
-}

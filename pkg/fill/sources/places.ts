@@ -10,7 +10,7 @@ export interface GithubPlace {
 }
 
 /** Reads the URL of the repository, otherwise owner and name. @throws FillError InvalidSpec */
-export function githubPlace(origin: ModuleOrigin, publicApiUrl: string): GithubPlace {
+function githubPlace(origin: ModuleOrigin, publicApiUrl: string): GithubPlace {
   const { repoOwner, name, source, githubClientConfig } = origin
   const text = source?.url ?? origin.repoUrl
   const url = text === undefined ? undefined : new URL(httpsUrl(text))
@@ -31,7 +31,7 @@ export function githubPlace(origin: ModuleOrigin, publicApiUrl: string): GithubP
 const isName = (text: string): boolean => /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/.test(text)
 
 /** @throws FillError InvalidSpec */
-export function httpsUrl(text: string | undefined): string {
+function httpsUrl(text: string | undefined): string {
   if (text === undefined) throw new FillError('InvalidSpec', 'source.url is missing')
   const url = URL.parse(text)
   const shown = printable(text.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*$/, ''), 100)
@@ -50,8 +50,37 @@ export function httpsUrl(text: string | undefined): string {
   return url.href
 }
 
+/** The place of a module's versions, which its config names. */
+export type ModulePlace =
+  | (GithubPlace & { readonly type: 'github' })
+  | { readonly type: 'git'; readonly url: string }
+  | { readonly type: 'archive'; readonly url: string }
+  | { readonly type: 'registry'; readonly host: string; readonly address: string }
+
+/** @throws FillError InvalidSpec */
+export function modulePlace(
+  origin: ModuleOrigin,
+  { upstreamHosts, githubApiUrl }: { upstreamHosts: readonly string[]; githubApiUrl: string },
+): ModulePlace {
+  const { type = 'github', url } = origin.source ?? {}
+  if (type === 'github') return { type, ...githubPlace(origin, githubApiUrl) }
+  if (type === 'git') return { type, url: httpsUrl(url ?? origin.repoUrl) }
+  if (type === 'archive') return { type, url: archiveUrl(url) }
+  return { type, ...moduleAddressOf(url, upstreamHosts) }
+}
+
+function archiveUrl(text: string | undefined): string {
+  const url = httpsUrl(text)
+  // Parsing the URL has escaped the braces.
+  if (text?.includes('{version}') === true) return url.replaceAll('%7Bversion%7D', '{version}')
+  throw new FillError(
+    'InvalidSpec',
+    'source.url of an archive needs {version} in it, such as https://example.com/vpc-{version}.tar.gz',
+  )
+}
+
 /** @param text `[host/]namespace/name/system` @throws FillError InvalidSpec */
-export function moduleAddressOf(
+function moduleAddressOf(
   text: string | undefined,
   upstreamHosts: readonly string[],
 ): { readonly host: string; readonly address: string } {

@@ -4,6 +4,7 @@
  */
 export { FillError } from './errors.ts'
 export { openSources, type Sources, type SourcesOptions } from './open.ts'
+export { modulePlace, providerAddressOf } from './places.ts'
 export type {
   FetchedArchive,
   FetchOptions,

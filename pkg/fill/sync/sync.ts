@@ -28,6 +28,7 @@ import { affectedBy } from './wake.ts'
 
 export { watchBindings } from './bindings.ts'
 export type { SyncOptions } from './context.ts'
+export { itemProblem, itemsOf } from './depot/configs.ts'
 
 export interface Sync {
   /** Resolves when nothing is left to do now; work that is due later does not count. */

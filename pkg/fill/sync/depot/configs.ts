@@ -31,7 +31,7 @@ interface RawSpec {
 
 /** The configs of a Depot, each merged with the global config. */
 export function mergedConfigs(
-  depot: StoredObject,
+  depot: Pick<StoredObject, 'spec'>,
 ): { readonly kind: ParentKind; readonly config: RawConfig }[] {
   const { global = {}, moduleConfigs = [], providerConfigs = [] } = depot.spec as RawSpec
   const { githubClientConfig, storageConfig } = global
@@ -53,7 +53,10 @@ export function mergedConfigs(
  *
  * @param managed resources with the label of the Depot
  */
-export function itemsOf(depot: StoredObject, managed: readonly StoredObject[]): DepotItem[] {
+export function itemsOf(
+  depot: Pick<StoredObject, 'spec'>,
+  managed: readonly StoredObject[],
+): DepotItem[] {
   const configs = mergedConfigs(depot).map(({ kind, config }) => {
     const { name, provider } = config as { name?: string; provider?: string }
     return { kind, config, name: name ?? '', system: kind === 'Module' ? (provider ?? '') : '' }
@@ -78,6 +81,14 @@ export function itemsOf(depot: StoredObject, managed: readonly StoredObject[]): 
     if (!isTwin) taken.add(resource)
     return { kind, name, config, objectName: own ?? fresh, isTwin }
   })
+}
+
+/** Says why a config cannot make a resource, whatever its source is; undefined if it can. */
+export function itemProblem(item: DepotItem): string | undefined {
+  const { kind, name, isTwin } = item
+  if (name === '') return 'a config has no name: each config needs one'
+  if (!isTwin) return undefined
+  return `another config of this Depot makes ${kind} ${item.objectName} already: merge both, or rename one`
 }
 
 function addressOf({ kind, spec, metadata }: StoredObject): string {

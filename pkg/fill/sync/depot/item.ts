@@ -12,7 +12,7 @@ import { appliedAnnotation, depotLabel } from '../parent/depot-label.ts'
 import { markGone } from '../parent/gone.ts'
 import { isStored } from '../parent/removal.ts'
 import { versionStatus } from '../version/work.ts'
-import type { DepotItem, DepotStatus } from './configs.ts'
+import { type DepotItem, type DepotStatus, itemProblem } from './configs.ts'
 import {
   acceptAnnotation,
   isAccepted,
@@ -91,14 +91,9 @@ async function bring(
   asking: Asking,
 ): Promise<Partial<ItemResult>> {
   const { namespace } = depot.metadata
-  const { kind, name, config, objectName } = item
-  if (name === '') throw new FillError('InvalidSpec', 'a config has no name: each config needs one')
-  if (item.isTwin) {
-    throw new FillError(
-      'InvalidSpec',
-      `another config of this Depot makes ${kind} ${objectName} already: merge both, or rename one`,
-    )
-  }
+  const { kind, config, objectName } = item
+  const problem = itemProblem(item)
+  if (problem !== undefined) throw new FillError('InvalidSpec', problem)
   const object = context.objects.get(kind, namespace, objectName)
   if (object?.metadata.deletionTimestamp !== undefined) return {}
   if (object !== undefined && !mayManage(context, depot, object)) {
